@@ -1,0 +1,3 @@
+//! The `kgauge` program.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! Project scripts.
+
+fn main() {}
