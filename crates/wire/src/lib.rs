@@ -1,1 +1,3 @@
 //! Room `wire`.
+pub mod compress;
+pub mod record_batch;

@@ -1,0 +1,399 @@
+//! Writes batches record by record into one reused buffer: the load engine's hot path.
+
+use super::header::{Attributes, BatchHeader};
+use super::log::write_crc;
+use super::varint::{
+    VARINT_BYTES_MAX, VARLONG_BYTES_MAX, put_varint, put_varlong, varint_bytes, varlong_bytes,
+};
+use super::{HEADER_BYTES, LOG_OVERHEAD, MAGIC, NONE};
+use crate::compress::{Codec, CompressError, Compressor};
+
+/// Room kept free behind the records, so that the start of any record can be written without asking:
+/// length, attributes, two deltas, key length, value length, and eight to spare for writing whole words.
+const SLACK_BYTES: usize = 4 * VARINT_BYTES_MAX + VARLONG_BYTES_MAX + 1 + 8;
+
+/// Who writes a batch: the three numbers by which a broker tells a repeated batch from a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProducerState {
+    /// The id that InitProducerId gave, -1 for a producer that is not idempotent.
+    pub id: i64,
+    /// The epoch that InitProducerId gave, -1 without one.
+    pub epoch: i16,
+    /// The sequence number of the batch's first record in its partition, -1 without an id.
+    pub base_sequence: i32,
+    /// The batch belongs to the producer's open transaction.
+    pub transactional: bool,
+}
+
+impl ProducerState {
+    /// A producer without idempotence.
+    pub const NONE: Self = Self {
+        id: NONE,
+        epoch: NONE as i16,
+        base_sequence: NONE as i32,
+        transactional: false,
+    };
+
+    /// `attributes` with the transactional bit as this producer has it.
+    pub(super) fn attributes(&self, attributes: Attributes) -> Attributes {
+        attributes.with_transactional(self.transactional)
+    }
+}
+
+impl Default for ProducerState {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+/// Exact bytes of a record in the records section, its length field included.
+///
+/// `key_bytes` and `value_bytes` are `None` for null. This is the size that Kafka's producer counts too.
+pub fn record_bytes(
+    offset_delta: i32,
+    timestamp_delta: i64,
+    key_bytes: Option<usize>,
+    value_bytes: Option<usize>,
+    headers: &[(&str, Option<&[u8]>)],
+) -> usize {
+    let body = body_bytes(
+        offset_delta,
+        timestamp_delta,
+        key_bytes,
+        value_bytes,
+        headers,
+    );
+    length_bytes(body) + body
+}
+
+/// Bytes of a record after its length field.
+fn body_bytes(
+    offset_delta: i32,
+    timestamp_delta: i64,
+    key_bytes: Option<usize>,
+    value_bytes: Option<usize>,
+    headers: &[(&str, Option<&[u8]>)],
+) -> usize {
+    let mut bytes = 1 + varlong_bytes(timestamp_delta) + varint_bytes(offset_delta);
+    bytes += nullable_bytes(key_bytes) + nullable_bytes(value_bytes) + length_bytes(headers.len());
+    for (key, value) in headers {
+        bytes += length_bytes(key.len()) + key.len() + nullable_bytes(value.map(<[u8]>::len));
+    }
+    bytes
+}
+
+fn nullable_bytes(length: Option<usize>) -> usize {
+    length.map_or(1, |length| length_bytes(length) + length)
+}
+
+/// Bytes of a length or count as a signed number.
+fn length_bytes(length: usize) -> usize {
+    super::varint::unsigned_bytes((length as u64) << 1)
+}
+
+/// Builds one batch at a time in a buffer that it keeps.
+///
+/// [`start`](Self::start), then append, then [`finish`](Self::finish); [`bytes`](Self::bytes) is the batch
+/// until the next start. Nothing is allocated once the buffer has seen its largest batch. The engine keeps
+/// a pool of encoders, and an encoder whose batch is on its way holds the bytes for a retry.
+///
+/// A batch must stay below 2 GiB, which `batch_bytes_max` of [`has_room_for`](Self::has_room_for) keeps:
+/// records that would make it larger panic.
+///
+/// ```
+/// use kgauge_wire::record_batch::{BatchEncoder, ProducerState, batches};
+///
+/// let mut encoder = BatchEncoder::default();
+/// encoder.start(1_700_000_000_000);
+/// encoder.append(1_700_000_000_000, Some(b"key"), Some(b"value"), &[]);
+/// encoder.append_value_only(1, 5, |value| value.copy_from_slice(b"other"));
+/// let bytes = encoder.finish(&ProducerState::NONE);
+/// assert_eq!(batches(bytes).next().unwrap().unwrap().header.record_count, 2);
+/// ```
+#[derive(Debug, Clone)]
+pub struct BatchEncoder {
+    /// Initialised up to its length, which only grows; the batch ends at `end`.
+    buffer: Vec<u8>,
+    end: usize,
+    base_timestamp_ms: i64,
+    timestamp_delta_max: i64,
+    records: i32,
+}
+
+impl Default for BatchEncoder {
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
+}
+
+impl BatchEncoder {
+    /// An encoder over `buffer`, whose contents are overwritten and whose capacity is used.
+    pub fn new(mut buffer: Vec<u8>) -> Self {
+        let bytes = buffer.capacity().max(HEADER_BYTES + SLACK_BYTES);
+        buffer.resize(bytes, 0);
+        Self {
+            buffer,
+            end: HEADER_BYTES,
+            base_timestamp_ms: 0,
+            timestamp_delta_max: 0,
+            records: 0,
+        }
+    }
+
+    /// An encoder with room for a batch of `batch_bytes`.
+    pub fn with_capacity(batch_bytes: usize) -> Self {
+        Self::new(Vec::with_capacity(batch_bytes + SLACK_BYTES))
+    }
+
+    /// Gives the buffer back.
+    pub fn into_buffer(self) -> Vec<u8> {
+        self.buffer
+    }
+
+    /// Begins a new batch and forgets the one before.
+    ///
+    /// Kafka's producer takes the timestamp of the first record as base; so should the caller.
+    pub fn start(&mut self, base_timestamp_ms: i64) {
+        self.end = HEADER_BYTES;
+        self.base_timestamp_ms = base_timestamp_ms;
+        self.timestamp_delta_max = i64::MIN;
+        self.records = 0;
+    }
+
+    /// Records appended since the start.
+    pub fn records(&self) -> u32 {
+        self.records as u32
+    }
+
+    /// Nothing was appended since the start.
+    pub fn is_empty(&self) -> bool {
+        self.records == 0
+    }
+
+    /// The timestamp that the batch was started with.
+    pub fn base_timestamp_ms(&self) -> i64 {
+        self.base_timestamp_ms
+    }
+
+    /// Bytes of the batch so far, header included; after compression those of the compressed batch.
+    pub fn batch_bytes(&self) -> usize {
+        self.end
+    }
+
+    /// Bytes that a record would add, if it came next.
+    pub fn next_record_bytes(
+        &self,
+        timestamp_ms: i64,
+        key_bytes: Option<usize>,
+        value_bytes: Option<usize>,
+        headers: &[(&str, Option<&[u8]>)],
+    ) -> usize {
+        let timestamp_delta = timestamp_ms.wrapping_sub(self.base_timestamp_ms);
+        record_bytes(
+            self.records,
+            timestamp_delta,
+            key_bytes,
+            value_bytes,
+            headers,
+        )
+    }
+
+    /// Whether `record_bytes` more keep the batch within `batch_bytes_max`.
+    ///
+    /// As in Kafka's producer the first record always has room, however large it is.
+    pub fn has_room_for(&self, record_bytes: usize, batch_bytes_max: usize) -> bool {
+        self.records == 0 || self.end + record_bytes <= batch_bytes_max
+    }
+
+    /// Appends a record with everything that a record can have.
+    pub fn append(
+        &mut self,
+        timestamp_ms: i64,
+        key: Option<&[u8]>,
+        value: Option<&[u8]>,
+        headers: &[(&str, Option<&[u8]>)],
+    ) {
+        let timestamp_delta = timestamp_ms.wrapping_sub(self.base_timestamp_ms);
+        let lengths = (key.map(<[u8]>::len), value.map(<[u8]>::len));
+        let body = body_bytes(self.records, timestamp_delta, lengths.0, lengths.1, headers);
+        self.make_room(body);
+        let mut writer = Writer {
+            to: &mut self.buffer[self.end..],
+            at: 0,
+        };
+        writer.length(body);
+        writer.byte(0);
+        writer.varlong(timestamp_delta);
+        writer.varint(self.records);
+        writer.nullable(key);
+        writer.nullable(value);
+        writer.length(headers.len());
+        for (key, value) in headers {
+            writer.nullable(Some(key.as_bytes()));
+            writer.nullable(*value);
+        }
+        self.end += writer.at;
+        self.count_record(timestamp_delta);
+    }
+
+    /// Appends a record without key and headers whose value `fill` writes straight into the batch.
+    ///
+    /// `fill` gets exactly `value_bytes` bytes, of any contents, and must write them all. The timestamp
+    /// is given as the difference to the batch's base timestamp, in ms.
+    #[inline]
+    pub fn append_value_only(
+        &mut self,
+        timestamp_delta: i64,
+        value_bytes: usize,
+        fill: impl FnOnce(&mut [u8]),
+    ) {
+        self.make_room(value_bytes);
+        let start = self.end;
+        let body = body_bytes(self.records, timestamp_delta, None, Some(value_bytes), &[]);
+        let mut writer = Writer {
+            to: &mut self.buffer[start..],
+            at: 0,
+        };
+        writer.length(body);
+        writer.byte(0);
+        writer.varlong(timestamp_delta);
+        writer.varint(self.records);
+        writer.byte(1); // No key: the length -1.
+        writer.length(value_bytes);
+        fill(writer.room(value_bytes));
+        writer.byte(0); // No headers.
+        self.end += writer.at;
+        self.count_record(timestamp_delta);
+    }
+
+    #[inline]
+    fn count_record(&mut self, timestamp_delta: i64) {
+        self.timestamp_delta_max = self.timestamp_delta_max.max(timestamp_delta);
+        self.records += 1;
+    }
+
+    /// Makes sure that a record with a body or payload of `bytes` can be written at the end.
+    #[inline]
+    fn make_room(&mut self, bytes: usize) {
+        if self.buffer.len() - self.end < bytes + SLACK_BYTES {
+            self.grow(bytes);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, bytes: usize) {
+        let needed = self.end + bytes + SLACK_BYTES;
+        assert!(
+            needed <= i32::MAX as usize,
+            "a record batch must stay below 2 GiB"
+        );
+        self.buffer.resize(needed.next_power_of_two(), 0);
+    }
+
+    /// Completes the batch uncompressed: header and CRC. The batch must not be empty.
+    pub fn finish(&mut self, producer: &ProducerState) -> &[u8] {
+        self.write_header(producer, Codec::None);
+        self.bytes()
+    }
+
+    /// Completes the batch with its records section compressed.
+    ///
+    /// On an error the records stand as they were, so that the batch can be finished otherwise.
+    pub fn finish_compressed(
+        &mut self,
+        producer: &ProducerState,
+        compressor: &mut Compressor,
+    ) -> Result<&[u8], CompressError> {
+        if compressor.codec() != Codec::None {
+            let compressed = compressor.compress(&self.buffer[HEADER_BYTES..self.end])?;
+            let end = HEADER_BYTES + compressed.len();
+            if self.buffer.len() < end {
+                self.buffer.resize(end, 0);
+            }
+            self.buffer[HEADER_BYTES..end].copy_from_slice(compressed);
+            self.end = end;
+        }
+        self.write_header(producer, compressor.codec());
+        Ok(self.bytes())
+    }
+
+    fn write_header(&mut self, producer: &ProducerState, codec: Codec) {
+        debug_assert!(
+            self.records > 0,
+            "an empty batch is refused by every broker"
+        );
+        let header = BatchHeader {
+            base_offset: 0,
+            batch_length: (self.end - LOG_OVERHEAD) as i32,
+            leader_epoch: NONE as i32,
+            magic: MAGIC,
+            crc: 0,
+            attributes: producer.attributes(Attributes::default().with_codec(codec)),
+            last_offset_delta: self.records - 1,
+            base_timestamp_ms: self.base_timestamp_ms,
+            max_timestamp_ms: self
+                .base_timestamp_ms
+                .wrapping_add(self.timestamp_delta_max),
+            producer_id: producer.id,
+            producer_epoch: producer.epoch,
+            base_sequence: producer.base_sequence,
+            record_count: self.records,
+        };
+        if let Some(to) = self.buffer.first_chunk_mut::<HEADER_BYTES>() {
+            header.write(to);
+        }
+        write_crc(&mut self.buffer[..self.end]);
+    }
+
+    /// The batch that was finished last.
+    pub fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.end]
+    }
+
+    /// As [`Self::bytes`], to be patched by [`super::rewrite_producer`] before it is sent again.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[..self.end]
+    }
+}
+
+/// Writes the fields of a record one after another.
+struct Writer<'a> {
+    to: &'a mut [u8],
+    at: usize,
+}
+
+impl Writer<'_> {
+    fn byte(&mut self, value: u8) {
+        self.to[self.at] = value;
+        self.at += 1;
+    }
+
+    fn varint(&mut self, value: i32) {
+        self.at += put_varint(&mut self.to[self.at..], value);
+    }
+
+    fn varlong(&mut self, value: i64) {
+        self.at += put_varlong(&mut self.to[self.at..], value);
+    }
+
+    fn length(&mut self, value: usize) {
+        self.varlong(value as i64);
+    }
+
+    /// The next `count` bytes, to be written by somebody else.
+    fn room(&mut self, count: usize) -> &mut [u8] {
+        let start = self.at;
+        self.at += count;
+        &mut self.to[start..self.at]
+    }
+
+    fn nullable(&mut self, value: Option<&[u8]>) {
+        match value {
+            Some(value) => {
+                self.length(value.len());
+                self.room(value.len()).copy_from_slice(value);
+            }
+            None => self.byte(1),
+        }
+    }
+}
