@@ -1,0 +1,287 @@
+//! Figures by name: what goals demand and what others published.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// One measured number: a flow's metric, written `writers.latency.p99`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Figure {
+    /// The flow's name.
+    pub flow: String,
+    /// What is measured of it.
+    pub metric: Metric,
+}
+
+/// What can be said of a flow in its hold stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Metric {
+    /// `throughput`: records acked (produce) or read (consume) a second.
+    Throughput,
+    /// `throughput.bytes`: the same in logical bytes a second.
+    ThroughputBytes,
+    /// `latency.*`: acked - intended, the headline.
+    Latency(Stat),
+    /// `service.*`: acked - sent.
+    Service(Stat),
+    /// `lag.*`: sent - intended.
+    Lag(Stat),
+    /// `failed`: records whose send failed.
+    Failed,
+    /// `skipped`: records that were too late to be sent.
+    Skipped,
+}
+
+/// What is taken from a distribution of times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stat {
+    /// `min`
+    Min,
+    /// `mean`
+    Mean,
+    /// `p50`, `p99`, `p99.9`, ...: the quantile in millionths (p99.9 is 999,000).
+    Quantile(u32),
+    /// `max`
+    Max,
+}
+
+/// The unit of a figure's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)] // The names say it.
+pub enum Unit {
+    RecordsPerSecond,
+    BytesPerSecond,
+    Nanoseconds,
+    Records,
+}
+
+/// Why a figure's name is not one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` names no figure: {why}")]
+pub struct FigureError {
+    /// What was written.
+    pub text: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+/// The names of metrics, in the order in which the guide lists them.
+pub(crate) const METRIC_NAMES: &[&str] = &[
+    "throughput",
+    "throughput.bytes",
+    "latency.p99",
+    "service.p99",
+    "lag.p99",
+    "failed",
+    "skipped",
+];
+
+impl Figure {
+    /// Reads `flow.metric`, such as `writers.latency.p99.9` or `readers.throughput`.
+    pub fn parse(text: &str) -> Result<Figure, FigureError> {
+        let fail = |why: &str| FigureError {
+            text: text.to_owned(),
+            why: why.to_owned(),
+        };
+        let (flow, metric) = text
+            .split_once('.')
+            .filter(|(flow, _)| !flow.is_empty())
+            .ok_or_else(|| fail("write a flow's name, a dot and a metric: `writers.throughput`"))?;
+        let metric = Metric::parse(metric).map_err(|why| fail(&why))?;
+        Ok(Figure {
+            flow: flow.to_owned(),
+            metric,
+        })
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.flow, self.metric)
+    }
+}
+
+impl Metric {
+    fn parse(text: &str) -> Result<Metric, String> {
+        let stat = |rest: &str| {
+            Stat::parse(rest).ok_or_else(|| {
+                format!("`{rest}` is no statistic: write min, mean, max, p50, p99 or p99.9")
+            })
+        };
+        match text.split_once('.') {
+            None if text == "throughput" => Ok(Metric::Throughput),
+            None if text == "failed" => Ok(Metric::Failed),
+            None if text == "skipped" => Ok(Metric::Skipped),
+            Some(("throughput", "bytes")) => Ok(Metric::ThroughputBytes),
+            Some(("latency", rest)) => stat(rest).map(Metric::Latency),
+            Some(("service", rest)) => stat(rest).map(Metric::Service),
+            Some(("lag", rest)) => stat(rest).map(Metric::Lag),
+            None if ["latency", "service", "lag"].contains(&text) => Err(format!(
+                "say which: `{text}.p99`, `{text}.mean`, `{text}.max`"
+            )),
+            _ => Err(format!(
+                "`{text}` is no metric: there are {}",
+                METRIC_NAMES.join(", ")
+            )),
+        }
+    }
+
+    /// The unit of its values.
+    pub fn unit(self) -> Unit {
+        match self {
+            Metric::Throughput => Unit::RecordsPerSecond,
+            Metric::ThroughputBytes => Unit::BytesPerSecond,
+            Metric::Latency(_) | Metric::Service(_) | Metric::Lag(_) => Unit::Nanoseconds,
+            Metric::Failed | Metric::Skipped => Unit::Records,
+        }
+    }
+
+    /// True for what only a flow that sends can have.
+    pub fn needs_produce(self) -> bool {
+        !matches!(self, Metric::Throughput | Metric::ThroughputBytes)
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Metric::Throughput => f.write_str("throughput"),
+            Metric::ThroughputBytes => f.write_str("throughput.bytes"),
+            Metric::Latency(stat) => write!(f, "latency.{stat}"),
+            Metric::Service(stat) => write!(f, "service.{stat}"),
+            Metric::Lag(stat) => write!(f, "lag.{stat}"),
+            Metric::Failed => f.write_str("failed"),
+            Metric::Skipped => f.write_str("skipped"),
+        }
+    }
+}
+
+impl Stat {
+    fn parse(text: &str) -> Option<Stat> {
+        match text {
+            "min" => Some(Stat::Min),
+            "mean" => Some(Stat::Mean),
+            "max" => Some(Stat::Max),
+            _ => text
+                .strip_prefix('p')
+                .and_then(percent_millionths)
+                .map(Stat::Quantile),
+        }
+    }
+}
+
+/// `99.9` -> 999,000: percent with up to four decimals, above 0 and below 100.
+fn percent_millionths(text: &str) -> Option<u32> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let dot_without_decimals = text.contains('.') && decimals.is_empty();
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || whole.len() > 2 || decimals.len() > 4 || dot_without_decimals {
+        return None;
+    }
+    if !digits(whole) || !digits(decimals) {
+        return None;
+    }
+    let whole: u32 = whole.parse().ok()?;
+    let decimals: u32 = format!("{decimals:0<4}").parse().ok()?;
+    let millionths = whole * 10_000 + decimals;
+    (millionths > 0).then_some(millionths)
+}
+
+impl fmt::Display for Stat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stat::Min => f.write_str("min"),
+            Stat::Mean => f.write_str("mean"),
+            Stat::Max => f.write_str("max"),
+            Stat::Quantile(millionths) => {
+                let (whole, decimals) = (millionths / 10_000, millionths % 10_000);
+                let decimals = format!("{decimals:04}");
+                match decimals.trim_end_matches('0') {
+                    "" => write!(f, "p{whole}"),
+                    decimals => write!(f, "p{whole}.{decimals}"),
+                }
+            }
+        }
+    }
+}
+
+impl Serialize for Figure {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Figure {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Figure, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Figure::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+/// How a figure must stand to a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[allow(missing_docs)] // The signs say it.
+pub enum Comparison {
+    #[serde(rename = "<")]
+    Less,
+    #[serde(rename = "<=")]
+    LessOrEqual,
+    #[serde(rename = ">=")]
+    GreaterOrEqual,
+    #[serde(rename = ">")]
+    Greater,
+}
+
+impl Comparison {
+    /// Whether `measured` stands so to `wanted`.
+    pub fn holds(self, measured: f64, wanted: f64) -> bool {
+        match self {
+            Comparison::Less => measured < wanted,
+            Comparison::LessOrEqual => measured <= wanted,
+            Comparison::GreaterOrEqual => measured >= wanted,
+            Comparison::Greater => measured > wanted,
+        }
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Comparison::Less => "<",
+            Comparison::LessOrEqual => "<=",
+            Comparison::GreaterOrEqual => ">=",
+            Comparison::Greater => ">",
+        })
+    }
+}
+
+/// What is demanded of a figure: `writers.latency.p99 <= 20 ms`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Goal {
+    /// As written.
+    pub text: String,
+    /// What is looked at.
+    pub figure: Figure,
+    /// How it must stand to the value.
+    pub comparison: Comparison,
+    /// In the unit of the figure's metric ([`Metric::unit`]): records/s, bytes/s, ns or records.
+    pub value: f64,
+}
+
+/// A figure that others published for the same question.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// What it is a figure of.
+    pub figure: Figure,
+    /// In the unit of the figure's metric ([`Metric::unit`]).
+    pub value: f64,
+    /// As written, with its unit.
+    pub text: String,
+    /// Where it stands.
+    pub source: Option<String>,
+    /// What was different there, in words, beside the machines.
+    pub differs: Option<String>,
+}

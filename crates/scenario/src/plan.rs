@@ -1,0 +1,272 @@
+//! The plan: a scenario with nothing left open, saved as `plan.json` and readable again.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::figure::{Goal, Published};
+use crate::settings::{ConsumerSettings, ProducerSettings};
+
+/// Everything that one run will do. Running a saved plan repeats the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Version of this file format, [`Plan::FORMAT`].
+    pub format: u32,
+    /// Names the run; part of the name of every topic that it creates.
+    pub run_id: String,
+    /// All randomness of the run comes from here.
+    pub seed: u64,
+    /// Which of the scenario's sizes was asked for.
+    pub size: Size,
+    /// The study that the trials belong to, if they came from one.
+    pub study: Option<StudyRef>,
+    /// The cluster that the plan was made for.
+    pub cluster: ClusterFacts,
+    /// The trials, in the order in which they run.
+    pub trials: Vec<Trial>,
+}
+
+impl Plan {
+    /// The version of `plan.json` that this build writes and reads.
+    pub const FORMAT: u32 = 1;
+}
+
+/// How big a run is: the scenario's `sizes` say what changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Size {
+    /// A first look: seconds a trial.
+    Quick,
+    /// As the scenario says: each trial bounded in time.
+    #[default]
+    Default,
+    /// As published: the record counts that the authors used.
+    Full,
+}
+
+/// Names a study in a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StudyRef {
+    /// The folder's name, as given to `kgauge run`.
+    pub name: String,
+    /// What a report prints above it.
+    pub title: String,
+}
+
+/// What was known of the cluster when the plan was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterFacts {
+    /// Kafka's cluster id.
+    pub cluster_id: String,
+    /// How many brokers answered.
+    pub brokers: u32,
+    /// What kind of target it is.
+    pub kind: TargetKind,
+    /// The release, where it is known.
+    pub version: Option<String>,
+}
+
+/// What kind of cluster is under test. Embedded figures never pass for Apache Kafka's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetKind {
+    /// kgauge's own broker, started for this run.
+    Embedded,
+    /// A cluster that was there before, given by its addresses.
+    Existing,
+}
+
+/// One combination of the factors that a scenario varies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trial {
+    /// Position in the plan, from 0.
+    pub index: u32,
+    /// Name of the scenario.
+    pub scenario: String,
+    /// The question that the scenario answers.
+    pub question: String,
+    /// `""` when nothing varies, else like `writers.record.size=10 B`.
+    pub name: String,
+    /// The varied paths and their values, as written.
+    pub factors: Vec<(String, String)>,
+    /// The topic that the trial creates.
+    pub topic: TopicPlan,
+    /// The traffic. At least one flow; names are unique.
+    pub flows: Vec<FlowPlan>,
+    /// How long each span lasts.
+    pub stages: Stages,
+    /// How often the trial runs.
+    pub repeats: u32,
+    /// What is demanded of the figures.
+    pub goals: Vec<Goal>,
+    /// What others published for this very combination.
+    pub published: Vec<Published>,
+}
+
+/// The topic of a trial. Its name is made from the run id by whoever creates it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TopicPlan {
+    /// At least 1.
+    pub partitions: u32,
+    /// Copies of each partition, the leader's among them; at least 1.
+    pub replication: u16,
+    /// Kafka's topic settings, as text, passed on unchanged.
+    pub config: BTreeMap<String, String>,
+    /// Records written before the first stage, spread evenly over the partitions.
+    pub preload: Option<Preload>,
+}
+
+/// Records that stand in the topic before a trial starts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preload {
+    /// How many, over all partitions; at least 1.
+    pub records: u64,
+    /// What each looks like.
+    pub record: RecordPlan,
+}
+
+/// What a record of a flow looks like. Keys, headers and distributions come later.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordPlan {
+    /// Size of the value; the key is null and there are no headers.
+    pub value_bytes: u32,
+}
+
+/// One kind of traffic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum FlowPlan {
+    /// Producers with equal settings.
+    Produce(ProduceFlow),
+    /// Consumers with equal settings.
+    Consume(ConsumeFlow),
+}
+
+impl FlowPlan {
+    /// The flow's name, unique in its scenario.
+    pub fn name(&self) -> &str {
+        match self {
+            FlowPlan::Produce(flow) => &flow.name,
+            FlowPlan::Consume(flow) => &flow.name,
+        }
+    }
+}
+
+/// Producers that write to the trial's topic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProduceFlow {
+    /// Unique in the scenario.
+    pub name: String,
+    /// How many producers, each with its own buffer and connections; at least 1.
+    pub producers: u32,
+    /// The rate over time of the whole flow.
+    pub shape: Shape,
+    /// The flow, all producers together, ends its hold stage after this many records.
+    pub records_max: Option<u64>,
+    /// What each record looks like.
+    pub record: RecordPlan,
+    /// Kafka's producer settings, every one spelled out.
+    pub settings: ProducerSettings,
+    /// A record that is later than this when it could be sent is skipped and counted.
+    /// Means nothing with [`Shape::Max`].
+    pub skip_after_ns: u64,
+}
+
+/// Consumers that read the trial's topic without a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConsumeFlow {
+    /// Unique in the scenario.
+    pub name: String,
+    /// How many consumers, each with its own connections; at least 1.
+    pub consumers: u32,
+    /// Who reads which partition.
+    pub partitions: PartitionShare,
+    /// Where reading starts.
+    pub from: StartOffset,
+    /// When reading ends.
+    pub records: ConsumeEnd,
+    /// Kafka's consumer settings, every one spelled out.
+    pub settings: ConsumerSettings,
+}
+
+impl ConsumeFlow {
+    /// The partitions that one consumer (0-based) of this flow reads out of `partitions`.
+    ///
+    /// With [`PartitionShare::Split`] consumer `i` of `k` reads `i`, `i + k`, `i + 2k`, ...
+    pub fn partitions_of(&self, consumer: u32, partitions: u32) -> impl Iterator<Item = u32> {
+        let (first, step) = match self.partitions {
+            PartitionShare::All => (0, 1),
+            PartitionShare::Split => (consumer, self.consumers.max(1)),
+        };
+        (first..partitions).step_by(step as usize)
+    }
+}
+
+/// Who reads which partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartitionShare {
+    /// Every consumer reads every partition, as consumers in groups of their own do.
+    All,
+    /// The partitions are dealt out, as to the members of one group.
+    Split,
+}
+
+/// Where a consumer starts to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StartOffset {
+    /// The first record that is there.
+    Earliest,
+    /// The end of each partition when the flow starts.
+    Latest,
+}
+
+/// When a consume flow has read enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConsumeEnd {
+    /// Up to the end offsets that each partition had when the flow started.
+    Backlog,
+    /// This many records over the whole flow; each consumer reads its equal part.
+    Count(u64),
+    /// Until the stage ends.
+    StageEnd,
+}
+
+/// A produce flow's rate over time. Ramp, step, wave, burst and replay come later.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Shape {
+    /// As fast as the producers' buffers take records: a closed loop, without a schedule.
+    Max,
+    /// Equal gaps.
+    Constant {
+        /// Records a second of the whole flow.
+        per_second: f64,
+    },
+    /// Independent, exponentially distributed gaps: a Poisson process.
+    Poisson {
+        /// Mean records a second of the whole flow.
+        per_second: f64,
+    },
+}
+
+/// The spans of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stages {
+    /// Load without counting, first. May be 0.
+    pub warm_up_ns: u64,
+    /// The span that figures come from. `None`: until the flows' record counts are done.
+    pub hold_ns: Option<u64>,
+    /// How long the answers to what was sent may take after the hold.
+    pub drain_ns_max: u64,
+}

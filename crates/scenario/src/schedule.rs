@@ -1,0 +1,225 @@
+//! The schedule: when record n of a flow should be sent. A pure function; nobody waits here.
+//!
+//! ```text
+//! constant   0    1    2    3    4    5    6    7      n * 1e9 / rate
+//! Poisson      0 1      2   3 4       5 6         7    sum of exponential gaps
+//! stripe 1 of 3   |              |              |      every third record, from 1
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::Shape;
+use crate::random::Random;
+
+/// The slowest rate that can be asked for, records a second: 1 in 1,000 s.
+pub const RATE_MIN: f64 = 0.001;
+/// The fastest rate that can be asked for, records a second: one a nanosecond.
+pub const RATE_MAX: f64 = 1e9;
+
+/// Rates are kept in millionths of a record a second, so that gaps are exact fractions.
+const MILLIONTHS: f64 = 1e6;
+/// Nanoseconds a second times millionths: the gap between records is this divided by the rate.
+const NS_MILLIONTHS: u64 = 1_000_000_000_000_000;
+
+/// One producer's part of a flow: `index` of `count` takes records index, index + count, ...
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Stripe {
+    /// From 0, below `count`.
+    pub index: u32,
+    /// At least 1.
+    pub count: u32,
+}
+
+impl Stripe {
+    /// The only stripe: the whole flow.
+    pub const WHOLE: Stripe = Stripe { index: 0, count: 1 };
+
+    /// How many of the flow's first `records` fall to this stripe. Over all stripes they add up.
+    pub fn records_of(self, records: u64) -> u64 {
+        let (index, count) = (u64::from(self.index), u64::from(self.count.max(1)));
+        records / count + u64::from(index < records % count)
+    }
+
+    /// The flow-wide number of this stripe's record `n` (from 0).
+    pub fn record_number(self, n: u64) -> u64 {
+        n.saturating_mul(u64::from(self.count))
+            .saturating_add(u64::from(self.index))
+    }
+}
+
+/// A cursor over the intended times of one stripe, in ns since the flow's start.
+///
+/// Times never decrease. The stripes of one flow interleave to exactly the whole flow's schedule.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    course: Course,
+    /// Intended time of the next record.
+    next_ns: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Course {
+    /// No schedule: every record is due at once.
+    Max,
+    Constant(Constant),
+    Poisson(Poisson),
+}
+
+/// Equal gaps, kept as quotient and remainder so that nothing drifts.
+#[derive(Clone, Debug)]
+struct Constant {
+    rate_millionths: u64,
+    stripe: Stripe,
+    /// The stripe's gap is `step_ns + step_rest / rate_millionths` ns.
+    step_ns: u64,
+    step_rest: u64,
+    /// What `next_ns` leaves out, in the same fraction.
+    rest: u64,
+}
+
+/// Exponential gaps, summed as whole ns and 2^-32 ns.
+#[derive(Clone, Debug)]
+struct Poisson {
+    random: Random,
+    gap_ns_mean: f64,
+    stripe: Stripe,
+    /// The flow-wide number of the next record of this stripe.
+    number: u64,
+    /// What `next_ns` leaves out, in 2^-32 ns.
+    rest: u64,
+}
+
+impl Schedule {
+    /// The schedule of one stripe of a flow.
+    ///
+    /// Equal `shape` and `seed` give equal times on every machine. A rate outside
+    /// [`RATE_MIN`]..=[`RATE_MAX`] is brought to the nearer end; the parser refuses it before.
+    pub fn new(shape: Shape, seed: u64, stripe: Stripe) -> Schedule {
+        let stripe = Stripe {
+            index: stripe.index,
+            count: stripe.count.max(1),
+        };
+        let mut schedule = match shape {
+            Shape::Max => Schedule {
+                course: Course::Max,
+                next_ns: 0,
+            },
+            Shape::Constant { per_second } => Schedule::constant(per_second, stripe),
+            Shape::Poisson { per_second } => Schedule::poisson(per_second, seed, stripe),
+        };
+        if let Course::Poisson(poisson) = &mut schedule.course {
+            schedule.next_ns = poisson.skip(0, u64::from(stripe.index) + 1);
+        }
+        schedule
+    }
+
+    fn constant(per_second: f64, stripe: Stripe) -> Schedule {
+        let rate_millionths = rate_millionths(per_second);
+        // The step of a stripe: count * 1e15 / rate, as a quotient and a remainder.
+        let step = u128::from(stripe.count) * u128::from(NS_MILLIONTHS);
+        let mut constant = Constant {
+            rate_millionths,
+            stripe,
+            step_ns: saturate(step / u128::from(rate_millionths)),
+            step_rest: (step % u128::from(rate_millionths)) as u64,
+            rest: 0,
+        };
+        let first = u128::from(stripe.index) * u128::from(NS_MILLIONTHS);
+        constant.rest = (first % u128::from(rate_millionths)) as u64;
+        let next_ns = saturate(first / u128::from(rate_millionths));
+        Schedule {
+            course: Course::Constant(constant),
+            next_ns,
+        }
+    }
+
+    fn poisson(per_second: f64, seed: u64, stripe: Stripe) -> Schedule {
+        let gap_ns_mean = NS_MILLIONTHS as f64 / rate_millionths(per_second) as f64;
+        let number = 0;
+        let random = Random::new(seed);
+        let course = Course::Poisson(Poisson {
+            random,
+            gap_ns_mean,
+            stripe,
+            number,
+            rest: 0,
+        });
+        Schedule { course, next_ns: 0 }
+    }
+
+    /// True when there is no schedule ([`Shape::Max`]): intended is whenever a record is sent.
+    pub fn is_closed_loop(&self) -> bool {
+        matches!(self.course, Course::Max)
+    }
+
+    /// When the stripe's next record should be sent. Always 0 with [`Shape::Max`].
+    pub fn peek_ns(&self) -> u64 {
+        self.next_ns
+    }
+
+    /// Goes on to the stripe's next record.
+    pub fn advance(&mut self) {
+        match &mut self.course {
+            Course::Max => {}
+            Course::Constant(constant) => {
+                self.next_ns = self.next_ns.saturating_add(constant.step_ns);
+                constant.rest += constant.step_rest;
+                if constant.rest >= constant.rate_millionths {
+                    constant.rest -= constant.rate_millionths;
+                    self.next_ns = self.next_ns.saturating_add(1);
+                }
+            }
+            Course::Poisson(poisson) => {
+                self.next_ns = poisson.skip(self.next_ns, u64::from(poisson.stripe.count));
+            }
+        }
+    }
+
+    /// The intended time of the stripe's record `n`, wherever the cursor stands.
+    ///
+    /// Costs the same for every `n` with a constant rate; with Poisson gaps it adds up all
+    /// `n * count` of them, so it is for tests and drawings, not for the hot path.
+    pub fn intended_ns(&self, n: u64) -> u64 {
+        match &self.course {
+            Course::Max => 0,
+            Course::Constant(constant) => {
+                let number = u128::from(constant.stripe.record_number(n));
+                let ns = number * u128::from(NS_MILLIONTHS) / u128::from(constant.rate_millionths);
+                saturate(ns)
+            }
+            Course::Poisson(poisson) => {
+                let mut fresh = Poisson {
+                    number: 0,
+                    rest: 0,
+                    ..poisson.clone()
+                };
+                fresh.skip(0, poisson.stripe.record_number(n).saturating_add(1))
+            }
+        }
+    }
+}
+
+impl Poisson {
+    /// Adds the gaps of the next `count` records of the whole flow to `ns`.
+    fn skip(&mut self, mut ns: u64, count: u64) -> u64 {
+        const FRACTION: f64 = (1u64 << 32) as f64;
+        for number in self.number..self.number.saturating_add(count) {
+            let gap_ns = self.random.exponential(number) * self.gap_ns_mean;
+            let whole_ns = gap_ns as u64;
+            self.rest += ((gap_ns - whole_ns as f64) * FRACTION) as u64;
+            ns = ns.saturating_add(whole_ns).saturating_add(self.rest >> 32);
+            self.rest &= (1 << 32) - 1;
+        }
+        self.number = self.number.saturating_add(count);
+        ns
+    }
+}
+
+fn rate_millionths(per_second: f64) -> u64 {
+    // NaN stays NaN through clamp and becomes 0 by the cast; nothing may divide by that.
+    ((per_second.clamp(RATE_MIN, RATE_MAX) * MILLIONTHS).round() as u64).max(1)
+}
+
+fn saturate(ns: u128) -> u64 {
+    u64::try_from(ns).unwrap_or(u64::MAX)
+}

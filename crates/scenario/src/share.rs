@@ -1,0 +1,64 @@
+//! A share: what one agent does of one repeat of a trial.
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::{Plan, Trial};
+use crate::random::derive_seed;
+use crate::schedule::Stripe;
+
+/// One agent's part of one repeat. A local run is the same thing with one agent in-process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Share {
+    /// The run that it belongs to.
+    pub run_id: String,
+    /// From 0, below `agent_count`.
+    pub agent_index: u32,
+    /// At least 1.
+    pub agent_count: u32,
+    /// What is run.
+    pub trial: Trial,
+    /// Which execution of the trial, from 0.
+    pub repeat: u32,
+    /// The seed of this repeat. It is the same for the same repeat of every trial, so that
+    /// trials are compared under equal arrivals.
+    pub seed: u64,
+}
+
+impl Plan {
+    /// The share of one agent in one repeat of a trial; `None` when the numbers are not in the
+    /// plan.
+    pub fn share(&self, trial: u32, repeat: u32, agent: Stripe) -> Option<Share> {
+        let trial = self.trials.get(trial as usize)?;
+        if repeat >= trial.repeats || agent.index >= agent.count {
+            return None;
+        }
+        Some(Share {
+            run_id: self.run_id.clone(),
+            agent_index: agent.index,
+            agent_count: agent.count,
+            trial: trial.clone(),
+            repeat,
+            seed: derive_seed(self.seed, &format!("repeat {repeat}")),
+        })
+    }
+}
+
+impl Share {
+    /// The seed of a flow's schedule and payload: the same in every agent's share.
+    pub fn flow_seed(&self, flow: &str) -> u64 {
+        derive_seed(self.seed, flow)
+    }
+
+    /// Which of a flow's `members` (producers or consumers) this agent runs.
+    ///
+    /// Each is the member's number in the whole flow: for a producer its stripe of the schedule.
+    pub fn members(&self, members: u32) -> impl Iterator<Item = Stripe> {
+        (self.agent_index..members)
+            .step_by(self.agent_count.max(1) as usize)
+            .map(move |index| Stripe {
+                index,
+                count: members,
+            })
+    }
+}
