@@ -1,1 +1,5 @@
 //! Room `client`.
+pub mod config;
+mod secret;
+pub use config::{Address, ClientConfig, ConfigError, Settings};
+pub use secret::Secret;

@@ -1,0 +1,115 @@
+//! A client's settings, under the names and with the defaults of Kafka's own clients.
+
+mod address;
+mod keys;
+mod mistake;
+mod properties;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::path::Path;
+use std::time::Duration;
+
+pub use address::{Address, AddressMistake};
+pub use keys::{KeyRole, role as key_role};
+pub use mistake::{ConfigError, ConfigMistake, ConfigNote, Place};
+pub use settings::{Setting, Settings};
+
+/// Kafka's own limit for a request (`socket.request.max.bytes`), taken here for answers.
+const RESPONSE_BYTES_MAX: usize = 100 * 1024 * 1024;
+
+/// How to reach a cluster. Defaults are those of the Java admin client of Kafka 4.3.1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientConfig {
+    /// `bootstrap.servers`: never empty.
+    pub bootstrap_servers: Vec<Address>,
+    /// `client.id`: what brokers see in their logs and quotas.
+    pub client_id: String,
+    /// `request.timeout.ms`: how long one request may wait for its answer.
+    pub request_timeout: Duration,
+    /// `default.api.timeout.ms`: how long one operation may take with all its retries.
+    pub api_timeout: Duration,
+    /// `socket.connection.setup.timeout.ms`: how long the first attempt to connect may take.
+    pub connection_setup_timeout: Duration,
+    /// `socket.connection.setup.timeout.max.ms`: where the doubling of that time ends.
+    pub connection_setup_timeout_max: Duration,
+    /// `reconnect.backoff.ms`: the pause before the first new attempt to connect.
+    pub reconnect_backoff: Duration,
+    /// `reconnect.backoff.max.ms`: where the doubling of that pause ends.
+    pub reconnect_backoff_max: Duration,
+    /// `retry.backoff.ms`: the pause before the first retry of a request.
+    pub retry_backoff: Duration,
+    /// `retry.backoff.max.ms`: where the doubling of that pause ends.
+    pub retry_backoff_max: Duration,
+    /// `retries`: how often an operation may be tried again within its time.
+    pub retries: u32,
+    /// `metadata.max.age.ms`: when leaders are asked for again although nothing failed.
+    pub metadata_age_max: Duration,
+    /// `connections.max.idle.ms`: an unused connection older than that is opened anew; `None`
+    /// (-1) keeps it for ever.
+    pub connection_idle_max: Option<Duration>,
+    /// `send.buffer.bytes` (`SO_SNDBUF`); `None` (-1) leaves it to the operating system.
+    pub send_buffer_bytes: Option<u32>,
+    /// `receive.buffer.bytes` (`SO_RCVBUF`); `None` (-1) leaves it to the operating system.
+    pub receive_buffer_bytes: Option<u32>,
+    /// `metadata.recovery.strategy`: what happens when no known broker can be reached any more.
+    pub metadata_recovery: MetadataRecovery,
+    /// The largest answer that is read; kgauge's own, no key of Kafka's. A length beyond it is an
+    /// error, not an allocation.
+    pub response_bytes_max: usize,
+    /// Settings without effect, and why.
+    pub notes: Vec<ConfigNote>,
+}
+
+/// `metadata.recovery.strategy`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetadataRecovery {
+    /// Begin again with the bootstrap servers.
+    Rebootstrap,
+    /// Fail.
+    None,
+}
+
+impl ClientConfig {
+    /// Kafka's defaults for these servers.
+    ///
+    /// `bootstrap_servers` must not be empty; a cluster without an address is never reached.
+    pub fn new(bootstrap_servers: Vec<Address>) -> ClientConfig {
+        ClientConfig {
+            bootstrap_servers,
+            client_id: "kgauge".to_owned(),
+            request_timeout: Duration::from_millis(30_000),
+            api_timeout: Duration::from_millis(60_000),
+            connection_setup_timeout: Duration::from_millis(10_000),
+            connection_setup_timeout_max: Duration::from_millis(30_000),
+            reconnect_backoff: Duration::from_millis(50),
+            reconnect_backoff_max: Duration::from_millis(1_000),
+            retry_backoff: Duration::from_millis(100),
+            retry_backoff_max: Duration::from_millis(1_000),
+            retries: i32::MAX.unsigned_abs(),
+            metadata_age_max: Duration::from_millis(300_000),
+            connection_idle_max: Some(Duration::from_millis(300_000)),
+            send_buffer_bytes: Some(131_072),
+            receive_buffer_bytes: Some(65_536),
+            metadata_recovery: MetadataRecovery::Rebootstrap,
+            response_bytes_max: RESPONSE_BYTES_MAX,
+            notes: Vec::new(),
+        }
+    }
+
+    /// From `host:port[,host:port]` alone.
+    pub fn from_servers(servers: &str) -> Result<ClientConfig, ConfigError> {
+        let mut settings = Settings::default();
+        settings.add_pair("bootstrap.servers", servers);
+        settings.client_config()
+    }
+
+    /// From a file as Kafka's own tools take it with `--command-config`.
+    pub fn from_properties_file(path: &Path) -> Result<ClientConfig, ConfigError> {
+        let mut settings = Settings::default();
+        settings.add_file(path)?;
+        settings.client_config()
+    }
+}

@@ -1,0 +1,181 @@
+//! Collects settings from files and pairs, and turns them into a [`ClientConfig`] or into the
+//! whole list of what is wrong with them.
+
+use std::fmt;
+use std::path::Path;
+
+use super::keys::{self, KeyRole};
+use super::mistake::{ConfigError, ConfigMistake, ConfigNote, Place};
+use super::{ClientConfig, properties, value};
+use crate::secret::Secret;
+
+/// One key with its value and place.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// The key as written.
+    pub key: String,
+    /// The value; a secret until the key says otherwise.
+    pub value: Secret,
+    /// Where it stands.
+    pub place: Place,
+}
+
+impl fmt::Debug for Setting {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} at {}", spoken_key(&self.key), self.place)
+    }
+}
+
+/// Settings as written. What comes later overrides what came before.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    entries: Vec<Setting>,
+    mistakes: Vec<ConfigMistake>,
+    notes: Vec<ConfigNote>,
+}
+
+impl Settings {
+    /// Adds all entries of a properties file's text. `file` is its name for messages.
+    pub fn add_properties(&mut self, file: &str, text: &[u8]) {
+        let (lines, mistakes) = properties::parse(text);
+        let place = |line| Place::Line { file: file.to_owned(), line };
+        for line in lines {
+            if let Some(earlier) = self.line_in(file, &line.key) {
+                // Java's Properties do the same without a word.
+                let key = spoken_key(&line.key);
+                let what = format!("{key} also stands in line {earlier}; the last one counts");
+                self.notes.push(ConfigNote { place: place(line.line), what });
+            }
+            let place = place(line.line);
+            self.entries.push(Setting { key: line.key, value: line.value, place });
+        }
+        self.mistakes.extend(mistakes.into_iter().map(|mistake| ConfigMistake {
+            place: place(mistake.line),
+            what: mistake.what.to_owned(),
+            cure: "write \\\\ for a backslash".to_owned(),
+        }));
+    }
+
+    /// Adds all entries of a properties file.
+    pub fn add_file(&mut self, path: &Path) -> Result<(), ConfigError> {
+        let text = std::fs::read(path)
+            .map_err(|error| ConfigError::Unreadable { path: path.to_owned(), error })?;
+        self.add_properties(&path.display().to_string(), &text);
+        Ok(())
+    }
+
+    /// Adds one `key=value` pair that comes from elsewhere.
+    pub fn add_pair(&mut self, key: &str, value: &str) {
+        self.entries.push(Setting {
+            key: key.to_owned(),
+            value: Secret::new(value),
+            place: Place::Pair,
+        });
+    }
+
+    /// Takes the entries of one role out, for whoever answers for them: producers' and consumers'
+    /// settings belong to flows, not to the client.
+    pub fn take(&mut self, role: KeyRole) -> Vec<Setting> {
+        self.entries.extract_if(.., |entry| keys::role(&entry.key) == Some(role)).collect()
+    }
+
+    /// The settings' meaning, or everything that is wrong with them.
+    pub fn client_config(self) -> Result<ClientConfig, ConfigError> {
+        let Settings { entries, mut mistakes, mut notes } = self;
+        let mut config = ClientConfig::new(Vec::new());
+        let mut servers_seen = false;
+        for entry in effective(entries) {
+            servers_seen |= entry.key == "bootstrap.servers";
+            match judge(&mut config, &entry) {
+                Ok(None) => {}
+                Ok(Some(what)) => notes.push(ConfigNote { place: entry.place, what }),
+                Err((what, cure)) => {
+                    mistakes.push(ConfigMistake { place: entry.place, what, cure });
+                }
+            }
+        }
+        if !servers_seen {
+            mistakes.push(ConfigMistake {
+                place: Place::Missing,
+                what: "bootstrap.servers is missing".to_owned(),
+                cure: "write bootstrap.servers=host:9092".to_owned(),
+            });
+        }
+        if !mistakes.is_empty() {
+            mistakes.sort_by_key(|mistake| line_of(&mistake.place));
+            return Err(ConfigError::Mistakes { mistakes });
+        }
+        notes.sort_by_key(|note| line_of(&note.place));
+        config.notes = notes;
+        Ok(config)
+    }
+
+    fn line_in(&self, file: &str, key: &str) -> Option<u32> {
+        self.entries.iter().rev().filter(|entry| entry.key == key).find_map(|entry| {
+            match &entry.place {
+                Place::Line { file: there, line } if there == file => Some(*line),
+                _ => None,
+            }
+        })
+    }
+}
+
+/// The last entry of every key, in the order of the places.
+fn effective(entries: Vec<Setting>) -> Vec<Setting> {
+    let mut kept: Vec<Setting> = Vec::new();
+    for entry in entries {
+        kept.retain(|earlier| earlier.key != entry.key);
+        kept.push(entry);
+    }
+    kept
+}
+
+fn line_of(place: &Place) -> u32 {
+    match place {
+        Place::Line { line, .. } => *line,
+        Place::Pair | Place::Missing => u32::MAX,
+    }
+}
+
+/// Applies one entry; `Some` words for an entry without effect.
+fn judge(config: &mut ClientConfig, entry: &Setting) -> Result<Option<String>, value::Wrong> {
+    let key = entry.key.as_str();
+    let flow = |kind: &str| {
+        (
+            format!("{key} is a {kind} setting, not one of the connection"),
+            format!("write it in a {kind} flow of the scenario"),
+        )
+    };
+    match keys::role(key) {
+        Some(KeyRole::Client) => value::apply(config, key, entry.value.expose()).map(|()| None),
+        Some(KeyRole::Security) => {
+            Ok(Some(format!("{key} has no effect with security.protocol=PLAINTEXT")))
+        }
+        Some(KeyRole::JavaOnly) => {
+            Ok(Some(format!("{key} steers the Java client only and has no effect here")))
+        }
+        Some(KeyRole::Unsupported) => {
+            Err((format!("{key} is not supported by kgauge"), "remove it".to_owned()))
+        }
+        Some(KeyRole::Producer) => Err(flow("producer")),
+        Some(KeyRole::Consumer) => Err(flow("consumer")),
+        None => Err(unknown(key)),
+    }
+}
+
+fn unknown(key: &str) -> value::Wrong {
+    let cure = match keys::nearest(key) {
+        Some(known) => format!("did you mean {known}?"),
+        None => "remove it; docs/guide/client-properties.md lists what there is".to_owned(),
+    };
+    (format!("unknown setting {}", spoken_key(key)), cure)
+}
+
+/// The key, unless it looks like something else: when a line of a private key or of a JAAS entry
+/// lost its backslash, its text arrives here as a key.
+fn spoken_key(key: &str) -> &str {
+    let is_name = key.len() <= 80
+        && (key.contains('.') || keys::nearest(key).is_some())
+        && key.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '.' | '-' | '_' | '0'..='9'));
+    if is_name { key } else { "(not repeated here, as it does not look like a setting's name)" }
+}

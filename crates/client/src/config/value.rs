@@ -1,0 +1,154 @@
+//! Values of single keys: numbers, choices and addresses, with words for what is wrong.
+
+use std::time::Duration;
+
+use super::address::Address;
+use super::{ClientConfig, MetadataRecovery};
+
+/// What is wrong with a value, and what to write instead.
+pub(super) type Wrong = (String, String);
+
+/// Sets the field that `key` names. `text` is a harmless value: no secret key comes here.
+pub(super) fn apply(config: &mut ClientConfig, key: &str, text: &str) -> Result<(), Wrong> {
+    let text = text.trim();
+    match key {
+        "bootstrap.servers" => config.bootstrap_servers = servers(text)?,
+        "client.id" => config.client_id = client_id(text)?,
+        "request.timeout.ms" => config.request_timeout = positive_ms(key, text)?,
+        "default.api.timeout.ms" => config.api_timeout = positive_ms(key, text)?,
+        "socket.connection.setup.timeout.ms" => {
+            config.connection_setup_timeout = positive_ms(key, text)?;
+        }
+        "socket.connection.setup.timeout.max.ms" => {
+            config.connection_setup_timeout_max = positive_ms(key, text)?;
+        }
+        "reconnect.backoff.ms" => config.reconnect_backoff = ms(key, text, 0)?,
+        "reconnect.backoff.max.ms" => config.reconnect_backoff_max = ms(key, text, 0)?,
+        "retry.backoff.ms" => config.retry_backoff = ms(key, text, 0)?,
+        "retry.backoff.max.ms" => config.retry_backoff_max = ms(key, text, 0)?,
+        "retries" => config.retries = number(key, text, 0)?.unsigned_abs(),
+        "metadata.max.age.ms" => config.metadata_age_max = ms(key, text, 0)?,
+        "connections.max.idle.ms" => {
+            config.connection_idle_max = if text == "-1" { None } else { Some(ms(key, text, 0)?) };
+        }
+        "send.buffer.bytes" => config.send_buffer_bytes = buffer_bytes(key, text)?,
+        "receive.buffer.bytes" => config.receive_buffer_bytes = buffer_bytes(key, text)?,
+        "metadata.recovery.strategy" => config.metadata_recovery = recovery(text)?,
+        "client.dns.lookup" => dns_lookup(text)?,
+        "security.protocol" => security_protocol(text)?,
+        _ => {}
+    }
+    Ok(())
+}
+
+fn shown(text: &str) -> String {
+    // A value never makes a message long or breaks its line.
+    let cut: String = text.chars().take(60).collect();
+    format!("\"{}\"", cut.escape_debug())
+}
+
+fn servers(text: &str) -> Result<Vec<Address>, Wrong> {
+    let cure = "write bootstrap.servers=host:9092,other-host:9092".to_owned();
+    if text.is_empty() {
+        return Err(("bootstrap.servers is empty".to_owned(), cure));
+    }
+    let mut addresses = Vec::new();
+    let mut wrong = Vec::new();
+    for entry in text.split(',') {
+        match Address::parse(entry) {
+            Ok(address) if addresses.contains(&address) => {}
+            Ok(address) => addresses.push(address),
+            // user:password@host:port is no address, but somebody may have written it.
+            Err(_) if entry.contains('@') => {
+                wrong.push("one entry holds an @, which no address has".to_owned());
+            }
+            Err(mistake) => wrong.push(format!("{} {mistake}", shown(entry.trim()))),
+        }
+    }
+    if wrong.is_empty() {
+        return Ok(addresses);
+    }
+    Err((format!("bootstrap.servers: {}", wrong.join("; ")), cure))
+}
+
+fn client_id(text: &str) -> Result<String, Wrong> {
+    // The protocol writes it with a 16-bit length.
+    if text.len() > i16::MAX.unsigned_abs().into() {
+        let cure = "write a name of at most 32767 bytes".to_owned();
+        return Err(("client.id is too long".to_owned(), cure));
+    }
+    Ok(text.to_owned())
+}
+
+fn number(key: &str, text: &str, min: i32) -> Result<i32, Wrong> {
+    match text.parse::<i32>() {
+        Ok(value) if value >= min => Ok(value),
+        _ => Err((
+            format!("{key} is {}", shown(text)),
+            format!("write a whole number from {min} to {} without unit", i32::MAX),
+        )),
+    }
+}
+
+fn ms(key: &str, text: &str, min: i32) -> Result<Duration, Wrong> {
+    number(key, text, min)
+        .map(|value| Duration::from_millis(value.unsigned_abs().into()))
+        .map_err(|(what, cure)| (what, cure.replace("without unit", "(milliseconds, no unit)")))
+}
+
+fn positive_ms(key: &str, text: &str) -> Result<Duration, Wrong> {
+    ms(key, text, 1)
+}
+
+fn buffer_bytes(key: &str, text: &str) -> Result<Option<u32>, Wrong> {
+    let value = number(key, text, -1).map_err(|(what, _)| {
+        (what, "write a number of bytes without unit, or -1 for the system's own".to_owned())
+    })?;
+    Ok(u32::try_from(value).ok().filter(|&bytes| bytes > 0))
+}
+
+fn recovery(text: &str) -> Result<MetadataRecovery, Wrong> {
+    match text.to_ascii_lowercase().as_str() {
+        "rebootstrap" => Ok(MetadataRecovery::Rebootstrap),
+        "none" => Ok(MetadataRecovery::None),
+        _ => Err((
+            format!("metadata.recovery.strategy is {}", shown(text)),
+            "write rebootstrap or none".to_owned(),
+        )),
+    }
+}
+
+fn dns_lookup(text: &str) -> Result<(), Wrong> {
+    let cure = "write use_all_dns_ips, or leave the line out".to_owned();
+    match text {
+        // "default" is the name that releases before 2.6 used.
+        "use_all_dns_ips" | "default" => Ok(()),
+        "resolve_canonical_bootstrap_servers_only" => Err((
+            "client.dns.lookup=resolve_canonical_bootstrap_servers_only is not supported: kgauge \
+             makes no reverse look-ups"
+                .to_owned(),
+            cure,
+        )),
+        _ => Err((format!("client.dns.lookup is {}", shown(text)), cure)),
+    }
+}
+
+fn security_protocol(text: &str) -> Result<(), Wrong> {
+    let upper = text.to_ascii_uppercase();
+    match upper.as_str() {
+        "PLAINTEXT" => Ok(()),
+        "SSL" | "SASL_PLAINTEXT" | "SASL_SSL" => Err((
+            format!(
+                "security.protocol={upper} is not supported yet: kgauge {} speaks PLAINTEXT only",
+                env!("CARGO_PKG_VERSION")
+            ),
+            "give a PLAINTEXT listener of the cluster, or a release of kgauge whose notes name \
+             TLS and SASL"
+                .to_owned(),
+        )),
+        _ => Err((
+            format!("security.protocol is {}", shown(text)),
+            "write PLAINTEXT (SSL, SASL_PLAINTEXT and SASL_SSL are not supported yet)".to_owned(),
+        )),
+    }
+}
