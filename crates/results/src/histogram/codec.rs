@@ -1,0 +1,243 @@
+//! Histograms as bytes: HdrHistogram's V2 encoding, deflated and in base64, as all its libraries
+//! read it.
+//!
+//! Format: HdrHistogram's `V2 Histogram Encoding`: cookie, payload length, normalizing offset 0,
+//! digits, lowest and highest time, ratio 1.0, then the counts as zig-zag LEB128 of at most nine
+//! bytes, a negative number standing for so many empty buckets; wrapped in `cookie, length, zlib
+//! stream`.
+
+use std::io::{Read, Write};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+
+use super::{BUCKET_COUNT, Histogram, VALUE_NS_MAX, bucket_index};
+
+/// Base cookie 0x1c849303 with the mark of word size 1 (variable length).
+const COOKIE: u32 = 0x1c84_9313;
+const COOKIE_DEFLATED: u32 = 0x1c84_9314;
+const HEADER_BYTES: usize = 40;
+const DIGITS: u32 = 3;
+/// The range stated when nothing larger was counted: one hour. Readers allocate by it.
+const STATED_NS_MIN: u64 = 3_600_000_000_000;
+/// The most that a payload of ours can inflate to: each bucket alone in nine bytes.
+const INFLATED_BYTES_MAX: u64 = (HEADER_BYTES + BUCKET_COUNT * 9) as u64;
+
+/// Why bytes are no histogram of ours.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // The sentences say it.
+pub enum DecodeError {
+    #[error("not base64: {0}")]
+    Base64(#[from] base64::DecodeError),
+    #[error("not a deflated V2 histogram (wrong cookie {0:#x})")]
+    Cookie(u32),
+    #[error("the zlib stream is damaged: {0}")]
+    Inflate(std::io::Error),
+    #[error("{0} significant digits and a lowest time of {1} instead of 3 and 1")]
+    Layout(u32, u64),
+    #[error("the counts are cut short")]
+    Short,
+    #[error("more buckets than times can have")]
+    TooManyBuckets,
+    #[error("the counts overflow")]
+    CountOverflow,
+    #[error("smallest, largest or total time contradict the counts")]
+    Contradiction,
+}
+
+impl Histogram {
+    /// The deflated V2 encoding in base64, `HISTFAAAA...`.
+    pub fn to_base64(&self) -> String {
+        let plain = self.encode();
+        let mut deflated = Vec::with_capacity(plain.len() / 2 + 64);
+        deflated.extend_from_slice(&COOKIE_DEFLATED.to_be_bytes());
+        deflated.extend_from_slice(&[0; 4]);
+        let mut encoder = ZlibEncoder::new(&mut deflated, Compression::fast());
+        // Writing into memory cannot fail.
+        let _ = encoder.write_all(&plain);
+        let _ = encoder.finish();
+        let length = (deflated.len() - 8) as u32;
+        deflated[4..8].copy_from_slice(&length.to_be_bytes());
+        STANDARD.encode(&deflated)
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let top_ns = self.max_ns.max(STATED_NS_MIN);
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + 4 * self.counts_span());
+        bytes.extend_from_slice(&COOKIE.to_be_bytes());
+        bytes.extend_from_slice(&[0; 8]); // payload length, normalizing offset
+        bytes.extend_from_slice(&DIGITS.to_be_bytes());
+        bytes.extend_from_slice(&1_u64.to_be_bytes());
+        bytes.extend_from_slice(&top_ns.to_be_bytes());
+        bytes.extend_from_slice(&1_f64.to_be_bytes());
+        self.encode_counts(&mut bytes);
+        let length = (bytes.len() - HEADER_BYTES) as u32;
+        bytes[4..8].copy_from_slice(&length.to_be_bytes());
+        bytes
+    }
+
+    fn counts_span(&self) -> usize {
+        self.touched().map_or(0, |touched| touched.len())
+    }
+
+    fn encode_counts(&self, bytes: &mut Vec<u8>) {
+        let Some(touched) = self.touched() else {
+            put_signed(bytes, 0); // one bucket without count, as other libraries write it
+            return;
+        };
+        let mut empty = touched.start as i64;
+        for count in &self.counts[touched] {
+            if *count == 0 {
+                empty += 1;
+                continue;
+            }
+            match empty {
+                0 => {}
+                1 => put_signed(bytes, 0),
+                _ => put_signed(bytes, -empty),
+            }
+            empty = 0;
+            put_signed(bytes, i64::try_from(*count).unwrap_or(i64::MAX));
+        }
+    }
+
+    /// Reads what [`Histogram::to_base64`] wrote, or another library with 3 digits from 1 ns.
+    ///
+    /// The encoding knows times only to their bucket; `exact` brings the rest. Nothing is
+    /// allocated beyond one histogram, whatever the bytes say.
+    pub fn from_base64(text: &str, exact: ExactTimes) -> Result<Histogram, DecodeError> {
+        let deflated = STANDARD.decode(text)?;
+        let cookie = read_u32(&deflated, 0)?;
+        if cookie != COOKIE_DEFLATED {
+            return Err(DecodeError::Cookie(cookie));
+        }
+        let mut plain = Vec::new();
+        ZlibDecoder::new(deflated.get(8..).ok_or(DecodeError::Short)?)
+            .take(INFLATED_BYTES_MAX)
+            .read_to_end(&mut plain)
+            .map_err(DecodeError::Inflate)?;
+        let mut histogram = Histogram::new();
+        histogram.decode(&plain)?;
+        histogram.set_exact(exact)?;
+        Ok(histogram)
+    }
+
+    fn decode(&mut self, plain: &[u8]) -> Result<(), DecodeError> {
+        let cookie = read_u32(plain, 0)?;
+        if cookie != COOKIE {
+            return Err(DecodeError::Cookie(cookie));
+        }
+        let (digits, lowest) = (read_u32(plain, 12)?, read_u64(plain, 16)?);
+        if digits != DIGITS || lowest != 1 {
+            return Err(DecodeError::Layout(digits, lowest));
+        }
+        let mut rest = plain.get(HEADER_BYTES..).ok_or(DecodeError::Short)?;
+        let mut index = 0_usize;
+        let mut bounds: Option<(usize, usize)> = None;
+        while !rest.is_empty() {
+            let number = take_signed(&mut rest)?;
+            if number < 0 {
+                let empty = usize::try_from(number.unsigned_abs());
+                index = index.saturating_add(empty.unwrap_or(usize::MAX));
+                continue;
+            }
+            let bucket = self.counts.get_mut(index);
+            let bucket = bucket.ok_or(DecodeError::TooManyBuckets)?;
+            if number > 0 {
+                *bucket = number.unsigned_abs();
+                let count = self.count.checked_add(number.unsigned_abs());
+                self.count = count.ok_or(DecodeError::CountOverflow)?;
+                bounds = Some((bounds.map_or(index, |(first, _)| first), index));
+            }
+            index += 1;
+        }
+        if let Some((first, last)) = bounds {
+            self.min_ns = super::bucket_top_ns(first);
+            self.max_ns = super::bucket_top_ns(last);
+        }
+        Ok(())
+    }
+
+    /// Puts the exact times in place of the buckets' borders, if they can be true.
+    fn set_exact(&mut self, exact: ExactTimes) -> Result<(), DecodeError> {
+        if self.count == 0 {
+            return Ok(());
+        }
+        let same = |own: u64, given: u64| {
+            given <= VALUE_NS_MAX && bucket_index(given) == bucket_index(own)
+        };
+        let count = u128::from(self.count);
+        let sum_low = count * u128::from(exact.min_ns);
+        let sum_high = count * u128::from(exact.max_ns);
+        if !same(self.min_ns, exact.min_ns)
+            || !same(self.max_ns, exact.max_ns)
+            || !(sum_low..=sum_high).contains(&exact.sum_ns)
+        {
+            return Err(DecodeError::Contradiction);
+        }
+        self.min_ns = exact.min_ns;
+        self.max_ns = exact.max_ns;
+        self.max_at_ns = exact.max_at_ns;
+        self.sum_ns = exact.sum_ns;
+        Ok(())
+    }
+}
+
+/// What the bucket counts of a histogram do not tell.
+#[derive(Clone, Copy, Debug)]
+pub struct ExactTimes {
+    /// Smallest time.
+    pub min_ns: u64,
+    /// Largest time.
+    pub max_ns: u64,
+    /// When the largest was.
+    pub max_at_ns: u64,
+    /// Sum of all.
+    pub sum_ns: u128,
+}
+
+/// Zig-zag, then seven bits a byte from below; a ninth byte holds the last eight bits.
+fn put_signed(bytes: &mut Vec<u8>, number: i64) {
+    let mut rest = ((number << 1) ^ (number >> 63)) as u64;
+    for _ in 0..8 {
+        if rest < 0x80 {
+            bytes.push(rest as u8);
+            return;
+        }
+        bytes.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    bytes.push(rest as u8);
+}
+
+fn take_signed(bytes: &mut &[u8]) -> Result<i64, DecodeError> {
+    let mut value = 0_u64;
+    for position in 0..9 {
+        let (byte, rest) = bytes.split_first().ok_or(DecodeError::Short)?;
+        *bytes = rest;
+        let last = position == 8;
+        let bits = if last { *byte } else { byte & 0x7f };
+        value |= u64::from(bits) << (7 * position);
+        if last || byte & 0x80 == 0 {
+            break;
+        }
+    }
+    Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+}
+
+fn read_u32(bytes: &[u8], at: usize) -> Result<u32, DecodeError> {
+    let field = bytes.get(at..).and_then(|rest| rest.first_chunk());
+    field
+        .map(|four| u32::from_be_bytes(*four))
+        .ok_or(DecodeError::Short)
+}
+
+fn read_u64(bytes: &[u8], at: usize) -> Result<u64, DecodeError> {
+    let field = bytes.get(at..).and_then(|rest| rest.first_chunk());
+    field
+        .map(|eight| u64::from_be_bytes(*eight))
+        .ok_or(DecodeError::Short)
+}

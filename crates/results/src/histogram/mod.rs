@@ -1,0 +1,288 @@
+//! Times counted exactly in HdrHistogram's buckets (3 significant digits), cheap enough for
+//! every single record.
+//!
+//! The bucket layout is that of HdrHistogram with a lowest discernible value of 1 ns and three
+//! digits: 2,048 buckets of 1 ns, then 1,024 buckets for each doubling. It covers 292 years, so
+//! nothing is ever clipped. Beside the counts the exact smallest, largest and total time are
+//! kept, and the moment of the largest.
+
+mod codec;
+
+mod quantile;
+
+pub use codec::{DecodeError, ExactTimes};
+pub use quantile::{Quantile, RankInterval};
+
+/// `2^SUB_BUCKET_BITS` buckets of 1 ns come first: 2,048 >= 2 * 10^3 gives three digits.
+const SUB_BUCKET_BITS: u32 = 11;
+const SUB_BUCKET_MASK: u64 = (1 << SUB_BUCKET_BITS) - 1;
+
+/// The largest time that has a bucket: 2^63 - 1 ns, 292 years, the largest `long` of the
+/// HdrHistogram libraries in Java.
+pub const VALUE_NS_MAX: u64 = i64::MAX as u64;
+
+/// Buckets up to [`VALUE_NS_MAX`]: 52 doublings beyond the first 2,048, and those.
+const BUCKET_COUNT: usize = bucket_index(VALUE_NS_MAX) + 1;
+
+/// The bucket of a time.
+///
+/// With `e` the number of doublings beyond the first 2,048 ns, the top eleven bits of the value
+/// run from 1,024 to 2,047 and `e * 1,024` buckets lie below: for `e = 0` it is the value itself.
+#[inline]
+const fn bucket_index(value_ns: u64) -> usize {
+    let doublings = (u64::BITS - SUB_BUCKET_BITS) - (value_ns | SUB_BUCKET_MASK).leading_zeros();
+    ((doublings as usize) << (SUB_BUCKET_BITS - 1)) + (value_ns >> doublings) as usize
+}
+
+/// The largest time that falls into a bucket.
+const fn bucket_top_ns(index: usize) -> u64 {
+    let half = 1 << (SUB_BUCKET_BITS - 1);
+    if index < 2 * half {
+        return index as u64;
+    }
+    let doublings = index / half - 1;
+    let sub_bucket = (index - doublings * half) as u64;
+    (sub_bucket << doublings) + ((1 << doublings) - 1)
+}
+
+/// Counts of times, in nanoseconds. Adding two of them is exact.
+#[derive(Clone)]
+pub struct Histogram {
+    /// One count a bucket. Fresh from the allocator its pages are untouched until counted in.
+    counts: Vec<u64>,
+    count: u64,
+    min_ns: u64,
+    max_ns: u64,
+    max_at_ns: u64,
+    sum_ns: u128,
+}
+
+impl Histogram {
+    /// An empty one.
+    pub fn new() -> Histogram {
+        Histogram {
+            counts: vec![0; BUCKET_COUNT],
+            count: 0,
+            min_ns: u64::MAX,
+            max_ns: 0,
+            max_at_ns: u64::MAX,
+            sum_ns: 0,
+        }
+    }
+
+    /// Counts `records` times of `value_ns`; `at_ns` is when (kept for the largest one).
+    ///
+    /// A value beyond [`VALUE_NS_MAX`] can only come from a broken clock; it is counted there.
+    #[inline]
+    pub fn record(&mut self, value_ns: u64, records: u64, at_ns: u64) {
+        if records == 0 {
+            return;
+        }
+        let value_ns = value_ns.min(VALUE_NS_MAX);
+        // `min` above keeps the index in range; the compiler cannot see it.
+        if let Some(count) = self.counts.get_mut(bucket_index(value_ns)) {
+            *count += records;
+        }
+        self.count += records;
+        self.sum_ns += u128::from(value_ns) * u128::from(records);
+        self.min_ns = self.min_ns.min(value_ns);
+        self.note_max(value_ns, at_ns);
+    }
+
+    /// Of several equal maxima the earliest is kept, whatever the order of recording.
+    #[inline]
+    fn note_max(&mut self, value_ns: u64, at_ns: u64) {
+        if value_ns > self.max_ns {
+            self.max_ns = value_ns;
+            self.max_at_ns = at_ns;
+        } else if value_ns == self.max_ns {
+            self.max_at_ns = self.max_at_ns.min(at_ns);
+        }
+    }
+
+    /// Adds all that `other` has counted. Exact; the order of additions does not matter.
+    pub fn add(&mut self, other: &Histogram) {
+        let Some(touched) = other.touched() else {
+            return;
+        };
+        let (own, added) = (&mut self.counts[touched.clone()], &other.counts[touched]);
+        for (count, more) in own.iter_mut().zip(added) {
+            *count = count.saturating_add(*more);
+        }
+        self.count = self.count.saturating_add(other.count);
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.note_max(other.max_ns, other.max_at_ns);
+    }
+
+    /// Forgets everything; only the buckets in use are touched.
+    pub fn clear(&mut self) {
+        if let Some(touched) = self.touched() {
+            self.counts[touched].fill(0);
+        }
+        self.count = 0;
+        self.sum_ns = 0;
+        self.min_ns = u64::MAX;
+        self.max_ns = 0;
+        self.max_at_ns = u64::MAX;
+    }
+
+    /// The buckets from that of the smallest to that of the largest time.
+    fn touched(&self) -> Option<std::ops::Range<usize>> {
+        (self.count > 0).then(|| bucket_index(self.min_ns)..bucket_index(self.max_ns) + 1)
+    }
+
+    /// The buckets that hold anything, ascending: their largest time, and their count.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let touched = self.touched().unwrap_or(0..0);
+        touched
+            .map(|index| (bucket_top_ns(index), self.counts[index]))
+            .filter(|(_, count)| *count > 0)
+    }
+
+    /// How many times were counted.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// True when nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The smallest time, exact; `None` when nothing was counted.
+    pub fn min_ns(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.min_ns)
+    }
+
+    /// The largest time, exact; `None` when nothing was counted.
+    pub fn max_ns(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max_ns)
+    }
+
+    /// The moment given with the largest time; the earliest one of equals.
+    pub fn max_at_ns(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max_at_ns)
+    }
+
+    /// The sum of all times, exact.
+    pub fn sum_ns(&self) -> u128 {
+        self.sum_ns
+    }
+
+    /// The mean, from the exact sum; `None` when nothing was counted.
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
+    }
+}
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram::new()
+    }
+}
+
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Histogram) -> bool {
+        let facts = |h: &Histogram| {
+            (
+                h.count,
+                h.min_ns,
+                h.max_ns,
+                h.max_at_ns,
+                h.sum_ns,
+                h.touched(),
+            )
+        };
+        facts(self) == facts(other)
+            && self
+                .touched()
+                .is_none_or(|touched| self.counts[touched.clone()] == other.counts[touched])
+    }
+}
+
+impl Eq for Histogram {}
+
+impl std::fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Histogram")
+            .field("count", &self.count)
+            .field("min_ns", &self.min_ns())
+            .field("max_ns", &self.max_ns())
+            .field("max_at_ns", &self.max_at_ns())
+            .field("mean_ns", &self.mean_ns())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_those_of_hdr_histogram() {
+        let theirs = hdrhistogram::Histogram::<u64>::new_with_bounds(1, VALUE_NS_MAX, 3).unwrap();
+        let mut value_ns = 1_u64;
+        while value_ns < VALUE_NS_MAX / 3 {
+            for near in [value_ns - 1, value_ns, value_ns + 1, value_ns * 3 / 2] {
+                let top_ns = bucket_top_ns(bucket_index(near));
+                assert_eq!(top_ns, theirs.highest_equivalent(near), "{near}");
+            }
+            value_ns *= 2;
+        }
+        assert_eq!(bucket_top_ns(BUCKET_COUNT - 1), VALUE_NS_MAX);
+    }
+
+    #[test]
+    fn a_bucket_is_at_most_a_thousandth_wide() {
+        for index in 2_048..BUCKET_COUNT {
+            let (below, top) = (bucket_top_ns(index - 1), bucket_top_ns(index));
+            assert_eq!(bucket_index(top), index);
+            assert_eq!(bucket_index(below + 1), index);
+            assert!((top - below) as f64 / below as f64 <= 1.0 / 1_000.0);
+        }
+    }
+
+    #[test]
+    fn extremes_and_sum_are_exact_where_buckets_are_not() {
+        let mut times = Histogram::new();
+        times.record(1_000_000_007, 2, 70);
+        times.record(3, 1, 80);
+        times.record(9_000_000_000_000_000_001, 1, 90);
+        assert_eq!(times.count(), 4);
+        assert_eq!(times.min_ns(), Some(3));
+        assert_eq!(times.max_ns(), Some(9_000_000_000_000_000_001));
+        assert_eq!(times.max_at_ns(), Some(90));
+        assert_eq!(times.sum_ns(), 9_000_000_002_000_000_018);
+    }
+
+    #[test]
+    fn no_time_is_too_large_to_be_counted() {
+        let mut times = Histogram::new();
+        times.record(u64::MAX, 5, 1);
+        assert_eq!(times.count(), 5);
+        assert_eq!(times.max_ns(), Some(VALUE_NS_MAX));
+    }
+
+    #[test]
+    fn of_equal_maxima_the_earliest_is_kept_in_any_order() {
+        let (mut early, mut late) = (Histogram::new(), Histogram::new());
+        early.record(50, 1, 7);
+        late.record(50, 1, 9);
+        let mut sum = late.clone();
+        sum.add(&early);
+        early.add(&late);
+        assert_eq!(sum, early);
+        assert_eq!(sum.max_at_ns(), Some(7));
+    }
+
+    #[test]
+    fn a_cleared_histogram_equals_a_new_one() {
+        let mut times = Histogram::new();
+        times.record(0, 1, 3);
+        times.record(123_456_789, 7, 4);
+        times.clear();
+        assert_eq!(times, Histogram::new());
+        assert!(times.counts.iter().all(|count| *count == 0));
+    }
+}

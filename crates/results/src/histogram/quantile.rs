@@ -1,0 +1,179 @@
+//! Quantiles of a histogram, and the interval that their rank's uncertainty gives them.
+
+use super::{Histogram, bucket_top_ns};
+
+/// A quantile in millionths: p99.9 is 999,000. Integers, so that ranks are exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Quantile {
+    millionths: u32,
+}
+
+impl Quantile {
+    /// The median.
+    pub const P50: Quantile = Quantile::new(500_000);
+    /// 90 %.
+    pub const P90: Quantile = Quantile::new(900_000);
+    /// 95 %.
+    pub const P95: Quantile = Quantile::new(950_000);
+    /// 99 %.
+    pub const P99: Quantile = Quantile::new(990_000);
+    /// 99.9 %.
+    pub const P99_9: Quantile = Quantile::new(999_000);
+    /// 99.99 %.
+    pub const P99_99: Quantile = Quantile::new(999_900);
+
+    /// A quantile of so many millionths; more than a whole is the whole.
+    pub const fn new(millionths: u32) -> Quantile {
+        Quantile {
+            millionths: if millionths > 1_000_000 {
+                1_000_000
+            } else {
+                millionths
+            },
+        }
+    }
+
+    /// As given.
+    pub fn millionths(self) -> u32 {
+        self.millionths
+    }
+
+    /// Between 0 and 1.
+    pub fn as_fraction(self) -> f64 {
+        f64::from(self.millionths) / 1e6
+    }
+
+    /// The rank (from 1) of the sample that a quantile of `count` samples is: the smallest rank
+    /// that at least this part of them does not exceed.
+    pub fn rank(self, count: u64) -> u64 {
+        let exact = u128::from(count) * u128::from(self.millionths);
+        let rank = exact.div_ceil(1_000_000).max(1);
+        u64::try_from(rank).unwrap_or(u64::MAX).min(count)
+    }
+
+    /// How many of `count` samples lie beyond it.
+    pub fn samples_beyond(self, count: u64) -> u64 {
+        count - self.rank(count)
+    }
+}
+
+/// The two samples between which a quantile of the population lies, with 95 % confidence, if the
+/// samples are independent of each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RankInterval {
+    /// Lower end.
+    pub low_ns: u64,
+    /// Upper end.
+    pub high_ns: u64,
+}
+
+impl Histogram {
+    /// The time that a part of all samples does not exceed.
+    ///
+    /// It is the top of the bucket that holds the sample of that rank (at most 0.1 % above the
+    /// sample), but never beyond the exact largest time. `None` when nothing was counted.
+    pub fn value_ns_at(&self, quantile: Quantile) -> Option<u64> {
+        self.value_ns_at_rank(quantile.rank(self.count))
+    }
+
+    /// The time of the sample of a rank (from 1, ascending), to the top of its bucket.
+    pub fn value_ns_at_rank(&self, rank: u64) -> Option<u64> {
+        if rank <= 1 {
+            return self.min_ns();
+        }
+        let mut seen = 0_u64;
+        for index in self.touched()? {
+            seen = seen.saturating_add(self.counts[index]);
+            if seen >= rank {
+                return Some(bucket_top_ns(index).min(self.max_ns));
+            }
+        }
+        self.max_ns()
+    }
+
+    /// How many samples lie above `value_ns`, to the precision of a bucket.
+    pub fn count_above(&self, value_ns: u64) -> u64 {
+        let first = super::bucket_index(value_ns.min(super::VALUE_NS_MAX)) + 1;
+        let touched = self.touched().unwrap_or(0..0);
+        (touched.start.max(first)..touched.end)
+            .fold(0, |sum: u64, index| sum.saturating_add(self.counts[index]))
+    }
+
+    /// The 95 % interval of a quantile by order statistics: the ranks are those of a binomial
+    /// count, in its normal approximation `n*q +- 1.96 * sqrt(n*q*(1-q))` (Conover, Practical
+    /// Nonparametric Statistics, 3.2). `None` when fewer than ten samples lie on either side,
+    /// where the approximation does not hold.
+    ///
+    /// Samples of one run depend on each other, so the true interval is wider: use it beside,
+    /// not instead of, the spread over repeats.
+    pub fn rank_interval(&self, quantile: Quantile) -> Option<RankInterval> {
+        let (count, part) = (self.count as f64, quantile.as_fraction());
+        let (below, above) = (count * part, count * (1.0 - part));
+        if below < 10.0 || above < 10.0 {
+            return None;
+        }
+        let reach = 1.959_964 * (below * (1.0 - part)).sqrt();
+        let low = (below - reach).floor().max(1.0) as u64;
+        let high = ((below + reach).ceil() as u64).saturating_add(1);
+        Some(RankInterval {
+            low_ns: self.value_ns_at_rank(low)?,
+            high_ns: self.value_ns_at_rank(high.min(self.count))?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one_to(last: u64) -> Histogram {
+        let mut times = Histogram::new();
+        (1..=last).for_each(|value| times.record(value, 1, 0));
+        times
+    }
+
+    #[test]
+    fn quantiles_of_one_to_a_thousand_are_their_own_ranks() {
+        let times = one_to(1_000);
+        assert_eq!(times.value_ns_at(Quantile::P50), Some(500));
+        assert_eq!(times.value_ns_at(Quantile::P99), Some(990));
+        assert_eq!(times.value_ns_at(Quantile::P99_9), Some(999));
+        assert_eq!(times.value_ns_at(Quantile::new(0)), Some(1));
+        assert_eq!(times.value_ns_at(Quantile::new(1_000_000)), Some(1_000));
+    }
+
+    #[test]
+    fn ranks_do_not_suffer_from_rounding() {
+        // 0.9999 * 10,000 is not exactly 9,999 in binary floating point.
+        assert_eq!(Quantile::P99_99.rank(10_000), 9_999);
+        assert_eq!(Quantile::P99_99.samples_beyond(10_000), 1);
+        assert_eq!(Quantile::P99.rank(1), 1);
+        assert_eq!(Quantile::P50.rank(0), 0);
+    }
+
+    #[test]
+    fn an_empty_histogram_has_no_quantile() {
+        assert_eq!(Histogram::new().value_ns_at(Quantile::P50), None);
+        assert_eq!(Histogram::new().rank_interval(Quantile::P50), None);
+    }
+
+    #[test]
+    fn samples_above_a_value_are_counted() {
+        assert_eq!(one_to(1_000).count_above(900), 100);
+        assert_eq!(one_to(1_000).count_above(1_000), 0);
+        assert_eq!(one_to(1_000).count_above(0), 1_000);
+    }
+
+    #[test]
+    fn the_median_of_a_thousand_lies_within_31_ranks() {
+        // 1.96 * sqrt(1000 * 0.5 * 0.5) = 30.99: ranks 469 and 532.
+        let interval = one_to(1_000).rank_interval(Quantile::P50).unwrap();
+        assert_eq!((interval.low_ns, interval.high_ns), (469, 532));
+    }
+
+    #[test]
+    fn too_few_samples_beyond_give_no_interval() {
+        assert_eq!(one_to(900).rank_interval(Quantile::P99), None);
+        assert!(one_to(1_100).rank_interval(Quantile::P99).is_some());
+    }
+}

@@ -1,0 +1,396 @@
+//! The recorder: one per thread and flow. It folds every sample into slices, without a lock and
+//! without an allocation per sample.
+
+mod sink;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use sink::{MemorySlices, SliceSink};
+pub use writer::{SliceWriter, SlicesWritten, WriteError};
+
+use crate::slice::{Kind, Outcome, Slice, SliceKey};
+use crate::stage::StageBorders;
+
+/// Open slices at the start. Two are in use most of the time: now, and a border just crossed.
+const OPEN_AT_START: usize = 4;
+/// The most open slices: beyond it the one that was left longest ago is shipped as a partial.
+/// After a freeze of a minute each second of it gets its answers, in any order.
+const OPEN_MAX: usize = 64;
+
+/// Folds one thread's samples of one flow into slices and ships them to the writer.
+///
+/// All times are nanoseconds since the start of the repeat on one monotonic clock. A time of a
+/// record belongs to the second and stage in which the record was intended; what simply happens
+/// (records acked, bytes, requests) belongs to the moment when it happened.
+///
+/// ```
+/// use kgauge_results::{Recorder, SliceSink, StageBorders};
+///
+/// let (sink, slices) = SliceSink::memory();
+/// let mut recorder = Recorder::new(0, StageBorders::open(0), sink);
+/// recorder.scheduled(1_000, 1);
+/// recorder.sent(3_000, 1);
+/// recorder.acked(1_000, 3_000, 9_000, 1, 100);
+/// recorder.finish();
+/// let mut slice = slices.take().remove(0);
+/// slice.settle();
+/// assert_eq!(slice.times(kgauge_results::Kind::Response).max_ns(), Some(8_000));
+/// ```
+#[derive(Debug)]
+pub struct Recorder {
+    flow: u16,
+    borders: StageBorders,
+    sink: SliceSink,
+    open: Vec<Open>,
+    turn: u64,
+    intended: Cursor,
+    happened: Cursor,
+}
+
+/// An open slice and the span of time that belongs to it.
+#[derive(Debug)]
+struct Open {
+    slice: Box<Slice>,
+    start_ns: u64,
+    /// 0 while the slice is vacant.
+    length_ns: u64,
+    /// When a cursor last turned to it.
+    turn: u64,
+}
+
+/// The open slice that the last time fell into: the next one mostly does too.
+#[derive(Clone, Copy, Debug)]
+struct Cursor {
+    start_ns: u64,
+    /// 0: nowhere.
+    length_ns: u64,
+    position: usize,
+}
+
+impl Cursor {
+    const NOWHERE: Cursor = Cursor {
+        start_ns: 0,
+        length_ns: 0,
+        position: 0,
+    };
+
+    #[inline]
+    fn holds(&self, at_ns: u64) -> bool {
+        at_ns.wrapping_sub(self.start_ns) < self.length_ns
+    }
+}
+
+impl Recorder {
+    /// A recorder for the flow at this position of its trial.
+    pub fn new(flow: u16, borders: StageBorders, sink: SliceSink) -> Recorder {
+        let mut recorder = Recorder {
+            flow,
+            borders,
+            sink,
+            open: Vec::with_capacity(OPEN_MAX),
+            turn: 0,
+            intended: Cursor::NOWHERE,
+            happened: Cursor::NOWHERE,
+        };
+        for _ in 0..OPEN_AT_START {
+            recorder.add_vacant();
+        }
+        recorder
+    }
+
+    /// The schedule wanted `records` sent at `intended_ns`. A closed loop calls it when it hands
+    /// records over.
+    #[inline]
+    pub fn scheduled(&mut self, intended_ns: u64, records: u64) {
+        self.at_intended(intended_ns).counts.records_scheduled += records;
+    }
+
+    /// Records of the schedule that were too late to be sent at all.
+    #[inline]
+    pub fn skipped(&mut self, intended_ns: u64, records: u64) {
+        self.at_intended(intended_ns).counts.records_skipped += records;
+    }
+
+    /// Records handed to the producer.
+    #[inline]
+    pub fn sent(&mut self, sent_ns: u64, records: u64) {
+        self.at_happened(sent_ns).counts.records_sent += records;
+    }
+
+    /// `records` with equal times were acked; `logical_bytes` are those of all of them.
+    ///
+    /// A clock that ran backwards is counted as an anomaly and as a time of 0, never dropped.
+    #[inline]
+    pub fn acked(
+        &mut self,
+        intended_ns: u64,
+        sent_ns: u64,
+        acked_ns: u64,
+        records: u64,
+        logical_bytes: u64,
+    ) {
+        let counts = &mut self.at_happened(acked_ns).counts;
+        counts.records_acked += records;
+        counts.logical_bytes_acked += logical_bytes;
+
+        let slice = self.at_intended(intended_ns);
+        let response_ns = acked_ns.saturating_sub(intended_ns);
+        if acked_ns < sent_ns || sent_ns < intended_ns {
+            slice.counts.clock_anomalies += records;
+        }
+        if sent_ns == intended_ns {
+            let times = slice.times_mut(Kind::Immediate);
+            times.record(response_ns, records, intended_ns);
+            return;
+        }
+        let service_ns = acked_ns.saturating_sub(sent_ns);
+        let lag_ns = sent_ns.saturating_sub(intended_ns);
+        let response = slice.times_mut(Kind::Response);
+        response.record(response_ns, records, intended_ns);
+        let service = slice.times_mut(Kind::Service);
+        service.record(service_ns, records, intended_ns);
+        let lag = slice.times_mut(Kind::Lag);
+        lag.record(lag_ns, records, intended_ns);
+    }
+
+    /// The send of `records` failed for good at `at_ns`, with Kafka's error code or one of
+    /// [`crate::client_code`].
+    pub fn failed(&mut self, intended_ns: u64, at_ns: u64, records: u64, error: i16) {
+        self.at_intended(intended_ns).counts.records_failed += records;
+        let errors = &mut self.at_happened(at_ns).errors;
+        errors.record(Outcome::Failed, error, records);
+    }
+
+    /// At `at_ns` it became clear that nobody can say whether the broker has `records`.
+    pub fn indeterminate(&mut self, intended_ns: u64, at_ns: u64, records: u64, error: i16) {
+        self.at_intended(intended_ns).counts.records_indeterminate += records;
+        let errors = &mut self.at_happened(at_ns).errors;
+        errors.record(Outcome::Indeterminate, error, records);
+    }
+
+    /// `records` will be sent once more because of `error`.
+    pub fn retried(&mut self, at_ns: u64, records: u64, error: i16) {
+        let slice = self.at_happened(at_ns);
+        slice.counts.records_retried += records;
+        slice.errors.record(Outcome::Retried, error, records);
+    }
+
+    /// A produce request was answered (or, with acks=0, written).
+    #[inline]
+    pub fn request(&mut self, at_ns: u64, request: Request) {
+        let slice = self.at_happened(at_ns);
+        slice.counts.requests += 1;
+        slice.counts.request_batches += request.batches;
+        slice.counts.request_records += request.records;
+        slice.counts.wire_bytes_sent += request.wire_bytes;
+        if let Some(round_trip_ns) = request.round_trip_ns {
+            let times = slice.times_mut(Kind::RoundTrip);
+            times.record(round_trip_ns, 1, at_ns);
+        }
+    }
+
+    /// A broker asked for a pause of `ns`.
+    pub fn throttled(&mut self, at_ns: u64, ns: u64) {
+        let counts = &mut self.at_happened(at_ns).counts;
+        counts.throttles += 1;
+        counts.throttle_ns += ns;
+    }
+
+    /// A record waited `ns` for room in the producer's buffer, until `at_ns`.
+    #[inline]
+    pub fn buffer_wait(&mut self, at_ns: u64, ns: u64) {
+        let times = self.at_happened(at_ns).times_mut(Kind::BufferWait);
+        times.record(ns, 1, at_ns);
+    }
+
+    /// Records were read and found whole.
+    #[inline]
+    pub fn consumed(&mut self, at_ns: u64, records: u64, logical_bytes: u64) {
+        let counts = &mut self.at_happened(at_ns).counts;
+        counts.records_consumed += records;
+        counts.logical_bytes_consumed += logical_bytes;
+    }
+
+    /// A fetch request was answered, with so many bytes on the wire and so many records.
+    #[inline]
+    pub fn fetch(&mut self, at_ns: u64, round_trip_ns: u64, wire_bytes: u64, records: u64) {
+        let slice = self.at_happened(at_ns);
+        slice.counts.fetches += 1;
+        slice.counts.fetches_empty += u64::from(records == 0);
+        slice.counts.wire_bytes_consumed += wire_bytes;
+        let times = slice.times_mut(Kind::FetchRoundTrip);
+        times.record(round_trip_ns, 1, at_ns);
+    }
+
+    /// Records were read whose content is not what its checksum says.
+    pub fn corrupt(&mut self, at_ns: u64, records: u64) {
+        self.at_happened(at_ns).counts.records_corrupt += records;
+    }
+
+    /// Echo flows: records intended at `intended_ns` were read back at `consumed_ns`.
+    #[inline]
+    pub fn echoed(&mut self, intended_ns: u64, consumed_ns: u64, records: u64) {
+        let slice = self.at_intended(intended_ns);
+        if consumed_ns < intended_ns {
+            slice.counts.clock_anomalies += records;
+        }
+        let end_to_end_ns = consumed_ns.saturating_sub(intended_ns);
+        let times = slice.times_mut(Kind::EndToEnd);
+        times.record(end_to_end_ns, records, intended_ns);
+    }
+
+    /// The time integral of the records sent and not yet answered, from `from_ns` to `to_ns`, as
+    /// the load engine kept it. It is what Little's law is checked against.
+    ///
+    /// A span over several seconds or stages is spread evenly over them; hand it over at the
+    /// borders of stages ([`Recorder::border_after`]) and it is exact.
+    pub fn in_flight(&mut self, from_ns: u64, to_ns: u64, record_ns: u64) {
+        let whole_ns = u128::from(to_ns.saturating_sub(from_ns));
+        let (mut at_ns, mut left) = (from_ns, record_ns);
+        while at_ns < to_ns {
+            let (_, end_ns) = self.borders.span_around(at_ns);
+            let end_ns = end_ns.min(to_ns);
+            let part_ns = u128::from(end_ns - at_ns);
+            // At most `record_ns`, which is a u64.
+            let part = (u128::from(record_ns) * part_ns / whole_ns) as u64;
+            let part = if end_ns == to_ns {
+                left
+            } else {
+                part.min(left)
+            };
+            self.at_happened(at_ns).counts.in_flight_record_ns += part;
+            left -= part;
+            at_ns = end_ns;
+        }
+    }
+
+    /// The next border between stages after a moment, if one is known.
+    pub fn border_after(&self, at_ns: u64) -> Option<u64> {
+        let borders = [self.borders.warm_up_end_ns, self.borders.hold_end_ns];
+        let mut known = borders
+            .into_iter()
+            .filter(|end_ns| *end_ns != StageBorders::OPEN);
+        known.find(|end_ns| *end_ns > at_ns)
+    }
+
+    /// Ends an open hold at `at_ns`: what is intended or happens from then on is drain.
+    ///
+    /// What was already recorded stays where it is, so call it before recording anything later.
+    pub fn close_hold(&mut self, at_ns: u64) {
+        self.ship_all();
+        self.borders.hold_end_ns = at_ns.max(self.borders.warm_up_end_ns);
+    }
+
+    /// Ships all that is new. Call it about once a second: what is lost when the process is
+    /// killed is what came after the last tick.
+    pub fn tick(&mut self) {
+        self.ship_all();
+    }
+
+    /// Ships the rest.
+    pub fn finish(mut self) {
+        self.ship_all();
+    }
+
+    #[inline]
+    fn at_intended(&mut self, at_ns: u64) -> &mut Slice {
+        if !self.intended.holds(at_ns) {
+            self.intended = self.turn_to(at_ns, self.happened);
+        }
+        &mut self.open[self.intended.position].slice
+    }
+
+    #[inline]
+    fn at_happened(&mut self, at_ns: u64) -> &mut Slice {
+        if !self.happened.holds(at_ns) {
+            self.happened = self.turn_to(at_ns, self.intended);
+        }
+        &mut self.open[self.happened.position].slice
+    }
+
+    /// Finds or opens the slice of a moment. The slice under the `other` cursor stays open.
+    #[cold]
+    fn turn_to(&mut self, at_ns: u64, other: Cursor) -> Cursor {
+        let known = self
+            .open
+            .iter()
+            .position(|open| at_ns.wrapping_sub(open.start_ns) < open.length_ns);
+        let position = known.unwrap_or_else(|| self.open_at(at_ns, other));
+        self.turn += 1;
+        let open = &mut self.open[position];
+        open.turn = self.turn;
+        Cursor {
+            start_ns: open.start_ns,
+            length_ns: open.length_ns,
+            position,
+        }
+    }
+
+    fn open_at(&mut self, at_ns: u64, other: Cursor) -> usize {
+        let position = self.vacate(other);
+        let (start_ns, end_ns) = self.borders.span_around(at_ns);
+        let open = &mut self.open[position];
+        open.start_ns = start_ns;
+        open.length_ns = end_ns - start_ns;
+        open.slice.key = SliceKey::at(self.flow, at_ns, &self.borders);
+        position
+    }
+
+    /// The position of a vacant slice; when all are in use, the one left longest ago is shipped.
+    fn vacate(&mut self, other: Cursor) -> usize {
+        if let Some(vacant) = self.open.iter().position(|open| open.length_ns == 0) {
+            return vacant;
+        }
+        if self.open.len() < OPEN_MAX {
+            return self.add_vacant();
+        }
+        let kept = (other.length_ns > 0).then_some(other.position);
+        let candidates = (0..self.open.len()).filter(|position| Some(*position) != kept);
+        let oldest = candidates.min_by_key(|position| self.open[*position].turn);
+        let oldest = oldest.unwrap_or_default();
+        self.ship(oldest);
+        oldest
+    }
+
+    fn add_vacant(&mut self) -> usize {
+        self.open.push(Open {
+            slice: self.sink.fresh(),
+            start_ns: 0,
+            length_ns: 0,
+            turn: 0,
+        });
+        self.open.len() - 1
+    }
+
+    fn ship_all(&mut self) {
+        for position in 0..self.open.len() {
+            if self.open[position].length_ns > 0 {
+                self.ship(position);
+            }
+        }
+        self.intended = Cursor::NOWHERE;
+        self.happened = Cursor::NOWHERE;
+    }
+
+    fn ship(&mut self, position: usize) {
+        let open = &mut self.open[position];
+        open.length_ns = 0;
+        if !open.slice.is_empty() {
+            self.sink.ship(&mut open.slice);
+        }
+    }
+}
+
+/// What is known of an answered produce request.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// Bytes on the wire, frame included.
+    pub wire_bytes: u64,
+    /// Record batches in it.
+    pub batches: u64,
+    /// Records in it.
+    pub records: u64,
+    /// Answer read - request written; `None` with acks=0, which is not answered.
+    pub round_trip_ns: Option<u64>,
+}

@@ -1,0 +1,278 @@
+//! The thread that writes slices to disk as they come.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use super::sink::{Parcel, QUEUE_MAX, SliceSink};
+use crate::slice::line::write_line;
+use crate::slice::{Slice, SliceKey};
+
+/// Lines are collected up to this size before they are written.
+const PENDING_BYTES_MAX: usize = 1 << 20;
+
+/// Writes the slices of one repeat to a file while the run goes on.
+///
+/// Each line is given to the operating system as soon as nothing else waits, so a killed run
+/// loses what its recorders had not shipped yet and nothing more.
+#[derive(Debug)]
+pub struct SliceWriter {
+    path: PathBuf,
+    parcels: SyncSender<Parcel>,
+    failure: Arc<Failure>,
+    thread: Option<JoinHandle<SlicesWritten>>,
+}
+
+/// What a writer has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SlicesWritten {
+    /// Partial slices.
+    pub lines: u64,
+    /// Size of the file.
+    pub bytes: u64,
+}
+
+/// Why slices could not be written: the run must stop, its figures would lack them.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WriteError {
+    /// The disk is full.
+    #[error("no space left for results in {}: free some or choose another folder with --out", path.display())]
+    DiskFull {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Any other refusal.
+    #[error("cannot write results to {}: {why}", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// The operating system's words.
+        why: String,
+    },
+    /// The disk takes nothing for many seconds.
+    #[error("the disk under {} does not keep up: {QUEUE_MAX} slices wait to be written", path.display())]
+    Stalled {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A recorder shipped after the writer had ended.
+    #[error("samples came after {} was closed", path.display())]
+    Closed {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// The first thing that went wrong, seen by everybody.
+#[derive(Debug, Default)]
+pub(super) struct Failure {
+    first: Mutex<Option<WriteError>>,
+    path: PathBuf,
+}
+
+impl Failure {
+    fn note(&self, error: WriteError) {
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(error);
+    }
+
+    pub(super) fn note_stalled(&self) {
+        let path = self.path.clone();
+        self.note(WriteError::Stalled { path });
+    }
+
+    pub(super) fn note_closed(&self) {
+        let path = self.path.clone();
+        self.note(WriteError::Closed { path });
+    }
+
+    fn note_io(&self, error: &io::Error) {
+        let path = self.path.clone();
+        self.note(match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                WriteError::DiskFull { path }
+            }
+            _ => WriteError::Refused {
+                path,
+                why: error.to_string(),
+            },
+        });
+    }
+
+    fn get(&self) -> Option<WriteError> {
+        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.clone()
+    }
+}
+
+impl SliceWriter {
+    /// Creates the file and starts the thread. The file must not exist.
+    pub fn start(path: &Path) -> io::Result<SliceWriter> {
+        let file = File::create_new(path)?;
+        SliceWriter::start_on(path, SliceFile::new(file))
+    }
+
+    fn start_on<F: Target>(path: &Path, file: SliceFile<F>) -> io::Result<SliceWriter> {
+        let (parcels, received) = sync_channel(QUEUE_MAX);
+        let failure = Arc::new(Failure {
+            first: Mutex::new(None),
+            path: path.to_owned(),
+        });
+        let thread_failure = Arc::clone(&failure);
+        let thread = std::thread::Builder::new()
+            .name("slice-writer".to_owned())
+            .spawn(move || write_all(&received, file, &thread_failure))?;
+        Ok(SliceWriter {
+            path: path.to_owned(),
+            parcels,
+            failure,
+            thread: Some(thread),
+        })
+    }
+
+    /// A way to this writer for one more recorder.
+    pub fn sink(&self) -> SliceSink {
+        SliceSink::new(self.parcels.clone(), Arc::clone(&self.failure))
+    }
+
+    /// What went wrong, if anything did. Look at it about once a second: a run whose slices
+    /// cannot be written has to stop, in these words.
+    pub fn failure(&self) -> Option<WriteError> {
+        self.failure.get()
+    }
+
+    /// The file that is written.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Waits until all that was shipped is on disk. Finish the recorders first.
+    pub fn finish(mut self) -> Result<SlicesWritten, WriteError> {
+        let written = self.join();
+        match self.failure.get() {
+            Some(error) => Err(error),
+            None => Ok(written),
+        }
+    }
+
+    fn join(&mut self) -> SlicesWritten {
+        let Some(thread) = self.thread.take() else {
+            return SlicesWritten::default();
+        };
+        // An error means that the thread has ended; then the join says so.
+        let _ = self.parcels.send(Parcel::End);
+        thread.join().unwrap_or_else(|_| {
+            let path = self.path.clone();
+            let why = "the writer thread panicked".to_owned();
+            self.failure.note(WriteError::Refused { path, why });
+            SlicesWritten::default()
+        })
+    }
+}
+
+impl Drop for SliceWriter {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+/// What lines are written to: a file, or in tests one that fails.
+trait Target: Write + Send + 'static {
+    fn cut(&mut self, length: u64) -> io::Result<()>;
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+impl Target for File {
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
+/// The file, and lines that are not in it yet.
+struct SliceFile<F> {
+    target: F,
+    pending: Vec<u8>,
+    written: SlicesWritten,
+}
+
+impl<F: Target> SliceFile<F> {
+    fn new(target: F) -> SliceFile<F> {
+        SliceFile {
+            target,
+            pending: Vec::with_capacity(PENDING_BYTES_MAX),
+            written: SlicesWritten::default(),
+        }
+    }
+
+    fn add(&mut self, slice: &Slice) -> io::Result<()> {
+        write_line(slice, &mut self.pending)?;
+        self.written.lines += 1;
+        if self.pending.len() >= PENDING_BYTES_MAX {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if let Err(error) = self.target.write_all(&self.pending) {
+            // Half a line helps nobody; where it cannot be cut off, readers skip it.
+            let _ = self.target.cut(self.written.bytes);
+            return Err(error);
+        }
+        self.written.bytes += self.pending.len() as u64;
+        self.pending.clear();
+        Ok(())
+    }
+}
+
+/// After a failure slices are still taken and given back: the load must not hang on the writer.
+fn write_all<F: Target>(
+    received: &Receiver<Parcel>,
+    mut file: SliceFile<F>,
+    failure: &Failure,
+) -> SlicesWritten {
+    let mut failed = false;
+    let mut note = |result: io::Result<()>| {
+        if let Err(error) = result {
+            failure.note_io(&error);
+            failed = true;
+        }
+        failed
+    };
+    let mut dead = false;
+    loop {
+        let parcel = match received.try_recv() {
+            Ok(parcel) => parcel,
+            Err(TryRecvError::Disconnected) => break,
+            Err(TryRecvError::Empty) => {
+                if !dead {
+                    dead = note(file.flush());
+                }
+                match received.recv() {
+                    Ok(parcel) => parcel,
+                    Err(_) => break,
+                }
+            }
+        };
+        let Parcel::Slice(mut slice, back) = parcel else {
+            break;
+        };
+        if !dead {
+            dead = note(file.add(&slice));
+        }
+        slice.reset(SliceKey { ..slice.key });
+        // A recorder that has gone or has enough spare slices does not want it.
+        let _ = back.try_send(slice);
+    }
+    if !dead && !note(file.flush()) {
+        note(file.target.sync());
+    }
+    file.written
+}

@@ -1,0 +1,170 @@
+//! Slices: one flow, one stage, one second, folded. Slices of one key add exactly.
+
+pub mod counts;
+pub mod errors;
+pub mod line;
+
+pub use counts::Counts;
+pub use errors::{ErrorCount, ErrorCounts, Outcome, error_name};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::histogram::Histogram;
+use crate::stage::{SECOND_NS, Stage, StageBorders};
+
+/// What a slice is of. The second counts from the start of the repeat, 0 first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SliceKey {
+    /// Position of the flow in its trial.
+    pub flow: u16,
+    /// The stage.
+    pub stage: Stage,
+    /// The second.
+    pub second: u32,
+}
+
+impl SliceKey {
+    /// The key of a moment.
+    pub fn at(flow: u16, at_ns: u64, borders: &StageBorders) -> SliceKey {
+        SliceKey {
+            flow,
+            stage: borders.stage_at(at_ns),
+            second: u32::try_from(at_ns / SECOND_NS).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+/// The distributions of times that a slice keeps. Which second a time belongs to stands with it.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// acked - intended of records that were sent exactly when intended: it is their response
+    /// and their service, and their lag is 0. All of a closed loop's. By intended second.
+    Immediate,
+    /// acked - intended, the headline. By intended second.
+    Response,
+    /// acked - sent. By intended second.
+    Service,
+    /// sent - intended. By intended second.
+    Lag,
+    /// consumed - intended, of echo flows. By intended second.
+    EndToEnd,
+    /// Answer read - request written, of produce requests. By the second of the answer.
+    RoundTrip,
+    /// The same of fetch requests. By the second of the answer.
+    FetchRoundTrip,
+    /// How long a record waited for room in the producer's buffer. By the second of its end.
+    BufferWait,
+}
+
+impl Kind {
+    /// How many kinds there are.
+    pub const COUNT: usize = 8;
+
+    /// All kinds, in the order of files.
+    pub const ALL: [Kind; Kind::COUNT] = [
+        Kind::Immediate,
+        Kind::Response,
+        Kind::Service,
+        Kind::Lag,
+        Kind::EndToEnd,
+        Kind::RoundTrip,
+        Kind::FetchRoundTrip,
+        Kind::BufferWait,
+    ];
+
+    /// The word in files and log tags.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Immediate => "immediate",
+            Kind::Response => "response",
+            Kind::Service => "service",
+            Kind::Lag => "lag",
+            Kind::EndToEnd => "end-to-end",
+            Kind::RoundTrip => "round-trip",
+            Kind::FetchRoundTrip => "fetch-round-trip",
+            Kind::BufferWait => "buffer-wait",
+        }
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// One flow, one stage, one second (or several added up: then the key is the first one's).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// What it is of.
+    pub key: SliceKey,
+    /// What is simply counted.
+    pub counts: Counts,
+    /// What did not go well, by code.
+    pub errors: ErrorCounts,
+    times: [Histogram; Kind::COUNT],
+}
+
+impl Slice {
+    /// An empty one. Its histograms are large but cost memory only where they are counted in.
+    pub fn new(key: SliceKey) -> Slice {
+        Slice {
+            key,
+            counts: Counts::default(),
+            errors: ErrorCounts::default(),
+            times: std::array::from_fn(|_| Histogram::new()),
+        }
+    }
+
+    /// One distribution as it was recorded.
+    #[inline]
+    pub fn times(&self, kind: Kind) -> &Histogram {
+        &self.times[kind.index()]
+    }
+
+    /// The same, to count into.
+    #[inline]
+    pub fn times_mut(&mut self, kind: Kind) -> &mut Histogram {
+        &mut self.times[kind.index()]
+    }
+
+    /// Adds all of `other`, whatever its key.
+    pub fn add(&mut self, other: &Slice) {
+        self.counts.add(&other.counts);
+        self.errors.add(&other.errors);
+        for (own, more) in self.times.iter_mut().zip(&other.times) {
+            own.add(more);
+        }
+    }
+
+    /// Makes it an empty slice of `key`, for reuse.
+    pub fn reset(&mut self, key: SliceKey) {
+        self.key = key;
+        self.counts = Counts::default();
+        self.errors.clear();
+        self.times.iter_mut().for_each(Histogram::clear);
+    }
+
+    /// True when nothing at all was counted.
+    pub fn is_empty(&self) -> bool {
+        self.counts == Counts::default()
+            && self.errors.is_empty()
+            && self.times.iter().all(Histogram::is_empty)
+    }
+
+    /// Moves [`Kind::Immediate`] to where it belongs: response, service, and as many lags of 0.
+    ///
+    /// After it, [`Kind::Response`], [`Kind::Service`] and [`Kind::Lag`] are complete.
+    pub fn settle(&mut self) {
+        let [immediate, response, service, lag, ..] = &mut self.times;
+        if immediate.is_empty() {
+            return;
+        }
+        response.add(immediate);
+        service.add(immediate);
+        lag.record(0, immediate.count(), u64::MAX);
+        immediate.clear();
+    }
+}
