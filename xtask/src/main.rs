@@ -1,3 +1,24 @@
-//! Project scripts.
+//! Project scripts: `cargo xtask <command>`. One module a command.
 
-fn main() {}
+mod codegen;
+
+use anyhow::{Result, bail};
+
+/// What `cargo xtask` says when it is asked nothing, or something that it does not know.
+const USAGE: &str = "\
+cargo xtask <command>
+
+  codegen [--check]   write crates/wire's messages from Kafka's own definitions;
+                      --check: only say whether the checked-in files are the same";
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (command, rest) = match arguments.split_first() {
+        Some((command, rest)) => (command.as_str(), rest),
+        None => ("", &[][..]),
+    };
+    match command {
+        "codegen" => codegen::run(rest),
+        _ => bail!("{USAGE}"),
+    }
+}

@@ -1,0 +1,73 @@
+//! `cargo xtask codegen`: writes the messages of `crates/wire` from Kafka's JSON definitions.
+//!
+//! The way: [`fetch`] the definitions, parse them ([`definition`]), [`merge`] those of two
+//! releases into one model, [`emit`] Rust, and [`write`] or compare the files. No text of the
+//! definitions' comments gets into the output.
+
+mod apis;
+mod definition;
+mod emit;
+mod fetch;
+mod merge;
+mod model;
+mod names;
+mod versions;
+mod write;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use definition::Definition;
+use model::{Group, Message};
+
+/// The release whose definitions are followed in every version that it still has.
+const RELEASE_NEW: &str = "4.3.1";
+/// The release that still defines the versions which 4.x dropped.
+const RELEASE_OLD: &str = "3.9.1";
+
+/// Runs the command with what stood after its name.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let check = match arguments {
+        [] => false,
+        [flag] if flag == "--check" => true,
+        _ => bail!("codegen takes nothing or --check, not {arguments:?}"),
+    };
+    let groups = load_groups()?;
+    let files = emit::files(&groups)?;
+    write::write_or_compare(&root().join("crates/wire"), files, check)
+}
+
+/// The project's root.
+pub(crate) fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().unwrap_or(manifest).to_path_buf()
+}
+
+fn load_groups() -> Result<Vec<Group>> {
+    let new = fetch::definitions(RELEASE_NEW)?;
+    let old = fetch::definitions(RELEASE_OLD)?;
+    let mut groups = Vec::new();
+    for api in apis::APIS {
+        let request = load_message(&new, &old, &format!("{api}Request"))?;
+        let response = load_message(&new, &old, &format!("{api}Response"))?;
+        if request.versions != response.versions || request.key.is_none() {
+            bail!("{api}: request and response differ in versions, or the key is missing");
+        }
+        groups.push(Group::new(api, vec![request, response])?);
+    }
+    groups.sort_by_key(|group| group.messages[0].key);
+    for (name, members) in apis::DATA {
+        let messages = members
+            .iter()
+            .map(|member| load_message(&new, &old, member));
+        groups.push(Group::new(name, messages.collect::<Result<_>>()?)?);
+    }
+    Ok(groups)
+}
+
+fn load_message(new: &Path, old: &Path, name: &str) -> Result<Message> {
+    let read = |folder: &Path| Definition::read(&folder.join(format!("{name}.json")));
+    let new = read(new)?.with_context(|| format!("{RELEASE_NEW} has no {name}"))?;
+    merge::merge(new, read(old)?).with_context(|| format!("in {name}"))
+}
