@@ -1,5 +1,7 @@
 //! Record batches by known answers: what is written, what is read, what a broker changes and refuses.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 use kgauge_wire::compress::{Codec, Compressor, Decompressor};
 use kgauge_wire::record_batch::{
     AppendError, Batch, BatchEncoder, BatchError, HEADER_BYTES, ProducerState, TallyDepth,

@@ -18,24 +18,28 @@ impl<'a> Cursor<'a> {
         self.rest
     }
 
+    #[inline]
     pub(super) fn skip_byte(&mut self) -> Result<(), RecordError> {
         let (_, rest) = self.rest.split_first().ok_or(RecordError::Incomplete)?;
         self.rest = rest;
         Ok(())
     }
 
+    #[inline]
     pub(super) fn varint(&mut self) -> Result<i32, RecordError> {
         let (value, rest) = take_varint(self.rest)?;
         self.rest = rest;
         Ok(value)
     }
 
+    #[inline]
     pub(super) fn varlong(&mut self) -> Result<i64, RecordError> {
         let (value, rest) = take_varlong(self.rest)?;
         self.rest = rest;
         Ok(value)
     }
 
+    #[inline]
     pub(super) fn bytes(&mut self, count: usize) -> Result<&'a [u8], RecordError> {
         match self.rest.split_at_checked(count) {
             Some((taken, rest)) => {
@@ -50,6 +54,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A length and as many bytes.
+    #[inline]
     pub(super) fn prefixed(&mut self) -> Result<&'a [u8], RecordError> {
         let length = self.varint()?;
         let count = usize::try_from(length).map_err(|_| RecordError::NegativeLength(length))?;
@@ -57,6 +62,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A length and as many bytes; the length -1 stands for null.
+    #[inline]
     pub(super) fn nullable(&mut self) -> Result<Option<&'a [u8]>, RecordError> {
         let length = self.varint()?;
         if length == -1 {

@@ -2,94 +2,17 @@
 
 use super::header::{Attributes, BatchHeader};
 use super::log::write_crc;
-use super::varint::{
-    VARINT_BYTES_MAX, VARLONG_BYTES_MAX, put_varint, put_varlong, varint_bytes, varlong_bytes,
-};
-use super::{HEADER_BYTES, LOG_OVERHEAD, MAGIC, NONE};
+use super::packed::Packed;
+use super::prefix::Prefix;
+use super::size::body_bytes;
+use super::varint::{VARINT_BYTES_MAX, VARLONG_BYTES_MAX};
+use super::writer::Writer;
+use super::{HEADER_BYTES, LOG_OVERHEAD, MAGIC, NONE, ProducerState, record_bytes};
 use crate::compress::{Codec, CompressError, Compressor};
 
 /// Room kept free behind the records, so that the start of any record can be written without asking:
 /// length, attributes, two deltas, key length, value length, and eight to spare for writing whole words.
 const SLACK_BYTES: usize = 4 * VARINT_BYTES_MAX + VARLONG_BYTES_MAX + 1 + 8;
-
-/// Who writes a batch: the three numbers by which a broker tells a repeated batch from a new one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProducerState {
-    /// The id that InitProducerId gave, -1 for a producer that is not idempotent.
-    pub id: i64,
-    /// The epoch that InitProducerId gave, -1 without one.
-    pub epoch: i16,
-    /// The sequence number of the batch's first record in its partition, -1 without an id.
-    pub base_sequence: i32,
-    /// The batch belongs to the producer's open transaction.
-    pub transactional: bool,
-}
-
-impl ProducerState {
-    /// A producer without idempotence.
-    pub const NONE: Self = Self {
-        id: NONE,
-        epoch: NONE as i16,
-        base_sequence: NONE as i32,
-        transactional: false,
-    };
-
-    /// `attributes` with the transactional bit as this producer has it.
-    pub(super) fn attributes(&self, attributes: Attributes) -> Attributes {
-        attributes.with_transactional(self.transactional)
-    }
-}
-
-impl Default for ProducerState {
-    fn default() -> Self {
-        Self::NONE
-    }
-}
-
-/// Exact bytes of a record in the records section, its length field included.
-///
-/// `key_bytes` and `value_bytes` are `None` for null. This is the size that Kafka's producer counts too.
-pub fn record_bytes(
-    offset_delta: i32,
-    timestamp_delta: i64,
-    key_bytes: Option<usize>,
-    value_bytes: Option<usize>,
-    headers: &[(&str, Option<&[u8]>)],
-) -> usize {
-    let body = body_bytes(
-        offset_delta,
-        timestamp_delta,
-        key_bytes,
-        value_bytes,
-        headers,
-    );
-    length_bytes(body) + body
-}
-
-/// Bytes of a record after its length field.
-fn body_bytes(
-    offset_delta: i32,
-    timestamp_delta: i64,
-    key_bytes: Option<usize>,
-    value_bytes: Option<usize>,
-    headers: &[(&str, Option<&[u8]>)],
-) -> usize {
-    let mut bytes = 1 + varlong_bytes(timestamp_delta) + varint_bytes(offset_delta);
-    bytes += nullable_bytes(key_bytes) + nullable_bytes(value_bytes) + length_bytes(headers.len());
-    for (key, value) in headers {
-        bytes += length_bytes(key.len()) + key.len() + nullable_bytes(value.map(<[u8]>::len));
-    }
-    bytes
-}
-
-fn nullable_bytes(length: Option<usize>) -> usize {
-    length.map_or(1, |length| length_bytes(length) + length)
-}
-
-/// Bytes of a length or count as a signed number.
-fn length_bytes(length: usize) -> usize {
-    super::varint::unsigned_bytes((length as u64) << 1)
-}
 
 /// Builds one batch at a time in a buffer that it keeps.
 ///
@@ -118,6 +41,7 @@ pub struct BatchEncoder {
     base_timestamp_ms: i64,
     timestamp_delta_max: i64,
     records: i32,
+    prefix: Prefix,
 }
 
 impl Default for BatchEncoder {
@@ -137,6 +61,7 @@ impl BatchEncoder {
             base_timestamp_ms: 0,
             timestamp_delta_max: 0,
             records: 0,
+            prefix: Prefix::UNSET,
         }
     }
 
@@ -158,6 +83,7 @@ impl BatchEncoder {
         self.base_timestamp_ms = base_timestamp_ms;
         self.timestamp_delta_max = i64::MIN;
         self.records = 0;
+        self.prefix = Prefix::UNSET;
     }
 
     /// Records appended since the start.
@@ -206,6 +132,7 @@ impl BatchEncoder {
     }
 
     /// Appends a record with everything that a record can have.
+    #[inline]
     pub fn append(
         &mut self,
         timestamp_ms: i64,
@@ -214,15 +141,61 @@ impl BatchEncoder {
         headers: &[(&str, Option<&[u8]>)],
     ) {
         let timestamp_delta = timestamp_ms.wrapping_sub(self.base_timestamp_ms);
+        if !headers.is_empty() || !self.append_short(timestamp_delta, key, value) {
+            self.append_any(timestamp_delta, key, value, headers);
+        }
+        self.timestamp_delta_max = self.timestamp_delta_max.max(timestamp_delta);
+        self.records += 1;
+    }
+
+    /// Appends a record without headers whose numbers are small; false if they are not.
+    fn append_short(
+        &mut self,
+        timestamp_delta: i64,
+        key: Option<&[u8]>,
+        value: Option<&[u8]>,
+    ) -> bool {
+        let (key_bytes, value_bytes) = (key.map_or(0, <[u8]>::len), value.map_or(0, <[u8]>::len));
+        let Some((timestamp, offset)) = Packed::deltas(timestamp_delta, self.records) else {
+            return false;
+        };
+        if key_bytes.saturating_add(value_bytes) > Packed::LENGTH_MAX {
+            return false;
+        }
+        self.make_room(key_bytes + value_bytes);
+        let key_length = key.map_or(Packed::NULL, |_| Packed::length(key_bytes));
+        let value_length = value.map_or(Packed::NULL, |_| Packed::length(value_bytes));
+        let second = offset.then(key_length);
+        let numbers = 1 + timestamp.bytes + second.bytes + value_length.bytes + 1;
+        let first = Packed::length(numbers + key_bytes + value_bytes)
+            .then(Packed::NO_ATTRIBUTES)
+            .then(timestamp);
+
+        let to = &mut self.buffer[self.end..];
+        let at = first.write(to, 0);
+        let at = second.write(to, at);
+        to[at..at + key_bytes].copy_from_slice(key.unwrap_or_default());
+        let at = value_length.write(to, at + key_bytes);
+        to[at..at + value_bytes].copy_from_slice(value.unwrap_or_default());
+        let at = at + value_bytes;
+        to[at] = 0; // No headers.
+        self.end += at + 1;
+        true
+    }
+
+    fn append_any(
+        &mut self,
+        timestamp_delta: i64,
+        key: Option<&[u8]>,
+        value: Option<&[u8]>,
+        headers: &[(&str, Option<&[u8]>)],
+    ) {
         let lengths = (key.map(<[u8]>::len), value.map(<[u8]>::len));
         let body = body_bytes(self.records, timestamp_delta, lengths.0, lengths.1, headers);
         self.make_room(body);
-        let mut writer = Writer {
-            to: &mut self.buffer[self.end..],
-            at: 0,
-        };
+        let mut writer = Writer::new(&mut self.buffer[self.end..]);
         writer.length(body);
-        writer.byte(0);
+        writer.byte(0); // No attributes.
         writer.varlong(timestamp_delta);
         writer.varint(self.records);
         writer.nullable(key);
@@ -232,8 +205,7 @@ impl BatchEncoder {
             writer.nullable(Some(key.as_bytes()));
             writer.nullable(*value);
         }
-        self.end += writer.at;
-        self.count_record(timestamp_delta);
+        self.end += writer.written();
     }
 
     /// Appends a record without key and headers whose value `fill` writes straight into the batch.
@@ -248,27 +220,22 @@ impl BatchEncoder {
         fill: impl FnOnce(&mut [u8]),
     ) {
         self.make_room(value_bytes);
-        let start = self.end;
-        let body = body_bytes(self.records, timestamp_delta, None, Some(value_bytes), &[]);
-        let mut writer = Writer {
-            to: &mut self.buffer[start..],
-            at: 0,
+        let to = &mut self.buffer[self.end..];
+        let at = if self.prefix.fits(timestamp_delta, self.records, value_bytes) {
+            self.prefix.write(to, self.records)
+        } else {
+            self.timestamp_delta_max = self.timestamp_delta_max.max(timestamp_delta);
+            if self.prefix.set(timestamp_delta, self.records, value_bytes) {
+                self.prefix.write(to, self.records)
+            } else {
+                write_long_prefix(to, timestamp_delta, self.records, value_bytes)
+            }
         };
-        writer.length(body);
-        writer.byte(0);
-        writer.varlong(timestamp_delta);
-        writer.varint(self.records);
-        writer.byte(1); // No key: the length -1.
-        writer.length(value_bytes);
-        fill(writer.room(value_bytes));
-        writer.byte(0); // No headers.
-        self.end += writer.at;
-        self.count_record(timestamp_delta);
-    }
-
-    #[inline]
-    fn count_record(&mut self, timestamp_delta: i64) {
-        self.timestamp_delta_max = self.timestamp_delta_max.max(timestamp_delta);
+        // Cut to what is used, so that one comparison serves all that follows.
+        let to = &mut to[at..=at + value_bytes];
+        to[value_bytes] = 0; // No headers.
+        fill(&mut to[..value_bytes]);
+        self.end += at + value_bytes + 1;
         self.records += 1;
     }
 
@@ -356,44 +323,26 @@ impl BatchEncoder {
     }
 }
 
-/// Writes the fields of a record one after another.
-struct Writer<'a> {
-    to: &'a mut [u8],
-    at: usize,
-}
-
-impl Writer<'_> {
-    fn byte(&mut self, value: u8) {
-        self.to[self.at] = value;
-        self.at += 1;
-    }
-
-    fn varint(&mut self, value: i32) {
-        self.at += put_varint(&mut self.to[self.at..], value);
-    }
-
-    fn varlong(&mut self, value: i64) {
-        self.at += put_varlong(&mut self.to[self.at..], value);
-    }
-
-    fn length(&mut self, value: usize) {
-        self.varlong(value as i64);
-    }
-
-    /// The next `count` bytes, to be written by somebody else.
-    fn room(&mut self, count: usize) -> &mut [u8] {
-        let start = self.at;
-        self.at += count;
-        &mut self.to[start..self.at]
-    }
-
-    fn nullable(&mut self, value: Option<&[u8]>) {
-        match value {
-            Some(value) => {
-                self.length(value.len());
-                self.room(value.len()).copy_from_slice(value);
-            }
-            None => self.byte(1),
-        }
-    }
+/// Writes what stands before the value of a record without key, whatever its numbers are.
+#[cold]
+fn write_long_prefix(
+    to: &mut [u8],
+    timestamp_delta: i64,
+    offset_delta: i32,
+    value_bytes: usize,
+) -> usize {
+    let mut writer = Writer::new(to);
+    writer.length(body_bytes(
+        offset_delta,
+        timestamp_delta,
+        None,
+        Some(value_bytes),
+        &[],
+    ));
+    writer.byte(0); // No attributes.
+    writer.varlong(timestamp_delta);
+    writer.varint(offset_delta);
+    writer.nullable(None);
+    writer.length(value_bytes);
+    writer.written()
 }

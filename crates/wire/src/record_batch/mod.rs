@@ -35,17 +35,24 @@ mod error;
 mod header;
 mod iter;
 mod log;
+mod packed;
+mod prefix;
+mod producer;
 mod records;
+mod size;
 mod tally;
 mod validate;
 mod varint;
+mod writer;
 
-pub use encode::{BatchEncoder, ProducerState, record_bytes};
+pub use encode::BatchEncoder;
 pub use error::{AppendError, BatchError, RecordError};
 pub use header::{Attributes, BatchHeader, TimestampType};
 pub use iter::{Batch, Batches, batches};
 pub use log::{rewrite_for_log, rewrite_for_log_append_time, rewrite_producer};
+pub use producer::ProducerState;
 pub use records::{Header, Headers, Record, Records};
+pub use size::record_bytes;
 pub use tally::{Tally, TallyDepth, tally};
 pub use validate::{BatchInfo, validate_for_append, validate_records_for_append};
 

@@ -17,10 +17,12 @@ pub(super) fn zigzag64(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
+#[inline]
 fn unzigzag32(value: u32) -> i32 {
     (value >> 1) as i32 ^ -((value & 1) as i32)
 }
 
+#[inline]
 fn unzigzag64(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
@@ -64,6 +66,7 @@ fn put_unsigned(to: &mut [u8], mut value: u64) -> usize {
 }
 
 /// Reads a signed 32-bit number and what follows it.
+#[inline]
 pub(super) fn take_varint(bytes: &[u8]) -> Result<(i32, &[u8]), RecordError> {
     let (value, rest) = take_unsigned(bytes, VARINT_BYTES_MAX)?;
     let value = u32::try_from(value).map_err(|_| RecordError::Varint)?;
@@ -71,6 +74,7 @@ pub(super) fn take_varint(bytes: &[u8]) -> Result<(i32, &[u8]), RecordError> {
 }
 
 /// Reads a signed 64-bit number and what follows it.
+#[inline]
 pub(super) fn take_varlong(bytes: &[u8]) -> Result<(i64, &[u8]), RecordError> {
     let (value, rest) = take_unsigned(bytes, VARLONG_BYTES_MAX)?;
     Ok((unzigzag64(value), rest))
@@ -83,11 +87,16 @@ fn take_unsigned(bytes: &[u8], bytes_max: usize) -> Result<(u64, &[u8]), RecordE
         [first, second, rest @ ..] if *second < 0x80 => {
             Ok((u64::from(first & 0x7f) | u64::from(*second) << 7, rest))
         }
+        [first, second, third, rest @ ..] if *third < 0x80 => Ok((
+            u64::from(first & 0x7f) | u64::from(second & 0x7f) << 7 | u64::from(*third) << 14,
+            rest,
+        )),
         _ => take_unsigned_long(bytes, bytes_max),
     }
 }
 
 /// Padding with zero groups is read, as Kafka reads it; bits beyond the type are not.
+#[cold]
 fn take_unsigned_long(bytes: &[u8], bytes_max: usize) -> Result<(u64, &[u8]), RecordError> {
     let mut value = 0;
     for (index, byte) in bytes.iter().enumerate().take(bytes_max) {
