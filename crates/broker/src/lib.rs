@@ -1,1 +1,3 @@
 //! Room `broker`.
+pub mod log;
+pub mod storage;

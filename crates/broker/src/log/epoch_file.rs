@@ -1,0 +1,99 @@
+//! The file `leader-epoch-checkpoint` of a log: Kafka's text form of the leader epochs.
+//!
+//! Lines: the version 0, the number of entries, then `epoch start_offset` for each.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::epochs::{EpochStart, LeaderEpochs};
+use super::{LogError, PartitionLog};
+use crate::storage::{Storage, StorageResult, read_whole, replace_file};
+
+const NAME: &str = "leader-epoch-checkpoint";
+
+/// Reads the file. `None` when it is missing or damaged: the epochs then come from the batches.
+pub(super) fn read(storage: &dyn Storage, dir: &Path) -> StorageResult<Option<LeaderEpochs>> {
+    let bytes = read_whole(storage, &dir.join(NAME))?;
+    Ok(bytes.and_then(|bytes| parse(std::str::from_utf8(&bytes).ok()?)))
+}
+
+fn parse(text: &str) -> Option<LeaderEpochs> {
+    let mut lines = text.lines();
+    if lines.next()? != "0" {
+        return None;
+    }
+    let count: usize = lines.next()?.parse().ok()?;
+    let mut entries = Vec::new();
+    for line in lines {
+        let (epoch, start_offset) = line.split_once(' ')?;
+        let start_offset = start_offset.parse().ok()?;
+        entries.push(EpochStart {
+            epoch: epoch.parse().ok()?,
+            start_offset,
+        });
+    }
+    if entries.len() != count || !text.ends_with('\n') {
+        return None;
+    }
+    LeaderEpochs::from_entries(entries)
+}
+
+fn text(epochs: &LeaderEpochs) -> String {
+    let mut text = format!("0\n{}\n", epochs.entries().len());
+    for EpochStart {
+        epoch,
+        start_offset,
+    } in epochs.entries()
+    {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{epoch} {start_offset}");
+    }
+    text
+}
+
+impl PartitionLog {
+    /// Writes the epochs if they changed. The file's name is durable after the folder's next flush.
+    pub(super) fn store_epochs(&mut self) -> Result<(), LogError> {
+        if self.epochs.is_dirty() {
+            replace_file(
+                &*self.storage,
+                &self.dir.join(NAME),
+                text(&self.epochs).as_bytes(),
+            )?;
+            self.epochs.set_stored();
+            self.names_dirty = true;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_is_kafkas() {
+        let mut epochs = LeaderEpochs::default();
+        epochs.assign(0, 0);
+        epochs.assign(3, 120);
+        assert_eq!(text(&epochs), "0\n2\n0 0\n3 120\n");
+        epochs.set_stored();
+        assert_eq!(parse("0\n2\n0 0\n3 120\n"), Some(epochs));
+        assert_eq!(parse("0\n0\n"), Some(LeaderEpochs::default()));
+    }
+
+    #[test]
+    fn a_damaged_file_is_no_file() {
+        for bad in [
+            "",
+            "0\n",
+            "1\n0\n",
+            "0\n1\n",
+            "0\n2\n0 0\n3 12",
+            "0\n2\n3 0\n1 9\n",
+            "0\n1\nx\n",
+        ] {
+            assert_eq!(parse(bad), None, "{bad:?}");
+        }
+    }
+}

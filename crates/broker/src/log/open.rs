@@ -1,0 +1,116 @@
+//! Opening a log: creating it, finding it as it was closed, or recovering it after a crash.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::names::{LOG, parse_file};
+use super::producers::ProducerStates;
+use super::segment::Segment;
+use super::state_file::LogState;
+use super::{LogConfig, LogError, PartitionLog, epoch_file};
+use crate::storage::{EntryKind, Storage};
+
+impl PartitionLog {
+    /// Opens the log in a folder, creating both if need be.
+    ///
+    /// A log that was closed in order is opened by a look at its end. Any other is recovered: from
+    /// the segment that holds the last flush on, every batch is read and checked, the log is cut
+    /// before the first one that is not whole, and indexes, producer states and leader epochs are
+    /// built anew. The high watermark begins at the log's start; the owner knows better.
+    pub fn open(
+        storage: Arc<dyn Storage>,
+        dir: &Path,
+        config: LogConfig,
+        now_ms: i64,
+    ) -> Result<Self, LogError> {
+        storage.create_dir_all(dir)?;
+        let state = LogState::read(&*storage, dir)?;
+        let epochs = epoch_file::read(&*storage, dir)?.unwrap_or_default();
+        let segments = find_segments(&*storage, dir, now_ms)?;
+        let known = state.unwrap_or_default();
+        let mut log = Self {
+            storage,
+            dir: dir.to_path_buf(),
+            config,
+            segments,
+            log_start_offset: known.log_start_offset,
+            next_offset: 0,
+            high_watermark: 0,
+            recovery_point: known.recovery_point,
+            epochs,
+            producers: ProducerStates::default(),
+            unflushed_records: 0,
+            unflushed_since_ms: now_ms,
+            names_dirty: true,
+            dead: None,
+        };
+        if log.segments.is_empty() {
+            log.begin_empty(now_ms)?;
+        } else if !log.open_closed(&known, now_ms)? {
+            log.recover(now_ms)?;
+        }
+        log.high_watermark = log.log_start_offset;
+        Ok(log)
+    }
+
+    /// A log without segments: a new one.
+    fn begin_empty(&mut self, now_ms: i64) -> Result<(), LogError> {
+        let base_offset = self.log_start_offset;
+        let (place, segments) = self.parts();
+        let mut segment = Segment::create(place, base_offset, now_ms)?;
+        // Ten thousand new partitions shall not hold ten thousand files.
+        segment.close_files();
+        segments.push(segment);
+        self.next_offset = base_offset;
+        self.recovery_point = base_offset;
+        self.epochs.clear();
+        Ok(())
+    }
+
+    /// Opens a log that was closed in order and not touched since. False when that is not so.
+    fn open_closed(&mut self, state: &LogState, now_ms: i64) -> Result<bool, LogError> {
+        let Some(closed) = state.closed else {
+            return Ok(false);
+        };
+        let (place, active) = self.active();
+        if active.base_offset != closed.segment_base || active.bytes != closed.segment_bytes {
+            return Ok(false);
+        }
+        match active.summary(place) {
+            Ok(summary) if summary.next_offset == closed.end_offset => {}
+            Ok(_) | Err(LogError::Corrupt(_)) => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        active.close_files();
+        self.next_offset = closed.end_offset;
+        self.names_dirty = false;
+        self.bound_log_start();
+        if closed.producers > 0 {
+            self.rebuild_producers(now_ms)?;
+        }
+        Ok(true)
+    }
+
+    /// The log begins at its first segment at the earliest, and ends at its end at the latest.
+    pub(super) fn bound_log_start(&mut self) {
+        let first = self.segments[0].base_offset;
+        self.log_start_offset = self
+            .log_start_offset
+            .clamp(first, self.next_offset.max(first));
+    }
+}
+
+/// The segments of a folder, oldest first. What a crash left of files in the making is removed.
+fn find_segments(storage: &dyn Storage, dir: &Path, now_ms: i64) -> Result<Vec<Segment>, LogError> {
+    let mut segments = Vec::new();
+    for entry in storage.list(dir)? {
+        let unfinished = [".tmp", ".deleted", ".cleaned", ".swap"];
+        if entry.kind == EntryKind::File && unfinished.iter().any(|end| entry.name.ends_with(end)) {
+            storage.remove_file(&dir.join(&entry.name))?;
+        } else if let Some((base_offset, LOG)) = parse_file(&entry.name) {
+            segments.push(Segment::existing(base_offset, entry.len, now_ms));
+        }
+    }
+    // Twenty digits sort by name as by number.
+    Ok(segments)
+}

@@ -1,0 +1,184 @@
+//! Recovery after a crash, with Kafka's rule: from the segment of the last flush on, read batch
+//! after batch, stop at the first that is not whole, cut the log there.
+
+use std::sync::Arc;
+
+use kgauge_wire::record_batch::Batch;
+
+use super::epochs::LeaderEpochs;
+use super::names::{LOG, OFFSET_INDEX, SNAPSHOT, TIME_INDEX, file_at};
+use super::segment::{Place, Segment, Summary};
+use super::{LogError, PartitionLog};
+use crate::storage::StorageFile;
+
+/// Bytes read at a time; a larger batch is read whole.
+const CHUNK_BYTES: usize = 1 << 20;
+
+impl PartitionLog {
+    /// Finds the longest prefix of the log that is whole, and makes the log that.
+    ///
+    /// Segments below the recovery point are believed, for they were flushed. In the others every
+    /// batch is checked: length, format, CRC, and that its offsets follow those before. A segment
+    /// that does not begin where the one before it ends follows a loss, and goes with all after it.
+    pub(super) fn recover(&mut self, now_ms: i64) -> Result<(), LogError> {
+        let first = self.segment_index(self.recovery_point);
+        let mut epochs = std::mem::take(&mut self.epochs);
+        let zone_start = self.segments[first].base_offset;
+        epochs.truncate_from_end(zone_start);
+        self.next_offset = zone_start;
+        let mut keep = first;
+        for index in first..self.segments.len() {
+            let next_offset = self.next_offset;
+            let (place, segment) = self.segment(index);
+            if segment.base_offset != next_offset {
+                break;
+            }
+            let whole = recover_segment(place, segment, &mut epochs)?;
+            self.next_offset = whole.next_offset;
+            keep = index + 1;
+            if whole.was_cut {
+                break;
+            }
+        }
+        self.epochs = epochs;
+        self.drop_segments_from(keep)?;
+        self.bound_log_start();
+        self.epochs.truncate_from_start(self.log_start_offset);
+        self.remove_stray_snapshots()?;
+        self.rebuild_producers(now_ms)?;
+        self.recovery_point = zone_start.min(self.next_offset);
+        self.unflushed_records = 1;
+        self.flush()?;
+        self.checkpoint()
+    }
+
+    /// Removes the segments from an index on; at least one remains.
+    pub(super) fn drop_segments_from(&mut self, index: usize) -> Result<(), LogError> {
+        // The newest first: a crash in between leaves no gap.
+        while self.segments.len() > index.max(1) {
+            if let Some(segment) = self.segments.pop() {
+                self.remove_segment_files(segment.base_offset)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the files of a segment, those that exist.
+    pub(super) fn remove_segment_files(&mut self, base_offset: i64) -> Result<(), LogError> {
+        self.names_dirty = true;
+        for kind in [LOG, OFFSET_INDEX, TIME_INDEX, SNAPSHOT] {
+            match self
+                .storage
+                .remove_file(&file_at(&self.dir, base_offset, kind))
+            {
+                Err(error) if error.is_not_found() => {}
+                removed => removed?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What recovery found in a segment.
+struct Whole {
+    next_offset: i64,
+    was_cut: bool,
+}
+
+/// Reads a whole segment, cuts it before the first batch that is not whole, and builds its indexes.
+fn recover_segment(
+    place: Place<'_>,
+    segment: &mut Segment,
+    epochs: &mut LeaderEpochs,
+) -> Result<Whole, LogError> {
+    let base_offset = segment.base_offset;
+    let mut summary = Summary::empty(base_offset);
+    let file = Arc::clone(segment.file(place)?);
+    let mut reader = Reader {
+        file: &*file,
+        end: segment.bytes,
+        chunk: Vec::new(),
+        chunk_start: 0,
+    };
+    let mut position = 0;
+    while let Some(batch) = reader.batch_at(position)? {
+        let header = batch.header;
+        let near = header.last_offset().checked_sub(base_offset);
+        if header.base_offset < summary.next_offset
+            || header.last_offset() < header.base_offset
+            || near.is_none_or(|relative| relative > i64::from(i32::MAX))
+            || batch.validate_crc().is_err()
+        {
+            break;
+        }
+        summary.note(base_offset, position, &header, place.index_interval_bytes);
+        epochs.assign(header.leader_epoch, header.base_offset);
+        position += batch.bytes().len() as u64;
+    }
+    let was_cut = position < segment.bytes;
+    if was_cut {
+        file.truncate(position)?;
+    }
+    segment.remove_index_files(place)?;
+    segment.bytes = position;
+    segment.forget_first_timestamp();
+    let next_offset = summary.next_offset;
+    segment.summary = Some(summary);
+    segment.store_indexes(place, super::segment_indexes::Durability::Written)?;
+    Ok(Whole {
+        next_offset,
+        was_cut,
+    })
+}
+
+/// Reads a file in large chunks and gives the batch at a position.
+struct Reader<'a> {
+    file: &'a dyn StorageFile,
+    end: u64,
+    chunk: Vec<u8>,
+    chunk_start: u64,
+}
+
+impl Reader<'_> {
+    /// The batch that begins at a position. `None` at the end, and where no whole batch is.
+    fn batch_at(&mut self, position: u64) -> Result<Option<Batch<'_>>, LogError> {
+        let left = usize::try_from(self.end - position).unwrap_or(usize::MAX);
+        let mut needed = kgauge_wire::record_batch::HEADER_BYTES;
+        if left < needed {
+            return Ok(None);
+        }
+        self.fill(position, needed)?;
+        let start = (position - self.chunk_start) as usize;
+        let head = kgauge_wire::record_batch::BatchHeader::parse(&self.chunk[start..]);
+        let Ok(header) = head else { return Ok(None) };
+        needed = header.batch_bytes();
+        if left < needed {
+            return Ok(None);
+        }
+        self.fill(position, needed)?;
+        let start = (position - self.chunk_start) as usize;
+        Ok(Batch::parse(&self.chunk[start..]).ok())
+    }
+
+    /// Makes the chunk hold `needed` bytes from a position on, which the file has.
+    fn fill(&mut self, position: u64, needed: usize) -> Result<(), LogError> {
+        let chunk_end = self.chunk_start + self.chunk.len() as u64;
+        if position >= self.chunk_start && position + needed as u64 <= chunk_end {
+            return Ok(());
+        }
+        let left = usize::try_from(self.end - position).unwrap_or(usize::MAX);
+        self.chunk.resize(needed.max(CHUNK_BYTES).min(left), 0);
+        let count = self.file.read_at(&mut self.chunk, position)?;
+        self.chunk.truncate(count);
+        self.chunk_start = position;
+        if count < needed {
+            return Err(LogError::Storage(crate::storage::StorageError::short_read(
+                self.file.path(),
+                position,
+                needed,
+                count,
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,247 @@
+//! Looking up in a segment's indexes, and their way from and to their files.
+//!
+//! An index file is never believed without a check. Its form is checked when it is read; that an
+//! entry names the batch which it points to is checked at each lookup. An index that fails is built
+//! anew from the batch headers.
+
+use super::names::{OFFSET_INDEX, TIME_INDEX, file_at};
+use super::offset_index::OffsetIndex;
+use super::scan::{Found, HeaderScan};
+use super::segment::{NewestTimestamp, Place, Segment, Summary};
+use super::time_index::TimeIndex;
+use super::{Corruption, LogError};
+use crate::storage::{OpenMode, read_whole};
+
+/// Whether index files must survive a crash of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Durability {
+    /// Written only.
+    Written,
+    /// Written and flushed.
+    Flushed,
+}
+
+impl Segment {
+    /// The indexes and what goes with them, read from files or built from the batches if need be.
+    pub(super) fn summary(&mut self, place: Place<'_>) -> Result<&mut Summary, LogError> {
+        if self.summary.is_none() {
+            let loaded = match self.load_indexes(place)? {
+                Some(summary) => summary,
+                None => self.build_summary(place)?,
+            };
+            self.summary = Some(loaded);
+        }
+        let base_offset = self.base_offset;
+        Ok(self
+            .summary
+            .get_or_insert_with(|| Summary::empty(base_offset)))
+    }
+
+    /// Reads the index files. `None` when they are missing or not true to the batches.
+    fn load_indexes(&mut self, place: Place<'_>) -> Result<Option<Summary>, LogError> {
+        let base_offset = self.base_offset;
+        if self.bytes == 0 {
+            return Ok(None);
+        }
+        let offsets = read_whole(
+            place.storage,
+            &file_at(place.dir, base_offset, OFFSET_INDEX),
+        )?;
+        let times = read_whole(place.storage, &file_at(place.dir, base_offset, TIME_INDEX))?;
+        let offsets = offsets.and_then(|bytes| OffsetIndex::parse(&bytes, self.bytes));
+        let times = times.and_then(|bytes| TimeIndex::parse(&bytes));
+        let (Some(offsets), Some(times)) = (offsets, times) else {
+            return Ok(None);
+        };
+        let last = offsets.last();
+        let mut summary = Summary::from_indexes(base_offset, offsets, times);
+        let mut scan = self.scan(place, last.map_or(0, |entry| u64::from(entry.position)))?;
+        if let Some(last) = last {
+            let Some(found) = batch_or_lie(scan.next())? else {
+                return Ok(None);
+            };
+            if found.header.last_offset() != base_offset + i64::from(last.relative) {
+                return Ok(None);
+            }
+            summary.note_after_entry(&found);
+        }
+        while let Some(found) = scan.next()? {
+            summary.note(
+                base_offset,
+                found.position,
+                &found.header,
+                place.index_interval_bytes,
+            );
+        }
+        let times_end = summary.newest.offset;
+        Ok((times_end < summary.next_offset.max(base_offset + 1)).then_some(summary))
+    }
+
+    /// Builds the indexes from the batches' headers.
+    pub(super) fn build_summary(&mut self, place: Place<'_>) -> Result<Summary, LogError> {
+        let base_offset = self.base_offset;
+        let mut summary = Summary::empty(base_offset);
+        let mut scan = self.scan(place, 0)?;
+        while let Some(found) = scan.next()? {
+            summary.note(
+                base_offset,
+                found.position,
+                &found.header,
+                place.index_interval_bytes,
+            );
+        }
+        Ok(summary)
+    }
+
+    /// A scan that begins with the batch of the last index entry at or below `offset`.
+    fn scan_for(&mut self, place: Place<'_>, offset: i64) -> Result<HeaderScan, LogError> {
+        let base_offset = self.base_offset;
+        let entry = self
+            .summary(place)?
+            .offsets
+            .lookup(offset.saturating_sub(base_offset));
+        let Some(entry) = entry else {
+            return self.scan(place, 0);
+        };
+        let mut scan = self.scan(place, u64::from(entry.position))?;
+        if let Some(found) = batch_or_lie(scan.next())?
+            && found.header.last_offset() == base_offset + i64::from(entry.relative)
+        {
+            scan.back_to(&found);
+            return Ok(scan);
+        }
+        let rebuilt = self.build_summary(place)?;
+        let entry = rebuilt.offsets.lookup(offset.saturating_sub(base_offset));
+        self.summary = Some(rebuilt);
+        self.remove_index_files(place)?;
+        self.scan(place, entry.map_or(0, |entry| u64::from(entry.position)))
+    }
+
+    /// The first batch that ends at or above `offset`, if there is one.
+    pub(super) fn find(
+        &mut self,
+        place: Place<'_>,
+        offset: i64,
+    ) -> Result<Option<Found>, LogError> {
+        let mut scan = self.scan_for(place, offset)?;
+        let mut previous = i64::MIN;
+        while let Some(found) = scan.next()? {
+            if found.header.base_offset <= previous || found.header.base_offset < self.base_offset {
+                return Err(self.out_of_order(place, &found));
+            }
+            previous = found.header.last_offset();
+            if previous >= offset {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first batch that has a record dated at or after `timestamp_ms` and ends at or above
+    /// `offset`.
+    pub(super) fn find_timestamp(
+        &mut self,
+        place: Place<'_>,
+        timestamp_ms: i64,
+        offset: i64,
+    ) -> Result<Option<Found>, LogError> {
+        let base_offset = self.base_offset;
+        let entry = self.summary(place)?.times.lookup(timestamp_ms);
+        let mut from = offset;
+        if let Some(entry) = entry {
+            let named = base_offset + i64::from(entry.relative);
+            let batch = self.find(place, named)?;
+            let true_entry = batch.is_some_and(|batch| {
+                batch.header.last_offset() == named
+                    && batch.header.max_timestamp_ms == entry.timestamp_ms
+            });
+            if true_entry {
+                from = from.max(named);
+            } else {
+                self.summary = Some(self.build_summary(place)?);
+                self.remove_index_files(place)?;
+            }
+        }
+        let Some(start) = self.find(place, from)? else {
+            return Ok(None);
+        };
+        let mut scan = self.scan(place, start.position)?;
+        while let Some(found) = scan.next()? {
+            if found.header.max_timestamp_ms >= timestamp_ms {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The segment's largest timestamp.
+    pub(super) fn newest(&mut self, place: Place<'_>) -> Result<NewestTimestamp, LogError> {
+        Ok(self.summary(place)?.newest)
+    }
+
+    /// Writes the index entries that are not in the files yet, with one for the largest timestamp.
+    pub(super) fn store_indexes(
+        &mut self,
+        place: Place<'_>,
+        durability: Durability,
+    ) -> Result<(), LogError> {
+        let base_offset = self.base_offset;
+        let Some(summary) = &mut self.summary else {
+            return Ok(());
+        };
+        summary.note_newest(base_offset);
+        let parts = [
+            (OFFSET_INDEX, summary.offsets.unstored()),
+            (TIME_INDEX, summary.times.unstored()),
+        ];
+        for (kind, (bytes, position)) in parts {
+            let path = file_at(place.dir, base_offset, kind);
+            let file = place.storage.open(&path, OpenMode::CreateOrOpen)?;
+            if file.len()? != position {
+                file.truncate(position)?;
+            }
+            if !bytes.is_empty() {
+                file.write_at(&bytes, position)?;
+            }
+            if durability == Durability::Flushed {
+                file.sync_data()?;
+            }
+        }
+        summary.offsets.set_stored();
+        summary.times.set_stored();
+        Ok(())
+    }
+
+    /// Removes index files that are not true, so that nobody reads them before they are stored
+    /// anew.
+    pub(super) fn remove_index_files(&self, place: Place<'_>) -> Result<(), LogError> {
+        for kind in [OFFSET_INDEX, TIME_INDEX] {
+            match place
+                .storage
+                .remove_file(&file_at(place.dir, self.base_offset, kind))
+            {
+                Err(error) if error.is_not_found() => {}
+                removed => removed?,
+            }
+        }
+        Ok(())
+    }
+
+    fn out_of_order(&self, place: Place<'_>, found: &Found) -> LogError {
+        let base_offset = found.header.base_offset;
+        Corruption {
+            file: file_at(place.dir, self.base_offset, super::names::LOG),
+            position: found.position,
+            reason: format!("base offset {base_offset} does not follow the batch before"),
+        }
+        .into()
+    }
+}
+
+/// What an index points to: a batch, or (`None`) bytes that are none, which makes the index a lie.
+fn batch_or_lie(next: Result<Option<Found>, LogError>) -> Result<Option<Found>, LogError> {
+    match next {
+        Err(LogError::Corrupt(_)) => Ok(None),
+        next => next,
+    }
+}

@@ -1,0 +1,554 @@
+//! A disk in memory that knows which bytes and names have been flushed, for tests and simulation.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::memory_faults::Dice;
+use super::{
+    Crash, DirEntry, EntryKind, Fault, OpenMode, Operation, Space, Storage, StorageError,
+    StorageFile, StorageResult,
+};
+
+/// A disk in memory. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryStorage {
+    disk: Arc<Mutex<Disk>>,
+}
+
+#[derive(Debug, Default)]
+struct Disk {
+    /// The tree as programs see it.
+    names: BTreeMap<PathBuf, Node>,
+    /// The tree that a crash leaves.
+    names_durable: BTreeMap<PathBuf, Node>,
+    faults: Vec<Fault>,
+    /// Room for file bytes; `None` for no limit.
+    capacity_bytes: Option<u64>,
+    used_bytes: u64,
+    /// Counts crashes; handles of earlier lives fail.
+    life: u64,
+    /// Counts writes, so that the newest one is known.
+    writes: u64,
+}
+
+#[derive(Debug, Clone)]
+enum Node {
+    Dir,
+    File(Arc<Mutex<Inode>>),
+}
+
+#[derive(Debug, Default)]
+struct Inode {
+    bytes: Vec<u8>,
+    bytes_durable: Vec<u8>,
+    /// What was done since the last flush, oldest first.
+    pending: Vec<Change>,
+}
+
+#[derive(Debug)]
+enum Change {
+    Write {
+        number: u64,
+        position: usize,
+        bytes: Vec<u8>,
+    },
+    Truncate {
+        len: usize,
+    },
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl MemoryStorage {
+    /// An empty disk without a limit.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The disk as a shareable [`Storage`].
+    #[must_use]
+    pub fn shared(&self) -> Arc<dyn Storage> {
+        Arc::new(self.clone())
+    }
+
+    /// Crashes and restarts: see [`Crash`] for what survives. Faults are lifted, the capacity
+    /// stays.
+    pub fn crash(&self, crash: Crash) {
+        let disk = &mut *lock(&self.disk);
+        disk.life += 1;
+        disk.faults.clear();
+        match crash {
+            Crash::KeepEverything => {}
+            Crash::LoseUnflushed => {
+                disk.names = disk.names_durable.clone();
+                disk.each_inode(|inode| inode.bytes = inode.bytes_durable.clone());
+            }
+            Crash::TearLastWrite { bytes_kept } => disk.tear_last_write(bytes_kept),
+            Crash::Random { seed } => disk.roll_dice(&mut Dice(seed)),
+        }
+        disk.names_durable = disk.names.clone();
+        disk.each_inode(|inode| {
+            inode.bytes_durable = inode.bytes.clone();
+            inode.pending.clear();
+        });
+        disk.count_used();
+    }
+
+    /// Adds an error to come.
+    pub fn inject(&self, fault: Fault) {
+        lock(&self.disk).faults.push(fault);
+    }
+
+    /// Lifts all injected faults.
+    pub fn heal(&self) {
+        lock(&self.disk).faults.clear();
+    }
+
+    /// Sets the room for file bytes. A write beyond it writes what fits and fails with
+    /// `StorageFull`.
+    pub fn set_capacity(&self, bytes: Option<u64>) {
+        lock(&self.disk).capacity_bytes = bytes;
+    }
+
+    /// Bytes in all files.
+    #[must_use]
+    pub fn used_bytes(&self) -> u64 {
+        lock(&self.disk).used_bytes
+    }
+
+    /// A copy of the disk as it is now, with nothing shared and everything durable.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let disk = lock(&self.disk);
+        let copy = |node: &Node| match node {
+            Node::Dir => Node::Dir,
+            Node::File(inode) => {
+                let bytes = lock(inode).bytes.clone();
+                let bytes_durable = bytes.clone();
+                Node::File(Arc::new(Mutex::new(Inode {
+                    bytes,
+                    bytes_durable,
+                    pending: vec![],
+                })))
+            }
+        };
+        let names: BTreeMap<_, _> = disk
+            .names
+            .iter()
+            .map(|(p, n)| (p.clone(), copy(n)))
+            .collect();
+        let names_durable = names.clone();
+        let capacity_bytes = disk.capacity_bytes;
+        let used_bytes = disk.used_bytes;
+        let disk = Disk {
+            names,
+            names_durable,
+            capacity_bytes,
+            used_bytes,
+            ..Disk::default()
+        };
+        Self {
+            disk: Arc::new(Mutex::new(disk)),
+        }
+    }
+}
+
+impl Disk {
+    fn strike(&mut self, operation: Operation, path: &Path) -> StorageResult<()> {
+        for fault in &mut self.faults {
+            if let Some(error) = fault.strike(operation, path) {
+                return Err(StorageError::new(operation, path, error));
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&self, operation: Operation, path: &Path) -> StorageResult<Arc<Mutex<Inode>>> {
+        match self.names.get(path) {
+            Some(Node::File(inode)) => Ok(Arc::clone(inode)),
+            Some(Node::Dir) => Err(said(operation, path, io::ErrorKind::IsADirectory)),
+            None => Err(said(operation, path, io::ErrorKind::NotFound)),
+        }
+    }
+
+    fn require_dir(&self, operation: Operation, dir: &Path) -> StorageResult<()> {
+        match self.names.get(dir) {
+            Some(Node::Dir) => Ok(()),
+            Some(Node::File(_)) => Err(said(operation, dir, io::ErrorKind::NotADirectory)),
+            None if dir.parent().is_none() || dir.as_os_str().is_empty() => Ok(()),
+            None => Err(said(operation, dir, io::ErrorKind::NotFound)),
+        }
+    }
+
+    fn below(&self, dir: &Path) -> Vec<PathBuf> {
+        let from_dir = self.names.range(dir.to_path_buf()..);
+        from_dir
+            .take_while(|(path, _)| path.starts_with(dir))
+            .map(|(path, _)| path.clone())
+            .collect()
+    }
+
+    fn each_inode(&self, mut change: impl FnMut(&mut Inode)) {
+        for node in self.names.values() {
+            if let Node::File(inode) = node {
+                change(&mut lock(inode));
+            }
+        }
+    }
+
+    fn count_used(&mut self) {
+        let mut used = 0;
+        self.each_inode(|inode| used += inode.bytes.len() as u64);
+        self.used_bytes = used;
+    }
+
+    fn tear_last_write(&mut self, bytes_kept: usize) {
+        let mut newest = None;
+        self.each_inode(|inode| {
+            for change in &inode.pending {
+                if let Change::Write { number, .. } = change {
+                    newest = newest.max(Some(*number));
+                }
+            }
+        });
+        self.each_inode(|inode| {
+            for change in &mut inode.pending {
+                if let Change::Write { number, bytes, .. } = change
+                    && Some(*number) == newest
+                {
+                    bytes.truncate(bytes_kept);
+                }
+            }
+            inode.replay();
+        });
+    }
+
+    fn roll_dice(&mut self, dice: &mut Dice) {
+        let mut names = self.names_durable.clone();
+        for path in self.names.keys().chain(self.names_durable.keys()) {
+            if dice.below(2) == 0 {
+                match self.names.get(path) {
+                    Some(node) => names.insert(path.clone(), node.clone()),
+                    None => names.remove(path),
+                };
+            }
+        }
+        // A name without its folder cannot be reached.
+        let dirs: Vec<PathBuf> = names.keys().cloned().collect();
+        names.retain(|path, _| {
+            path.parent().is_none_or(|parent| {
+                parent.as_os_str().is_empty()
+                    || parent.parent().is_none()
+                    || dirs.binary_search(&parent.to_path_buf()).is_ok()
+            })
+        });
+        self.names = names;
+        self.each_inode(|inode| {
+            inode
+                .pending
+                .retain_mut(|change| match (dice.below(4), change) {
+                    (0, _) => false,
+                    (1, Change::Write { bytes, .. }) => {
+                        bytes.truncate(dice.below(bytes.len() as u64 + 1) as usize);
+                        true
+                    }
+                    _ => true,
+                });
+            inode.replay();
+        });
+    }
+}
+
+impl Inode {
+    /// Makes the bytes what the durable ones become by the pending changes.
+    fn replay(&mut self) {
+        let mut bytes = self.bytes_durable.clone();
+        for change in &self.pending {
+            match change {
+                Change::Truncate { len } => bytes.resize(*len, 0),
+                Change::Write {
+                    position,
+                    bytes: written,
+                    ..
+                } => {
+                    overwrite(&mut bytes, *position, written);
+                }
+            }
+        }
+        self.bytes = bytes;
+    }
+}
+
+fn overwrite(bytes: &mut Vec<u8>, position: usize, written: &[u8]) {
+    let end = position + written.len();
+    if position == bytes.len() {
+        bytes.extend_from_slice(written);
+        return;
+    }
+    if bytes.len() < end {
+        bytes.resize(end, 0);
+    }
+    bytes[position..end].copy_from_slice(written);
+}
+
+fn said(operation: Operation, path: &Path, kind: io::ErrorKind) -> StorageError {
+    StorageError::new(operation, path, io::Error::from(kind))
+}
+
+impl Storage for MemoryStorage {
+    fn create_dir_all(&self, dir: &Path) -> StorageResult<()> {
+        let disk = &mut *lock(&self.disk);
+        disk.strike(Operation::CreateDir, dir)?;
+        for ancestor in dir.ancestors() {
+            match disk.names.get(ancestor) {
+                Some(Node::File(_)) => {
+                    return Err(said(
+                        Operation::CreateDir,
+                        dir,
+                        io::ErrorKind::NotADirectory,
+                    ));
+                }
+                Some(Node::Dir) => break,
+                None => disk.names.insert(ancestor.to_path_buf(), Node::Dir),
+            };
+        }
+        Ok(())
+    }
+
+    fn list(&self, dir: &Path) -> StorageResult<Vec<DirEntry>> {
+        let disk = &mut *lock(&self.disk);
+        disk.strike(Operation::List, dir)?;
+        disk.require_dir(Operation::List, dir)?;
+        let entry = |path: &PathBuf| {
+            let name = path.file_name()?.to_str()?.to_owned();
+            Some(match disk.names.get(path)? {
+                Node::Dir => DirEntry {
+                    name,
+                    kind: EntryKind::Dir,
+                    len: 0,
+                },
+                Node::File(inode) => {
+                    let len = lock(inode).bytes.len() as u64;
+                    DirEntry {
+                        name,
+                        kind: EntryKind::File,
+                        len,
+                    }
+                }
+            })
+        };
+        let below = disk.below(dir);
+        Ok(below
+            .iter()
+            .filter(|path| path.parent() == Some(dir))
+            .filter_map(entry)
+            .collect())
+    }
+
+    fn open(&self, path: &Path, mode: OpenMode) -> StorageResult<Arc<dyn StorageFile>> {
+        let disk = &mut *lock(&self.disk);
+        disk.strike(Operation::Open, path)?;
+        let inode = match disk.file(Operation::Open, path) {
+            Err(error) if error.is_not_found() && mode != OpenMode::Existing => {
+                disk.require_dir(Operation::Open, path.parent().unwrap_or(Path::new("")))?;
+                let inode = Arc::new(Mutex::new(Inode::default()));
+                disk.names
+                    .insert(path.to_path_buf(), Node::File(Arc::clone(&inode)));
+                inode
+            }
+            found => found?,
+        };
+        let file = MemoryFile {
+            path: path.to_path_buf(),
+            disk: Arc::clone(&self.disk),
+            inode,
+            life: disk.life,
+        };
+        if mode == OpenMode::CreateOrTruncate {
+            file.cut(disk, 0);
+        }
+        Ok(Arc::new(file))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> StorageResult<()> {
+        let disk = &mut *lock(&self.disk);
+        disk.strike(Operation::Rename, from)?;
+        let paths = disk.below(from);
+        if paths.is_empty() {
+            return Err(said(Operation::Rename, from, io::ErrorKind::NotFound));
+        }
+        disk.require_dir(Operation::Rename, to.parent().unwrap_or(Path::new("")))?;
+        for path in paths {
+            if let (Some(node), Ok(rest)) = (disk.names.remove(&path), path.strip_prefix(from)) {
+                let target = if rest.as_os_str().is_empty() {
+                    to.to_path_buf()
+                } else {
+                    to.join(rest)
+                };
+                disk.names.insert(target, node);
+            }
+        }
+        disk.count_used();
+        Ok(())
+    }
+
+    fn remove_file(&self, path: &Path) -> StorageResult<()> {
+        let disk = &mut *lock(&self.disk);
+        disk.strike(Operation::Remove, path)?;
+        let inode = disk.file(Operation::Remove, path)?;
+        disk.used_bytes -= lock(&inode).bytes.len() as u64;
+        disk.names.remove(path);
+        Ok(())
+    }
+
+    fn remove_dir_all(&self, dir: &Path) -> StorageResult<()> {
+        let disk = &mut *lock(&self.disk);
+        disk.strike(Operation::Remove, dir)?;
+        disk.require_dir(Operation::Remove, dir)?;
+        for path in disk.below(dir) {
+            disk.names.remove(&path);
+        }
+        disk.count_used();
+        Ok(())
+    }
+
+    fn sync_dir(&self, dir: &Path) -> StorageResult<()> {
+        let disk = &mut *lock(&self.disk);
+        disk.strike(Operation::SyncDir, dir)?;
+        disk.require_dir(Operation::SyncDir, dir)?;
+        let in_dir = |path: &&PathBuf| path.parent() == Some(dir);
+        let gone: Vec<PathBuf> = disk.names_durable.keys().filter(in_dir).cloned().collect();
+        for path in gone {
+            if !disk.names.contains_key(&path) {
+                disk.names_durable
+                    .retain(|other, _| !other.starts_with(&path));
+            }
+        }
+        for path in disk.below(dir).iter().filter(in_dir) {
+            if let Some(node) = disk.names.get(path) {
+                disk.names_durable.insert(path.clone(), node.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn space(&self, dir: &Path) -> StorageResult<Space> {
+        let disk = &mut *lock(&self.disk);
+        disk.strike(Operation::Space, dir)?;
+        let bytes_total = disk.capacity_bytes.unwrap_or(u64::MAX);
+        Ok(Space {
+            bytes_total,
+            bytes_free: bytes_total.saturating_sub(disk.used_bytes),
+        })
+    }
+}
+
+/// An open file of a [`MemoryStorage`].
+#[derive(Debug)]
+struct MemoryFile {
+    path: PathBuf,
+    disk: Arc<Mutex<Disk>>,
+    inode: Arc<Mutex<Inode>>,
+    life: u64,
+}
+
+impl MemoryFile {
+    /// Locks the disk for one operation; fails by injected fault, or when the disk crashed since
+    /// the file was opened.
+    fn begin(&self, operation: Operation) -> StorageResult<MutexGuard<'_, Disk>> {
+        let mut disk = lock(&self.disk);
+        if disk.life != self.life {
+            let words = "the disk crashed since the file was opened";
+            return Err(StorageError::new(
+                operation,
+                &self.path,
+                io::Error::other(words),
+            ));
+        }
+        disk.strike(operation, &self.path)?;
+        Ok(disk)
+    }
+
+    fn cut(&self, disk: &mut Disk, len: usize) {
+        let mut inode = lock(&self.inode);
+        disk.used_bytes = disk.used_bytes + len as u64 - inode.bytes.len() as u64;
+        inode.bytes.resize(len, 0);
+        inode.pending.push(Change::Truncate { len });
+    }
+}
+
+impl StorageFile for MemoryFile {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn len(&self) -> StorageResult<u64> {
+        let _disk = self.begin(Operation::Len)?;
+        Ok(lock(&self.inode).bytes.len() as u64)
+    }
+
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> StorageResult<usize> {
+        let _disk = self.begin(Operation::Read)?;
+        let inode = lock(&self.inode);
+        let start = usize::try_from(position)
+            .unwrap_or(usize::MAX)
+            .min(inode.bytes.len());
+        let count = buffer.len().min(inode.bytes.len() - start);
+        buffer[..count].copy_from_slice(&inode.bytes[start..start + count]);
+        Ok(count)
+    }
+
+    fn write_at(&self, bytes: &[u8], position: u64) -> StorageResult<()> {
+        let mut disk = self.begin(Operation::Write)?;
+        let full = |_| said(Operation::Write, &self.path, io::ErrorKind::FileTooLarge);
+        let position = usize::try_from(position).map_err(full)?;
+        let mut inode = lock(&self.inode);
+        let growth = (position + bytes.len()).saturating_sub(inode.bytes.len());
+        let room = disk
+            .capacity_bytes
+            .map_or(u64::MAX, |all| all.saturating_sub(disk.used_bytes));
+        let missing = growth.saturating_sub(usize::try_from(room).unwrap_or(usize::MAX));
+        let written = &bytes[..bytes.len() - missing.min(bytes.len())];
+        if !written.is_empty() {
+            let len_before = inode.bytes.len();
+            overwrite(&mut inode.bytes, position, written);
+            disk.used_bytes += (inode.bytes.len() - len_before) as u64;
+            disk.writes += 1;
+            let change = Change::Write {
+                number: disk.writes,
+                position,
+                bytes: written.to_vec(),
+            };
+            inode.pending.push(change);
+        }
+        if missing > 0 {
+            return Err(said(
+                Operation::Write,
+                &self.path,
+                io::ErrorKind::StorageFull,
+            ));
+        }
+        Ok(())
+    }
+
+    fn truncate(&self, len: u64) -> StorageResult<()> {
+        let mut disk = self.begin(Operation::Truncate)?;
+        let too_large = |_| said(Operation::Truncate, &self.path, io::ErrorKind::FileTooLarge);
+        let len = usize::try_from(len).map_err(too_large)?;
+        self.cut(&mut disk, len);
+        Ok(())
+    }
+
+    fn sync_data(&self) -> StorageResult<()> {
+        let _disk = self.begin(Operation::SyncData)?;
+        let mut inode = lock(&self.inode);
+        inode.bytes_durable = inode.bytes.clone();
+        inode.pending.clear();
+        Ok(())
+    }
+}

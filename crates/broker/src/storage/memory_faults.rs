@@ -1,0 +1,101 @@
+//! What the in-memory disk can do wrong on command: errors, and what a crash leaves behind.
+
+use std::io;
+use std::path::Path;
+
+use super::Operation;
+
+/// What survives when the in-memory disk crashes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Crash {
+    /// The process dies, the machine does not: everything written survives. Open handles stop
+    /// working.
+    KeepEverything,
+    /// The machine dies: only what was flushed survives, bytes and names alike.
+    LoseUnflushed,
+    /// Everything survives but the newest unflushed write, of which only the first `bytes_kept`
+    /// bytes do.
+    TearLastWrite {
+        /// Bytes of the write that survive.
+        bytes_kept: usize,
+    },
+    /// Each unflushed write, cut and change of a folder survives, is lost or (a write) torn, as the
+    /// seed decides: a disk may write its cache back in any order.
+    Random {
+        /// One seed always leaves the same bytes behind.
+        seed: u64,
+    },
+}
+
+/// An error to come: which operations fail, and with what.
+#[derive(Debug, Clone)]
+pub struct Fault {
+    /// The operation that fails.
+    pub operation: Operation,
+    /// It fails only on paths that contain this text; an empty text means every path.
+    pub path_contains: String,
+    /// How many matching calls still succeed before the first one fails.
+    pub successes_before: u32,
+    /// How many calls fail; `None` for all from then on.
+    pub failures: Option<u32>,
+    /// The error, for instance `StorageFull` or `Other`.
+    pub error: io::ErrorKind,
+}
+
+impl Fault {
+    /// Every matching call fails from now on.
+    #[must_use]
+    pub fn always(operation: Operation, path_contains: &str, error: io::ErrorKind) -> Self {
+        let path_contains = path_contains.to_owned();
+        Self {
+            operation,
+            path_contains,
+            successes_before: 0,
+            failures: None,
+            error,
+        }
+    }
+
+    /// The next matching call fails, later ones succeed.
+    #[must_use]
+    pub fn once(operation: Operation, path_contains: &str, error: io::ErrorKind) -> Self {
+        Self {
+            failures: Some(1),
+            ..Self::always(operation, path_contains, error)
+        }
+    }
+
+    /// Counts one call, and tells the error that it gets, if any.
+    pub(super) fn strike(&mut self, operation: Operation, path: &Path) -> Option<io::Error> {
+        let matches = operation == self.operation
+            && (self.path_contains.is_empty()
+                || path.to_string_lossy().contains(&self.path_contains));
+        if !matches || self.failures == Some(0) {
+            return None;
+        }
+        if self.successes_before > 0 {
+            self.successes_before -= 1;
+            return None;
+        }
+        if let Some(failures) = &mut self.failures {
+            *failures -= 1;
+        }
+        Some(io::Error::from(self.error))
+    }
+}
+
+/// A small seeded source of numbers (SplitMix64, Steele et al. 2014): a crash must not depend on
+/// another crate's choice of algorithm.
+#[derive(Debug)]
+pub(super) struct Dice(pub(super) u64);
+
+impl Dice {
+    /// A number from 0 to `below - 1`.
+    pub(super) fn below(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % below.max(1)
+    }
+}
