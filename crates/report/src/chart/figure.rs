@@ -1,0 +1,185 @@
+//! A chart as a figure: caption, legend, plot, notes and the same data as a table.
+
+use super::{Chart, Group, Line, Look, Marker, draw};
+use crate::format;
+use crate::markup::Markup;
+
+/// Rows of a data table at most; longer lines show every n-th point there, and the table says so.
+const TABLE_ROWS_MAX: usize = 60;
+
+/// Writes the whole figure.
+pub(crate) fn write_figure(page: &mut Markup, chart: &Chart) {
+    page.element("figure", &[("class", "chart"), ("id", &chart.id)], |page| {
+        page.element("figcaption", &[], |page| {
+            page.leaf("strong", &[], &chart.title);
+            page.text(" ");
+            page.leaf("span", &[("class", "subtitle")], &chart.subtitle);
+        });
+        if chart
+            .lines
+            .iter()
+            .all(|line| line.points.iter().all(|point| point.y.is_none()))
+        {
+            page.leaf("p", &[("class", "empty")], "Nothing was measured here.");
+        } else {
+            write_legend(page, &chart.groups);
+            draw::write_plot(page, chart);
+            write_axis_name(page, chart);
+        }
+        for note in &chart.notes {
+            page.leaf("p", &[("class", "note")], note);
+        }
+        write_table(page, chart);
+    });
+    page.line();
+}
+
+fn write_axis_name(page: &mut Markup, chart: &Chart) {
+    page.leaf(
+        "p",
+        &[("class", "axis-name"), ("aria-hidden", "true")],
+        &chart.x.name,
+    );
+}
+
+fn write_legend(page: &mut Markup, groups: &[Group]) {
+    page.element("ul", &[("class", "legend")], |page| {
+        for (index, group) in groups.iter().enumerate() {
+            page.element("li", &[("data-group", &index.to_string())], |page| {
+                write_swatch(page, group.look);
+                page.text(&group.name);
+            });
+        }
+    });
+}
+
+fn write_swatch(page: &mut Markup, look: Look) {
+    let attributes = [
+        ("class", "swatch"),
+        ("width", "28"),
+        ("height", "12"),
+        ("aria-hidden", "true"),
+    ];
+    page.element("svg", &attributes, |page| {
+        if look.joined {
+            let class = format!("line c{} {}", look.colour, look.dash.class());
+            page.shape("path", &[("class", &class), ("d", "M1 6H27")]);
+        }
+        if let Some(marker) = look.marker {
+            let class = format!("mark c{}", look.colour);
+            page.element("g", &[("class", &class)], |page| {
+                swatch_marker(page, marker)
+            });
+        }
+    });
+}
+
+fn swatch_marker(page: &mut Markup, marker: Marker) {
+    draw::write_marker(page, "50%", 6.0, marker);
+}
+
+/// One row per place on the horizontal axis, one column per line.
+fn write_table(page: &mut Markup, chart: &Chart) {
+    let places = places(&chart.lines);
+    let stride = places.len().div_ceil(TABLE_ROWS_MAX).max(1);
+    page.element("details", &[("class", "data")], |page| {
+        page.leaf("summary", &[], "Data as a table");
+        if stride > 1 {
+            let words = format!(
+                "Every {} of {}; all of them are in the page's data block.",
+                ordinal(stride),
+                format::plural(places.len() as u64, "point", "points")
+            );
+            page.leaf("p", &[("class", "note")], &words);
+        }
+        let label = format!("{}: data", chart.title);
+        page.element(
+            "div",
+            &[
+                ("class", "scroll"),
+                ("tabindex", "0"),
+                ("role", "region"),
+                ("aria-label", &label),
+            ],
+            |page| {
+                page.element("table", &[], |page| {
+                    write_head(page, chart);
+                    page.element("tbody", &[], |page| {
+                        places
+                            .iter()
+                            .step_by(stride)
+                            .for_each(|x| write_row(page, chart, *x));
+                    });
+                });
+            },
+        );
+    });
+}
+
+fn write_head(page: &mut Markup, chart: &Chart) {
+    page.element("thead", &[], |page| {
+        page.element("tr", &[], |page| {
+            page.leaf("th", &[("scope", "col")], &chart.x.name);
+            for line in &chart.lines {
+                page.leaf("th", &[("scope", "col")], &column_name(chart, line));
+            }
+        });
+    });
+}
+
+fn column_name(chart: &Chart, line: &Line) -> String {
+    let group = chart
+        .groups
+        .get(line.group)
+        .map_or("", |group| group.name.as_str());
+    match line.name.as_str() {
+        "" => group.to_owned(),
+        name if group.is_empty() => name.to_owned(),
+        name => format!("{group}, {name}"),
+    }
+}
+
+fn write_row(page: &mut Markup, chart: &Chart, x: f64) {
+    page.element("tr", &[], |page| {
+        page.leaf("th", &[("scope", "row")], &chart.x.unit.value(x));
+        for line in &chart.lines {
+            let point = line
+                .points
+                .iter()
+                .find(|point| point.x.total_cmp(&x).is_eq());
+            let text = match point.and_then(|point| point.y.map(|y| (y, point.interval))) {
+                None => format::NOTHING.to_owned(),
+                Some((y, None)) => chart.y.unit.value(y),
+                Some((y, Some((low, high)))) => format!(
+                    "{} ({} to {})",
+                    chart.y.unit.value(y),
+                    chart.y.unit.value(low),
+                    chart.y.unit.value(high)
+                ),
+            };
+            page.leaf("td", &[], &text);
+        }
+    });
+}
+
+/// All places of all lines, rising, each once.
+fn places(lines: &[Line]) -> Vec<f64> {
+    let mut places: Vec<f64> = lines
+        .iter()
+        .flat_map(|line| line.points.iter().map(|point| point.x))
+        .collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    places
+}
+
+fn ordinal(value: usize) -> String {
+    let suffix = match (value % 10, value % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{value}{suffix}")
+}

@@ -1,0 +1,113 @@
+//! What the numbers of an axis are, and how one of them is written.
+
+use crate::format;
+
+/// The unit of an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Seconds since the start of a repeat.
+    Seconds,
+    /// Records per second.
+    RecordsPerSecond,
+    /// Megabytes (10⁶) per second.
+    MegabytesPerSecond,
+    /// A latency in nanoseconds.
+    Nanoseconds,
+    /// A size in bytes.
+    Bytes,
+    /// A share of the samples, 0 to 1.
+    Quantile,
+    /// Processor cores in use.
+    Cores,
+    /// A number without unit.
+    Plain,
+}
+
+impl Unit {
+    /// The unit's name in the page's data, which the script knows too.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::Seconds => "s",
+            Self::RecordsPerSecond => "records/s",
+            Self::MegabytesPerSecond => "MB/s",
+            Self::Nanoseconds => "ns",
+            Self::Bytes => "B",
+            Self::Quantile => "quantile",
+            Self::Cores => "cores",
+            Self::Plain => "",
+        }
+    }
+
+    /// A label on an axis: short, no unit where the caption tells it.
+    pub(crate) fn tick(self, value: f64) -> String {
+        match self {
+            Self::Seconds => seconds_text(value),
+            Self::RecordsPerSecond | Self::MegabytesPerSecond => format::compact(value),
+            Self::Cores | Self::Plain => format::compact(value),
+            Self::Nanoseconds => without_zeros(&format::nanoseconds(value)),
+            Self::Bytes => without_zeros(&format::decimal_bytes(value)),
+            Self::Quantile => format!("{} %", format::percentile_number(value)),
+        }
+    }
+
+    /// A value in a table.
+    pub(crate) fn value(self, value: f64) -> String {
+        match self {
+            Self::Seconds => seconds_text(value),
+            Self::RecordsPerSecond | Self::Plain => format::figure(value),
+            Self::MegabytesPerSecond | Self::Cores => format::short(value),
+            Self::Nanoseconds => format::nanoseconds(value),
+            Self::Bytes => format::decimal_bytes(value),
+            Self::Quantile => format!("{} %", format::percentile_number(value)),
+        }
+    }
+}
+
+/// Seconds on a clock face: `0:05`, `1:30`, `2:05:00`.
+pub(super) fn clock(seconds: f64) -> String {
+    let whole = seconds.max(0.0).round() as u64;
+    let (hours, minutes, rest) = (whole / 3600, whole % 3600 / 60, whole % 60);
+    if hours > 0 {
+        format!("{hours}:{minutes:02}:{rest:02}")
+    } else {
+        format!("{minutes}:{rest:02}")
+    }
+}
+
+/// Seconds as `12 s`, `1:30`, `2:05:00`.
+fn seconds_text(seconds: f64) -> String {
+    if seconds >= 100.0 {
+        return clock(seconds);
+    }
+    let text = format!("{seconds:.1}");
+    format!("{} s", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// `1.00 ms` as `1 ms`, `2.50 s` as `2.5 s`.
+fn without_zeros(text: &str) -> String {
+    match text.split_once(' ') {
+        Some((number, unit)) if number.contains('.') => {
+            format!(
+                "{} {unit}",
+                number.trim_end_matches('0').trim_end_matches('.')
+            )
+        }
+        _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_short_and_values_are_exact() {
+        assert_eq!(Unit::Nanoseconds.tick(1e6), "1 ms");
+        assert_eq!(Unit::Nanoseconds.value(1e6), "1.00 ms");
+        assert_eq!(Unit::Seconds.tick(90.0), "90 s");
+        assert_eq!(Unit::Seconds.tick(120.0), "2:00");
+        assert_eq!(Unit::Seconds.tick(7500.0), "2:05:00");
+        assert_eq!(Unit::RecordsPerSecond.tick(800_000.0), "800 k");
+        assert_eq!(Unit::Quantile.tick(0.99999), "99.999 %");
+    }
+}

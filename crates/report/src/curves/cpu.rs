@@ -1,0 +1,60 @@
+//! Processor cores in use over time: the generator beside the target.
+
+use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Point, Scale, Unit};
+use crate::view::Trial;
+
+/// The chart, unless no process was observed.
+pub(super) fn chart(trial: &Trial) -> Option<Chart> {
+    let timelines = &trial.timelines;
+    let mut names: Vec<&str> = Vec::new();
+    for process in timelines.iter().flat_map(|timeline| &timeline.processes) {
+        if !names.contains(&process.name.as_str()) {
+            names.push(&process.name);
+        }
+    }
+    let mut lines = Vec::new();
+    for (group, name) in names.iter().enumerate() {
+        for (index, timeline) in timelines.iter().enumerate().rev() {
+            let Some(process) = timeline.processes.iter().find(|entry| entry.name == *name) else {
+                continue;
+            };
+            lines.push(Line {
+                group,
+                name: super::repeat_name(timelines, timeline.repeat),
+                faint: index > 0,
+                points: process
+                    .cores
+                    .iter()
+                    .map(|(at, cores)| Point::new(*at, Some(*cores)))
+                    .collect(),
+            });
+        }
+    }
+    let highest = lines
+        .iter()
+        .flat_map(|line| line.points.iter().filter_map(|point| point.y))
+        .fold(0.0, f64::max);
+    if lines.is_empty() {
+        return None;
+    }
+    Some(Chart {
+        id: format!("{}-cpu", trial.id),
+        title: "CPU".to_owned(),
+        subtitle: "processor cores in use, each second".to_owned(),
+        x: super::time_axis(timelines),
+        y: Axis::new("cores", Scale::from_zero(highest), Unit::Cores),
+        bands: super::bands(timelines),
+        groups: names
+            .iter()
+            .enumerate()
+            .map(|(colour, name)| Group {
+                name: (*name).to_owned(),
+                look: Look::line(colour, Dash::nth(colour)),
+            })
+            .collect(),
+        means: Vec::new(),
+        lines,
+        end_labels: true,
+        notes: Vec::new(),
+    })
+}

@@ -1,0 +1,126 @@
+//! Records per second over time: a line per repeat, and the mean with its interval.
+
+use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Mean, Point, Scale, Unit};
+use crate::format;
+use crate::view::{Figure, Timeline, Trial};
+
+/// Lines that get a legend entry of their own; beyond it a flow's repeats share one.
+const NAMED_LINES_MAX: usize = 6;
+
+/// The chart, unless nothing was recorded over time.
+pub(super) fn chart(trial: &Trial) -> Option<Chart> {
+    let timelines = &trial.timelines;
+    let names = super::flow_names(timelines);
+    if names.is_empty() {
+        return None;
+    }
+    let by_repeat = names.len() * timelines.len() <= NAMED_LINES_MAX;
+    let (mut groups, mut lines) = (Vec::new(), Vec::new());
+    for (colour, name) in names.iter().enumerate() {
+        for (index, timeline) in timelines.iter().enumerate() {
+            if by_repeat || index == 0 {
+                let dash = Dash::nth(if by_repeat { index } else { 0 });
+                let name = match by_repeat {
+                    true => joined(name, &super::repeat_name(timelines, timeline.repeat)),
+                    false => (*name).to_owned(),
+                };
+                groups.push(Group {
+                    name,
+                    look: Look::line(colour, dash),
+                });
+            }
+            let line_name = match by_repeat {
+                true => String::new(),
+                false => super::repeat_name(timelines, timeline.repeat),
+            };
+            let points = points(timeline, name);
+            let faint = !by_repeat && index > 0;
+            lines.push(Line {
+                group: groups.len() - 1,
+                name: line_name,
+                faint,
+                points,
+            });
+        }
+    }
+    let means = means(trial, &names, &mut groups);
+    let highest = lines
+        .iter()
+        .flat_map(|line| line.points.iter().filter_map(|point| point.y))
+        .chain(
+            means
+                .iter()
+                .map(|mean| mean.interval.map_or(mean.value, |(_, high)| high)),
+        )
+        .fold(0.0, f64::max);
+    Some(Chart {
+        id: format!("{}-throughput", trial.id),
+        title: "Throughput over time".to_owned(),
+        subtitle: "records per second".to_owned(),
+        x: super::time_axis(timelines),
+        y: Axis::new(
+            "records/s",
+            Scale::from_zero(highest),
+            Unit::RecordsPerSecond,
+        ),
+        bands: super::bands(timelines),
+        groups,
+        means,
+        lines,
+        end_labels: false,
+        notes: Vec::new(),
+    })
+}
+
+fn joined(flow: &str, repeat: &str) -> String {
+    match repeat {
+        "" => flow.to_owned(),
+        repeat => format!("{flow}, {repeat}"),
+    }
+}
+
+fn points(timeline: &Timeline, name: &str) -> Vec<Point> {
+    let flow = timeline.flows.iter().find(|flow| flow.name == name);
+    let seconds = flow.map_or(&[][..], |flow| &flow.seconds);
+    seconds
+        .iter()
+        .map(|second| Point::new(second.at_s, Some(second.rate)))
+        .collect()
+}
+
+/// A mean for each flow that has one, with its legend entry.
+fn means(trial: &Trial, names: &[&str], groups: &mut Vec<Group>) -> Vec<Mean> {
+    let mut means = Vec::new();
+    for (colour, name) in names.iter().enumerate() {
+        let figure = trial
+            .flows
+            .iter()
+            .find(|flow| flow.name == *name)
+            .and_then(|flow| flow.rate.as_ref());
+        let Some(figure) = figure else { continue };
+        let what = if names.len() == 1 {
+            "mean".to_owned()
+        } else {
+            format!("mean of {name}")
+        };
+        groups.push(Group {
+            name: format!("{what}: {}", words(figure)),
+            look: Look::line(colour, Dash::Mixed),
+        });
+        means.push(Mean {
+            group: groups.len() - 1,
+            value: figure.mean,
+            interval: figure.interval,
+        });
+    }
+    means
+}
+
+/// `1,284,000 ± 2.4 %`.
+fn words(figure: &Figure) -> String {
+    let mean = format::figure(figure.mean);
+    match figure.half() {
+        Some(half) => format!("{mean} {}", format::plus_minus(half, figure.mean)),
+        None => mean,
+    }
+}

@@ -1,0 +1,132 @@
+//! `report.html`: one file that needs no network, complete without script.
+
+mod digest;
+mod figures;
+mod head;
+mod latency;
+mod ratio;
+mod setup;
+mod top;
+mod trial;
+mod words;
+
+use crate::chart::{Chart, data::ChartData};
+use crate::curves;
+use crate::markup::Markup;
+use crate::view::View;
+
+/// The script that adds what a pointer and keys can do. The page says everything without it.
+const SCRIPT: &str = include_str!("script.js");
+/// The only style sheet.
+const STYLE: &str = include_str!("style.css");
+
+/// The charts of the whole page, made once: the page draws them and the script reads their numbers.
+struct Charts {
+    /// Per scenario.
+    sweeps: Vec<Vec<Chart>>,
+    /// Per scenario and trial.
+    trials: Vec<Vec<Vec<Chart>>>,
+}
+
+impl Charts {
+    fn of(view: &View) -> Self {
+        let sweeps = view.scenarios.iter().enumerate().map(|(index, scenario)| {
+            let id = format!("sweep-{}", index + 1);
+            scenario
+                .sweep
+                .as_ref()
+                .map_or_else(Vec::new, |sweep| curves::of_sweep(sweep, &id))
+        });
+        let trials = view
+            .scenarios
+            .iter()
+            .map(|scenario| scenario.trials.iter().map(curves::of_trial).collect());
+        Self {
+            sweeps: sweeps.collect(),
+            trials: trials.collect(),
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Chart> {
+        self.sweeps
+            .iter()
+            .flatten()
+            .chain(self.trials.iter().flatten().flatten())
+    }
+}
+
+/// The whole page.
+pub(crate) fn page(view: &View) -> String {
+    let charts = Charts::of(view);
+    let mut page = Markup::new();
+    page.own("<!DOCTYPE html>\n");
+    page.element("html", &[("lang", "en")], |page| {
+        head::write(page, view);
+        page.element("body", &[], |page| write_body(page, view, &charts));
+    });
+    page.line();
+    page.finish()
+}
+
+fn write_body(page: &mut Markup, view: &View, charts: &Charts) {
+    page.line();
+    page.leaf(
+        "a",
+        &[("class", "skip"), ("href", "#figures")],
+        "Skip to the figures",
+    );
+    top::write_header(page, view);
+    page.element("main", &[], |page| {
+        top::write_notices(page, view);
+        top::write_short(page, view);
+        top::write_warnings(page, view);
+        figures::write(page, view);
+        latency::write(page, view);
+        write_curves(page, view, charts);
+        words::write(page, view);
+        setup::write(page, view);
+    });
+    setup::write_footer(page, view);
+    let numbers: Vec<ChartData<'_>> = charts.all().map(ChartData::of).collect();
+    // Finite numbers and strings always serialise; an empty block only costs the values under the pointer.
+    let json = serde_json::to_string(&numbers).unwrap_or_else(|_| "[]".to_owned());
+    page.json_block("chart-data", &json);
+    page.line();
+    page.element("script", &[], |page| page.own(SCRIPT));
+    page.line();
+}
+
+/// The charts: for each scenario the sweep first, then trial by trial.
+fn write_curves(page: &mut Markup, view: &View, charts: &Charts) {
+    let rows = view
+        .scenarios
+        .iter()
+        .zip(&charts.sweeps)
+        .zip(&charts.trials);
+    for (index, ((scenario, sweep), trials)) in rows.enumerate() {
+        let id = scenario_id(index);
+        page.element("section", &[("id", &id), ("class", "scenario")], |page| {
+            trial::write_scenario(page, scenario, sweep, trials);
+        });
+        page.line();
+    }
+}
+
+/// The anchor of a scenario's charts.
+fn scenario_id(index: usize) -> String {
+    format!("scenario-{}", index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::view::fixture;
+
+    #[test]
+    fn the_page_can_be_looked_at() {
+        let page = super::page(&fixture::view());
+        if let Ok(path) = std::env::var("KGAUGE_REPORT_PAGE") {
+            std::fs::write(path, &page).expect("the path is writable");
+        }
+        assert!(page.len() < 2 << 20);
+    }
+}

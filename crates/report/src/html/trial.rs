@@ -1,0 +1,79 @@
+//! A scenario's charts: the sweep, then trial by trial.
+
+use crate::chart::{Chart, write_figure};
+use crate::format;
+use crate::markup::Markup;
+use crate::view::{Scenario, Trial};
+
+/// With more trials than this only the first is unfolded, so that the page stays readable.
+const OPEN_TRIALS_MAX: usize = 3;
+
+/// Writes one scenario.
+pub(super) fn write_scenario(
+    page: &mut Markup,
+    scenario: &Scenario,
+    sweep: &[Chart],
+    trials: &[Vec<Chart>],
+) {
+    page.leaf("h2", &[], &scenario.name);
+    if !scenario.question.is_empty() {
+        page.leaf("p", &[("class", "lead")], &scenario.question);
+    }
+    if !sweep.is_empty() {
+        page.element("div", &[("class", "charts")], |page| {
+            sweep.iter().for_each(|chart| write_figure(page, chart));
+        });
+    }
+    if let ([trial], [charts]) = (scenario.trials.as_slice(), trials) {
+        page.element("div", &[("class", "trial"), ("id", &trial.id)], |page| {
+            page.leaf("p", &[("class", "small")], &line(trial));
+            write_charts(page, trial, charts);
+        });
+        return;
+    }
+    let all_open = scenario.trials.len() <= OPEN_TRIALS_MAX;
+    for (index, (trial, charts)) in scenario.trials.iter().zip(trials).enumerate() {
+        write_trial(page, trial, charts, all_open || index == 0);
+    }
+}
+
+fn write_trial(page: &mut Markup, trial: &Trial, charts: &[Chart], open: bool) {
+    let mut attributes = vec![("class", "trial"), ("id", trial.id.as_str())];
+    if open {
+        attributes.push(("open", ""));
+    }
+    page.element("details", &attributes, |page| {
+        page.element("summary", &[], |page| {
+            page.leaf("h3", &[], &trial.name);
+            page.text(" ");
+            page.leaf("span", &[("class", "small")], &line(trial));
+        });
+        write_charts(page, trial, charts);
+    });
+    page.line();
+}
+
+fn write_charts(page: &mut Markup, trial: &Trial, charts: &[Chart]) {
+    if let Some(reason) = &trial.missing {
+        page.leaf("p", &[("class", "missing")], reason);
+    }
+    page.element("div", &[("class", "charts")], |page| {
+        charts.iter().for_each(|chart| write_figure(page, chart));
+    });
+}
+
+/// `3 repeats · 1,284,000 records/s`.
+fn line(trial: &Trial) -> String {
+    let mut parts = vec![format::plural(trial.repeats, "repeat", "repeats")];
+    for flow in &trial.flows {
+        if let Some(rate) = &flow.rate {
+            let name = if trial.flows.len() > 1 {
+                format!("{}: ", flow.name)
+            } else {
+                String::new()
+            };
+            parts.push(format!("{name}{} records/s", format::figure(rate.mean)));
+        }
+    }
+    parts.join(" · ")
+}

@@ -1,0 +1,105 @@
+//! What the figures mean: the target, the closed loops, an acknowledgement.
+
+use crate::markup::Markup;
+use crate::view::{Fact, View};
+
+/// Writes the section.
+pub(super) fn write(page: &mut Markup, view: &View) {
+    page.element(
+        "section",
+        &[("class", "words"), ("aria-labelledby", "words")],
+        |page| {
+            page.leaf("h2", &[("id", "words")], "What these figures mean");
+            page.leaf("h3", &[], "The target");
+            page.leaf("p", &[], &view.target.name);
+            if !view.target.caution.is_empty() {
+                page.leaf("p", &[], &view.target.caution);
+            }
+            write_facts(page, &view.target.facts);
+            write_closed(page, view);
+            if !view.acked.is_empty() {
+                page.leaf("h3", &[], "What an ack meant");
+                page.element("ul", &[], |page| {
+                    view.acked
+                        .iter()
+                        .for_each(|sentence| page.leaf("li", &[], sentence));
+                });
+            }
+            page.leaf("h3", &[], "Words");
+            page.element("dl", &[("class", "facts")], |page| {
+                for (word, meaning) in WORDS {
+                    page.element("div", &[], |page| {
+                        page.leaf("dt", &[], word);
+                        page.leaf("dd", &[], meaning);
+                    });
+                }
+            });
+        },
+    );
+    page.line();
+}
+
+const WORDS: [(&str, &str); 5] = [
+    (
+        "response",
+        "acked − intended: what a caller would wait, the headline",
+    ),
+    (
+        "service",
+        "acked − sent: without the time that the record waited to be sent",
+    ),
+    ("lag", "sent − intended: the generator's own lateness"),
+    (
+        "closed loop",
+        "full speed: a record is sent when there is room, so nothing is ever late",
+    ),
+    (
+        "interval",
+        "95 % confidence interval of the mean over the repeats (Student's t)",
+    ),
+];
+
+fn write_closed(page: &mut Markup, view: &View) {
+    let mut sentences: Vec<(String, &str)> = Vec::new();
+    for trial in view.scenarios.iter().flat_map(|scenario| &scenario.trials) {
+        for flow in &trial.flows {
+            if let Some(closed) = &flow.closed {
+                sentences.push((format!("{}, {}", trial.name, flow.name), &closed.sentence));
+            }
+        }
+    }
+    if sentences.is_empty() {
+        return;
+    }
+    page.leaf("h3", &[], "Closed loops");
+    page.leaf(
+        "p",
+        &[],
+        "These flows ran at full speed. Their latency is how much they kept in flight divided by \
+         the throughput (Little's law); it says nothing else about the broker.",
+    );
+    page.element("ul", &[], |page| {
+        for (place, sentence) in sentences {
+            page.element("li", &[], |page| {
+                page.leaf("strong", &[], &place);
+                page.text(": ");
+                page.text(sentence);
+            });
+        }
+    });
+}
+
+/// Names with their values.
+pub(super) fn write_facts(page: &mut Markup, facts: &[Fact]) {
+    if facts.is_empty() {
+        return;
+    }
+    page.element("dl", &[("class", "facts")], |page| {
+        for fact in facts {
+            page.element("div", &[], |page| {
+                page.leaf("dt", &[], &fact.name);
+                page.leaf("dd", &[], &fact.value);
+            });
+        }
+    });
+}

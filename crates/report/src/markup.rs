@@ -1,0 +1,159 @@
+//! Writes HTML and SVG so that no text from outside can become markup.
+//!
+//! Tag and attribute names are `&'static str`, so they can only come from this crate's source. Everything
+//! else goes through [`Markup::text`] or an attribute value and is escaped there. Elements are closed by
+//! the call that opened them, so tags balance by construction.
+
+/// An attribute: its name from our source, its value from anywhere.
+pub(crate) type Attribute<'a> = (&'static str, &'a str);
+
+/// HTML under construction.
+#[derive(Default)]
+pub(crate) struct Markup {
+    out: String,
+}
+
+impl Markup {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// The finished text.
+    pub(crate) fn finish(self) -> String {
+        self.out
+    }
+
+    /// Text that this crate wrote itself and that is markup already: the style sheet, the script.
+    pub(crate) fn own(&mut self, markup: &'static str) {
+        self.out.push_str(markup);
+    }
+
+    /// Text from anywhere.
+    pub(crate) fn text(&mut self, text: &str) {
+        escape_into(&mut self.out, text);
+    }
+
+    /// An element with children.
+    pub(crate) fn element(
+        &mut self,
+        tag: &'static str,
+        attributes: &[Attribute<'_>],
+        children: impl FnOnce(&mut Self),
+    ) {
+        self.start(tag, attributes);
+        self.out.push('>');
+        children(self);
+        self.out.push_str("</");
+        self.out.push_str(tag);
+        self.out.push('>');
+    }
+
+    /// An element that holds only text.
+    pub(crate) fn leaf(&mut self, tag: &'static str, attributes: &[Attribute<'_>], text: &str) {
+        self.element(tag, attributes, |inner| inner.text(text));
+    }
+
+    /// An HTML element that never has an end tag: `meta`, `br`.
+    pub(crate) fn void(&mut self, tag: &'static str, attributes: &[Attribute<'_>]) {
+        self.start(tag, attributes);
+        self.out.push('>');
+    }
+
+    /// An SVG element without children, written as `<tag/>`.
+    pub(crate) fn shape(&mut self, tag: &'static str, attributes: &[Attribute<'_>]) {
+        self.start(tag, attributes);
+        self.out.push_str("/>");
+    }
+
+    /// A line break in the source, so that the file can be read and compared.
+    pub(crate) fn line(&mut self) {
+        self.out.push('\n');
+    }
+
+    /// A block of JSON that scripts read: `<script type="application/json">`.
+    ///
+    /// Inside it HTML knows no escapes, so `<`, `>` and `&` are written as JSON escapes; they can only
+    /// stand inside JSON strings, where the escape means the same.
+    pub(crate) fn json_block(&mut self, id: &'static str, json: &str) {
+        self.start("script", &[("type", "application/json"), ("id", id)]);
+        self.out.push('>');
+        for character in json.chars() {
+            match character {
+                '<' => self.out.push_str("\\u003c"),
+                '>' => self.out.push_str("\\u003e"),
+                '&' => self.out.push_str("\\u0026"),
+                '\u{2028}' => self.out.push_str("\\u2028"),
+                '\u{2029}' => self.out.push_str("\\u2029"),
+                other => self.out.push(other),
+            }
+        }
+        self.out.push_str("</script>");
+    }
+
+    fn start(&mut self, tag: &'static str, attributes: &[Attribute<'_>]) {
+        self.out.push('<');
+        self.out.push_str(tag);
+        for (name, value) in attributes {
+            self.out.push(' ');
+            self.out.push_str(name);
+            if !value.is_empty() {
+                self.out.push_str("=\"");
+                escape_into(&mut self.out, value);
+                self.out.push('"');
+            }
+        }
+    }
+}
+
+/// Escapes for text and for quoted attribute values alike. Control characters, which HTML forbids and a
+/// terminal may obey, become the replacement character; so do the marks that reverse reading direction.
+fn escape_into(out: &mut String, text: &str) {
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other if crate::clean::is_unsafe(other) => out.push('\u{fffd}'),
+            other => out.push(other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_attributes_cannot_become_markup() {
+        let mut page = Markup::new();
+        page.leaf(
+            "p",
+            &[("title", "\"><script>")],
+            "<script>alert('x') & more</script>",
+        );
+        assert_eq!(
+            page.finish(),
+            "<p title=\"&quot;&gt;&lt;script&gt;\">&lt;script&gt;alert(&#39;x&#39;) &amp; \
+             more&lt;/script&gt;</p>"
+        );
+    }
+
+    #[test]
+    fn json_cannot_end_its_script_block() {
+        let mut page = Markup::new();
+        page.json_block("data", r#"{"name":"</script><!--"}"#);
+        assert_eq!(
+            page.finish(),
+            r#"<script type="application/json" id="data">{"name":"\u003c/script\u003e\u003c!--"}</script>"#
+        );
+    }
+
+    #[test]
+    fn control_characters_and_direction_marks_are_replaced() {
+        let mut page = Markup::new();
+        page.text("a\u{1b}[31mb\u{0}\u{202e}c\n");
+        assert_eq!(page.finish(), "a\u{fffd}[31mb\u{fffd}\u{fffd}c\n");
+    }
+}

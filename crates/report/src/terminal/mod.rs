@@ -1,0 +1,172 @@
+//! The report in a terminal: the answers, the figures in tables, what to mind, where the rest is.
+
+mod figures;
+mod style;
+mod table;
+mod wrap;
+
+pub use style::TerminalStyle;
+
+use crate::view::{Level, Notice, Scenario, View};
+use style::Ink;
+use wrap::wrap;
+
+/// The whole text, ending with a line break.
+pub(crate) fn text(view: &View, style: TerminalStyle) -> String {
+    let mut writer = Writer {
+        style,
+        lines: Vec::new(),
+    };
+    write_top(&mut writer, view);
+    write_answers(&mut writer, &view.scenarios);
+    figures::write(&mut writer, view);
+    write_warnings(&mut writer, view);
+    write_verdicts(&mut writer, view);
+    write_acked(&mut writer, view);
+    write_places(&mut writer, view);
+    let mut text = writer.lines.join("\n");
+    text.push('\n');
+    text
+}
+
+/// Lines under construction.
+struct Writer {
+    style: TerminalStyle,
+    lines: Vec<String>,
+}
+
+impl Writer {
+    /// A blank line between parts, never two.
+    fn gap(&mut self) {
+        if self.lines.last().is_some_and(|line| !line.is_empty()) {
+            self.lines.push(String::new());
+        }
+    }
+
+    /// A finished line of our own.
+    fn line(&mut self, line: String) {
+        self.lines.push(line);
+    }
+
+    /// A sentence, wrapped and painted.
+    fn sentence(&mut self, ink: Option<Ink>, text: &str, first: &str, rest: &str) {
+        for line in wrap(text, self.style.columns(), first, rest) {
+            let line = match ink {
+                Some(ink) => self.style.paint(ink, &line),
+                None => line,
+            };
+            self.lines.push(line);
+        }
+    }
+}
+
+fn write_top(writer: &mut Writer, view: &View) {
+    let title = format!("{} on {}", view.title, view.target.name);
+    writer.sentence(Some(Ink::Strong), &title, "", "  ");
+    for Notice {
+        level,
+        words,
+        remedy,
+    } in &view.notices
+    {
+        write_notice(writer, *level, "", words, remedy);
+    }
+    if !view.target.caution.is_empty() {
+        write_notice(writer, Level::Caution, "", &view.target.caution, "");
+    }
+}
+
+fn write_answers(writer: &mut Writer, scenarios: &[Scenario]) {
+    for scenario in scenarios {
+        let question = match scenario.question.is_empty() {
+            true => &scenario.name,
+            false => &scenario.question,
+        };
+        writer.gap();
+        writer.sentence(Some(Ink::Soft), question, "", "");
+        writer.sentence(None, &scenario.answer, "  ", "  ");
+    }
+}
+
+fn write_notice(writer: &mut Writer, level: Level, place: &str, words: &str, remedy: &str) {
+    let (ink, mark) = match level {
+        Level::Note => (Ink::Soft, "note: "),
+        Level::Caution => (Ink::Caution, "caution: "),
+        Level::Grave => (Ink::Bad, "IMPORTANT: "),
+    };
+    let words = match place {
+        "" => words.to_owned(),
+        place => format!("{place}: {words}"),
+    };
+    writer.sentence(Some(ink), &words, mark, "  ");
+    if !remedy.is_empty() {
+        writer.sentence(None, remedy, "  -> ", "     ");
+    }
+}
+
+fn write_warnings(writer: &mut Writer, view: &View) {
+    writer.gap();
+    for warning in &view.warnings {
+        write_notice(
+            writer,
+            warning.level,
+            &warning.place,
+            &warning.words,
+            &warning.remedy,
+        );
+    }
+}
+
+fn write_verdicts(writer: &mut Writer, view: &View) {
+    writer.gap();
+    for verdict in &view.verdicts {
+        let (ink, word) = match verdict.held {
+            Some(true) => (Ink::Good, "goal held: "),
+            Some(false) => (Ink::Bad, "GOAL MISSED: "),
+            None => (Ink::Caution, "goal undecided: "),
+        };
+        writer.sentence(Some(ink), &verdict.words, word, "  ");
+    }
+}
+
+fn write_acked(writer: &mut Writer, view: &View) {
+    if view.acked.is_empty() {
+        return;
+    }
+    writer.gap();
+    let title = writer.style.paint(Ink::Strong, "What an ack meant");
+    writer.line(title);
+    for sentence in &view.acked {
+        writer.sentence(None, sentence, "  ", "  ");
+    }
+}
+
+fn write_places(writer: &mut Writer, view: &View) {
+    writer.gap();
+    let mut rows: Vec<(&str, String)> = Vec::new();
+    if !view.run.folder.is_empty() {
+        rows.push(("Report", format!("{}/report.html", view.run.folder)));
+        rows.push(("Run folder", view.run.folder.clone()));
+    }
+    rows.extend(
+        view.commands
+            .iter()
+            .map(|command| (command.short, command.line.clone())),
+    );
+    for (name, value) in rows {
+        // Paths and commands are never wrapped: they are copied.
+        writer.line(format!("{name:<11} {}", crate::clean::one_line(&value)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::fixture;
+
+    #[test]
+    fn the_text_can_be_looked_at() {
+        let text = text(&fixture::view(), TerminalStyle::default());
+        print!("{text}");
+    }
+}

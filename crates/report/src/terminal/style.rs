@@ -1,0 +1,58 @@
+//! Colour and width of a terminal. Colour only repeats what words say.
+
+/// How to write for a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TerminalStyle {
+    /// Whether to use ANSI colours.
+    pub color: bool,
+    /// Columns to fill at most; less than 40 is taken as 40.
+    pub width: usize,
+}
+
+impl Default for TerminalStyle {
+    /// Plain text in 80 columns: what a file or a pipe gets.
+    fn default() -> Self {
+        Self {
+            color: false,
+            width: 80,
+        }
+    }
+}
+
+/// What a piece of text is, and so how it looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ink {
+    Strong,
+    Soft,
+    Good,
+    Caution,
+    Bad,
+}
+
+impl Ink {
+    /// Parameters of "select graphic rendition" (ECMA-48, 8.3.117).
+    fn code(self) -> &'static str {
+        match self {
+            Self::Strong => "1",
+            Self::Soft => "2",
+            Self::Good => "32",
+            Self::Caution => "33",
+            Self::Bad => "31",
+        }
+    }
+}
+
+impl TerminalStyle {
+    /// The text, coloured if colour is wanted.
+    pub(super) fn paint(self, ink: Ink, text: &str) -> String {
+        match self.color && !text.is_empty() {
+            true => format!("\u{1b}[{}m{text}\u{1b}[0m", ink.code()),
+            false => text.to_owned(),
+        }
+    }
+
+    /// The usable width.
+    pub(super) fn columns(self) -> usize {
+        self.width.max(40)
+    }
+}

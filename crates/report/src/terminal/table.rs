@@ -1,0 +1,218 @@
+//! A table that fits its width: it gives up its least important columns before it breaks a line.
+
+use crate::clean::{columns, one_line};
+
+/// Between columns.
+const GAP: usize = 2;
+/// The first column is not cut below this.
+const FIRST_MIN: usize = 14;
+
+/// Which side a column's texts stand on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Left,
+    Right,
+}
+
+/// One column.
+#[derive(Debug, Clone)]
+pub(super) struct Column {
+    /// Its heading.
+    pub(super) head: &'static str,
+    /// Where its texts stand.
+    pub(super) side: Side,
+    /// Columns with the largest rank are given up first; rank 0 never is.
+    pub(super) rank: u8,
+}
+
+/// One row.
+#[derive(Debug, Clone)]
+pub(super) enum Row {
+    /// A heading over the rows that follow.
+    Group(String),
+    /// One text for each column.
+    Cells(Vec<String>),
+}
+
+/// Columns and rows.
+#[derive(Debug, Clone)]
+pub(super) struct Table {
+    /// The columns; the first holds names and is cut when all else fails.
+    pub(super) columns: Vec<Column>,
+    /// The rows.
+    pub(super) rows: Vec<Row>,
+}
+
+/// A line and what it is, for colouring.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Line {
+    Head(String),
+    Rule(String),
+    Group(String),
+    Cells(String),
+}
+
+impl Table {
+    /// Lays the table out in so many columns.
+    pub(super) fn lines(&self, width: usize) -> Vec<Line> {
+        let mut kept = self.filled_columns();
+        let mut widths = self.widths(&kept);
+        while total(&widths) > width {
+            let Some(worst) = self.least_important(&kept) else {
+                break;
+            };
+            kept.retain(|index| *index != worst);
+            widths = self.widths(&kept);
+        }
+        let excess = total(&widths).saturating_sub(width);
+        if let Some(first) = widths.first_mut() {
+            *first = first.saturating_sub(excess).max(FIRST_MIN.min(*first));
+        }
+
+        let heads: Vec<String> = self
+            .columns
+            .iter()
+            .map(|column| column.head.to_owned())
+            .collect();
+        let mut lines = vec![
+            Line::Head(self.line(&heads, &kept, &widths)),
+            Line::Rule("─".repeat(total(&widths).min(width))),
+        ];
+        for row in &self.rows {
+            lines.push(match row {
+                Row::Group(name) => Line::Group(cut(&one_line(name), width)),
+                Row::Cells(cells) => Line::Cells(self.line(cells, &kept, &widths)),
+            });
+        }
+        lines
+    }
+
+    /// Indices of the columns that have any text.
+    fn filled_columns(&self) -> Vec<usize> {
+        let filled = |index: &usize| {
+            self.rows.iter().any(|row| match row {
+                Row::Cells(cells) => cells.get(*index).is_some_and(|cell| !cell.is_empty()),
+                Row::Group(_) => false,
+            })
+        };
+        (0..self.columns.len())
+            .filter(|index| *index == 0 || filled(index))
+            .collect()
+    }
+
+    fn least_important(&self, kept: &[usize]) -> Option<usize> {
+        kept.iter()
+            .copied()
+            .filter(|index| {
+                self.columns
+                    .get(*index)
+                    .is_some_and(|column| column.rank > 0)
+            })
+            .max_by_key(|index| (self.columns.get(*index).map(|column| column.rank), *index))
+    }
+
+    fn widths(&self, kept: &[usize]) -> Vec<usize> {
+        kept.iter()
+            .map(|index| {
+                let head = self
+                    .columns
+                    .get(*index)
+                    .map_or(0, |column| columns(column.head));
+                let cells = self.rows.iter().map(|row| match row {
+                    Row::Cells(cells) => cells.get(*index).map_or(0, |cell| columns(cell)),
+                    Row::Group(_) => 0,
+                });
+                cells.fold(head, usize::max)
+            })
+            .collect()
+    }
+
+    fn line(&self, cells: &[String], kept: &[usize], widths: &[usize]) -> String {
+        let mut line = String::new();
+        for (index, width) in kept.iter().zip(widths) {
+            if !line.is_empty() {
+                line.push_str(&" ".repeat(GAP));
+            }
+            let cell = cells
+                .get(*index)
+                .map_or(String::new(), |cell| cut(&one_line(cell), *width));
+            let space = " ".repeat(width.saturating_sub(columns(&cell)));
+            match self.columns.get(*index).map(|column| column.side) {
+                Some(Side::Right) => line.extend([space.as_str(), &cell]),
+                _ => line.extend([cell.as_str(), &space]),
+            }
+        }
+        line.trim_end().to_owned()
+    }
+}
+
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+}
+
+/// The text, or its beginning with an ellipsis when it is too wide.
+fn cut(text: &str, width: usize) -> String {
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    for character in text.chars() {
+        if columns(&out) + columns(character.encode_utf8(&mut [0; 4])) + 1 > width {
+            break;
+        }
+        out.push(character);
+    }
+    out.push('…');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let column = |head, side, rank| Column { head, side, rank };
+        Table {
+            columns: vec![
+                column("flow", Side::Left, 0),
+                column("records/s", Side::Right, 0),
+                column("published", Side::Right, 1),
+            ],
+            rows: vec![
+                Row::Group("first".to_owned()),
+                Row::Cells(
+                    ["producer of records", "1,284,000", "821,557"]
+                        .map(str::to_owned)
+                        .to_vec(),
+                ),
+            ],
+        }
+    }
+
+    #[test]
+    fn columns_line_up() {
+        assert_eq!(
+            table().lines(80),
+            [
+                Line::Head("flow                 records/s  published".to_owned()),
+                Line::Rule("─".repeat(41)),
+                Line::Group("first".to_owned()),
+                Line::Cells("producer of records  1,284,000    821,557".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_narrow_table_gives_up_columns_and_then_cuts_names() {
+        let lines = table().lines(36);
+        assert_eq!(
+            lines[0],
+            Line::Head("flow                 records/s".to_owned())
+        );
+        let lines = table().lines(26);
+        assert_eq!(
+            lines[3],
+            Line::Cells("producer of re…  1,284,000".to_owned())
+        );
+    }
+}

@@ -1,0 +1,48 @@
+//! Sentences broken into lines of a terminal, with a hanging indent.
+
+use crate::clean::{columns, one_line};
+
+/// Breaks a text at spaces so that no line is wider than `width`; the first line starts with `first`,
+/// the others with `rest`. A word wider than a line stands on its own and is not cut: it may be a path.
+pub(super) fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
+    let text = one_line(text);
+    let mut lines = Vec::new();
+    let mut line = first.to_owned();
+    let mut empty = true;
+    for word in text.split_whitespace() {
+        if !empty && columns(&line) + 1 + columns(word) > width {
+            lines.push(std::mem::replace(&mut line, rest.to_owned()));
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    if !empty || lines.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_at_spaces_and_hang() {
+        assert_eq!(
+            wrap("one two three four", 12, "! ", "  "),
+            ["! one two", "  three four"]
+        );
+    }
+
+    #[test]
+    fn a_long_path_is_not_cut() {
+        assert_eq!(
+            wrap("see /a/very/long/path", 10, "", "  "),
+            ["see", "  /a/very/long/path"]
+        );
+    }
+}
