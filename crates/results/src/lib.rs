@@ -12,13 +12,18 @@
 //! [`recorder::SliceWriter`] brings slices to disk. The layout of a run folder stands in
 //! `docs/internals/run-folder.md`.
 
+pub mod folder;
 pub mod histogram;
 pub mod recorder;
+pub mod run;
 pub mod slice;
 pub mod stage;
+pub mod summary;
 
+pub use folder::{FolderError, RepeatFolder, RunFolder, RunRead};
 pub use histogram::{Histogram, Quantile};
 pub use recorder::{Recorder, Request, SliceSink, SliceWriter, SlicesWritten, WriteError};
 pub use slice::errors::client_code;
-pub use slice::{Counts, ErrorCounts, Kind, Outcome, Slice, SliceKey, error_name};
+pub use slice::{Counts, ErrorCounts, Kind, SendOutcome, Slice, SliceKey, error_name};
 pub use stage::{SECOND_NS, Stage, StageBorders};
+pub use summary::Summary;

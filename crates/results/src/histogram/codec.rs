@@ -14,7 +14,7 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 
-use super::{BUCKET_COUNT, Histogram, VALUE_NS_MAX, bucket_index};
+use super::{BUCKET_COUNT, BUCKETS_STEP, Histogram, VALUE_NS_MAX, bucket_index};
 
 /// Base cookie 0x1c849303 with the mark of word size 1 (variable length).
 const COOKIE: u32 = 0x1c84_9313;
@@ -144,10 +144,12 @@ impl Histogram {
                 index = index.saturating_add(empty.unwrap_or(usize::MAX));
                 continue;
             }
-            let bucket = self.counts.get_mut(index);
-            let bucket = bucket.ok_or(DecodeError::TooManyBuckets)?;
+            if index >= BUCKET_COUNT {
+                return Err(DecodeError::TooManyBuckets);
+            }
             if number > 0 {
-                *bucket = number.unsigned_abs();
+                self.make_room((index + 1).next_multiple_of(BUCKETS_STEP));
+                self.counts[index] = number.unsigned_abs();
                 let count = self.count.checked_add(number.unsigned_abs());
                 self.count = count.ok_or(DecodeError::CountOverflow)?;
                 bounds = Some((bounds.map_or(index, |(first, _)| first), index));

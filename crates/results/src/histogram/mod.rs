@@ -24,6 +24,11 @@ pub const VALUE_NS_MAX: u64 = i64::MAX as u64;
 /// Buckets up to [`VALUE_NS_MAX`]: 52 doublings beyond the first 2,048, and those.
 const BUCKET_COUNT: usize = bucket_index(VALUE_NS_MAX) + 1;
 
+/// Room for times up to about a minute (2^36 ns) is made when the first one is counted.
+const BUCKETS_LIKELY: usize = bucket_index((1 << 36) - 1) + 1;
+/// Room for sums is made in steps: one doubling.
+const BUCKETS_STEP: usize = 1 << (SUB_BUCKET_BITS - 1);
+
 /// The bucket of a time.
 ///
 /// With `e` the number of doublings beyond the first 2,048 ns, the top eleven bits of the value
@@ -48,7 +53,7 @@ const fn bucket_top_ns(index: usize) -> u64 {
 /// Counts of times, in nanoseconds. Adding two of them is exact.
 #[derive(Clone)]
 pub struct Histogram {
-    /// One count a bucket. Fresh from the allocator its pages are untouched until counted in.
+    /// One count a bucket, as far as anything was counted: empty until the first time.
     counts: Vec<u64>,
     count: u64,
     min_ns: u64,
@@ -61,7 +66,7 @@ impl Histogram {
     /// An empty one.
     pub fn new() -> Histogram {
         Histogram {
-            counts: vec![0; BUCKET_COUNT],
+            counts: Vec::new(),
             count: 0,
             min_ns: u64::MAX,
             max_ns: 0,
@@ -79,14 +84,36 @@ impl Histogram {
             return;
         }
         let value_ns = value_ns.min(VALUE_NS_MAX);
-        // `min` above keeps the index in range; the compiler cannot see it.
-        if let Some(count) = self.counts.get_mut(bucket_index(value_ns)) {
-            *count += records;
+        let index = bucket_index(value_ns);
+        match self.counts.get_mut(index) {
+            Some(count) => *count += records,
+            None => self.record_first(index, records),
         }
         self.count += records;
         self.sum_ns += u128::from(value_ns) * u128::from(records);
         self.min_ns = self.min_ns.min(value_ns);
         self.note_max(value_ns, at_ns);
+    }
+
+    /// The first time that is so large: makes room at once for all that are likely to follow.
+    #[cold]
+    fn record_first(&mut self, index: usize, records: u64) {
+        let likely = if index < BUCKETS_LIKELY {
+            BUCKETS_LIKELY
+        } else {
+            BUCKET_COUNT
+        };
+        self.make_room(likely);
+        self.counts[index] += records;
+    }
+
+    /// Makes room for so many buckets. Fresh zeroed memory is not touched by it.
+    fn make_room(&mut self, buckets: usize) {
+        if self.counts.is_empty() {
+            self.counts = vec![0; buckets];
+        } else if self.counts.len() < buckets {
+            self.counts.resize(buckets, 0);
+        }
     }
 
     /// Of several equal maxima the earliest is kept, whatever the order of recording.
@@ -105,6 +132,7 @@ impl Histogram {
         let Some(touched) = other.touched() else {
             return;
         };
+        self.make_room(touched.end.next_multiple_of(BUCKETS_STEP));
         let (own, added) = (&mut self.counts[touched.clone()], &other.counts[touched]);
         for (count, more) in own.iter_mut().zip(added) {
             *count = count.saturating_add(*more);

@@ -9,7 +9,7 @@ mod writer;
 pub use sink::{MemorySlices, SliceSink};
 pub use writer::{SliceWriter, SlicesWritten, WriteError};
 
-use crate::slice::{Kind, Outcome, Slice, SliceKey};
+use crate::slice::{Kind, SendOutcome, Slice, SliceKey};
 use crate::stage::StageBorders;
 
 /// Open slices at the start. Two are in use most of the time: now, and a border just crossed.
@@ -159,21 +159,21 @@ impl Recorder {
     pub fn failed(&mut self, intended_ns: u64, at_ns: u64, records: u64, error: i16) {
         self.at_intended(intended_ns).counts.records_failed += records;
         let errors = &mut self.at_happened(at_ns).errors;
-        errors.record(Outcome::Failed, error, records);
+        errors.record(SendOutcome::Failed, error, records);
     }
 
     /// At `at_ns` it became clear that nobody can say whether the broker has `records`.
     pub fn indeterminate(&mut self, intended_ns: u64, at_ns: u64, records: u64, error: i16) {
         self.at_intended(intended_ns).counts.records_indeterminate += records;
         let errors = &mut self.at_happened(at_ns).errors;
-        errors.record(Outcome::Indeterminate, error, records);
+        errors.record(SendOutcome::Indeterminate, error, records);
     }
 
     /// `records` will be sent once more because of `error`.
     pub fn retried(&mut self, at_ns: u64, records: u64, error: i16) {
         let slice = self.at_happened(at_ns);
         slice.counts.records_retried += records;
-        slice.errors.record(Outcome::Retried, error, records);
+        slice.errors.record(SendOutcome::Retried, error, records);
     }
 
     /// A produce request was answered (or, with acks=0, written).

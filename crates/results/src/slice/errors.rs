@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum SendOutcome {
     /// They were sent once more.
     Retried,
     /// Their send failed for good.
@@ -24,7 +24,7 @@ pub enum Outcome {
 /// A new pair allocates; that happens once per pair and slice, and only when something fails.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorCounts {
-    records: BTreeMap<(Outcome, i16), u64>,
+    records: BTreeMap<(SendOutcome, i16), u64>,
 }
 
 /// How many records met one error.
@@ -32,7 +32,7 @@ pub struct ErrorCounts {
 #[serde(deny_unknown_fields)]
 pub struct ErrorCount {
     /// What became of them.
-    pub outcome: Outcome,
+    pub outcome: SendOutcome,
     /// Kafka's code, or one of [`client_code`].
     pub code: i16,
     /// How many.
@@ -57,7 +57,7 @@ pub mod client_code {
 
 impl ErrorCounts {
     /// Counts `records` that met `code`.
-    pub fn record(&mut self, outcome: Outcome, code: i16, records: u64) {
+    pub fn record(&mut self, outcome: SendOutcome, code: i16, records: u64) {
         let known = self.records.entry((outcome, code)).or_default();
         *known = known.saturating_add(records);
     }
@@ -192,9 +192,9 @@ mod tests {
     #[test]
     fn error_counts_add_in_any_order() {
         let (mut one, mut two) = (ErrorCounts::default(), ErrorCounts::default());
-        one.record(Outcome::Failed, 7, 3);
-        one.record(Outcome::Retried, 6, 1);
-        two.record(Outcome::Failed, 7, 4);
+        one.record(SendOutcome::Failed, 7, 3);
+        one.record(SendOutcome::Retried, 6, 1);
+        two.record(SendOutcome::Failed, 7, 4);
         let mut sum = two.clone();
         sum.add(&one);
         one.add(&two);

@@ -5,7 +5,7 @@ pub mod errors;
 pub mod line;
 
 pub use counts::Counts;
-pub use errors::{ErrorCount, ErrorCounts, Outcome, error_name};
+pub use errors::{ErrorCount, ErrorCounts, SendOutcome, error_name};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

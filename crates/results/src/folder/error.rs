@@ -1,0 +1,122 @@
+//! What can go wrong with a run folder.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::recorder::WriteError;
+
+/// Why a run folder cannot be made, written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// There is something in it already.
+    #[error("{} is not empty: results go into a new or empty folder, choose one with --out", dir.display())]
+    NotEmpty {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// There is no run in it.
+    #[error("{} holds no run: there is no run.json in it", dir.display())]
+    NotARun {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// It was written by a newer kgauge.
+    #[error(
+        "{} has format {format}, but this kgauge reads formats up to {newest}: use the kgauge \
+         that wrote it, or a newer one",
+        dir.display()
+    )]
+    TooNew {
+        /// The folder.
+        dir: PathBuf,
+        /// Its format.
+        format: u32,
+        /// The newest that this build reads.
+        newest: u32,
+    },
+    /// The disk is full.
+    #[error("no space left for {}: free some or choose another folder with --out", path.display())]
+    DiskFull {
+        /// What was written.
+        path: PathBuf,
+    },
+    /// The operating system refuses.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// `read`, `write`, ...
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Its words.
+        source: io::Error,
+    },
+    /// A file is not what it should be.
+    #[error("{}{}: {what}", path.display(), LineSuffix(*line))]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1, where there is one.
+        line: Option<u64>,
+        /// What is wrong.
+        what: String,
+    },
+    /// A name that cannot be a file's.
+    #[error("`{name}` cannot be a file name: letters, digits, dot, dash and underscore only")]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// Slices could not be written.
+    #[error(transparent)]
+    Slices(#[from] WriteError),
+}
+
+impl FolderError {
+    pub(super) fn io(action: &'static str, path: &Path, source: io::Error) -> FolderError {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                FolderError::DiskFull { path }
+            }
+            _ => FolderError::Io {
+                action,
+                path,
+                source,
+            },
+        }
+    }
+
+    pub(super) fn content(path: &Path, what: impl fmt::Display) -> FolderError {
+        FolderError::Content {
+            path: path.to_owned(),
+            line: None,
+            what: what.to_string(),
+        }
+    }
+}
+
+struct LineSuffix(Option<u64>);
+
+impl fmt::Display for LineSuffix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |line| write!(f, ", line {line}"))
+    }
+}
+
+/// Something in a run folder that is missing or damaged; the rest is still good.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Defect {
+    /// The file, relative to the folder, with `/` between names.
+    pub file: String,
+    /// The line, from 1, where there is one.
+    pub line: Option<u64>,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl fmt::Display for Defect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}: {}", self.file, LineSuffix(self.line), self.what)
+    }
+}

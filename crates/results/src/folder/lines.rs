@@ -1,0 +1,158 @@
+//! Files that grow by whole lines of JSON, written by several threads, read even when torn.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+
+use super::error::FolderError;
+
+/// Beyond it a line is not one of ours: a slice has at most eight histograms of 600 KiB.
+pub(super) const LINE_BYTES_MAX: u64 = 8 << 20;
+
+/// A file that lines of one kind are appended to. Clones write to the same file.
+#[derive(Debug)]
+pub struct LineLog<T> {
+    shared: Arc<Mutex<Shared>>,
+    path: Arc<PathBuf>,
+    of: PhantomData<fn(&T)>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    file: File,
+    bytes: u64,
+    line: Vec<u8>,
+}
+
+impl<T> Clone for LineLog<T> {
+    fn clone(&self) -> LineLog<T> {
+        LineLog {
+            shared: Arc::clone(&self.shared),
+            path: Arc::clone(&self.path),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<T: Serialize> LineLog<T> {
+    pub(super) fn create(path: &Path) -> Result<LineLog<T>, FolderError> {
+        let file = File::create_new(path);
+        let file = file.map_err(|source| FolderError::io("create", path, source))?;
+        Ok(LineLog {
+            shared: Arc::new(Mutex::new(Shared {
+                file,
+                bytes: 0,
+                line: Vec::new(),
+            })),
+            path: Arc::new(path.to_owned()),
+            of: PhantomData,
+        })
+    }
+
+    /// Marks the file as being written, until all clones are dropped. Where the file system has
+    /// no locks this does nothing, and a reader takes the running run for one that was cut short.
+    pub(super) fn lock(&self) {
+        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = shared.file.try_lock();
+    }
+
+    pub(super) fn unlock(&self) {
+        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = shared.file.unlock();
+    }
+
+    /// Appends a line; it has gone to the operating system when this returns.
+    pub fn write(&self, content: &T) -> Result<(), FolderError> {
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = shared.append(content);
+        written.map_err(|source| FolderError::io("write", &self.path, source))
+    }
+}
+
+impl Shared {
+    fn append(&mut self, content: &impl Serialize) -> io::Result<()> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, content)?;
+        self.line.push(b'\n');
+        if let Err(error) = self.file.write_all(&self.line) {
+            // Half a line is cut off again where possible; readers skip it otherwise.
+            let _ = self.file.set_len(self.bytes);
+            return Err(error);
+        }
+        self.bytes += self.line.len() as u64;
+        Ok(())
+    }
+}
+
+/// A line of a file that is being read.
+pub(super) struct Line<'a> {
+    /// From 1.
+    pub(super) number: u64,
+    /// Where it begins.
+    pub(super) offset: u64,
+    /// Without its end.
+    pub(super) content: LineContent<'a>,
+}
+
+/// What a line holds.
+pub(super) enum LineContent<'a> {
+    /// A whole line.
+    Whole(&'a [u8]),
+    /// The last line, without an end: its writer died.
+    Torn,
+    /// Longer than any line of ours.
+    TooLong,
+}
+
+/// Calls `take` for each line of a file. Memory is bounded by the longest line allowed.
+pub(super) fn each_line(path: &Path, mut take: impl FnMut(Line<'_>)) -> Result<(), FolderError> {
+    let fail = |source| FolderError::io("read", path, source);
+    let mut reader = BufReader::with_capacity(1 << 16, File::open(path).map_err(fail)?);
+    let (mut buffer, mut number, mut offset) = (Vec::new(), 0_u64, 0_u64);
+    loop {
+        buffer.clear();
+        let mut limited = reader.by_ref().take(LINE_BYTES_MAX);
+        let length = limited.read_until(b'\n', &mut buffer).map_err(fail)? as u64;
+        if length == 0 {
+            return Ok(());
+        }
+        number += 1;
+        let (start, content, skipped) = (offset, buffer.strip_suffix(b"\n"), length);
+        offset += skipped;
+        let content = match content {
+            Some(whole) => LineContent::Whole(whole),
+            None if length < LINE_BYTES_MAX => LineContent::Torn,
+            None => {
+                offset += skip_line(&mut reader).map_err(fail)?;
+                LineContent::TooLong
+            }
+        };
+        take(Line {
+            number,
+            offset: start,
+            content,
+        });
+    }
+}
+
+/// Reads on to the end of the line; how many bytes that was.
+fn skip_line(reader: &mut impl BufRead) -> io::Result<u64> {
+    let mut skipped = 0;
+    loop {
+        let chunk = reader.fill_buf()?;
+        if chunk.is_empty() {
+            return Ok(skipped);
+        }
+        let end = chunk.iter().position(|byte| *byte == b'\n');
+        let used = end.map_or(chunk.len(), |end| end + 1);
+        reader.consume(used);
+        skipped += used as u64;
+        if end.is_some() {
+            return Ok(skipped);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The run folder: the files of one run, written while it goes on and read by everything else.
+//!
+//! The layout is described in `docs/internals/run-folder.md`.
+
+mod error;
+mod file;
+pub mod layout;
+mod lines;
+mod logs;
+mod read;
+mod slices;
+mod write;
+
+pub use error::{Defect, FolderError};
+pub use lines::LineLog;
+pub use logs::write_histogram_logs;
+pub use read::{RepeatRead, RunRead, ScenarioText};
+pub use slices::{FlowRead, SecondRead, TimesRead};
+pub use write::{RepeatFolder, RunFolder, write_report, write_summary};

@@ -1,0 +1,249 @@
+//! Reading a run folder: whole, cut short, damaged or hostile.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use kgauge_scenario::Plan;
+use serde::de::DeserializeOwned;
+
+use super::error::{Defect, FolderError};
+use super::file::{read_json, read_text};
+use super::layout;
+use super::lines::{LineContent, each_line};
+use super::slices::{FlowRead, read_flows};
+use crate::run::{Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus};
+
+/// Beyond it defects are only counted: a file of junk would give millions.
+const DEFECTS_MAX: usize = 100;
+
+/// A run folder, read.
+#[derive(Debug)]
+pub struct RunRead {
+    /// Where it is.
+    pub dir: PathBuf,
+    /// `run.json`.
+    pub head: RunHead,
+    /// How the run stands: as [`RunHead::status`], but a run whose process has died is
+    /// [`RunStatus::CutShort`].
+    pub status: RunStatus,
+    /// The scenarios, by name.
+    pub scenarios: Vec<ScenarioText>,
+    /// The plan.
+    pub plan: Option<Plan>,
+    /// Machine, build and target.
+    pub environment: Option<Environment>,
+    /// What happened, in the order of writing.
+    pub events: Vec<Event>,
+    /// What was seen, in the order of writing.
+    pub evidence: Vec<Evidence>,
+    /// The repeats that were begun, by trial and repeat.
+    pub repeats: Vec<RepeatRead>,
+    /// What is missing or damaged, at most a hundred of them.
+    pub defects: Vec<Defect>,
+}
+
+/// A scenario as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioText {
+    /// Its name.
+    pub name: String,
+    /// The file, verbatim.
+    pub text: String,
+}
+
+/// One repeat, read.
+#[derive(Debug)]
+pub struct RepeatRead {
+    /// Which.
+    pub key: RepeatKey,
+    /// `repeat.json`; missing when the run was cut short in it.
+    pub record: Option<RepeatRecord>,
+    /// What was measured, by position of the flow in the trial.
+    pub flows: BTreeMap<u16, FlowRead>,
+}
+
+impl RunRead {
+    /// Reads a folder. Damage inside is listed in [`RunRead::defects`]; an error means that
+    /// there is no run to speak of.
+    pub fn open(dir: &Path) -> Result<RunRead, FolderError> {
+        let head = read_head(dir)?;
+        let mut defects = Vec::new();
+        let mut read = RunRead {
+            dir: dir.to_owned(),
+            status: status_of(dir, &head),
+            head,
+            scenarios: read_scenarios(dir, &mut defects),
+            plan: whole(dir, layout::PLAN, &mut defects),
+            environment: whole(dir, layout::ENVIRONMENT, &mut defects),
+            events: lines(dir, layout::EVENTS, &mut defects),
+            evidence: lines(dir, layout::EVIDENCE, &mut defects),
+            repeats: read_repeats(dir, &mut defects)?,
+            defects: Vec::new(),
+        };
+        defects.sort();
+        let more = defects.len().saturating_sub(DEFECTS_MAX);
+        defects.truncate(DEFECTS_MAX);
+        if more > 0 {
+            defects.push(Defect {
+                file: ".".to_owned(),
+                line: None,
+                what: format!("{more} more defects"),
+            });
+        }
+        read.defects = defects;
+        Ok(read)
+    }
+
+    /// The repeats of a trial, in order.
+    pub fn repeats_of(&self, trial: u32) -> impl Iterator<Item = &RepeatRead> {
+        let repeats = self.repeats.iter();
+        repeats.filter(move |repeat| repeat.key.trial == trial)
+    }
+}
+
+/// Only the format first: a newer head may look different.
+#[derive(serde::Deserialize)]
+struct Format {
+    format: u32,
+}
+
+fn read_head(dir: &Path) -> Result<RunHead, FolderError> {
+    let path = dir.join(layout::RUN);
+    let not_a_run = || FolderError::NotARun {
+        dir: dir.to_owned(),
+    };
+    let Format { format } = read_json(&path)?.ok_or_else(not_a_run)?;
+    if format > RunHead::FORMAT {
+        return Err(FolderError::TooNew {
+            dir: dir.to_owned(),
+            format,
+            newest: RunHead::FORMAT,
+        });
+    }
+    read_json(&path)?.ok_or_else(not_a_run)
+}
+
+/// The process that runs holds a lock on the events; it goes with the process.
+fn status_of(dir: &Path, head: &RunHead) -> RunStatus {
+    if head.status != RunStatus::Running {
+        return head.status;
+    }
+    let events = File::open(dir.join(layout::EVENTS));
+    let held =
+        events.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
+    if held {
+        RunStatus::Running
+    } else {
+        RunStatus::CutShort
+    }
+}
+
+fn read_scenarios(dir: &Path, defects: &mut Vec<Defect>) -> Vec<ScenarioText> {
+    let mut scenarios = Vec::new();
+    for name in names_in(&dir.join(layout::SCENARIOS)) {
+        let Some(stem) = name.strip_suffix(".yaml") else {
+            continue;
+        };
+        let shown = format!("{}/{name}", layout::SCENARIOS);
+        match read_text(&dir.join(&shown)) {
+            Ok(Some(text)) => scenarios.push(ScenarioText {
+                name: stem.to_owned(),
+                text,
+            }),
+            Ok(None) => {}
+            Err(error) => defects.push(defect(shown, error)),
+        }
+    }
+    scenarios
+}
+
+fn read_repeats(dir: &Path, defects: &mut Vec<Defect>) -> Result<Vec<RepeatRead>, FolderError> {
+    let mut repeats = Vec::new();
+    for name in names_in(&dir.join(layout::REPEATS)) {
+        let Some(key) = RepeatKey::from_folder_name(&name) else {
+            continue;
+        };
+        let shown = format!("{}/{name}", layout::REPEATS);
+        let record = whole(dir, &format!("{shown}/{}", layout::REPEAT), defects);
+        let flows = read_flows(&dir.join(&shown), &shown, defects)?;
+        repeats.push(RepeatRead { key, record, flows });
+    }
+    repeats.sort_by_key(|repeat| repeat.key);
+    Ok(repeats)
+}
+
+/// Names of plain files and folders, sorted; of a folder that is not there: none.
+fn names_in(dir: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(dir) else {
+        return Vec::new();
+    };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut names = names
+        .filter(|name| layout::is_plain(name))
+        .collect::<Vec<_>>();
+    names.sort();
+    names
+}
+
+fn whole<T: DeserializeOwned>(dir: &Path, name: &str, defects: &mut Vec<Defect>) -> Option<T> {
+    match read_json(&dir.join(name)) {
+        Ok(Some(content)) => Some(content),
+        Ok(None) => {
+            defects.push(Defect {
+                file: name.to_owned(),
+                line: None,
+                what: "missing".to_owned(),
+            });
+            None
+        }
+        Err(error) => {
+            defects.push(defect(name.to_owned(), error));
+            None
+        }
+    }
+}
+
+fn lines<T: DeserializeOwned>(dir: &Path, name: &str, defects: &mut Vec<Defect>) -> Vec<T> {
+    let mut contents = Vec::new();
+    let mut bad = Vec::new();
+    let read = each_line(&dir.join(name), |line| {
+        let content = match line.content {
+            LineContent::Whole(text) => {
+                serde_json::from_slice(text).map_err(|error| error.to_string())
+            }
+            LineContent::Torn => Err("cut short: its writer was stopped here".to_owned()),
+            LineContent::TooLong => Err("too long to be an entry".to_owned()),
+        };
+        match content {
+            Ok(content) => contents.push(content),
+            Err(what) => bad.push(Defect {
+                file: name.to_owned(),
+                line: Some(line.number),
+                what,
+            }),
+        }
+    });
+    defects.append(&mut bad);
+    if let Err(error) = read {
+        defects.push(defect(name.to_owned(), error));
+    }
+    contents
+}
+
+/// An error of one file becomes a defect of the folder, without the folder's path in it.
+fn defect(file: String, error: FolderError) -> Defect {
+    match error {
+        FolderError::Content { line, what, .. } => Defect { file, line, what },
+        FolderError::Io { source, .. } => Defect {
+            file,
+            line: None,
+            what: source.to_string(),
+        },
+        other => Defect {
+            file,
+            line: None,
+            what: other.to_string(),
+        },
+    }
+}

@@ -1,0 +1,173 @@
+//! Writing a run folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kgauge_scenario::Plan;
+
+use super::error::FolderError;
+use super::file::{write_json, write_whole};
+use super::layout;
+use super::lines::LineLog;
+use crate::recorder::{SliceSink, SliceWriter, SlicesWritten, WriteError};
+use crate::run::{Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus};
+use crate::summary::Summary;
+
+/// A run folder that is being written. One process has it open at a time.
+#[derive(Debug)]
+pub struct RunFolder {
+    dir: PathBuf,
+    head: RunHead,
+    events: LineLog<Event>,
+    evidence: LineLog<Evidence>,
+}
+
+impl RunFolder {
+    /// Makes the folder, or takes an empty one. A folder with anything in it is refused.
+    pub fn create(dir: &Path, head: RunHead) -> Result<RunFolder, FolderError> {
+        make_empty_dir(dir)?;
+        for below in [layout::SCENARIOS, layout::REPEATS] {
+            make_dir(&dir.join(below))?;
+        }
+        let events = LineLog::create(&dir.join(layout::EVENTS))?;
+        events.lock();
+        let folder = RunFolder {
+            dir: dir.to_owned(),
+            head,
+            events,
+            evidence: LineLog::create(&dir.join(layout::EVIDENCE))?,
+        };
+        folder.write_head()?;
+        Ok(folder)
+    }
+
+    /// Where it is.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// What `run.json` says now.
+    pub fn head(&self) -> &RunHead {
+        &self.head
+    }
+
+    /// Keeps a scenario verbatim.
+    pub fn write_scenario(&self, name: &str, text: &str) -> Result<(), FolderError> {
+        if !layout::is_plain(name) {
+            let name = name.to_owned();
+            return Err(FolderError::Name { name });
+        }
+        let path = self
+            .dir
+            .join(layout::SCENARIOS)
+            .join(format!("{name}.yaml"));
+        write_whole(&path, text.as_bytes())
+    }
+
+    /// Keeps the plan.
+    pub fn write_plan(&self, plan: &Plan) -> Result<(), FolderError> {
+        write_json(&self.dir.join(layout::PLAN), plan)
+    }
+
+    /// Keeps what is known of machine and target. May be called again when more is known.
+    pub fn write_environment(&self, environment: &Environment) -> Result<(), FolderError> {
+        write_json(&self.dir.join(layout::ENVIRONMENT), environment)
+    }
+
+    /// The log of events, for any thread.
+    pub fn events(&self) -> LineLog<Event> {
+        self.events.clone()
+    }
+
+    /// The log of evidence, for any thread.
+    pub fn evidence(&self) -> LineLog<Evidence> {
+        self.evidence.clone()
+    }
+
+    /// Makes the folder of a repeat and starts the thread that writes its slices.
+    pub fn begin_repeat(&self, key: RepeatKey) -> Result<RepeatFolder, FolderError> {
+        let dir = self.dir.join(layout::REPEATS).join(key.folder_name());
+        make_empty_dir(&dir)?;
+        let path = dir.join(layout::SLICES);
+        let writer = SliceWriter::start(&path);
+        let writer = writer.map_err(|source| FolderError::io("create", &path, source))?;
+        Ok(RepeatFolder { dir, key, writer })
+    }
+
+    /// Says how the run ended. Nothing but summary and report comes after it.
+    pub fn end(
+        &mut self,
+        status: RunStatus,
+        why: Option<String>,
+        ended_unix_ms: u64,
+    ) -> Result<(), FolderError> {
+        self.head.status = status;
+        self.head.why = why;
+        self.head.ended_unix_ms = Some(ended_unix_ms);
+        self.write_head()?;
+        self.events.unlock();
+        Ok(())
+    }
+
+    fn write_head(&self) -> Result<(), FolderError> {
+        write_json(&self.dir.join(layout::RUN), &self.head)
+    }
+}
+
+/// The folder of a repeat that is going on.
+#[derive(Debug)]
+pub struct RepeatFolder {
+    dir: PathBuf,
+    key: RepeatKey,
+    writer: SliceWriter,
+}
+
+impl RepeatFolder {
+    /// Which repeat.
+    pub fn key(&self) -> RepeatKey {
+        self.key
+    }
+
+    /// A way to disk for one more recorder.
+    pub fn sink(&self) -> SliceSink {
+        self.writer.sink()
+    }
+
+    /// Why slices cannot be written, if so. Look about once a second; the run must stop then.
+    pub fn failure(&self) -> Option<WriteError> {
+        self.writer.failure()
+    }
+
+    /// Ends it: waits for the slices, then keeps the record. Finish the recorders first.
+    pub fn finish(self, record: &RepeatRecord) -> Result<SlicesWritten, FolderError> {
+        let slices = self.writer.finish();
+        // The record is worth having even when slices were lost.
+        write_json(&self.dir.join(layout::REPEAT), record)?;
+        Ok(slices?)
+    }
+}
+
+/// Keeps the summary of a run in its folder.
+pub fn write_summary(dir: &Path, summary: &Summary) -> Result<(), FolderError> {
+    write_json(&dir.join(layout::SUMMARY), summary)
+}
+
+/// Keeps the report of a run in its folder.
+pub fn write_report(dir: &Path, html: &str) -> Result<(), FolderError> {
+    write_whole(&dir.join(layout::REPORT), html.as_bytes())
+}
+
+fn make_dir(dir: &Path) -> Result<(), FolderError> {
+    fs::create_dir_all(dir).map_err(|source| FolderError::io("create", dir, source))
+}
+
+fn make_empty_dir(dir: &Path) -> Result<(), FolderError> {
+    make_dir(dir)?;
+    let mut entries = fs::read_dir(dir).map_err(|source| FolderError::io("read", dir, source))?;
+    match entries.next() {
+        None => Ok(()),
+        Some(_) => Err(FolderError::NotEmpty {
+            dir: dir.to_owned(),
+        }),
+    }
+}

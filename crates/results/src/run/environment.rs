@@ -1,0 +1,155 @@
+//! `environment.json`: the machine that made the load, this build of kgauge, and the target.
+//!
+//! Whatever could not be found out is `None`, never a guess. Secrets are never in it: settings
+//! come from the brokers' own answers, which hide theirs.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The content of `environment.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Environment {
+    /// Where the load came from.
+    pub machine: Machine,
+    /// What made it.
+    pub kgauge: Build,
+    /// What was under test.
+    pub target: Target,
+}
+
+/// A machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Machine {
+    /// Its name in the network.
+    pub host_name: Option<String>,
+    /// Such as `linux`.
+    pub operating_system: Option<String>,
+    /// The kernel's release.
+    pub kernel: Option<String>,
+    /// Such as `x86_64`.
+    pub architecture: Option<String>,
+    /// The processor's name.
+    pub cpu_model: Option<String>,
+    /// Logical processors that the process may use.
+    pub cpu_count: Option<u32>,
+    /// Memory.
+    pub memory_bytes: Option<u64>,
+    /// What the kernel reads time from (`tsc`, `hpet`, ...).
+    pub clock_source: Option<String>,
+    /// The file system that the run folder, and an embedded target's data, lie on.
+    pub file_system: Option<String>,
+}
+
+/// A build of kgauge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Build {
+    /// Its version.
+    pub version: String,
+    /// True when it was built without optimisation: its own cost is not to be taken seriously.
+    pub debug: bool,
+}
+
+impl Build {
+    /// This build.
+    pub fn this() -> Build {
+        Build {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            debug: cfg!(debug_assertions),
+        }
+    }
+}
+
+/// The cluster under test.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Target {
+    /// What it is.
+    pub kind: TargetKind,
+    /// Kafka's cluster id.
+    pub cluster_id: Option<String>,
+    /// The addresses that were asked first.
+    pub bootstrap_servers: Vec<String>,
+    /// True when it runs on the machine that makes the load, and so shares its processors.
+    pub same_machine: Option<bool>,
+    /// The release, as far as its answers tell it.
+    pub version: Option<String>,
+    /// Its brokers.
+    pub brokers: Vec<Broker>,
+}
+
+/// What kind of target it is. Figures of an embedded cluster never pass for Apache Kafka's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetKind {
+    /// kgauge's own broker, as a child process.
+    Embedded,
+    /// Apache Kafka, started by kgauge.
+    Kafka,
+    /// A cluster that was there before.
+    Existing,
+}
+
+impl Target {
+    /// The sentence that names the target in every report.
+    pub fn words(&self) -> String {
+        let brokers = match self.brokers.len() {
+            1 => "1 broker".to_owned(),
+            count => format!("{count} brokers"),
+        };
+        let version = |before: &str| {
+            let version = self.version.as_deref();
+            version.map_or_else(String::new, |version| format!("{before}{version}"))
+        };
+        let machine = match self.same_machine {
+            Some(true) => ", on the machine that makes the load",
+            _ => "",
+        };
+        match self.kind {
+            TargetKind::Embedded => format!(
+                "kgauge's embedded cluster, {brokers}{machine}: not Apache Kafka, and its figures \
+                 say nothing about Apache Kafka's speed"
+            ),
+            TargetKind::Kafka => {
+                format!(
+                    "Apache Kafka{}, {brokers}, started by kgauge{machine}",
+                    version(" ")
+                )
+            }
+            TargetKind::Existing => format!(
+                "an existing cluster, {brokers}{}{machine}",
+                version(", version ")
+            ),
+        }
+    }
+}
+
+/// A broker of the target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Broker {
+    /// Kafka's node id.
+    pub id: i32,
+    /// Where it listens.
+    pub address: String,
+    /// Its rack.
+    #[serde(default)]
+    pub rack: Option<String>,
+    /// The settings that it says are in force, those that bear on results.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+}
+
+/// A topic as the cluster says that it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TopicFacts {
+    /// Its name.
+    pub name: String,
+    /// Partitions.
+    pub partitions: u32,
+    /// Copies of each, the leader's among them.
+    pub replication_factor: u16,
+    /// Settings in force (`min.insync.replicas`, `flush.messages`, `flush.ms`, ...).
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+}

@@ -1,0 +1,77 @@
+//! `events.jsonl`: what happened during a run, each with its time.
+
+use serde::{Deserialize, Serialize};
+
+use super::repeat::{Outcome, RepeatKey};
+use crate::stage::Stage;
+
+/// One line of `events.jsonl`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// When, on the wall clock: milliseconds since 1970-01-01 UTC.
+    pub at_unix_ms: u64,
+    /// The repeat during which it happened; none before, between and after repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<RepeatKey>,
+    /// When, in nanoseconds since the start of that repeat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_ns: Option<u64>,
+    /// What.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum EventKind {
+    /// A topic of the run was created.
+    TopicCreated {
+        /// Its name.
+        topic: String,
+    },
+    /// A topic of the run was deleted.
+    TopicDeleted {
+        /// Its name.
+        topic: String,
+    },
+    /// A repeat began: this is its time 0.
+    RepeatStarted,
+    /// A repeat ended.
+    RepeatEnded {
+        /// How.
+        outcome: Outcome,
+    },
+    /// A flow entered a stage.
+    StageStarted {
+        /// Position of the flow in its trial.
+        flow: u16,
+        /// The stage.
+        stage: Stage,
+    },
+    /// Something that a reader of the figures should know.
+    Warning {
+        /// In words.
+        text: String,
+    },
+    /// Something went wrong.
+    Error {
+        /// In words: topic, partition and the broker's own words where there are any.
+        text: String,
+        /// Kafka's error code, if one came.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<i16>,
+    },
+    /// A fault was put into the target, or taken out.
+    Fault {
+        /// Which, in words.
+        text: String,
+        /// False when it is taken out.
+        active: bool,
+    },
+    /// The user asked to stop.
+    Interrupted,
+    /// An event of a newer kgauge.
+    #[serde(other)]
+    Unknown,
+}

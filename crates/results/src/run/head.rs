@@ -1,0 +1,76 @@
+//! `run.json`: which run this is and how it ended.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The content of `run.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunHead {
+    /// Version of the folder's layout, [`RunHead::FORMAT`].
+    pub format: u32,
+    /// The kgauge that wrote it.
+    pub kgauge_version: String,
+    /// Names the run; part of the name of every topic that it created.
+    pub run_id: String,
+    /// The command line, without secrets: one element an argument.
+    pub command: Vec<String>,
+    /// When the run started, milliseconds since 1970-01-01 UTC.
+    pub started_unix_ms: u64,
+    /// When it ended; missing while it runs, and for ever when it was killed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_unix_ms: Option<u64>,
+    /// How it ended.
+    pub status: RunStatus,
+    /// Why it failed or was interrupted, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl RunHead {
+    /// The layout that this build writes, and the newest that it reads.
+    pub const FORMAT: u32 = 1;
+
+    /// The head of a run that starts now.
+    pub fn starting(run_id: String, command: Vec<String>, started_unix_ms: u64) -> RunHead {
+        RunHead {
+            format: RunHead::FORMAT,
+            kgauge_version: env!("CARGO_PKG_VERSION").to_owned(),
+            run_id,
+            command,
+            started_unix_ms,
+            ended_unix_ms: None,
+            status: RunStatus::Running,
+            why: None,
+        }
+    }
+}
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunStatus {
+    /// It goes on: its process holds the folder's lock.
+    Running,
+    /// All that was planned was done.
+    Complete,
+    /// It stopped because something failed; what it had measured is there.
+    Failed,
+    /// The user stopped it; what it had measured is there.
+    Interrupted,
+    /// Its process ended without a word (killed, power, crash). Never written: a reader finds it
+    /// when the file says `running` and nobody holds the lock.
+    CutShort,
+}
+
+impl RunStatus {
+    /// The words for reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RunStatus::Running => "running",
+            RunStatus::Complete => "complete",
+            RunStatus::Failed => "failed",
+            RunStatus::Interrupted => "interrupted",
+            RunStatus::CutShort => "cut short",
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! What the files of a run folder say: the run itself, where it ran, what happened, and what
+//! hosts and processes showed meanwhile.
+
+pub mod environment;
+pub mod event;
+pub mod evidence;
+pub mod head;
+pub mod repeat;
+
+pub use environment::{Broker, Build, Environment, Machine, Target, TargetKind, TopicFacts};
+pub use event::{Event, EventKind};
+pub use evidence::{Evidence, EvidenceKind, Subject};
+pub use head::{RunHead, RunStatus};
+pub use repeat::{
+    Cpu, FlowRecord, Outcome, PartitionOffsets, RepeatKey, RepeatRecord, Replication, StageSpan,
+    TopicRecord,
+};

@@ -1,0 +1,193 @@
+//! `repeat.json`: what is known of one repeat when it has ended.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::environment::TopicFacts;
+use crate::stage::Stage;
+
+/// Names one repeat of one trial.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+pub struct RepeatKey {
+    /// Position of the trial in the plan.
+    pub trial: u32,
+    /// From 0.
+    pub repeat: u32,
+}
+
+impl RepeatKey {
+    /// The name of its folder under `repeats/`.
+    pub fn folder_name(self) -> String {
+        format!("{:04}-{:02}", self.trial, self.repeat)
+    }
+
+    /// Reads a folder's name back.
+    pub fn from_folder_name(name: &str) -> Option<RepeatKey> {
+        let (trial, repeat) = name.split_once('-')?;
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if !digits(trial) || !digits(repeat) {
+            return None;
+        }
+        Some(RepeatKey {
+            trial: trial.parse().ok()?,
+            repeat: repeat.parse().ok()?,
+        })
+    }
+}
+
+impl fmt::Display for RepeatKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "repeat {} of trial {}", self.repeat, self.trial)
+    }
+}
+
+/// The content of `repeat.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RepeatRecord {
+    /// Which repeat.
+    pub key: RepeatKey,
+    /// When it began (time 0), milliseconds since 1970-01-01 UTC.
+    pub started_unix_ms: u64,
+    /// Its flows, in the order of the trial.
+    pub flows: Vec<FlowRecord>,
+    /// Its topics, before and after.
+    pub topics: Vec<TopicRecord>,
+    /// CPU time over the hold stage.
+    #[serde(default)]
+    pub cpu: Option<Cpu>,
+    /// Whether the followers had caught up; `None` when nobody looked.
+    #[serde(default)]
+    pub replication: Option<Replication>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// What a flow really did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowRecord {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Its stages as they were, in order; a stage of no length is missing.
+    pub stages: Vec<StageSpan>,
+    /// Threads that made it.
+    pub threads: u32,
+}
+
+impl FlowRecord {
+    /// The span of a stage.
+    pub fn stage(&self, stage: Stage) -> Option<StageSpan> {
+        self.stages.iter().copied().find(|span| span.stage == stage)
+    }
+}
+
+/// A stage as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageSpan {
+    /// Which.
+    pub stage: Stage,
+    /// Nanoseconds since the start of the repeat.
+    pub start_ns: u64,
+    /// The first moment that does not belong to it.
+    pub end_ns: u64,
+}
+
+impl StageSpan {
+    /// How long it was; 0 when the end lies before the start.
+    pub fn length_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+}
+
+/// A topic and what stood in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TopicRecord {
+    /// As the cluster says that it is.
+    pub facts: TopicFacts,
+    /// Its partitions.
+    pub partitions: Vec<PartitionOffsets>,
+}
+
+impl TopicRecord {
+    /// Records that the brokers counted during the repeat: the growth of the end offsets.
+    /// `None` when an end is not known.
+    pub fn records_counted(&self) -> Option<u64> {
+        self.partitions.iter().try_fold(0_u64, |sum, partition| {
+            let grown = partition.end_after?.checked_sub(partition.end_before?)?;
+            sum.checked_add(u64::try_from(grown).ok()?)
+        })
+    }
+}
+
+/// A partition's offsets around a repeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartitionOffsets {
+    /// Its number.
+    pub partition: i32,
+    /// Node id of its leader at the end.
+    #[serde(default)]
+    pub leader: Option<i32>,
+    /// End offset before the first send of the flows (after any preload).
+    #[serde(default)]
+    pub end_before: Option<i64>,
+    /// End offset after the drain.
+    #[serde(default)]
+    pub end_after: Option<i64>,
+}
+
+/// CPU time used during the hold stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// How long was looked: nearly the hold stage.
+    pub span_ns: u64,
+    /// The threads that made load, together.
+    pub generator_threads_ns: u64,
+    /// How many threads those are.
+    pub generator_threads: u32,
+    /// The busiest of them.
+    pub generator_thread_ns_max: u64,
+    /// The whole process that made load.
+    #[serde(default)]
+    pub generator_process_ns: Option<u64>,
+    /// The target's processes on this machine, together.
+    #[serde(default)]
+    pub target_process_ns: Option<u64>,
+}
+
+/// How the followers stood when the load had ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "replication", rename_all = "kebab-case")]
+pub enum Replication {
+    /// There are no followers (replication factor 1).
+    NoFollowers,
+    /// All had caught up after so long.
+    CaughtUp {
+        /// From the end of the drain until it was seen.
+        after_ns: u64,
+    },
+    /// Not all had when the wait ended.
+    Behind {
+        /// How long was waited.
+        waited_ns: u64,
+        /// Records that the slowest follower lacked.
+        records_missing_max: u64,
+    },
+}
+
+/// How a repeat ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum Outcome {
+    /// As planned.
+    Complete,
+    /// It had to stop; its figures are of what was measured until then.
+    Failed {
+        /// In words.
+        why: String,
+    },
+    /// The user stopped it.
+    Interrupted,
+}
