@@ -1,5 +1,35 @@
-//! Room `client`.
+//! A cluster seen from outside, over blocking sockets.
+//!
+//! # Goals
+//!
+//! * Kafka's own `client.properties` are taken as they are: each key is honoured, or named with the
+//!   reason why not; all mistakes at once, none with a secret in it.
+//! * Whatever listens on a port gets its own words: no host, no listener, silence, HTTP, TLS, a
+//!   broker too old. Every error knows a cure.
+//! * Every wait is bounded in time and ends within a tenth of a second after an [`Interrupt`].
+//!
+//! # Non-goals
+//!
+//! * The load. The engine's threads take their sockets by [`Connection::into_parts`] and go on
+//!   alone; nothing here is made for speed.
+//! * Producing, consuming and consumer groups; see the room `load`.
+//! * TLS and SASL, yet: they are refused by name.
+//!
+//! # Where to start
+//!
+//! [`ClientConfig`] says how to reach a cluster, [`Cluster`] is one, [`admin`] what can be asked
+//! of it, [`Connection`] one broker of it.
+
+pub mod admin;
+mod backoff;
+pub mod cluster;
 pub mod config;
+pub mod connection;
+mod interrupt;
 mod secret;
+
+pub use cluster::{Cluster, ClusterError};
 pub use config::{Address, ClientConfig, ConfigError, Settings};
+pub use connection::{CallError, ConnectError, Connection};
+pub use interrupt::Interrupt;
 pub use secret::Secret;

@@ -63,20 +63,31 @@ impl Address {
             return Err(AddressMistake::NoHost);
         }
         // Kafka allows underscores, which are no part of DNS names but common in containers.
-        if !host.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_')) {
+        if !host
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'))
+        {
             return Err(AddressMistake::BadHost);
         }
-        Ok(Address { host: host.to_owned(), port: parse_port(port)? })
+        Ok(Address {
+            host: host.to_owned(),
+            port: parse_port(port)?,
+        })
     }
 
     fn parse_ipv6(rest: &str) -> Result<Address, AddressMistake> {
         let (host, after) = rest.split_once(']').ok_or(AddressMistake::BadIpv6)?;
-        let literal = host.split_once('%').map_or(host, |(literal, _zone)| literal);
+        let literal = host
+            .split_once('%')
+            .map_or(host, |(literal, _zone)| literal);
         if literal.parse::<std::net::Ipv6Addr>().is_err() {
             return Err(AddressMistake::BadIpv6);
         }
         let port = after.strip_prefix(':').ok_or(AddressMistake::NoPort)?;
-        Ok(Address { host: host.to_owned(), port: parse_port(port)? })
+        Ok(Address {
+            host: host.to_owned(),
+            port: parse_port(port)?,
+        })
     }
 }
 
@@ -114,11 +125,22 @@ mod tests {
 
     #[test]
     fn addresses_are_read_and_written_alike() {
-        for text in ["localhost:9092", "10.0.0.1:1", "kafka_1.local-net:65535", "[::1]:9092"] {
+        for text in [
+            "localhost:9092",
+            "10.0.0.1:1",
+            "kafka_1.local-net:65535",
+            "[::1]:9092",
+        ] {
             assert_eq!(Address::parse(text).unwrap().to_string(), text);
         }
-        assert_eq!(Address::parse("[fe80::1%eth0]:9092").unwrap().host, "fe80::1%eth0");
-        assert_eq!(Address::parse(" PLAINTEXT://a:9092 ").unwrap().to_string(), "a:9092");
+        assert_eq!(
+            Address::parse("[fe80::1%eth0]:9092").unwrap().host,
+            "fe80::1%eth0"
+        );
+        assert_eq!(
+            Address::parse(" PLAINTEXT://a:9092 ").unwrap().to_string(),
+            "a:9092"
+        );
     }
 
     #[test]

@@ -192,7 +192,10 @@ pub fn role(key: &str) -> Option<KeyRole> {
     if key.starts_with("config.providers.") {
         return Some(KeyRole::Unsupported);
     }
-    ROLES.iter().find(|(_, keys)| keys.contains(&key)).map(|&(role, _)| role)
+    ROLES
+        .iter()
+        .find(|(_, keys)| keys.contains(&key))
+        .map(|&(role, _)| role)
 }
 
 /// The known key that `key` most probably was meant to be.
@@ -230,7 +233,10 @@ mod tests {
 
     #[test]
     fn every_key_has_one_role() {
-        let mut all: Vec<&str> = ROLES.iter().flat_map(|(_, keys)| keys.iter().copied()).collect();
+        let mut all: Vec<&str> = ROLES
+            .iter()
+            .flat_map(|(_, keys)| keys.iter().copied())
+            .collect();
         let count = all.len();
         all.sort_unstable();
         all.dedup();

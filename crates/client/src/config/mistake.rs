@@ -81,5 +81,9 @@ pub enum ConfigError {
 }
 
 fn lines(mistakes: &[ConfigMistake]) -> String {
-    mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    mistakes
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("\n")
 }

@@ -38,7 +38,11 @@ pub(super) fn parse(bytes: &[u8]) -> (Vec<PropertyLine>, Vec<SyntaxMistake>) {
         let (key, value) = split_key(&logical);
         match (unescape(key), unescape(value)) {
             (Ok(key), Ok(value)) => {
-                entries.push(PropertyLine { key, value: Secret::new(value), line });
+                entries.push(PropertyLine {
+                    key,
+                    value: Secret::new(value),
+                    line,
+                });
             }
             (Err(what), _) | (_, Err(what)) => mistakes.push(SyntaxMistake { line, what }),
         }
@@ -86,7 +90,11 @@ fn logical_lines(text: &str) -> Vec<(u32, String)> {
         }
         let backslashes = line.chars().rev().take_while(|&c| c == '\\').count();
         let continued_next = backslashes % 2 == 1;
-        let content = if continued_next { &line[..line.len() - 1] } else { line };
+        let content = if continued_next {
+            &line[..line.len() - 1]
+        } else {
+            line
+        };
         match logical.last_mut() {
             Some((_, joined)) if continues => joined.push_str(content),
             _ => logical.push((number, content.to_owned())),
@@ -145,7 +153,9 @@ fn unescape(text: &str) -> Result<String, &'static str> {
 fn hex_unit(characters: &mut std::str::Chars<'_>) -> Result<u16, &'static str> {
     let mut unit = 0u32;
     for _ in 0..4 {
-        let digit = characters.next().and_then(|character| character.to_digit(16));
+        let digit = characters
+            .next()
+            .and_then(|character| character.to_digit(16));
         unit = unit * 16 + digit.ok_or("\\u is not followed by four hexadecimal digits")?;
     }
     Ok(u16::try_from(unit).unwrap_or(u16::MAX))
@@ -158,12 +168,19 @@ mod tests {
     fn pairs(text: &str) -> Vec<(String, String, u32)> {
         let (entries, mistakes) = parse(text.as_bytes());
         assert_eq!(mistakes, []);
-        entries.into_iter().map(|e| (e.key, e.value.expose().to_owned(), e.line)).collect()
+        entries
+            .into_iter()
+            .map(|e| (e.key, e.value.expose().to_owned(), e.line))
+            .collect()
     }
 
     #[track_caller]
     fn check(text: &str, key: &str, value: &str) {
-        assert_eq!(pairs(text), [(key.to_owned(), value.to_owned(), 1)], "in {text:?}");
+        assert_eq!(
+            pairs(text),
+            [(key.to_owned(), value.to_owned(), 1)],
+            "in {text:?}"
+        );
     }
 
     #[test]
@@ -190,7 +207,11 @@ mod tests {
         assert_eq!(
             pairs(text),
             [
-                ("fruits".into(), "apple, banana, cherry, # no comment".into(), 1),
+                (
+                    "fruits".into(),
+                    "apple, banana, cherry, # no comment".into(),
+                    1
+                ),
                 ("next".into(), "1".into(), 4),
             ]
         );
@@ -200,7 +221,10 @@ mod tests {
     fn an_even_number_of_backslashes_does_not_continue() {
         assert_eq!(
             pairs("path=c:\\\\\nb=2"),
-            [("path".into(), "c:\\".into(), 1), ("b".into(), "2".into(), 2)]
+            [
+                ("path".into(), "c:\\".into(), 1),
+                ("b".into(), "2".into(), 2)
+            ]
         );
     }
 

@@ -38,28 +38,41 @@ impl Settings {
     /// Adds all entries of a properties file's text. `file` is its name for messages.
     pub fn add_properties(&mut self, file: &str, text: &[u8]) {
         let (lines, mistakes) = properties::parse(text);
-        let place = |line| Place::Line { file: file.to_owned(), line };
+        let place = |line| Place::Line {
+            file: file.to_owned(),
+            line,
+        };
         for line in lines {
             if let Some(earlier) = self.line_in(file, &line.key) {
                 // Java's Properties do the same without a word.
                 let key = spoken_key(&line.key);
                 let what = format!("{key} also stands in line {earlier}; the last one counts");
-                self.notes.push(ConfigNote { place: place(line.line), what });
+                self.notes.push(ConfigNote {
+                    place: place(line.line),
+                    what,
+                });
             }
             let place = place(line.line);
-            self.entries.push(Setting { key: line.key, value: line.value, place });
+            self.entries.push(Setting {
+                key: line.key,
+                value: line.value,
+                place,
+            });
         }
-        self.mistakes.extend(mistakes.into_iter().map(|mistake| ConfigMistake {
-            place: place(mistake.line),
-            what: mistake.what.to_owned(),
-            cure: "write \\\\ for a backslash".to_owned(),
-        }));
+        self.mistakes
+            .extend(mistakes.into_iter().map(|mistake| ConfigMistake {
+                place: place(mistake.line),
+                what: mistake.what.to_owned(),
+                cure: "write \\\\ for a backslash".to_owned(),
+            }));
     }
 
     /// Adds all entries of a properties file.
     pub fn add_file(&mut self, path: &Path) -> Result<(), ConfigError> {
-        let text = std::fs::read(path)
-            .map_err(|error| ConfigError::Unreadable { path: path.to_owned(), error })?;
+        let text = std::fs::read(path).map_err(|error| ConfigError::Unreadable {
+            path: path.to_owned(),
+            error,
+        })?;
         self.add_properties(&path.display().to_string(), &text);
         Ok(())
     }
@@ -76,21 +89,34 @@ impl Settings {
     /// Takes the entries of one role out, for whoever answers for them: producers' and consumers'
     /// settings belong to flows, not to the client.
     pub fn take(&mut self, role: KeyRole) -> Vec<Setting> {
-        self.entries.extract_if(.., |entry| keys::role(&entry.key) == Some(role)).collect()
+        self.entries
+            .extract_if(.., |entry| keys::role(&entry.key) == Some(role))
+            .collect()
     }
 
     /// The settings' meaning, or everything that is wrong with them.
     pub fn client_config(self) -> Result<ClientConfig, ConfigError> {
-        let Settings { entries, mut mistakes, mut notes } = self;
+        let Settings {
+            entries,
+            mut mistakes,
+            mut notes,
+        } = self;
         let mut config = ClientConfig::new(Vec::new());
         let mut servers_seen = false;
         for entry in effective(entries) {
             servers_seen |= entry.key == "bootstrap.servers";
             match judge(&mut config, &entry) {
                 Ok(None) => {}
-                Ok(Some(what)) => notes.push(ConfigNote { place: entry.place, what }),
+                Ok(Some(what)) => notes.push(ConfigNote {
+                    place: entry.place,
+                    what,
+                }),
                 Err((what, cure)) => {
-                    mistakes.push(ConfigMistake { place: entry.place, what, cure });
+                    mistakes.push(ConfigMistake {
+                        place: entry.place,
+                        what,
+                        cure,
+                    });
                 }
             }
         }
@@ -111,12 +137,14 @@ impl Settings {
     }
 
     fn line_in(&self, file: &str, key: &str) -> Option<u32> {
-        self.entries.iter().rev().filter(|entry| entry.key == key).find_map(|entry| {
-            match &entry.place {
+        self.entries
+            .iter()
+            .rev()
+            .filter(|entry| entry.key == key)
+            .find_map(|entry| match &entry.place {
                 Place::Line { file: there, line } if there == file => Some(*line),
                 _ => None,
-            }
-        })
+            })
     }
 }
 
@@ -148,15 +176,16 @@ fn judge(config: &mut ClientConfig, entry: &Setting) -> Result<Option<String>, v
     };
     match keys::role(key) {
         Some(KeyRole::Client) => value::apply(config, key, entry.value.expose()).map(|()| None),
-        Some(KeyRole::Security) => {
-            Ok(Some(format!("{key} has no effect with security.protocol=PLAINTEXT")))
-        }
-        Some(KeyRole::JavaOnly) => {
-            Ok(Some(format!("{key} steers the Java client only and has no effect here")))
-        }
-        Some(KeyRole::Unsupported) => {
-            Err((format!("{key} is not supported by kgauge"), "remove it".to_owned()))
-        }
+        Some(KeyRole::Security) => Ok(Some(format!(
+            "{key} has no effect with security.protocol=PLAINTEXT"
+        ))),
+        Some(KeyRole::JavaOnly) => Ok(Some(format!(
+            "{key} steers the Java client only and has no effect here"
+        ))),
+        Some(KeyRole::Unsupported) => Err((
+            format!("{key} is not supported by kgauge"),
+            "remove it".to_owned(),
+        )),
         Some(KeyRole::Producer) => Err(flow("producer")),
         Some(KeyRole::Consumer) => Err(flow("consumer")),
         None => Err(unknown(key)),
@@ -176,6 +205,12 @@ fn unknown(key: &str) -> value::Wrong {
 fn spoken_key(key: &str) -> &str {
     let is_name = key.len() <= 80
         && (key.contains('.') || keys::nearest(key).is_some())
-        && key.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '.' | '-' | '_' | '0'..='9'));
-    if is_name { key } else { "(not repeated here, as it does not look like a setting's name)" }
+        && key
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || matches!(c, '.' | '-' | '_' | '0'..='9'));
+    if is_name {
+        key
+    } else {
+        "(not repeated here, as it does not look like a setting's name)"
+    }
 }

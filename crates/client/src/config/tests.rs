@@ -39,7 +39,11 @@ fn a_whole_file_is_understood() {
          security.protocol=plaintext\n",
     )
     .unwrap();
-    let servers: Vec<_> = config.bootstrap_servers.iter().map(ToString::to_string).collect();
+    let servers: Vec<_> = config
+        .bootstrap_servers
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     assert_eq!(servers, ["kafka-1:9092", "kafka-2:9093", "[::1]:9094"]);
     assert_eq!(config.client_id, "sizing");
     assert_eq!(config.request_timeout, Duration::from_millis(1500));
@@ -103,10 +107,12 @@ fn every_wrong_server_is_named() {
     let shown = mistakes("bootstrap.servers=a:9092,b,http://c:1,,::1:9092");
     assert_eq!(
         shown,
-        ["client.properties:1: bootstrap.servers: \"b\" has no port: write host:9092; \
+        [
+            "client.properties:1: bootstrap.servers: \"b\" has no port: write host:9092; \
           \"http://c:1\" begins like a URL: write host:port alone; \"\" is empty: remove the \
           comma too many; \"::1:9092\" is an IPv6 address without brackets: write [address]:port; \
-          write bootstrap.servers=host:9092,other-host:9092"]
+          write bootstrap.servers=host:9092,other-host:9092"
+        ]
     );
 }
 
@@ -160,9 +166,16 @@ fn what_has_no_effect_is_named_in_a_note() {
 #[test]
 fn pairs_override_the_file_and_flows_settings_can_be_taken_out() {
     let mut settings = Settings::default();
-    settings.add_properties("p", b"bootstrap.servers=a:1\nacks=all\ngroup.id=g\nlinger.ms=5");
+    settings.add_properties(
+        "p",
+        b"bootstrap.servers=a:1\nacks=all\ngroup.id=g\nlinger.ms=5",
+    );
     settings.add_pair("bootstrap.servers", "b:2");
-    let producer: Vec<_> = settings.take(KeyRole::Producer).into_iter().map(|s| s.key).collect();
+    let producer: Vec<_> = settings
+        .take(KeyRole::Producer)
+        .into_iter()
+        .map(|s| s.key)
+        .collect();
     assert_eq!(producer, ["acks", "linger.ms"]);
     assert_eq!(settings.take(KeyRole::Consumer).len(), 1);
     let config = settings.client_config().unwrap();
@@ -172,5 +185,10 @@ fn pairs_override_the_file_and_flows_settings_can_be_taken_out() {
 #[test]
 fn a_file_that_is_not_there_is_named() {
     let error = ClientConfig::from_properties_file(Path::new("/no/such.properties")).unwrap_err();
-    assert!(error.to_string().starts_with("cannot read /no/such.properties: "), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("cannot read /no/such.properties: "),
+        "{error}"
+    );
 }

@@ -29,7 +29,11 @@ pub(super) fn apply(config: &mut ClientConfig, key: &str, text: &str) -> Result<
         "retries" => config.retries = number(key, text, 0)?.unsigned_abs(),
         "metadata.max.age.ms" => config.metadata_age_max = ms(key, text, 0)?,
         "connections.max.idle.ms" => {
-            config.connection_idle_max = if text == "-1" { None } else { Some(ms(key, text, 0)?) };
+            config.connection_idle_max = if text == "-1" {
+                None
+            } else {
+                Some(ms(key, text, 0)?)
+            };
         }
         "send.buffer.bytes" => config.send_buffer_bytes = buffer_bytes(key, text)?,
         "receive.buffer.bytes" => config.receive_buffer_bytes = buffer_bytes(key, text)?,
@@ -85,7 +89,10 @@ fn number(key: &str, text: &str, min: i32) -> Result<i32, Wrong> {
         Ok(value) if value >= min => Ok(value),
         _ => Err((
             format!("{key} is {}", shown(text)),
-            format!("write a whole number from {min} to {} without unit", i32::MAX),
+            format!(
+                "write a whole number from {min} to {} without unit",
+                i32::MAX
+            ),
         )),
     }
 }
@@ -93,7 +100,12 @@ fn number(key: &str, text: &str, min: i32) -> Result<i32, Wrong> {
 fn ms(key: &str, text: &str, min: i32) -> Result<Duration, Wrong> {
     number(key, text, min)
         .map(|value| Duration::from_millis(value.unsigned_abs().into()))
-        .map_err(|(what, cure)| (what, cure.replace("without unit", "(milliseconds, no unit)")))
+        .map_err(|(what, cure)| {
+            (
+                what,
+                cure.replace("without unit", "(milliseconds, no unit)"),
+            )
+        })
 }
 
 fn positive_ms(key: &str, text: &str) -> Result<Duration, Wrong> {
@@ -102,7 +114,10 @@ fn positive_ms(key: &str, text: &str) -> Result<Duration, Wrong> {
 
 fn buffer_bytes(key: &str, text: &str) -> Result<Option<u32>, Wrong> {
     let value = number(key, text, -1).map_err(|(what, _)| {
-        (what, "write a number of bytes without unit, or -1 for the system's own".to_owned())
+        (
+            what,
+            "write a number of bytes without unit, or -1 for the system's own".to_owned(),
+        )
     })?;
     Ok(u32::try_from(value).ok().filter(|&bytes| bytes > 0))
 }

@@ -1,0 +1,247 @@
+//! CreateTopics, and the wait until the new topics can be used.
+
+use std::time::Instant;
+
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::create_topics::{CreatableTopic, CreatableTopicConfig};
+use kgauge_wire::messages::{CreateTopicsRequest, Message};
+
+use super::topic_wait::WaitError;
+use crate::cluster::{Cluster, ClusterError, Failed, Next, broker_words};
+
+/// A topic to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewTopic {
+    /// Its name.
+    pub name: String,
+    /// How many partitions it gets.
+    pub partitions: i32,
+    /// How many replicas each partition gets.
+    pub replication_factor: i16,
+    /// Topic settings such as `retention.ms`.
+    pub configs: Vec<(String, String)>,
+}
+
+/// Why a topic was not made, or cannot be used yet.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateTopicError {
+    /// A topic of this name was there before.
+    #[error("topic {topic} exists already")]
+    Exists {
+        /// Its name.
+        topic: String,
+    },
+    /// The cluster refused it.
+    #[error("topic {topic} was not created: {code}{}", broker_words(message))]
+    Refused {
+        /// Its name.
+        topic: String,
+        /// The broker's code.
+        code: ErrorCode,
+        /// The broker's words.
+        message: Option<String>,
+    },
+    /// The answer says nothing about the topic.
+    #[error("topic {topic}: the broker's answer does not mention it")]
+    Unanswered {
+        /// Its name.
+        topic: String,
+    },
+    /// It was made, but not every broker lists a leader for every partition in time.
+    #[error("topic {topic} was created, but broker {broker_id} lists no leader for {what}")]
+    NotReady {
+        /// Its name.
+        topic: String,
+        /// The broker that does not know it yet.
+        broker_id: i32,
+        /// Which partition, or the whole topic, and what the broker says about it.
+        what: String,
+    },
+    /// The cluster could not be asked.
+    #[error("topic {topic}: {error}")]
+    Cluster {
+        /// Its name.
+        topic: String,
+        /// What went wrong.
+        #[source]
+        error: ClusterError,
+        /// Whether the topic may exist now all the same.
+        may_exist: bool,
+    },
+}
+
+impl CreateTopicError {
+    /// Whether this call may have left a topic behind.
+    pub fn may_exist(&self) -> bool {
+        match self {
+            CreateTopicError::NotReady { .. } | CreateTopicError::Unanswered { .. } => true,
+            CreateTopicError::Cluster { may_exist, .. } => *may_exist,
+            CreateTopicError::Exists { .. } | CreateTopicError::Refused { .. } => false,
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            CreateTopicError::Exists { .. } => "kgauge writes only to topics that it made itself",
+            CreateTopicError::Refused { code, .. } => match code {
+                ErrorCode::InvalidReplicationFactor => {
+                    "lower the replication factor, or start more brokers"
+                }
+                ErrorCode::InvalidConfig => "correct or remove the topic setting",
+                ErrorCode::PolicyViolation => "the cluster's own policy forbids this topic",
+                ErrorCode::TopicAuthorizationFailed | ErrorCode::ClusterAuthorizationFailed => {
+                    "give this client the right to create topics"
+                }
+                _ => "look at the broker's log",
+            },
+            CreateTopicError::Unanswered { .. } => "look at the broker's log",
+            CreateTopicError::NotReady { .. } => {
+                "the cluster may be overloaded: look at the log of that broker"
+            }
+            CreateTopicError::Cluster { error, .. } => error.cure(),
+        }
+    }
+}
+
+impl Cluster {
+    /// Makes one topic and waits until every broker lists a leader for each of its partitions.
+    ///
+    /// A topic that was there before is an error, unless an earlier attempt of this very call got
+    /// no answer: then it is taken as made by that attempt.
+    pub fn create_topic(&mut self, topic: &NewTopic) -> Result<(), CreateTopicError> {
+        let mut unanswered = false;
+        self.retrying(|cluster, deadline| {
+            let error = match cluster.create_once(topic, deadline) {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            };
+            let next = match &error {
+                // The controller works on it and answered early: the wait for leaders decides.
+                CreateTopicError::Refused {
+                    code: ErrorCode::RequestTimedOut,
+                    ..
+                } => return Ok(()),
+                CreateTopicError::Exists { .. } if unanswered => return Ok(()),
+                CreateTopicError::Refused { code, .. } => Next::after(*code),
+                CreateTopicError::Cluster { error, .. } => {
+                    unanswered |= error.may_have_been_done();
+                    error.next()
+                }
+                _ => Next::GiveUp,
+            };
+            Err(Failed {
+                error: error.after_doubt(unanswered),
+                next,
+            })
+        })?;
+        self.await_leaders(topic)
+    }
+
+    fn create_once(&mut self, topic: &NewTopic, deadline: Instant) -> Result<(), CreateTopicError> {
+        let name = || topic.name.clone();
+        let limit = self.request_limit(deadline);
+        let request = CreateTopicsRequest {
+            topics: vec![creatable(topic)],
+            timeout_ms: i32::try_from(limit.as_millis()).unwrap_or(i32::MAX),
+            validate_only: false,
+        };
+        let asked = self
+            .controller()
+            .and_then(|id| self.connection(id, deadline))
+            .and_then(|connection| {
+                Ok(connection.call_between(&request, CreateTopicsRequest::VERSIONS, limit)?)
+            });
+        let reply = asked.map_err(|error| CreateTopicError::new(name(), error))?;
+        let answer = reply
+            .decode()
+            .map_err(|error| CreateTopicError::new(name(), error.into()))?;
+        let result = answer
+            .topics
+            .iter()
+            .find(|result| result.name == topic.name);
+        let result = result.ok_or_else(|| CreateTopicError::Unanswered { topic: name() })?;
+        match ErrorCode::from(result.error_code) {
+            ErrorCode::None => Ok(()),
+            ErrorCode::TopicAlreadyExists => Err(CreateTopicError::Exists { topic: name() }),
+            code => Err(CreateTopicError::Refused {
+                topic: name(),
+                code,
+                message: result.error_message.as_ref().map(ToString::to_string),
+            }),
+        }
+    }
+
+    fn await_leaders(&mut self, topic: &NewTopic) -> Result<(), CreateTopicError> {
+        let wanted = usize::try_from(topic.partitions).ok();
+        self.await_everywhere(&topic.name, |found| {
+            let Some(found) = found else {
+                return Err("the topic, which it does not know yet".to_owned());
+            };
+            if let Some(partition) = found.first_without_leader() {
+                return Err(format!(
+                    "partition {} ({})",
+                    partition.index, partition.error
+                ));
+            }
+            // -1 partitions means the broker's own default, which nobody else knows.
+            if wanted.is_some_and(|wanted| wanted != found.partitions.len()) {
+                return Err(format!("{} of its partitions yet", found.partitions.len()));
+            }
+            Ok(())
+        })
+        .map_err(|failure| match failure {
+            WaitError::Over { broker_id, what } => CreateTopicError::NotReady {
+                topic: topic.name.clone(),
+                broker_id,
+                what,
+            },
+            WaitError::Cluster(error) => CreateTopicError::Cluster {
+                topic: topic.name.clone(),
+                error,
+                may_exist: true,
+            },
+        })
+    }
+}
+
+impl CreateTopicError {
+    fn new(topic: String, error: ClusterError) -> CreateTopicError {
+        let may_exist = error.may_have_been_done();
+        CreateTopicError::Cluster {
+            topic,
+            error,
+            may_exist,
+        }
+    }
+
+    /// Keeps in mind that an earlier attempt may have worked.
+    fn after_doubt(self, unanswered: bool) -> CreateTopicError {
+        match self {
+            CreateTopicError::Cluster {
+                topic,
+                error,
+                may_exist,
+            } => CreateTopicError::Cluster {
+                topic,
+                error,
+                may_exist: may_exist || unanswered,
+            },
+            other => other,
+        }
+    }
+}
+
+fn creatable(topic: &NewTopic) -> CreatableTopic<'_> {
+    let config = |(name, value): &(String, String)| CreatableTopicConfig {
+        name: name.clone().into(),
+        value: Some(value.clone().into()),
+    };
+    CreatableTopic {
+        name: topic.name.as_str().into(),
+        num_partitions: topic.partitions,
+        replication_factor: topic.replication_factor,
+        assignments: Vec::new(),
+        configs: topic.configs.iter().map(config).collect(),
+    }
+}

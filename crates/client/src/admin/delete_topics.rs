@@ -1,0 +1,154 @@
+//! DeleteTopics, and the wait until the topic is gone.
+
+use std::time::Instant;
+
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::{DeleteTopicState, DeleteTopicsRequest, Message};
+
+use super::topic_wait::WaitError;
+use crate::cluster::{Cluster, ClusterError, Failed, Next, broker_words};
+
+/// The first version that names topics in structures of their own.
+const VERSION_WITH_STATES: i16 = 6;
+
+/// Why a topic is, or may be, still there.
+#[derive(Debug, thiserror::Error)]
+pub enum DeleteTopicError {
+    /// The cluster refused it.
+    #[error("topic {topic} was not deleted: {code}{}", broker_words(message))]
+    Refused {
+        /// Its name.
+        topic: String,
+        /// The broker's code.
+        code: ErrorCode,
+        /// The broker's words.
+        message: Option<String>,
+    },
+    /// The answer says nothing about the topic.
+    #[error("topic {topic}: the broker's answer does not mention it")]
+    Unanswered {
+        /// Its name.
+        topic: String,
+    },
+    /// The cluster agreed, but a broker still lists it.
+    #[error("topic {topic} was to be deleted, but broker {broker_id} still lists it")]
+    StillThere {
+        /// Its name.
+        topic: String,
+        /// Who lists it.
+        broker_id: i32,
+    },
+    /// The cluster could not be asked.
+    #[error("topic {topic}: {error}")]
+    Cluster {
+        /// Its name.
+        topic: String,
+        /// What went wrong.
+        #[source]
+        error: ClusterError,
+    },
+}
+
+impl DeleteTopicError {
+    /// The topic that may still be there.
+    pub fn topic(&self) -> &str {
+        match self {
+            DeleteTopicError::Refused { topic, .. }
+            | DeleteTopicError::Unanswered { topic }
+            | DeleteTopicError::StillThere { topic, .. }
+            | DeleteTopicError::Cluster { topic, .. } => topic,
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            DeleteTopicError::Refused {
+                code: ErrorCode::TopicDeletionDisabled,
+                ..
+            } => "the cluster forbids it (delete.topic.enable): ask its owner to remove the topic",
+            DeleteTopicError::StillThere { .. } => {
+                "check that delete.topic.enable is on and all brokers are up; then delete it by \
+                 hand with kafka-topics --delete"
+            }
+            _ => "delete it by hand with kafka-topics --delete",
+        }
+    }
+}
+
+impl Cluster {
+    /// Deletes one topic and waits until no broker lists it. A topic that is not there is fine.
+    pub fn delete_topic(&mut self, topic: &str) -> Result<(), DeleteTopicError> {
+        self.retrying(|cluster, deadline| {
+            let error = match cluster.delete_once(topic, deadline) {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            };
+            let next = match &error {
+                DeleteTopicError::Refused {
+                    code: ErrorCode::RequestTimedOut,
+                    ..
+                } => return Ok(()),
+                DeleteTopicError::Refused { code, .. } => Next::after(*code),
+                DeleteTopicError::Cluster { error, .. } => error.next(),
+                _ => Next::GiveUp,
+            };
+            Err(Failed { error, next })
+        })?;
+        let gone = |found: Option<&_>| found.map_or(Ok(()), |_| Err(String::new()));
+        self.await_everywhere(topic, gone)
+            .map_err(|failure| match failure {
+                WaitError::Over { broker_id, .. } => DeleteTopicError::StillThere {
+                    topic: topic.to_owned(),
+                    broker_id,
+                },
+                WaitError::Cluster(error) => DeleteTopicError::Cluster {
+                    topic: topic.to_owned(),
+                    error,
+                },
+            })
+    }
+
+    fn delete_once(&mut self, topic: &str, deadline: Instant) -> Result<(), DeleteTopicError> {
+        let name = || topic.to_owned();
+        let failed = |error| DeleteTopicError::Cluster {
+            topic: name(),
+            error,
+        };
+        let limit = self.request_limit(deadline);
+        let controller = self.controller().map_err(failed)?;
+        let connection = self.connection(controller, deadline).map_err(failed)?;
+        let version = connection
+            .version(ApiKey::DeleteTopics, DeleteTopicsRequest::VERSIONS)
+            .map_err(|error| failed(error.into()))?;
+        let mut request = DeleteTopicsRequest {
+            timeout_ms: i32::try_from(limit.as_millis()).unwrap_or(i32::MAX),
+            ..DeleteTopicsRequest::default()
+        };
+        if version >= VERSION_WITH_STATES {
+            let name = Some(topic.into());
+            request.topics = vec![DeleteTopicState {
+                name,
+                ..DeleteTopicState::default()
+            }];
+        } else {
+            request.topic_names = vec![topic.into()];
+        }
+        let reply = connection
+            .call_between(&request, version..=version, limit)
+            .map_err(|error| failed(error.into()))?;
+        let answer = reply.decode().map_err(|error| failed(error.into()))?;
+        let told = |name: &Option<std::borrow::Cow<'_, str>>| name.as_deref() == Some(topic);
+        let result = answer.responses.iter().find(|result| told(&result.name));
+        let result = result.ok_or_else(|| DeleteTopicError::Unanswered { topic: name() })?;
+        match ErrorCode::from(result.error_code) {
+            ErrorCode::None | ErrorCode::UnknownTopicOrPartition => Ok(()),
+            code => Err(DeleteTopicError::Refused {
+                topic: name(),
+                code,
+                message: result.error_message.as_ref().map(ToString::to_string),
+            }),
+        }
+    }
+}

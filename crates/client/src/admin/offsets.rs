@@ -1,0 +1,189 @@
+//! ListOffsets: where the partitions of a topic begin and end.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::list_offsets::{
+    ListOffsetsPartition, ListOffsetsPartitionResponse, ListOffsetsTopic,
+};
+use kgauge_wire::messages::{ListOffsetsRequest, Message};
+
+use crate::cluster::{Cluster, ClusterError, Failed, Leader, Next};
+
+/// Which offset is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OffsetAt {
+    /// The first record that is still there.
+    Earliest,
+    /// Behind the last record that consumers may read: the high watermark.
+    Latest,
+    /// The first record at or after a time in milliseconds since 1970.
+    TimestampMs(i64),
+}
+
+impl OffsetAt {
+    /// Kafka marks the ends of a log by negative times.
+    fn timestamp(self) -> i64 {
+        match self {
+            OffsetAt::Latest => -1,
+            OffsetAt::Earliest => -2,
+            OffsetAt::TimestampMs(ms) => ms,
+        }
+    }
+}
+
+/// Why an offset is not known.
+#[derive(Debug, thiserror::Error)]
+pub enum OffsetsError {
+    /// The leader refused it.
+    #[error("offset of {topic}-{partition}: {code}")]
+    Partition {
+        /// The topic's name.
+        topic: String,
+        /// The partition's index.
+        partition: i32,
+        /// The leader's code.
+        code: ErrorCode,
+    },
+    /// The answer says nothing about the partition.
+    #[error("offset of {topic}-{partition}: the broker's answer does not mention it")]
+    Unanswered {
+        /// The topic's name.
+        topic: String,
+        /// The partition's index.
+        partition: i32,
+    },
+    /// The cluster could not be asked.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
+}
+
+impl OffsetsError {
+    /// What the user can do about it.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            OffsetsError::Cluster(error) => error.cure(),
+            OffsetsError::Partition { .. } | OffsetsError::Unanswered { .. } => {
+                "look at the log of the partition's leader"
+            }
+        }
+    }
+
+    fn next(&self) -> Next {
+        match self {
+            OffsetsError::Partition { code, .. } => Next::after(*code),
+            OffsetsError::Unanswered { .. } => Next::GiveUp,
+            OffsetsError::Cluster(error) => error.next(),
+        }
+    }
+}
+
+impl Cluster {
+    /// The end of every partition of a topic; the place in the list is the partition's index.
+    pub fn end_offsets(&mut self, topic: &str) -> Result<Vec<i64>, OffsetsError> {
+        self.offsets(topic, OffsetAt::Latest)
+    }
+
+    /// The beginning of every partition of a topic; the place in the list is its index.
+    pub fn earliest_offsets(&mut self, topic: &str) -> Result<Vec<i64>, OffsetsError> {
+        self.offsets(topic, OffsetAt::Earliest)
+    }
+
+    /// One offset of every partition of a topic; the place in the list is the partition's index.
+    /// A time after the last record gives -1, as in Kafka.
+    pub fn offsets(&mut self, topic: &str, at: OffsetAt) -> Result<Vec<i64>, OffsetsError> {
+        let mut found: BTreeMap<i32, i64> = BTreeMap::new();
+        self.retrying(|cluster, deadline| {
+            let attempt = cluster.offsets_once(topic, at, &mut found, deadline);
+            attempt.map_err(|error| Failed {
+                next: error.next(),
+                error,
+            })
+        })?;
+        Ok(found.into_values().collect())
+    }
+
+    /// Asks every leader for those partitions that `found` lacks.
+    fn offsets_once(
+        &mut self,
+        topic: &str,
+        at: OffsetAt,
+        found: &mut BTreeMap<i32, i64>,
+        deadline: Instant,
+    ) -> Result<(), OffsetsError> {
+        // The first look makes the topic's partitions known.
+        self.leader(topic, 0)?;
+        let count = self
+            .metadata()
+            .topic(topic)
+            .map_or(0, |topic| topic.partitions.len());
+        let mut by_leader: BTreeMap<i32, Vec<(i32, Leader)>> = BTreeMap::new();
+        for partition in (0..)
+            .take(count)
+            .filter(|partition| !found.contains_key(partition))
+        {
+            let leader = self.leader(topic, partition)?;
+            by_leader
+                .entry(leader.broker_id)
+                .or_default()
+                .push((partition, leader));
+        }
+        for (broker_id, partitions) in by_leader {
+            let limit = self.request_limit(deadline);
+            let wanted = |&(partition, leader): &(i32, Leader)| ListOffsetsPartition {
+                partition_index: partition,
+                current_leader_epoch: leader.epoch.unwrap_or(-1),
+                timestamp: at.timestamp(),
+                ..ListOffsetsPartition::default()
+            };
+            let request = ListOffsetsRequest {
+                // -1 says that this is no replica.
+                replica_id: -1,
+                topics: vec![ListOffsetsTopic {
+                    name: topic.into(),
+                    partitions: partitions.iter().map(wanted).collect(),
+                }],
+                timeout_ms: i32::try_from(limit.as_millis()).unwrap_or(i32::MAX),
+                ..ListOffsetsRequest::default()
+            };
+            let connection = self.connection(broker_id, deadline)?;
+            let reply = connection
+                .call_between(&request, ListOffsetsRequest::VERSIONS, limit)
+                .map_err(ClusterError::from)?;
+            let answer = reply.decode().map_err(ClusterError::from)?;
+            let told = answer.topics.iter().find(|told| told.name == topic);
+            let told = told.map_or(&[][..], |told| told.partitions.as_slice());
+            for (partition, _) in partitions {
+                let told = told.iter().find(|told| told.partition_index == partition);
+                found.insert(partition, offset(topic, partition, told)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn offset(
+    topic: &str,
+    partition: i32,
+    told: Option<&ListOffsetsPartitionResponse>,
+) -> Result<i64, OffsetsError> {
+    let topic = || topic.to_owned();
+    let told = told.ok_or_else(|| OffsetsError::Unanswered {
+        topic: topic(),
+        partition,
+    })?;
+    match ErrorCode::from(told.error_code) {
+        // Version 0 answers with a list, newest first.
+        ErrorCode::None => Ok(told
+            .old_style_offsets
+            .first()
+            .copied()
+            .unwrap_or(told.offset)),
+        code => Err(OffsetsError::Partition {
+            topic: topic(),
+            partition,
+            code,
+        }),
+    }
+}

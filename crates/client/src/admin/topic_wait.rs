@@ -1,0 +1,61 @@
+//! Waiting until every broker's own picture of a topic is as it should be: what the controller has
+//! decided reaches the brokers one after another.
+
+use std::time::{Duration, Instant};
+
+use kgauge_wire::error_code::ErrorCode;
+
+use crate::backoff::Backoff;
+use crate::cluster::{Cluster, ClusterError, Topic};
+
+/// A new topic is usually known everywhere within milliseconds, so the first look comes soon.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
+
+/// Why the wait ended without success.
+pub(super) enum WaitError {
+    /// Time is up, or somebody raised the interrupt; the broker that still sees it otherwise.
+    Over { broker_id: i32, what: String },
+    /// A broker could not be asked.
+    Cluster(ClusterError),
+}
+
+impl Cluster {
+    /// Asks every broker until `judge` is content with what it says, or the operation's time is
+    /// over. `None` stands for a broker that does not know the topic.
+    pub(super) fn await_everywhere(
+        &mut self,
+        topic: &str,
+        judge: impl Fn(Option<&Topic>) -> Result<(), String>,
+    ) -> Result<(), WaitError> {
+        let deadline = self.deadline();
+        let names = [topic.to_owned()];
+        let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
+        let broker_ids: Vec<i32> = self
+            .metadata()
+            .brokers
+            .iter()
+            .map(|broker| broker.id)
+            .collect();
+        for broker_id in broker_ids {
+            loop {
+                let verdict = match self.metadata_of(broker_id, &names, deadline) {
+                    Ok(metadata) => judge(known(metadata.topic(topic))),
+                    Err(error) if error.may_pass() => Err(error.to_string()),
+                    Err(error) => return Err(WaitError::Cluster(error)),
+                };
+                let Err(what) = verdict else { break };
+                if Instant::now() >= deadline || self.is_interrupted() {
+                    return Err(WaitError::Over { broker_id, what });
+                }
+                self.sleep(backoff.pause(), deadline);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Brokers list an unknown topic with its error.
+fn known(topic: Option<&Topic>) -> Option<&Topic> {
+    topic.filter(|topic| topic.error != ErrorCode::UnknownTopicOrPartition)
+}

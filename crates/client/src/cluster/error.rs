@@ -1,0 +1,196 @@
+//! Why a cluster could not be reached, or would not say what was asked.
+
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::error_code::ErrorCode;
+
+use crate::connection::{CallError, ConnectError};
+
+/// Why an exchange with a cluster did not work out.
+#[derive(Debug, thiserror::Error)]
+pub enum ClusterError {
+    /// None of the bootstrap servers could be used.
+    #[error("no bootstrap server can be used:\n{}", attempt_lines(attempts))]
+    NoServer {
+        /// One for each server, in the order of the configuration.
+        attempts: Vec<ClusterError>,
+    },
+    /// A bootstrap server cannot be reached.
+    #[error(transparent)]
+    Bootstrap(ConnectError),
+    /// A broker cannot be reached where it says that it listens.
+    #[error("broker {broker_id}: {error}")]
+    Connect {
+        /// Its id.
+        broker_id: i32,
+        /// What went wrong at its advertised address.
+        error: ConnectError,
+    },
+    /// A request went wrong on its way.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The cluster does not list a broker of this id.
+    #[error("the cluster has no broker {broker_id}")]
+    UnknownBroker {
+        /// The id.
+        broker_id: i32,
+    },
+    /// The cluster lists no broker at all.
+    #[error("the cluster lists no live broker")]
+    NoBroker,
+    /// A broker refused a whole request.
+    #[error("{api} was refused with {code}{}", broker_words(message))]
+    Refused {
+        /// The request.
+        api: ApiKey,
+        /// The broker's code.
+        code: ErrorCode,
+        /// The broker's words, where it has some.
+        message: Option<String>,
+    },
+    /// A broker says nothing about a topic.
+    #[error("topic {topic}: {code}")]
+    Topic {
+        /// Its name.
+        topic: String,
+        /// The broker's code.
+        code: ErrorCode,
+    },
+    /// The topic has no such partition.
+    #[error("topic {topic} has no partition {partition}")]
+    UnknownPartition {
+        /// The topic's name.
+        topic: String,
+        /// The index that was asked for.
+        partition: i32,
+    },
+    /// Nobody leads a partition.
+    #[error("partition {topic}-{partition} has no leader ({code})")]
+    NoLeader {
+        /// The topic's name.
+        topic: String,
+        /// The partition's index.
+        partition: i32,
+        /// What the broker says about the partition.
+        code: ErrorCode,
+    },
+    /// Somebody raised the [`crate::Interrupt`].
+    #[error("interrupted while waiting for the cluster")]
+    Interrupted,
+}
+
+/// A broker's words as they follow its code.
+pub(crate) fn broker_words(message: &Option<String>) -> String {
+    match message {
+        Some(words) if !words.is_empty() => format!(" (\"{words}\")"),
+        _ => String::new(),
+    }
+}
+
+fn attempt_lines(attempts: &[ClusterError]) -> String {
+    let line = |error: &ClusterError| format!("  {error}; {}", error.cure());
+    attempts.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether and how an operation may go on after an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Nothing will change.
+    GiveUp,
+    /// The same again may work.
+    Retry,
+    /// The same again may work, with new metadata.
+    Refresh,
+}
+
+impl Next {
+    /// What the protocol's table says about a code.
+    pub(crate) fn after(code: ErrorCode) -> Next {
+        if code.refreshes_metadata() || code == ErrorCode::NotController {
+            Next::Refresh
+        } else if code.is_retriable() {
+            Next::Retry
+        } else {
+            Next::GiveUp
+        }
+    }
+}
+
+impl ClusterError {
+    /// Whether the error ends an operation at once.
+    pub(crate) fn next(&self) -> Next {
+        match self {
+            ClusterError::Connect { error, .. } | ClusterError::Bootstrap(error) => match error {
+                ConnectError::Refused { .. }
+                | ConnectError::TimedOut { .. }
+                | ConnectError::Unreachable { .. }
+                | ConnectError::Silent { .. }
+                | ConnectError::Closed { .. }
+                | ConnectError::Io { .. } => Next::Refresh,
+                _ => Next::GiveUp,
+            },
+            ClusterError::Call(error) if error.is_transient() => Next::Refresh,
+            ClusterError::NoServer { attempts } => {
+                match attempts
+                    .iter()
+                    .all(|attempt| attempt.next() == Next::GiveUp)
+                {
+                    true => Next::GiveUp,
+                    false => Next::Retry,
+                }
+            }
+            ClusterError::UnknownBroker { .. }
+            | ClusterError::NoBroker
+            | ClusterError::NoLeader { .. } => Next::Refresh,
+            ClusterError::Refused { code, .. } => Next::after(*code),
+            // A topic that is not there does not appear by waiting: kgauge makes its own.
+            ClusterError::Topic {
+                code: ErrorCode::UnknownTopicOrPartition,
+                ..
+            } => Next::GiveUp,
+            ClusterError::Topic { code, .. } => Next::after(*code),
+            ClusterError::Call(_)
+            | ClusterError::UnknownPartition { .. }
+            | ClusterError::Interrupted => Next::GiveUp,
+        }
+    }
+
+    /// Whether the request may have taken effect although no answer came.
+    pub(crate) fn may_have_been_done(&self) -> bool {
+        matches!(self, ClusterError::Call(error) if error.may_have_been_done())
+    }
+
+    /// Whether waiting alone may help.
+    pub(crate) fn may_pass(&self) -> bool {
+        self.next() != Next::GiveUp
+    }
+
+    /// What the user can do about it.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            ClusterError::NoServer { attempts } => match attempts.as_slice() {
+                [only] => only.cure(),
+                _ => "give the address of a Kafka broker that is up",
+            },
+            ClusterError::Bootstrap(error) => error.cure(),
+            ClusterError::Connect { .. } => {
+                "the broker advertises this address itself: start it, or correct \
+                 advertised.listeners in its server.properties so that this machine can reach it"
+            }
+            ClusterError::Call(error) => error.cure(),
+            ClusterError::UnknownBroker { .. } | ClusterError::NoBroker => {
+                "check that all brokers are up"
+            }
+            ClusterError::Refused { .. } => "look at the broker's log",
+            ClusterError::Topic { code, .. } => match code {
+                ErrorCode::UnknownTopicOrPartition => "create the topic, or correct its name",
+                ErrorCode::TopicAuthorizationFailed => "give this client the right to use it",
+                _ => "look at the broker's log",
+            },
+            ClusterError::UnknownPartition { .. } => "correct the partition's number",
+            ClusterError::NoLeader { .. } => {
+                "check that the brokers which hold its replicas are up"
+            }
+            ClusterError::Interrupted => "run it again",
+        }
+    }
+}

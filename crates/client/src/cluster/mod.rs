@@ -1,0 +1,318 @@
+//! A cluster seen from outside: found through any of its servers, its leaders known and asked for
+//! again when they change, one connection to each broker that is needed.
+
+mod error;
+mod metadata;
+mod pool;
+mod retry;
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::{Message, MetadataRequest, Request};
+
+pub use error::ClusterError;
+pub(crate) use error::{Next, broker_words};
+pub use metadata::{Broker, Metadata, Partition, Topic};
+pub(crate) use retry::Failed;
+
+use crate::config::{ClientConfig, MetadataRecovery};
+use crate::connection::{ApiVersions, Connection, Reply};
+use crate::interrupt::Interrupt;
+use pool::Pool;
+
+/// A blocking client of one cluster, for everything but the load itself.
+///
+/// It belongs to one thread; threads of their own take clusters of their own, or connections by
+/// [`Cluster::open`].
+#[derive(Debug)]
+pub struct Cluster {
+    config: ClientConfig,
+    interrupt: Interrupt,
+    pool: Pool,
+    metadata: Metadata,
+    /// The topics that refreshing asks for.
+    topics: BTreeSet<String>,
+}
+
+/// The leader of a partition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Leader {
+    /// The broker that leads.
+    pub broker_id: i32,
+    /// Since when; brokers before 2.1 don't say.
+    pub epoch: Option<i32>,
+}
+
+impl Cluster {
+    /// Finds the cluster through the first bootstrap server that answers.
+    pub fn bootstrap(config: ClientConfig) -> Result<Cluster, ClusterError> {
+        Cluster::bootstrap_until(config, Interrupt::new())
+    }
+
+    /// The same, and every wait from now on ends when `interrupt` is raised.
+    pub fn bootstrap_until(
+        config: ClientConfig,
+        interrupt: Interrupt,
+    ) -> Result<Cluster, ClusterError> {
+        let deadline = Instant::now() + config.api_timeout;
+        let mut pool = Pool::default();
+        let metadata = pool.bootstrap(&config, &interrupt, &[], deadline)?;
+        Ok(Cluster {
+            config,
+            interrupt,
+            pool,
+            metadata,
+            topics: BTreeSet::new(),
+        })
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &ClientConfig {
+        &self.config
+    }
+
+    /// Lets later waits listen to another flag, for example to clean up after an interrupt.
+    pub fn set_interrupt(&mut self, interrupt: Interrupt) {
+        self.pool.set_interrupt(&interrupt);
+        self.interrupt = interrupt;
+    }
+
+    /// The newest picture of the cluster, with the topics that were asked for last.
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// Asks for brokers and these topics anew, with retries; unknown topics stand in the answer
+    /// with their error.
+    pub fn refresh(&mut self, topics: &[&str]) -> Result<&Metadata, ClusterError> {
+        self.topics = topics.iter().map(|&topic| topic.to_owned()).collect();
+        self.refresh_again()?;
+        Ok(&self.metadata)
+    }
+
+    /// Who leads a partition, from the picture at hand if it is young enough and has a leader.
+    ///
+    /// A partition without leader is waited for; a topic that does not exist is an error at once.
+    pub fn leader(&mut self, topic: &str, partition: i32) -> Result<Leader, ClusterError> {
+        let stale = self.metadata.age() > self.config.metadata_age_max;
+        if !stale && let Ok(leader) = self.known_leader(topic, partition) {
+            return Ok(leader);
+        }
+        self.topics.insert(topic.to_owned());
+        self.retrying(|cluster, deadline| {
+            let refreshed = cluster.refresh_once(deadline);
+            refreshed
+                .and_then(|()| cluster.known_leader(topic, partition))
+                .map_err(refreshing)
+        })
+    }
+
+    /// Who leads a partition by the picture at hand.
+    pub fn known_leader(&self, topic: &str, partition: i32) -> Result<Leader, ClusterError> {
+        let unknown = ErrorCode::UnknownTopicOrPartition;
+        let found = self.metadata.topic(topic);
+        let code = found.map_or(unknown, |found| found.error);
+        let Some(found) = found.filter(|_| code.is_none()) else {
+            return Err(ClusterError::Topic {
+                topic: topic.to_owned(),
+                code,
+            });
+        };
+        let Some(found) = found.partition(partition) else {
+            return Err(ClusterError::UnknownPartition {
+                topic: topic.to_owned(),
+                partition,
+            });
+        };
+        match found.leader_id {
+            Some(broker_id) => Ok(Leader {
+                broker_id,
+                epoch: found.leader_epoch,
+            }),
+            None => Err(ClusterError::NoLeader {
+                topic: topic.to_owned(),
+                partition,
+                code: found.error,
+            }),
+        }
+    }
+
+    /// Opens a connection of one's own to a broker, beside the pool.
+    pub fn open(&mut self, broker_id: i32) -> Result<Connection, ClusterError> {
+        let address = match self.metadata.broker(broker_id) {
+            Some(broker) => broker.address.clone(),
+            None => {
+                self.refresh_again()?;
+                let broker = self.metadata.broker(broker_id);
+                broker
+                    .ok_or(ClusterError::UnknownBroker { broker_id })?
+                    .address
+                    .clone()
+            }
+        };
+        let limit = self.config.connection_setup_timeout;
+        Connection::connect_within(&address, &self.config, limit, &self.interrupt)
+            .map_err(|error| ClusterError::Connect { broker_id, error })
+    }
+
+    /// What a broker knows, over the pooled connection to it.
+    pub fn api_versions(&mut self, broker_id: i32) -> Result<ApiVersions, ClusterError> {
+        let deadline = self.deadline();
+        Ok(self.connection(broker_id, deadline)?.api_versions().clone())
+    }
+
+    /// Sends one request to one broker, once. What to do about an error is up to the caller.
+    pub fn call<'a, R: Request<'a>>(
+        &mut self,
+        broker_id: i32,
+        request: &R,
+    ) -> Result<Reply<R>, ClusterError> {
+        let deadline = self.deadline();
+        let limit = self.config.request_timeout;
+        let connection = self.connection(broker_id, deadline)?;
+        Ok(connection.call_between(request, R::VERSIONS, limit)?)
+    }
+
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupt.is_raised()
+    }
+
+    pub(crate) fn sleep(&self, pause: Duration, deadline: Instant) {
+        self.interrupt.sleep(pause, deadline);
+    }
+
+    /// When an operation that begins now has to end.
+    pub(crate) fn deadline(&self) -> Instant {
+        Instant::now() + self.config.api_timeout
+    }
+
+    /// How long one request may take within an operation that ends at `deadline`.
+    pub(crate) fn request_limit(&self, deadline: Instant) -> Duration {
+        self.config
+            .request_timeout
+            .min(deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// The pooled connection to a broker.
+    pub(crate) fn connection(
+        &mut self,
+        broker_id: i32,
+        deadline: Instant,
+    ) -> Result<&mut Connection, ClusterError> {
+        let broker = self.metadata.broker(broker_id);
+        let broker = broker.ok_or(ClusterError::UnknownBroker { broker_id })?;
+        self.pool
+            .connection(broker, &self.config, &self.interrupt, deadline)
+    }
+
+    /// Any broker, one with an open connection first.
+    pub(crate) fn any_broker(&self) -> Result<i32, ClusterError> {
+        let mut brokers = self.metadata.brokers.iter().map(|broker| broker.id);
+        let connected = self
+            .metadata
+            .brokers
+            .iter()
+            .find(|broker| self.pool.has(broker.id));
+        connected
+            .map(|broker| broker.id)
+            .or_else(|| brokers.next())
+            .ok_or(ClusterError::NoBroker)
+    }
+
+    /// The broker that changes topics.
+    pub(crate) fn controller(&self) -> Result<i32, ClusterError> {
+        let known = self
+            .metadata
+            .controller_id
+            .filter(|&id| self.metadata.broker(id).is_some());
+        known.map_or_else(|| self.any_broker(), Ok)
+    }
+
+    /// One broker's own picture of some topics, which [`Cluster::metadata`] does not take over.
+    pub(crate) fn metadata_of(
+        &mut self,
+        broker_id: i32,
+        topics: &[String],
+        deadline: Instant,
+    ) -> Result<Metadata, ClusterError> {
+        let limit = self.request_limit(deadline);
+        ask(self.connection(broker_id, deadline)?, topics, limit)
+    }
+
+    /// Asks for the topics of the last refresh again, with retries.
+    fn refresh_again(&mut self) -> Result<(), ClusterError> {
+        self.retrying(|cluster, deadline| cluster.refresh_once(deadline).map_err(refreshing))
+    }
+
+    /// Asks any broker, then any other, then the bootstrap servers; each once.
+    fn refresh_once(&mut self, deadline: Instant) -> Result<(), ClusterError> {
+        let topics: Vec<String> = self.topics.iter().cloned().collect();
+        let mut ids: Vec<i32> = self
+            .metadata
+            .brokers
+            .iter()
+            .map(|broker| broker.id)
+            .collect();
+        ids.sort_by_key(|&id| !self.pool.has(id));
+        let mut last = ClusterError::NoBroker;
+        for id in ids {
+            match self.metadata_of(id, &topics, deadline) {
+                Ok(metadata) => {
+                    self.pool.keep(&metadata);
+                    self.metadata = metadata;
+                    return Ok(());
+                }
+                Err(error) => last = error,
+            }
+            if self.interrupt.is_raised() {
+                return Err(ClusterError::Interrupted);
+            }
+        }
+        if self.config.metadata_recovery == MetadataRecovery::None {
+            return Err(last);
+        }
+        self.metadata = self
+            .pool
+            .bootstrap(&self.config, &self.interrupt, &topics, deadline)?;
+        Ok(())
+    }
+}
+
+/// What follows a failed attempt that begins with a refresh anyway.
+fn refreshing(error: ClusterError) -> Failed<ClusterError> {
+    let failed = Failed::from(error);
+    match failed.next {
+        Next::Refresh => Failed {
+            next: Next::Retry,
+            ..failed
+        },
+        _ => failed,
+    }
+}
+
+/// One metadata exchange over a connection.
+fn ask(
+    connection: &mut Connection,
+    topics: &[String],
+    limit: Duration,
+) -> Result<Metadata, ClusterError> {
+    let version = connection.version(ApiKey::Metadata, MetadataRequest::VERSIONS)?;
+    let request = Metadata::request(Some(topics), version);
+    let reply = connection.call_between(&request, version..=version, limit)?;
+    let answer = reply.decode()?;
+    let code = ErrorCode::from(answer.error_code);
+    if !code.is_none() {
+        return Err(ClusterError::Refused {
+            api: ApiKey::Metadata,
+            code,
+            message: None,
+        });
+    }
+    let mut metadata = Metadata::from_answer(&answer);
+    // Old versions tell all topics whatever was asked for.
+    metadata.topics.retain(|topic| topics.contains(&topic.name));
+    Ok(metadata)
+}

@@ -1,0 +1,329 @@
+//! Why a broker could not be reached, or did not answer a request: in words, with a cure.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::codec::{DecodeError, EncodeError};
+use kgauge_wire::error_code::ErrorCode;
+
+use super::foreign::Foreign;
+use crate::config::Address;
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The name has no address.
+    #[error("{address}: unknown host ({words})")]
+    UnknownHost {
+        /// As the user or the cluster gave it.
+        address: Address,
+        /// The resolver's words.
+        words: String,
+    },
+    /// Nobody listens on the port.
+    #[error("{address}: connection refused by {peer}")]
+    Refused {
+        /// As the user or the cluster gave it.
+        address: Address,
+        /// The address that was tried last.
+        peer: SocketAddr,
+    },
+    /// The host did not answer at all.
+    #[error("{address}: no answer from {peer} within {:.1} s", waited.as_secs_f64())]
+    TimedOut {
+        /// As the user or the cluster gave it.
+        address: Address,
+        /// The address that was tried last.
+        peer: SocketAddr,
+        /// How long all attempts took together.
+        waited: Duration,
+    },
+    /// No way to the host.
+    #[error("{address}: cannot connect to {peer}: {error}")]
+    Unreachable {
+        /// As the user or the cluster gave it.
+        address: Address,
+        /// The address that was tried last.
+        peer: SocketAddr,
+        /// The operating system's words.
+        error: io::Error,
+    },
+    /// The port accepts connections, and then says nothing.
+    #[error(
+        "{address}: this port accepted the connection, but said nothing within {:.1} s",
+        waited.as_secs_f64()
+    )]
+    Silent {
+        /// As the user or the cluster gave it.
+        address: Address,
+        /// How long was waited for an answer.
+        waited: Duration,
+    },
+    /// The port answers with something else than Kafka's frames.
+    #[error(
+        "{address}: this port answered, but not in Kafka's protocol: {foreign}{}",
+        quoted(preview)
+    )]
+    Foreign {
+        /// As the user or the cluster gave it.
+        address: Address,
+        /// What it probably is.
+        foreign: Foreign,
+        /// The first line of what it sent, made printable; may be empty.
+        preview: String,
+    },
+    /// The peer closed the connection instead of answering the first request.
+    #[error("{address}: this port closed the connection instead of saying which requests it knows")]
+    Closed {
+        /// As the user or the cluster gave it.
+        address: Address,
+    },
+    /// A broker answered the first request with an error.
+    #[error("{address}: the broker refused the first request with {code}")]
+    Rejected {
+        /// As the user or the cluster gave it.
+        address: Address,
+        /// The broker's word.
+        code: ErrorCode,
+    },
+    /// An answer in Kafka's frames that breaks its rules.
+    #[error("{address}: the answer to the first request is no valid ApiVersions answer: {error}")]
+    Malformed {
+        /// As the user or the cluster gave it.
+        address: Address,
+        /// What is wrong with it.
+        error: DecodeError,
+    },
+    /// The operating system failed in the midst of it.
+    #[error("{address}: {error}")]
+    Io {
+        /// As the user or the cluster gave it.
+        address: Address,
+        /// The operating system's words.
+        error: io::Error,
+    },
+    /// Somebody raised the [`crate::Interrupt`].
+    #[error("{address}: interrupted while connecting")]
+    Interrupted {
+        /// As the user or the cluster gave it.
+        address: Address,
+    },
+}
+
+fn quoted(preview: &str) -> String {
+    if preview.is_empty() {
+        String::new()
+    } else {
+        format!(" (it sent \"{preview}\")")
+    }
+}
+
+impl ConnectError {
+    /// The address that was to be reached.
+    pub fn address(&self) -> &Address {
+        match self {
+            ConnectError::UnknownHost { address, .. }
+            | ConnectError::Refused { address, .. }
+            | ConnectError::TimedOut { address, .. }
+            | ConnectError::Unreachable { address, .. }
+            | ConnectError::Silent { address, .. }
+            | ConnectError::Foreign { address, .. }
+            | ConnectError::Closed { address }
+            | ConnectError::Rejected { address, .. }
+            | ConnectError::Malformed { address, .. }
+            | ConnectError::Io { address, .. }
+            | ConnectError::Interrupted { address } => address,
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            ConnectError::UnknownHost { .. } => {
+                "check the spelling of the host name, or give its IP address"
+            }
+            ConnectError::Refused { .. } => "start the broker, or correct host and port",
+            ConnectError::TimedOut { .. } | ConnectError::Unreachable { .. } => {
+                "check host, port and firewall, or raise socket.connection.setup.timeout.ms"
+            }
+            ConnectError::Silent { .. } => {
+                "check that this is a Kafka listener; if it is, the broker may be overloaded or \
+                 still starting"
+            }
+            ConnectError::Foreign {
+                foreign: Foreign::Tls,
+                ..
+            } => "TLS is not supported yet: give a PLAINTEXT listener of the cluster",
+            ConnectError::Foreign { .. } => {
+                "give the port of a Kafka listener (listeners= in the broker's server.properties)"
+            }
+            ConnectError::Closed { .. } => {
+                "either this is no Kafka listener, or it wants TLS, or it is older than Kafka \
+                 0.10: none of these is supported yet"
+            }
+            ConnectError::Rejected { .. } | ConnectError::Malformed { .. } => {
+                "check that this is a Kafka listener; if it is, please report this with the \
+                 broker's version"
+            }
+            ConnectError::Io { .. } => "check the network and try again",
+            ConnectError::Interrupted { .. } => "run it again",
+        }
+    }
+}
+
+/// Why a request has no usable answer. `broker` is the address of the connection.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// Broker and kgauge have no version of the request in common, or the broker lacks it.
+    #[error("{broker} cannot answer {api}: {}", version_words(*theirs, *ours))]
+    Unsupported {
+        /// Who was to be asked.
+        broker: Address,
+        /// The request.
+        api: ApiKey,
+        /// Lowest and highest version of the broker, if it knows the request at all.
+        theirs: Option<(i16, i16)>,
+        /// Lowest and highest version that would have done.
+        ours: (i16, i16),
+    },
+    /// The request cannot be written in the version that both know.
+    #[error("{api} version {version} cannot be written for {broker}: {error}")]
+    Encode {
+        /// Who was to be asked.
+        broker: Address,
+        /// The request.
+        api: ApiKey,
+        /// The version agreed on.
+        version: i16,
+        /// What does not fit.
+        error: EncodeError,
+    },
+    /// No answer in time. The connection is not used again.
+    #[error("{broker} did not answer {api} within {:.1} s", waited.as_secs_f64())]
+    TimedOut {
+        /// Who was asked.
+        broker: Address,
+        /// The request.
+        api: ApiKey,
+        /// How long was waited.
+        waited: Duration,
+    },
+    /// The broker closed the connection.
+    #[error("{broker} closed the connection instead of answering {api}")]
+    Closed {
+        /// Who was asked.
+        broker: Address,
+        /// The request.
+        api: ApiKey,
+    },
+    /// The operating system failed.
+    #[error("{broker}: {api} failed: {error}")]
+    Io {
+        /// Who was asked.
+        broker: Address,
+        /// The request.
+        api: ApiKey,
+        /// The operating system's words.
+        error: io::Error,
+    },
+    /// An answer longer than the client takes, or with an impossible length.
+    #[error(
+        "{broker} announced an answer of {bytes} bytes to {api}, at most {bytes_max} are taken"
+    )]
+    Length {
+        /// Who was asked.
+        broker: Address,
+        /// The request.
+        api: ApiKey,
+        /// The length as it came.
+        bytes: i64,
+        /// [`crate::ClientConfig::response_bytes_max`].
+        bytes_max: usize,
+    },
+    /// An answer to another request than the one that was sent.
+    #[error("{broker} answered {api} with correlation id {received} instead of {expected}")]
+    Correlation {
+        /// Who was asked.
+        broker: Address,
+        /// The request.
+        api: ApiKey,
+        /// What was sent.
+        expected: i32,
+        /// What came back.
+        received: i32,
+    },
+    /// An answer that is no message of that version.
+    #[error("{broker} answered {api} version {version} with something else: {error}")]
+    Malformed {
+        /// Who was asked.
+        broker: Address,
+        /// The request.
+        api: ApiKey,
+        /// The version asked for.
+        version: i16,
+        /// What is wrong with it.
+        error: DecodeError,
+    },
+    /// Somebody raised the [`crate::Interrupt`].
+    #[error("{api} to {broker}: interrupted while waiting")]
+    Interrupted {
+        /// Who was asked.
+        broker: Address,
+        /// The request.
+        api: ApiKey,
+    },
+}
+
+fn version_words(theirs: Option<(i16, i16)>, ours: (i16, i16)) -> String {
+    match theirs {
+        None => "it does not know this request".to_owned(),
+        Some((min, max)) => {
+            format!(
+                "it knows versions {min} to {max}, kgauge needs {} to {}",
+                ours.0, ours.1
+            )
+        }
+    }
+}
+
+impl CallError {
+    /// Whether asking again, over a new connection, may help.
+    pub fn is_transient(&self) -> bool {
+        matches!(
+            self,
+            CallError::TimedOut { .. } | CallError::Closed { .. } | CallError::Io { .. }
+        )
+    }
+
+    /// Whether the broker may have acted on the request although no answer came.
+    pub fn may_have_been_done(&self) -> bool {
+        !matches!(
+            self,
+            CallError::Unsupported { .. } | CallError::Encode { .. }
+        )
+    }
+
+    /// What the user can do about it.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            CallError::Unsupported { .. } => {
+                "this needs another release of Kafka, or a target without this restriction"
+            }
+            CallError::TimedOut { .. } => {
+                "the broker may be overloaded; look at its log, or raise request.timeout.ms"
+            }
+            CallError::Closed { .. } => {
+                "look at the broker's log; a listener that wants SASL also ends like this, which \
+                 is not supported yet"
+            }
+            CallError::Io { .. } => "check the network and the broker, and try again",
+            CallError::Interrupted { .. } => "run it again",
+            CallError::Encode { .. }
+            | CallError::Length { .. }
+            | CallError::Correlation { .. }
+            | CallError::Malformed { .. } => "please report this with the broker's version",
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Whole frames over a blocking socket, bounded in bytes and in time.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::Instant;
+
+use super::foreign::PREVIEW_BYTES_MAX;
+use crate::interrupt::{Interrupt, WAIT_SLICE};
+
+/// How much room a body gets at a time: a lying length costs no more memory than bytes arrive.
+const READ_STEP_BYTES: usize = 256 * 1024;
+
+/// Why no frame could be moved.
+#[derive(Debug)]
+pub(super) enum FrameError {
+    /// The peer closed; what it had sent of the frame, length included.
+    Closed { received: Vec<u8> },
+    /// Time is up; the first bytes of what had come of the frame.
+    TimedOut { received: Vec<u8> },
+    /// The first four bytes are no possible length; they and what came right after them.
+    Length { length: i64, received: Vec<u8> },
+    /// Somebody raised the flag.
+    Interrupted,
+    /// The operating system's words.
+    Io(io::Error),
+}
+
+/// Until when, and on whose word, a transfer may wait.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience<'a> {
+    pub(super) deadline: Instant,
+    pub(super) interrupt: &'a Interrupt,
+}
+
+impl Patience<'_> {
+    /// The next wait, or why there is none.
+    fn slice(&self, received: &[u8]) -> Result<std::time::Duration, FrameError> {
+        if self.interrupt.is_raised() {
+            return Err(FrameError::Interrupted);
+        }
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            let received = received[..received.len().min(PREVIEW_BYTES_MAX)].to_vec();
+            return Err(FrameError::TimedOut { received });
+        }
+        Ok(left.min(WAIT_SLICE))
+    }
+}
+
+fn is_pause(error: &io::Error) -> bool {
+    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
+}
+
+/// Writes all of `bytes`.
+pub(super) fn write_all(
+    stream: &mut TcpStream,
+    mut bytes: &[u8],
+    patience: Patience<'_>,
+) -> Result<(), FrameError> {
+    while !bytes.is_empty() {
+        stream
+            .set_write_timeout(Some(patience.slice(&[])?))
+            .map_err(FrameError::Io)?;
+        match stream.write(bytes) {
+            Ok(0) => {
+                return Err(FrameError::Closed {
+                    received: Vec::new(),
+                });
+            }
+            Ok(count) => bytes = &bytes[count..],
+            Err(error) if is_pause(&error) => {}
+            Err(error) => return Err(classify(error, Vec::new())),
+        }
+    }
+    Ok(())
+}
+
+/// Reads one frame's body: a length of 4 bytes, big-endian and signed, then as many bytes.
+pub(super) fn read_frame(
+    stream: &mut TcpStream,
+    body_bytes_max: usize,
+    patience: Patience<'_>,
+) -> Result<Vec<u8>, FrameError> {
+    let mut head = Vec::with_capacity(4);
+    fill(stream, &mut head, 4, patience)?;
+    let length = i32::from_be_bytes([head[0], head[1], head[2], head[3]]);
+    // Every answer begins with a correlation id of 4 bytes.
+    let body_bytes = usize::try_from(length).unwrap_or(0);
+    if !(4..=body_bytes_max).contains(&body_bytes) {
+        return Err(FrameError::Length {
+            length: length.into(),
+            received: and_what_follows(stream, head),
+        });
+    }
+    let mut body = Vec::new();
+    while body.len() < body_bytes {
+        let step = (body_bytes - body.len()).min(READ_STEP_BYTES);
+        let wanted = body.len() + step;
+        body.reserve(step);
+        if let Err(error) = fill(stream, &mut body, wanted, patience) {
+            return Err(match error {
+                FrameError::Closed { received } => FrameError::Closed {
+                    received: [head, received].concat(),
+                },
+                other => other,
+            });
+        }
+    }
+    Ok(body)
+}
+
+/// Reads until `bytes` holds `wanted`.
+fn fill(
+    stream: &mut TcpStream,
+    bytes: &mut Vec<u8>,
+    wanted: usize,
+    patience: Patience<'_>,
+) -> Result<(), FrameError> {
+    let mut filled = bytes.len();
+    bytes.resize(wanted, 0);
+    while filled < wanted {
+        let wait = patience.slice(&bytes[..filled]);
+        let read = wait.and_then(|wait| {
+            stream
+                .set_read_timeout(Some(wait))
+                .map_err(FrameError::Io)?;
+            match stream.read(&mut bytes[filled..]) {
+                Ok(0) => Err(FrameError::Closed {
+                    received: Vec::new(),
+                }),
+                Ok(count) => Ok(count),
+                Err(error) if is_pause(&error) => Ok(0),
+                Err(error) => Err(classify(error, Vec::new())),
+            }
+        });
+        match read {
+            Ok(count) => filled += count,
+            Err(FrameError::Closed { .. }) => {
+                let received = bytes[..filled].to_vec();
+                return Err(FrameError::Closed { received });
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    Ok(())
+}
+
+/// A reset is a closed connection, only in a worse mood.
+fn classify(error: io::Error, received: Vec<u8>) -> FrameError {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
+    match error.kind() {
+        BrokenPipe | ConnectionAborted | ConnectionReset => FrameError::Closed { received },
+        _ => FrameError::Io(error),
+    }
+}
+
+/// What else has come after bytes that are no frame, to recognise who sent them.
+fn and_what_follows(stream: &mut TcpStream, head: Vec<u8>) -> Vec<u8> {
+    let mut rest = [0u8; PREVIEW_BYTES_MAX];
+    let count = match stream.set_read_timeout(Some(WAIT_SLICE)) {
+        Ok(()) => stream.read(&mut rest).unwrap_or(0),
+        Err(_) => 0,
+    };
+    [head, rest[..count].to_vec()].concat()
+}

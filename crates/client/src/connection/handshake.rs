@@ -1,0 +1,129 @@
+//! The first exchange: which requests does the peer know, and is it Kafka at all?
+//!
+//! Kafka's rule (KIP-511): ask ApiVersions in the newest version. A broker that does not know it
+//! answers in version 0 with UNSUPPORTED_VERSION and, since 2.4, the range that it does know.
+//! Brokers before 0.10 do not know the request and close the connection.
+
+use std::time::Instant;
+
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::codec::Reader;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::{ApiVersionsRequest, ApiVersionsResponse, Message};
+
+use super::error::ConnectError;
+use super::foreign::{self, Foreign};
+use super::frame::FrameError;
+use super::{ApiVersions, Connection, Failure};
+
+/// Answers to ApiVersions have a header of version 0, which is the correlation id alone.
+const HEADER_BYTES: usize = 4;
+
+/// Asks until the peer has said what it knows.
+pub(super) fn shake(
+    connection: &mut Connection,
+    deadline: Instant,
+) -> Result<ApiVersions, ConnectError> {
+    let mut version = *ApiVersionsRequest::VERSIONS.end();
+    loop {
+        let body = ask(connection, version, deadline)?;
+        let (id, code) = match body.first_chunk::<6>() {
+            Some(&[a, b, c, d, high, low]) => (
+                i32::from_be_bytes([a, b, c, d]),
+                i16::from_be_bytes([high, low]),
+            ),
+            None => return Err(not_kafka(connection, &body)),
+        };
+        if id != connection.correlation_id {
+            return Err(not_kafka(connection, &body));
+        }
+        let malformed = |error| ConnectError::Malformed {
+            address: connection.address.clone(),
+            error,
+        };
+        let message = &body[HEADER_BYTES..];
+        match ErrorCode::from(code) {
+            ErrorCode::None => {
+                let answer = ApiVersionsResponse::decode_exact(message, version);
+                return answer
+                    .map(|answer| ApiVersions::from_answer(&answer))
+                    .map_err(malformed);
+            }
+            ErrorCode::UnsupportedVersion if version > 0 => version = lower(message, version),
+            code => {
+                return Err(ConnectError::Rejected {
+                    address: connection.address.clone(),
+                    code,
+                });
+            }
+        }
+    }
+}
+
+/// The version to try after a refusal, whose answer comes in version 0.
+fn lower(message: &[u8], refused: i16) -> i16 {
+    let answer = ApiVersionsResponse::decode(&mut Reader::new(message), 0).ok();
+    let range = answer.and_then(|answer| {
+        answer
+            .api_keys
+            .into_iter()
+            .find(|api| api.api_key == ApiKey::ApiVersions.as_i16())
+    });
+    match range {
+        Some(range) if (0..refused).contains(&range.max_version) => range.max_version,
+        _ => 0,
+    }
+}
+
+fn ask(
+    connection: &mut Connection,
+    version: i16,
+    deadline: Instant,
+) -> Result<Vec<u8>, ConnectError> {
+    let request = ApiVersionsRequest {
+        // Brokers check these against [a-zA-Z0-9](?:[a-zA-Z0-9\\-.]*[a-zA-Z0-9])? (KIP-511).
+        client_software_name: "kgauge".into(),
+        client_software_version: env!("CARGO_PKG_VERSION").into(),
+    };
+    let start = Instant::now();
+    let failure = match connection.exchange(&request, version, deadline) {
+        Ok(body) => return Ok(body),
+        Err(failure) => failure,
+    };
+    let address = connection.address.clone();
+    Err(match failure {
+        Failure::Frame(FrameError::Closed { received }) if received.is_empty() => {
+            ConnectError::Closed { address }
+        }
+        Failure::Frame(FrameError::Closed { received } | FrameError::Length { received, .. }) => {
+            not_kafka(connection, &received)
+        }
+        Failure::Frame(FrameError::TimedOut { received }) if !received.is_empty() => {
+            not_kafka(connection, &received)
+        }
+        Failure::Frame(FrameError::TimedOut { .. }) => ConnectError::Silent {
+            address,
+            waited: start.elapsed(),
+        },
+        Failure::Frame(FrameError::Interrupted) => ConnectError::Interrupted { address },
+        Failure::Frame(FrameError::Io(error)) => ConnectError::Io { address, error },
+        // Nothing of the request depends on outside but the client id, whose length is checked.
+        Failure::Encode(error) => ConnectError::Io {
+            address,
+            error: std::io::Error::new(std::io::ErrorKind::InvalidInput, error),
+        },
+    })
+}
+
+fn not_kafka(connection: &Connection, received: &[u8]) -> ConnectError {
+    let foreign = Foreign::recognise(received);
+    let preview = match foreign {
+        Foreign::Tls | Foreign::Bytes => String::new(),
+        _ => foreign::preview(received),
+    };
+    ConnectError::Foreign {
+        address: connection.address.clone(),
+        foreign,
+        preview,
+    }
+}

@@ -1,0 +1,284 @@
+//! One connection to one broker: dialled, introduced, and used for one request at a time.
+
+mod api_versions;
+mod dial;
+mod error;
+mod foreign;
+mod frame;
+mod handshake;
+mod reply;
+
+use std::net::{SocketAddr, TcpStream};
+use std::ops::RangeInclusive;
+use std::time::{Duration, Instant};
+
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::frame::put_request;
+use kgauge_wire::messages::Request;
+
+pub use api_versions::ApiVersions;
+pub use error::{CallError, ConnectError};
+pub use foreign::Foreign;
+pub use reply::Reply;
+
+use crate::config::{Address, ClientConfig};
+use crate::interrupt::Interrupt;
+use frame::{FrameError, Patience};
+
+/// A blocking connection whose broker has said which requests it knows.
+///
+/// After an error that leaves the stream in doubt (a timeout, a wrong correlation id, a broken
+/// frame) it [is broken](Connection::is_broken) and every further call fails.
+#[derive(Debug)]
+pub struct Connection {
+    stream: TcpStream,
+    address: Address,
+    peer: SocketAddr,
+    api_versions: ApiVersions,
+    client_id: String,
+    request_timeout: Duration,
+    response_bytes_max: usize,
+    interrupt: Interrupt,
+    correlation_id: i32,
+    request: Vec<u8>,
+    broken: bool,
+    used: Instant,
+}
+
+/// What a connection consists of, for an event loop of one's own.
+#[derive(Debug)]
+pub struct ConnectionParts {
+    /// The socket, blocking and without timeouts; no unread byte is left behind.
+    pub stream: TcpStream,
+    /// The broker's address as it was given.
+    pub address: Address,
+    /// The address it resolved to.
+    pub peer: SocketAddr,
+    /// What the broker knows.
+    pub api_versions: ApiVersions,
+    /// `client.id`, for the headers of requests.
+    pub client_id: String,
+    /// The correlation id of the next request.
+    pub correlation_id_next: i32,
+}
+
+impl Connection {
+    /// Connects within `socket.connection.setup.timeout.ms`, the first exchange included.
+    pub fn connect(address: &Address, config: &ClientConfig) -> Result<Connection, ConnectError> {
+        let limit = config.connection_setup_timeout;
+        Connection::connect_within(address, config, limit, &Interrupt::new())
+    }
+
+    /// Connects within `limit`, unless `interrupt` is raised; later calls listen to it too.
+    pub fn connect_within(
+        address: &Address,
+        config: &ClientConfig,
+        limit: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<Connection, ConnectError> {
+        let deadline = Instant::now() + limit;
+        let (stream, peer) = dial::dial(address, config, deadline, interrupt)?;
+        let mut connection = Connection {
+            stream,
+            address: address.clone(),
+            peer,
+            api_versions: ApiVersions::default(),
+            client_id: config.client_id.clone(),
+            request_timeout: config.request_timeout,
+            response_bytes_max: config.response_bytes_max,
+            interrupt: interrupt.clone(),
+            correlation_id: 0,
+            request: Vec::new(),
+            broken: false,
+            used: Instant::now(),
+        };
+        connection.api_versions = handshake::shake(&mut connection, deadline)?;
+        Ok(connection)
+    }
+
+    /// The broker's address as it was given.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// The address it resolved to.
+    pub fn peer(&self) -> SocketAddr {
+        self.peer
+    }
+
+    /// Which requests the broker knows.
+    pub fn api_versions(&self) -> &ApiVersions {
+        &self.api_versions
+    }
+
+    /// Whether an error has left the stream in doubt, so that no further call can succeed.
+    pub fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// How long ago the last exchange began.
+    pub fn idle(&self) -> Duration {
+        self.used.elapsed()
+    }
+
+    /// Lets later calls listen to another flag.
+    pub fn set_interrupt(&mut self, interrupt: Interrupt) {
+        self.interrupt = interrupt;
+    }
+
+    /// Sends `request` in the highest version that both sides know, and waits for its answer at
+    /// most `request.timeout.ms`.
+    pub fn call<'a, R: Request<'a>>(&mut self, request: &R) -> Result<Reply<R>, CallError> {
+        self.call_between(request, R::VERSIONS, self.request_timeout)
+    }
+
+    /// The highest version of `api` within `versions` that both sides know, for requests whose
+    /// content depends on it.
+    pub fn version(&self, api: ApiKey, versions: RangeInclusive<i16>) -> Result<i16, CallError> {
+        let ours = (*versions.start(), *versions.end());
+        self.api_versions
+            .highest_common(api, versions)
+            .ok_or_else(|| CallError::Unsupported {
+                broker: self.address.clone(),
+                api,
+                theirs: self.api_versions.range(api),
+                ours,
+            })
+    }
+
+    /// Sends `request` in exactly this version.
+    pub fn call_version<'a, R: Request<'a>>(
+        &mut self,
+        request: &R,
+        version: i16,
+    ) -> Result<Reply<R>, CallError> {
+        self.call_between(request, version..=version, self.request_timeout)
+    }
+
+    /// Sends `request` in the highest common version within `versions`, and waits at most `limit`.
+    pub fn call_between<'a, R: Request<'a>>(
+        &mut self,
+        request: &R,
+        versions: RangeInclusive<i16>,
+        limit: Duration,
+    ) -> Result<Reply<R>, CallError> {
+        let version = self.version(R::KEY, versions)?;
+        let start = Instant::now();
+        let deadline = start + limit;
+        let body = self
+            .exchange(request, version, deadline)
+            .map_err(|failure| {
+                failure.into_call_error(
+                    &self.address,
+                    R::KEY,
+                    version,
+                    start.elapsed(),
+                    self.response_bytes_max,
+                )
+            })?;
+        let reply = Reply::new(body, version, self.address.clone());
+        if reply.correlation_id() != self.correlation_id {
+            self.broken = true;
+            return Err(CallError::Correlation {
+                broker: self.address.clone(),
+                api: R::KEY,
+                expected: self.correlation_id,
+                received: reply.correlation_id(),
+            });
+        }
+        Ok(reply)
+    }
+
+    /// Gives the socket away, for an event loop of one's own.
+    pub fn into_parts(self) -> std::io::Result<ConnectionParts> {
+        self.stream.set_read_timeout(None)?;
+        self.stream.set_write_timeout(None)?;
+        Ok(ConnectionParts {
+            stream: self.stream,
+            address: self.address,
+            peer: self.peer,
+            api_versions: self.api_versions,
+            client_id: self.client_id,
+            correlation_id_next: next_id(self.correlation_id),
+        })
+    }
+
+    /// One frame out, one frame in. The answer's correlation id is for the caller to check.
+    fn exchange<'a, R: Request<'a>>(
+        &mut self,
+        request: &R,
+        version: i16,
+        deadline: Instant,
+    ) -> Result<Vec<u8>, Failure> {
+        if self.broken {
+            return Err(Failure::Frame(FrameError::Closed {
+                received: Vec::new(),
+            }));
+        }
+        self.used = Instant::now();
+        self.correlation_id = next_id(self.correlation_id);
+        self.request.clear();
+        put_request(
+            &mut self.request,
+            version,
+            self.correlation_id,
+            Some(&self.client_id),
+            request,
+        )
+        .map_err(Failure::Encode)?;
+        let patience = Patience {
+            deadline,
+            interrupt: &self.interrupt,
+        };
+        let answer = frame::write_all(&mut self.stream, &self.request, patience)
+            .and_then(|()| frame::read_frame(&mut self.stream, self.response_bytes_max, patience));
+        self.broken = answer.is_err();
+        answer.map_err(Failure::Frame)
+    }
+}
+
+/// Correlation ids count from 1 and stay positive.
+fn next_id(id: i32) -> i32 {
+    id.checked_add(1).unwrap_or(1)
+}
+
+/// What goes wrong in an exchange, before anybody knows what it was for.
+enum Failure {
+    Encode(kgauge_wire::codec::EncodeError),
+    Frame(FrameError),
+}
+
+impl Failure {
+    fn into_call_error(
+        self,
+        broker: &Address,
+        api: ApiKey,
+        version: i16,
+        waited: Duration,
+        bytes_max: usize,
+    ) -> CallError {
+        let broker = broker.clone();
+        match self {
+            Failure::Encode(error) => CallError::Encode {
+                broker,
+                api,
+                version,
+                error,
+            },
+            Failure::Frame(FrameError::Closed { .. }) => CallError::Closed { broker, api },
+            Failure::Frame(FrameError::TimedOut { .. }) => CallError::TimedOut {
+                broker,
+                api,
+                waited,
+            },
+            Failure::Frame(FrameError::Length { length, .. }) => CallError::Length {
+                broker,
+                api,
+                bytes: length,
+                bytes_max,
+            },
+            Failure::Frame(FrameError::Interrupted) => CallError::Interrupted { broker, api },
+            Failure::Frame(FrameError::Io(error)) => CallError::Io { broker, api, error },
+        }
+    }
+}

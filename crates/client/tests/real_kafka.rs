@@ -1,0 +1,73 @@
+//! Everything the client can ask, against a Kafka that somebody has started:
+//! `KGAUGE_KAFKA=host:port cargo test -p kgauge-client --test real_kafka -- --ignored`.
+
+use kgauge_client::admin::{CreateTopicError, NewTopic};
+use kgauge_client::{ClientConfig, Cluster};
+
+fn cluster() -> Cluster {
+    let servers = std::env::var("KGAUGE_KAFKA").expect("KGAUGE_KAFKA=host:port");
+    Cluster::bootstrap(ClientConfig::from_servers(&servers).unwrap()).unwrap()
+}
+
+fn topic(name: &str) -> NewTopic {
+    NewTopic {
+        name: format!("kgauge-client-test-{}-{name}", std::process::id()),
+        partitions: 3,
+        replication_factor: 1,
+        configs: vec![("retention.ms".to_owned(), "60000".to_owned())],
+    }
+}
+
+#[test]
+#[ignore = "needs a real Kafka: KGAUGE_KAFKA=host:port"]
+fn a_topic_is_made_looked_at_and_deleted() {
+    let mut cluster = cluster();
+    let topic = topic("life");
+    cluster.create_topic(&topic).unwrap();
+    let again = cluster.create_topic(&topic).unwrap_err();
+    assert!(matches!(again, CreateTopicError::Exists { .. }), "{again}");
+    assert!(!again.may_exist());
+    assert_eq!(cluster.end_offsets(&topic.name).unwrap(), [0, 0, 0]);
+    assert_eq!(cluster.earliest_offsets(&topic.name).unwrap(), [0, 0, 0]);
+    let leader = cluster.leader(&topic.name, 2).unwrap();
+    assert!(cluster.metadata().broker(leader.broker_id).is_some());
+    cluster.delete_topic(&topic.name).unwrap();
+    let gone = cluster.refresh(&[&topic.name]).unwrap();
+    assert!(
+        gone.topic(&topic.name)
+            .is_none_or(|topic| !topic.error.is_none())
+    );
+    cluster.delete_topic(&topic.name).unwrap();
+}
+
+#[test]
+#[ignore = "needs a real Kafka: KGAUGE_KAFKA=host:port"]
+fn the_brokers_words_come_through() {
+    let mut cluster = cluster();
+    let error = cluster.create_topic(&NewTopic {
+        replication_factor: 99,
+        ..topic("rf")
+    });
+    let error = error.unwrap_err();
+    println!("{error}; {}", error.cure());
+    assert!(
+        error.to_string().contains("INVALID_REPLICATION_FACTOR"),
+        "{error}"
+    );
+    assert!(!error.may_exist());
+    let error = cluster.leader("no-such-topic", 0).unwrap_err();
+    println!("{error}; {}", error.cure());
+    assert!(cluster.refresh(&["no-such-topic"]).is_ok());
+}
+
+#[test]
+#[ignore = "needs a real Kafka: KGAUGE_KAFKA=host:port"]
+fn producer_ids_are_handed_out() {
+    let mut cluster = cluster();
+    let first = cluster.init_producer_id().unwrap();
+    let second = cluster.init_producer_id().unwrap();
+    assert!(second.id > first.id && first.epoch == 0);
+    println!("{:#?}", cluster.metadata());
+    let id = cluster.metadata().brokers[0].id;
+    println!("{:?}", cluster.api_versions(id).unwrap());
+}
