@@ -1,6 +1,6 @@
 //! What can be wrong with a batch or a record, and what a broker tells its client about it.
 
-use crate::compress::{Codec, CompressError};
+use crate::compress::{Codec, DecompressError};
 
 /// A batch that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -65,7 +65,7 @@ pub enum BatchError {
         /// The codec of the attributes.
         codec: Codec,
         /// Why not.
-        source: CompressError,
+        source: DecompressError,
     },
     /// A record of the batch is malformed.
     #[error("record {index} of the batch: {source}")]
