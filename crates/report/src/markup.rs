@@ -84,6 +84,7 @@ impl Markup {
                 '&' => self.out.push_str("\\u0026"),
                 '\u{2028}' => self.out.push_str("\\u2028"),
                 '\u{2029}' => self.out.push_str("\\u2029"),
+                other if crate::clean::is_unsafe(other) => self.out.push('\u{fffd}'),
                 other => self.out.push(other),
             }
         }

@@ -118,15 +118,4 @@ fn scenario_id(index: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::view::fixture;
-
-    #[test]
-    fn the_page_can_be_looked_at() {
-        let page = super::page(&fixture::view());
-        if let Ok(path) = std::env::var("KGAUGE_REPORT_PAGE") {
-            std::fs::write(path, &page).expect("the path is writable");
-        }
-        assert!(page.len() < 2 << 20);
-    }
-}
+mod tests;

@@ -25,9 +25,9 @@
     ns: (value) => scaled(value, [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]]),
     B: (value) => scaled(value, [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]]),
     quantile: (value) => `${+(value * 100).toFixed(6)} %`,
-    "records/s": (value) => `${digits(value, 4)} records/s`,
-    "MB/s": (value) => `${digits(value, 3)} MB/s`,
-    cores: (value) => `${digits(value, 3)} cores`,
+    "records/s": (value) => digits(value, 4),
+    "MB/s": (value) => digits(value, 3),
+    cores: (value) => digits(value, 3),
     "": (value) => digits(value, 4),
   };
 
@@ -77,7 +77,8 @@
       const tolerance = places.length > 1 ? 1.5 / places.length : 1;
       readout.replaceChildren();
       const head = document.createElement("b");
-      head.textContent = (write[chart.x.unit] || write[""])(x);
+      const named = ["records/s", "MB/s", "cores"].includes(chart.y.unit) ? ` · ${chart.y.unit}` : "";
+      head.textContent = (write[chart.x.unit] || write[""])(x) + named;
       readout.append(head);
       chart.lines.forEach((line) => {
         const at = nearest(chart.x, line, wanted);

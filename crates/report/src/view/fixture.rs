@@ -312,3 +312,118 @@ pub(crate) fn view() -> View {
         commands: vec![Command { short: "Repeat", purpose: "Repeat this run from its saved plan".into(), line: "kgauge run kgauge-runs/20261120-231500-linkedin-2014/plan.json --target embedded".into() }],
     }
 }
+
+/// Calls `change` with every text of a view that comes from outside.
+pub(crate) fn each_text(view: &mut View, change: &mut impl FnMut(&mut String)) {
+    let View {
+        title,
+        about,
+        run,
+        notices,
+        target,
+        scenarios,
+        verdicts,
+        warnings,
+        acked,
+        ..
+    } = view;
+    change(title);
+    about.iter_mut().chain(acked).for_each(&mut *change);
+    [
+        &mut run.id,
+        &mut run.folder,
+        &mut run.started,
+        &mut run.version,
+    ]
+    .into_iter()
+    .for_each(&mut *change);
+    [&mut target.name, &mut target.caution]
+        .into_iter()
+        .for_each(&mut *change);
+    for notice in notices {
+        [&mut notice.words, &mut notice.remedy]
+            .into_iter()
+            .for_each(&mut *change);
+    }
+    for scenario in scenarios {
+        [
+            &mut scenario.name,
+            &mut scenario.question,
+            &mut scenario.answer,
+        ]
+        .into_iter()
+        .for_each(&mut *change);
+        for trial in &mut scenario.trials {
+            change(&mut trial.name);
+            trial
+                .flows
+                .iter_mut()
+                .for_each(|flow| each_text_of_flow(flow, change));
+            for timeline in &mut trial.timelines {
+                timeline
+                    .stages
+                    .iter_mut()
+                    .for_each(|stage| change(&mut stage.name));
+                timeline
+                    .flows
+                    .iter_mut()
+                    .for_each(|flow| change(&mut flow.name));
+                timeline
+                    .processes
+                    .iter_mut()
+                    .for_each(|process| change(&mut process.name));
+            }
+        }
+        for sweep in &mut scenario.sweep {
+            change(&mut sweep.factor);
+            sweep
+                .flows
+                .iter_mut()
+                .for_each(|flow| change(&mut flow.name));
+        }
+    }
+    verdicts
+        .iter_mut()
+        .for_each(|verdict| change(&mut verdict.words));
+    for warning in warnings {
+        [&mut warning.place, &mut warning.words, &mut warning.remedy]
+            .into_iter()
+            .for_each(&mut *change);
+    }
+    let sheets = view.sheets.iter_mut().flat_map(|sheet| &mut sheet.facts);
+    for fact in sheets.chain(&mut view.target.facts) {
+        [&mut fact.name, &mut fact.value]
+            .into_iter()
+            .for_each(&mut *change);
+    }
+    view.sheets
+        .iter_mut()
+        .for_each(|sheet| change(&mut sheet.title));
+    for text in &mut view.texts {
+        [&mut text.title, &mut text.text]
+            .into_iter()
+            .for_each(&mut *change);
+    }
+    view.events
+        .iter_mut()
+        .for_each(|event| change(&mut event.words));
+    view.commands
+        .iter_mut()
+        .for_each(|command| change(&mut command.line));
+}
+
+fn each_text_of_flow(flow: &mut Flow, change: &mut impl FnMut(&mut String)) {
+    [&mut flow.name, &mut flow.kind, &mut flow.load]
+        .into_iter()
+        .for_each(&mut *change);
+    for published in &mut flow.published {
+        [&mut published.word, &mut published.reason]
+            .into_iter()
+            .for_each(&mut *change);
+    }
+    flow.late = Some(String::new());
+    flow.late.iter_mut().for_each(&mut *change);
+    flow.closed
+        .iter_mut()
+        .for_each(|closed| change(&mut closed.sentence));
+}
