@@ -1,1 +1,37 @@
-//! Room `load`.
+//! The load engine: a share in, requests on time out, samples recorded.
+//!
+//! Goals: latency that starts when a record should have been sent; every one of Kafka's settings that
+//! bears on load honoured as Kafka's own clients honour it; a cost per record so small that the
+//! generator is not what is measured. Each worker is one thread with its own event loop, connections
+//! and buffers. On its way a record meets no lock, no allocation, no queue between threads.
+//!
+//! Non-goals: this crate does not choose what to run (`scenario`), does not keep results (`results`
+//! does, load calls its recorders), and is no client library: it does what load needs.
+//!
+//! Where to start: [`Load::prepare`], then `worker.rs` (the event loop), `produce/intake.rs` (records
+//! come in), `produce/drain.rs` (requests go out), `produce/answers.rs` (samples are made).
+
+mod broker_link;
+mod clock;
+mod consume;
+mod control;
+mod hand_codec;
+mod inbox;
+mod incident;
+mod link;
+mod pacing;
+mod payload;
+mod preload;
+mod prepare;
+mod produce;
+mod run;
+mod settings;
+mod tally;
+mod worker;
+
+pub use clock::Clock;
+pub use incident::Incident;
+pub use preload::{PreloadError, preload};
+pub use prepare::{Load, LoadSetup, PrepareError};
+pub use run::{FlowOutcome, LoadError, LoadOutcome, Progress};
+pub use tally::Totals;

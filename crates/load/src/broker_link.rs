@@ -1,0 +1,188 @@
+//! A client's link to one broker, over the connections that it has in the course of a run.
+
+use std::io;
+use std::ops::{Deref, DerefMut};
+
+use mio::{Registry, Token};
+
+use crate::link::Link;
+
+/// Kafka's defaults of `reconnect.backoff.ms` and `reconnect.backoff.max.ms`.
+const RECONNECT_NS_MIN: u64 = 50_000_000;
+const RECONNECT_NS_MAX: u64 = 1_000_000_000;
+
+/// Whether there is a connection, and if not, what is done about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    /// Somebody is connecting.
+    Asked,
+    /// A new connection is due at this moment.
+    Lost {
+        reconnect_at_ns: u64,
+    },
+}
+
+/// A link, the broker that it leads to, and the version that both sides speak.
+#[derive(Debug)]
+pub(crate) struct BrokerLink {
+    broker_id: i32,
+    link: Link,
+    /// Connected before the run, not yet with the event loop.
+    fresh: Option<std::net::TcpStream>,
+    version: i16,
+    state: State,
+    losses: u32,
+    muted_until_ns: u64,
+}
+
+impl BrokerLink {
+    /// A link over a stream that has done its handshake.
+    pub(crate) fn connected(
+        broker_id: i32,
+        token: Token,
+        frame_bytes_max: usize,
+        stream: std::net::TcpStream,
+        version: i16,
+    ) -> Self {
+        let link = Link::new(token, frame_bytes_max);
+        let fresh = Some(stream);
+        Self {
+            broker_id,
+            link,
+            fresh,
+            version,
+            state: State::Open,
+            losses: 0,
+            muted_until_ns: 0,
+        }
+    }
+
+    /// A link to a broker that has turned up during the run: to be connected at once.
+    pub(crate) fn unconnected(broker_id: i32, token: Token, frame_bytes_max: usize) -> Self {
+        Self {
+            broker_id,
+            link: Link::new(token, frame_bytes_max),
+            fresh: None,
+            version: 0,
+            state: State::Lost { reconnect_at_ns: 0 },
+            losses: 0,
+            muted_until_ns: 0,
+        }
+    }
+
+    /// Which broker it leads to.
+    pub(crate) fn broker_id(&self) -> i32 {
+        self.broker_id
+    }
+
+    /// The version of the client's API that both sides speak.
+    pub(crate) fn version(&self) -> i16 {
+        self.version
+    }
+
+    /// Hands a stream from before the run to the event loop.
+    pub(crate) fn register(&mut self, registry: &Registry) -> io::Result<()> {
+        match self.fresh.take() {
+            Some(stream) => self.link.open(stream, registry),
+            None => Ok(()),
+        }
+    }
+
+    /// There is a new connection.
+    pub(crate) fn reconnected(
+        &mut self,
+        stream: std::net::TcpStream,
+        version: i16,
+        registry: &Registry,
+    ) -> io::Result<()> {
+        self.link.open(stream, registry)?;
+        self.version = version;
+        self.state = State::Open;
+        self.losses = 0;
+        Ok(())
+    }
+
+    /// The connection is gone, or could not be made; another is tried after a growing pause.
+    pub(crate) fn lost(&mut self, now_ns: u64, registry: &Registry) {
+        self.link.close(registry);
+        let pause_ns = (RECONNECT_NS_MIN << self.losses.min(5)).min(RECONNECT_NS_MAX);
+        self.losses += 1;
+        self.state = State::Lost {
+            reconnect_at_ns: now_ns + pause_ns,
+        };
+    }
+
+    /// Whether a new connection should be asked for now; if so it counts as asked for.
+    pub(crate) fn take_reconnect(&mut self, now_ns: u64) -> bool {
+        let due =
+            matches!(self.state, State::Lost { reconnect_at_ns } if reconnect_at_ns <= now_ns);
+        if due {
+            self.state = State::Asked;
+        }
+        due
+    }
+
+    /// When the next connection is to be asked for; never if there is one.
+    pub(crate) fn reconnect_at_ns(&self) -> u64 {
+        match self.state {
+            State::Lost { reconnect_at_ns } => reconnect_at_ns,
+            State::Open | State::Asked => u64::MAX,
+        }
+    }
+
+    /// The broker throttled this client (KIP-219): nothing is sent before then.
+    pub(crate) fn mute_until(&mut self, until_ns: u64) {
+        self.muted_until_ns = until_ns;
+    }
+
+    /// Whether a request can be sent now.
+    pub(crate) fn is_usable(&self, now_ns: u64) -> bool {
+        self.link.is_open() && self.muted_until_ns <= now_ns
+    }
+
+    /// From when on a throttled link can be used; never without a connection, now without a throttle:
+    /// then it is an answer that is waited for.
+    pub(crate) fn usable_at_ns(&self, now_ns: u64) -> u64 {
+        if self.link.is_open() && self.muted_until_ns > now_ns {
+            self.muted_until_ns
+        } else {
+            u64::MAX
+        }
+    }
+}
+
+impl Deref for BrokerLink {
+    type Target = Link;
+
+    fn deref(&self) -> &Link {
+        &self.link
+    }
+}
+
+impl DerefMut for BrokerLink {
+    fn deref_mut(&mut self) -> &mut Link {
+        &mut self.link
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_between_connections_double_up_to_a_second() {
+        let poll = mio::Poll::new().unwrap();
+        let mut link = BrokerLink::unconnected(1, Token(1), 1_000);
+        assert!(link.take_reconnect(0), "a new broker is connected at once");
+        let mut pauses = Vec::new();
+        for _ in 0..7 {
+            link.lost(0, poll.registry());
+            pauses.push(link.reconnect_at_ns() / 1_000_000);
+            assert!(!link.take_reconnect(link.reconnect_at_ns() - 1));
+            assert!(link.take_reconnect(link.reconnect_at_ns()));
+            assert!(!link.take_reconnect(u64::MAX), "asked for once");
+        }
+        assert_eq!(pauses, [50, 100, 200, 400, 800, 1_000, 1_000]);
+    }
+}

@@ -1,0 +1,525 @@
+//! The state of one consumer.
+
+use std::io;
+use std::ops::Range;
+
+use kgauge_results::Recorder;
+use kgauge_scenario::ConsumeFlow;
+use kgauge_wire::compress::Decompressor;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::record_batch::{TallyDepth, tally};
+
+use super::request::FetchHead;
+use super::response::{self, FetchOutcome};
+use crate::broker_link::BrokerLink;
+use crate::control::Leaders;
+use crate::pacing::Until;
+use crate::tally::Totals;
+use crate::worker::Surroundings;
+
+/// How often overdue answers are looked for.
+const EXPIRY_NS: u64 = 100_000_000;
+
+/// Pause after an error that new metadata may cure: Kafka's default of `retry.backoff.ms`.
+const RETRY_NS: u64 = 100_000_000;
+
+/// A response may be larger than `fetch.max.bytes` by its first batch, and by what stands around the
+/// records.
+pub(crate) const RESPONSE_BYTES_EXTRA: usize = 64 << 20;
+
+/// Bytes of a response before its body: the correlation id.
+const CORRELATION_BYTES: usize = 4;
+
+/// One compressed records section may not grow beyond this.
+const DECOMPRESSED_BYTES_MAX: usize = 256 << 20;
+
+/// How far a consumer is in one partition.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Position {
+    pub(crate) partition: u32,
+    /// The next offset to read.
+    pub(crate) offset: i64,
+    /// The offset at which there is nothing more to read, if there is one.
+    pub(crate) end: Option<i64>,
+    /// The link to the leader.
+    pub(crate) leader: Option<usize>,
+    /// Not before this, after an error.
+    pub(crate) retry_at_ns: u64,
+}
+
+impl Position {
+    fn is_at_end(&self) -> bool {
+        self.end.is_some_and(|end| self.offset >= end)
+    }
+}
+
+/// Everything that a consumer is made from.
+pub(crate) struct ConsumerSetup {
+    pub(crate) flow: ConsumeFlow,
+    pub(crate) topic: String,
+    pub(crate) links: Vec<BrokerLink>,
+    pub(crate) positions: Vec<Position>,
+    /// Records after which this consumer has read enough.
+    pub(crate) records_max: Option<u64>,
+    /// When reading ends, if by time.
+    pub(crate) hold_end_ns: Option<u64>,
+}
+
+/// A request whose answer is awaited.
+#[derive(Debug, Clone, Copy)]
+struct InFlight {
+    correlation_id: i32,
+    sent_ns: u64,
+}
+
+/// The records of one partition within a frame.
+#[derive(Debug, Clone)]
+struct Fetched {
+    position: usize,
+    from_offset: i64,
+    at: Range<usize>,
+}
+
+/// One consumer of a flow.
+pub(crate) struct Consumer {
+    // Configuration
+    flow: ConsumeFlow,
+    head: FetchHead,
+    hold_end_ns: u64,
+    records_max: u64,
+
+    // State
+    links: Vec<BrokerLink>,
+    in_flight: Vec<Option<InFlight>>,
+    positions: Vec<Position>,
+    /// What the next request to a link asks for; used again and again.
+    asked: Vec<(u32, i64)>,
+    fetched: Vec<Fetched>,
+    decompressor: Decompressor,
+    scratch: Vec<u8>,
+    next_expiry_ns: u64,
+    done: bool,
+    totals: Totals,
+}
+
+impl Consumer {
+    /// A consumer that has not read anything yet.
+    pub(crate) fn new(setup: ConsumerSetup) -> Self {
+        let settings = &setup.flow.settings;
+        let number = |bytes: u32| i32::try_from(bytes).unwrap_or(i32::MAX);
+        let head = FetchHead {
+            client_id: settings.client_id.clone(),
+            topic: setup.topic,
+            wait_ms_max: i32::try_from(settings.fetch_wait_ns_max / 1_000_000).unwrap_or(i32::MAX),
+            bytes_min: number(settings.fetch_bytes_min),
+            bytes_max: number(settings.fetch_bytes_max),
+            partition_bytes_max: number(settings.partition_fetch_bytes_max),
+        };
+        Self {
+            head,
+            hold_end_ns: setup.hold_end_ns.unwrap_or(u64::MAX),
+            records_max: setup.records_max.unwrap_or(u64::MAX),
+            in_flight: vec![None; setup.links.len()],
+            links: setup.links,
+            positions: setup.positions,
+            flow: setup.flow,
+            asked: Vec::new(),
+            fetched: Vec::new(),
+            decompressor: Decompressor::new(),
+            scratch: Vec::new(),
+            next_expiry_ns: EXPIRY_NS,
+            done: false,
+            totals: Totals::default(),
+        }
+    }
+
+    /// Registers its connections with the worker's event loop.
+    pub(crate) fn register(&mut self, around: &Surroundings<'_>) -> io::Result<()> {
+        self.links
+            .iter_mut()
+            .try_for_each(|link| link.register(around.registry))
+    }
+
+    /// Asks every leader that is not being asked yet.
+    pub(crate) fn step(&mut self, around: &Surroundings<'_>) {
+        let now_ns = around.clock.now_ns();
+        if now_ns >= self.hold_end_ns || self.has_read_enough() {
+            self.stop();
+        }
+        if self.done {
+            return;
+        }
+        if now_ns >= self.next_expiry_ns {
+            self.next_expiry_ns = now_ns + EXPIRY_NS;
+            self.expire(now_ns, around);
+        }
+        for link in 0..self.links.len() {
+            if self.links[link].take_reconnect(now_ns) {
+                around.ask_to_connect(link, self.links[link].broker_id());
+            }
+            self.ask(link, now_ns, around);
+        }
+    }
+
+    /// No more reading.
+    pub(crate) fn stop(&mut self) {
+        self.done = true;
+    }
+
+    /// Whether it reads no more.
+    pub(crate) fn is_done(&self) -> bool {
+        self.done
+    }
+
+    /// Running totals.
+    pub(crate) fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// When [`Consumer::step`] has something to do again, if nothing arrives before.
+    pub(crate) fn until(&self) -> Until {
+        let reconnects = self.links.iter().map(BrokerLink::reconnect_at_ns);
+        let retries = self.positions.iter().map(|position| position.retry_at_ns);
+        let first = reconnects.chain(retries.filter(|&at_ns| at_ns > 0)).min();
+        Until::Deadline(
+            first
+                .unwrap_or(u64::MAX)
+                .min(self.next_expiry_ns)
+                .min(self.hold_end_ns),
+        )
+    }
+
+    fn has_read_enough(&self) -> bool {
+        self.totals.consumed >= self.records_max || self.positions.iter().all(Position::is_at_end)
+    }
+
+    /// Sends a request for all partitions of a link that have something to read.
+    fn ask(&mut self, link: usize, now_ns: u64, around: &Surroundings<'_>) {
+        if self.in_flight[link].is_some() || !self.links[link].is_usable(now_ns) {
+            return;
+        }
+        self.asked.clear();
+        for position in &mut self.positions {
+            let is_due = position.retry_at_ns <= now_ns;
+            if position.leader == Some(link) && is_due && !position.is_at_end() {
+                position.retry_at_ns = 0;
+                self.asked.push((position.partition, position.offset));
+            }
+        }
+        if self.asked.is_empty() {
+            return;
+        }
+        let version = self.links[link].version();
+        let (mut frame, correlation_id) = self.links[link].new_frame();
+        // A broker answers in the order of the request until the size limit is reached, so that the
+        // partition that begins must change from request to request.
+        let turn = correlation_id.unsigned_abs() as usize % self.asked.len();
+        self.asked.rotate_left(turn);
+        let partitions = self.asked.iter().copied();
+        let written = self
+            .head
+            .write(&mut frame.head, version, correlation_id, partitions);
+        debug_assert!(
+            written.is_ok(),
+            "topic and client id were checked before the run"
+        );
+        self.links[link].push(frame);
+        self.in_flight[link] = Some(InFlight {
+            correlation_id,
+            sent_ns: now_ns,
+        });
+        self.write(link, around);
+    }
+
+    fn write(&mut self, link: usize, around: &Surroundings<'_>) {
+        if let Err(error) = self.links[link].write(&crate::link::NoBodies) {
+            self.lose_link(link, &error.to_string(), around);
+        }
+    }
+
+    /// A connection has something to read or room to write.
+    pub(crate) fn on_event(
+        &mut self,
+        link: usize,
+        recorder: &mut Recorder,
+        around: &Surroundings<'_>,
+    ) {
+        self.write(link, around);
+        loop {
+            match self.links[link].read() {
+                Err(error) => return self.lose_link(link, &error.to_string(), around),
+                Ok(arrived) if arrived.closed => {
+                    return self.lose_link(link, "the broker closed it", around);
+                }
+                Ok(arrived) => {
+                    if let Err(why) = self.read_answers(link, recorder, around) {
+                        return self.lose_link(link, &why, around);
+                    }
+                    if !arrived.more {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn read_answers(
+        &mut self,
+        link: usize,
+        recorder: &mut Recorder,
+        around: &Surroundings<'_>,
+    ) -> Result<(), String> {
+        while let Some(at) = self.links[link]
+            .next_frame()
+            .map_err(|error| error.to_string())?
+        {
+            let now_ns = around.clock.now_ns();
+            let frame = self.links[link].frame(at.clone());
+            let correlation_id = frame
+                .first_chunk::<4>()
+                .map(|bytes| i32::from_be_bytes(*bytes));
+            let Some(asked) = self.in_flight[link].take() else {
+                return Err("it answered what was not asked".to_owned());
+            };
+            if correlation_id != Some(asked.correlation_id) {
+                return Err("it answered out of order".to_owned());
+            }
+            let frame_bytes = at.len() as u64 + 4;
+            self.note_answer(link, at.clone(), now_ns, recorder, around)?;
+            // The broker prepares the next answer while this one is checked.
+            if now_ns < self.hold_end_ns {
+                self.ask(link, now_ns, around);
+            }
+            let records = self.check_fetched(link, now_ns, recorder, around);
+            let round_trip_ns = now_ns.saturating_sub(asked.sent_ns);
+            recorder.fetch(now_ns, round_trip_ns, frame_bytes, records);
+        }
+        Ok(())
+    }
+
+    /// Reads an answer's outline: how far each partition is now, and where its records lie.
+    fn note_answer(
+        &mut self,
+        link: usize,
+        at: Range<usize>,
+        now_ns: u64,
+        recorder: &mut Recorder,
+        around: &Surroundings<'_>,
+    ) -> Result<(), String> {
+        let frame = self.links[link].frame(at.clone());
+        let frame_address = frame.as_ptr() as usize;
+        let (positions, fetched) = (&mut self.positions, &mut self.fetched);
+        fetched.clear();
+        let mut refused = None;
+        let outcome = response::read(
+            &frame[CORRELATION_BYTES..],
+            self.links[link].version(),
+            |part| {
+                let number = part.partition as u32;
+                let known = positions
+                    .iter()
+                    .position(|position| position.partition == number);
+                let Some(index) = known else { return };
+                if part.error != 0 {
+                    positions[index].retry_at_ns = now_ns + RETRY_NS;
+                    refused = Some((index, part.error));
+                } else if !part.records.is_empty() {
+                    let start = at.start + (part.records.as_ptr() as usize - frame_address);
+                    fetched.push(Fetched {
+                        position: index,
+                        from_offset: positions[index].offset,
+                        at: start..start + part.records.len(),
+                    });
+                }
+            },
+        );
+        let outcome =
+            outcome.map_err(|error| format!("its answer to a Fetch is malformed: {error}"))?;
+        self.note_throttle(link, outcome, now_ns, recorder);
+        if outcome.error != 0 {
+            return Err(format!(
+                "it refused a Fetch: {}",
+                ErrorCode::from_i16(outcome.error)
+            ));
+        }
+        self.advance(link)?;
+        if let Some((index, error)) = refused {
+            self.refuse(index, error, now_ns, around);
+        }
+        Ok(())
+    }
+
+    fn note_throttle(
+        &mut self,
+        link: usize,
+        outcome: FetchOutcome,
+        now_ns: u64,
+        recorder: &mut Recorder,
+    ) {
+        if outcome.throttle_ms > 0 {
+            let throttle_ns = u64::from(outcome.throttle_ms) * 1_000_000;
+            recorder.throttled(now_ns, throttle_ns);
+            self.links[link].mute_until(now_ns + throttle_ns);
+        }
+    }
+
+    /// Moves each position behind the whole batches that have arrived.
+    fn advance(&mut self, link: usize) -> Result<(), String> {
+        for part in &self.fetched {
+            let bytes = self.links[link].frame(part.at.clone());
+            let position = &mut self.positions[part.position];
+            let walked = tally(
+                bytes,
+                part.from_offset,
+                TallyDepth::Headers,
+                &mut self.decompressor,
+                &mut self.scratch,
+                DECOMPRESSED_BYTES_MAX,
+            );
+            match walked {
+                Ok(found) => position.offset = found.next_offset.unwrap_or(position.offset),
+                Err(error) => {
+                    let (partition, offset) = (position.partition, position.offset);
+                    return Err(format!("partition {partition} at offset {offset}: {error}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks and counts the records that the outline found.
+    fn check_fetched(
+        &mut self,
+        link: usize,
+        now_ns: u64,
+        recorder: &mut Recorder,
+        around: &Surroundings<'_>,
+    ) -> u64 {
+        let depth = if self.flow.settings.check_crcs {
+            TallyDepth::Records
+        } else {
+            TallyDepth::Headers
+        };
+        let mut all = 0;
+        for part in &self.fetched {
+            let bytes = self.links[link].frame(part.at.clone());
+            let counted = tally(
+                bytes,
+                part.from_offset,
+                depth,
+                &mut self.decompressor,
+                &mut self.scratch,
+                DECOMPRESSED_BYTES_MAX,
+            );
+            match counted {
+                Ok(found) => {
+                    let logical_bytes = found.key_bytes + found.value_bytes;
+                    recorder.consumed(now_ns, found.records, logical_bytes);
+                    self.totals.consumed += found.records;
+                    self.totals.logical_bytes += logical_bytes;
+                    all += found.records;
+                }
+                Err(error) => {
+                    let partition = self.positions[part.position].partition;
+                    recorder.corrupt(now_ns, 1);
+                    around.broken(now_ns, &self.flow.name, || {
+                        let from = part.from_offset;
+                        format!("partition {partition} from offset {from}: {error}")
+                    });
+                }
+            }
+        }
+        all
+    }
+
+    fn refuse(&mut self, index: usize, error: i16, now_ns: u64, around: &Surroundings<'_>) {
+        let code = ErrorCode::from_i16(error);
+        if code.refreshes_metadata() {
+            around.ask_for_leaders();
+        }
+        let position = &mut self.positions[index];
+        let say = || {
+            format!(
+                "partition {} at offset {}: {code}",
+                position.partition, position.offset
+            )
+        };
+        if code.is_retriable() {
+            around.incident(now_ns, &self.flow.name, say);
+        } else {
+            around.broken(now_ns, &self.flow.name, say);
+            position.end = Some(position.offset);
+        }
+    }
+
+    /// Loses connections whose answer is overdue.
+    fn expire(&mut self, now_ns: u64, around: &Surroundings<'_>) {
+        for link in 0..self.links.len() {
+            let overdue = self.in_flight[link].is_some_and(|asked| {
+                now_ns.saturating_sub(asked.sent_ns) >= self.flow.settings.request_timeout_ns
+            });
+            if overdue {
+                self.lose_link(link, "no answer within request.timeout.ms", around);
+            }
+        }
+    }
+
+    fn lose_link(&mut self, link: usize, why: &str, around: &Surroundings<'_>) {
+        let (now_ns, broker_id) = (around.clock.now_ns(), self.links[link].broker_id());
+        around.incident(now_ns, &self.flow.name, || {
+            format!("lost the connection to broker {broker_id}: {why}")
+        });
+        self.in_flight[link] = None;
+        self.links[link].lost(now_ns, around.registry);
+        around.ask_for_leaders();
+    }
+
+    /// A connection that was asked for is there.
+    pub(crate) fn on_connected(
+        &mut self,
+        link: usize,
+        stream: std::net::TcpStream,
+        version: i16,
+        around: &Surroundings<'_>,
+    ) {
+        if self.links[link]
+            .reconnected(stream, version, around.registry)
+            .is_err()
+        {
+            self.links[link].lost(around.clock.now_ns(), around.registry);
+        }
+    }
+
+    /// A connection that was asked for could not be made.
+    pub(crate) fn on_not_connected(&mut self, link: usize, around: &Surroundings<'_>) {
+        self.links[link].lost(around.clock.now_ns(), around.registry);
+        around.ask_for_leaders();
+    }
+
+    /// New metadata: partitions may have moved to other brokers, also to ones not yet known.
+    pub(crate) fn on_leaders(&mut self, leaders: &Leaders, around: &Surroundings<'_>) {
+        for index in 0..self.positions.len() {
+            let Some(broker_id) = leaders.of(self.positions[index].partition) else {
+                continue;
+            };
+            let known = self
+                .links
+                .iter()
+                .position(|link| link.broker_id() == broker_id);
+            let link = known.unwrap_or_else(|| self.add_link(broker_id, around));
+            self.positions[index].leader = Some(link);
+        }
+    }
+
+    fn add_link(&mut self, broker_id: i32, around: &Surroundings<'_>) -> usize {
+        let index = self.links.len();
+        let bytes_max = self.flow.settings.fetch_bytes_max as usize + RESPONSE_BYTES_EXTRA;
+        self.links.push(BrokerLink::unconnected(
+            broker_id,
+            around.token(index),
+            bytes_max,
+        ));
+        self.in_flight.push(None);
+        index
+    }
+}

@@ -1,0 +1,152 @@
+//! Writes Fetch requests, versions 4 to 12: 4 is the first that brings record batches of format 2, 13
+//! names topics by id and brings nothing that load needs.
+
+use std::ops::RangeInclusive;
+
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::codec::{
+    EncodeError, Lengths, put_array_length, put_i8, put_i16, put_i32, put_i64, put_string,
+};
+
+use crate::hand_codec::no_tags;
+
+/// The versions that [`FetchHead`] writes and `response` reads.
+pub(crate) const VERSIONS: RangeInclusive<i16> = 4..=12;
+
+/// The first version with compact lengths and tagged fields.
+pub(super) const FLEXIBLE_FROM: i16 = 12;
+
+/// What is the same in every Fetch request of one consumer.
+#[derive(Debug, Clone)]
+pub(crate) struct FetchHead {
+    /// Kafka's `client.id`.
+    pub(crate) client_id: String,
+    /// The one topic.
+    pub(crate) topic: String,
+    /// `fetch.max.wait.ms`.
+    pub(crate) wait_ms_max: i32,
+    /// `fetch.min.bytes`.
+    pub(crate) bytes_min: i32,
+    /// `fetch.max.bytes`.
+    pub(crate) bytes_max: i32,
+    /// `max.partition.fetch.bytes`.
+    pub(crate) partition_bytes_max: i32,
+}
+
+impl FetchHead {
+    /// Writes a whole request, size prefix included, for (partition, offset) pairs.
+    pub(crate) fn write(
+        &self,
+        out: &mut Vec<u8>,
+        version: i16,
+        correlation_id: i32,
+        partitions: impl ExactSizeIterator<Item = (u32, i64)>,
+    ) -> Result<(), EncodeError> {
+        let lengths = Lengths::of(version, FLEXIBLE_FROM);
+        put_i32(out, 0);
+        put_i16(out, ApiKey::Fetch.as_i16());
+        put_i16(out, version);
+        put_i32(out, correlation_id);
+        put_string(out, Lengths::Fixed, &self.client_id, "client_id")?;
+        no_tags(out, lengths);
+        self.write_limits(out, version);
+        put_array_length(out, lengths, 1, "topics")?;
+        put_string(out, lengths, &self.topic, "topic")?;
+        put_array_length(out, lengths, partitions.len(), "partitions")?;
+        for (partition, offset) in partitions {
+            self.write_partition(out, version, partition, offset);
+        }
+        no_tags(out, lengths);
+        if version >= 7 {
+            put_array_length(out, lengths, 0, "forgotten_topics_data")?;
+        }
+        if version >= 11 {
+            put_string(out, lengths, "", "rack_id")?;
+        }
+        no_tags(out, lengths);
+        let size = (out.len() - 4) as u32;
+        if let Some(prefix) = out.first_chunk_mut::<4>() {
+            *prefix = size.to_be_bytes();
+        }
+        Ok(())
+    }
+
+    fn write_limits(&self, out: &mut Vec<u8>, version: i16) {
+        put_i32(out, -1); // A consumer, not a replica.
+        put_i32(out, self.wait_ms_max);
+        put_i32(out, self.bytes_min);
+        put_i32(out, self.bytes_max);
+        put_i8(out, 0); // read_uncommitted
+        if version >= 7 {
+            // Session 0, epoch -1: a full request outside of any fetch session (KIP-227).
+            put_i32(out, 0);
+            put_i32(out, -1);
+        }
+    }
+
+    fn write_partition(&self, out: &mut Vec<u8>, version: i16, partition: u32, offset: i64) {
+        put_i32(out, partition as i32);
+        if version >= 9 {
+            put_i32(out, -1); // The leader epoch is not checked.
+        }
+        put_i64(out, offset);
+        if version >= 12 {
+            put_i32(out, -1); // Followers only: epoch of the last record.
+        }
+        if version >= 5 {
+            put_i64(out, -1); // Followers only: log start offset.
+        }
+        put_i32(out, self.partition_bytes_max);
+        no_tags(out, Lengths::of(version, FLEXIBLE_FROM));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kgauge_wire::codec::Reader;
+    use kgauge_wire::messages::{Message, fetch::FetchRequest};
+
+    use super::*;
+
+    #[test]
+    fn every_version_reads_back_as_the_generated_message() {
+        let head = FetchHead {
+            client_id: "kgauge".into(),
+            topic: "orders".into(),
+            wait_ms_max: 500,
+            bytes_min: 1,
+            bytes_max: 52_428_800,
+            partition_bytes_max: 1_048_576,
+        };
+        for version in VERSIONS {
+            let mut bytes = Vec::new();
+            head.write(&mut bytes, version, 3, [(2, 40), (5, 0)].into_iter())
+                .unwrap();
+            assert_eq!(
+                bytes.len() - 4,
+                u32::from_be_bytes(*bytes.first_chunk().unwrap()) as usize
+            );
+            let header = 4 + 16 + usize::from(version >= FLEXIBLE_FROM);
+            let mut reader = Reader::new(&bytes[header..]);
+            let request = FetchRequest::decode(&mut reader, version).unwrap();
+            assert!(reader.is_empty(), "version {version} leaves bytes over");
+            assert_eq!((request.replica_id, request.max_wait_ms), (-1, 500));
+            assert_eq!((request.min_bytes, request.max_bytes), (1, 52_428_800));
+            assert_eq!((request.session_id, request.session_epoch), (0, -1));
+            let topic = &request.topics[0];
+            assert_eq!(topic.topic, "orders");
+            let found: Vec<_> = topic
+                .partitions
+                .iter()
+                .map(|entry| {
+                    (
+                        entry.partition,
+                        entry.fetch_offset,
+                        entry.partition_max_bytes,
+                    )
+                })
+                .collect();
+            assert_eq!(found, [(2, 40, 1_048_576), (5, 0, 1_048_576)]);
+        }
+    }
+}

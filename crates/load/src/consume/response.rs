@@ -1,0 +1,173 @@
+//! Reads Fetch responses without building them.
+
+use kgauge_wire::codec::{DecodeError, Lengths, Reader};
+
+use super::request::FLEXIBLE_FROM;
+use crate::hand_codec::{read_count, skip_tags};
+
+/// What a Fetch response says of one partition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PartitionData<'a> {
+    /// The partition.
+    pub(crate) partition: i32,
+    /// Kafka's error code, 0 for none.
+    pub(crate) error: i16,
+    /// The first offset that consumers cannot read yet.
+    pub(crate) high_watermark: i64,
+    /// Record batches as they lie in the log; the last may be cut off.
+    pub(crate) records: &'a [u8],
+}
+
+/// What a Fetch response says as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FetchOutcome {
+    pub(crate) throttle_ms: u32,
+    pub(crate) error: i16,
+}
+
+/// Reads the body of a response (after its correlation id) and calls `each` for every partition.
+pub(crate) fn read<'a>(
+    body: &'a [u8],
+    version: i16,
+    mut each: impl FnMut(PartitionData<'a>),
+) -> Result<FetchOutcome, DecodeError> {
+    let lengths = Lengths::of(version, FLEXIBLE_FROM);
+    let mut reader = Reader::new(body);
+    skip_tags(&mut reader, lengths)?;
+    let throttle_ms = u32::try_from(reader.read_i32()?).unwrap_or(0);
+    let mut error = 0;
+    if version >= 7 {
+        error = reader.read_i16()?;
+        reader.read_i32()?; // The session that was not asked for.
+    }
+    for _ in 0..read_count(&mut reader, lengths)? {
+        reader.read_nullable_string(lengths)?;
+        for _ in 0..read_count(&mut reader, lengths)? {
+            each(partition(&mut reader, version, lengths)?);
+        }
+        skip_tags(&mut reader, lengths)?;
+    }
+    skip_tags(&mut reader, lengths)?;
+    Ok(FetchOutcome { throttle_ms, error })
+}
+
+fn partition<'a>(
+    reader: &mut Reader<'a>,
+    version: i16,
+    lengths: Lengths,
+) -> Result<PartitionData<'a>, DecodeError> {
+    let partition = reader.read_i32()?;
+    let error = reader.read_i16()?;
+    let high_watermark = reader.read_i64()?;
+    reader.read_i64()?; // Last stable offset.
+    if version >= 5 {
+        reader.read_i64()?; // Log start offset.
+    }
+    for _ in 0..read_count(reader, lengths)? {
+        reader.read_slice(16)?; // An aborted transaction: producer id, first offset.
+        skip_tags(reader, lengths)?;
+    }
+    if version >= 11 {
+        reader.read_i32()?; // A replica that would rather be read from.
+    }
+    let bytes = read_count(reader, lengths)?;
+    let records = reader.read_slice(bytes)?;
+    skip_tags(reader, lengths)?;
+    Ok(PartitionData {
+        partition,
+        error,
+        high_watermark,
+        records,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use kgauge_wire::messages::Message;
+    use kgauge_wire::messages::fetch::{
+        AbortedTransaction, FetchResponse, FetchableTopicResponse, PartitionData as Wire,
+    };
+
+    use super::super::request::VERSIONS;
+    use super::*;
+
+    fn response(version: i16) -> Vec<u8> {
+        let full = Wire {
+            partition_index: 2,
+            high_watermark: 70,
+            aborted_transactions: Some(vec![AbortedTransaction {
+                producer_id: 1,
+                first_offset: 5,
+            }]),
+            records: Some(b"batches".as_slice().into()),
+            ..Default::default()
+        };
+        let refused = Wire {
+            partition_index: 4,
+            error_code: 6,
+            ..Default::default()
+        };
+        let message = FetchResponse {
+            throttle_time_ms: 9,
+            responses: vec![FetchableTopicResponse {
+                topic: "orders".into(),
+                partitions: vec![full, refused],
+                ..Default::default()
+            }],
+            ..Default::default()
+        };
+        let mut bytes = if version >= FLEXIBLE_FROM {
+            vec![0]
+        } else {
+            Vec::new()
+        };
+        message.encode(&mut bytes, version).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn every_version_is_read_as_the_generated_message_writes_it() {
+        for version in VERSIONS {
+            let bytes = response(version);
+            let mut parts = Vec::new();
+            let outcome = read(&bytes, version, |part| parts.push(part)).unwrap();
+            assert_eq!(
+                outcome,
+                FetchOutcome {
+                    throttle_ms: 9,
+                    error: 0
+                },
+                "version {version}"
+            );
+            let summary: Vec<_> = parts
+                .iter()
+                .map(|part| {
+                    (
+                        part.partition,
+                        part.error,
+                        part.high_watermark,
+                        part.records,
+                    )
+                })
+                .collect();
+            assert_eq!(summary[0], (2, 0, 70, b"batches".as_slice()));
+            assert_eq!(
+                (summary[1].0, summary[1].1, summary[1].3),
+                (4, 6, b"".as_slice())
+            );
+        }
+    }
+
+    #[test]
+    fn a_response_cut_anywhere_is_an_error_and_no_panic() {
+        for version in VERSIONS {
+            let bytes = response(version);
+            for end in 0..bytes.len() {
+                assert!(
+                    read(&bytes[..end], version, |_| ()).is_err(),
+                    "{version}: {end}"
+                );
+            }
+        }
+    }
+}

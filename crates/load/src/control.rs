@@ -1,0 +1,249 @@
+//! The clerk: a thread beside the workers for what has to wait.
+//!
+//! Connecting, asking for metadata, getting a producer id: all of it blocks, none of it is frequent,
+//! and none of it may hold up a worker. Workers ask, the clerk does, and wakes them with what it got.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use kgauge_client::admin::ProducerIdError;
+use kgauge_client::{ClientConfig, Cluster, ClusterError, Connection, Interrupt};
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::error_code::ErrorCode;
+
+use crate::produce::Identity;
+use crate::{consume, produce};
+
+/// Kafka's default of `retry.backoff.ms`: metadata is not asked for more often.
+const LEADERS_PAUSE: Duration = Duration::from_millis(100);
+
+/// A broker that does not accept a connection within this counts as away; it is tried again.
+const CONNECT_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// What workers ask for.
+#[derive(Debug)]
+pub(crate) enum Ask {
+    Leaders {
+        worker: usize,
+    },
+    Connect {
+        worker: usize,
+        client: usize,
+        link: usize,
+        broker_id: i32,
+    },
+    ProducerId {
+        worker: usize,
+        client: usize,
+    },
+    /// The run is over.
+    Stop,
+}
+
+/// What the clerk got.
+#[derive(Debug)]
+pub(crate) enum Told {
+    Leaders(Arc<Leaders>),
+    Connected {
+        client: usize,
+        link: usize,
+        stream: std::net::TcpStream,
+        produce_version: i16,
+        fetch_version: i16,
+    },
+    NotConnected {
+        client: usize,
+        link: usize,
+    },
+    ProducerId {
+        client: usize,
+        identity: Identity,
+    },
+}
+
+/// Who leads the topic's partitions.
+#[derive(Debug, Default)]
+pub(crate) struct Leaders(pub(crate) Vec<Option<i32>>);
+
+impl Leaders {
+    /// The broker that leads a partition, if one does.
+    pub(crate) fn of(&self, partition: u32) -> Option<i32> {
+        self.0.get(partition as usize).copied().flatten()
+    }
+}
+
+/// The way to one worker.
+pub(crate) struct Desk {
+    pub(crate) told: Sender<Told>,
+    pub(crate) waker: mio::Waker,
+}
+
+impl Desk {
+    fn tell(&self, told: Told) {
+        // A worker that is gone needs no answer; one that is there looks when it is woken.
+        if self.told.send(told).is_ok() {
+            let _ = self.waker.wake();
+        }
+    }
+}
+
+/// The clerk's own state.
+struct Clerk {
+    cluster: Cluster,
+    config: ClientConfig,
+    topic: String,
+    desks: Vec<Desk>,
+    interrupt: Interrupt,
+    /// Workers that wait for leaders, and since when the last answer stands.
+    waiting: HashSet<usize>,
+    leaders_at: Instant,
+    /// Clients that wait for a producer id.
+    nameless: Vec<(usize, usize)>,
+}
+
+/// Starts the clerk.
+pub(crate) fn start(
+    cluster: Cluster,
+    config: ClientConfig,
+    topic: String,
+    desks: Vec<Desk>,
+    interrupt: Interrupt,
+    asks: Receiver<Ask>,
+) -> std::io::Result<JoinHandle<()>> {
+    let mut clerk = Clerk {
+        cluster,
+        config,
+        topic,
+        desks,
+        interrupt,
+        waiting: HashSet::new(),
+        leaders_at: Instant::now(),
+        nameless: Vec::new(),
+    };
+    std::thread::Builder::new()
+        .name("load-clerk".to_owned())
+        .spawn(move || clerk.serve(&asks))
+}
+
+impl Clerk {
+    fn serve(&mut self, asks: &Receiver<Ask>) {
+        loop {
+            let ask = if self.waiting.is_empty() && self.nameless.is_empty() {
+                asks.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            } else {
+                asks.recv_timeout(LEADERS_PAUSE)
+            };
+            match ask {
+                Ok(Ask::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Ask::Leaders { worker }) => {
+                    self.waiting.insert(worker);
+                }
+                Ok(Ask::ProducerId { worker, client }) => self.nameless.push((worker, client)),
+                Ok(Ask::Connect {
+                    worker,
+                    client,
+                    link,
+                    broker_id,
+                }) => {
+                    self.connect(worker, client, link, broker_id);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if !self.waiting.is_empty() && self.leaders_at.elapsed() >= LEADERS_PAUSE {
+                self.find_leaders();
+            }
+            self.name_the_nameless();
+        }
+    }
+
+    fn find_leaders(&mut self) {
+        self.leaders_at = Instant::now();
+        let Ok(leaders) = leaders(&mut self.cluster, &self.topic) else {
+            return;
+        };
+        let leaders = Arc::new(leaders);
+        for worker in self.waiting.drain() {
+            if let Some(desk) = self.desks.get(worker) {
+                desk.tell(Told::Leaders(Arc::clone(&leaders)));
+            }
+        }
+    }
+
+    fn connect(&mut self, worker: usize, client: usize, link: usize, broker_id: i32) {
+        let told = match self.try_connect(broker_id) {
+            Some((stream, produce_version, fetch_version)) => Told::Connected {
+                client,
+                link,
+                stream,
+                produce_version,
+                fetch_version,
+            },
+            None => Told::NotConnected { client, link },
+        };
+        if let Some(desk) = self.desks.get(worker) {
+            desk.tell(told);
+        }
+    }
+
+    fn try_connect(&self, broker_id: i32) -> Option<(std::net::TcpStream, i16, i16)> {
+        let address = &self.cluster.metadata().broker(broker_id)?.address;
+        let limit = CONNECT_TIME_MAX.min(self.config.connection_setup_timeout);
+        let connection =
+            Connection::connect_within(address, &self.config, limit, &self.interrupt).ok()?;
+        let versions = connection.api_versions();
+        let produce_version = versions.highest_common(ApiKey::Produce, produce::VERSIONS)?;
+        let fetch_version = versions.highest_common(ApiKey::Fetch, consume::VERSIONS)?;
+        let parts = connection.into_parts().ok()?;
+        Some((parts.stream, produce_version, fetch_version))
+    }
+
+    fn name_the_nameless(&mut self) {
+        let waiting = std::mem::take(&mut self.nameless);
+        for (worker, client) in waiting {
+            match producer_identity(&mut self.cluster) {
+                Ok(identity) => {
+                    if let Some(desk) = self.desks.get(worker) {
+                        desk.tell(Told::ProducerId { client, identity });
+                    }
+                }
+                Err(_) => self.nameless.push((worker, client)),
+            }
+        }
+    }
+}
+
+/// Asks the cluster who leads the topic's partitions.
+pub(crate) fn leaders(cluster: &mut Cluster, topic: &str) -> Result<Leaders, ClusterError> {
+    let metadata = cluster.refresh(&[topic])?;
+    let Some(found) = metadata.topic(topic).filter(|found| found.error.is_none()) else {
+        let code = metadata
+            .topic(topic)
+            .map_or(ErrorCode::UnknownTopicOrPartition, |found| found.error);
+        return Err(ClusterError::Topic {
+            topic: topic.to_owned(),
+            code,
+        });
+    };
+    let mut leaders = vec![None; found.partitions.len()];
+    for partition in &found.partitions {
+        if let Some(place) = usize::try_from(partition.index)
+            .ok()
+            .and_then(|at| leaders.get_mut(at))
+        {
+            *place = partition.leader_id;
+        }
+    }
+    Ok(Leaders(leaders))
+}
+
+/// Asks the cluster for a producer id.
+pub(crate) fn producer_identity(cluster: &mut Cluster) -> Result<Identity, ProducerIdError> {
+    let given = cluster.init_producer_id()?;
+    Ok(Identity {
+        id: given.id,
+        epoch: given.epoch,
+    })
+}

@@ -1,0 +1,86 @@
+//! Things that went wrong in a run, in words; bounded, because a dead broker says the same for ever.
+
+use std::sync::Mutex;
+
+/// Incidents kept with their words; beyond it they are only counted.
+const KEPT_MAX: usize = 200;
+
+/// Something that went wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Incident {
+    /// When, on the run's clock.
+    pub at_ns: u64,
+    /// Whose trouble it was.
+    pub flow: String,
+    /// What happened, for people.
+    pub what: String,
+    /// The result is bad because of it.
+    pub is_bad: bool,
+}
+
+impl Incident {
+    pub(crate) fn new(at_ns: u64, flow: &str, what: String, is_bad: bool) -> Self {
+        Self {
+            at_ns,
+            flow: flow.to_owned(),
+            what,
+            is_bad,
+        }
+    }
+}
+
+/// Collects incidents from all threads. They are rare, so a lock does no harm.
+#[derive(Debug, Default)]
+pub(crate) struct Incidents(Mutex<Noted>);
+
+/// What was collected.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Noted {
+    pub(crate) kept: Vec<Incident>,
+    pub(crate) dropped: u64,
+    pub(crate) any_bad: bool,
+}
+
+impl Incidents {
+    pub(crate) fn note(&self, incident: Incident) {
+        let mut noted = self.lock();
+        noted.any_bad |= incident.is_bad;
+        if noted.kept.len() < KEPT_MAX {
+            noted.kept.push(incident);
+        } else {
+            noted.dropped += 1;
+        }
+    }
+
+    /// Takes what has been noted since the last call.
+    pub(crate) fn take(&self) -> Noted {
+        std::mem::take(&mut *self.lock())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Noted> {
+        // A thread that died while it noted something has left whole entries behind.
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_are_bounded_and_the_rest_is_counted() {
+        let incidents = Incidents::default();
+        for at_ns in 0..KEPT_MAX as u64 + 5 {
+            incidents.note(Incident::new(at_ns, "writers", "lost".into(), at_ns == 204));
+        }
+        let noted = incidents.take();
+        assert_eq!((noted.kept.len(), noted.dropped), (KEPT_MAX, 5));
+        assert!(
+            noted.any_bad,
+            "a bad one counts even when its words are not kept"
+        );
+        assert!(incidents.take().kept.is_empty());
+    }
+}

@@ -1,0 +1,283 @@
+//! One non-blocking connection to a broker: frames out, frames in.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice, Write};
+use std::ops::Range;
+
+use mio::net::TcpStream;
+use mio::{Interest, Registry, Token};
+
+use crate::inbox::{Arrived, FrameError, Inbox};
+
+/// Pieces handed to the kernel in one call; a request of many partitions takes several calls.
+const SLICES_MAX: usize = 64;
+
+/// A request on its way out: bytes of its own, with batches that lie elsewhere in between.
+///
+/// Batches are not copied into the frame: they stay where they were encoded, and the kernel gathers
+/// them from there.
+#[derive(Debug, Default)]
+pub(crate) struct Frame {
+    /// Everything but the batches.
+    pub(crate) head: Vec<u8>,
+    /// After `head[..end]` comes that batch.
+    pub(crate) cuts: Vec<Cut>,
+    written: usize,
+}
+
+/// Where a batch goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cut {
+    /// Bytes of the head before the batch.
+    pub(crate) head_end: usize,
+    /// The batch's place in its producer's slab.
+    pub(crate) batch: u32,
+}
+
+/// Finds a batch's bytes by its place.
+pub(crate) trait Bodies {
+    /// The bytes of that batch, as they go on the wire.
+    fn body(&self, batch: u32) -> &[u8];
+}
+
+/// For frames without batches.
+pub(crate) struct NoBodies;
+
+impl Bodies for NoBodies {
+    fn body(&self, _batch: u32) -> &[u8] {
+        &[]
+    }
+}
+
+impl Frame {
+    fn reset(&mut self) {
+        self.head.clear();
+        self.cuts.clear();
+        self.written = 0;
+    }
+
+    /// Bytes on the wire, the size prefix included.
+    pub(crate) fn wire_bytes(&self, bodies: &impl Bodies) -> usize {
+        self.head.len()
+            + self
+                .cuts
+                .iter()
+                .map(|cut| bodies.body(cut.batch).len())
+                .sum::<usize>()
+    }
+
+    /// Writes the size prefix, once all cuts are known.
+    pub(crate) fn seal(&mut self, bodies: &impl Bodies) {
+        let size = (self.wire_bytes(bodies) - 4) as u32;
+        if let Some(prefix) = self.head.first_chunk_mut::<4>() {
+            *prefix = size.to_be_bytes();
+        }
+    }
+
+    /// Collects the unwritten pieces into `slices`; returns how many.
+    fn unwritten<'a>(
+        &'a self,
+        bodies: &'a impl Bodies,
+        slices: &mut [IoSlice<'a>; SLICES_MAX],
+    ) -> usize {
+        let (mut skip, mut count, mut head_start) = (self.written, 0, 0);
+        let mut push = |piece: &'a [u8]| {
+            if skip >= piece.len() {
+                skip -= piece.len();
+            } else if count < SLICES_MAX {
+                slices[count] = IoSlice::new(&piece[skip..]);
+                skip = 0;
+                count += 1;
+            }
+        };
+        for cut in &self.cuts {
+            push(&self.head[head_start..cut.head_end]);
+            push(bodies.body(cut.batch));
+            head_start = cut.head_end;
+        }
+        push(&self.head[head_start..]);
+        count
+    }
+}
+
+/// A connection with its queues. Lost connections keep the link; it gets a new stream later.
+#[derive(Debug)]
+pub(crate) struct Link {
+    stream: Option<TcpStream>,
+    token: Token,
+    inbox: Inbox,
+    outbox: VecDeque<Frame>,
+    spare: Vec<Frame>,
+    correlation_id: i32,
+}
+
+impl Link {
+    /// A link without a connection yet.
+    pub(crate) fn new(token: Token, frame_bytes_max: usize) -> Self {
+        Self {
+            stream: None,
+            token,
+            inbox: Inbox::new(frame_bytes_max),
+            outbox: VecDeque::new(),
+            spare: Vec::new(),
+            correlation_id: 0,
+        }
+    }
+
+    /// Takes over a connected stream that has done its handshake.
+    pub(crate) fn open(
+        &mut self,
+        stream: std::net::TcpStream,
+        registry: &Registry,
+    ) -> io::Result<()> {
+        stream.set_nonblocking(true)?;
+        let mut stream = TcpStream::from_std(stream);
+        registry.register(
+            &mut stream,
+            self.token,
+            Interest::READABLE | Interest::WRITABLE,
+        )?;
+        self.stream = Some(stream);
+        Ok(())
+    }
+
+    /// Drops the connection and everything that was queued on it.
+    pub(crate) fn close(&mut self, registry: &Registry) {
+        if let Some(mut stream) = self.stream.take() {
+            // A stream that cannot be taken out of the selector leaves it by being closed.
+            let _ = registry.deregister(&mut stream);
+        }
+        self.inbox.clear();
+        while let Some(frame) = self.outbox.pop_front() {
+            self.spare.push(frame);
+        }
+    }
+
+    /// Whether there is a connection.
+    pub(crate) fn is_open(&self) -> bool {
+        self.stream.is_some()
+    }
+
+    /// An empty frame, and the correlation id that its header must carry.
+    pub(crate) fn new_frame(&mut self) -> (Frame, i32) {
+        let mut frame = self.spare.pop().unwrap_or_default();
+        frame.reset();
+        self.correlation_id = self.correlation_id.wrapping_add(1);
+        (frame, self.correlation_id)
+    }
+
+    /// Queues a sealed frame.
+    pub(crate) fn push(&mut self, frame: Frame) {
+        self.outbox.push_back(frame);
+    }
+
+    /// Hands the kernel what it takes. Returns how many frames have gone out completely.
+    pub(crate) fn write(&mut self, bodies: &impl Bodies) -> io::Result<usize> {
+        let Some(stream) = &mut self.stream else {
+            return Ok(0);
+        };
+        let mut complete = 0;
+        while let Some(frame) = self.outbox.front_mut() {
+            let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+            let count = frame.unwritten(bodies, &mut slices);
+            if count == 0 {
+                self.spare.extend(self.outbox.pop_front());
+                complete += 1;
+                continue;
+            }
+            match stream.write_vectored(&slices[..count]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(bytes) => frame.written += bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(complete),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(complete)
+    }
+
+    /// Reads once what the socket has.
+    pub(crate) fn read(&mut self) -> io::Result<Arrived> {
+        match &mut self.stream {
+            Some(stream) => self.inbox.read_from(stream),
+            None => Ok(Arrived {
+                bytes: 0,
+                closed: false,
+                more: false,
+            }),
+        }
+    }
+
+    /// The next whole frame that has arrived.
+    pub(crate) fn next_frame(&mut self) -> Result<Option<Range<usize>>, FrameError> {
+        self.inbox.next_frame()
+    }
+
+    /// The bytes of a frame.
+    pub(crate) fn frame(&self, at: Range<usize>) -> &[u8] {
+        self.inbox.frame(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Two([Vec<u8>; 2]);
+
+    impl Bodies for Two {
+        fn body(&self, batch: u32) -> &[u8] {
+            &self.0[batch as usize]
+        }
+    }
+
+    fn frame() -> (Frame, Two) {
+        let head = vec![0, 0, 0, 0, b'a', b'b', b'c', b'd'];
+        let cuts = vec![
+            Cut {
+                head_end: 6,
+                batch: 1,
+            },
+            Cut {
+                head_end: 7,
+                batch: 0,
+            },
+        ];
+        let mut frame = Frame {
+            head,
+            cuts,
+            written: 0,
+        };
+        let bodies = Two([b"ONE".to_vec(), b"SECOND".to_vec()]);
+        frame.seal(&bodies);
+        (frame, bodies)
+    }
+
+    #[test]
+    fn batches_stand_between_the_pieces_of_the_head() {
+        let (frame, bodies) = frame();
+        let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+        let count = frame.unwritten(&bodies, &mut slices);
+        let all: Vec<u8> = slices[..count]
+            .iter()
+            .flat_map(|piece| piece.to_vec())
+            .collect();
+        assert_eq!(all, b"\0\0\0\x0dabSECONDcONEd");
+    }
+
+    #[test]
+    fn a_write_goes_on_where_the_last_one_ended() {
+        let (mut frame, bodies) = frame();
+        let whole = b"\0\0\0\x0dabSECONDcONEd";
+        for written in 0..=whole.len() {
+            frame.written = written;
+            let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+            let count = frame.unwritten(&bodies, &mut slices);
+            let rest: Vec<u8> = slices[..count]
+                .iter()
+                .flat_map(|piece| piece.to_vec())
+                .collect();
+            assert_eq!(rest, whole[written..], "after {written} bytes");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Fills a topic before a trial: the backlog that consumers will read.
+
+use std::collections::BTreeMap;
+
+use kgauge_client::{ClientConfig, Interrupt};
+use kgauge_results::SliceSink;
+use kgauge_scenario::{
+    Acks, Compression, CompressionCodec, FlowPlan, Partitioner, Preload, ProduceFlow,
+    ProducerSettings, Shape, Share, Stages, TopicPlan, Trial,
+};
+
+use crate::prepare::{Load, LoadSetup, PrepareError};
+use crate::run::{LoadError, LoadOutcome, Progress};
+
+/// A preload that gets no answers gives up after this.
+const DRAIN_NS_MAX: u64 = 60_000_000_000;
+
+/// Why a topic could not be filled.
+#[derive(Debug, thiserror::Error)]
+pub enum PreloadError {
+    /// It could not begin.
+    #[error("cannot fill topic {topic}: {error}")]
+    Prepare {
+        /// The topic.
+        topic: String,
+        /// What is wrong.
+        error: PrepareError,
+    },
+    /// It did not end well.
+    #[error("cannot fill topic {topic}: {error}")]
+    Load {
+        /// The topic.
+        topic: String,
+        /// What is wrong.
+        error: LoadError,
+    },
+    /// Not every record was acked.
+    #[error("topic {topic} was filled with {acked} of {wanted} records only; the others failed")]
+    Short {
+        /// The topic.
+        topic: String,
+        /// Records that are there.
+        acked: u64,
+        /// Records that should be.
+        wanted: u64,
+    },
+    /// Somebody raised the interrupt.
+    #[error("filling topic {topic} was interrupted")]
+    Interrupted {
+        /// The topic.
+        topic: String,
+    },
+}
+
+/// Writes a preload's records, as fast as the cluster takes them, evenly over the partitions.
+///
+/// The producer is one with Kafka's defaults (16 KiB batches, acks=all, idempotent), so that what
+/// consumers find is batched as applications batch, but in turns over the partitions.
+pub fn preload(
+    topic: &str,
+    plan: &TopicPlan,
+    preload: &Preload,
+    client: &ClientConfig,
+    interrupt: &Interrupt,
+    on_progress: impl FnMut(&Progress),
+) -> Result<LoadOutcome, PreloadError> {
+    let share = share_of(plan, preload);
+    // Nobody keeps these samples: the other end of the sink is dropped with the load.
+    let discard = || SliceSink::memory().0;
+    let setup = LoadSetup {
+        share: &share,
+        topic,
+        client,
+        sink: &discard,
+        interrupt,
+    };
+    let topic = topic.to_owned();
+    let load = Load::prepare(&setup).map_err(|error| PreloadError::Prepare {
+        topic: topic.clone(),
+        error,
+    })?;
+    let outcome = load.run(on_progress).map_err(|error| PreloadError::Load {
+        topic: topic.clone(),
+        error,
+    })?;
+    if outcome.interrupted {
+        return Err(PreloadError::Interrupted { topic });
+    }
+    let acked = outcome.flows.iter().map(|flow| flow.totals.acked).sum();
+    if acked == preload.records {
+        Ok(outcome)
+    } else {
+        Err(PreloadError::Short {
+            topic,
+            acked,
+            wanted: preload.records,
+        })
+    }
+}
+
+/// Kafka 4.3's defaults, but for the partitioner.
+fn settings() -> ProducerSettings {
+    const MS: u64 = 1_000_000;
+    ProducerSettings {
+        acks: Acks::All,
+        batch_bytes: 16_384,
+        linger_ns: 5 * MS,
+        buffer_bytes: 32 << 20,
+        block_ns_max: 60_000 * MS,
+        in_flight_max: 5,
+        request_bytes_max: 1 << 20,
+        compression: Compression {
+            codec: CompressionCodec::None,
+            level: None,
+        },
+        idempotence: true,
+        retries: i32::MAX as u32,
+        retry_backoff_ns: 100 * MS,
+        retry_backoff_ns_max: 1_000 * MS,
+        delivery_timeout_ns: 120_000 * MS,
+        request_timeout_ns: 30_000 * MS,
+        partitioner: Partitioner::RoundRobin,
+        send_buffer_bytes: None,
+        receive_buffer_bytes: None,
+        client_id: "kgauge-preload".to_owned(),
+        metadata_age_ns_max: 300_000 * MS,
+    }
+}
+
+fn share_of(plan: &TopicPlan, preload: &Preload) -> Share {
+    let flow = ProduceFlow {
+        name: "preload".to_owned(),
+        producers: 1,
+        shape: Shape::Max,
+        records_max: Some(preload.records),
+        record: preload.record.clone(),
+        settings: settings(),
+        skip_after_ns: u64::MAX,
+    };
+    let trial = Trial {
+        index: 0,
+        scenario: String::new(),
+        question: String::new(),
+        name: String::new(),
+        factors: Vec::new(),
+        topic: TopicPlan {
+            config: BTreeMap::new(),
+            preload: None,
+            ..plan.clone()
+        },
+        flows: vec![FlowPlan::Produce(flow)],
+        stages: Stages {
+            warm_up_ns: 0,
+            hold_ns: None,
+            drain_ns_max: DRAIN_NS_MAX,
+        },
+        repeats: 1,
+        goals: Vec::new(),
+        published: Vec::new(),
+    };
+    let run_id = String::new();
+    Share {
+        run_id,
+        agent_index: 0,
+        agent_count: 1,
+        trial,
+        repeat: 0,
+        seed: 0,
+    }
+}

@@ -1,0 +1,229 @@
+//! Answers come in: every record of an answered batch becomes a sample.
+
+use kgauge_results::Recorder;
+use kgauge_wire::error_code::ErrorCode;
+
+use super::producer::{InFlight, Producer};
+use super::response;
+use crate::worker::Surroundings;
+
+/// Bytes of a response before its body: the correlation id.
+const CORRELATION_BYTES: usize = 4;
+
+/// What a refusal means for the batch.
+enum Refusal {
+    /// It can be sent again.
+    Retry { refresh_metadata: bool },
+    /// It is lost.
+    Fail,
+    /// It is lost, and the producer's sequence is broken.
+    FailIdentity,
+}
+
+impl Producer {
+    /// A connection has something to read or room to write.
+    pub(crate) fn on_event(
+        &mut self,
+        link: usize,
+        recorder: &mut Recorder,
+        around: &Surroundings<'_>,
+    ) {
+        self.write(link, recorder, around);
+        loop {
+            match self.links[link].read() {
+                Err(error) => return self.lose_link(link, &error.to_string(), recorder, around),
+                Ok(arrived) if arrived.closed => {
+                    return self.lose_link(link, "the broker closed it", recorder, around);
+                }
+                Ok(arrived) => {
+                    if let Err(why) = self.read_answers(link, recorder, around) {
+                        return self.lose_link(link, &why, recorder, around);
+                    }
+                    if !arrived.more {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn read_answers(
+        &mut self,
+        link: usize,
+        recorder: &mut Recorder,
+        around: &Surroundings<'_>,
+    ) -> Result<(), String> {
+        while let Some(at) = self.links[link]
+            .next_frame()
+            .map_err(|error| error.to_string())?
+        {
+            let now_ns = around.clock.now_ns();
+            let Some(entry) = self.in_flight[link].pop_front() else {
+                return Err("it answered what was not asked".to_owned());
+            };
+            let frame = self.links[link].frame(at.clone());
+            let correlation_id = frame
+                .first_chunk::<4>()
+                .map(|bytes| i32::from_be_bytes(*bytes));
+            if correlation_id != Some(entry.correlation_id) {
+                self.in_flight[link].push_front(entry);
+                return Err("it answered out of order".to_owned());
+            }
+            let round_trip_ns = now_ns.saturating_sub(entry.sent_ns);
+            recorder.request(now_ns, entry.as_request(Some(round_trip_ns)));
+            self.read_answer(link, at, entry, now_ns, recorder, around)?;
+        }
+        Ok(())
+    }
+
+    fn read_answer(
+        &mut self,
+        link: usize,
+        at: std::ops::Range<usize>,
+        mut entry: InFlight,
+        now_ns: u64,
+        recorder: &mut Recorder,
+        around: &Surroundings<'_>,
+    ) -> Result<(), String> {
+        let version = self.links[link].version();
+        let (mut refused, mut unmatched) = (Vec::new(), 0);
+        let body = &self.links[link].frame(at)[CORRELATION_BYTES..];
+        let (pool, mut acked) = (&self.pool, 0);
+        let outcome = response::read(body, version, |answer| {
+            // Brokers answer in the order of the request, so the first place looked at is right.
+            let found = entry.batches[acked..]
+                .iter()
+                .position(|&place| pool[place].partition as i32 == answer.partition);
+            match found {
+                None => unmatched += 1,
+                Some(at) => {
+                    entry.batches.swap(acked, acked + at);
+                    if answer.error != 0 {
+                        let words = answer.message.map(|words| words.into_owned());
+                        refused.push((entry.batches[acked], answer.error, words));
+                    }
+                    acked += 1;
+                }
+            }
+        });
+        let throttle_ms = match outcome {
+            Ok(throttle_ms) if unmatched == 0 && acked == entry.batches.len() => throttle_ms,
+            _ => {
+                self.in_flight[link].push_front(entry);
+                return Err("its answer to a Produce request is malformed".to_owned());
+            }
+        };
+        if throttle_ms > 0 {
+            let throttle_ns = u64::from(throttle_ms) * 1_000_000;
+            recorder.throttled(now_ns, throttle_ns);
+            self.links[link].mute_until(now_ns + throttle_ns);
+        }
+        for (place, error, words) in refused {
+            entry.batches.retain(|&other| other != place);
+            self.refuse(place, error, words, now_ns, recorder, around);
+        }
+        self.answer_all(entry, now_ns, recorder);
+        Ok(())
+    }
+
+    /// Every batch of the request has been acked.
+    pub(super) fn answer_all(&mut self, entry: InFlight, now_ns: u64, recorder: &mut Recorder) {
+        for &place in &entry.batches {
+            self.partition_of(place).in_flight -= 1;
+            self.ack(place, now_ns, recorder);
+        }
+        self.spare_in_flight.push(entry);
+    }
+
+    fn ack(&mut self, place: u32, now_ns: u64, recorder: &mut Recorder) {
+        let (batch, value_bytes) = (&self.pool[place], self.payload.value_bytes() as u64);
+        let mut records = 0;
+        for stretch in &batch.stretches {
+            let count = u64::from(stretch.records);
+            let bytes = count * value_bytes;
+            recorder.acked(stretch.intended_ns, stretch.sent_ns, now_ns, count, bytes);
+            records += count;
+        }
+        self.totals.acked += records;
+        self.totals.logical_bytes += records * value_bytes;
+        self.release(place, records, now_ns);
+    }
+
+    /// The batch has its outcome: its memory is free again.
+    pub(super) fn release(&mut self, place: u32, records: u64, now_ns: u64) {
+        self.outstanding.change(now_ns, 0, records);
+        self.pool.give_back(place);
+    }
+
+    /// The broker refused a batch.
+    fn refuse(
+        &mut self,
+        place: u32,
+        error: i16,
+        words: Option<String>,
+        now_ns: u64,
+        recorder: &mut Recorder,
+        around: &Surroundings<'_>,
+    ) {
+        self.partition_of(place).in_flight -= 1;
+        let code = ErrorCode::from_i16(error);
+        if code == ErrorCode::DuplicateSequenceNumber {
+            // A retry of what had arrived before: the broker has it, once.
+            return self.ack(place, now_ns, recorder);
+        }
+        match self.judge(place, code) {
+            Refusal::Retry { refresh_metadata } => {
+                if refresh_metadata {
+                    self.forget_leader(place, around);
+                }
+                self.retry(place, error, now_ns, recorder);
+            }
+            refusal => {
+                let partition = self.pool[place].partition;
+                around.incident(now_ns, &self.flow.name, || {
+                    let words = words.map_or_else(String::new, |words| format!(": {words}"));
+                    format!(
+                        "{} refused a batch of partition {partition}: {code}{words}",
+                        self.head.topic
+                    )
+                });
+                if matches!(refusal, Refusal::FailIdentity) {
+                    self.identity_wanted = true;
+                }
+                self.fail(place, error, now_ns, recorder);
+            }
+        }
+    }
+
+    fn judge(&self, place: u32, code: ErrorCode) -> Refusal {
+        let idempotent = self.identity.is_some();
+        match code {
+            ErrorCode::OutOfOrderSequenceNumber if idempotent => {
+                // Something before it is being retried: then it comes again after that.
+                let batch = &self.pool[place];
+                let partition = &self.partitions[batch.partition as usize];
+                let overtaken = partition.waiting().any(|other| {
+                    self.pool[other].attempts > 0 && self.pool[other].order < batch.order
+                });
+                if overtaken {
+                    Refusal::Retry {
+                        refresh_metadata: false,
+                    }
+                } else {
+                    Refusal::FailIdentity
+                }
+            }
+            ErrorCode::UnknownProducerId
+            | ErrorCode::InvalidProducerEpoch
+            | ErrorCode::InvalidProducerIdMapping
+                if idempotent =>
+            {
+                Refusal::FailIdentity
+            }
+            code if code.is_retriable() => Refusal::Retry {
+                refresh_metadata: code.refreshes_metadata(),
+            },
+            _ => Refusal::Fail,
+        }
+    }
+}

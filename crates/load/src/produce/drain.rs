@@ -1,0 +1,238 @@
+//! Batches go out: one a partition in each request, as many requests as may be in flight.
+
+use kgauge_results::Recorder;
+use kgauge_wire::record_batch::{HEADER_BYTES, ProducerState};
+
+use super::producer::{InFlight, Producer};
+use super::request::ProduceHead;
+use crate::worker::Surroundings;
+
+/// Bytes of a request beside its batches: header, topic, and for each partition index, length, tags.
+const REQUEST_OVERHEAD_BYTES: usize = 512;
+
+/// By how much the estimate of the compression ratio falls and rises towards what is seen
+/// (`CompressionRatioEstimator`: improving and deteriorating step).
+const RATIO_IMPROVING: f32 = 0.005;
+const RATIO_DETERIORATING: f32 = 0.05;
+
+impl Producer {
+    /// Sends what is ready and finds room.
+    pub(super) fn drain(&mut self, recorder: &mut Recorder, around: &Surroundings<'_>) {
+        let now_ns = around.clock.now_ns();
+        self.end_lingers(now_ns);
+        if now_ns >= self.next_retry_ns {
+            self.note_next_retry(now_ns);
+        }
+        for link in 0..self.links.len() {
+            self.reconnect_if_due(link, now_ns, around);
+            if self.identity_wanted {
+                continue;
+            }
+            let mut queued = false;
+            while !self.ready[link].is_empty() && self.may_send(link, now_ns) {
+                if !self.send_one(link, now_ns, recorder) {
+                    break;
+                }
+                queued = true;
+            }
+            if queued {
+                self.write(link, recorder, around);
+            }
+        }
+        self.renew_identity_if_quiet(around);
+    }
+
+    fn note_next_retry(&mut self, now_ns: u64) {
+        let pauses = self
+            .partitions
+            .iter()
+            .map(|partition| partition.retry_at_ns);
+        self.next_retry_ns = pauses
+            .filter(|&at_ns| at_ns > now_ns)
+            .min()
+            .unwrap_or(u64::MAX);
+    }
+
+    /// Notes that a partition has something to send.
+    pub(super) fn list_ready(&mut self, index: u32) {
+        let partition = &mut self.partitions[index as usize];
+        if let (false, Some(leader)) = (partition.is_listed, partition.leader) {
+            partition.is_listed = true;
+            self.ready[leader].push_back(index);
+        }
+    }
+
+    fn may_send(&self, link: usize, now_ns: u64) -> bool {
+        self.links[link].is_usable(now_ns)
+            && self.in_flight[link].len() < self.flow.settings.in_flight_max as usize
+    }
+
+    /// Builds and queues one request; false when no ready partition may send now.
+    fn send_one(&mut self, link: usize, now_ns: u64, recorder: &mut Recorder) -> bool {
+        let mut picked = std::mem::take(&mut self.picked);
+        picked.clear();
+        self.pick(link, now_ns, &mut picked);
+        let any = !picked.is_empty();
+        if any {
+            self.queue_request(link, now_ns, &picked, recorder);
+        }
+        self.picked = picked;
+        any
+    }
+
+    /// Takes a batch of each partition that is ready, up to `max.request.size`.
+    fn pick(&mut self, link: usize, now_ns: u64, picked: &mut Vec<u32>) {
+        let bytes_max = self.flow.settings.request_bytes_max as usize;
+        let mut bytes = REQUEST_OVERHEAD_BYTES;
+        for _ in 0..self.ready[link].len() {
+            let Some(index) = self.ready[link].pop_front() else {
+                break;
+            };
+            if !self.may_pick(index, now_ns) {
+                // It keeps its turn for later.
+                self.ready[link].push_back(index);
+                continue;
+            }
+            let partition = &mut self.partitions[index as usize];
+            if partition.front().is_none() {
+                partition.close_open(&mut self.pool);
+                if partition.front().is_some() {
+                    self.choice.batch_complete_of(index);
+                }
+            }
+            let Some(place) = partition.front() else {
+                partition.is_listed = false;
+                continue;
+            };
+            let batch_bytes = self.pool[place].encoder.batch_bytes();
+            if !picked.is_empty() && bytes + batch_bytes > bytes_max {
+                self.ready[link].push_front(index);
+                break;
+            }
+            partition.pop_front();
+            bytes += batch_bytes;
+            picked.push(place);
+            self.relist(link, index);
+        }
+    }
+
+    /// After a batch was taken: does the partition have more that is ready?
+    fn relist(&mut self, link: usize, index: u32) {
+        let flushing = self.is_flushing();
+        let partition = &mut self.partitions[index as usize];
+        partition.in_flight += 1;
+        partition.is_listed = partition.front().is_some() || (flushing && partition.has_work());
+        if partition.is_listed {
+            self.ready[link].push_back(index);
+        }
+    }
+
+    fn may_pick(&self, index: u32, now_ns: u64) -> bool {
+        let partition = &self.partitions[index as usize];
+        if partition.retry_at_ns > now_ns {
+            return false;
+        }
+        // A retried batch of an idempotent producer goes alone: what overtook it was refused as out
+        // of order, and comes after it.
+        let is_retry = partition
+            .front()
+            .is_some_and(|place| self.pool[place].attempts > 0);
+        !(is_retry && self.identity.is_some() && partition.in_flight > 0)
+    }
+
+    fn queue_request(&mut self, link: usize, now_ns: u64, picked: &[u32], recorder: &mut Recorder) {
+        for &place in picked {
+            self.finish_batch(place);
+        }
+        let version = self.links[link].version();
+        let (mut frame, correlation_id) = self.links[link].new_frame();
+        let begun = self
+            .head
+            .begin(&mut frame, version, correlation_id, picked.len());
+        debug_assert!(
+            begun.is_ok(),
+            "topic and client id were checked before the run"
+        );
+        let (mut records, partitions) = (0, &mut self.partitions);
+        for &place in picked {
+            let batch = &mut self.pool[place];
+            if batch.attempts > 0 {
+                let error = batch.last_error;
+                recorder.retried(now_ns, u64::from(batch.encoder.records()), error);
+            }
+            records += u64::from(batch.encoder.records());
+            let bytes = batch.encoder.batch_bytes();
+            ProduceHead::partition(&mut frame, version, batch.partition, place, bytes);
+            partitions[batch.partition as usize].retry_at_ns = 0;
+        }
+        ProduceHead::end(&mut frame, version);
+        frame.seal(&self.pool);
+        let wire_bytes = frame.wire_bytes(&self.pool) as u64;
+        self.links[link].push(frame);
+        let mut entry = self.spare_in_flight.pop().unwrap_or_default();
+        entry.batches.clear();
+        entry.batches.extend_from_slice(picked);
+        self.in_flight[link].push_back(InFlight {
+            correlation_id,
+            sent_ns: now_ns,
+            records,
+            wire_bytes,
+            ..entry
+        });
+    }
+
+    /// Writes header and CRC, and compresses, when the batch goes out for the first time.
+    fn finish_batch(&mut self, place: u32) {
+        let batch = &mut self.pool[place];
+        if batch.is_finished {
+            return;
+        }
+        batch.is_finished = true;
+        let mut state = ProducerState::NONE;
+        if let Some(identity) = self.identity {
+            let partition = &mut self.partitions[batch.partition as usize];
+            batch.base_sequence = partition.take_sequences(batch.encoder.records());
+            state.id = identity.id;
+            state.epoch = identity.epoch;
+            state.base_sequence = batch.base_sequence;
+        }
+        let Some(compressor) = &mut self.compressor else {
+            batch.encoder.finish(&state);
+            return;
+        };
+        let plain_bytes = batch.encoder.batch_bytes() - HEADER_BYTES;
+        if batch.encoder.finish_compressed(&state, compressor).is_err() {
+            // Memory for the codec ran out: what is sent uncompressed is still right.
+            batch.encoder.finish(&state);
+        }
+        let seen = (batch.encoder.batch_bytes() - HEADER_BYTES) as f32 / plain_bytes.max(1) as f32;
+        let ratio = &mut self.compression_ratio;
+        *ratio = if seen > *ratio {
+            (*ratio + RATIO_DETERIORATING).max(seen)
+        } else {
+            (*ratio - RATIO_IMPROVING).max(seen)
+        };
+    }
+
+    /// Hands queued requests to the kernel.
+    pub(super) fn write(
+        &mut self,
+        link: usize,
+        recorder: &mut Recorder,
+        around: &Surroundings<'_>,
+    ) {
+        match self.links[link].write(&self.pool) {
+            Ok(complete) if complete > 0 && !self.awaits_answers() => {
+                let now_ns = around.clock.now_ns();
+                for _ in 0..complete {
+                    if let Some(entry) = self.in_flight[link].pop_front() {
+                        recorder.request(now_ns, entry.as_request(None));
+                        self.answer_all(entry, now_ns, recorder);
+                    }
+                }
+            }
+            Ok(_) => {}
+            Err(error) => self.lose_link(link, &error.to_string(), recorder, around),
+        }
+    }
+}

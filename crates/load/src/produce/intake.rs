@@ -1,0 +1,254 @@
+//! Records come in: by the schedule when there is one, as fast as memory allows when there is none.
+
+use kgauge_results::Recorder;
+use kgauge_wire::record_batch::{HEADER_BYTES, record_bytes};
+
+use super::producer::{Lingering, Phase, Producer};
+use crate::clock::Clock;
+
+/// Bytes taken in before the sockets are looked at again. Looking costs about a microsecond, and
+/// 64 KiB of 100-byte records take about ten.
+const TURN_BYTES: usize = 64 * 1024;
+
+/// Records between two looks at the clock: in a closed loop so many share one time. They are handed
+/// over within a microsecond, which is the resolution that such a sample has.
+const CLOCK_RECORDS: u32 = 64;
+
+/// Kafka multiplies its estimate of a batch's compressed size by this
+/// (`MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR`).
+const RATIO_CAUTION: f32 = 1.05;
+
+/// Room for the varints of any record that only has a value.
+const RECORD_OVERHEAD_BYTES_MAX: usize = 32;
+
+impl Producer {
+    /// Takes the records that are due.
+    pub(super) fn take_records(&mut self, now_ns: u64, recorder: &mut Recorder, clock: &Clock) {
+        if self.next_intended_ns(now_ns) >= self.hold_end_ns || self.records_left == 0 {
+            self.stop_taking();
+            return;
+        }
+        if self.schedule.is_some() {
+            self.take_scheduled(now_ns, recorder, clock);
+        } else {
+            self.take_at_will(now_ns, recorder, clock);
+        }
+    }
+
+    /// When the next record is due: in a closed loop, now.
+    fn next_intended_ns(&self, now_ns: u64) -> u64 {
+        self.schedule
+            .as_ref()
+            .map_or(now_ns, |schedule| schedule.peek_ns())
+    }
+
+    /// Closed loop: as much as a turn allows.
+    fn take_at_will(&mut self, now_ns: u64, recorder: &mut Recorder, clock: &Clock) {
+        let value_bytes = self.payload.value_bytes();
+        let turn_records = (TURN_BYTES / value_bytes.max(1)).max(1) as u32;
+        let (mut turn_left, mut now_ns) = (turn_records, now_ns);
+        while turn_left > 0 && now_ns < self.hold_end_ns {
+            let in_hold = now_ns >= self.hold_start_ns;
+            let allowed = if in_hold { self.records_left } else { u64::MAX };
+            let wanted = u64::from(turn_left.min(CLOCK_RECORDS)).min(allowed) as u32;
+            let taken = self.take_equal(wanted, now_ns, now_ns, clock);
+            if taken > 0 {
+                self.totals.scheduled += u64::from(taken);
+                recorder.scheduled(now_ns, u64::from(taken));
+                recorder.sent(now_ns, u64::from(taken));
+                self.outstanding.change(now_ns, u64::from(taken), 0);
+                if in_hold {
+                    self.records_left -= u64::from(taken);
+                }
+            }
+            if taken < wanted {
+                self.note_blocked(now_ns);
+                return;
+            }
+            if allowed == u64::from(wanted) {
+                break;
+            }
+            turn_left -= taken;
+            now_ns = clock.now_ns();
+        }
+        self.note_unblocked(clock.now_ns(), recorder);
+    }
+
+    /// Open loop: what the schedule says is due, late or not; too late is skipped and counted.
+    fn take_scheduled(&mut self, now_ns: u64, recorder: &mut Recorder, clock: &Clock) {
+        let (mut now_ns, mut turn_left) = (now_ns, TURN_BYTES);
+        let mut since_clock = 0;
+        while turn_left > 0 && self.records_left > 0 {
+            let Some(schedule) = &mut self.schedule else {
+                return;
+            };
+            let intended_ns = schedule.peek_ns();
+            if intended_ns > now_ns || intended_ns >= self.hold_end_ns {
+                break;
+            }
+            if now_ns - intended_ns > self.flow.skip_after_ns {
+                recorder.scheduled(intended_ns, 1);
+                recorder.skipped(intended_ns, 1);
+                self.totals.scheduled += 1;
+                self.totals.skipped += 1;
+            } else if self.take_equal(1, intended_ns, now_ns, clock) == 0 {
+                self.note_blocked(now_ns);
+                return;
+            } else {
+                self.totals.scheduled += 1;
+                recorder.scheduled(intended_ns, 1);
+                recorder.sent(now_ns, 1);
+                self.outstanding.change(now_ns, 1, 0);
+            }
+            if let Some(schedule) = &mut self.schedule {
+                schedule.advance();
+            }
+            if intended_ns >= self.hold_start_ns {
+                self.records_left -= 1;
+            }
+            turn_left = turn_left.saturating_sub(self.payload.value_bytes().max(1));
+            since_clock += 1;
+            if since_clock >= CLOCK_RECORDS {
+                (since_clock, now_ns) = (0, clock.now_ns());
+            }
+        }
+        self.note_unblocked(now_ns, recorder);
+    }
+
+    /// Puts up to `wanted` records with equal times into batches; returns how many found room.
+    fn take_equal(&mut self, wanted: u32, intended_ns: u64, sent_ns: u64, clock: &Clock) -> u32 {
+        let timestamp_ms = clock.unix_ms(sent_ns);
+        let mut taken = 0;
+        while taken < wanted {
+            let run = if self.choice.changes_each_record() {
+                1
+            } else {
+                wanted - taken
+            };
+            let Some(place) = self.open_batch(sent_ns, timestamp_ms) else {
+                break;
+            };
+            let appended = self.append(place, run, timestamp_ms);
+            self.pool[place].note(intended_ns, sent_ns, appended);
+            taken += appended;
+            let partition = self.choice.current();
+            if self.flow.settings.linger_ns == 0 {
+                self.list_ready(partition);
+            }
+            self.choice
+                .note(u64::from(appended) * self.payload.value_bytes() as u64);
+            if appended < run {
+                self.complete_open(partition);
+            }
+        }
+        taken
+    }
+
+    /// Appends records to an open batch until it is full: the innermost loop of the generator.
+    fn append(&mut self, place: u32, wanted: u32, timestamp_ms: i64) -> u32 {
+        let value_bytes = self.payload.value_bytes();
+        let batch_bytes_max = self.flow.settings.batch_bytes as usize;
+        let ratio = if self.compressor.is_some() {
+            self.compression_ratio * RATIO_CAUTION
+        } else {
+            1.0
+        };
+        let encoder = &mut self.pool[place].encoder;
+        let delta_ms = timestamp_ms - encoder.base_timestamp_ms();
+        let mut appended = 0;
+        while appended < wanted {
+            let record = encoder.next_record_bytes(timestamp_ms, None, Some(value_bytes), &[]);
+            let has_room = if ratio == 1.0 {
+                encoder.has_room_for(record, batch_bytes_max)
+            } else {
+                let records = (encoder.batch_bytes() - HEADER_BYTES) as f32 * ratio;
+                encoder.is_empty() || HEADER_BYTES + records as usize + record <= batch_bytes_max
+            };
+            if !has_room {
+                break;
+            }
+            let number = self.member.record_number(self.next_record);
+            encoder.append_value_only(delta_ms, value_bytes, |to| self.payload.fill(number, to));
+            self.next_record += 1;
+            appended += 1;
+        }
+        appended
+    }
+
+    /// The open batch of the current partition, a new one if there is none.
+    fn open_batch(&mut self, now_ns: u64, timestamp_ms: i64) -> Option<u32> {
+        let index = self.choice.current();
+        if let Some(place) = self.partitions[index as usize].open {
+            return Some(place);
+        }
+        let value_bytes = self.payload.value_bytes();
+        let first = HEADER_BYTES
+            + record_bytes(0, 0, None, Some(value_bytes), &[])
+            + RECORD_OVERHEAD_BYTES_MAX;
+        let place = self.pool.take(first, index, now_ns)?;
+        self.pool[place].encoder.start(timestamp_ms);
+        self.partitions[index as usize].open = Some(place);
+        let linger_ns = self.flow.settings.linger_ns;
+        if linger_ns > 0 {
+            self.lingering.push_back(Lingering {
+                deadline_ns: now_ns.saturating_add(linger_ns),
+                partition: index,
+                batch: place,
+                created_ns: now_ns,
+            });
+        }
+        Some(place)
+    }
+
+    /// The open batch is full: it waits to be sent, and the partitioner may move on.
+    fn complete_open(&mut self, partition: u32) {
+        self.partitions[partition as usize].close_open(&mut self.pool);
+        self.list_ready(partition);
+        self.choice.batch_complete();
+    }
+
+    /// Memory is used up. As in Kafka, nothing lingers any more then.
+    fn note_blocked(&mut self, now_ns: u64) {
+        if self.blocked_since_ns.is_none() {
+            self.blocked_since_ns = Some(now_ns);
+            self.flush();
+        }
+    }
+
+    fn note_unblocked(&mut self, now_ns: u64, recorder: &mut Recorder) {
+        if let Some(since_ns) = self.blocked_since_ns.take() {
+            recorder.buffer_wait(now_ns, now_ns.saturating_sub(since_ns));
+        }
+    }
+
+    /// Makes everything ready that waits for company.
+    pub(super) fn flush(&mut self) {
+        for partition in 0..self.partitions.len() as u32 {
+            if self.partitions[partition as usize].has_work() {
+                self.list_ready(partition);
+            }
+        }
+    }
+
+    /// Makes the batches ready whose linger has ended.
+    pub(super) fn end_lingers(&mut self, now_ns: u64) {
+        while let Some(first) = self.lingering.front() {
+            if first.deadline_ns > now_ns {
+                return;
+            }
+            let (partition, batch, created_ns) = (first.partition, first.batch, first.created_ns);
+            self.lingering.pop_front();
+            // A batch that went out full has left its entry behind; its place may be taken anew.
+            let is_same = self.partitions[partition as usize].open == Some(batch)
+                && self.pool[batch].created_ns == created_ns;
+            if is_same {
+                self.list_ready(partition);
+            }
+        }
+    }
+
+    /// Whether nothing is to be held back for company any more.
+    pub(super) fn is_flushing(&self) -> bool {
+        self.phase != Phase::Running || self.blocked_since_ns.is_some()
+    }
+}

@@ -1,0 +1,23 @@
+//! Producers: records into batches, batches into requests, answers into samples.
+//!
+//! One [`Producer`] does what one Kafka producer in one application does: its own `buffer.memory`, its
+//! own connections, its own sequence numbers. It is a state machine on its worker's thread: `intake`
+//! takes records when they are due, `drain` sends batches that are ready, `answers` reads what brokers
+//! say, `recovery` handles lost connections, retries and expiry. Nothing in it blocks.
+
+mod answers;
+mod batch;
+mod drain;
+mod intake;
+mod partition;
+mod producer;
+mod recovery;
+mod request;
+mod response;
+mod sticky;
+
+pub(crate) use producer::{Identity, Producer, ProducerSetup};
+pub(crate) use request::VERSIONS;
+
+/// The largest answer to a Produce request that is accepted: some hundred bytes a partition.
+pub(crate) const RESPONSE_BYTES_MAX: usize = 16 << 20;

@@ -1,0 +1,323 @@
+//! When something goes wrong: lost connections, retries, expiry, a new producer id.
+
+use kgauge_results::Recorder;
+use kgauge_wire::error_code::ErrorCode;
+
+use super::partition::Partition;
+use super::producer::{Identity, Phase, Producer};
+use crate::broker_link::BrokerLink;
+use crate::control::Leaders;
+use crate::worker::Surroundings;
+
+impl Producer {
+    /// A connection is gone: what was in flight on it is sent again over the next one.
+    pub(super) fn lose_link(
+        &mut self,
+        link: usize,
+        why: &str,
+        recorder: &mut Recorder,
+        around: &Surroundings<'_>,
+    ) {
+        let now_ns = around.clock.now_ns();
+        let broker_id = self.links[link].broker_id();
+        around.incident(now_ns, &self.flow.name, || {
+            format!("lost the connection to broker {broker_id}: {why}")
+        });
+        self.links[link].lost(now_ns, around.registry);
+        while let Some(mut entry) = self.in_flight[link].pop_front() {
+            for place in entry.batches.drain(..) {
+                self.partition_of(place).in_flight -= 1;
+                if self.awaits_answers() {
+                    self.retry(
+                        place,
+                        ErrorCode::NetworkException.as_i16(),
+                        now_ns,
+                        recorder,
+                    );
+                } else {
+                    // Without acks nobody ever knows; Kafka's producer does not ask either.
+                    self.end_unknown(place, now_ns, recorder);
+                }
+            }
+            self.spare_in_flight.push(entry);
+        }
+        around.ask_for_leaders();
+    }
+
+    /// Asks for a new connection when the pause is over.
+    pub(super) fn reconnect_if_due(&mut self, link: usize, now_ns: u64, around: &Surroundings<'_>) {
+        if self.links[link].take_reconnect(now_ns) {
+            around.ask_to_connect(link, self.links[link].broker_id());
+        }
+    }
+
+    /// A connection that was asked for is there.
+    pub(crate) fn on_connected(
+        &mut self,
+        link: usize,
+        stream: std::net::TcpStream,
+        version: i16,
+        around: &Surroundings<'_>,
+    ) {
+        if self.links[link]
+            .reconnected(stream, version, around.registry)
+            .is_err()
+        {
+            self.links[link].lost(around.clock.now_ns(), around.registry);
+        }
+    }
+
+    /// A connection that was asked for could not be made.
+    pub(crate) fn on_not_connected(&mut self, link: usize, around: &Surroundings<'_>) {
+        self.links[link].lost(around.clock.now_ns(), around.registry);
+        around.ask_for_leaders();
+    }
+
+    /// New metadata: partitions may have moved to other brokers, also to ones not yet known.
+    pub(crate) fn on_leaders(&mut self, leaders: &Leaders, around: &Surroundings<'_>) {
+        for index in 0..self.partitions.len() as u32 {
+            let leader = leaders
+                .of(index)
+                .map(|broker_id| self.link_to(broker_id, around));
+            let partition = &mut self.partitions[index as usize];
+            if partition.leader == leader || leader.is_none() {
+                continue;
+            }
+            if let (Some(old), true) = (partition.leader, partition.is_listed) {
+                self.ready[old].retain(|&other| other != index);
+            }
+            partition.leader = leader;
+            partition.is_listed = false;
+            if partition.has_work() {
+                self.list_ready(index);
+            }
+        }
+    }
+
+    fn link_to(&mut self, broker_id: i32, around: &Surroundings<'_>) -> usize {
+        if let Some(known) = self
+            .links
+            .iter()
+            .position(|link| link.broker_id() == broker_id)
+        {
+            return known;
+        }
+        let index = self.links.len();
+        let token = around.token(index);
+        self.links.push(BrokerLink::unconnected(
+            broker_id,
+            token,
+            super::RESPONSE_BYTES_MAX,
+        ));
+        self.in_flight.push(Default::default());
+        self.ready.push(Default::default());
+        index
+    }
+
+    pub(super) fn partition_of(&mut self, place: u32) -> &mut Partition {
+        &mut self.partitions[self.pool[place].partition as usize]
+    }
+
+    /// Puts a batch back to be sent again, if it still may.
+    pub(super) fn retry(&mut self, place: u32, error: i16, now_ns: u64, recorder: &mut Recorder) {
+        let settings = &self.flow.settings;
+        let batch = &mut self.pool[place];
+        batch.attempts += 1;
+        batch.last_error = error;
+        let expired = now_ns.saturating_sub(batch.created_ns) >= settings.delivery_timeout_ns;
+        if batch.attempts > settings.retries || expired {
+            if error == ErrorCode::NetworkException.as_i16() {
+                return self.end_unknown(place, now_ns, recorder);
+            }
+            return self.fail(place, error, now_ns, recorder);
+        }
+        // Doubling as in KIP-580, without its jitter: there is one producer a connection here.
+        let pause_ns = (settings.retry_backoff_ns << (batch.attempts - 1).min(10))
+            .min(settings.retry_backoff_ns_max);
+        let index = batch.partition;
+        let partition = &mut self.partitions[index as usize];
+        partition.put_back(place, &self.pool);
+        partition.retry_at_ns = now_ns + pause_ns;
+        self.next_retry_ns = self.next_retry_ns.min(partition.retry_at_ns);
+        self.list_ready(index);
+    }
+
+    /// The leader of a batch's partition is not what was thought.
+    pub(super) fn forget_leader(&mut self, place: u32, around: &Surroundings<'_>) {
+        let index = self.pool[place].partition;
+        let known = self.partitions[index as usize].leader;
+        if known.is_some() {
+            around.ask_for_leaders();
+        }
+    }
+
+    /// The records of a batch are certainly not in the log.
+    pub(super) fn fail(&mut self, place: u32, error: i16, now_ns: u64, recorder: &mut Recorder) {
+        let mut records = 0;
+        for stretch in &self.pool[place].stretches {
+            let count = u64::from(stretch.records);
+            recorder.failed(stretch.intended_ns, now_ns, count, error);
+            records += count;
+        }
+        self.totals.failed += records;
+        self.gave_up(place);
+        self.release(place, records, now_ns);
+    }
+
+    /// Nobody can know whether the records of a batch are in the log.
+    fn end_unknown(&mut self, place: u32, now_ns: u64, recorder: &mut Recorder) {
+        let (mut records, error) = (0, self.pool[place].last_error);
+        for stretch in &self.pool[place].stretches {
+            let count = u64::from(stretch.records);
+            recorder.indeterminate(stretch.intended_ns, now_ns, count, error);
+            records += count;
+        }
+        self.totals.indeterminate += records;
+        self.gave_up(place);
+        self.release(place, records, now_ns);
+    }
+
+    /// A batch with sequence numbers that never arrives leaves a gap which the broker will refuse to
+    /// jump: an idempotent producer goes on under a new identity.
+    fn gave_up(&mut self, place: u32) {
+        if self.identity.is_some() && self.pool[place].base_sequence >= 0 {
+            self.identity_wanted = true;
+        }
+    }
+
+    /// Ends batches that have waited for `delivery.timeout.ms`, connections whose answer is overdue,
+    /// and records that have waited for memory for `max.block.ms`.
+    pub(super) fn expire(
+        &mut self,
+        now_ns: u64,
+        recorder: &mut Recorder,
+        around: &Surroundings<'_>,
+    ) {
+        if now_ns >= self.next_metadata_ns {
+            self.next_metadata_ns = now_ns.saturating_add(self.flow.settings.metadata_age_ns_max);
+            around.ask_for_leaders();
+        }
+        let request_timeout_ns = self.flow.settings.request_timeout_ns;
+        for link in 0..self.links.len() {
+            let overdue = self.in_flight[link]
+                .front()
+                .is_some_and(|entry| now_ns.saturating_sub(entry.sent_ns) >= request_timeout_ns);
+            if overdue && self.awaits_answers() {
+                self.lose_link(
+                    link,
+                    "no answer within request.timeout.ms",
+                    recorder,
+                    around,
+                );
+            }
+        }
+        for index in 0..self.partitions.len() {
+            self.expire_partition(index, now_ns, recorder);
+        }
+        if let Some(since_ns) = self.blocked_since_ns
+            && now_ns.saturating_sub(since_ns) >= self.flow.settings.block_ns_max
+        {
+            self.blocked_since_ns = Some(now_ns);
+            self.fail_blocked(now_ns, recorder);
+        }
+    }
+
+    fn expire_partition(&mut self, index: usize, now_ns: u64, recorder: &mut Recorder) {
+        let timeout_ns = self.flow.settings.delivery_timeout_ns;
+        loop {
+            let partition = &mut self.partitions[index];
+            let Some(place) = partition.front().or(partition.open) else {
+                return;
+            };
+            if now_ns.saturating_sub(self.pool[place].created_ns) < timeout_ns {
+                return;
+            }
+            if partition.pop_front().is_none() {
+                partition.open = None;
+            }
+            if self.pool[place].attempts > 0 {
+                self.end_unknown(place, now_ns, recorder);
+            } else {
+                self.fail(place, ErrorCode::RequestTimedOut.as_i16(), now_ns, recorder);
+            }
+        }
+    }
+
+    /// The record that waits for memory fails, as Kafka's `send()` would.
+    fn fail_blocked(&mut self, now_ns: u64, recorder: &mut Recorder) {
+        let mut intended_ns = now_ns;
+        if let Some(schedule) = &mut self.schedule {
+            intended_ns = schedule.peek_ns();
+            schedule.advance();
+        }
+        self.totals.scheduled += 1;
+        self.totals.failed += 1;
+        recorder.scheduled(intended_ns, 1);
+        recorder.failed(intended_ns, now_ns, 1, ErrorCode::RequestTimedOut.as_i16());
+    }
+
+    /// Asks for a new producer id once nothing is in flight under the old one.
+    pub(super) fn renew_identity_if_quiet(&mut self, around: &Surroundings<'_>) {
+        if self.identity_wanted
+            && self.identity.is_some()
+            && self.in_flight.iter().all(|requests| requests.is_empty())
+        {
+            self.identity = None;
+            around.ask_for_producer_id();
+        }
+    }
+
+    /// A new producer id is there: sequences start at zero, and what waits gets its numbers anew.
+    pub(crate) fn on_identity(&mut self, identity: Identity) {
+        self.identity = Some(identity);
+        self.identity_wanted = false;
+        for index in 0..self.partitions.len() {
+            self.partitions[index].next_sequence = 0;
+            let waiting: Vec<u32> = self.partitions[index].waiting().collect();
+            for place in waiting {
+                if self.pool[place].is_finished {
+                    self.renumber(index, place, identity);
+                }
+            }
+        }
+    }
+
+    fn renumber(&mut self, index: usize, place: u32, identity: Identity) {
+        let batch = &mut self.pool[place];
+        batch.base_sequence = self.partitions[index].take_sequences(batch.encoder.records());
+        let state = kgauge_wire::record_batch::ProducerState {
+            id: identity.id,
+            epoch: identity.epoch,
+            base_sequence: batch.base_sequence,
+            transactional: false,
+        };
+        let rewritten =
+            kgauge_wire::record_batch::rewrite_producer(batch.encoder.bytes_mut(), &state);
+        debug_assert!(rewritten.is_ok(), "this producer finished the batch itself");
+    }
+
+    /// The run ends here: what has no outcome yet gets one.
+    pub(crate) fn abandon(&mut self, now_ns: u64, recorder: &mut Recorder) {
+        self.phase = Phase::Draining;
+        for link in 0..self.links.len() {
+            while let Some(mut entry) = self.in_flight[link].pop_front() {
+                for place in entry.batches.drain(..) {
+                    self.partition_of(place).in_flight -= 1;
+                    self.end_unknown(place, now_ns, recorder);
+                }
+            }
+        }
+        for index in 0..self.partitions.len() {
+            let partition = &mut self.partitions[index];
+            partition.close_open(&mut self.pool);
+            while let Some(place) = self.partitions[index].pop_front() {
+                if self.pool[place].attempts > 0 {
+                    self.end_unknown(place, now_ns, recorder);
+                } else {
+                    self.fail(place, ErrorCode::RequestTimedOut.as_i16(), now_ns, recorder);
+                }
+            }
+        }
+        self.phase = Phase::Done;
+    }
+}

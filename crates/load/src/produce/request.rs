@@ -1,0 +1,150 @@
+//! Writes Produce requests around batches that stay where they are.
+//!
+//! The generated `ProduceRequest` of `wire` owns its batches; here only the bytes between them are
+//! written. Tests hold both against each other. Versions 3 to 12: 3 is the first with record batches
+//! of format 2, 13 names topics by id and brings nothing that load needs.
+
+use std::ops::RangeInclusive;
+
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::codec::{
+    EncodeError, Lengths, put_array_length, put_i16, put_i32, put_null_string, put_string,
+    put_unsigned_varint,
+};
+
+use crate::hand_codec::no_tags;
+use crate::link::{Cut, Frame};
+
+/// The versions that [`ProduceHead`] writes and `response` reads.
+pub(crate) const VERSIONS: RangeInclusive<i16> = 3..=12;
+
+/// The first version with compact lengths and tagged fields.
+pub(super) const FLEXIBLE_FROM: i16 = 9;
+
+/// What is the same in every Produce request of one producer.
+#[derive(Debug, Clone)]
+pub(crate) struct ProduceHead {
+    /// Kafka's `client.id`.
+    pub(crate) client_id: String,
+    /// The one topic.
+    pub(crate) topic: String,
+    /// As on the wire: 0, 1 or -1.
+    pub(crate) acks: i16,
+    /// How long the broker may wait for replicas: `request.timeout.ms`.
+    pub(crate) timeout_ms: i32,
+}
+
+impl ProduceHead {
+    /// Starts a request for `partitions` batches. The size prefix is written by [`Frame::seal`].
+    pub(crate) fn begin(
+        &self,
+        frame: &mut Frame,
+        version: i16,
+        correlation_id: i32,
+        partitions: usize,
+    ) -> Result<(), EncodeError> {
+        let lengths = Lengths::of(version, FLEXIBLE_FROM);
+        let out = &mut frame.head;
+        put_i32(out, 0);
+        put_i16(out, ApiKey::Produce.as_i16());
+        put_i16(out, version);
+        put_i32(out, correlation_id);
+        put_string(out, Lengths::Fixed, &self.client_id, "client_id")?;
+        no_tags(out, lengths);
+        put_null_string(out, lengths);
+        put_i16(out, self.acks);
+        put_i32(out, self.timeout_ms);
+        put_array_length(out, lengths, 1, "topics")?;
+        put_string(out, lengths, &self.topic, "topic")?;
+        put_array_length(out, lengths, partitions, "partitions")
+    }
+
+    /// Adds one partition's batch.
+    pub(crate) fn partition(frame: &mut Frame, version: i16, index: u32, batch: u32, bytes: usize) {
+        let lengths = Lengths::of(version, FLEXIBLE_FROM);
+        let out = &mut frame.head;
+        put_i32(out, index as i32);
+        match lengths {
+            Lengths::Fixed => put_i32(out, bytes as i32),
+            Lengths::Compact => put_unsigned_varint(out, bytes as u32 + 1),
+        }
+        let head_end = out.len();
+        frame.cuts.push(Cut { head_end, batch });
+        no_tags(&mut frame.head, lengths);
+    }
+
+    /// Ends the request: the tags of the topic and of the request itself.
+    pub(crate) fn end(frame: &mut Frame, version: i16) {
+        let lengths = Lengths::of(version, FLEXIBLE_FROM);
+        no_tags(&mut frame.head, lengths);
+        no_tags(&mut frame.head, lengths);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kgauge_wire::codec::Reader;
+    use kgauge_wire::messages::{Message, produce::ProduceRequest};
+
+    use super::*;
+    use crate::link::Bodies;
+
+    struct Batches([&'static [u8]; 2]);
+
+    impl Bodies for Batches {
+        fn body(&self, batch: u32) -> &[u8] {
+            self.0[batch as usize]
+        }
+    }
+
+    fn on_the_wire(frame: &Frame, batches: &Batches) -> Vec<u8> {
+        let (mut bytes, mut start) = (Vec::new(), 0);
+        for cut in &frame.cuts {
+            bytes.extend_from_slice(&frame.head[start..cut.head_end]);
+            bytes.extend_from_slice(batches.body(cut.batch));
+            start = cut.head_end;
+        }
+        bytes.extend_from_slice(&frame.head[start..]);
+        bytes
+    }
+
+    #[test]
+    fn every_version_reads_back_as_the_generated_message() {
+        let head = ProduceHead {
+            client_id: "kgauge".into(),
+            topic: "orders".into(),
+            acks: -1,
+            timeout_ms: 30_000,
+        };
+        let batches = Batches([b"first batch", b"second"]);
+        for version in VERSIONS {
+            let mut frame = Frame::default();
+            head.begin(&mut frame, version, 77, 2).unwrap();
+            ProduceHead::partition(&mut frame, version, 4, 0, batches.0[0].len());
+            ProduceHead::partition(&mut frame, version, 9, 1, batches.0[1].len());
+            ProduceHead::end(&mut frame, version);
+            frame.seal(&batches);
+            let bytes = on_the_wire(&frame, &batches);
+            assert_eq!(
+                bytes.len() - 4,
+                u32::from_be_bytes(*bytes.first_chunk().unwrap()) as usize
+            );
+
+            // Header: api key 2, version 2, correlation 4, client id 2 + 6, tags of header v2.
+            let header = 4 + 16 + usize::from(version >= FLEXIBLE_FROM);
+            assert_eq!(bytes[8..12], 77_i32.to_be_bytes());
+            let mut reader = Reader::new(&bytes[header..]);
+            let request = ProduceRequest::decode(&mut reader, version).unwrap();
+            assert!(reader.is_empty(), "version {version} leaves bytes over");
+            assert_eq!((request.acks, request.timeout_ms), (-1, 30_000));
+            let topic = &request.topic_data[0];
+            assert_eq!(topic.name, "orders");
+            let found: Vec<(i32, &[u8])> = topic
+                .partition_data
+                .iter()
+                .map(|entry| (entry.index, entry.records.as_deref().unwrap()))
+                .collect();
+            assert_eq!(found, [(4, batches.0[0]), (9, batches.0[1])]);
+        }
+    }
+}

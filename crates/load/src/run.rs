@@ -1,0 +1,291 @@
+//! From the start to the outcome: threads, the stages' borders, progress.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use kgauge_results::{Recorder, StageBorders};
+use kgauge_scenario::{ConsumeEnd, FlowPlan, Stages, Trial};
+
+use crate::clock::Clock;
+use crate::control::{Ask, Desk, Told, start as start_clerk};
+use crate::incident::{Incident, Incidents};
+use crate::pacing::Waiter;
+use crate::prepare::Load;
+use crate::tally::{LiveTotals, Totals};
+use crate::worker::{CLERK_TOKEN, Said, Shared, Worker, WorkerOutcome, WorkerSetup};
+
+/// How often progress is told.
+const PROGRESS: Duration = Duration::from_millis(100);
+
+/// Where a running load is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// Since the start.
+    pub elapsed_ns: u64,
+    /// For each flow, in the order of the trial.
+    pub flows: Vec<Totals>,
+    /// What went wrong since the last time.
+    pub incidents: Vec<Incident>,
+}
+
+/// What became of one flow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlowOutcome {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Its records, all stages together.
+    pub totals: Totals,
+}
+
+/// What a load leaves behind, beside the slices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadOutcome {
+    /// For each flow, in the order of the trial.
+    pub flows: Vec<FlowOutcome>,
+    /// Where the hold really began and ended, and where the last answer came.
+    pub hold_start_ns: u64,
+    /// The end of the hold.
+    pub hold_end_ns: u64,
+    /// The end of the drain.
+    pub end_ns: u64,
+    /// CPU time of each worker thread within the hold.
+    pub worker_hold_cpu_ns: Vec<u64>,
+    /// Records were given up because the drain's time was over.
+    pub abandoned: bool,
+    /// Somebody raised the interrupt.
+    pub interrupted: bool,
+    /// Something happened that makes the result bad, such as a corrupt record.
+    pub broken: bool,
+    /// Incidents that came after the first two hundred between two reports.
+    pub incidents_dropped: u64,
+}
+
+/// Why a load did not end well.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// Threads or sockets could not be had, or broke.
+    #[error("the load engine failed: {0}")]
+    System(#[from] std::io::Error),
+    /// A thread panicked: a bug.
+    #[error("a load thread ended by a bug in kgauge; its message stands above")]
+    Panicked,
+}
+
+impl Load {
+    /// Runs the load; `on_progress` is called ten times a second.
+    pub fn run(self, mut on_progress: impl FnMut(&Progress)) -> Result<LoadOutcome, LoadError> {
+        let stages = self.share.trial.stages;
+        let planned_end_ns = stages.hold_ns.map(|hold_ns| stages.warm_up_ns + hold_ns);
+        let names: Vec<String> = self
+            .share
+            .trial
+            .flows
+            .iter()
+            .map(|flow| flow.name().to_owned())
+            .collect();
+        let limited = limited_clients(&self.share.trial, &self);
+        let shared = Arc::new(Shared {
+            clock: Clock::start(),
+            live: names
+                .iter()
+                .map(|_| Arc::new(LiveTotals::default()))
+                .collect(),
+            incidents: Arc::new(Incidents::default()),
+            interrupt: self.interrupt.clone(),
+            hold_end_ns: AtomicU64::new(planned_end_ns.unwrap_or(u64::MAX)),
+            drain_ns_max: stages.drain_ns_max,
+        });
+        let running = Running::start(self, &shared, &stages)?;
+        let mut watch = Watch {
+            shared: &shared,
+            limited,
+            stages: &stages,
+            broken: false,
+            dropped: 0,
+        };
+        watch.until_over(&running, &mut on_progress);
+        let (broken, dropped) = (watch.broken, watch.dropped);
+        let outcomes = running.join()?;
+        let end_ns = shared.clock.now_ns();
+        let total = |flow: usize| {
+            outcomes.iter().fold(Totals::default(), |sum, worker| {
+                sum.plus(&worker.totals[flow])
+            })
+        };
+        let flows = names.into_iter().enumerate();
+        Ok(LoadOutcome {
+            flows: flows
+                .map(|(flow, name)| FlowOutcome {
+                    name,
+                    totals: total(flow),
+                })
+                .collect(),
+            hold_start_ns: stages.warm_up_ns.min(end_ns),
+            hold_end_ns: shared.hold_end_ns.load(Ordering::Relaxed).min(end_ns),
+            end_ns,
+            worker_hold_cpu_ns: outcomes.iter().map(|worker| worker.hold_cpu_ns).collect(),
+            abandoned: outcomes.iter().any(|worker| worker.abandoned),
+            interrupted: shared.interrupt.is_raised(),
+            broken,
+            incidents_dropped: dropped,
+        })
+    }
+}
+
+/// How many clients have a record count of their own: when all of them have ended, so has the hold.
+fn limited_clients(trial: &Trial, load: &Load) -> usize {
+    let is_limited = |flow: usize| match &trial.flows[flow] {
+        FlowPlan::Produce(flow) => flow.records_max.is_some(),
+        FlowPlan::Consume(flow) => flow.records != ConsumeEnd::StageEnd,
+    };
+    load.workers
+        .iter()
+        .flatten()
+        .filter(|member| is_limited(member.flow))
+        .count()
+}
+
+/// The threads of a running load.
+struct Running {
+    workers: Vec<JoinHandle<std::io::Result<WorkerOutcome>>>,
+    clerk: JoinHandle<()>,
+    asks: Sender<Ask>,
+    said: Receiver<Said>,
+    limited_flows: Vec<bool>,
+}
+
+impl Running {
+    fn start(load: Load, shared: &Arc<Shared>, stages: &Stages) -> Result<Self, LoadError> {
+        let borders = match stages.hold_ns {
+            Some(hold_ns) => StageBorders::closed(stages.warm_up_ns, stages.warm_up_ns + hold_ns),
+            None => StageBorders::open(stages.warm_up_ns),
+        };
+        let limited_flows = load
+            .share
+            .trial
+            .flows
+            .iter()
+            .map(|flow| match flow {
+                FlowPlan::Produce(flow) => flow.records_max.is_some(),
+                FlowPlan::Consume(flow) => flow.records != ConsumeEnd::StageEnd,
+            })
+            .collect();
+        let ((asks, asked), (say, said)) = (channel(), channel());
+        let (mut desks, mut setups) = (Vec::new(), Vec::new());
+        for (index, (members, sinks)) in load.workers.into_iter().zip(load.sinks).enumerate() {
+            let waiter = Waiter::new(shared.clock)?;
+            let waker = mio::Waker::new(waiter.registry(), CLERK_TOKEN)?;
+            let (tell, told) = channel::<Told>();
+            desks.push(Desk { told: tell, waker });
+            let recorders = sinks
+                .into_iter()
+                .enumerate()
+                .map(|(flow, sink)| sink.map(|sink| Recorder::new(flow as u16, borders, sink)));
+            setups.push(WorkerSetup {
+                index,
+                shared: Arc::clone(shared),
+                members,
+                recorders: recorders.collect(),
+                clerk: asks.clone(),
+                told,
+                said: say.clone(),
+                waiter,
+                hold_start_ns: stages.warm_up_ns,
+            });
+        }
+        let interrupt = load.interrupt;
+        let clerk = start_clerk(
+            load.cluster,
+            load.config,
+            load.topic,
+            desks,
+            interrupt,
+            asked,
+        )?;
+        let mut workers = Vec::new();
+        for setup in setups {
+            let name = format!("load-{}", setup.index);
+            let worker = std::thread::Builder::new().name(name);
+            workers.push(worker.spawn(move || Worker::new(setup).run())?);
+        }
+        Ok(Self {
+            workers,
+            clerk,
+            asks,
+            said,
+            limited_flows,
+        })
+    }
+
+    /// Waits for the threads, which are all at their end.
+    fn join(self) -> Result<Vec<WorkerOutcome>, LoadError> {
+        let _ = self.asks.send(Ask::Stop);
+        let clerk = self.clerk.join();
+        let mut outcomes = Vec::new();
+        for worker in self.workers {
+            outcomes.push(worker.join().map_err(|_| LoadError::Panicked)??);
+        }
+        clerk.map_err(|_| LoadError::Panicked)?;
+        Ok(outcomes)
+    }
+}
+
+/// Watches a running load from outside.
+struct Watch<'a> {
+    shared: &'a Shared,
+    /// Clients with a record count that have not ended yet; 0 from the start when there are none.
+    limited: usize,
+    stages: &'a Stages,
+    broken: bool,
+    dropped: u64,
+}
+
+impl Watch<'_> {
+    fn until_over(&mut self, running: &Running, on_progress: &mut impl FnMut(&Progress)) {
+        let mut workers_left = running.workers.len();
+        let mut next_ns = 0;
+        while workers_left > 0 {
+            match running.said.recv_timeout(PROGRESS) {
+                Ok(Said::Over) => workers_left -= 1,
+                Ok(Said::Ended { flow }) => self.client_ended(running.limited_flows[flow]),
+                Err(RecvTimeoutError::Timeout) => {
+                    // A worker that panicked says nothing any more.
+                    if running.workers.iter().all(JoinHandle::is_finished) {
+                        workers_left = 0;
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => workers_left = 0,
+            }
+            let now_ns = self.shared.clock.now_ns();
+            if now_ns >= next_ns || workers_left == 0 {
+                next_ns = now_ns + PROGRESS.as_nanos() as u64;
+                on_progress(&self.progress(now_ns));
+            }
+        }
+    }
+
+    fn client_ended(&mut self, is_limited: bool) {
+        if !is_limited || self.limited == 0 {
+            return;
+        }
+        self.limited -= 1;
+        if self.limited == 0 {
+            let now_ns = self.shared.clock.now_ns().max(self.stages.warm_up_ns);
+            self.shared.hold_end_ns.fetch_min(now_ns, Ordering::Relaxed);
+        }
+    }
+
+    fn progress(&mut self, now_ns: u64) -> Progress {
+        let noted = self.shared.incidents.take();
+        self.broken |= noted.any_bad;
+        self.dropped += noted.dropped;
+        Progress {
+            elapsed_ns: now_ns,
+            flows: self.shared.live.iter().map(|live| live.look()).collect(),
+            incidents: noted.kept,
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Running totals of a client, for progress and for the sum at the end.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What became of records so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Records that the schedule wanted, or a closed loop took in.
+    pub scheduled: u64,
+    /// Records that a broker has acked (with acks=0: that were written to the socket).
+    pub acked: u64,
+    /// Records that are certainly not in the log.
+    pub failed: u64,
+    /// Records of which nobody knows.
+    pub indeterminate: u64,
+    /// Records that were too late to be sent.
+    pub skipped: u64,
+    /// Records read.
+    pub consumed: u64,
+    /// Key and value bytes acked or read.
+    pub logical_bytes: u64,
+}
+
+impl Totals {
+    /// Every part added to its like.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            scheduled: self.scheduled + other.scheduled,
+            acked: self.acked + other.acked,
+            failed: self.failed + other.failed,
+            indeterminate: self.indeterminate + other.indeterminate,
+            skipped: self.skipped + other.skipped,
+            consumed: self.consumed + other.consumed,
+            logical_bytes: self.logical_bytes + other.logical_bytes,
+        }
+    }
+}
+
+/// Totals of one flow that another thread may look at while the run goes on.
+#[derive(Debug, Default)]
+pub(crate) struct LiveTotals {
+    acked: AtomicU64,
+    failed: AtomicU64,
+    skipped: AtomicU64,
+    consumed: AtomicU64,
+    logical_bytes: AtomicU64,
+}
+
+impl LiveTotals {
+    /// Adds what has happened since `before`.
+    pub(crate) fn add(&self, before: &Totals, now: &Totals) {
+        let add = |to: &AtomicU64, part: u64| to.fetch_add(part, Ordering::Relaxed);
+        add(&self.acked, now.acked - before.acked);
+        add(
+            &self.failed,
+            now.failed + now.indeterminate - before.failed - before.indeterminate,
+        );
+        add(&self.skipped, now.skipped - before.skipped);
+        add(&self.consumed, now.consumed - before.consumed);
+        add(
+            &self.logical_bytes,
+            now.logical_bytes - before.logical_bytes,
+        );
+    }
+
+    /// The totals as of about a tenth of a second ago. Failed counts indeterminate ones too.
+    pub(crate) fn look(&self) -> Totals {
+        Totals {
+            acked: self.acked.load(Ordering::Relaxed),
+            failed: self.failed.load(Ordering::Relaxed),
+            skipped: self.skipped.load(Ordering::Relaxed),
+            consumed: self.consumed.load(Ordering::Relaxed),
+            logical_bytes: self.logical_bytes.load(Ordering::Relaxed),
+            ..Totals::default()
+        }
+    }
+}

@@ -1,0 +1,532 @@
+//! A worker: one thread, one event loop, some producers and consumers.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+
+use kgauge_client::Interrupt;
+use kgauge_results::Recorder;
+use mio::{Events, Registry, Token};
+
+use crate::clock::Clock;
+use crate::consume::Consumer;
+use crate::control::{Ask, Told};
+use crate::incident::{Incident, Incidents};
+use crate::pacing::{Until, Waiter, is_timer};
+use crate::produce::Producer;
+use crate::tally::{LiveTotals, Totals};
+
+/// Connections that a client may have: a token is the client's place times this, plus the link's.
+const LINKS_MAX: usize = 1 << 20;
+
+/// The token under which the clerk's answers report.
+const CLERK: Token = Token(usize::MAX - 1);
+
+/// How often live totals and signals to stop are looked at.
+const LOOK_NS: u64 = 50_000_000;
+
+/// How often slices go to disk.
+const TICK_NS: u64 = 1_000_000_000;
+
+/// How long a drain may take once the user wants to stop: load must be silent within a second.
+const STOP_NS: u64 = 700_000_000;
+
+/// Sockets handled in one turn.
+const EVENTS_MAX: usize = 256;
+
+/// What a client may use of its worker.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) clock: &'a Clock,
+    pub(crate) registry: &'a Registry,
+    pub(crate) incidents: &'a Incidents,
+    clerk: &'a Sender<Ask>,
+    worker: usize,
+    client: usize,
+}
+
+impl Surroundings<'_> {
+    /// Says that something went wrong that the client can live with.
+    pub(crate) fn incident(&self, at_ns: u64, flow: &str, what: impl FnOnce() -> String) {
+        self.incidents
+            .note(Incident::new(at_ns, flow, what(), false));
+    }
+
+    /// Says that something went wrong that makes the run's result bad.
+    pub(crate) fn broken(&self, at_ns: u64, flow: &str, what: impl FnOnce() -> String) {
+        self.incidents
+            .note(Incident::new(at_ns, flow, what(), true));
+    }
+
+    /// Wants to know who leads the partitions now.
+    pub(crate) fn ask_for_leaders(&self) {
+        self.ask(Ask::Leaders {
+            worker: self.worker,
+        });
+    }
+
+    /// Wants a new connection for a link.
+    pub(crate) fn ask_to_connect(&self, link: usize, broker_id: i32) {
+        self.ask(Ask::Connect {
+            worker: self.worker,
+            client: self.client,
+            link,
+            broker_id,
+        });
+    }
+
+    /// Wants a new producer id.
+    pub(crate) fn ask_for_producer_id(&self) {
+        self.ask(Ask::ProducerId {
+            worker: self.worker,
+            client: self.client,
+        });
+    }
+
+    /// The token of one of the client's links.
+    pub(crate) fn token(&self, link: usize) -> Token {
+        token(self.client, link)
+    }
+
+    fn ask(&self, ask: Ask) {
+        // A clerk that is gone has been stopped: the run is over, and so is this client soon.
+        let _ = self.clerk.send(ask);
+    }
+}
+
+/// The token of a client's link.
+pub(crate) fn token(client: usize, link: usize) -> Token {
+    Token(client * LINKS_MAX + link)
+}
+
+/// A producer or a consumer.
+pub(crate) enum Client {
+    Produce(Box<Producer>),
+    Consume(Box<Consumer>),
+}
+
+/// A client, the flow that it belongs to, and what was last told of its totals.
+pub(crate) struct Member {
+    pub(crate) client: Client,
+    pub(crate) flow: usize,
+    told: Totals,
+    has_ended: bool,
+}
+
+impl Member {
+    pub(crate) fn new(client: Client, flow: usize) -> Self {
+        Self {
+            client,
+            flow,
+            told: Totals::default(),
+            has_ended: false,
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        match &self.client {
+            Client::Produce(producer) => producer.totals(),
+            Client::Consume(consumer) => consumer.totals(),
+        }
+    }
+
+    fn stop_taking(&mut self) {
+        match &mut self.client {
+            Client::Produce(producer) => producer.stop_taking(),
+            Client::Consume(consumer) => consumer.stop(),
+        }
+    }
+
+    fn has_stopped_taking(&self) -> bool {
+        match &self.client {
+            Client::Produce(producer) => producer.has_stopped_taking(),
+            Client::Consume(consumer) => consumer.is_done(),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        match &self.client {
+            Client::Produce(producer) => producer.is_done(),
+            Client::Consume(consumer) => consumer.is_done(),
+        }
+    }
+
+    fn until(&self, clock: &Clock) -> Until {
+        match &self.client {
+            Client::Produce(producer) => producer.until(clock),
+            Client::Consume(consumer) => consumer.until(),
+        }
+    }
+}
+
+/// What workers and their runner share.
+pub(crate) struct Shared {
+    pub(crate) clock: Clock,
+    pub(crate) live: Vec<Arc<LiveTotals>>,
+    pub(crate) incidents: Arc<Incidents>,
+    /// Raised by Ctrl-C, a dead target, a full disk: stop within a second.
+    pub(crate) interrupt: Interrupt,
+    /// When the hold ends; the runner lowers it when the flows' record counts are done.
+    pub(crate) hold_end_ns: AtomicU64,
+    /// How long a drain may take.
+    pub(crate) drain_ns_max: u64,
+}
+
+/// What a worker tells its runner.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Said {
+    /// A client of this flow takes or reads no more.
+    Ended { flow: usize },
+    /// The thread is over.
+    Over,
+}
+
+/// What a worker leaves behind.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WorkerOutcome {
+    /// For each flow.
+    pub(crate) totals: Vec<Totals>,
+    /// CPU time of the thread within the hold.
+    pub(crate) hold_cpu_ns: u64,
+    /// Records were given up when the drain's time was over.
+    pub(crate) abandoned: bool,
+}
+
+/// Everything that a worker is made from.
+pub(crate) struct WorkerSetup {
+    pub(crate) index: usize,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) members: Vec<Member>,
+    /// One for each flow that has a member here.
+    pub(crate) recorders: Vec<Option<Recorder>>,
+    pub(crate) clerk: Sender<Ask>,
+    pub(crate) told: Receiver<Told>,
+    pub(crate) said: Sender<Said>,
+    pub(crate) waiter: Waiter,
+    pub(crate) hold_start_ns: u64,
+}
+
+/// The token for the clerk's waker.
+pub(crate) const CLERK_TOKEN: Token = CLERK;
+
+/// The event loop's own state.
+pub(crate) struct Worker {
+    setup: WorkerSetup,
+    hold_end_seen_ns: u64,
+    drain_end_ns: u64,
+    next_look_ns: u64,
+    next_tick_ns: u64,
+    cpu: HoldCpu,
+    outcome: WorkerOutcome,
+}
+
+impl Worker {
+    /// A worker that has not begun.
+    pub(crate) fn new(setup: WorkerSetup) -> Self {
+        let flows = setup.recorders.len();
+        Self {
+            cpu: HoldCpu::new(setup.hold_start_ns),
+            setup,
+            hold_end_seen_ns: u64::MAX,
+            drain_end_ns: u64::MAX,
+            next_look_ns: 0,
+            next_tick_ns: 0,
+            outcome: WorkerOutcome {
+                totals: vec![Totals::default(); flows],
+                ..Default::default()
+            },
+        }
+    }
+
+    /// Runs until every client is done.
+    pub(crate) fn run(mut self) -> io::Result<WorkerOutcome> {
+        let result = self.run_loop();
+        // The runner waits for this word, also when the loop broke.
+        let _ = self.setup.said.send(Said::Over);
+        result.map(|()| self.finish())
+    }
+
+    fn run_loop(&mut self) -> io::Result<()> {
+        let mut events = Events::with_capacity(EVENTS_MAX);
+        self.for_each(|member, _, around| match &mut member.client {
+            Client::Produce(producer) => producer.register(around),
+            Client::Consume(consumer) => consumer.register(around),
+        })?;
+        loop {
+            self.for_each(|member, recorder, around| {
+                match &mut member.client {
+                    Client::Produce(producer) => producer.step(recorder, around),
+                    Client::Consume(consumer) => consumer.step(around),
+                }
+                Ok(())
+            })?;
+            let now_ns = self.setup.shared.clock.now_ns();
+            if now_ns >= self.next_look_ns {
+                self.look_around(now_ns);
+            }
+            if self.setup.members.iter().all(Member::is_done) {
+                return Ok(());
+            }
+            let until = self.until(now_ns);
+            self.setup.waiter.wait(until, &mut events)?;
+            self.handle(&events);
+        }
+    }
+
+    /// Calls `act` for every client that is not done.
+    fn for_each(
+        &mut self,
+        mut act: impl FnMut(&mut Member, &mut Recorder, &Surroundings<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        for client in 0..self.setup.members.len() {
+            if !self.setup.members[client].is_done() {
+                self.with(client, &mut act)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn with<R: Default>(
+        &mut self,
+        client: usize,
+        act: impl FnOnce(&mut Member, &mut Recorder, &Surroundings<'_>) -> io::Result<R>,
+    ) -> io::Result<R> {
+        let setup = &mut self.setup;
+        let around = Surroundings {
+            clock: &setup.shared.clock,
+            registry: setup.waiter.registry(),
+            incidents: &setup.shared.incidents,
+            clerk: &setup.clerk,
+            worker: setup.index,
+            client,
+        };
+        let Some(member) = setup.members.get_mut(client) else {
+            return Ok(R::default());
+        };
+        match &mut setup.recorders[member.flow] {
+            Some(recorder) => act(member, recorder, &around),
+            None => Ok(R::default()),
+        }
+    }
+
+    fn handle(&mut self, events: &Events) {
+        for event in events {
+            let token = event.token();
+            if is_timer(token) {
+                continue;
+            }
+            if token == CLERK {
+                self.take_answers();
+                continue;
+            }
+            let (client, link) = (token.0 / LINKS_MAX, token.0 % LINKS_MAX);
+            // Nothing in here fails: a lost connection is the client's own affair.
+            let _ = self.with(client, |member, recorder, around| {
+                match &mut member.client {
+                    Client::Produce(producer) => producer.on_event(link, recorder, around),
+                    Client::Consume(consumer) => consumer.on_event(link, recorder, around),
+                }
+                Ok(())
+            });
+        }
+    }
+
+    fn take_answers(&mut self) {
+        while let Ok(told) = self.setup.told.try_recv() {
+            match told {
+                Told::Leaders(leaders) => {
+                    let _ = self.for_each(|member, _, around| {
+                        match &mut member.client {
+                            Client::Produce(producer) => producer.on_leaders(&leaders, around),
+                            Client::Consume(consumer) => consumer.on_leaders(&leaders, around),
+                        }
+                        Ok(())
+                    });
+                }
+                Told::Connected {
+                    client,
+                    link,
+                    stream,
+                    produce_version,
+                    fetch_version,
+                } => {
+                    let _ = self.with(client, |member, _, around| {
+                        match &mut member.client {
+                            Client::Produce(producer) => {
+                                producer.on_connected(link, stream, produce_version, around);
+                            }
+                            Client::Consume(consumer) => {
+                                consumer.on_connected(link, stream, fetch_version, around);
+                            }
+                        }
+                        Ok(())
+                    });
+                }
+                Told::NotConnected { client, link } => {
+                    let _ = self.with(client, |member, _, around| {
+                        match &mut member.client {
+                            Client::Produce(producer) => producer.on_not_connected(link, around),
+                            Client::Consume(consumer) => consumer.on_not_connected(link, around),
+                        }
+                        Ok(())
+                    });
+                }
+                Told::ProducerId { client, identity } => {
+                    let _ = self.with(client, |member, _, _| {
+                        if let Client::Produce(producer) = &mut member.client {
+                            producer.on_identity(identity);
+                        }
+                        Ok(())
+                    });
+                }
+            }
+        }
+    }
+
+    /// Now and then: has the hold ended, does the user want to stop, is it time to write slices?
+    fn look_around(&mut self, now_ns: u64) {
+        self.next_look_ns = now_ns + LOOK_NS;
+        self.cpu.look(now_ns);
+        let hold_end_ns = self.setup.shared.hold_end_ns.load(Ordering::Relaxed);
+        if now_ns >= hold_end_ns && self.hold_end_seen_ns == u64::MAX {
+            self.end_hold(hold_end_ns, now_ns);
+        }
+        let stop_end_ns = now_ns + STOP_NS;
+        if self.setup.shared.interrupt.is_raised() && self.drain_end_ns > stop_end_ns {
+            self.end_hold(now_ns.min(hold_end_ns), now_ns);
+            self.drain_end_ns = stop_end_ns;
+        }
+        let is_tick = now_ns >= self.next_tick_ns;
+        if is_tick {
+            self.next_tick_ns = now_ns + TICK_NS;
+        }
+        self.report(now_ns, is_tick);
+        if now_ns >= self.drain_end_ns {
+            self.abandon(now_ns);
+        }
+    }
+
+    fn end_hold(&mut self, hold_end_ns: u64, now_ns: u64) {
+        self.hold_end_seen_ns = hold_end_ns;
+        self.cpu.end();
+        self.drain_end_ns = now_ns.saturating_add(self.setup.shared.drain_ns_max);
+        self.report(now_ns, false);
+        for member in &mut self.setup.members {
+            member.stop_taking();
+        }
+        for recorder in self.setup.recorders.iter_mut().flatten() {
+            recorder.close_hold(hold_end_ns);
+        }
+    }
+
+    /// Brings live totals up to date, and the slices on disk with a tick.
+    fn report(&mut self, now_ns: u64, is_tick: bool) {
+        let setup = &mut self.setup;
+        for member in &mut setup.members {
+            let totals = member.totals();
+            setup.shared.live[member.flow].add(&member.told, &totals);
+            member.told = totals;
+            if let (Client::Produce(producer), Some(recorder)) =
+                (&mut member.client, &mut setup.recorders[member.flow])
+            {
+                producer.report_outstanding(now_ns, recorder);
+            }
+            if member.has_stopped_taking() && !member.has_ended {
+                member.has_ended = true;
+                let _ = setup.said.send(Said::Ended { flow: member.flow });
+            }
+        }
+        if is_tick {
+            setup
+                .recorders
+                .iter_mut()
+                .flatten()
+                .for_each(Recorder::tick);
+        }
+    }
+
+    fn abandon(&mut self, now_ns: u64) {
+        let mut abandoned = false;
+        let _ = self.for_each(|member, recorder, _| {
+            match &mut member.client {
+                Client::Produce(producer) => producer.abandon(now_ns, recorder),
+                Client::Consume(consumer) => consumer.stop(),
+            }
+            abandoned = true;
+            Ok(())
+        });
+        self.outcome.abandoned |= abandoned;
+    }
+
+    /// The earliest moment at which any client, or the worker itself, has something to do.
+    fn until(&self, now_ns: u64) -> Until {
+        let mut first = Until::Deadline(self.next_look_ns);
+        for member in self.setup.members.iter().filter(|member| !member.is_done()) {
+            first = first.sooner(member.until(&self.setup.shared.clock));
+            if first == Until::Now {
+                break;
+            }
+        }
+        match first {
+            Until::Deadline(at_ns) | Until::Send(at_ns) if at_ns <= now_ns => Until::Now,
+            other => other,
+        }
+    }
+
+    fn finish(mut self) -> WorkerOutcome {
+        self.cpu.end();
+        let now_ns = self.setup.shared.clock.now_ns();
+        self.report(now_ns, true);
+        for member in &self.setup.members {
+            let totals = &mut self.outcome.totals[member.flow];
+            *totals = totals.plus(&member.totals());
+        }
+        for recorder in self.setup.recorders.into_iter().flatten() {
+            recorder.finish();
+        }
+        self.outcome.hold_cpu_ns = self.cpu.hold_ns();
+        self.outcome
+    }
+}
+
+/// CPU time of this thread between the borders of the hold.
+struct HoldCpu {
+    hold_start_ns: u64,
+    at_start_ns: Option<u64>,
+    at_end_ns: Option<u64>,
+}
+
+impl HoldCpu {
+    fn new(hold_start_ns: u64) -> Self {
+        Self {
+            hold_start_ns,
+            at_start_ns: None,
+            at_end_ns: None,
+        }
+    }
+
+    fn look(&mut self, now_ns: u64) {
+        if self.at_start_ns.is_none() && now_ns >= self.hold_start_ns {
+            self.at_start_ns = Some(thread_cpu_ns());
+        }
+    }
+
+    fn end(&mut self) {
+        if self.at_end_ns.is_none() {
+            self.at_end_ns = Some(thread_cpu_ns());
+        }
+    }
+
+    fn hold_ns(&self) -> u64 {
+        match (self.at_start_ns, self.at_end_ns) {
+            (Some(start_ns), Some(end_ns)) => end_ns.saturating_sub(start_ns),
+            _ => 0,
+        }
+    }
+}
+
+fn thread_cpu_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000
+        + u64::try_from(time.tv_nsec).unwrap_or(0)
+}
