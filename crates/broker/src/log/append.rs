@@ -1,11 +1,13 @@
 //! Appending: check, give offsets in place, one write.
 
 use kgauge_wire::record_batch::{
-    BatchHeader, TimestampType, rewrite_for_log, rewrite_for_log_append_time, validate_for_append,
+    Batch, BatchError, BatchHeader, TimestampType, rewrite_for_log, rewrite_for_log_append_time,
+    validate_for_append,
 };
 
 use super::producers::Admission;
-use super::{AppendError, LogError, PartitionLog};
+use super::roll::RollCheck;
+use super::{AppendError, LogConfig, LogError, PartitionLog, ProducerBatch};
 
 /// What became of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +51,7 @@ impl PartitionLog {
             Checked::New(totals) => totals,
             Checked::Duplicate(info) => return Ok(info),
         };
+        self.check_epoch(leader_epoch)?;
         let base_offset = self.next_offset;
         let last_offset = base_offset + totals.records as i64 - 1;
         self.roll_if_due(&totals.roll(last_offset), now_ms)?;
@@ -85,8 +88,9 @@ impl PartitionLog {
 
     /// Appends batches fetched from the leader as they are: offsets, epochs and timestamps stay.
     ///
-    /// Their CRCs are checked, and that they follow the log's end; a gap between batches is
-    /// allowed.
+    /// Their CRCs are checked, and that they follow the log's end. A follower that starts in the
+    /// middle of a leader's batch gets [`AppendError::NotTheNextOffset`] with that batch's first
+    /// offset, where it may start anew ([`PartitionLog::truncate_fully_and_start_at`]).
     pub fn append_as_follower(
         &mut self,
         batches: &[u8],
@@ -102,11 +106,12 @@ impl PartitionLog {
         let mut base_offset = None;
         let mut rest = batches;
         while !rest.is_empty() {
-            let batch = kgauge_wire::record_batch::Batch::parse(rest).map_err(as_append)?;
+            let batch = Batch::parse(rest).map_err(as_append)?;
             batch.validate_crc().map_err(as_append)?;
             let header = batch.header;
             let last_offset = header.last_offset();
-            if header.base_offset < end_offset || last_offset < header.base_offset {
+            let follows = self.config.gaps.allow(end_offset, header.base_offset);
+            if !follows || last_offset < header.base_offset {
                 let base_offset = header.base_offset;
                 return Err(AppendError::NotTheNextOffset {
                     base_offset,
@@ -114,6 +119,7 @@ impl PartitionLog {
                     end_offset,
                 });
             }
+            self.check_epoch(header.leader_epoch)?;
             base_offset.get_or_insert(header.base_offset);
             totals.max_timestamp_ms = totals.max_timestamp_ms.max(header.max_timestamp_ms);
             totals.records += u64::from(header.records());
@@ -133,6 +139,17 @@ impl PartitionLog {
             log_start_offset: self.log_start_offset,
             duplicate: false,
         })
+    }
+
+    /// Refuses an epoch older than the log's newest: recovery would take such batches for damage.
+    fn check_epoch(&self, epoch: i32) -> Result<(), AppendError> {
+        match self.epochs.latest() {
+            Some(latest) if epoch < latest.epoch => {
+                let current = latest.epoch;
+                Err(AppendError::StaleLeaderEpoch { epoch, current })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Checks everything about produced batches that can be wrong, and changes nothing.
@@ -179,7 +196,7 @@ impl PartitionLog {
         Ok(Checked::New(totals))
     }
 
-    fn duplicate(&self, known: super::ProducerBatch) -> AppendInfo {
+    fn duplicate(&self, known: ProducerBatch) -> AppendInfo {
         let log_append_time_ms = match self.config.timestamp_type {
             TimestampType::CreateTime => -1,
             TimestampType::LogAppendTime => known.timestamp_ms,
@@ -219,6 +236,7 @@ impl PartitionLog {
     /// Writes checked batches behind the log's end and takes note of them.
     fn write_batches(&mut self, batches: &[u8], now_ms: i64) -> Result<(), AppendError> {
         let (place, active) = self.active();
+        active.prepare_write(place)?;
         if let Err(error) = active.write(place, batches) {
             return Err(self.undo_write(error).into());
         }
@@ -227,7 +245,9 @@ impl PartitionLog {
         while !rest.is_empty() {
             let header = BatchHeader::parse(rest).map_err(as_append)?;
             let (_, active) = self.active();
+            let position = active.bytes;
             active.add(&header, interval);
+            self.recent.push(&header, position);
             self.next_offset = header.next_offset();
             self.epochs.assign(header.leader_epoch, header.base_offset);
             self.producers.note(&header);
@@ -252,7 +272,7 @@ impl PartitionLog {
         let cut = active
             .file(place)
             .and_then(|file| Ok(file.truncate(bytes)?));
-        if cut.is_ok() && (cause.is_disk_full() || cause.is_out_of_handles()) {
+        if cut.is_ok() && cause.is_disk_full() {
             return LogError::Storage(cause);
         }
         self.die(cause)
@@ -265,9 +285,6 @@ enum Checked {
     Duplicate(AppendInfo),
 }
 
-use super::LogConfig;
-use super::roll::RollCheck;
-
 impl Totals {
     fn roll(&self, last_offset: i64) -> RollCheck {
         RollCheck {
@@ -278,6 +295,6 @@ impl Totals {
     }
 }
 
-fn as_append(error: kgauge_wire::record_batch::BatchError) -> AppendError {
+fn as_append(error: BatchError) -> AppendError {
     AppendError::Batch(error.into())
 }

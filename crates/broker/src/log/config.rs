@@ -37,8 +37,26 @@ pub struct LogConfig {
     pub flush_ms: Option<i64>,
     /// `producer.id.expiration.ms`: a producer that was silent so long is forgotten.
     pub producer_id_expiration_ms: i64,
+    /// Whether offsets may be missing between batches, as they may where a log was compacted.
+    pub gaps: Gaps,
     /// How many closed segments keep their files and indexes open for readers.
     pub cold_segments_open_max: usize,
+}
+
+/// Whether offsets may be missing between batches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gaps {
+    /// Every batch begins where the one before it ends; one that does not is damage.
+    Refused,
+    /// A batch may begin later.
+    Allowed,
+}
+
+impl Gaps {
+    /// Whether a batch that begins at `base_offset` can follow offsets that end before `end_offset`.
+    pub(super) fn allow(self, end_offset: i64, base_offset: i64) -> bool {
+        base_offset == end_offset || (self == Self::Allowed && base_offset > end_offset)
+    }
 }
 
 impl Default for LogConfig {
@@ -59,6 +77,7 @@ impl Default for LogConfig {
             flush_messages: None,
             flush_ms: None,
             producer_id_expiration_ms: DAY_MS,
+            gaps: Gaps::Refused,
             cold_segments_open_max: 2,
         }
     }

@@ -61,7 +61,7 @@ impl PartitionLog {
                 text(&self.epochs).as_bytes(),
             )?;
             self.epochs.set_stored();
-            self.names_dirty = true;
+            self.names_changed += 1;
         }
         Ok(())
     }

@@ -120,6 +120,14 @@ pub enum AppendError {
         /// The epoch that the log knows.
         current: i16,
     },
+    /// A leader epoch that is over: batches of a later one are in the log.
+    #[error("leader epoch {epoch} is over, the log has batches of epoch {current}")]
+    StaleLeaderEpoch {
+        /// Epoch of the append.
+        epoch: i32,
+        /// The newest epoch in the log.
+        current: i32,
+    },
     /// A replicated batch that does not follow the log's end.
     #[error("a batch of offsets {base_offset} to {last_offset} cannot follow offset {end_offset}")]
     NotTheNextOffset {
@@ -145,6 +153,7 @@ impl AppendError {
             Self::Nothing | Self::ProducerNotAlone => 87, // INVALID_RECORD
             Self::OutOfOrderSequence { .. } => 45, // OUT_OF_ORDER_SEQUENCE_NUMBER
             Self::InvalidProducerEpoch { .. } => 47, // INVALID_PRODUCER_EPOCH
+            Self::StaleLeaderEpoch { .. } => 74, // FENCED_LEADER_EPOCH
             Self::NotTheNextOffset { .. } => 2, // CORRUPT_MESSAGE
         }
     }

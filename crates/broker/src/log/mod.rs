@@ -20,7 +20,13 @@
 //! | [`PartitionLog::append_as_follower`] | a follower got a Fetch response |
 //! | [`PartitionLog::read`] | Fetch; gives a [`FileSlice`](crate::storage::FileSlice) to send |
 //! | [`PartitionLog::set_high_watermark`] | the owner knows what enough replicas have |
-//! | [`PartitionLog::flush_due`], [`PartitionLog::flush`], [`PartitionLog::checkpoint`] | timers |
+//! | [`PartitionLog::offset_for_timestamp`], [`PartitionLog::offset_of_max_timestamp`] | ListOffsets |
+//! | [`PartitionLog::end_offset_for_epoch`] | OffsetForLeaderEpoch |
+//! | [`PartitionLog::truncate_to`], [`PartitionLog::truncate_fully_and_start_at`] | a follower's log parted from its leader's |
+//! | [`PartitionLog::delete_records_before`] | DeleteRecords |
+//! | [`PartitionLog::apply_retention`] | timer, some minutes |
+//! | [`PartitionLog::flush_due`], [`PartitionLog::flush`] or [`PartitionLog::begin_flush`] | timer, a second |
+//! | [`PartitionLog::checkpoint`], [`PartitionLog::close_files`] | timer, a minute |
 //! | [`PartitionLog::close`], [`PartitionLog::delete`] | end |
 //!
 //! Offsets are dense on a leader. Times are milliseconds since 1970 and come from the caller.
@@ -32,13 +38,16 @@ mod epoch_file;
 mod epochs;
 mod error;
 mod flush;
+mod metadata_file;
 mod names;
 mod offset_index;
 mod open;
 mod partition_log;
 mod producers;
 mod read;
+mod recent;
 mod recovery;
+mod retention;
 mod roll;
 mod scan;
 mod segment;
@@ -46,12 +55,18 @@ mod segment_indexes;
 mod snapshot;
 mod state_file;
 mod time_index;
+mod timestamps;
+mod truncate;
 
 pub use append::AppendInfo;
-pub use config::LogConfig;
+pub use config::{Gaps, LogConfig};
 pub use epochs::{EpochEnd, EpochStart, LeaderEpochs};
 pub use error::{AppendError, Corruption, LogError, ReadError};
+pub use flush::{FlushDone, FlushJob};
+pub use metadata_file::{read_topic_id, write_topic_id};
 pub use names::{parse_partition_dir_name, partition_dir_name};
 pub use partition_log::PartitionLog;
 pub use producers::{BATCHES_KEPT, ProducerBatch, ProducerEntry, ProducerStates};
 pub use read::{FirstBatch, ReadRequest, ReadResult};
+pub use retention::{RemovalReason, RemovedSegment};
+pub use timestamps::TimestampedOffset;

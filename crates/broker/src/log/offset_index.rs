@@ -65,17 +65,6 @@ impl OffsetIndex {
         self.entries.push(entry);
     }
 
-    /// Drops the entries at or above an offset. True when the file holds some of them.
-    pub(super) fn truncate(&mut self, relative: i64) -> bool {
-        let keep = self
-            .entries
-            .partition_point(|entry| i64::from(entry.relative) < relative);
-        self.entries.truncate(keep);
-        let shorten = self.stored > keep;
-        self.stored = self.stored.min(keep);
-        shorten
-    }
-
     /// Bytes of the whole index on disk, once it is stored.
     pub(super) fn bytes(&self) -> usize {
         self.entries.len() * ENTRY_BYTES
@@ -149,19 +138,5 @@ mod tests {
         assert!(OffsetIndex::parse(&index(&[(9, 6), (10, 6)]).unstored().0, 100).is_none());
         assert!(OffsetIndex::parse(&index(&[(1 << 31, 6)]).unstored().0, 100).is_none());
         assert_eq!(OffsetIndex::parse(&[], 0), Some(OffsetIndex::default()));
-    }
-
-    #[test]
-    fn truncation_forgets_entries_and_says_if_the_file_must_follow() {
-        let mut index = index(&[(9, 5000), (19, 9000), (29, 14_000)]);
-        index.set_stored();
-        index.push(OffsetEntry {
-            relative: 39,
-            position: 20_000,
-        });
-        assert!(!index.truncate(39));
-        assert_eq!(index.last().map(|e| e.relative), Some(29));
-        assert!(index.truncate(19));
-        assert_eq!(index.unstored(), (vec![], 8));
     }
 }

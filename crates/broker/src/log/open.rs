@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::names::{LOG, parse_file};
 use super::producers::ProducerStates;
+use super::recent::Recent;
 use super::segment::Segment;
 use super::state_file::LogState;
 use super::{LogConfig, LogError, PartitionLog, epoch_file};
@@ -28,6 +29,7 @@ impl PartitionLog {
         let epochs = epoch_file::read(&*storage, dir)?.unwrap_or_default();
         let segments = find_segments(&*storage, dir, now_ms)?;
         let known = state.unwrap_or_default();
+        let created = segments.is_empty();
         let mut log = Self {
             storage,
             dir: dir.to_path_buf(),
@@ -41,15 +43,23 @@ impl PartitionLog {
             producers: ProducerStates::default(),
             unflushed_records: 0,
             unflushed_since_ms: now_ms,
-            names_dirty: true,
+            names_changed: 1,
+            names_flushed: 0,
+            created,
+            cuts: 0,
+            state_stored: known,
+            recent: Recent::default(),
             dead: None,
         };
         if log.segments.is_empty() {
             log.begin_empty(now_ms)?;
-        } else if !log.open_closed(&known, now_ms)? {
-            log.recover(now_ms)?;
+        } else {
+            log.remove_segments_below_start()?;
+            if !log.open_closed(&known, now_ms)? {
+                log.recover(now_ms)?;
+            }
         }
-        log.high_watermark = log.log_start_offset;
+        log.bound(now_ms)?;
         Ok(log)
     }
 
@@ -83,20 +93,24 @@ impl PartitionLog {
         }
         active.close_files();
         self.next_offset = closed.end_offset;
-        self.names_dirty = false;
-        self.bound_log_start();
+        self.names_flushed = self.names_changed;
         if closed.producers > 0 {
             self.rebuild_producers(now_ms)?;
         }
         Ok(true)
     }
 
-    /// The log begins at its first segment at the earliest, and ends at its end at the latest.
-    pub(super) fn bound_log_start(&mut self) {
-        let first = self.segments[0].base_offset;
-        self.log_start_offset = self
-            .log_start_offset
-            .clamp(first, self.next_offset.max(first));
+    /// Brings start, end and what depends on them together.
+    fn bound(&mut self, now_ms: i64) -> Result<(), LogError> {
+        self.log_start_offset = self.log_start_offset.max(self.segments[0].base_offset);
+        if self.log_start_offset > self.next_offset {
+            // All that a crash left was deleted before: go on where the deletion ended.
+            self.begin_anew(self.log_start_offset, now_ms)?;
+        }
+        self.epochs.truncate_from_end(self.next_offset);
+        self.epochs.truncate_from_start(self.log_start_offset);
+        self.high_watermark = self.log_start_offset;
+        Ok(())
     }
 }
 

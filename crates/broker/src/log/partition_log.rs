@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use super::epochs::{EpochEnd, EpochStart, LeaderEpochs};
 use super::producers::ProducerStates;
+use super::recent::Recent;
 use super::segment::{Place, Segment};
+use super::state_file::LogState;
 use super::{LogConfig, LogError};
 use crate::storage::{Storage, StorageError};
 
@@ -30,8 +32,16 @@ pub struct PartitionLog {
     pub(super) unflushed_records: u64,
     /// When the first of them was appended, ms since 1970.
     pub(super) unflushed_since_ms: i64,
-    /// Files were created or removed since the folder was flushed.
-    pub(super) names_dirty: bool,
+    /// Counts files created or removed, and how many of these changes are durable.
+    pub(super) names_changed: u64,
+    pub(super) names_flushed: u64,
+    /// The log's folder may be new, and its name not yet durable.
+    pub(super) created: bool,
+    /// Counts cuts: what a flush that began before one made durable is not what the log has now.
+    pub(super) cuts: u64,
+    /// The state file as it is on disk.
+    pub(super) state_stored: LogState,
+    pub(super) recent: Recent,
     /// The failure that ended the log's life.
     pub(super) dead: Option<StorageError>,
 }

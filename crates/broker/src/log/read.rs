@@ -1,6 +1,10 @@
 //! Reading: from an offset to a stretch of a segment file.
 
-use super::{PartitionLog, ReadError};
+use std::sync::Arc;
+
+use super::recent::Spot;
+use super::scan::Found;
+use super::{LogError, PartitionLog, ReadError};
 use crate::storage::FileSlice;
 
 /// What a reader wants.
@@ -64,52 +68,63 @@ impl PartitionLog {
         if offset >= upper {
             return Ok(nothing);
         }
-        loop {
-            let (place, segment) = self.segment(index);
-            let found = segment.find(place, offset)?;
-            if let Some(found) = found.filter(|found| found.header.base_offset < upper) {
-                let limit = match first_batch {
-                    FirstBatch::Whole => bytes_max.max(found.header.batch_bytes()),
-                    FirstBatch::MayBeCut => bytes_max,
-                };
-                let end = if upper >= end {
-                    segment.bytes
-                } else {
-                    segment
-                        .find(place, upper)?
-                        .map_or(segment.bytes, |at_upper| {
-                            // A bound inside a batch leaves the batch in: its other records are
-                            // below.
-                            if at_upper.header.base_offset < upper {
-                                at_upper.end()
-                            } else {
-                                at_upper.position
-                            }
-                        })
-                };
-                let len = usize::try_from(end - found.position)
-                    .unwrap_or(usize::MAX)
-                    .min(limit);
-                let file = std::sync::Arc::clone(segment.file(place)?);
-                let segment_base = segment.base_offset;
-                let position = found.position;
-                self.note_use(index);
-                let slice = (len > 0).then_some(FileSlice {
-                    file,
-                    offset: position,
-                    len,
-                });
-                return Ok(ReadResult {
-                    slice,
-                    segment_base,
-                    position,
-                });
-            }
+        let mut found = self.locate(index, offset)?;
+        while found.is_none() && index + 1 < self.segments.len() {
             // The offset lies in a gap at the segment's end.
             index += 1;
-            if found.is_some() || index >= self.segments.len() {
-                return Ok(nothing);
-            }
+            found = self.locate(index, offset)?;
         }
+        let Some(first) = found.filter(|first| first.base_offset < upper) else {
+            return Ok(nothing);
+        };
+        let limit = match first_batch {
+            FirstBatch::Whole => bytes_max.max(first.bytes),
+            FirstBatch::MayBeCut => bytes_max,
+        };
+        let slice_end = if upper >= end {
+            None
+        } else {
+            self.locate(index, upper)?
+        };
+        let (place, segment) = self.segment(index);
+        // A bound inside a batch leaves the batch in: its other records are below.
+        let slice_end = slice_end.map_or(segment.bytes, |at_upper| {
+            let inside = at_upper.base_offset < upper;
+            at_upper.position + if inside { at_upper.bytes as u64 } else { 0 }
+        });
+        let position = first.position;
+        let len = usize::try_from(slice_end - position)
+            .unwrap_or(usize::MAX)
+            .min(limit);
+        let file = Arc::clone(segment.file(place)?);
+        let segment_base = segment.base_offset;
+        self.note_use(index);
+        let slice = (len > 0).then_some(FileSlice {
+            file,
+            offset: position,
+            len,
+        });
+        Ok(ReadResult {
+            slice,
+            segment_base,
+            position,
+        })
+    }
+
+    /// The first batch of a segment that ends at or above an offset.
+    fn locate(&mut self, index: usize, offset: i64) -> Result<Option<Spot>, LogError> {
+        if index + 1 == self.segments.len()
+            && let Some(spot) = self.recent.find(offset)
+        {
+            return Ok(Some(spot));
+        }
+        let (place, segment) = self.segment(index);
+        let found = segment.find(place, offset)?;
+        Ok(found.map(|Found { position, header }| Spot {
+            base_offset: header.base_offset,
+            last_offset: header.last_offset(),
+            position,
+            bytes: header.batch_bytes(),
+        }))
     }
 }

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use kgauge_wire::record_batch::Batch;
+use kgauge_wire::record_batch::{Batch, BatchHeader, HEADER_BYTES};
 
 use super::epochs::LeaderEpochs;
 use super::names::{LOG, OFFSET_INDEX, SNAPSHOT, TIME_INDEX, file_at};
 use super::segment::{Place, Segment, Summary};
-use super::{LogError, PartitionLog};
-use crate::storage::StorageFile;
+use super::{Gaps, LogError, PartitionLog};
+use crate::storage::{StorageError, StorageFile};
 
 /// Bytes read at a time; a larger batch is read whole.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -18,8 +18,9 @@ impl PartitionLog {
     /// Finds the longest prefix of the log that is whole, and makes the log that.
     ///
     /// Segments below the recovery point are believed, for they were flushed. In the others every
-    /// batch is checked: length, format, CRC, and that its offsets follow those before. A segment
-    /// that does not begin where the one before it ends follows a loss, and goes with all after it.
+    /// batch is checked: length, format, CRC, and that offsets and leader epochs follow those before
+    /// (the CRC does not cover them). A segment that does not begin where the one before it ends
+    /// follows a loss, and goes with all after it.
     pub(super) fn recover(&mut self, now_ms: i64) -> Result<(), LogError> {
         let first = self.segment_index(self.recovery_point);
         let mut epochs = std::mem::take(&mut self.epochs);
@@ -27,29 +28,42 @@ impl PartitionLog {
         epochs.truncate_from_end(zone_start);
         self.next_offset = zone_start;
         let mut keep = first;
+        let mut lost = false;
+        let gaps = self.config.gaps;
         for index in first..self.segments.len() {
             let next_offset = self.next_offset;
             let (place, segment) = self.segment(index);
             if segment.base_offset != next_offset {
+                lost = true;
                 break;
             }
-            let whole = recover_segment(place, segment, &mut epochs)?;
+            let whole = recover_segment(place, segment, gaps, &mut epochs)?;
             self.next_offset = whole.next_offset;
             keep = index + 1;
             if whole.was_cut {
+                lost = true;
                 break;
             }
         }
         self.epochs = epochs;
         self.drop_segments_from(keep)?;
-        self.bound_log_start();
-        self.epochs.truncate_from_start(self.log_start_offset);
-        self.remove_stray_snapshots()?;
-        self.rebuild_producers(now_ms)?;
         self.recovery_point = zone_start.min(self.next_offset);
-        self.unflushed_records = 1;
-        self.flush()?;
-        self.checkpoint()
+        self.unflushed_records = u64::from(self.recovery_point < self.next_offset);
+        if lost {
+            // What was cut off must not come back with the next crash, behind what is appended
+            // until then.
+            self.flush_cut()?;
+        }
+        self.remove_stray_snapshots()?;
+        self.rebuild_producers(now_ms)
+    }
+
+    /// Makes a cut durable.
+    fn flush_cut(&mut self) -> Result<(), LogError> {
+        let (place, active) = self.active();
+        active.file(place)?.sync_data()?;
+        self.storage.sync_dir(&self.dir)?;
+        self.write_state(None)
     }
 
     /// Removes the segments from an index on; at least one remains.
@@ -65,7 +79,7 @@ impl PartitionLog {
 
     /// Removes the files of a segment, those that exist.
     pub(super) fn remove_segment_files(&mut self, base_offset: i64) -> Result<(), LogError> {
-        self.names_dirty = true;
+        self.names_changed += 1;
         for kind in [LOG, OFFSET_INDEX, TIME_INDEX, SNAPSHOT] {
             match self
                 .storage
@@ -89,6 +103,7 @@ struct Whole {
 fn recover_segment(
     place: Place<'_>,
     segment: &mut Segment,
+    gaps: Gaps,
     epochs: &mut LeaderEpochs,
 ) -> Result<Whole, LogError> {
     let base_offset = segment.base_offset;
@@ -104,7 +119,10 @@ fn recover_segment(
     while let Some(batch) = reader.batch_at(position)? {
         let header = batch.header;
         let near = header.last_offset().checked_sub(base_offset);
-        if header.base_offset < summary.next_offset
+        if !gaps.allow(summary.next_offset, header.base_offset)
+            || epochs
+                .latest()
+                .is_some_and(|latest| header.leader_epoch < latest.epoch)
             || header.last_offset() < header.base_offset
             || near.is_none_or(|relative| relative > i64::from(i32::MAX))
             || batch.validate_crc().is_err()
@@ -124,7 +142,6 @@ fn recover_segment(
     segment.forget_first_timestamp();
     let next_offset = summary.next_offset;
     segment.summary = Some(summary);
-    segment.store_indexes(place, super::segment_indexes::Durability::Written)?;
     Ok(Whole {
         next_offset,
         was_cut,
@@ -143,13 +160,13 @@ impl Reader<'_> {
     /// The batch that begins at a position. `None` at the end, and where no whole batch is.
     fn batch_at(&mut self, position: u64) -> Result<Option<Batch<'_>>, LogError> {
         let left = usize::try_from(self.end - position).unwrap_or(usize::MAX);
-        let mut needed = kgauge_wire::record_batch::HEADER_BYTES;
+        let mut needed = HEADER_BYTES;
         if left < needed {
             return Ok(None);
         }
         self.fill(position, needed)?;
         let start = (position - self.chunk_start) as usize;
-        let head = kgauge_wire::record_batch::BatchHeader::parse(&self.chunk[start..]);
+        let head = BatchHeader::parse(&self.chunk[start..]);
         let Ok(header) = head else { return Ok(None) };
         needed = header.batch_bytes();
         if left < needed {
@@ -172,7 +189,7 @@ impl Reader<'_> {
         self.chunk.truncate(count);
         self.chunk_start = position;
         if count < needed {
-            return Err(LogError::Storage(crate::storage::StorageError::short_read(
+            return Err(LogError::Storage(StorageError::short_read(
                 self.file.path(),
                 position,
                 needed,

@@ -1,7 +1,6 @@
 //! Closing the active segment and beginning the next.
 
 use super::segment::Segment;
-use super::segment_indexes::Durability;
 use super::{LogError, PartitionLog};
 
 /// What an append would add to the active segment.
@@ -60,11 +59,12 @@ impl PartitionLog {
             if active.bytes == 0 && active.base_offset == next_offset {
                 return Ok(());
             }
-            active.store_indexes(place, Durability::Written)?;
+            active.store_indexes(place)?;
         }
         let segment = Segment::create(place, next_offset, now_ms)?;
         segments.push(segment);
-        self.names_dirty = true;
+        self.recent.clear();
+        self.names_changed += 1;
         self.write_snapshot()?;
         self.close_cold_files();
         Ok(())

@@ -204,10 +204,16 @@ impl Segment {
         self.file.is_some() || self.summary.is_some()
     }
 
+    /// Opens what an append needs, so that only its write can fail.
+    pub(super) fn prepare_write(&mut self, place: Place<'_>) -> Result<(), LogError> {
+        self.summary(place)?;
+        self.file(place)?;
+        Ok(())
+    }
+
     /// Writes batches at the segment's end. The segment's own idea of its end stays:
     /// [`Segment::add`] moves it.
     pub(super) fn write(&mut self, place: Place<'_>, bytes: &[u8]) -> Result<(), LogError> {
-        self.summary(place)?;
         let position = self.bytes;
         self.file(place)?.write_at(bytes, position)?;
         Ok(())

@@ -12,15 +12,6 @@ use super::time_index::TimeIndex;
 use super::{Corruption, LogError};
 use crate::storage::{OpenMode, read_whole};
 
-/// Whether index files must survive a crash of the machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Durability {
-    /// Written only.
-    Written,
-    /// Written and flushed.
-    Flushed,
-}
-
 impl Segment {
     /// The indexes and what goes with them, read from files or built from the batches if need be.
     pub(super) fn summary(&mut self, place: Place<'_>) -> Result<&mut Summary, LogError> {
@@ -93,6 +84,15 @@ impl Segment {
         Ok(summary)
     }
 
+    /// Replaces indexes that proved untrue.
+    fn rebuild(&mut self, place: Place<'_>) -> Result<&Summary, LogError> {
+        let rebuilt = self.build_summary(place)?;
+        self.summary = Some(rebuilt);
+        // A disk that takes no index shall not keep readers from the log.
+        let _ = self.store_indexes(place);
+        Ok(self.summary(place)?)
+    }
+
     /// A scan that begins with the batch of the last index entry at or below `offset`.
     fn scan_for(&mut self, place: Place<'_>, offset: i64) -> Result<HeaderScan, LogError> {
         let base_offset = self.base_offset;
@@ -110,10 +110,8 @@ impl Segment {
             scan.back_to(&found);
             return Ok(scan);
         }
-        let rebuilt = self.build_summary(place)?;
+        let rebuilt = self.rebuild(place)?;
         let entry = rebuilt.offsets.lookup(offset.saturating_sub(base_offset));
-        self.summary = Some(rebuilt);
-        self.remove_index_files(place)?;
         self.scan(place, entry.map_or(0, |entry| u64::from(entry.position)))
     }
 
@@ -158,8 +156,7 @@ impl Segment {
             if true_entry {
                 from = from.max(named);
             } else {
-                self.summary = Some(self.build_summary(place)?);
-                self.remove_index_files(place)?;
+                self.rebuild(place)?;
             }
         }
         let Some(start) = self.find(place, from)? else {
@@ -180,11 +177,8 @@ impl Segment {
     }
 
     /// Writes the index entries that are not in the files yet, with one for the largest timestamp.
-    pub(super) fn store_indexes(
-        &mut self,
-        place: Place<'_>,
-        durability: Durability,
-    ) -> Result<(), LogError> {
+    /// They are not flushed: what a crash loses of them is built anew.
+    pub(super) fn store_indexes(&mut self, place: Place<'_>) -> Result<(), LogError> {
         let base_offset = self.base_offset;
         let Some(summary) = &mut self.summary else {
             return Ok(());
@@ -202,9 +196,6 @@ impl Segment {
             }
             if !bytes.is_empty() {
                 file.write_at(&bytes, position)?;
-            }
-            if durability == Durability::Flushed {
-                file.sync_data()?;
             }
         }
         summary.offsets.set_stored();

@@ -132,7 +132,7 @@ impl PartitionLog {
         let path = file_at(&self.dir, self.next_offset, SNAPSHOT);
         let file = self.storage.open(&path, OpenMode::CreateOrTruncate)?;
         file.write_at(&encode(&self.producers), 0)?;
-        self.names_dirty = true;
+        self.names_changed += 1;
         Ok(())
     }
 
@@ -153,7 +153,7 @@ impl PartitionLog {
             if at > self.next_offset || (!in_use && Some(at) != newest) {
                 self.storage
                     .remove_file(&file_at(&self.dir, at, SNAPSHOT))?;
-                self.names_dirty = true;
+                self.names_changed += 1;
             }
         }
         Ok(())

@@ -73,17 +73,6 @@ impl TimeIndex {
         }
     }
 
-    /// Drops the entries at or above an offset. True when the file holds some of them.
-    pub(super) fn truncate(&mut self, relative: i64) -> bool {
-        let keep = self
-            .entries
-            .partition_point(|entry| i64::from(entry.relative) < relative);
-        self.entries.truncate(keep);
-        let shorten = self.stored > keep;
-        self.stored = self.stored.min(keep);
-        shorten
-    }
-
     /// Bytes of the whole index on disk, once it is stored.
     pub(super) fn bytes(&self) -> usize {
         self.entries.len() * ENTRY_BYTES
