@@ -16,13 +16,16 @@ pub mod folder;
 pub mod histogram;
 pub mod recorder;
 pub mod run;
+pub mod series;
 pub mod slice;
 pub mod stage;
+pub mod statistics;
 pub mod summary;
 
 pub use folder::{FolderError, RepeatFolder, RunFolder, RunRead};
 pub use histogram::{Histogram, Quantile};
 pub use recorder::{Recorder, Request, SliceSink, SliceWriter, SlicesWritten, WriteError};
+pub use series::Series;
 pub use slice::errors::client_code;
 pub use slice::{Counts, ErrorCounts, Kind, SendOutcome, Slice, SliceKey, error_name};
 pub use stage::{SECOND_NS, Stage, StageBorders};

@@ -9,6 +9,8 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use super::error::{Defect, FolderError};
 use super::layout;
 use super::lines::{LINE_BYTES_MAX, LineContent, each_line};
@@ -52,7 +54,7 @@ pub struct SecondRead {
 }
 
 /// A distribution, folded. Times are nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)] // The names say it.
 pub struct TimesRead {
     pub count: u64,

@@ -1,6 +1,148 @@
-//! The summary.
+//! The summary: what a run folder says, as figures with their spread. A pure function of the
+//! folder, so that it is the same byte for byte each time.
+
+mod build;
+pub mod flow;
+pub mod generator;
+pub mod latency;
+pub mod trial;
+pub mod verdict;
+pub mod warning;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-/// Summary.
+
+pub use flow::{
+    AckMeaning, Batching, ErrorSummary, FlowKind, FlowSummary, LittlesLaw, RecordCounts,
+    Throttling, Throughput,
+};
+pub use generator::{CpuSummary, GeneratorVerdict, GeneratorWord, Lateness};
+pub use latency::{Latencies, LatencySummary, MaxAt, Percentile, RankRange};
+pub use trial::{CountedOnBroker, Factor, RepeatSummary, TopicSummary, TrialSummary};
+pub use verdict::{GoalVerdict, GoalWord, MetricUnit, PublishedComparison, PublishedWord};
+pub use warning::{Warning, WarningKind};
+
+use crate::folder::RunRead;
+use crate::run::{Build, Machine, RunStatus, TargetKind};
+
+/// The content of `summary.json`. Its schema is published as `docs/schema/summary.schema.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Summary {}
+#[schemars(title = "kgauge summary")]
+pub struct Summary {
+    /// Version of this format, 1.
+    pub format: u32,
+    /// Which run.
+    pub run: RunSummary,
+    /// What was under test.
+    pub target: TargetSummary,
+    /// The machine that made the load.
+    pub machine: Option<Machine>,
+    /// How it all ended.
+    pub status: Status,
+    /// The exit status of `kgauge run`: 0 good, 1 a goal or a send failed, 3 the target or the
+    /// run failed, 130 interrupted.
+    pub exit_status: u8,
+    /// What a reader of any figure must know first.
+    pub warnings: Vec<Warning>,
+    /// The trials, in the order of the plan. Those that never began are in it, without figures.
+    pub trials: Vec<TrialSummary>,
+    /// What is missing in the folder or damaged.
+    pub defects: Vec<DefectSummary>,
+}
+
+impl Summary {
+    /// The version of `summary.json` that this build writes.
+    pub const FORMAT: u32 = 1;
+
+    /// What a run folder says.
+    pub fn of(run: &RunRead) -> Summary {
+        build::summary(run)
+    }
+
+    /// The JSON Schema (draft 2020-12) of `summary.json`.
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Summary).to_value()
+    }
+}
+
+/// Which run it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunSummary {
+    /// Its id.
+    pub run_id: String,
+    /// The kgauge that ran it.
+    pub kgauge: Build,
+    /// The command line.
+    pub command: Vec<String>,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub started_unix_ms: u64,
+    /// Milliseconds since 1970-01-01 UTC; null when it was cut short.
+    pub ended_unix_ms: Option<u64>,
+    /// How it ended.
+    pub status: RunStatus,
+    /// Why, in words, when it failed or was interrupted.
+    pub why: Option<String>,
+    /// All randomness came from it; null without a plan.
+    pub seed: Option<u64>,
+    /// `quick`, `default` or `full`; null without a plan.
+    pub size: Option<String>,
+    /// The study that was run; null for a scenario of its own.
+    pub study: Option<StudySummary>,
+}
+
+/// Which study it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StudySummary {
+    /// As given to `kgauge run`.
+    pub name: String,
+    /// For people.
+    pub title: String,
+}
+
+/// The cluster under test. The words stand in every report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TargetSummary {
+    /// The sentence that names it.
+    pub words: String,
+    /// What it is; null when the run was cut short before it was known.
+    pub kind: Option<TargetKind>,
+    /// Its release.
+    pub version: Option<String>,
+    /// Kafka's cluster id.
+    pub cluster_id: Option<String>,
+    /// How many brokers it has.
+    pub brokers: Option<u32>,
+    /// True when it runs on the machine that makes the load.
+    pub same_machine: Option<bool>,
+}
+
+/// How a run ended, the worst first that is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Everything was measured; every goal was held, every send acked.
+    Good,
+    /// A goal was not held.
+    GoalMissed,
+    /// Sends failed, or nobody knows whether they did.
+    SendsFailed,
+    /// The run had to stop.
+    Failed,
+    /// The user stopped it.
+    Interrupted,
+    /// Its process died.
+    CutShort,
+    /// It goes on.
+    Running,
+}
+
+/// Something missing or damaged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DefectSummary {
+    /// The file, relative to the run folder.
+    pub file: String,
+    /// The line, from 1.
+    pub line: Option<u64>,
+    /// What is wrong.
+    pub what: String,
+}

@@ -1,0 +1,251 @@
+//! Series for charts: one trial second by second, and its percentile curves.
+
+use serde::Serialize;
+
+use crate::folder::{FlowRead, RepeatRead, RunRead, TimesRead};
+use crate::histogram::Histogram;
+use crate::run::{Event, FlowRecord, StageSpan, Subject};
+use crate::slice::{Counts, Kind, Slice};
+use crate::stage::{SECOND_NS, Stage};
+
+mod cpu;
+mod curve;
+
+pub use cpu::CpuPoint;
+pub use curve::{CurvePoint, curve_of};
+
+/// All that charts of one trial need.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// Position of the trial in the plan.
+    pub trial: u32,
+    /// Its repeats, in order.
+    pub repeats: Vec<RepeatSeries>,
+    /// Percentile curves over all repeats.
+    pub curves: Vec<Curve>,
+}
+
+/// One repeat over time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RepeatSeries {
+    /// From 0.
+    pub repeat: u32,
+    /// Its flows, those that recorded anything.
+    pub flows: Vec<FlowSeries>,
+    /// CPU of processes and threads.
+    pub cpu: Vec<CpuSeries>,
+    /// What happened meanwhile.
+    #[serde(skip)]
+    pub events: Vec<Event>,
+}
+
+/// One flow over time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowSeries {
+    /// Position in the trial.
+    pub flow: u16,
+    /// Its stages as they were; of a run that was cut short as far as its seconds tell.
+    pub stages: Vec<StageSpan>,
+    /// Second by second, ascending; seconds without any sample inside a stage are in it. A
+    /// second that a border cuts stands once for each stage.
+    pub seconds: Vec<SecondPoint>,
+}
+
+/// A second (or the part of it that belongs to a stage) of a flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SecondPoint {
+    /// The stage.
+    pub stage: Stage,
+    /// From when, in nanoseconds since the start of the repeat.
+    pub start_ns: u64,
+    /// To when.
+    pub end_ns: u64,
+    /// Records acked or read a second.
+    pub records_per_s: f64,
+    /// Logical bytes a second of them.
+    pub logical_bytes_per_s: f64,
+    /// Wire bytes a second.
+    pub wire_bytes_per_s: f64,
+    /// Mean number of records handed over and not yet answered.
+    pub in_flight_mean: f64,
+    /// What was counted.
+    pub counts: Counts,
+    /// acked - intended, of what was intended in this second.
+    pub response: Option<TimesRead>,
+    /// acked - sent.
+    pub service: Option<TimesRead>,
+    /// sent - intended.
+    pub lag: Option<TimesRead>,
+    /// consumed - intended.
+    pub end_to_end: Option<TimesRead>,
+}
+
+/// CPU of one process or thread over time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CpuSeries {
+    /// Whose.
+    pub subject: Subject,
+    /// How much of it.
+    pub points: Vec<CpuPoint>,
+}
+
+/// A percentile curve.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Curve {
+    /// Position of the flow in the trial.
+    pub flow: u16,
+    /// The distribution.
+    pub kind: Kind,
+    /// Ascending.
+    pub points: Vec<CurvePoint>,
+}
+
+impl Series {
+    /// The series of one trial.
+    pub fn of(run: &RunRead, trial: u32) -> Series {
+        let repeats = run.repeats_of(trial).collect::<Vec<_>>();
+        Series {
+            trial,
+            curves: curves_of(&repeats),
+            repeats: repeats
+                .iter()
+                .map(|repeat| repeat_series(run, repeat))
+                .collect(),
+        }
+    }
+}
+
+fn repeat_series(run: &RunRead, repeat: &RepeatRead) -> RepeatSeries {
+    let flows = repeat.flows.iter().map(|(index, flow)| {
+        let records = repeat.record.as_ref().map(|record| &record.flows);
+        let record = records.and_then(|flows| flows.get(usize::from(*index)));
+        flow_series(*index, flow, record)
+    });
+    let events = run
+        .events
+        .iter()
+        .filter(|event| event.repeat == Some(repeat.key));
+    RepeatSeries {
+        repeat: repeat.key.repeat,
+        flows: flows.collect(),
+        cpu: cpu::series_of(&run.evidence, repeat.key),
+        events: events.cloned().collect(),
+    }
+}
+
+fn flow_series(index: u16, flow: &FlowRead, record: Option<&FlowRecord>) -> FlowSeries {
+    let stages = match record {
+        Some(record) if !record.stages.is_empty() => record.stages.clone(),
+        _ => stages_seen(flow),
+    };
+    let mut seconds = Vec::with_capacity(flow.seconds.len());
+    for span in &stages {
+        fill_stage(*span, flow, &mut seconds);
+    }
+    FlowSeries {
+        flow: index,
+        stages,
+        seconds,
+    }
+}
+
+/// Where no record tells the borders: whole seconds from the first to the last sample.
+fn stages_seen(flow: &FlowRead) -> Vec<StageSpan> {
+    let mut stages = Vec::new();
+    for stage in Stage::ALL {
+        let mut seen = flow.seconds.iter().filter(|second| second.stage == stage);
+        let Some(first) = seen.next() else {
+            continue;
+        };
+        let last = seen.next_back().unwrap_or(first);
+        stages.push(StageSpan {
+            stage,
+            start_ns: first.start_ns(),
+            end_ns: last.start_ns() + SECOND_NS,
+        });
+    }
+    stages
+}
+
+/// Points for each second of a stage, the empty ones too: a stall is a row of zeros, not a gap.
+fn fill_stage(span: StageSpan, flow: &FlowRead, points: &mut Vec<SecondPoint>) {
+    let known = flow
+        .seconds
+        .iter()
+        .filter(|second| second.stage == span.stage);
+    let known = known.collect::<Vec<_>>();
+    // What was seen bounds what is filled: a damaged record cannot make millions of points.
+    let Some(last_seen) = known.last().map(|second| second.second) else {
+        return;
+    };
+    let mut known = known.into_iter().peekable();
+    let first = u32::try_from(span.start_ns / SECOND_NS).unwrap_or(u32::MAX);
+    let first = first.min(known.peek().map_or(first, |second| second.second));
+    for second in first..=last_seen {
+        let found = known.next_if(|found| found.second == second);
+        let start_ns = (u64::from(second) * SECOND_NS).max(span.start_ns);
+        let end_ns = ((u64::from(second) + 1) * SECOND_NS).min(span.end_ns);
+        let counts = found.map(|found| found.counts).unwrap_or_default();
+        // A sample outside its recorded stage is still shown, as of a whole second.
+        let length_ns = end_ns.checked_sub(start_ns).filter(|length| *length > 0);
+        let seconds = length_ns.unwrap_or(SECOND_NS) as f64 / SECOND_NS as f64;
+        let times = |kind: Kind| found.and_then(|found| found.times.get(&kind).copied());
+        points.push(SecondPoint {
+            stage: span.stage,
+            start_ns,
+            end_ns: end_ns.max(start_ns),
+            records_per_s: (counts.records_acked + counts.records_consumed) as f64 / seconds,
+            logical_bytes_per_s: (counts.logical_bytes_acked + counts.logical_bytes_consumed)
+                as f64
+                / seconds,
+            wire_bytes_per_s: (counts.wire_bytes_sent + counts.wire_bytes_consumed) as f64
+                / seconds,
+            in_flight_mean: counts.in_flight_record_ns as f64 / (seconds * SECOND_NS as f64),
+            counts,
+            response: times(Kind::Response),
+            service: times(Kind::Service),
+            lag: times(Kind::Lag),
+            end_to_end: times(Kind::EndToEnd),
+        });
+    }
+}
+
+/// The distributions that have a curve of their own.
+const CURVES: [Kind; 5] = [
+    Kind::Response,
+    Kind::Service,
+    Kind::Lag,
+    Kind::EndToEnd,
+    Kind::RoundTrip,
+];
+
+fn curves_of(repeats: &[&RepeatRead]) -> Vec<Curve> {
+    let mut flows = repeats
+        .iter()
+        .flat_map(|repeat| repeat.flows.keys().copied())
+        .collect::<Vec<_>>();
+    flows.sort_unstable();
+    flows.dedup();
+    let mut curves = Vec::new();
+    for flow in flows {
+        for kind in CURVES {
+            let points = curve_of(&merged(repeats, flow, kind));
+            if !points.is_empty() {
+                curves.push(Curve { flow, kind, points });
+            }
+        }
+    }
+    curves
+}
+
+/// One distribution of a flow's hold stage over all repeats.
+pub(crate) fn merged(repeats: &[&RepeatRead], flow: u16, kind: Kind) -> Histogram {
+    let mut sum = Histogram::new();
+    let holds = repeats
+        .iter()
+        .filter_map(|repeat| repeat.flows.get(&flow)?.hold());
+    for hold in holds {
+        sum.add(Slice::times(hold, kind));
+    }
+    sum
+}

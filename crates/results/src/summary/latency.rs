@@ -1,0 +1,83 @@
+//! Distributions of times in the summary. Percentiles come from merged histograms, never from
+//! other percentiles.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::statistics::Spread;
+
+/// The distributions of a flow's hold stage; null where nothing was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latencies {
+    /// acked - intended: the headline.
+    pub response: Option<LatencySummary>,
+    /// acked - sent.
+    pub service: Option<LatencySummary>,
+    /// sent - intended.
+    pub lag: Option<LatencySummary>,
+    /// consumed - intended, of echo flows.
+    pub end_to_end: Option<LatencySummary>,
+    /// Produce requests: answer read - request written.
+    pub round_trip: Option<LatencySummary>,
+    /// Fetch requests: answer read - request written.
+    pub fetch_round_trip: Option<LatencySummary>,
+    /// Waits for room in the producer's buffer.
+    pub buffer_wait: Option<LatencySummary>,
+}
+
+/// One distribution over all repeats of a trial. Times are nanoseconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencySummary {
+    /// How many times were counted: every one.
+    pub count: u64,
+    /// Smallest, exact.
+    pub min_ns: u64,
+    /// Mean, from the exact sum.
+    pub mean_ns: f64,
+    /// The mean of each repeat, and their spread.
+    pub mean_over_repeats: Option<Spread>,
+    /// p50, p90, p95, p99, p99.9, p99.99.
+    pub percentiles: Vec<Percentile>,
+    /// Largest, exact.
+    pub max_ns: u64,
+    /// When the largest was.
+    pub max_at: MaxAt,
+}
+
+/// When something was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MaxAt {
+    /// In which repeat, from 0.
+    pub repeat: u32,
+    /// Nanoseconds since the start of that repeat; of records the intended time.
+    pub at_ns: u64,
+}
+
+/// A percentile of the merged histogram.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Percentile {
+    /// `p99.9`
+    pub name: String,
+    /// 999,000 for p99.9.
+    pub millionths: u32,
+    /// The time that this part does not exceed, at most 0.1 % too high.
+    pub value_ns: u64,
+    /// How many samples lie beyond it.
+    pub samples_beyond: u64,
+    /// True when those are fewer than 100: then the percentile is a guess.
+    pub few: bool,
+    /// 95 % interval by order statistics, as if all samples were independent; null when fewer
+    /// than ten lie on either side.
+    pub rank_interval: Option<RankRange>,
+    /// The same percentile of each repeat, and their spread.
+    pub over_repeats: Option<Spread>,
+}
+
+/// From which time to which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RankRange {
+    /// Lower end.
+    pub low_ns: u64,
+    /// Upper end.
+    pub high_ns: u64,
+}

@@ -1,0 +1,89 @@
+//! Goals and published figures beside what was measured.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::statistics::Interval;
+
+/// A goal and whether it was held.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GoalVerdict {
+    /// As written in the scenario.
+    pub goal: String,
+    /// The figure looked at, such as `writers.latency.p99`.
+    pub figure: String,
+    /// The value demanded, in `unit`.
+    pub wanted: f64,
+    /// The value measured, in `unit`; null when there is none.
+    pub measured: Option<f64>,
+    /// The unit of both.
+    pub unit: MetricUnit,
+    /// In a word.
+    pub word: GoalWord,
+    /// Why, in a sentence.
+    pub why: String,
+}
+
+/// Whether a goal was held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GoalWord {
+    /// It was.
+    Held,
+    /// It was not.
+    NotHeld,
+    /// There is no such figure in this run: that is no success.
+    NotMeasured,
+}
+
+/// The unit of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)] // The names say it.
+pub enum MetricUnit {
+    RecordsPerSecond,
+    BytesPerSecond,
+    Nanoseconds,
+    Records,
+}
+
+/// A published figure beside ours.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PublishedComparison {
+    /// The figure, such as `writers.throughput`.
+    pub figure: String,
+    /// What was published, in `unit`.
+    pub published: f64,
+    /// As it was written.
+    pub published_text: String,
+    /// Where.
+    pub source: Option<String>,
+    /// What we measured, in `unit`; null when there is none.
+    pub measured: Option<f64>,
+    /// 95 % interval over our repeats; null with fewer than two.
+    pub interval: Option<Interval>,
+    /// The unit of all of them.
+    pub unit: MetricUnit,
+    /// measured / published.
+    pub ratio: Option<f64>,
+    /// In a word.
+    pub word: PublishedWord,
+    /// Why, in a sentence that names the target.
+    pub why: String,
+}
+
+/// How a published figure stands to ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PublishedWord {
+    /// It lies in our interval, or within 10 %.
+    Agrees,
+    /// Ours is higher.
+    Higher,
+    /// Ours is lower.
+    Lower,
+    /// Both are there but say different things.
+    NotComparable,
+    /// We have no such figure.
+    NotMeasured,
+}
