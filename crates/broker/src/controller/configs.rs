@@ -1,0 +1,108 @@
+//! Changing configurations of topics and nodes while the cluster runs.
+
+use std::sync::Arc;
+
+use kgauge_wire::error_code::ErrorCode;
+
+use super::Controller;
+use super::messages::{ChangeScope, ConfigChange, ConfigResource, Mode, Refusal};
+use super::records::MetadataRecord;
+use crate::ids::NodeId;
+use crate::image::TopicImage;
+use crate::settings::{Change, ConfigMap, check_node_config, check_topic_config, node_definition};
+
+impl Controller {
+    pub(super) fn alter_configs(
+        &mut self,
+        change: ConfigChange,
+        mode: Mode,
+    ) -> Result<(), Refusal> {
+        let record = match &change.resource {
+            ConfigResource::Topic(name) => {
+                let Some(topic) = self.metadata.image.topic(name).cloned() else {
+                    let words = format!("The topic '{name}' does not exist.");
+                    return Err(Refusal::new(ErrorCode::UnknownTopicOrPartition, words));
+                };
+                changed_topic(&topic, &change)?
+            }
+            ConfigResource::Node(node) => self.changed_node(*node, &change)?,
+        };
+        if mode == Mode::Apply {
+            self.commit(vec![record])?;
+        }
+        Ok(())
+    }
+
+    fn changed_node(
+        &self,
+        node: Option<NodeId>,
+        change: &ConfigChange,
+    ) -> Result<MetadataRecord, Refusal> {
+        if let Some(unknown) = node.filter(|node| !self.metadata.image.nodes.contains_key(node)) {
+            let words = format!("No broker with id {unknown} found.");
+            return Err(Refusal::new(ErrorCode::InvalidRequest, words));
+        }
+        for (name, value) in &change.values {
+            if let Some(value) = value {
+                check_node_config(name, value).map_err(invalid)?;
+            }
+            match node_definition(name) {
+                Some(definition) if definition.change == Change::Live => {}
+                _ => {
+                    let words = format!("Cannot update these configs dynamically: [{name}]");
+                    return Err(Refusal::new(ErrorCode::InvalidRequest, words));
+                }
+            }
+        }
+        let present = self.metadata.image.configs_of(node);
+        let configs = changed(&present, change);
+        Ok(MetadataRecord::NodeConfigs { node, configs })
+    }
+}
+
+fn changed_topic(
+    topic: &Arc<TopicImage>,
+    change: &ConfigChange,
+) -> Result<MetadataRecord, Refusal> {
+    for (name, value) in &change.values {
+        match value {
+            Some(value) => check_topic_config(name, value).map_err(invalid)?,
+            None if topic.configs.contains_key(name) => {}
+            // Taking back what nobody set is fine for a known name only.
+            None => known_topic_config(name)?,
+        }
+    }
+    let configs = changed(&topic.configs, change);
+    Ok(MetadataRecord::TopicConfigs {
+        id: topic.id,
+        configs,
+    })
+}
+
+fn known_topic_config(name: &str) -> Result<(), Refusal> {
+    match crate::settings::topic_definition(name) {
+        Some(_) => Ok(()),
+        None => {
+            let words = format!("Unknown topic config name: {name}");
+            Err(Refusal::new(ErrorCode::InvalidConfig, words))
+        }
+    }
+}
+
+fn invalid(error: crate::settings::ConfigError) -> Refusal {
+    Refusal::new(ErrorCode::InvalidConfig, error.0)
+}
+
+fn changed(present: &ConfigMap, change: &ConfigChange) -> ConfigMap {
+    let mut configs = match change.scope {
+        ChangeScope::Named => present.clone(),
+        ChangeScope::All => ConfigMap::new(),
+    };
+    for (name, value) in &change.values {
+        match value {
+            Some(value) => configs.insert(name.clone(), value.clone()),
+            None => configs.remove(name),
+        };
+    }
+    configs
+}

@@ -1,0 +1,207 @@
+//! What nodes and the controller say to each other.
+
+use std::sync::Arc;
+
+use kgauge_wire::codec::Uuid;
+use kgauge_wire::error_code::ErrorCode;
+
+use crate::ids::{NodeId, TopicName};
+use crate::image::{ClusterImage, NodeImage};
+use crate::settings::ConfigMap;
+
+/// From a node to the controller.
+#[derive(Debug)]
+pub enum ToController {
+    /// The node is up and reachable there.
+    Register(NodeImage),
+    /// The node works by this version of the image.
+    Applied(u64),
+    /// Something is asked; the answer carries the same number.
+    Request {
+        /// Chosen by the node.
+        id: u64,
+        /// What is asked.
+        request: Request,
+    },
+    /// The node is gone.
+    Stopped,
+}
+
+/// From the controller to a node.
+#[derive(Debug, Clone)]
+pub enum FromController {
+    /// The cluster has changed.
+    Image(Arc<ClusterImage>),
+    /// The answer to a request. All nodes that are up work by its effects already.
+    Answer {
+        /// The request's number.
+        id: u64,
+        /// The answer.
+        answer: Answer,
+    },
+}
+
+/// A request of a node to the controller.
+#[derive(Debug)]
+pub enum Request {
+    /// Create topics; one result each, in order.
+    CreateTopics {
+        /// The topics.
+        topics: Vec<NewTopic>,
+        /// Check only.
+        mode: Mode,
+    },
+    /// Delete topics by id; one result each, in order.
+    DeleteTopics(Vec<Uuid>),
+    /// Give topics more partitions; one result each, in order.
+    CreatePartitions {
+        /// The topics.
+        topics: Vec<MorePartitions>,
+        /// Check only.
+        mode: Mode,
+    },
+    /// Change configurations; one result each, in order.
+    AlterConfigs {
+        /// The changes.
+        changes: Vec<ConfigChange>,
+        /// Check only.
+        mode: Mode,
+    },
+    /// Reserve a block of producer ids.
+    ProducerIds,
+}
+
+/// Whether a request is carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Do it.
+    Apply,
+    /// Only say whether it could be done.
+    Validate,
+}
+
+impl Mode {
+    /// From the protocol's `validateOnly`.
+    #[must_use]
+    pub fn of(validate_only: bool) -> Self {
+        if validate_only {
+            Self::Validate
+        } else {
+            Self::Apply
+        }
+    }
+}
+
+/// A topic to create.
+#[derive(Debug, Clone, Default)]
+pub struct NewTopic {
+    /// Its name.
+    pub name: String,
+    /// Number of partitions; `None` for the cluster's default or what `assignments` say.
+    pub partitions: Option<i32>,
+    /// Replicas of each partition; `None` likewise.
+    pub replication_factor: Option<i16>,
+    /// Replicas chosen by the client, by partition index.
+    pub assignments: Vec<(i32, Vec<NodeId>)>,
+    /// Configurations of the topic.
+    pub configs: ConfigMap,
+}
+
+/// A topic that shall have more partitions.
+#[derive(Debug, Clone)]
+pub struct MorePartitions {
+    /// The topic's name.
+    pub name: String,
+    /// How many it shall have in all.
+    pub count: i32,
+    /// Replicas of each new partition, when the client chooses them.
+    pub assignments: Option<Vec<Vec<NodeId>>>,
+}
+
+/// What a configuration belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConfigResource {
+    /// A topic.
+    Topic(String),
+    /// One node, or all.
+    Node(Option<NodeId>),
+}
+
+/// Changes of one resource's configurations.
+#[derive(Debug, Clone)]
+pub struct ConfigChange {
+    /// Whose.
+    pub resource: ConfigResource,
+    /// Whether what is not named stays.
+    pub scope: ChangeScope,
+    /// Names with new values; `None` takes what was set back.
+    pub values: Vec<(String, Option<String>)>,
+}
+
+/// What a change does to configurations that it does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeScope {
+    /// They stay (`IncrementalAlterConfigs`).
+    Named,
+    /// They go back to the default (`AlterConfigs`).
+    All,
+}
+
+/// What the controller answers.
+#[derive(Debug, Clone)]
+pub enum Answer {
+    /// To `CreateTopics`.
+    CreateTopics(Vec<Result<CreatedTopic, Refusal>>),
+    /// To `DeleteTopics`, with the names.
+    DeleteTopics(Vec<Result<TopicName, Refusal>>),
+    /// To `CreatePartitions`.
+    CreatePartitions(Vec<Result<(), Refusal>>),
+    /// To `AlterConfigs`.
+    AlterConfigs(Vec<Result<(), Refusal>>),
+    /// To `ProducerIds`.
+    ProducerIds(ProducerIdBlock),
+    /// The controller could not write its state; nothing was done.
+    Failed(Refusal),
+}
+
+/// A topic that was created, or could be.
+#[derive(Debug, Clone)]
+pub struct CreatedTopic {
+    /// Its id; zero when it was only checked.
+    pub id: Uuid,
+    /// Number of partitions.
+    pub partitions: i32,
+    /// Replicas of each.
+    pub replication_factor: i16,
+    /// Configurations that were set on it.
+    pub configs: ConfigMap,
+}
+
+/// Producer ids that one node may give out: `first` and the 999 after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProducerIdBlock {
+    /// The first.
+    pub first: i64,
+    /// How many.
+    pub count: i64,
+}
+
+/// Why something was not done: Kafka's error code and words.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{code:?}: {message}")]
+pub struct Refusal {
+    /// Kafka's code.
+    pub code: ErrorCode,
+    /// What to tell the user.
+    pub message: String,
+}
+
+impl Refusal {
+    /// A refusal with its words.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+        }
+    }
+}

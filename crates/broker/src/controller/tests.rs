@@ -1,0 +1,428 @@
+//! The controller without threads: known answers to its requests, restarts, and slow nodes.
+
+use super::*;
+use crate::settings::{ConfigMap, Layers};
+use crate::storage::MemoryStorage;
+
+const NOW: Now = Now {
+    mono_ns: 1_000,
+    wall_ms: 1_700_000_000_000,
+};
+
+struct Bench {
+    storage: MemoryStorage,
+    controller: Controller,
+}
+
+fn settings() -> NodeSettings {
+    let none = ConfigMap::new();
+    NodeSettings::read(&Layers {
+        dynamic_node: &none,
+        dynamic_default: &none,
+        fixed: &none,
+    })
+}
+
+fn open(storage: &MemoryStorage) -> Controller {
+    Controller::open(storage, Path::new("/c"), settings(), 42).unwrap()
+}
+
+impl Bench {
+    fn new(nodes: i32) -> Self {
+        let storage = MemoryStorage::new();
+        let mut controller = open(&storage);
+        register(&mut controller, nodes);
+        Self {
+            storage,
+            controller,
+        }
+    }
+
+    /// Asks as node 1 while all nodes follow at once.
+    fn ask(&mut self, request: Request) -> Answer {
+        self.controller
+            .handle(NOW, NodeId(1), ToController::Request { id: 7, request });
+        let version = self.controller.image().version;
+        let nodes: Vec<NodeId> = self.controller.live.keys().copied().collect();
+        for node in nodes {
+            self.controller
+                .handle(NOW, node, ToController::Applied(version));
+        }
+        self.answer().expect("all nodes follow")
+    }
+
+    fn answer(&mut self) -> Option<Answer> {
+        self.controller.outputs().find_map(|output| match output {
+            Output::Send(NodeId(1), FromController::Answer { id: 7, answer }) => Some(answer),
+            _ => None,
+        })
+    }
+
+    fn create(&mut self, topic: NewTopic) -> Result<CreatedTopic, Refusal> {
+        let request = Request::CreateTopics {
+            topics: vec![topic],
+            mode: Mode::Apply,
+        };
+        match self.ask(request) {
+            Answer::CreateTopics(mut results) => results.remove(0),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn refused(&mut self, topic: NewTopic) -> ErrorCode {
+        self.create(topic).unwrap_err().code
+    }
+}
+
+fn register(controller: &mut Controller, nodes: i32) {
+    for node in 1..=nodes {
+        let reachable = NodeImage {
+            host: "127.0.0.1".to_owned(),
+            port: 9000,
+        };
+        controller.handle(NOW, NodeId(node), ToController::Register(reachable));
+        let version = controller.image().version;
+        controller.handle(NOW, NodeId(node), ToController::Applied(version));
+    }
+    controller.outputs().for_each(drop);
+}
+
+fn named(name: &str) -> NewTopic {
+    NewTopic {
+        name: name.to_owned(),
+        ..NewTopic::default()
+    }
+}
+
+#[test]
+fn leaders_go_round_the_nodes() {
+    let mut bench = Bench::new(3);
+    bench
+        .create(NewTopic {
+            partitions: Some(6),
+            ..named("t")
+        })
+        .unwrap();
+    let topic = bench.controller.image().topic("t").unwrap().clone();
+    let leaders: Vec<i32> = topic
+        .partitions
+        .iter()
+        .map(PartitionImage::leader_number)
+        .collect();
+    let mut counts = [0; 4];
+    leaders
+        .iter()
+        .for_each(|leader| counts[usize::try_from(*leader).unwrap()] += 1);
+    assert_eq!(counts, [0, 2, 2, 2]);
+    assert_ne!(leaders[0], leaders[1]);
+}
+
+#[test]
+fn a_second_topic_of_the_name_is_refused_and_a_colliding_one_too() {
+    let mut bench = Bench::new(1);
+    bench.create(named("a.b")).unwrap();
+    assert_eq!(bench.refused(named("a.b")), ErrorCode::TopicAlreadyExists);
+    assert_eq!(
+        bench.refused(named("a_b")),
+        ErrorCode::InvalidTopicException
+    );
+    assert_eq!(
+        bench.refused(named("a/b")),
+        ErrorCode::InvalidTopicException
+    );
+}
+
+#[test]
+fn replication_above_one_is_refused_in_words_that_name_the_limit() {
+    let mut bench = Bench::new(3);
+    let refusal = bench
+        .create(NewTopic {
+            replication_factor: Some(3),
+            ..named("t")
+        })
+        .unwrap_err();
+    assert_eq!(refusal.code, ErrorCode::InvalidReplicationFactor);
+    assert!(
+        refusal.message.contains("limit of 1"),
+        "{}",
+        refusal.message
+    );
+    let too_many = bench.create(NewTopic {
+        replication_factor: Some(4),
+        ..named("t")
+    });
+    assert!(too_many.unwrap_err().message.contains("only 3 broker(s)"));
+    let zero = NewTopic {
+        replication_factor: Some(0),
+        ..named("t")
+    };
+    assert_eq!(bench.refused(zero), ErrorCode::InvalidReplicationFactor);
+}
+
+#[test]
+fn bad_partition_counts_assignments_and_configs_are_refused() {
+    let mut bench = Bench::new(2);
+    let none = NewTopic {
+        partitions: Some(0),
+        ..named("t")
+    };
+    assert_eq!(bench.refused(none), ErrorCode::InvalidPartitions);
+    let unknown = NewTopic {
+        assignments: vec![(0, vec![NodeId(9)])],
+        ..named("t")
+    };
+    assert_eq!(bench.refused(unknown), ErrorCode::InvalidReplicaAssignment);
+    let gap = NewTopic {
+        assignments: vec![(1, vec![NodeId(1)])],
+        ..named("t")
+    };
+    assert_eq!(bench.refused(gap), ErrorCode::InvalidReplicaAssignment);
+    let configs: ConfigMap = [("cleanup.policy".to_owned(), "compact".to_owned())].into();
+    assert_eq!(
+        bench.refused(NewTopic {
+            configs,
+            ..named("t")
+        }),
+        ErrorCode::InvalidConfig
+    );
+    assert!(bench.controller.image().topics.is_empty());
+}
+
+#[test]
+fn a_client_can_choose_the_nodes() {
+    let mut bench = Bench::new(2);
+    let assignments = vec![(1, vec![NodeId(1)]), (0, vec![NodeId(2)])];
+    bench
+        .create(NewTopic {
+            assignments,
+            ..named("t")
+        })
+        .unwrap();
+    let topic = bench.controller.image().topic("t").unwrap();
+    assert_eq!(topic.partition(0).unwrap().leader, Some(NodeId(2)));
+    assert_eq!(topic.partition(1).unwrap().leader, Some(NodeId(1)));
+}
+
+#[test]
+fn validation_changes_nothing() {
+    let mut bench = Bench::new(1);
+    let version = bench.controller.image().version;
+    let topics = vec![named("t")];
+    let answer = bench.ask(Request::CreateTopics {
+        topics,
+        mode: Mode::Validate,
+    });
+    assert!(matches!(answer, Answer::CreateTopics(results) if results[0].is_ok()));
+    assert_eq!(bench.controller.image().version, version);
+}
+
+#[test]
+fn an_answer_waits_until_every_node_works_by_it_or_the_wait_is_over() {
+    let mut bench = Bench::new(2);
+    let request = Request::CreateTopics {
+        topics: vec![named("t")],
+        mode: Mode::Apply,
+    };
+    bench
+        .controller
+        .handle(NOW, NodeId(1), ToController::Request { id: 7, request });
+    let version = bench.controller.image().version;
+    bench
+        .controller
+        .handle(NOW, NodeId(1), ToController::Applied(version));
+    assert!(
+        bench.answer().is_none(),
+        "node 2 does not know the topic yet"
+    );
+    let due_ns = bench.controller.next_timer().unwrap();
+    assert_eq!(due_ns, NOW.mono_ns + 10_000_000_000);
+    bench.controller.tick(Now {
+        mono_ns: due_ns,
+        ..NOW
+    });
+    assert!(bench.answer().is_some());
+    assert_eq!(bench.controller.next_timer(), None);
+}
+
+#[test]
+fn a_restart_keeps_everything_and_leads_in_a_new_epoch() {
+    let mut bench = Bench::new(1);
+    let id = bench
+        .create(NewTopic {
+            partitions: Some(2),
+            ..named("t")
+        })
+        .unwrap()
+        .id;
+    assert!(matches!(
+        bench.ask(Request::ProducerIds),
+        Answer::ProducerIds(ProducerIdBlock {
+            first: 0,
+            count: 1000
+        })
+    ));
+    let cluster_id = Arc::clone(&bench.controller.image().cluster_id);
+    bench.controller = open(&bench.storage);
+    register(&mut bench.controller, 1);
+    let image = bench.controller.image();
+    assert_eq!(image.cluster_id, cluster_id);
+    let topic = image.topic_by_id(id).unwrap();
+    assert_eq!(topic.partitions.len(), 2);
+    assert_eq!(topic.partition(1).unwrap().leader_epoch, 1);
+    assert!(matches!(
+        bench.ask(Request::ProducerIds),
+        Answer::ProducerIds(ProducerIdBlock { first: 1000, .. })
+    ));
+}
+
+#[test]
+fn a_node_that_stops_leaves_its_partitions_without_a_leader() {
+    let mut bench = Bench::new(2);
+    bench
+        .create(NewTopic {
+            partitions: Some(2),
+            ..named("t")
+        })
+        .unwrap();
+    bench
+        .controller
+        .handle(NOW, NodeId(2), ToController::Stopped);
+    let image = bench.controller.image();
+    let leaders: Vec<Option<NodeId>> = image
+        .topic("t")
+        .unwrap()
+        .partitions
+        .iter()
+        .map(|p| p.leader)
+        .collect();
+    assert!(
+        leaders.contains(&None) && leaders.contains(&Some(NodeId(1))),
+        "{leaders:?}"
+    );
+    assert_eq!(image.nodes.len(), 1);
+}
+
+#[test]
+fn deleted_topics_are_gone_under_both_names() {
+    let mut bench = Bench::new(1);
+    let id = bench.create(named("t")).unwrap().id;
+    let answer = bench.ask(Request::DeleteTopics(vec![id, id]));
+    let Answer::DeleteTopics(results) = answer else {
+        panic!()
+    };
+    assert_eq!(results[0].as_deref(), Ok("t"));
+    assert_eq!(
+        results[1].as_ref().unwrap_err().code,
+        ErrorCode::UnknownTopicId
+    );
+    assert!(bench.controller.image().topic("t").is_none());
+    assert_ne!(bench.create(named("t")).unwrap().id, id);
+}
+
+#[test]
+fn partitions_can_be_added_but_never_taken_away() {
+    let mut bench = Bench::new(1);
+    bench
+        .create(NewTopic {
+            partitions: Some(2),
+            ..named("t")
+        })
+        .unwrap();
+    let mut grow = |count| {
+        let topics = vec![MorePartitions {
+            name: "t".to_owned(),
+            count,
+            assignments: None,
+        }];
+        match bench.ask(Request::CreatePartitions {
+            topics,
+            mode: Mode::Apply,
+        }) {
+            Answer::CreatePartitions(mut results) => results.remove(0).map_err(|r| r.code),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(grow(5), Ok(()));
+    assert_eq!(grow(5), Err(ErrorCode::InvalidPartitions));
+    assert_eq!(grow(3), Err(ErrorCode::InvalidPartitions));
+    assert_eq!(
+        bench
+            .controller
+            .image()
+            .topic("t")
+            .unwrap()
+            .partitions
+            .len(),
+        5
+    );
+}
+
+#[test]
+fn configs_change_by_name_or_as_a_whole() {
+    let mut bench = Bench::new(1);
+    bench.create(named("t")).unwrap();
+    let mut alter = |scope, values: &[(&str, Option<&str>)]| {
+        let resource = ConfigResource::Topic("t".to_owned());
+        let values = values
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), v.map(str::to_owned)))
+            .collect();
+        let changes = vec![ConfigChange {
+            resource,
+            scope,
+            values,
+        }];
+        let answer = bench.ask(Request::AlterConfigs {
+            changes,
+            mode: Mode::Apply,
+        });
+        let Answer::AlterConfigs(results) = answer else {
+            panic!()
+        };
+        let configs = bench.controller.image().topic("t").unwrap().configs.clone();
+        (
+            results[0].clone().map_err(|r| r.code),
+            configs.into_iter().collect::<Vec<_>>(),
+        )
+    };
+    let pair = |k: &str, v: &str| (k.to_owned(), v.to_owned());
+    let (named, all) = (ChangeScope::Named, ChangeScope::All);
+    let ten = pair("retention.ms", "10");
+    assert_eq!(
+        alter(named, &[("retention.ms", Some("10"))]),
+        (Ok(()), vec![ten.clone()])
+    );
+    let both = vec![ten.clone(), pair("segment.bytes", "100")];
+    assert_eq!(
+        alter(named, &[("segment.bytes", Some("100"))]),
+        (Ok(()), both)
+    );
+    assert_eq!(
+        alter(named, &[("segment.bytes", None)]),
+        (Ok(()), vec![ten.clone()])
+    );
+    let refused = alter(named, &[("segment.bites", Some("1"))]);
+    assert_eq!(refused, (Err(ErrorCode::InvalidConfig), vec![ten]));
+    let flush = vec![pair("flush.ms", "1")];
+    assert_eq!(alter(all, &[("flush.ms", Some("1"))]), (Ok(()), flush));
+}
+
+#[test]
+fn a_journal_that_cannot_be_flushed_stops_the_cluster() {
+    let mut bench = Bench::new(1);
+    bench.storage.crash(crate::storage::Crash::KeepEverything);
+    let request = Request::CreateTopics {
+        topics: vec![named("t")],
+        mode: Mode::Apply,
+    };
+    bench
+        .controller
+        .handle(NOW, NodeId(1), ToController::Request { id: 7, request });
+    assert!(
+        bench
+            .controller
+            .outputs()
+            .any(|output| matches!(output, Output::Fatal(_)))
+    );
+    assert!(bench.controller.image().topic("t").is_none());
+}

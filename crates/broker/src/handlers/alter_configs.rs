@@ -1,0 +1,182 @@
+//! `AlterConfigs` (key 33), versions 0 to 2: the whole set of a resource's configurations, by way of
+//! the controller. What is not named goes back to its default; clients prefer
+//! `IncrementalAlterConfigs`, which shares the answer.
+//!
+//! * Resource types: topic (2), broker (4; an empty name means all nodes). Others are refused.
+//! * Unknown names and values that do not fit are refused (INVALID_CONFIG) and nothing of the resource
+//!   is changed.
+
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::codec::Str;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::alter_configs::{
+    AlterConfigsRequest, AlterConfigsResourceResponse, AlterConfigsResponse,
+};
+use kgauge_wire::messages::incremental_alter_configs as incremental;
+
+use super::Body;
+use super::create_topics::{lost, unexpected};
+use super::describe_configs::{BROKER, TOPIC};
+use crate::controller::{
+    Answer, ChangeScope, ConfigChange, ConfigResource, Mode, Refusal, Request,
+};
+use crate::ids::NodeId;
+use crate::node::{Asked, Call, CloseReason, Node, Reply};
+
+/// A resource of the request: its type, its name, and a refusal that needs no controller.
+#[derive(Debug)]
+struct Resource {
+    kind: i8,
+    name: String,
+    early: Option<Refusal>,
+}
+
+/// The request's resources in order.
+#[derive(Debug, Default)]
+pub(crate) struct Begun(Vec<Resource>);
+
+/// A request being read: what the controller is to do, and the resources in order.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    begun: Begun,
+    changes: Vec<ConfigChange>,
+}
+
+pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+    let request: AlterConfigsRequest<'_> = body.decode(call.version())?;
+    let mut changes = Changes::default();
+    for resource in &request.resources {
+        let value = |v: &Option<Str<'_>>| v.as_ref().map(ToString::to_string);
+        let values = resource
+            .configs
+            .iter()
+            .map(|c| (c.name.to_string(), value(&c.value)));
+        let values = Ok(values.collect());
+        let (kind, name) = (resource.resource_type, &*resource.resource_name);
+        changes.add(kind, name, ChangeScope::All, values);
+    }
+    changes.ask(node, call, Mode::of(request.validate_only));
+    Ok(())
+}
+
+impl Changes {
+    /// Adds one resource with its new values, or with what is wrong with them.
+    pub(super) fn add(
+        &mut self,
+        kind: i8,
+        name: &str,
+        scope: ChangeScope,
+        values: Result<Vec<(String, Option<String>)>, Refusal>,
+    ) {
+        let change = resource(kind, name).and_then(|resource| {
+            Ok(ConfigChange {
+                resource,
+                scope,
+                values: values?,
+            })
+        });
+        let early = match change {
+            Ok(change) => {
+                self.changes.push(change);
+                None
+            }
+            Err(refusal) => Some(refusal),
+        };
+        self.begun.0.push(Resource {
+            kind,
+            name: name.to_owned(),
+            early,
+        });
+    }
+
+    /// Hands the changes to the controller.
+    pub(super) fn ask(self, node: &mut Node, call: Call, mode: Mode) {
+        let request = Request::AlterConfigs {
+            changes: self.changes,
+            mode,
+        };
+        node.ask(request, Asked::AlterConfigs(call.reply, self.begun));
+    }
+}
+
+fn resource(kind: i8, name: &str) -> Result<ConfigResource, Refusal> {
+    match kind {
+        TOPIC => Ok(ConfigResource::Topic(name.to_owned())),
+        BROKER if name.is_empty() => Ok(ConfigResource::Node(None)),
+        BROKER => match name.parse() {
+            Ok(id) => Ok(ConfigResource::Node(Some(NodeId(id)))),
+            Err(_) => {
+                let words = format!("Node id must be an integer, but it is: {name}");
+                Err(Refusal::new(ErrorCode::InvalidRequest, words))
+            }
+        },
+        other => {
+            let words = format!("Configurations of resource type {other} are not kept here.");
+            Err(Refusal::new(ErrorCode::InvalidRequest, words))
+        }
+    }
+}
+
+impl Begun {
+    /// Answers with what the controller says, and with the early refusals.
+    pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
+        let (results, failed) = match answer {
+            Answer::AlterConfigs(results) => (results, None),
+            Answer::Failed(refusal) => (Vec::new(), Some(refusal)),
+            other => unexpected(&other),
+        };
+        let mut results = results.into_iter();
+        let told: Vec<(Resource, Option<Refusal>)> = self
+            .0
+            .into_iter()
+            .map(|mut resource| {
+                let refusal = match (resource.early.take(), &failed) {
+                    (Some(refusal), _) => Some(refusal),
+                    (None, Some(refusal)) => Some(refusal.clone()),
+                    (None, None) => results.next().unwrap_or_else(|| Err(lost())).err(),
+                };
+                (resource, refusal)
+            })
+            .collect();
+        if reply.api == ApiKey::IncrementalAlterConfigs {
+            node.respond(reply, &incremental_response(told));
+        } else {
+            node.respond(reply, &response(told));
+        }
+    }
+}
+
+fn response(told: Vec<(Resource, Option<Refusal>)>) -> AlterConfigsResponse<'static> {
+    let one = |(resource, refusal): (Resource, Option<Refusal>)| AlterConfigsResourceResponse {
+        error_code: code(refusal.as_ref()),
+        error_message: refusal.map(|refusal| Str::Owned(refusal.message)),
+        resource_type: resource.kind,
+        resource_name: Str::Owned(resource.name),
+    };
+    AlterConfigsResponse {
+        responses: told.into_iter().map(one).collect(),
+        throttle_time_ms: 0,
+    }
+}
+
+fn incremental_response(
+    told: Vec<(Resource, Option<Refusal>)>,
+) -> incremental::IncrementalAlterConfigsResponse<'static> {
+    let one = |(resource, refusal): (Resource, Option<Refusal>)| {
+        incremental::AlterConfigsResourceResponse {
+            error_code: code(refusal.as_ref()),
+            error_message: refusal.map(|refusal| Str::Owned(refusal.message)),
+            resource_type: resource.kind,
+            resource_name: Str::Owned(resource.name),
+        }
+    };
+    let responses = told.into_iter().map(one).collect();
+    incremental::IncrementalAlterConfigsResponse {
+        responses,
+        throttle_time_ms: 0,
+    }
+}
+
+fn code(refusal: Option<&Refusal>) -> i16 {
+    refusal.map_or(0, |refusal| refusal.code.as_i16())
+}

@@ -1,0 +1,67 @@
+//! A request's bytes: decoded where they lie, and for record batches changed where they lie.
+
+use std::ops::Range;
+
+use kgauge_wire::codec::{DecodeError, Reader};
+use kgauge_wire::header::RequestHeader;
+use kgauge_wire::messages::Message;
+
+use crate::node::CloseReason;
+
+/// A request: its frame, and where behind the header its message begins.
+#[derive(Debug)]
+pub(crate) struct Body<'f> {
+    frame: &'f mut [u8],
+    message_at: usize,
+}
+
+impl<'f> Body<'f> {
+    pub(super) fn new(frame: &'f mut [u8], message_at: usize) -> Self {
+        Self { frame, message_at }
+    }
+
+    /// The message, which must end with the frame.
+    pub(crate) fn decode<'a, M: Message<'a>>(&'a self, version: i16) -> Result<M, CloseReason> {
+        let bytes = self.frame.get(self.message_at..).unwrap_or_default();
+        M::decode_exact(bytes, version)
+            .map_err(|error: DecodeError| CloseReason::Malformed(error.to_string()))
+    }
+
+    /// Who the client says it is; empty when it says nothing.
+    pub(crate) fn client_id(&self) -> &str {
+        let header = RequestHeader::decode_implied(&mut Reader::new(self.frame));
+        match header.map(|header| header.client_id) {
+            Ok(Some(std::borrow::Cow::Borrowed(id))) => id,
+            _ => "",
+        }
+    }
+
+    /// Where in the frame `part` lies, which a message borrowed from it.
+    pub(crate) fn range_of(&self, part: &[u8]) -> Option<Range<usize>> {
+        let start = (part.as_ptr() as usize).checked_sub(self.frame.as_ptr() as usize)?;
+        let end = start.checked_add(part.len())?;
+        (end <= self.frame.len()).then_some(start..end)
+    }
+
+    /// The bytes at a place that [`Body::range_of`] gave, to be changed.
+    pub(crate) fn part(&mut self, range: Range<usize>) -> &mut [u8] {
+        self.frame.get_mut(range).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Body;
+
+    #[test]
+    fn a_part_is_found_where_it_lies() {
+        let mut frame = [0, 1, 2, 3, 4, 5];
+        let mut body = Body::new(&mut frame, 1);
+        let part: &[u8] = &body.frame[2..5];
+        let range = body.range_of(part).unwrap();
+        assert_eq!(range, 2..5);
+        body.part(range)[0] = 9;
+        assert_eq!(body.range_of(&[7; 3]), None);
+        assert_eq!(frame, [0, 1, 9, 3, 4, 5]);
+    }
+}

@@ -1,0 +1,84 @@
+//! `CreatePartitions` (key 37), versions 0 to 3: more partitions for topics, by way of the controller.
+//!
+//! * A count that is not above the present one is refused (INVALID_PARTITIONS), and so is any change
+//!   of the topic of the groups' offsets, whose partitions decide who coordinates a group.
+//!
+//! Not done: replication factors above 1.
+
+use kgauge_wire::codec::Str;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::create_partitions::{
+    CreatePartitionsRequest, CreatePartitionsResponse, CreatePartitionsTopic,
+    CreatePartitionsTopicResult,
+};
+
+use super::Body;
+use super::create_topics::{lost, unexpected};
+use crate::controller::{Answer, Mode, MorePartitions, Request};
+use crate::ids::NodeId;
+use crate::node::{Asked, Call, CloseReason, Node, Reply};
+
+/// The topics' names in the request's order.
+#[derive(Debug)]
+pub(crate) struct Begun(Vec<String>);
+
+pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+    let request: CreatePartitionsRequest<'_> = body.decode(call.version())?;
+    let begun = Begun(
+        request
+            .topics
+            .iter()
+            .map(|topic| topic.name.to_string())
+            .collect(),
+    );
+    let topics = request.topics.iter().map(read).collect();
+    let mode = Mode::of(request.validate_only);
+    let asked = Asked::CreatePartitions(call.reply, begun);
+    node.ask(Request::CreatePartitions { topics, mode }, asked);
+    Ok(())
+}
+
+fn read(topic: &CreatePartitionsTopic<'_>) -> MorePartitions {
+    let assignments = topic.assignments.as_ref().map(|list| {
+        list.iter()
+            .map(|a| a.broker_ids.iter().copied().map(NodeId).collect())
+            .collect()
+    });
+    MorePartitions {
+        name: topic.name.to_string(),
+        count: topic.count,
+        assignments,
+    }
+}
+
+impl Begun {
+    /// Answers with what the controller says.
+    pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
+        let (results, failed) = match answer {
+            Answer::CreatePartitions(results) => (results, None),
+            Answer::Failed(refusal) => (Vec::new(), Some(refusal)),
+            other => unexpected(&other),
+        };
+        let mut given = results.into_iter();
+        let mut results = Vec::with_capacity(self.0.len());
+        for name in self.0 {
+            let refusal = match &failed {
+                Some(refusal) => Some(refusal.clone()),
+                None => given.next().unwrap_or_else(|| Err(lost())).err(),
+            };
+            let code = refusal
+                .as_ref()
+                .map_or(ErrorCode::None, |refusal| refusal.code);
+            results.push(CreatePartitionsTopicResult {
+                name: Str::Owned(name),
+                error_code: code.as_i16(),
+                error_message: refusal.map(|refusal| Str::Owned(refusal.message)),
+            });
+        }
+        let response = CreatePartitionsResponse {
+            results,
+            ..CreatePartitionsResponse::default()
+        };
+        node.respond(reply, &response);
+    }
+}

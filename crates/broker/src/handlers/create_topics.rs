@@ -1,0 +1,179 @@
+//! `CreateTopics` (key 19), versions 2 to 7: new topics, all by way of the controller.
+//!
+//! * Any node takes the request. The answer comes when every node knows the topics.
+//! * −1 for partitions or replication factor means the cluster's default (KIP-464, from version 4).
+//! * A name that stands twice in one request is refused (INVALID_REQUEST).
+//! * From version 5 the answer tells partitions, replication factor and configurations; from version 7
+//!   the id.
+//!
+//! Not done: replication factors above 1 (INVALID_REPLICATION_FACTOR, with the limit in words). The
+//! request's timeout is not used: nothing here takes long.
+
+use std::collections::BTreeMap;
+
+use kgauge_wire::codec::Str;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::create_topics::{
+    CreatableTopic, CreatableTopicConfigs, CreatableTopicResult, CreateTopicsRequest,
+    CreateTopicsResponse,
+};
+
+use super::Body;
+use crate::controller::{Answer, CreatedTopic, Mode, NewTopic, Refusal, Request};
+use crate::ids::NodeId;
+use crate::node::{Asked, Call, CloseReason, Node, Reply};
+use crate::settings::{ConfigMap, TOPIC_DEFINITIONS};
+
+/// The names in the request's order, each with an early refusal or none.
+#[derive(Debug)]
+pub(crate) struct Begun(Vec<(String, Option<Refusal>)>);
+
+pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+    let request: CreateTopicsRequest<'_> = body.decode(call.version())?;
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    request
+        .topics
+        .iter()
+        .for_each(|topic| *counts.entry(&topic.name).or_default() += 1);
+    let mut begun: Vec<(String, Option<Refusal>)> = Vec::new();
+    let mut topics = Vec::new();
+    for topic in &request.topics {
+        let name = topic.name.to_string();
+        let read = match counts.get(&*topic.name) {
+            Some(1) => read(topic),
+            // The doubled name is answered once.
+            _ if begun.iter().any(|(told, _)| *told == name) => continue,
+            _ => Err(Refusal::new(
+                ErrorCode::InvalidRequest,
+                "Duplicate topic name.",
+            )),
+        };
+        match read {
+            Ok(topic) => {
+                topics.push(topic);
+                begun.push((name, None));
+            }
+            Err(refusal) => begun.push((name, Some(refusal))),
+        }
+    }
+    let mode = Mode::of(request.validate_only);
+    let asked = Asked::CreateTopics(call.reply, Begun(begun));
+    node.ask(Request::CreateTopics { topics, mode }, asked);
+    Ok(())
+}
+
+fn read(topic: &CreatableTopic<'_>) -> Result<NewTopic, Refusal> {
+    let mut configs = ConfigMap::new();
+    for config in &topic.configs {
+        // Null asks for the default, which an absent name is.
+        if let Some(value) = &config.value {
+            configs.insert(config.name.to_string(), value.to_string());
+        }
+    }
+    let assignments = topic
+        .assignments
+        .iter()
+        .map(|a| {
+            (
+                a.partition_index,
+                a.broker_ids.iter().copied().map(NodeId).collect(),
+            )
+        })
+        .collect();
+    Ok(NewTopic {
+        name: topic.name.to_string(),
+        partitions: (topic.num_partitions != -1).then_some(topic.num_partitions),
+        replication_factor: (topic.replication_factor != -1).then_some(topic.replication_factor),
+        assignments,
+        configs,
+    })
+}
+
+impl Begun {
+    /// Answers with what the controller says, and with the early refusals.
+    pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
+        let (results, failed) = match answer {
+            Answer::CreateTopics(results) => (results, None),
+            Answer::Failed(refusal) => (Vec::new(), Some(refusal)),
+            other => unexpected(&other),
+        };
+        let mut results = results.into_iter();
+        let told: Vec<(String, Result<CreatedTopic, Refusal>)> = self
+            .0
+            .into_iter()
+            .map(|(name, early)| {
+                let result = match (early, &failed) {
+                    (Some(refusal), _) => Err(refusal),
+                    (None, Some(refusal)) => Err(refusal.clone()),
+                    (None, None) => results.next().unwrap_or_else(|| Err(lost())),
+                };
+                (name, result)
+            })
+            .collect();
+        let topics = told
+            .iter()
+            .map(|(name, result)| entry(node, name, result))
+            .collect();
+        let response = CreateTopicsResponse {
+            topics,
+            ..CreateTopicsResponse::default()
+        };
+        node.respond(reply, &response);
+    }
+}
+
+/// For an answer of another kind than was asked for, which the controller never gives.
+pub(super) fn unexpected<T>(answer: &Answer) -> (Vec<Result<T, Refusal>>, Option<Refusal>) {
+    debug_assert!(false, "{answer:?}");
+    (Vec::new(), Some(lost()))
+}
+
+/// For a result that the controller did not give, which it always does.
+pub(super) fn lost() -> Refusal {
+    Refusal::new(
+        ErrorCode::UnknownServerError,
+        "The controller gave no result.",
+    )
+}
+
+fn entry<'a>(
+    node: &Node,
+    name: &'a str,
+    result: &'a Result<CreatedTopic, Refusal>,
+) -> CreatableTopicResult<'a> {
+    match result {
+        Ok(created) => CreatableTopicResult {
+            name: Str::Borrowed(name),
+            topic_id: created.id,
+            num_partitions: created.partitions,
+            replication_factor: created.replication_factor,
+            configs: Some(effective(node, &created.configs)),
+            ..CreatableTopicResult::default()
+        },
+        Err(refusal) => CreatableTopicResult {
+            name: Str::Borrowed(name),
+            error_code: refusal.code.as_i16(),
+            error_message: Some(Str::Borrowed(&refusal.message)),
+            configs: None,
+            ..CreatableTopicResult::default()
+        },
+    }
+}
+
+/// Every configuration that holds for the topic on this node.
+fn effective(node: &Node, configs: &ConfigMap) -> Vec<CreatableTopicConfigs<'static>> {
+    let held = node.held_configs();
+    TOPIC_DEFINITIONS
+        .iter()
+        .filter_map(|definition| {
+            let (value, source) = held.layers().topic_value(configs, definition)?;
+            Some(CreatableTopicConfigs {
+                name: Str::Borrowed(definition.name),
+                value: Some(Str::Owned(value)),
+                read_only: false,
+                config_source: source as i8,
+                is_sensitive: false,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,124 @@
+//! `DeleteTopics` (key 20), versions 1 to 6: topics with all their data, by way of the controller.
+//!
+//! * From version 6 topics go by name or by id; before that by name.
+//! * `delete.topic.enable=false` refuses all (TOPIC_DELETION_DISABLED).
+//! * The topic of the groups' offsets cannot be deleted (INVALID_TOPIC_EXCEPTION): Kafka allows it and
+//!   loses all committed offsets.
+
+use kgauge_wire::codec::{Str, Uuid};
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::delete_topics::{
+    DeletableTopicResult, DeleteTopicsRequest, DeleteTopicsResponse,
+};
+
+use super::Body;
+use super::create_topics::{lost, unexpected};
+use crate::controller::{Answer, Refusal, Request};
+use crate::image::TopicImage;
+use crate::node::{Asked, Call, CloseReason, Node, Reply};
+
+/// One topic of the request.
+#[derive(Debug)]
+struct Wanted {
+    name: Option<String>,
+    id: Uuid,
+    early: Option<Refusal>,
+}
+
+/// The request's topics in order.
+#[derive(Debug)]
+pub(crate) struct Begun(Vec<Wanted>);
+
+pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+    let request: DeleteTopicsRequest<'_> = body.decode(call.version())?;
+    let by_name = request
+        .topic_names
+        .iter()
+        .map(|name| (Some(&**name), Uuid::ZERO));
+    let by_state = request
+        .topics
+        .iter()
+        .map(|topic| (topic.name.as_deref(), topic.topic_id));
+    let begun: Vec<Wanted> = by_name
+        .chain(by_state)
+        .map(|(n, id)| find(node, n, id))
+        .collect();
+    let ids = begun
+        .iter()
+        .filter(|wanted| wanted.early.is_none())
+        .map(|wanted| wanted.id);
+    let request = Request::DeleteTopics(ids.collect());
+    node.ask(request, Asked::DeleteTopics(call.reply, Begun(begun)));
+    Ok(())
+}
+
+fn find(node: &Node, name: Option<&str>, id: Uuid) -> Wanted {
+    let refused = |code: ErrorCode, words: &str| Wanted {
+        name: name.map(str::to_owned),
+        id,
+        early: Some(Refusal::new(code, words)),
+    };
+    if !node.settings.delete_topic_enable {
+        return refused(
+            ErrorCode::TopicDeletionDisabled,
+            "Topic deletion is disabled.",
+        );
+    }
+    let topic: Option<&TopicImage> = match name {
+        Some(name) => node.image.topic(name).map(AsRef::as_ref),
+        None => node.image.topic_by_id(id).map(AsRef::as_ref),
+    };
+    match topic {
+        Some(topic) if topic.is_internal() => refused(
+            ErrorCode::InvalidTopicException,
+            "The topic of the groups' committed offsets cannot be deleted.",
+        ),
+        Some(topic) => Wanted {
+            name: Some(topic.name.to_string()),
+            id: topic.id,
+            early: None,
+        },
+        None if name.is_some() => refused(
+            ErrorCode::UnknownTopicOrPartition,
+            "This server does not host this topic-partition.",
+        ),
+        None => refused(
+            ErrorCode::UnknownTopicId,
+            "This server does not host this topic ID.",
+        ),
+    }
+}
+
+impl Begun {
+    /// Answers with what the controller says, and with the early refusals.
+    pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
+        let (results, failed) = match answer {
+            Answer::DeleteTopics(results) => (results, None),
+            Answer::Failed(refusal) => (Vec::new(), Some(refusal)),
+            other => unexpected(&other),
+        };
+        let mut results = results.into_iter();
+        let mut responses = Vec::with_capacity(self.0.len());
+        for Wanted { name, id, early } in self.0 {
+            let refusal = match (early, &failed) {
+                (Some(refusal), _) => Some(refusal),
+                (None, Some(refusal)) => Some(refusal.clone()),
+                (None, None) => results.next().unwrap_or_else(|| Err(lost())).err(),
+            };
+            let code = refusal
+                .as_ref()
+                .map_or(ErrorCode::None, |refusal| refusal.code);
+            responses.push(DeletableTopicResult {
+                name: name.map(Str::Owned),
+                topic_id: id,
+                error_code: code.as_i16(),
+                error_message: refusal.map(|refusal| Str::Owned(refusal.message)),
+            });
+        }
+        let response = DeleteTopicsResponse {
+            responses,
+            ..DeleteTopicsResponse::default()
+        };
+        node.respond(reply, &response);
+    }
+}

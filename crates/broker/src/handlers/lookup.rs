@@ -1,0 +1,81 @@
+//! From what a client names to the partition that this node leads.
+
+use std::sync::Arc;
+
+use kgauge_wire::codec::Uuid;
+use kgauge_wire::error_code::ErrorCode;
+
+use crate::ids::PartitionId;
+use crate::image::TopicImage;
+use crate::node::{Node, Replica};
+
+/// How a request names a topic: by name in old versions, by id in new ones.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum TopicKey<'a> {
+    Name(&'a str),
+    Id(Uuid),
+}
+
+impl<'a> TopicKey<'a> {
+    /// The id where the version carries one.
+    pub(super) fn of(name: &'a str, id: Uuid, by_id: bool) -> Self {
+        if by_id {
+            Self::Id(id)
+        } else {
+            Self::Name(name)
+        }
+    }
+}
+
+/// The topic that a request names.
+pub(super) fn topic(node: &Node, key: TopicKey<'_>) -> Result<Arc<TopicImage>, ErrorCode> {
+    match key {
+        TopicKey::Name(name) => node
+            .image
+            .topic(name)
+            .cloned()
+            .ok_or(ErrorCode::UnknownTopicOrPartition),
+        TopicKey::Id(id) => node
+            .image
+            .topic_by_id(id)
+            .cloned()
+            .ok_or(ErrorCode::UnknownTopicId),
+    }
+}
+
+/// The replica of a topic's partition, if this node leads it in the epoch that the client believes in.
+pub(super) fn led<'n>(
+    node: &'n mut Node,
+    topic: &TopicImage,
+    index: i32,
+    client_epoch: i32,
+) -> Result<&'n mut Replica, ErrorCode> {
+    if topic.partition(index).is_none() {
+        return Err(ErrorCode::UnknownTopicOrPartition);
+    }
+    let own = node.id();
+    let id = PartitionId {
+        topic: topic.id,
+        index,
+    };
+    let broken = node.broken.contains(&id);
+    match node.replicas.get_mut(&id) {
+        Some(replica) => {
+            replica.check_led_by(own, client_epoch)?;
+            Ok(replica)
+        }
+        None if broken => Err(ErrorCode::KafkaStorageError),
+        None => Err(ErrorCode::NotLeaderOrFollower),
+    }
+}
+
+/// Like [`led`], from a topic's name.
+pub(super) fn led_by_name<'n>(
+    node: &'n mut Node,
+    name: &str,
+    index: i32,
+    client_epoch: i32,
+) -> Result<&'n mut Replica, ErrorCode> {
+    let topic = topic(node, TopicKey::Name(name))?;
+    led(node, &topic, index, client_epoch)
+}

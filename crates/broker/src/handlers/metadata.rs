@@ -1,0 +1,224 @@
+//! `Metadata` (key 3), versions 0 to 13: nodes, topics, partitions and their leaders.
+//!
+//! * Topics that nobody has created yet are created with the defaults when the client allows it and
+//!   `auto.create.topics.enable` does. The answer waits until they exist, where Kafka answers
+//!   LEADER_NOT_AVAILABLE and lets the client ask again.
+//! * Version 0: an empty list asks for all topics; from version 1 null does, and empty means none.
+//! * From version 10 topics go by id too; asking by id never creates (UNKNOWN_TOPIC_ID).
+//! * Version 13 has an error code for the whole answer: always 0.
+//! * Rights are those of a cluster without access control: all.
+//!
+//! Not done: racks.
+
+use kgauge_wire::codec::{Str, Uuid};
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::metadata::{
+    MetadataRequest, MetadataResponse, MetadataResponseBroker, MetadataResponsePartition,
+    MetadataResponseTopic,
+};
+
+use super::{Body, authorized};
+use crate::controller::{Answer, Mode, NewTopic, Request};
+use crate::ids::{NodeId, OFFSETS_TOPIC};
+use crate::image::{ClusterImage, TopicImage};
+use crate::node::{Asked, Call, CloseReason, Node, Reply};
+
+/// What a client wants to know.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    topics: Topics,
+    topic_operations: bool,
+    cluster_operations: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Topics {
+    All,
+    Named(Vec<TopicKey>),
+}
+
+#[derive(Debug, Clone)]
+enum TopicKey {
+    Name(String),
+    Id(Uuid),
+}
+
+pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+    let request: MetadataRequest<'_> = body.decode(call.version())?;
+    let wanted = Wanted {
+        topics: topics_of(&request, call.version()),
+        topic_operations: request.include_topic_authorized_operations,
+        cluster_operations: request.include_cluster_authorized_operations,
+    };
+    let create = request.allow_auto_topic_creation && node.settings.auto_create_topics_enable;
+    let missing = if create {
+        missing(&node.image, &wanted)
+    } else {
+        Vec::new()
+    };
+    if missing.is_empty() {
+        answer(node, call.reply, &wanted, &[]);
+    } else {
+        let topics = missing
+            .into_iter()
+            .map(|name| new_topic(node, name))
+            .collect();
+        let request = Request::CreateTopics {
+            topics,
+            mode: Mode::Apply,
+        };
+        node.ask(request, Asked::AutoCreate(call.reply, wanted));
+    }
+    Ok(())
+}
+
+fn topics_of(request: &MetadataRequest<'_>, version: i16) -> Topics {
+    match &request.topics {
+        None => Topics::All,
+        Some(list) if list.is_empty() && version == 0 => Topics::All,
+        Some(list) => Topics::Named(
+            list.iter()
+                .map(|topic| match &topic.name {
+                    Some(name) => TopicKey::Name(name.to_string()),
+                    None => TopicKey::Id(topic.topic_id),
+                })
+                .collect(),
+        ),
+    }
+}
+
+/// The wanted names that no topic has.
+fn missing(image: &ClusterImage, wanted: &Wanted) -> Vec<String> {
+    let Topics::Named(keys) = &wanted.topics else {
+        return Vec::new();
+    };
+    let mut names = Vec::new();
+    for key in keys {
+        if let TopicKey::Name(name) = key
+            && image.topic(name).is_none()
+            && !names.contains(name)
+        {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+/// A topic with the defaults, or with those of the offsets topic.
+pub(super) fn new_topic(node: &Node, name: String) -> NewTopic {
+    let internal = name == OFFSETS_TOPIC;
+    let partitions = internal.then_some(node.settings.offsets_topic_num_partitions);
+    NewTopic {
+        partitions: partitions.and_then(|count| i32::try_from(count).ok()),
+        name,
+        ..NewTopic::default()
+    }
+}
+
+/// Answers after the controller has created what was missing, or has not.
+pub(crate) fn finish(node: &mut Node, reply: Reply, wanted: &Wanted, answer_of: Answer) {
+    let mut invalid = Vec::new();
+    let missing = missing(&node.image, wanted);
+    if let Answer::CreateTopics(results) = answer_of {
+        let refused = |result: &Result<_, crate::controller::Refusal>| match result {
+            Err(refusal) => refusal.code == ErrorCode::InvalidTopicException,
+            Ok(_) => false,
+        };
+        if results.iter().any(refused) {
+            invalid = missing;
+        }
+    }
+    answer(node, reply, wanted, &invalid);
+}
+
+fn answer(node: &mut Node, reply: Reply, wanted: &Wanted, invalid: &[String]) {
+    let image = std::sync::Arc::clone(&node.image);
+    let topics = match &wanted.topics {
+        Topics::All => image
+            .topics
+            .values()
+            .map(|topic| found(topic, wanted))
+            .collect(),
+        Topics::Named(keys) => keys
+            .iter()
+            .map(|key| by_key(&image, key, wanted, invalid))
+            .collect(),
+    };
+    let operations = authorized::if_asked(wanted.cluster_operations, authorized::ON_CLUSTER);
+    let response = MetadataResponse {
+        brokers: brokers(&image),
+        cluster_id: Some(Str::Borrowed(&image.cluster_id)),
+        controller_id: image.controller().map_or(-1, |node| node.0),
+        topics,
+        cluster_authorized_operations: operations,
+        ..MetadataResponse::default()
+    };
+    node.respond(reply, &response);
+}
+
+fn brokers(image: &ClusterImage) -> Vec<MetadataResponseBroker<'_>> {
+    let broker = |(id, node): (&NodeId, &'_ crate::image::NodeImage)| MetadataResponseBroker {
+        node_id: id.0,
+        host: Str::Owned(node.host.clone()),
+        port: i32::from(node.port),
+        rack: None,
+    };
+    image.nodes.iter().map(broker).collect()
+}
+
+fn by_key<'a>(
+    image: &'a ClusterImage,
+    key: &'a TopicKey,
+    wanted: &Wanted,
+    invalid: &[String],
+) -> MetadataResponseTopic<'a> {
+    let unknown = |name: Option<&'a str>, topic_id, error: ErrorCode| MetadataResponseTopic {
+        error_code: error.as_i16(),
+        name: name.map(Str::Borrowed),
+        topic_id,
+        topic_authorized_operations: authorized::UNASKED,
+        ..MetadataResponseTopic::default()
+    };
+    match key {
+        TopicKey::Id(id) => match image.topic_by_id(*id) {
+            Some(topic) => found(topic, wanted),
+            None => unknown(None, *id, ErrorCode::UnknownTopicId),
+        },
+        TopicKey::Name(name) => match image.topic(name) {
+            Some(topic) => found(topic, wanted),
+            None if invalid.contains(name) || crate::ids::check_topic_name(name).is_err() => {
+                unknown(Some(name), Uuid::ZERO, ErrorCode::InvalidTopicException)
+            }
+            None => unknown(Some(name), Uuid::ZERO, ErrorCode::UnknownTopicOrPartition),
+        },
+    }
+}
+
+fn found<'a>(topic: &'a TopicImage, wanted: &Wanted) -> MetadataResponseTopic<'a> {
+    let partition = |(index, partition): (i32, &crate::image::PartitionImage)| {
+        let error = match partition.leader {
+            Some(_) => ErrorCode::None,
+            None => ErrorCode::LeaderNotAvailable,
+        };
+        MetadataResponsePartition {
+            error_code: error.as_i16(),
+            partition_index: index,
+            leader_id: partition.leader_number(),
+            leader_epoch: partition.leader_epoch,
+            replica_nodes: partition.replicas.iter().map(|node| node.0).collect(),
+            isr_nodes: partition.isr.iter().map(|node| node.0).collect(),
+            offline_replicas: Vec::new(),
+        }
+    };
+    MetadataResponseTopic {
+        error_code: 0,
+        name: Some(Str::Borrowed(&topic.name)),
+        topic_id: topic.id,
+        is_internal: topic.is_internal(),
+        partitions: topic.indexed().map(partition).collect(),
+        topic_authorized_operations: authorized::if_asked(
+            wanted.topic_operations,
+            authorized::ON_TOPIC,
+        ),
+    }
+}

@@ -1,0 +1,123 @@
+//! The APIs that a node serves, one file each: versions, behaviour, version notes, what is not done.
+
+pub(crate) mod alter_configs;
+mod api_versions;
+mod authorized;
+mod body;
+pub(crate) mod create_partitions;
+pub(crate) mod create_topics;
+mod delete_records;
+pub(crate) mod delete_topics;
+mod describe_cluster;
+mod describe_configs;
+mod describe_log_dirs;
+mod describe_producers;
+mod describe_topic_partitions;
+pub(crate) mod fetch;
+mod fetch_response;
+pub(crate) mod find_coordinator;
+mod incremental_alter_configs;
+pub(crate) mod init_producer_id;
+mod list_offsets;
+mod lookup;
+pub(crate) mod metadata;
+mod offset_for_leader_epoch;
+mod produce;
+
+use std::ops::RangeInclusive;
+
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::codec::Reader;
+use kgauge_wire::header::RequestHeader;
+
+pub(crate) use body::Body;
+
+use crate::ids::ConnectionId;
+use crate::node::{Call, CloseReason, Node, Reply};
+use crate::time::Now;
+
+/// Makes the list that `ApiVersions` answers and the dispatch out of one table.
+macro_rules! serve {
+    ($($api:ident $versions:expr => $handler:ident;)*) => {
+        /// The APIs that are served, with their versions.
+        pub const SERVED: &[(ApiKey, RangeInclusive<i16>)] = &[$((ApiKey::$api, $versions)),*];
+
+        fn dispatch(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+            match call.reply.api {
+                $(ApiKey::$api => $handler::handle(node, call, body),)*
+                other => Err(CloseReason::UnknownApi { key: other.as_i16() }),
+            }
+        }
+    };
+}
+
+serve! {
+    Produce 3..=13 => produce;
+    Fetch 4..=18 => fetch;
+    ListOffsets 1..=11 => list_offsets;
+    Metadata 0..=13 => metadata;
+    FindCoordinator 0..=6 => find_coordinator;
+    ApiVersions 0..=4 => api_versions;
+    CreateTopics 2..=7 => create_topics;
+    DeleteTopics 1..=6 => delete_topics;
+    DeleteRecords 0..=2 => delete_records;
+    InitProducerId 0..=6 => init_producer_id;
+    OffsetForLeaderEpoch 2..=4 => offset_for_leader_epoch;
+    DescribeConfigs 1..=4 => describe_configs;
+    AlterConfigs 0..=2 => alter_configs;
+    DescribeLogDirs 1..=5 => describe_log_dirs;
+    CreatePartitions 0..=3 => create_partitions;
+    IncrementalAlterConfigs 0..=1 => incremental_alter_configs;
+    DescribeCluster 0..=2 => describe_cluster;
+    DescribeProducers 0..=0 => describe_producers;
+    DescribeTopicPartitions 0..=0 => describe_topic_partitions;
+}
+
+/// The versions in which an API is served; `None` when it is not.
+#[must_use]
+pub fn served_versions(api: ApiKey) -> Option<RangeInclusive<i16>> {
+    SERVED
+        .iter()
+        .find(|(served, _)| *served == api)
+        .map(|(_, versions)| versions.clone())
+}
+
+/// Serves one request. An error closes its connection, as Kafka does with what it cannot read.
+pub(crate) fn serve(
+    node: &mut Node,
+    now: Now,
+    connection: ConnectionId,
+    frame: &mut [u8],
+) -> Result<(), CloseReason> {
+    let malformed = |error| CloseReason::Malformed(format!("{error}"));
+    let mut reader = Reader::new(frame);
+    let header = RequestHeader::decode_implied(&mut reader).map_err(malformed)?;
+    let message_at = reader.position();
+    let (key, version) = (header.api_key, header.api_version);
+    let correlation_id = header.correlation_id;
+    let api = ApiKey::from_i16(key).ok_or(CloseReason::UnknownApi { key })?;
+    let versions = served_versions(api).ok_or(CloseReason::UnknownApi { key })?;
+    let Some(ticket) = node.connections.take_slot(connection) else {
+        return Ok(());
+    };
+    let call = Call {
+        now,
+        reply: Reply {
+            ticket,
+            api,
+            version,
+            correlation_id,
+        },
+    };
+    if !versions.contains(&version) {
+        if api == ApiKey::ApiVersions {
+            api_versions::refuse_version(node, call);
+            return Ok(());
+        }
+        return Err(CloseReason::UnsupportedVersion {
+            name: api.name(),
+            version,
+        });
+    }
+    dispatch(node, call, Body::new(frame, message_at))
+}

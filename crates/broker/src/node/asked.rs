@@ -1,0 +1,49 @@
+//! Questions to the controller that wait for its answer, and who waits behind them.
+
+use super::{Node, Output, Reply};
+use crate::controller::{Answer, Request, ToController};
+use crate::handlers;
+use crate::time::Now;
+
+/// What to do with an answer of the controller.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    CreateTopics(Reply, handlers::create_topics::Begun),
+    DeleteTopics(Reply, handlers::delete_topics::Begun),
+    CreatePartitions(Reply, handlers::create_partitions::Begun),
+    AlterConfigs(Reply, handlers::alter_configs::Begun),
+    /// Topics that a metadata request mentioned first.
+    AutoCreate(Reply, handlers::metadata::Wanted),
+    /// The topic of the groups' offsets, which a search for a coordinator needs.
+    OffsetsTopic(Reply, handlers::find_coordinator::Wanted),
+    ProducerIds,
+}
+
+impl Node {
+    /// Asks the controller; `asked` says what happens with the answer.
+    pub(crate) fn ask(&mut self, request: Request, asked: Asked) {
+        let id = self.asked_count;
+        self.asked_count += 1;
+        self.asked.insert(id, asked);
+        self.outputs
+            .push(Output::ToController(ToController::Request { id, request }));
+    }
+}
+
+impl Asked {
+    pub(super) fn finish(self, node: &mut Node, now: Now, answer: Answer) {
+        match self {
+            Self::CreateTopics(reply, begun) => begun.finish(node, reply, answer),
+            Self::DeleteTopics(reply, begun) => begun.finish(node, reply, answer),
+            Self::CreatePartitions(reply, begun) => begun.finish(node, reply, answer),
+            Self::AlterConfigs(reply, begun) => begun.finish(node, reply, answer),
+            Self::AutoCreate(reply, wanted) => {
+                handlers::metadata::finish(node, reply, &wanted, answer);
+            }
+            Self::OffsetsTopic(reply, wanted) => {
+                handlers::find_coordinator::finish(node, reply, &wanted, now);
+            }
+            Self::ProducerIds => node.producer_ids_arrived(answer),
+        }
+    }
+}

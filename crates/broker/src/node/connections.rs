@@ -1,0 +1,233 @@
+//! The clients' connections as the core sees them: requests in order, answers in the same order.
+//!
+//! Each request takes the next slot of its connection. Slots fill in any order; what has filled at the
+//! front is sent. So a fetch that waits holds back the answers after it and nothing else.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+
+use super::{CloseReason, Output, Response};
+use crate::ids::ConnectionId;
+
+/// Requests of one connection that may wait for their answers; then the server reads no more of it.
+pub(crate) const SLOTS_MAX: usize = 64;
+
+/// Where an answer belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Ticket {
+    pub(crate) connection: ConnectionId,
+    slot: u64,
+}
+
+#[cfg(test)]
+impl Ticket {
+    /// A ticket of no connection.
+    pub(crate) fn for_tests() -> Self {
+        Self {
+            connection: ConnectionId(0),
+            slot: 0,
+        }
+    }
+}
+
+/// What a connection may do. Kafka's order: a TLS or SASL handshake first, where the listener wants
+/// one, then everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Every API is served.
+    Authenticated,
+}
+
+/// What is known of one connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) peer: IpAddr,
+    pub(crate) stage: Stage,
+    /// Slot number of the front of `slots`.
+    first: u64,
+    slots: VecDeque<Slot>,
+}
+
+#[derive(Debug)]
+enum Slot {
+    Waiting,
+    Filled(Response),
+    /// Answered by silence: acks=0.
+    Silent,
+}
+
+/// All connections of a node.
+#[derive(Debug, Default)]
+pub(crate) struct Connections {
+    open: HashMap<ConnectionId, Connection>,
+}
+
+impl Connections {
+    pub(crate) fn opened(&mut self, id: ConnectionId, peer: IpAddr) {
+        let slots = VecDeque::new();
+        let stage = Stage::Authenticated;
+        self.open.insert(
+            id,
+            Connection {
+                peer,
+                stage,
+                first: 0,
+                slots,
+            },
+        );
+    }
+
+    /// Forgets a connection. Answers that arrive later are dropped.
+    pub(crate) fn closed(&mut self, id: ConnectionId) {
+        self.open.remove(&id);
+    }
+
+    pub(crate) fn get(&self, id: ConnectionId) -> Option<&Connection> {
+        self.open.get(&id)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Whether the connection has as many requests waiting as it may.
+    pub(crate) fn is_full(&self, id: ConnectionId) -> bool {
+        self.open
+            .get(&id)
+            .is_some_and(|connection| connection.slots.len() >= SLOTS_MAX)
+    }
+
+    /// Gives a request its place. `None` for a connection that is gone.
+    pub(crate) fn take_slot(&mut self, id: ConnectionId) -> Option<Ticket> {
+        let connection = self.open.get_mut(&id)?;
+        let slot = connection.first + connection.slots.len() as u64;
+        connection.slots.push_back(Slot::Waiting);
+        Some(Ticket {
+            connection: id,
+            slot,
+        })
+    }
+
+    /// Fills a slot (`None`: with silence) and sends what is ready at the front.
+    pub(crate) fn fill(
+        &mut self,
+        ticket: Ticket,
+        response: Option<Response>,
+        outputs: &mut Vec<Output>,
+    ) {
+        let Some(connection) = self.open.get_mut(&ticket.connection) else {
+            return;
+        };
+        let place = ticket.slot.checked_sub(connection.first);
+        let place = place.and_then(|place| usize::try_from(place).ok());
+        let Some(slot) = place.and_then(|place| connection.slots.get_mut(place)) else {
+            return;
+        };
+        *slot = response.map_or(Slot::Silent, Slot::Filled);
+        while let Some(slot) = connection.slots.pop_front() {
+            match slot {
+                Slot::Waiting => {
+                    connection.slots.push_front(Slot::Waiting);
+                    break;
+                }
+                Slot::Filled(response) => {
+                    outputs.push(Output::Respond {
+                        connection: ticket.connection,
+                        response,
+                    });
+                }
+                Slot::Silent => {}
+            }
+            connection.first += 1;
+        }
+    }
+
+    /// Ends a connection from this side.
+    pub(crate) fn close(
+        &mut self,
+        id: ConnectionId,
+        reason: CloseReason,
+        outputs: &mut Vec<Output>,
+    ) {
+        if self.open.remove(&id).is_some() {
+            outputs.push(Output::Close {
+                connection: id,
+                reason,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    const ONE: ConnectionId = ConnectionId(1);
+
+    fn open() -> Connections {
+        let mut connections = Connections::default();
+        connections.opened(ONE, Ipv4Addr::LOCALHOST.into());
+        connections
+    }
+
+    fn fill(connections: &mut Connections, ticket: Ticket, byte: u8) -> Vec<Vec<u8>> {
+        let mut outputs = Vec::new();
+        connections.fill(ticket, Some(Response::from(vec![byte])), &mut outputs);
+        sent(outputs)
+    }
+
+    fn sent(outputs: Vec<Output>) -> Vec<Vec<u8>> {
+        let bytes = |output| match output {
+            Output::Respond { response, .. } => response.to_bytes().unwrap(),
+            other => panic!("{other:?}"),
+        };
+        outputs.into_iter().map(bytes).collect()
+    }
+
+    #[test]
+    fn answers_leave_in_the_order_of_the_requests() {
+        let mut connections = open();
+        let tickets: Vec<Ticket> = (0..4)
+            .map(|_| connections.take_slot(ONE).unwrap())
+            .collect();
+        assert!(fill(&mut connections, tickets[2], 2).is_empty());
+        assert!(fill(&mut connections, tickets[1], 1).is_empty());
+        assert_eq!(fill(&mut connections, tickets[0], 0), [[0], [1], [2]]);
+        let next = connections.take_slot(ONE).unwrap();
+        assert!(fill(&mut connections, next, 4).is_empty());
+        assert_eq!(fill(&mut connections, tickets[3], 3), [[3], [4]]);
+    }
+
+    #[test]
+    fn silence_takes_its_turn_like_an_answer() {
+        let mut connections = open();
+        let silent = connections.take_slot(ONE).unwrap();
+        let answered = connections.take_slot(ONE).unwrap();
+        assert!(fill(&mut connections, answered, 1).is_empty());
+        let mut outputs = Vec::new();
+        connections.fill(silent, None, &mut outputs);
+        assert_eq!(sent(outputs), [[1]]);
+    }
+
+    #[test]
+    fn an_answer_to_a_connection_that_is_gone_is_dropped() {
+        let mut connections = open();
+        let ticket = connections.take_slot(ONE).unwrap();
+        connections.closed(ONE);
+        assert!(fill(&mut connections, ticket, 0).is_empty());
+        assert_eq!(connections.take_slot(ONE), None);
+    }
+
+    #[test]
+    fn a_connection_is_full_at_its_limit() {
+        let mut connections = open();
+        let tickets: Vec<Ticket> = (0..SLOTS_MAX)
+            .map(|_| connections.take_slot(ONE).unwrap())
+            .collect();
+        assert!(connections.is_full(ONE));
+        fill(&mut connections, tickets[0], 0);
+        assert!(!connections.is_full(ONE));
+    }
+}

@@ -1,0 +1,263 @@
+//! One node of the cluster as a state machine: requests, the controller's messages and the time go
+//! in; answers, closed connections and messages for the controller come out.
+//!
+//! Nothing here has a socket, a thread or a clock. [`Node`] is driven by the server in real operation
+//! and directly by tests and simulation. What cannot be answered at once is kept as state with a timer.
+
+mod asked;
+mod connections;
+mod fetches;
+mod images;
+mod producer_ids;
+mod replica;
+mod reply;
+mod response;
+mod upkeep;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub(crate) use asked::Asked;
+pub(crate) use connections::Ticket;
+pub(crate) use fetches::ParkedId;
+pub(crate) use replica::Replica;
+pub(crate) use reply::{Call, Reply};
+pub use response::{Chunk, Response};
+
+use crate::controller::{FromController, ToController};
+use crate::groups::{GroupTimer, Groups};
+use crate::handlers;
+use crate::ids::{ConnectionId, NodeId, PartitionId};
+use crate::image::{ClusterImage, NodeImage};
+use crate::random::Random;
+use crate::settings::{ConfigMap, Layers, NodeSettings};
+use crate::storage::{Storage, StorageError};
+use crate::time::Now;
+use crate::timers::Timers;
+use connections::Connections;
+use fetches::Fetches;
+use producer_ids::ProducerIds;
+
+/// What a node wants done by whoever drives it.
+#[derive(Debug)]
+pub enum Output {
+    /// Send an answer. Answers of one connection come in the order of its requests.
+    Respond {
+        /// Where to.
+        connection: ConnectionId,
+        /// The answer.
+        response: Response,
+    },
+    /// Close a connection. The node has forgotten it already.
+    Close {
+        /// Which.
+        connection: ConnectionId,
+        /// Why.
+        reason: CloseReason,
+    },
+    /// Give the controller a message.
+    ToController(ToController),
+    /// The disk failed under the node: stop it. Nothing is tried again (a flush that failed once may
+    /// "succeed" over lost bytes).
+    Fatal(StorageError),
+}
+
+/// Why a node closes a connection.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CloseReason {
+    /// The frame is no request.
+    #[error("malformed request: {0}")]
+    Malformed(String),
+    /// The API is not served.
+    #[error("request of the API with key {key}, which is not served")]
+    UnknownApi {
+        /// The key as received.
+        key: i16,
+    },
+    /// The API is served, but not in this version.
+    #[error("request of {name} version {version}, which is not served")]
+    UnsupportedVersion {
+        /// The API.
+        name: &'static str,
+        /// The version as received.
+        version: i16,
+    },
+    /// A produce request with acks=0 failed: there is no other way to say so.
+    #[error("a produce request without acknowledgement failed: {0}")]
+    UnacknowledgedFailure(String),
+    /// There are as many connections as `max.connections` allows.
+    #[error("more connections than max.connections allows")]
+    TooMany,
+    /// An instrument asked for it.
+    #[error("closed by a fault that was set")]
+    Fault,
+}
+
+/// A moment at which the node must act.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Timer {
+    /// A fetch has waited as long as it may.
+    Fetch(ParkedId),
+    /// Something of a group.
+    Group(GroupTimer),
+    /// Retention, and what else goes on at `log.retention.check.interval.ms`.
+    Retention,
+    /// `flush.ms` of a log.
+    Flush(PartitionId),
+    /// Expiry of committed offsets.
+    OffsetExpiry,
+}
+
+/// What a node is made of.
+#[derive(Debug, Clone)]
+pub struct NodeConfig {
+    /// Its number.
+    pub id: NodeId,
+    /// Where clients reach it.
+    pub reachable: NodeImage,
+    /// The folder of its logs.
+    pub dir: PathBuf,
+    /// The disk.
+    pub storage: Arc<dyn Storage>,
+    /// Configuration given at the start.
+    pub settings: Arc<ConfigMap>,
+    /// Start of all randomness.
+    pub seed: u64,
+}
+
+/// One node.
+#[derive(Debug)]
+pub struct Node {
+    pub(crate) config: NodeConfig,
+    pub(crate) settings: NodeSettings,
+    pub(crate) image: Arc<ClusterImage>,
+    pub(crate) random: Random,
+    pub(crate) replicas: HashMap<PartitionId, Replica>,
+    /// Partitions whose logs could not be opened.
+    pub(crate) broken: BTreeSet<PartitionId>,
+    pub(crate) connections: Connections,
+    pub(crate) timers: Timers<Timer>,
+    pub(crate) fetches: Fetches,
+    pub(crate) groups: Groups,
+    asked: BTreeMap<u64, Asked>,
+    asked_count: u64,
+    producer_ids: ProducerIds,
+    outputs: Vec<Output>,
+}
+
+impl Node {
+    /// A node that waits for its first image. Its first output registers it with the controller.
+    #[must_use]
+    pub fn new(now: Now, config: NodeConfig) -> Self {
+        let none = ConfigMap::new();
+        let layers = Layers {
+            dynamic_node: &none,
+            dynamic_default: &none,
+            fixed: &config.settings,
+        };
+        let settings = NodeSettings::read(&layers);
+        let register = ToController::Register(config.reachable.clone());
+        let mut node = Self {
+            image: Arc::default(),
+            random: Random::new(config.seed),
+            replicas: HashMap::new(),
+            broken: BTreeSet::new(),
+            connections: Connections::default(),
+            timers: Timers::default(),
+            fetches: Fetches::default(),
+            groups: Groups::default(),
+            asked: BTreeMap::new(),
+            asked_count: 0,
+            producer_ids: ProducerIds::default(),
+            outputs: vec![Output::ToController(register)],
+            settings,
+            config,
+        };
+        node.start_upkeep(now);
+        node
+    }
+
+    /// Takes what is to be done.
+    pub fn outputs(&mut self) -> std::vec::Drain<'_, Output> {
+        self.outputs.drain(..)
+    }
+
+    /// When [`Node::tick`] wants to be called.
+    #[must_use]
+    pub fn next_timer(&self) -> Option<u64> {
+        self.timers.next_ns()
+    }
+
+    /// A client has connected.
+    pub fn opened(&mut self, connection: ConnectionId, peer: IpAddr) {
+        let limit = usize::try_from(self.settings.max_connections).unwrap_or(usize::MAX);
+        self.connections.opened(connection, peer);
+        if self.connections.len() > limit {
+            self.connections
+                .close(connection, CloseReason::TooMany, &mut self.outputs);
+        }
+    }
+
+    /// A client has gone.
+    pub fn closed(&mut self, connection: ConnectionId) {
+        self.connections.closed(connection);
+        self.forget_fetches_of(connection);
+    }
+
+    /// Whether the next request of a connection must wait until answers to earlier ones have gone.
+    #[must_use]
+    pub fn is_full(&self, connection: ConnectionId) -> bool {
+        self.connections.is_full(connection)
+    }
+
+    /// A request has arrived: header and message, without the length prefix. Record batches are
+    /// patched where they lie, so the frame's bytes change.
+    pub fn request(&mut self, now: Now, connection: ConnectionId, frame: &mut [u8]) {
+        if let Err(reason) = handlers::serve(self, now, connection, frame) {
+            self.close(connection, reason);
+        }
+    }
+
+    /// A message of the controller has arrived.
+    pub fn controller(&mut self, now: Now, message: FromController) {
+        match message {
+            FromController::Image(image) => self.apply_image(now, image),
+            FromController::Answer { id, answer } => {
+                if let Some(asked) = self.asked.remove(&id) {
+                    asked.finish(self, now, answer);
+                }
+            }
+        }
+    }
+
+    /// Time has passed: does what is due.
+    pub fn tick(&mut self, now: Now) {
+        while let Some(timer) = self.timers.pop_due(now.mono_ns) {
+            match timer {
+                Timer::Fetch(id) => self.fetch_expired(now, id),
+                Timer::Group(timer) => crate::groups::timer(self, now, timer),
+                Timer::Retention => self.retention_due(now),
+                Timer::Flush(id) => self.flush_due(id),
+                Timer::OffsetExpiry => crate::groups::expire_offsets(self, now),
+            }
+        }
+    }
+
+    /// Closes a connection, and forgets what it waits for.
+    pub(crate) fn close(&mut self, connection: ConnectionId, reason: CloseReason) {
+        self.connections
+            .close(connection, reason, &mut self.outputs);
+        self.forget_fetches_of(connection);
+    }
+
+    /// Reports a disk that cannot be trusted any more.
+    pub(crate) fn fatal(&mut self, error: StorageError) {
+        self.outputs.push(Output::Fatal(error));
+    }
+
+    pub(crate) fn id(&self) -> NodeId {
+        self.config.id
+    }
+}

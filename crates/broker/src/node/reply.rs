@@ -1,0 +1,68 @@
+//! A request being served, and the way back to who asked.
+
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::codec::EncodeError;
+use kgauge_wire::frame::put_response;
+use kgauge_wire::messages::Message;
+
+use super::{CloseReason, Node, Response, Ticket};
+use crate::time::Now;
+
+/// A request being served: when it came and where its answer goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Call {
+    pub(crate) now: Now,
+    pub(crate) reply: Reply,
+}
+
+impl Call {
+    /// The request's version.
+    pub(crate) fn version(&self) -> i16 {
+        self.reply.version
+    }
+}
+
+/// Where an answer goes and in which form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reply {
+    pub(crate) ticket: Ticket,
+    pub(crate) api: ApiKey,
+    pub(crate) version: i16,
+    pub(crate) correlation_id: i32,
+}
+
+impl Node {
+    /// Answers a request.
+    pub(crate) fn respond<'m>(&mut self, reply: Reply, message: &impl Message<'m>) {
+        let mut bytes = Vec::with_capacity(128);
+        let Reply {
+            api,
+            version,
+            correlation_id,
+            ..
+        } = reply;
+        match put_response(&mut bytes, api, version, correlation_id, message) {
+            Ok(()) => self.send(reply, Response::from(bytes)),
+            Err(error) => self.cannot_encode(reply, &error),
+        }
+    }
+
+    /// Sends an answer that is in its final form.
+    pub(crate) fn send(&mut self, reply: Reply, response: Response) {
+        self.connections
+            .fill(reply.ticket, Some(response), &mut self.outputs);
+    }
+
+    /// Ends a request that gets no answer.
+    pub(crate) fn stay_silent(&mut self, reply: Reply) {
+        self.connections.fill(reply.ticket, None, &mut self.outputs);
+    }
+
+    /// An answer that its version cannot carry is a mistake of ours. The client must not wait for
+    /// ever, so its connection goes.
+    pub(crate) fn cannot_encode(&mut self, reply: Reply, error: &EncodeError) {
+        debug_assert!(false, "{} version {}: {error}", reply.api, reply.version);
+        let reason = CloseReason::Malformed(format!("no answer possible: {error}"));
+        self.close(reply.ticket.connection, reason);
+    }
+}

@@ -1,0 +1,171 @@
+//! The numbers behind the names, read once and then used on every request.
+
+use kgauge_wire::record_batch::TimestampType;
+
+use super::check::parse_bool;
+use super::definitions::{node_definition, topic_definition};
+use super::{ConfigMap, Layers};
+use crate::log::LogConfig;
+
+/// A node's settings, in the form the core works with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    missing_docs,
+    reason = "each field is the configuration of the same name"
+)]
+pub struct NodeSettings {
+    pub auto_create_topics_enable: bool,
+    pub connections_max_idle_ms: i64,
+    pub default_replication_factor: i64,
+    pub delete_topic_enable: bool,
+    pub fetch_max_bytes: i64,
+    pub group_initial_rebalance_delay_ms: i64,
+    pub group_max_session_timeout_ms: i64,
+    pub group_max_size: i64,
+    pub group_min_session_timeout_ms: i64,
+    pub log_retention_check_interval_ms: i64,
+    pub max_connections: i64,
+    pub num_partitions: i64,
+    pub offset_metadata_max_bytes: i64,
+    pub offsets_retention_check_interval_ms: i64,
+    pub offsets_retention_minutes: i64,
+    pub offsets_topic_num_partitions: i64,
+    pub producer_id_expiration_ms: i64,
+    pub socket_request_max_bytes: i64,
+}
+
+impl NodeSettings {
+    /// Reads the settings that hold for a node.
+    #[must_use]
+    pub fn read(layers: &Layers<'_>) -> Self {
+        let number = |name| node_number(layers, name);
+        let flag = |name| node_flag(layers, name);
+        Self {
+            auto_create_topics_enable: flag("auto.create.topics.enable"),
+            connections_max_idle_ms: number("connections.max.idle.ms"),
+            default_replication_factor: number("default.replication.factor"),
+            delete_topic_enable: flag("delete.topic.enable"),
+            fetch_max_bytes: number("fetch.max.bytes"),
+            group_initial_rebalance_delay_ms: number("group.initial.rebalance.delay.ms"),
+            group_max_session_timeout_ms: number("group.max.session.timeout.ms"),
+            group_max_size: number("group.max.size"),
+            group_min_session_timeout_ms: number("group.min.session.timeout.ms"),
+            log_retention_check_interval_ms: number("log.retention.check.interval.ms"),
+            max_connections: number("max.connections"),
+            num_partitions: number("num.partitions"),
+            offset_metadata_max_bytes: number("offset.metadata.max.bytes"),
+            offsets_retention_check_interval_ms: number("offsets.retention.check.interval.ms"),
+            offsets_retention_minutes: number("offsets.retention.minutes"),
+            offsets_topic_num_partitions: number("offsets.topic.num.partitions"),
+            producer_id_expiration_ms: number("producer.id.expiration.ms"),
+            socket_request_max_bytes: number("socket.request.max.bytes"),
+        }
+    }
+}
+
+fn node_text(layers: &Layers<'_>, name: &str) -> String {
+    node_definition(name)
+        .and_then(|d| layers.node_value(d))
+        .map(|v| v.0)
+        .unwrap_or_default()
+}
+
+fn node_number(layers: &Layers<'_>, name: &str) -> i64 {
+    node_text(layers, name).trim().parse().unwrap_or_default()
+}
+
+fn node_flag(layers: &Layers<'_>, name: &str) -> bool {
+    parse_bool(&node_text(layers, name)).unwrap_or_default()
+}
+
+/// A topic's settings on one node, in the form the core works with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopicSettings {
+    /// What concerns a single log. `segment_ms` is without jitter.
+    pub log: LogConfig,
+    /// `file.delete.delay.ms`
+    pub file_delete_delay_ms: i64,
+    /// `min.insync.replicas`
+    pub min_insync_replicas: i64,
+    /// `segment.jitter.ms`: `segment.ms` is shortened by up to this, so that segments of many
+    /// partitions do not all roll at once.
+    pub segment_jitter_ms: i64,
+}
+
+impl TopicSettings {
+    /// Reads the settings that hold for a topic on a node.
+    #[must_use]
+    pub fn read(layers: &Layers<'_>, topic: &ConfigMap) -> Self {
+        let text = |name: &str| {
+            let value = topic_definition(name).and_then(|d| layers.topic_value(topic, d));
+            value.map(|v| v.0).unwrap_or_default()
+        };
+        let number = |name: &str| text(name).trim().parse::<i64>().unwrap_or_default();
+        let small = |name: &str| u32::try_from(number(name)).unwrap_or(u32::MAX);
+        let unless_endless = |name: &str| Some(number(name)).filter(|n| *n != i64::MAX);
+        let timestamp_type = if text("message.timestamp.type") == "LogAppendTime" {
+            TimestampType::LogAppendTime
+        } else {
+            TimestampType::CreateTime
+        };
+        let log = LogConfig {
+            segment_bytes: small("segment.bytes"),
+            segment_ms: number("segment.ms"),
+            segment_index_bytes: small("segment.index.bytes"),
+            index_interval_bytes: small("index.interval.bytes"),
+            retention_bytes: u64::try_from(number("retention.bytes")).ok(),
+            retention_ms: Some(number("retention.ms")).filter(|ms| *ms >= 0),
+            max_message_bytes: small("max.message.bytes"),
+            timestamp_type,
+            timestamp_before_max_ms: unless_endless("message.timestamp.before.max.ms"),
+            timestamp_after_max_ms: unless_endless("message.timestamp.after.max.ms"),
+            flush_messages: unless_endless("flush.messages").and_then(|n| n.try_into().ok()),
+            flush_ms: unless_endless("flush.ms"),
+            producer_id_expiration_ms: node_number(layers, "producer.id.expiration.ms"),
+            ..LogConfig::default()
+        };
+        Self {
+            log,
+            file_delete_delay_ms: number("file.delete.delay.ms"),
+            min_insync_replicas: number("min.insync.replicas"),
+            segment_jitter_ms: number("segment.jitter.ms"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ConfigMap, Layers, NodeSettings, TopicSettings};
+    use crate::settings::{NODE_DEFINITIONS, TOPIC_DEFINITIONS, check_node_config};
+
+    #[test]
+    fn every_default_passes_its_own_check() {
+        for definition in NODE_DEFINITIONS {
+            if let Some(default) = definition.default {
+                assert_eq!(check_node_config(definition.name, default), Ok(()));
+            }
+        }
+    }
+
+    #[test]
+    fn every_topic_config_has_a_value_without_anybody_saying_so() {
+        let none = ConfigMap::new();
+        let layers = Layers {
+            dynamic_node: &none,
+            dynamic_default: &none,
+            fixed: &none,
+        };
+        for definition in TOPIC_DEFINITIONS {
+            assert!(
+                layers.topic_value(&none, definition).is_some(),
+                "{}",
+                definition.name
+            );
+        }
+        let topic = TopicSettings::read(&layers, &none);
+        assert_eq!(topic.log, crate::log::LogConfig::default());
+        let node = NodeSettings::read(&layers);
+        assert_eq!(node.socket_request_max_bytes, 100 << 20);
+        assert!(node.auto_create_topics_enable);
+    }
+}

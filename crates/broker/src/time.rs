@@ -1,0 +1,22 @@
+//! What time it is, told to the core from outside.
+
+/// Nanoseconds in a millisecond.
+pub const NS_PER_MS: u64 = 1_000_000;
+
+/// One reading of both clocks. The core never looks at a clock of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Now {
+    /// Monotonic nanoseconds since some start; timers are measured on it.
+    pub mono_ns: u64,
+    /// Milliseconds since 1970-01-01 UTC; log append times, retention and committed offsets use it.
+    pub wall_ms: i64,
+}
+
+impl Now {
+    /// The monotonic moment `ms` milliseconds from now; a negative span is none.
+    #[must_use]
+    pub fn after_ms(self, ms: i64) -> u64 {
+        let ms = u64::try_from(ms).unwrap_or(0);
+        self.mono_ns.saturating_add(ms.saturating_mul(NS_PER_MS))
+    }
+}
