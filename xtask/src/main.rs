@@ -9,7 +9,8 @@ const USAGE: &str = "\
 cargo xtask <command>
 
   codegen [--check]   write crates/wire's messages from Kafka's own definitions;
-                      --check: only say whether the checked-in files are the same";
+                      --check: only say whether the checked-in files are the same
+  golden [--check]    remake crates/wire/tests/golden with Kafka's own Java classes";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -19,6 +20,7 @@ fn main() -> Result<()> {
     };
     match command {
         "codegen" => codegen::run(rest),
+        "golden" => codegen::golden::run(rest),
         _ => bail!("{USAGE}"),
     }
 }

@@ -46,15 +46,16 @@ pub(super) fn merge(new: Definition, old: Option<Definition>) -> Result<Message>
             join(&mut flat, flatten(old, used)?)?;
         }
     }
-    let mut message = Message {
+    let structs = structs(flat, versions)?;
+    let release_new_from = new_versions.low;
+    Ok(Message {
         name,
         key,
         versions,
+        release_new_from,
         flexible_from,
-        structs: Vec::new(),
-    };
-    message.structs = structs(flat, versions)?;
-    Ok(message)
+        structs,
+    })
 }
 
 fn flatten(definition: Definition, used: Versions) -> Result<Flat> {

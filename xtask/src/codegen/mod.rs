@@ -1,13 +1,14 @@
 //! `cargo xtask codegen`: writes the messages of `crates/wire` from Kafka's JSON definitions.
 //!
-//! The way: [`fetch`] the definitions, parse them ([`definition`]), [`merge`] those of two
+//! The way: fetch the definitions ([`maven`]), parse them ([`definition`]), [`merge`] those of two
 //! releases into one model, [`emit`] Rust, and [`write`] or compare the files. No text of the
 //! definitions' comments gets into the output.
 
 mod apis;
 mod definition;
 mod emit;
-mod fetch;
+pub(crate) mod golden;
+mod maven;
 mod merge;
 mod model;
 mod names;
@@ -28,14 +29,19 @@ const RELEASE_OLD: &str = "3.9.1";
 
 /// Runs the command with what stood after its name.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let check = match arguments {
-        [] => false,
-        [flag] if flag == "--check" => true,
-        _ => bail!("codegen takes nothing or --check, not {arguments:?}"),
-    };
+    let check = check_flag("codegen", arguments)?;
     let groups = load_groups()?;
     let files = emit::files(&groups)?;
-    write::write_or_compare(&root().join("crates/wire"), files, check)
+    write::write_or_compare(&root().join("crates/wire"), files, write::MARK, check)
+}
+
+/// Whether `--check` was asked for.
+fn check_flag(command: &str, arguments: &[String]) -> Result<bool> {
+    match arguments {
+        [] => Ok(false),
+        [flag] if flag == "--check" => Ok(true),
+        _ => bail!("{command} takes nothing or --check, not {arguments:?}"),
+    }
 }
 
 /// The project's root.
@@ -45,8 +51,8 @@ pub(crate) fn root() -> PathBuf {
 }
 
 fn load_groups() -> Result<Vec<Group>> {
-    let new = fetch::definitions(RELEASE_NEW)?;
-    let old = fetch::definitions(RELEASE_OLD)?;
+    let new = maven::definitions(RELEASE_NEW)?;
+    let old = maven::definitions(RELEASE_OLD)?;
     let mut groups = Vec::new();
     for api in apis::APIS {
         let request = load_message(&new, &old, &format!("{api}Request"))?;

@@ -21,6 +21,8 @@ pub(super) struct Message {
     pub(super) name: String,
     pub(super) key: Option<i16>,
     pub(super) versions: Versions,
+    /// The first version that the new release still has.
+    pub(super) release_new_from: i16,
     pub(super) flexible_from: Option<i16>,
     /// The message itself first, then its nested structs in the order of their first use.
     pub(super) structs: Vec<Struct>,

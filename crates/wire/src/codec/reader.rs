@@ -335,3 +335,96 @@ impl<'a> Reader<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::{put_unsigned_varint, put_varint, put_varlong};
+
+    #[test]
+    fn varints_have_the_bytes_of_the_protocol() {
+        let mut out = Vec::new();
+        put_unsigned_varint(&mut out, 300);
+        put_varint(&mut out, -1);
+        put_varint(&mut out, 64);
+        put_varlong(&mut out, i64::MIN);
+        let longest = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
+        assert_eq!(
+            out,
+            [&[0xac, 0x02, 0x01, 0x80, 0x01][..], &longest].concat()
+        );
+        let mut reader = Reader::new(&out);
+        assert_eq!(reader.read_unsigned_varint(), Ok(300));
+        assert_eq!(reader.read_varint(), Ok(-1));
+        assert_eq!(reader.read_varint(), Ok(64));
+        assert_eq!(reader.read_varlong(), Ok(i64::MIN));
+        assert!(reader.is_empty());
+    }
+
+    #[test]
+    fn varints_come_back_at_every_width() {
+        for shift in 0..64 {
+            for value in [
+                1i64 << shift,
+                (1i64 << shift).wrapping_sub(1),
+                (1i64 << shift).wrapping_neg(),
+            ] {
+                let mut out = Vec::new();
+                put_varlong(&mut out, value);
+                put_varint(&mut out, value as i32);
+                put_unsigned_varint(&mut out, value as u32);
+                let mut reader = Reader::new(&out);
+                assert_eq!(reader.read_varlong(), Ok(value));
+                assert_eq!(reader.read_varint(), Ok(value as i32));
+                assert_eq!(reader.read_unsigned_varint(), Ok(value as u32));
+            }
+        }
+    }
+
+    #[test]
+    fn a_varint_beyond_its_type_is_an_error() {
+        let error = Err(DecodeError::Varint { what: "bytes" });
+        let above = [0xff, 0xff, 0xff, 0xff, 0x10];
+        assert_eq!(Reader::new(&above).read_unsigned_varint(), error);
+        assert_eq!(Reader::new(&[0xff; 16]).read_unsigned_varint(), error);
+        let above = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02];
+        assert_eq!(
+            Reader::new(&above).read_varlong(),
+            Err(DecodeError::Varint { what: "bytes" })
+        );
+    }
+
+    #[test]
+    fn a_null_struct_is_a_negative_byte() {
+        assert_eq!(Reader::new(&[0xff]).read_presence(), Ok(false));
+        assert_eq!(Reader::new(&[1]).read_presence(), Ok(true));
+    }
+
+    #[test]
+    fn a_length_below_minus_one_is_a_lie() {
+        let error = DecodeError::Length {
+            what: "bytes",
+            length: -2,
+            remaining: 0,
+        };
+        let bytes = [0xff, 0xff, 0xff, 0xfe];
+        assert_eq!(
+            Reader::new(&bytes).read_nullable_bytes(Lengths::Fixed),
+            Err(error.clone())
+        );
+        let array = Reader::new(&bytes).read_nullable_array(Lengths::Fixed, 1, Reader::read_i8);
+        assert_eq!(array, Err(error.clone()));
+        let string = Reader::new(&bytes[2..]).read_nullable_string(Lengths::Fixed);
+        assert_eq!(string, Err(error));
+    }
+
+    #[test]
+    fn a_tagged_value_is_read_within_its_own_bytes() {
+        let bytes = [5, 2, 0xaa, 0xbb, 0xcc];
+        let mut reader = Reader::new(&bytes);
+        let (tag, mut value) = reader.read_tagged().unwrap();
+        assert_eq!((tag, value.remaining(), value.position()), (5, 2, 2));
+        assert!(value.read_i32().is_err());
+        assert_eq!(reader.read_slice(1), Ok(&[0xcc][..]));
+    }
+}

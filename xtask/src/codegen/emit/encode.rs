@@ -140,9 +140,9 @@ fn plain_field(scope: &Scope<'_>, field: &Field) -> String {
     let path = format!("self.{}", field.rust_name);
     let what = scope.what(&field.name);
     let Some(nullable) = field.nullable else {
-        return value(scope, &field.kind, &Place::Owned(&path), &what);
+        return value(&field.kind, &Place::Owned(&path), &what);
     };
-    let present = value(scope, &field.kind, &Place::Reference("value"), &what);
+    let present = value(&field.kind, &Place::Reference("value"), &what);
     let (before, null) = match &field.kind {
         Type::String => ("", "codec::put_null_string(out, lengths)"),
         Type::Bytes => ("", "codec::put_null_bytes(out, lengths)"),
@@ -169,7 +169,7 @@ fn plain_field(scope: &Scope<'_>, field: &Field) -> String {
 }
 
 /// The statements that write one value.
-fn value(scope: &Scope<'_>, kind: &Type, place: &Place<'_>, what: &str) -> String {
+fn value(kind: &Type, place: &Place<'_>, what: &str) -> String {
     match kind {
         Type::Bool => format!("codec::put_bool(out, {});\n", place.value()),
         Type::Number(name, _) => format!("codec::put_{name}(out, {});\n", place.value()),
@@ -188,7 +188,7 @@ fn value(scope: &Scope<'_>, kind: &Type, place: &Place<'_>, what: &str) -> Strin
             for item in {} {{ {} }}\n",
             place.receiver(),
             place.reference(),
-            value(scope, element, &Place::Reference("item"), what)
+            value(element, &Place::Reference("item"), what)
         ),
     }
 }

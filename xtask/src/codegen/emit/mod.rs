@@ -2,6 +2,7 @@
 
 mod decode;
 mod encode;
+mod samples;
 mod table;
 mod types;
 
@@ -25,6 +26,14 @@ pub(super) fn files(groups: &[Group]) -> Result<BTreeMap<String, String>> {
             group.name
         );
     }
+    for group in groups {
+        let name = format!("{}/{}.rs", samples::FOLDER, group.module());
+        files.insert(name, samples::file(group));
+    }
+    files.insert(
+        format!("{}/mod.rs", samples::FOLDER),
+        samples::module(groups),
+    );
     files.insert("src/messages/mod.rs".to_owned(), module_file(groups));
     files.insert("src/api/table.rs".to_owned(), table::file(groups));
     Ok(files)

@@ -17,7 +17,7 @@ pub(super) fn generics(scope: &Scope<'_>) -> &'static str {
 
 /// The struct with its `Default`.
 pub(super) fn declaration(out: &mut String, scope: &Scope<'_>) {
-    let derivable = scope.item.fields.iter().all(|field| is_rust_default(field));
+    let derivable = scope.item.fields.iter().all(is_rust_default);
     let derive_default = if derivable { ", Default" } else { "" };
     let name = &scope.item.rust_name;
     let _ = writeln!(out, "/// {}", struct_doc(scope));
