@@ -2,6 +2,7 @@
 pub mod log;
 pub mod storage;
 
+pub mod cluster;
 pub mod controller;
 mod groups;
 pub mod handlers;
@@ -9,6 +10,9 @@ pub mod ids;
 pub mod image;
 pub mod node;
 pub mod random;
+mod server;
 pub mod settings;
 pub mod time;
 mod timers;
+
+pub use cluster::{Cluster, ClusterConfig, ClusterFailure, ClusterHandle, Disk, Listen, StartError};

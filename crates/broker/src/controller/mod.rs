@@ -100,6 +100,13 @@ impl Controller {
         &self.metadata.image
     }
 
+    /// Whether so many nodes are up and work by the newest version.
+    #[must_use]
+    pub fn is_followed_by(&self, nodes: usize) -> bool {
+        let version = self.metadata.image.version;
+        self.live.len() >= nodes && self.live.values().all(|applied| *applied >= version)
+    }
+
     /// Takes what is to be done.
     pub fn outputs(&mut self) -> std::vec::Drain<'_, Output> {
         self.outputs.drain(..)

@@ -34,7 +34,7 @@ use crate::image::{ClusterImage, NodeImage};
 use crate::random::Random;
 use crate::settings::{ConfigMap, Layers, NodeSettings};
 use crate::storage::{Storage, StorageError};
-use crate::time::Now;
+use crate::time::{NS_PER_MS, Now};
 use crate::timers::Timers;
 use connections::Connections;
 use fetches::Fetches;
@@ -188,6 +188,19 @@ impl Node {
     #[must_use]
     pub fn next_timer(&self) -> Option<u64> {
         self.timers.next_ns()
+    }
+
+    /// The largest request that is taken: `socket.request.max.bytes`.
+    #[must_use]
+    pub fn request_bytes_max(&self) -> usize {
+        usize::try_from(self.settings.socket_request_max_bytes).unwrap_or(0)
+    }
+
+    /// How long a connection may be unused: `connections.max.idle.ms`; `None` for ever.
+    #[must_use]
+    pub fn connection_idle_ns_max(&self) -> Option<u64> {
+        let idle_ms = u64::try_from(self.settings.connections_max_idle_ms).ok()?;
+        Some(idle_ms.saturating_mul(NS_PER_MS))
     }
 
     /// A client has connected.

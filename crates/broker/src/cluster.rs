@@ -1,0 +1,249 @@
+//! A running cluster: nodes and controller on their threads, started and stopped as a whole.
+
+mod config;
+mod files;
+mod lock;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+
+use crate::controller::{Controller, JournalError};
+use crate::ids::NodeId;
+use crate::image::NodeImage;
+use crate::node::NodeConfig;
+use crate::server::{
+    Command, ControllerThread, Event, Inbox, NodeThread, Parts, ToControllerThread,
+    poll_with_waker,
+};
+use crate::settings::{ConfigMap, Layers, NodeSettings};
+use crate::storage::StorageError;
+pub use config::{ClusterConfig, Disk, Listen};
+use lock::DirLock;
+
+/// Why a cluster did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Something in the configuration is wrong; every mistake has its sentence.
+    #[error("the cluster's configuration is wrong: {}", .0.join("; "))]
+    Config(Vec<String>),
+    /// Another cluster runs on the folder.
+    #[error("the folder {} is in use by another cluster", .0.display())]
+    InUse(PathBuf),
+    /// The folder belongs to something else than this cluster.
+    #[error("the folder {} cannot be used: {words}", dir.display())]
+    Foreign {
+        /// The folder.
+        dir: PathBuf,
+        /// Why not.
+        words: String,
+    },
+    /// The disk failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The controller's journal cannot be read.
+    #[error("the cluster's metadata cannot be read: {0}")]
+    Journal(#[from] JournalError),
+    /// A listener's address is taken or not this machine's.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system gives no thread or poll.
+    #[error("the system refused what a node needs: {0}")]
+    System(#[from] io::Error),
+    /// A node had to stop before all were up.
+    #[error("{0}")]
+    Failed(ClusterFailure),
+}
+
+/// A node or the controller that had to stop.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} had to stop: {words}", node.map_or("the controller".to_owned(), |id| format!("node {id}")))]
+pub struct ClusterFailure {
+    /// The node; `None` for the controller.
+    pub node: Option<NodeId>,
+    /// Why.
+    pub words: String,
+}
+
+/// Starts clusters.
+#[derive(Debug)]
+pub struct Cluster;
+
+/// A running cluster. Dropping it stops it.
+#[derive(Debug)]
+pub struct ClusterHandle {
+    addresses: Vec<SocketAddr>,
+    nodes: BTreeMap<NodeId, Running>,
+    controller: Sender<ToControllerThread>,
+    controller_thread: Option<JoinHandle<()>>,
+    events: Receiver<Event>,
+    failures: Vec<ClusterFailure>,
+    _lock: Option<DirLock>,
+}
+
+/// A node's thread.
+#[derive(Debug)]
+struct Running {
+    inbox: Inbox,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Cluster {
+    /// Starts a cluster, and gives it when all nodes serve and know each other.
+    pub fn start(config: ClusterConfig) -> Result<ClusterHandle, StartError> {
+        config.check().map_err(StartError::Config)?;
+        let storage = config.storage();
+        storage.create_dir_all(&config.data_dir)?;
+        let lock = match config.disk {
+            Disk::System => Some(DirLock::take(&config.data_dir)?),
+            Disk::Given(_) => None,
+        };
+        files::check_nodes(&*storage, &config)?;
+        let fixed = Arc::new(config.settings.clone());
+        let dir = config.data_dir.join("controller");
+        let controller = Controller::open(&*storage, &dir, settings(&fixed), config.seed)?;
+        files::check_cluster(&*storage, &config, &controller.image().cluster_id)?;
+
+        let listeners = listen(&config)?;
+        let (events, event_receiver) = mpsc::channel();
+        let (to_controller, messages) = mpsc::channel();
+        let mut inboxes = BTreeMap::new();
+        let mut threads = Vec::new();
+        for (id, listener) in config.node_ids().zip(listeners) {
+            let (poll, waker) = poll_with_waker()?;
+            let (sender, commands) = mpsc::channel();
+            inboxes.insert(id, Inbox { commands: sender, waker });
+            let address = listener.local_addr()?;
+            let node = NodeConfig {
+                id,
+                reachable: NodeImage { host: config.host(address), port: address.port() },
+                dir: config.node_dir(id),
+                storage: Arc::clone(&storage),
+                settings: Arc::clone(&fixed),
+                seed: config.seed.wrapping_add(u64::from(id.0.unsigned_abs())),
+            };
+            let (controller, events) = (to_controller.clone(), events.clone());
+            let parts = Parts { config: node, listener, poll, commands, controller, events };
+            threads.push((id, address, NodeThread::new(parts)?));
+        }
+        let nodes = inboxes.clone();
+        let controller = ControllerThread { controller, messages, nodes, events };
+        let mut handle = ClusterHandle {
+            addresses: threads.iter().map(|(_, address, _)| *address).collect(),
+            nodes: BTreeMap::new(),
+            controller: to_controller,
+            controller_thread: Some(spawn("controller", move || controller.run())?),
+            events: event_receiver,
+            failures: Vec::new(),
+            _lock: lock,
+        };
+        for (id, _, thread) in threads {
+            let Some(inbox) = inboxes.remove(&id) else { continue };
+            let thread = Some(spawn(&format!("node-{id}"), move || thread.run())?);
+            handle.nodes.insert(id, Running { inbox, thread });
+        }
+        handle.wait_until_ready()?;
+        Ok(handle)
+    }
+}
+
+fn settings(fixed: &ConfigMap) -> NodeSettings {
+    let none = ConfigMap::new();
+    NodeSettings::read(&Layers { dynamic_node: &none, dynamic_default: &none, fixed })
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new().name(format!("kgauge-{name}")).spawn(run)
+}
+
+fn listen(config: &ClusterConfig) -> Result<Vec<TcpListener>, StartError> {
+    let bind = |address: SocketAddr| {
+        TcpListener::bind(address).map_err(|source| StartError::Listen { address, source })
+    };
+    config.addresses().into_iter().map(bind).collect()
+}
+
+impl ClusterHandle {
+    fn wait_until_ready(&mut self) -> Result<(), StartError> {
+        match self.events.recv() {
+            Ok(Event::Ready) => Ok(()),
+            Ok(Event::Failed { node, words }) => {
+                Err(StartError::Failed(ClusterFailure { node, words }))
+            }
+            Err(_) => {
+                let words = "all threads ended".to_owned();
+                Err(StartError::Failed(ClusterFailure { node: None, words }))
+            }
+        }
+    }
+
+    /// The nodes' addresses, in order of their ids.
+    #[must_use]
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// What Kafka's clients take as `bootstrap.servers`.
+    #[must_use]
+    pub fn bootstrap_servers(&self) -> String {
+        let addresses: Vec<String> = self.addresses.iter().map(ToString::to_string).collect();
+        addresses.join(",")
+    }
+
+    /// The nodes that had to stop so far, and why.
+    pub fn failures(&mut self) -> &[ClusterFailure] {
+        while let Ok(event) = self.events.try_recv() {
+            if let Event::Failed { node, words } = event {
+                self.failures.push(ClusterFailure { node, words });
+            }
+        }
+        &self.failures
+    }
+
+    /// Stops in order: every log is flushed and closed, so that the next start has nothing to recover.
+    /// Gives the first failure of the cluster's life.
+    pub fn stop(mut self) -> Result<(), ClusterFailure> {
+        self.end();
+        match self.failures().first() {
+            None => Ok(()),
+            Some(first) => Err(first.clone()),
+        }
+    }
+
+    fn end(&mut self) {
+        for running in self.nodes.values() {
+            running.inbox.send(Command::Stop);
+        }
+        for (id, running) in &mut self.nodes {
+            if let Some(thread) = running.thread.take()
+                && thread.join().is_err()
+            {
+                let words = "its thread panicked".to_owned();
+                self.failures.push(ClusterFailure { node: Some(*id), words });
+            }
+        }
+        // A controller that has stopped already does not mind.
+        let _ = self.controller.send(ToControllerThread::Stop);
+        if let Some(thread) = self.controller_thread.take()
+            && thread.join().is_err()
+        {
+            let words = "its thread panicked".to_owned();
+            self.failures.push(ClusterFailure { node: None, words });
+        }
+    }
+}
+
+impl Drop for ClusterHandle {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -1,0 +1,130 @@
+//! What a cluster is made of, as its owner says it.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::ids::NodeId;
+use crate::settings::{ConfigMap, check_node_config};
+use crate::storage::{RealStorage, Storage};
+
+/// Nodes that one process may hold.
+const NODES_MAX: u16 = 64;
+
+/// What a cluster is made of.
+#[derive(Debug, Clone)]
+pub struct ClusterConfig {
+    /// Number of nodes; their ids count from 1.
+    pub nodes: u16,
+    /// The folder of the cluster's data. What is there is gone on with.
+    pub data_dir: PathBuf,
+    /// Where the nodes listen.
+    pub listen: Listen,
+    /// The host that clients are told; by default the listener's address.
+    pub advertised_host: Option<String>,
+    /// Configuration under Kafka's names, such as `num.partitions`.
+    pub settings: ConfigMap,
+    /// Start of all randomness: ids, placement, jitter.
+    pub seed: u64,
+    /// The disk.
+    pub disk: Disk,
+}
+
+/// Where the nodes listen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listen {
+    /// Each on a free port of the loopback address.
+    FreeLoopback,
+    /// One address a node, in order of their ids. Port 0 means a free one.
+    Addresses(Vec<SocketAddr>),
+}
+
+/// The disk under a cluster.
+#[derive(Debug, Clone)]
+pub enum Disk {
+    /// The operating system's. The folder is locked against a second cluster.
+    System,
+    /// Another, such as one in memory.
+    Given(Arc<dyn Storage>),
+}
+
+impl ClusterConfig {
+    /// One node on a free loopback port with Kafka's defaults.
+    #[must_use]
+    pub fn new(data_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            nodes: 1,
+            data_dir: data_dir.into(),
+            listen: Listen::FreeLoopback,
+            advertised_host: None,
+            settings: ConfigMap::new(),
+            seed: 0,
+            disk: Disk::System,
+        }
+    }
+
+    /// The same with so many nodes.
+    #[must_use]
+    pub fn with_nodes(mut self, nodes: u16) -> Self {
+        self.nodes = nodes;
+        self
+    }
+
+    /// The same with one more setting.
+    #[must_use]
+    pub fn with_setting(mut self, name: &str, value: &str) -> Self {
+        self.settings.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// Everything that is wrong, a sentence each.
+    pub(super) fn check(&self) -> Result<(), Vec<String>> {
+        let mut wrong = Vec::new();
+        if !(1..=NODES_MAX).contains(&self.nodes) {
+            wrong.push(format!("{} nodes: 1 to {NODES_MAX} are possible", self.nodes));
+        }
+        if let Listen::Addresses(addresses) = &self.listen
+            && addresses.len() != usize::from(self.nodes)
+        {
+            let count = addresses.len();
+            wrong.push(format!("{count} listen addresses for {} nodes", self.nodes));
+        }
+        for (name, value) in &self.settings {
+            wrong.extend(check_node_config(name, value).err().map(|error| error.0));
+        }
+        if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+    }
+
+    pub(super) fn storage(&self) -> Arc<dyn Storage> {
+        match &self.disk {
+            Disk::System => RealStorage::shared(),
+            Disk::Given(storage) => Arc::clone(storage),
+        }
+    }
+
+    pub(super) fn node_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (1..=i32::from(self.nodes)).map(NodeId)
+    }
+
+    pub(super) fn node_dir(&self, id: NodeId) -> PathBuf {
+        Path::new(&self.data_dir).join(format!("node-{id}"))
+    }
+
+    pub(super) fn addresses(&self) -> Vec<SocketAddr> {
+        match &self.listen {
+            Listen::FreeLoopback => {
+                vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0)); usize::from(self.nodes)]
+            }
+            Listen::Addresses(addresses) => addresses.clone(),
+        }
+    }
+
+    /// What clients are told for a listener. One on all addresses cannot be told as such.
+    pub(super) fn host(&self, address: SocketAddr) -> String {
+        match &self.advertised_host {
+            Some(host) => host.clone(),
+            None if address.ip().is_unspecified() => "localhost".to_owned(),
+            None => address.ip().to_string(),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The controller's thread: messages of nodes in, messages to nodes out, timers between.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use super::clock::Clock;
+use super::{Command, Event, Inbox};
+use crate::controller::{Controller, Output, ToController};
+use crate::ids::NodeId;
+
+/// What the controller's thread can be told.
+#[derive(Debug)]
+pub(crate) enum ToControllerThread {
+    /// A node's message.
+    Message(NodeId, ToController),
+    /// End.
+    Stop,
+}
+
+/// Everything the thread works with.
+#[derive(Debug)]
+pub(crate) struct ControllerThread {
+    pub(crate) controller: Controller,
+    pub(crate) messages: Receiver<ToControllerThread>,
+    pub(crate) nodes: BTreeMap<NodeId, Inbox>,
+    pub(crate) events: Sender<Event>,
+}
+
+impl ControllerThread {
+    /// Works until told to stop, or until the disk fails.
+    pub(crate) fn run(mut self) {
+        let clock = Clock::new();
+        let mut announced = false;
+        loop {
+            let now = clock.now();
+            let message = match self.controller.next_timer() {
+                None => self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(at_ns) => {
+                    let wait = Duration::from_nanos(at_ns.saturating_sub(now.mono_ns));
+                    self.messages.recv_timeout(wait)
+                }
+            };
+            let now = clock.now();
+            match message {
+                Ok(ToControllerThread::Message(node, message)) => {
+                    self.controller.handle(now, node, message);
+                }
+                Err(RecvTimeoutError::Timeout) => self.controller.tick(now),
+                Ok(ToControllerThread::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+            }
+            if !self.carry_out() {
+                return;
+            }
+            if !announced && self.controller.is_followed_by(self.nodes.len()) {
+                announced = true;
+                // An owner that is gone does not want to know.
+                let _ = self.events.send(Event::Ready);
+            }
+        }
+    }
+
+    /// Sends what is to be sent. False when the controller must stop.
+    fn carry_out(&mut self) -> bool {
+        for output in self.controller.outputs() {
+            match output {
+                Output::Send(node, message) => {
+                    if let Some(inbox) = self.nodes.get(&node) {
+                        inbox.send(Command::Controller(message));
+                    }
+                }
+                Output::Fatal(error) => {
+                    let words = error.to_string();
+                    let _ = self.events.send(Event::Failed { node: None, words });
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,195 @@
+//! Bytes that have come from a client and are not served yet.
+//!
+//! Most requests are read whole into the thread's own buffer and served there. Only the beginning of a
+//! request whose rest has not come is kept with its connection, in a buffer that grows with the bytes
+//! that have really arrived: a lying length costs nothing, and a thousand clients that send half a
+//! request hold a thousand halves.
+
+use std::ops::Range;
+
+use kgauge_wire::frame::{FrameError, SIZE_BYTES, frame_size};
+
+/// A buffer's first size.
+const FIRST_BYTES: usize = 4096;
+
+/// Bytes that may lie in spare buffers.
+const SPARE_BYTES_MAX: usize = 64 << 20;
+
+/// Buffers of connections that do not need them any more. The last one given back comes out first: it
+/// is the likeliest to be in the processor's cache, and large enough.
+#[derive(Debug, Default)]
+pub(crate) struct Spare {
+    buffers: Vec<Vec<u8>>,
+    bytes: usize,
+}
+
+impl Spare {
+    fn take(&mut self) -> Vec<u8> {
+        let buffer = self.buffers.pop().unwrap_or_default();
+        self.bytes -= buffer.len();
+        buffer
+    }
+
+    fn give(&mut self, buffer: Vec<u8>) {
+        if self.bytes + buffer.len() <= SPARE_BYTES_MAX {
+            self.bytes += buffer.len();
+            self.buffers.push(buffer);
+        }
+    }
+}
+
+/// What a connection has sent beyond what was served.
+#[derive(Debug, Default)]
+pub(crate) struct Inbound {
+    /// All of it is initialised; the bytes that count are `start..end`.
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Inbound {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// Where the first whole frame's payload lies, if there is one.
+    pub(crate) fn frame(&self, bytes_max: usize) -> Result<Option<Range<usize>>, FrameError> {
+        let frame = frame_in(&self.buffer[self.start..self.end], bytes_max)?;
+        Ok(frame.map(|range| range.start + self.start..range.end + self.start))
+    }
+
+    /// The bytes at a place that [`Inbound::frame`] gave.
+    pub(crate) fn payload(&mut self, frame: Range<usize>) -> &mut [u8] {
+        &mut self.buffer[frame]
+    }
+
+    /// Drops everything up to the end of a frame that was served.
+    pub(crate) fn served(&mut self, frame: &Range<usize>) {
+        self.start = frame.end;
+    }
+
+    /// Keeps bytes for later.
+    pub(crate) fn keep(&mut self, bytes: &[u8], spare: &mut Spare) {
+        if self.buffer.is_empty() {
+            self.buffer = spare.take();
+        }
+        self.make_room(bytes.len());
+        self.buffer[self.end..self.end + bytes.len()].copy_from_slice(bytes);
+        self.end += bytes.len();
+    }
+
+    /// Room for more of the frame that has begun: no more than it needs, and at most as much as is
+    /// there already.
+    pub(crate) fn room(&mut self, bytes_max: usize) -> Result<&mut [u8], FrameError> {
+        let have = self.end - self.start;
+        let size = frame_size(&self.buffer[self.start..self.end], bytes_max)?;
+        let whole = SIZE_BYTES + size.unwrap_or(0);
+        let wanted = whole.saturating_sub(have).min(have.max(FIRST_BYTES)).max(1);
+        self.make_room(wanted);
+        Ok(&mut self.buffer[self.end..self.end + wanted])
+    }
+
+    /// Notes bytes that were read into [`Inbound::room`].
+    pub(crate) fn filled(&mut self, count: usize) {
+        self.end += count;
+    }
+
+    /// Gives the buffer back when nothing is left in it.
+    pub(crate) fn release(&mut self, spare: &mut Spare) {
+        if self.is_empty() && !self.buffer.is_empty() {
+            spare.give(std::mem::take(&mut self.buffer));
+            self.start = 0;
+            self.end = 0;
+        }
+    }
+
+    /// Gives the buffer back with all that is in it.
+    pub(crate) fn discard(mut self, spare: &mut Spare) {
+        self.start = self.end;
+        self.release(spare);
+    }
+
+    fn make_room(&mut self, count: usize) {
+        if self.start > 0 && self.end + count > self.buffer.len() {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        let needed = self.end + count;
+        if needed > self.buffer.len() {
+            let size = needed.max(self.buffer.len() * 2).max(FIRST_BYTES);
+            self.buffer.resize(size, 0);
+        }
+    }
+}
+
+/// Where the payload of the first whole frame lies.
+pub(crate) fn frame_in(
+    bytes: &[u8],
+    bytes_max: usize,
+) -> Result<Option<Range<usize>>, FrameError> {
+    let Some(size) = frame_size(bytes, bytes_max)? else { return Ok(None) };
+    let end = SIZE_BYTES + size;
+    Ok((end <= bytes.len()).then_some(SIZE_BYTES..end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: usize = 100 << 20;
+
+    #[test]
+    fn a_lying_length_costs_only_what_has_arrived() {
+        let mut inbound = Inbound::default();
+        let mut spare = Spare::default();
+        inbound.keep(&(90i32 << 20).to_be_bytes(), &mut spare);
+        assert_eq!(inbound.frame(LIMIT), Ok(None));
+        assert!(inbound.room(LIMIT).unwrap().len() <= FIRST_BYTES);
+        assert!(inbound.buffer.len() <= 2 * FIRST_BYTES);
+    }
+
+    #[test]
+    fn a_frame_that_comes_in_pieces_is_put_together() {
+        let payload: Vec<u8> = (0..10_000u32).map(|n| n as u8).collect();
+        let mut frame = 10_000i32.to_be_bytes().to_vec();
+        frame.extend_from_slice(&payload);
+        let mut inbound = Inbound::default();
+        let mut spare = Spare::default();
+        inbound.keep(&frame[..3], &mut spare);
+        let mut rest = &frame[3..];
+        while !rest.is_empty() {
+            let room = inbound.room(LIMIT).unwrap();
+            let count = room.len().min(rest.len()).min(777);
+            room[..count].copy_from_slice(&rest[..count]);
+            inbound.filled(count);
+            rest = &rest[count..];
+        }
+        let range = inbound.frame(LIMIT).unwrap().unwrap();
+        assert_eq!(inbound.payload(range.clone()), payload);
+        inbound.served(&range);
+        assert!(inbound.is_empty());
+        inbound.release(&mut spare);
+        assert!(inbound.buffer.is_empty() && spare.bytes >= 10_004);
+    }
+
+    #[test]
+    fn several_frames_are_served_one_after_the_other() {
+        let mut inbound = Inbound::default();
+        inbound.keep(&[0, 0, 0, 1, 7, 0, 0, 0, 2, 8, 9, 0, 0], &mut Spare::default());
+        let first = inbound.frame(LIMIT).unwrap().unwrap();
+        assert_eq!(inbound.payload(first.clone()), [7]);
+        inbound.served(&first);
+        let second = inbound.frame(LIMIT).unwrap().unwrap();
+        assert_eq!(inbound.payload(second.clone()), [8, 9]);
+        inbound.served(&second);
+        assert_eq!(inbound.frame(LIMIT), Ok(None));
+        assert!(!inbound.is_empty());
+    }
+
+    #[test]
+    fn sizes_beyond_the_limit_are_errors() {
+        assert!(frame_in(&[0x7f, 0, 0, 0], LIMIT).is_err());
+        assert!(frame_in(&[0xff, 0, 0, 0], LIMIT).is_err());
+    }
+}

@@ -1,0 +1,30 @@
+//! Sockets and threads around the core: one thread a node with its own listener and event loop, one
+//! thread for the controller. Nothing else in this crate touches a socket or a clock.
+
+mod accept;
+mod clock;
+mod controller_thread;
+mod inbound;
+mod node_thread;
+mod outbound;
+mod sockets;
+mod transport;
+
+pub(crate) use controller_thread::{ControllerThread, ToControllerThread};
+pub(crate) use node_thread::{Command, Inbox, NodeThread, Parts, poll_with_waker};
+
+use crate::ids::NodeId;
+
+/// What the threads tell the cluster's owner.
+#[derive(Debug, Clone)]
+pub(crate) enum Event {
+    /// All nodes are up and know each other.
+    Ready,
+    /// A node or the controller had to stop.
+    Failed {
+        /// The node; `None` for the controller.
+        node: Option<NodeId>,
+        /// Why.
+        words: String,
+    },
+}

@@ -1,0 +1,264 @@
+//! A node's thread: one event loop over its listener, its connections, the controller's messages and
+//! its timers.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
+
+use mio::net::TcpListener;
+use mio::{Events, Interest, Poll, Token, Waker};
+
+use super::accept::{Accepted, RETRY_MS, accept};
+use super::clock::Clock;
+use super::sockets::Sockets;
+use super::{Event, ToControllerThread};
+use crate::controller::FromController;
+use crate::ids::{ConnectionId, NodeId};
+use crate::node::{Node, NodeConfig, Output};
+use crate::time::Now;
+
+const LISTENER: Token = Token(0);
+const WAKER: Token = Token(1);
+/// Connection n has the token n + 2.
+const FIRST_CONNECTION: usize = 2;
+
+const EVENTS_MAX: usize = 1024;
+
+/// How often idle connections are looked for.
+const IDLE_CHECK_MS: i64 = 10_000;
+
+/// What a node's thread can be told.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// The controller's message.
+    Controller(FromController),
+    /// End in order.
+    Stop,
+}
+
+/// The way to tell a node's thread something.
+#[derive(Debug, Clone)]
+pub(crate) struct Inbox {
+    pub(crate) commands: Sender<Command>,
+    pub(crate) waker: Arc<Waker>,
+}
+
+impl Inbox {
+    /// Tells it. A thread that has ended does not mind.
+    pub(crate) fn send(&self, command: Command) {
+        if self.commands.send(command).is_ok() {
+            let _ = self.waker.wake();
+        }
+    }
+}
+
+/// Everything the thread works with.
+#[derive(Debug)]
+pub(crate) struct NodeThread {
+    id: NodeId,
+    clock: Clock,
+    poll: Poll,
+    listener: TcpListener,
+    node: Node,
+    sockets: Sockets,
+    commands: Receiver<Command>,
+    controller: Sender<ToControllerThread>,
+    events: Sender<Event>,
+    connections: u64,
+    accept_again_ns: Option<u64>,
+    idle_check_ns: u64,
+}
+
+/// What a node's thread is made of.
+pub(crate) struct Parts {
+    pub(crate) config: NodeConfig,
+    pub(crate) listener: std::net::TcpListener,
+    pub(crate) poll: Poll,
+    pub(crate) commands: Receiver<Command>,
+    pub(crate) controller: Sender<ToControllerThread>,
+    pub(crate) events: Sender<Event>,
+}
+
+/// A poll with its waker.
+pub(crate) fn poll_with_waker() -> io::Result<(Poll, Arc<Waker>)> {
+    let poll = Poll::new()?;
+    let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
+    Ok((poll, waker))
+}
+
+/// Whether the thread goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Onward {
+    Go,
+    Stop,
+    Failed,
+}
+
+impl NodeThread {
+    pub(crate) fn new(parts: Parts) -> io::Result<Self> {
+        let Parts { config, listener, poll, commands, controller, events } = parts;
+        listener.set_nonblocking(true)?;
+        let mut listener = TcpListener::from_std(listener);
+        poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
+        let clock = Clock::new();
+        let now = clock.now();
+        let id = config.id;
+        let node = Node::new(now, config);
+        let frame_bytes_max = node.request_bytes_max();
+        Ok(Self {
+            id,
+            clock,
+            poll,
+            listener,
+            node,
+            sockets: Sockets::new(frame_bytes_max),
+            commands,
+            controller,
+            events,
+            connections: 0,
+            accept_again_ns: None,
+            idle_check_ns: now.after_ms(IDLE_CHECK_MS),
+        })
+    }
+
+    /// Works until told to stop, or until the disk fails.
+    pub(crate) fn run(mut self) {
+        let mut events = Events::with_capacity(EVENTS_MAX);
+        let mut onward = self.carry_out();
+        while onward == Onward::Go {
+            if let Err(error) = self.poll.poll(&mut events, self.wait())
+                && error.kind() != io::ErrorKind::Interrupted
+            {
+                return self.failed(&error.to_string());
+            }
+            onward = self.round(&events);
+        }
+        if onward == Onward::Stop
+            && let Err(error) = self.node.stop()
+        {
+            let words = error.to_string();
+            // An owner that is gone does not want to know.
+            let _ = self.events.send(Event::Failed { node: Some(self.id), words });
+        }
+    }
+
+    fn failed(&self, words: &str) {
+        let words = words.to_owned();
+        let _ = self.events.send(Event::Failed { node: Some(self.id), words });
+    }
+
+    /// How long the system may let us wait.
+    fn wait(&self) -> Option<Duration> {
+        if self.sockets.is_busy() {
+            return Some(Duration::ZERO);
+        }
+        let timers = [self.node.next_timer(), self.accept_again_ns, Some(self.idle_check_ns)];
+        let at_ns = timers.into_iter().flatten().min()?;
+        Some(Duration::from_nanos(at_ns.saturating_sub(self.clock.now().mono_ns)))
+    }
+
+    /// One round: what the system, the controller and the clock say, and a turn for each connection.
+    fn round(&mut self, events: &Events) -> Onward {
+        let now = self.clock.now();
+        for event in events {
+            match event.token() {
+                LISTENER => self.accept_all(now),
+                WAKER => {}
+                Token(token) => {
+                    let id = ConnectionId((token - FIRST_CONNECTION) as u64);
+                    self.sockets.ready(id, event.is_readable() || event.is_read_closed());
+                }
+            }
+        }
+        while let Ok(command) = self.commands.try_recv() {
+            match command {
+                Command::Controller(message) => self.node.controller(now, message),
+                Command::Stop => return Onward::Stop,
+            }
+        }
+        self.node.tick(now);
+        if self.accept_again_ns.is_some_and(|at_ns| at_ns <= now.mono_ns) {
+            self.accept_all(now);
+        }
+        if self.idle_check_ns <= now.mono_ns {
+            self.close_idle(now);
+        }
+        let mut onward = self.carry_out();
+        for _ in 0..self.sockets.queued() {
+            if onward != Onward::Go {
+                break;
+            }
+            self.sockets.turn(self.clock.now(), &mut self.node);
+            onward = self.carry_out();
+        }
+        onward
+    }
+
+    fn accept_all(&mut self, now: Now) {
+        self.accept_again_ns = None;
+        loop {
+            match accept(&self.listener) {
+                Accepted::Nobody => return,
+                Accepted::Later => {
+                    self.accept_again_ns = Some(now.after_ms(RETRY_MS));
+                    return;
+                }
+                Accepted::Connection(stream, peer) => {
+                    let id = ConnectionId(self.connections);
+                    let Ok(number) = usize::try_from(self.connections) else { return };
+                    self.connections += 1;
+                    let token = Token(number + FIRST_CONNECTION);
+                    let registry = self.poll.registry();
+                    if self.sockets.insert(now, registry, (id, token), stream).is_ok() {
+                        self.node.opened(id, peer.ip());
+                    }
+                }
+            }
+        }
+    }
+
+    fn close_idle(&mut self, now: Now) {
+        self.idle_check_ns = now.after_ms(IDLE_CHECK_MS);
+        let Some(idle_ns) = self.node.connection_idle_ns_max() else { return };
+        let before_ns = now.mono_ns.saturating_sub(idle_ns);
+        for id in self.sockets.unused_since(before_ns) {
+            self.sockets.close(id);
+            self.node.closed(id);
+        }
+    }
+
+    /// Does what the core wants done.
+    fn carry_out(&mut self) -> Onward {
+        loop {
+            let mut touched = Vec::new();
+            let mut onward = Onward::Go;
+            for output in self.node.outputs() {
+                match output {
+                    Output::Respond { connection, response } => {
+                        self.sockets.push(connection, response);
+                        if touched.last() != Some(&connection) {
+                            touched.push(connection);
+                        }
+                    }
+                    Output::Close { connection, .. } => self.sockets.close(connection),
+                    Output::ToController(message) => {
+                        // Without a controller the cluster is ending.
+                        let _ = self.controller.send(ToControllerThread::Message(self.id, message));
+                    }
+                    Output::Fatal(error) => {
+                        let (node, words) = (Some(self.id), error.to_string());
+                        let _ = self.events.send(Event::Failed { node, words });
+                        onward = Onward::Failed;
+                    }
+                }
+            }
+            if onward == Onward::Failed || touched.is_empty() {
+                return onward;
+            }
+            for id in touched {
+                self.sockets.flush(&mut self.node, id);
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Answers on their way to a client that may be slow to take them.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+
+use super::transport::Transport;
+use crate::node::{Chunk, Response};
+
+/// Answers that may wait for a slow client, and bytes in memory that they may hold. Beyond either, no
+/// request of the client is read until it takes what is there.
+const RESPONSES_MAX: usize = 64;
+const BYTES_HELD_MAX: usize = 4 << 20;
+
+/// Pieces handed to the system at once.
+const SLICES_MAX: usize = 32;
+
+/// Answers in order, and how much of the first piece has gone.
+#[derive(Debug, Default)]
+pub(crate) struct Outbound {
+    chunks: VecDeque<Piece>,
+    done: usize,
+    bytes_held: usize,
+    responses: usize,
+}
+
+#[derive(Debug)]
+struct Piece {
+    chunk: Chunk,
+    ends_response: bool,
+}
+
+/// How far a flush came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flushed {
+    /// Everything has gone.
+    All,
+    /// The client must take some first.
+    Blocked,
+    /// The share of this turn has gone; more can go at once.
+    Turn,
+}
+
+impl Outbound {
+    pub(crate) fn push(&mut self, response: Response) {
+        let pieces = response.chunks.into_iter().filter(|chunk| !chunk.is_empty());
+        let mut any = false;
+        for chunk in pieces {
+            if let Chunk::Bytes(bytes) = &chunk {
+                self.bytes_held += bytes.len();
+            }
+            self.chunks.push_back(Piece { chunk, ends_response: false });
+            any = true;
+        }
+        if let Some(last) = self.chunks.back_mut().filter(|_| any) {
+            last.ends_response = true;
+            self.responses += 1;
+        }
+    }
+
+    /// Whether the client has too much to take already.
+    pub(crate) fn is_full(&self) -> bool {
+        self.responses >= RESPONSES_MAX || self.bytes_held >= BYTES_HELD_MAX
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// Writes what the client takes, `bytes_max` at most and a piece more.
+    pub(crate) fn flush(
+        &mut self,
+        transport: &mut Transport,
+        bytes_max: usize,
+    ) -> io::Result<Flushed> {
+        let mut left = bytes_max;
+        while !self.chunks.is_empty() {
+            if left == 0 {
+                return Ok(Flushed::Turn);
+            }
+            match self.write_some(transport) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => {
+                    self.advance(count);
+                    left = left.saturating_sub(count);
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return Ok(Flushed::Blocked);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Flushed::All)
+    }
+
+    fn write_some(&self, transport: &mut Transport) -> io::Result<usize> {
+        let next = self.chunks.get(1).map(|piece| &piece.chunk);
+        match (self.chunks.front().map(|piece| &piece.chunk), next) {
+            (Some(Chunk::File(slice)), _) => transport.send_file(slice, self.done),
+            (Some(Chunk::Bytes(bytes)), Some(Chunk::File(_))) => {
+                transport.write_with_more(&bytes[self.done..])
+            }
+            _ => {
+                let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+                let mut count = 0;
+                let mut skip = self.done;
+                for (slot, piece) in slices.iter_mut().zip(&self.chunks) {
+                    let Chunk::Bytes(bytes) = &piece.chunk else { break };
+                    *slot = IoSlice::new(&bytes[std::mem::take(&mut skip)..]);
+                    count += 1;
+                }
+                transport.write_vectored(&slices[..count])
+            }
+        }
+    }
+
+    /// Drops the bytes that have gone.
+    fn advance(&mut self, mut count: usize) {
+        while let Some(piece) = self.chunks.front() {
+            let left = piece.chunk.len() - self.done;
+            if count < left {
+                self.done += count;
+                return;
+            }
+            count -= left;
+            self.done = 0;
+            self.responses -= usize::from(piece.ends_response);
+            if let Chunk::Bytes(bytes) = &piece.chunk {
+                self.bytes_held -= bytes.len();
+            }
+            self.chunks.pop_front();
+        }
+    }
+}

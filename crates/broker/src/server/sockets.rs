@@ -1,0 +1,270 @@
+//! The open connections of a node's thread: reading frames, serving them, writing answers.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+
+use kgauge_wire::frame::FrameError;
+use mio::net::TcpStream;
+use mio::{Interest, Registry, Token};
+
+use super::inbound::{Inbound, Spare, frame_in};
+use super::outbound::{Flushed, Outbound};
+use super::transport::Transport;
+use crate::ids::ConnectionId;
+use crate::node::{Node, Response};
+use crate::time::Now;
+
+/// Bytes that one connection may read, and write, before the others have their turn.
+const TURN_BYTES: usize = 1 << 20;
+
+/// Size of the buffer into which connections without a begun request read.
+const SCRATCH_BYTES: usize = 1 << 20;
+
+/// One client's connection.
+#[derive(Debug)]
+struct Socket {
+    transport: Transport,
+    inbound: Inbound,
+    outbound: Outbound,
+    /// The system may have bytes for us: it tells only once.
+    readable: bool,
+    /// The core or the client takes no more requests for now.
+    stalled: bool,
+    /// It is in the queue of those that go on at once.
+    queued: bool,
+    last_used_ns: u64,
+}
+
+/// Why a connection ends, seen from here. The client cannot be told.
+#[derive(Debug)]
+enum End {
+    Closed,
+    Broken,
+}
+
+impl From<io::Error> for End {
+    fn from(_: io::Error) -> Self {
+        Self::Broken
+    }
+}
+
+impl From<FrameError> for End {
+    fn from(_: FrameError) -> Self {
+        Self::Broken
+    }
+}
+
+/// All connections of a node's thread.
+#[derive(Debug)]
+pub(super) struct Sockets {
+    open: HashMap<ConnectionId, Socket>,
+    /// Those that can go on without waiting for the system.
+    queue: VecDeque<ConnectionId>,
+    scratch: Vec<u8>,
+    spare: Spare,
+    frame_bytes_max: usize,
+}
+
+impl Sockets {
+    pub(super) fn new(frame_bytes_max: usize) -> Self {
+        Self {
+            open: HashMap::new(),
+            queue: VecDeque::new(),
+            scratch: vec![0; SCRATCH_BYTES],
+            spare: Spare::default(),
+            frame_bytes_max,
+        }
+    }
+
+    /// Takes over a new connection.
+    pub(super) fn insert(
+        &mut self,
+        now: Now,
+        registry: &Registry,
+        (id, token): (ConnectionId, Token),
+        mut stream: TcpStream,
+    ) -> io::Result<()> {
+        registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
+        let socket = Socket {
+            transport: Transport::Plain(stream),
+            inbound: Inbound::default(),
+            outbound: Outbound::default(),
+            readable: true,
+            stalled: false,
+            queued: false,
+            last_used_ns: now.mono_ns,
+        };
+        self.open.insert(id, socket);
+        Ok(())
+    }
+
+    /// Notes what the system said about a connection.
+    pub(super) fn ready(&mut self, id: ConnectionId, readable: bool) {
+        if let Some(socket) = self.open.get_mut(&id) {
+            socket.readable |= readable;
+            enqueue(&mut self.queue, id, socket);
+        }
+    }
+
+    /// Whether some connection can go on at once.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    /// How many connections have their turn now.
+    pub(super) fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Gives the next connection its turn: writes what waits, then reads and serves.
+    pub(super) fn turn(&mut self, now: Now, node: &mut Node) -> Option<ConnectionId> {
+        let id = self.queue.pop_front()?;
+        let socket = self.open.get_mut(&id)?;
+        socket.queued = false;
+        socket.last_used_ns = now.mono_ns;
+        let ended = flush(&mut self.queue, id, socket)
+            .and_then(|()| self.read_and_serve(now, node, id))
+            .is_err();
+        if ended {
+            self.remove(id);
+            node.closed(id);
+        }
+        Some(id)
+    }
+
+    /// Puts an answer behind those that wait, without writing yet.
+    pub(super) fn push(&mut self, id: ConnectionId, response: Response) {
+        if let Some(socket) = self.open.get_mut(&id) {
+            socket.outbound.push(response);
+        }
+    }
+
+    /// Writes what waits for a connection, and lets it go on if it had to wait for that.
+    pub(super) fn flush(&mut self, node: &mut Node, id: ConnectionId) {
+        let Some(socket) = self.open.get_mut(&id) else { return };
+        if flush(&mut self.queue, id, socket).is_err() {
+            self.remove(id);
+            node.closed(id);
+        } else if socket.stalled && !socket.outbound.is_full() && !node.is_full(id) {
+            socket.stalled = false;
+            enqueue(&mut self.queue, id, socket);
+        }
+    }
+
+    /// Ends a connection after what can be written of its answers.
+    pub(super) fn close(&mut self, id: ConnectionId) {
+        if let Some(socket) = self.open.get_mut(&id) {
+            // Whatever the client does not take at once is lost with the connection.
+            let _ = flush(&mut self.queue, id, socket);
+        }
+        self.remove(id);
+    }
+
+    /// The connections that nobody has used since a moment.
+    pub(super) fn unused_since(&self, before_ns: u64) -> Vec<ConnectionId> {
+        let unused = self.open.iter().filter(|(_, socket)| socket.last_used_ns < before_ns);
+        unused.map(|(id, _)| *id).collect()
+    }
+
+    fn remove(&mut self, id: ConnectionId) {
+        if let Some(socket) = self.open.remove(&id) {
+            socket.inbound.discard(&mut self.spare);
+        }
+    }
+
+    /// Reads and serves until nothing is there, the connection's turn is over, or it must wait.
+    fn read_and_serve(&mut self, now: Now, node: &mut Node, id: ConnectionId) -> Result<(), End> {
+        let mut left = TURN_BYTES;
+        loop {
+            let Some(socket) = self.open.get_mut(&id) else { return Ok(()) };
+            let max = self.frame_bytes_max;
+            while let Some(frame) = socket.inbound.frame(max)? {
+                if is_stalled(node, id, socket) {
+                    return Ok(());
+                }
+                node.request(now, id, socket.inbound.payload(frame.clone()));
+                socket.inbound.served(&frame);
+            }
+            socket.inbound.release(&mut self.spare);
+            if !socket.readable || is_stalled(node, id, socket) {
+                return Ok(());
+            }
+            if left == 0 {
+                enqueue(&mut self.queue, id, socket);
+                return Ok(());
+            }
+            let whole = socket.inbound.is_empty();
+            let buffer = match whole {
+                true => &mut self.scratch[..],
+                false => socket.inbound.room(max)?,
+            };
+            let count = match socket.transport.read(buffer) {
+                Ok(0) => return Err(End::Closed),
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    socket.readable = false;
+                    continue;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error.into()),
+            };
+            left = left.saturating_sub(count);
+            if whole {
+                let served = serve_all(now, node, (id, socket), &mut self.scratch[..count], max)?;
+                let rest = &self.scratch[served..count];
+                if !rest.is_empty() {
+                    socket.inbound.keep(rest, &mut self.spare);
+                }
+            } else {
+                socket.inbound.filled(count);
+            }
+        }
+    }
+}
+
+/// Serves the whole frames at the start of `bytes` and gives where they end.
+fn serve_all(
+    now: Now,
+    node: &mut Node,
+    (id, socket): (ConnectionId, &mut Socket),
+    bytes: &mut [u8],
+    frame_bytes_max: usize,
+) -> Result<usize, End> {
+    let mut start = 0;
+    while let Some(frame) = frame_in(&bytes[start..], frame_bytes_max)? {
+        if is_stalled(node, id, socket) {
+            break;
+        }
+        let end = start + frame.end;
+        node.request(now, id, &mut bytes[start + frame.start..end]);
+        start = end;
+    }
+    Ok(start)
+}
+
+/// Whether no more requests of a connection may be served for now.
+fn is_stalled(node: &Node, id: ConnectionId, socket: &mut Socket) -> bool {
+    socket.stalled = socket.outbound.is_full() || node.is_full(id);
+    socket.stalled
+}
+
+fn flush(
+    queue: &mut VecDeque<ConnectionId>,
+    id: ConnectionId,
+    socket: &mut Socket,
+) -> Result<(), End> {
+    if socket.outbound.is_empty() {
+        return Ok(());
+    }
+    if socket.outbound.flush(&mut socket.transport, TURN_BYTES)? == Flushed::Turn {
+        enqueue(queue, id, socket);
+    }
+    Ok(())
+}
+
+fn enqueue(queue: &mut VecDeque<ConnectionId>, id: ConnectionId, socket: &mut Socket) {
+    if !socket.queued {
+        socket.queued = true;
+        queue.push_back(id);
+    }
+}
