@@ -137,6 +137,11 @@ impl Metric {
         }
     }
 
+    /// True for times of records.
+    pub fn is_time(self) -> bool {
+        self.unit() == Unit::Nanoseconds
+    }
+
     /// True for what only a flow that sends can have.
     pub fn needs_produce(self) -> bool {
         !matches!(self, Metric::Throughput | Metric::ThroughputBytes)

@@ -13,23 +13,44 @@
 //! Non-goals: this room does no I/O (functions take text and the name of its source), knows no
 //! clock and no cluster, and sends nothing.
 //!
-//! Start with [`Plan`] for what a run is made of, [`Schedule`] for when records are due.
+//! Start with [`Scenario::parse`] for what is read, [`Plan`] for what a run is made of, and
+//! [`Schedule`] for when records are due. The keys stand in `keys/`, one table for each map.
 
 mod figure;
+mod keys;
+mod path;
 mod plan;
+mod planning;
+mod problem;
 mod random;
+mod read;
+mod reader;
+mod record_size;
+mod scenario;
 mod schedule;
 mod settings;
 mod share;
+mod studies;
+mod study;
+mod suggest;
+mod tree;
+mod units;
+mod volume;
 
 pub use figure::{Comparison, Figure, FigureError, Goal, Metric, Published, Stat, Unit};
 pub use plan::{
     ClusterFacts, ConsumeEnd, ConsumeFlow, FlowPlan, PartitionShare, Plan, Preload, ProduceFlow,
     RecordPlan, Shape, Size, Stages, StartOffset, StudyRef, TargetKind, TopicPlan, Trial,
 };
+pub use planning::{PlanError, PlanReadError, PlanRequest};
+pub use problem::{Problem, Problems};
 pub use random::{Random, derive_seed};
+pub use scenario::Scenario;
 pub use schedule::{RATE_MAX, RATE_MIN, Schedule, Stripe};
 pub use settings::{
     Acks, Compression, CompressionCodec, ConsumerSettings, Partitioner, ProducerSettings,
 };
 pub use share::Share;
+pub use studies::Studies;
+pub use study::{STUDY_FILE, Study, StudyFile, StudySource};
+pub use volume::{ClosedLoopPace, Volume};

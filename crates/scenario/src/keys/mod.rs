@@ -1,0 +1,181 @@
+//! Every key that a scenario knows, in tables: how it is written, its default and the reason.
+//!
+//! The parser reads defaults from here, the guide prints these tables, and the schema is made of
+//! them, so that the three cannot disagree.
+
+mod scenario;
+mod settings;
+
+pub(crate) use scenario::{
+    CONSUME, PRELOAD, PRODUCE, PUBLISHED, RECORD, ROOT, SHAPE, SIZES, SOURCE, STAGES, STUDY,
+    TARGET, TOPIC, TOPIC_CONFIG,
+};
+pub(crate) use settings::{CONSUMER_SETTINGS, PRODUCER_SETTINGS};
+
+/// The keys that one kind of map may have.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// Names it in the guide.
+    pub(crate) name: &'static str,
+    pub(crate) keys: &'static [Key],
+    /// Keys that are known but refused, with the reason.
+    pub(crate) refused: &'static [Refusal],
+}
+
+/// One key.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) given: Given,
+    /// What it does, and why the default is what it is.
+    pub(crate) note: &'static str,
+}
+
+/// Keys that are known and refused for one reason.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) names: &'static [&'static str],
+    pub(crate) why: &'static str,
+}
+
+/// How a key's value is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// Lower-case letters, digits and `-`.
+    Name,
+    /// Any words.
+    Text,
+    Count,
+    Size,
+    Time,
+    /// A time, or `none`.
+    TimeOrNone,
+    /// A count, or a size that is divided by the record's size.
+    CountOrVolume,
+    /// A count, or `all`.
+    CountOrAll,
+    Flag,
+    Choice(&'static [&'static str]),
+    /// `max`, or one key of [`SHAPE`] with a rate.
+    Shape,
+    Rate,
+    /// A whole number of bytes, Kafka's unit, or a size with unit.
+    KafkaBytes,
+    /// A whole number of milliseconds, Kafka's unit, or a time with unit.
+    KafkaTime,
+    /// A whole number.
+    KafkaNumber,
+    Map(&'static Table),
+    /// A list of maps with these keys.
+    List(&'static Table),
+    /// The list of flows: [`PRODUCE`] or [`CONSUME`].
+    Flows,
+    /// Paths of this scenario, each with a value.
+    Paths,
+    /// Paths of this scenario, each with a list of values.
+    PathLists,
+    /// Kafka's topic settings.
+    TopicConfig,
+    /// A list of words.
+    Texts,
+}
+
+/// What holds when a key is absent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Given {
+    /// It may not be absent.
+    Required,
+    /// This text is read in its place.
+    Default(&'static str),
+    /// A map in which everything has its default.
+    Empty,
+    /// Nothing is there; the words say what that means.
+    Optional(&'static str),
+}
+
+impl Table {
+    pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+
+    /// Why a known key is refused.
+    pub(crate) fn refusal(&self, name: &str) -> Option<&'static str> {
+        let matches = |pattern: &&str| match pattern.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => **pattern == *name,
+        };
+        self.refused
+            .iter()
+            .find(|refusal| refusal.names.iter().any(|pattern| matches(pattern)))
+            .map(|refusal| refusal.why)
+    }
+
+    /// The key, and what remains of a dotted path after it. Keys hold dots themselves
+    /// (`batch.size`), so the longest one wins.
+    pub(crate) fn key_at_start<'p>(&self, path: &'p str) -> Option<(&'static Key, &'p str)> {
+        self.keys
+            .iter()
+            .filter_map(|key| {
+                let rest = path.strip_prefix(key.name)?;
+                let rest = if rest.is_empty() {
+                    rest
+                } else {
+                    rest.strip_prefix('.')?
+                };
+                Some((key, rest))
+            })
+            .max_by_key(|(key, _)| key.name.len())
+    }
+}
+
+impl Kind {
+    /// The words that the guide prints.
+    pub(crate) fn words(self) -> String {
+        match self {
+            Kind::Name => "name".into(),
+            Kind::Text => "text".into(),
+            Kind::Count => "count".into(),
+            Kind::Size => "size".into(),
+            Kind::Time => "time".into(),
+            Kind::TimeOrNone => "time or `none`".into(),
+            Kind::CountOrVolume => "count or size".into(),
+            Kind::CountOrAll => "count or `all`".into(),
+            Kind::Flag => "`true`, `false`".into(),
+            Kind::Choice(choices) => choices
+                .iter()
+                .map(|choice| format!("`{choice}`"))
+                .collect::<Vec<_>>()
+                .join(", "),
+            Kind::Shape => "`max` or [shape](#shape)".into(),
+            Kind::Rate => "rate".into(),
+            Kind::KafkaBytes => "bytes".into(),
+            Kind::KafkaTime => "ms".into(),
+            Kind::KafkaNumber => "number".into(),
+            Kind::Map(table) => format!("[{0}](#{1})", table.name, anchor(table.name)),
+            Kind::List(table) => format!("list of [{0}](#{1})", table.name, anchor(table.name)),
+            Kind::Flows => {
+                "list of [produce](#produce-flow) or [consume](#consume-flow) flows".into()
+            }
+            Kind::Paths => "paths with a value each".into(),
+            Kind::PathLists => "paths with a list of values each".into(),
+            Kind::TopicConfig => "Kafka's topic settings".into(),
+            Kind::Texts => "list of texts".into(),
+        }
+    }
+}
+
+/// The anchor that a Markdown heading gets.
+fn anchor(name: &str) -> String {
+    name.replace(' ', "-").to_lowercase()
+}
+
+/// Shortens the tables.
+const fn key(name: &'static str, kind: Kind, given: Given, note: &'static str) -> Key {
+    Key {
+        name,
+        kind,
+        given,
+        note,
+    }
+}

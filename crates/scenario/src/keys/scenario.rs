@@ -1,0 +1,514 @@
+//! The keys of a scenario and of a study, except for Kafka's client settings.
+
+use super::Given::{Default, Empty, Optional, Required};
+use super::settings::{CONSUMER_SETTINGS, PRODUCER_SETTINGS};
+use super::{Key, Kind, Refusal, Table, key};
+
+pub(crate) static ROOT: Table = Table {
+    name: "Scenario",
+    keys: &[
+        key(
+            "kgauge",
+            Kind::Choice(&["1"]),
+            Required,
+            "Version of this file format. Required, so that a later format can never be misread.",
+        ),
+        key(
+            "name",
+            Kind::Name,
+            Required,
+            "Names the scenario in tables and files; in a study it is the file's name too.",
+        ),
+        key(
+            "question",
+            Kind::Text,
+            Required,
+            "What the run answers, in one sentence. It stands above the figures in every report.",
+        ),
+        key(
+            "target",
+            Kind::Map(&TARGET),
+            Empty,
+            "What the cluster must have. Which cluster it is, `--target` says.",
+        ),
+        key(
+            "topic",
+            Kind::Map(&TOPIC),
+            Required,
+            "The topic that each repeat creates for itself.",
+        ),
+        key(
+            "flows",
+            Kind::Flows,
+            Required,
+            "The traffic, at least one flow. All run at once.",
+        ),
+        key(
+            "stages",
+            Kind::Map(&STAGES),
+            Empty,
+            "How long each span of a run lasts.",
+        ),
+        key(
+            "vary",
+            Kind::PathLists,
+            Optional("one trial"),
+            "Factors: each path gets each of its values, and all combinations are run, each as a \
+             trial of its own.",
+        ),
+        key(
+            "repeats",
+            Kind::Count,
+            Default("3"),
+            "How often each trial runs. One figure has no spread; 3 is the least that has one.",
+        ),
+        key(
+            "goals",
+            Kind::Texts,
+            Optional("nothing is demanded"),
+            "What must hold, such as `writers.latency.p99 <= 20 ms`. A goal missed is exit status 1.",
+        ),
+        key(
+            "sizes",
+            Kind::Map(&SIZES),
+            Optional("all sizes are the same"),
+            "What `--quick` and `--full` change.",
+        ),
+        key(
+            "published",
+            Kind::List(&PUBLISHED),
+            Optional("nothing to compare with"),
+            "Figures of others for the same question; they stand beside the measured ones.",
+        ),
+    ],
+    refused: &[Refusal {
+        names: &["faults", "hosts", "search", "include", "topics", "servers"],
+        why: "not supported yet",
+    }],
+};
+
+pub(crate) static TARGET: Table = Table {
+    name: "Target",
+    keys: &[key(
+        "brokers",
+        Kind::Count,
+        Default("1"),
+        "The cluster must have at least so many brokers.",
+    )],
+    refused: &[
+        Refusal {
+            names: &["bootstrap.servers", "address", "host", "hosts"],
+            why: "which cluster it is, `--target` says, so that a scenario fits every cluster",
+        },
+        Refusal {
+            names: &["config", "version", "kafka", "embedded"],
+            why: "not supported yet: `--target` says what the cluster is",
+        },
+    ],
+};
+
+pub(crate) static TOPIC: Table = Table {
+    name: "Topic",
+    keys: &[
+        key(
+            "partitions",
+            Kind::Count,
+            Required,
+            "How many. No default: with one partition a single broker does all the work, and that \
+             must be a decision, not an accident.",
+        ),
+        key(
+            "replication",
+            Kind::Count,
+            Default("1"),
+            "Copies of each partition, the leader's among them. 1 is all that a cluster of one \
+             broker can do.",
+        ),
+        key(
+            "config",
+            Kind::TopicConfig,
+            Empty,
+            "Topic settings by Kafka's own names, passed on as written.",
+        ),
+        key(
+            "preload",
+            Kind::Map(&PRELOAD),
+            Optional("the topic starts empty"),
+            "Records written before the first stage, for consumers that read a backlog.",
+        ),
+    ],
+    refused: &[Refusal {
+        names: &["name"],
+        why: "the name is made from the run's id: kgauge writes only to topics that it created",
+    }],
+};
+
+/// Kafka 4.3's topic settings (`LogConfig` and `TopicConfig`).
+pub(crate) static TOPIC_CONFIG: &[&str] = &[
+    "cleanup.policy",
+    "compression.gzip.level",
+    "compression.lz4.level",
+    "compression.type",
+    "compression.zstd.level",
+    "delete.retention.ms",
+    "file.delete.delay.ms",
+    "flush.messages",
+    "flush.ms",
+    "follower.replication.throttled.replicas",
+    "index.interval.bytes",
+    "leader.replication.throttled.replicas",
+    "local.retention.bytes",
+    "local.retention.ms",
+    "max.compaction.lag.ms",
+    "max.message.bytes",
+    "message.timestamp.after.max.ms",
+    "message.timestamp.before.max.ms",
+    "message.timestamp.type",
+    "min.cleanable.dirty.ratio",
+    "min.compaction.lag.ms",
+    "min.insync.replicas",
+    "preallocate",
+    "remote.log.copy.disable",
+    "remote.log.delete.on.disable",
+    "remote.storage.enable",
+    "retention.bytes",
+    "retention.ms",
+    "segment.bytes",
+    "segment.index.bytes",
+    "segment.jitter.ms",
+    "segment.ms",
+    "unclean.leader.election.enable",
+];
+
+pub(crate) static PRELOAD: Table = Table {
+    name: "Preload",
+    keys: &[
+        key(
+            "records",
+            Kind::Count,
+            Required,
+            "How many, spread evenly over the partitions.",
+        ),
+        key(
+            "record",
+            Kind::Map(&RECORD),
+            Required,
+            "What each looks like.",
+        ),
+    ],
+    refused: &[],
+};
+
+pub(crate) static RECORD: Table = Table {
+    name: "Record",
+    keys: &[key(
+        "size",
+        Kind::Size,
+        Required,
+        "Size of the value. No default: every figure depends on it. The key is null; every value \
+         is different, so that compression cannot flatter.",
+    )],
+    refused: &[Refusal {
+        names: &[
+            "key",
+            "keys",
+            "value",
+            "headers",
+            "compressibility",
+            "cardinality",
+            "file",
+            "distribution",
+        ],
+        why: "not supported yet: records have a null key, no headers and a random value",
+    }],
+};
+
+const NAME: Key = key(
+    "name",
+    Kind::Name,
+    Required,
+    "Unique in the scenario; the first part of paths and figures (`writers.throughput`).",
+);
+
+const KIND: Key = key(
+    "kind",
+    Kind::Choice(&["produce", "consume"]),
+    Required,
+    "`produce` writes, `consume` reads. `echo`, which measures end to end, comes later.",
+);
+
+pub(crate) static PRODUCE: Table = Table {
+    name: "Produce flow",
+    keys: &[
+        NAME,
+        KIND,
+        key(
+            "producers",
+            Kind::Count,
+            Default("1"),
+            "How many, each with its own buffer and connections, as separate applications have.",
+        ),
+        key(
+            "shape",
+            Kind::Shape,
+            Required,
+            "The rate of the whole flow over time. No default: whether the loop is closed (`max`) \
+             or open decides what a latency means.",
+        ),
+        key(
+            "records",
+            Kind::CountOrVolume,
+            Optional("until the stage ends"),
+            "The flow ends its hold after so many records, all producers together. A size is \
+             divided by the size of a record.",
+        ),
+        key(
+            "record",
+            Kind::Map(&RECORD),
+            Required,
+            "What each record looks like.",
+        ),
+        key(
+            "settings",
+            Kind::Map(&PRODUCER_SETTINGS),
+            Empty,
+            "Producer settings by Kafka's own names.",
+        ),
+        key(
+            "skip-after",
+            Kind::Time,
+            Default("30 s"),
+            "A record that is later than this when it could be sent is skipped and counted. \
+             30 s is longer than a broker's restart, and short enough that a run ends. \
+             Says nothing with `shape: max`.",
+        ),
+    ],
+    refused: &[
+        Refusal {
+            names: &["consumers", "from", "partitions"],
+            why: "belongs to consume flows",
+        },
+        Refusal {
+            names: &["topic", "transactions", "drivers", "driver", "keys"],
+            why: "not supported yet",
+        },
+    ],
+};
+
+/// The shapes that are written as a map with one key.
+pub(crate) static SHAPE: Table = Table {
+    name: "Shape",
+    keys: &[
+        key(
+            "constant",
+            Kind::Rate,
+            Optional(""),
+            "Equal gaps. Record n is due at n / rate, exactly, however long the run.",
+        ),
+        key(
+            "poisson",
+            Kind::Rate,
+            Optional(""),
+            "Independent, exponentially distributed gaps with this mean rate, as many independent \
+             sources make them. Equal seeds give equal gaps on every machine.",
+        ),
+    ],
+    refused: &[Refusal {
+        names: &["ramp", "step", "wave", "burst", "replay"],
+        why: "not supported yet",
+    }],
+};
+
+pub(crate) static CONSUME: Table = Table {
+    name: "Consume flow",
+    keys: &[
+        NAME,
+        KIND,
+        key(
+            "consumers",
+            Kind::Count,
+            Default("1"),
+            "How many, each with its own connections, as separate applications have.",
+        ),
+        key(
+            "partitions",
+            Kind::Choice(&["split", "all"]),
+            Default("split"),
+            "`split` deals the partitions out, as to the members of one group; `all` lets every \
+             consumer read everything, as groups of their own do.",
+        ),
+        key(
+            "from",
+            Kind::Choice(&["earliest", "latest"]),
+            Default("earliest"),
+            "Where reading starts. `earliest` misses nothing.",
+        ),
+        key(
+            "records",
+            Kind::CountOrAll,
+            Optional("until the stage ends"),
+            "`all` ends the flow at the end offsets that the topic had when the flow started; a \
+             count ends it after so many records, all consumers together.",
+        ),
+        key(
+            "settings",
+            Kind::Map(&CONSUMER_SETTINGS),
+            Empty,
+            "Consumer settings by Kafka's own names.",
+        ),
+    ],
+    refused: &[
+        Refusal {
+            names: &["producers", "shape", "record", "skip-after"],
+            why: "belongs to produce flows",
+        },
+        Refusal {
+            names: &["group", "groups", "topic", "lag", "driver", "drivers"],
+            why: "not supported yet: this flow reads assigned partitions",
+        },
+    ],
+};
+
+pub(crate) static STAGES: Table = Table {
+    name: "Stages",
+    keys: &[
+        key(
+            "warm-up",
+            Kind::Time,
+            Default("2 s"),
+            "Load without counting, first: connections, metadata and page cache settle. May be \
+             `0 s`.",
+        ),
+        key(
+            "hold",
+            Kind::TimeOrNone,
+            Default("15 s"),
+            "The span that figures come from. It ends earlier when every flow has done its \
+             `records`; `none` leaves it to them alone. 15 s gives 15 slices of one second.",
+        ),
+        key(
+            "drain",
+            Kind::Time,
+            Default("30 s"),
+            "How long answers to what was sent are awaited after the hold; what is still open \
+             then counts as failed. 30 s is Kafka's `request.timeout.ms`.",
+        ),
+    ],
+    refused: &[Refusal {
+        names: &["ramp-up", "cool-down"],
+        why: "not supported yet",
+    }],
+};
+
+pub(crate) static SIZES: Table = Table {
+    name: "Sizes",
+    keys: &[
+        key(
+            "quick",
+            Kind::Paths,
+            Optional("as default"),
+            "What `--quick` changes: a first look.",
+        ),
+        key(
+            "full",
+            Kind::Paths,
+            Optional("as default"),
+            "What `--full` changes: as published.",
+        ),
+    ],
+    refused: &[Refusal {
+        names: &["default"],
+        why: "what the file says without `sizes` is the default size",
+    }],
+};
+
+pub(crate) static PUBLISHED: Table = Table {
+    name: "Published",
+    keys: &[
+        key(
+            "figure",
+            Kind::Text,
+            Required,
+            "Which figure, such as `writers.throughput`.",
+        ),
+        key(
+            "value",
+            Kind::Text,
+            Required,
+            "With its unit, such as `821557 records/s`.",
+        ),
+        key(
+            "source",
+            Kind::Text,
+            Optional("the study's source"),
+            "Where it stands.",
+        ),
+        key(
+            "trial",
+            Kind::Paths,
+            Optional("every trial"),
+            "The factors' values for which it was published. Required when the scenario varies.",
+        ),
+        key(
+            "differs",
+            Kind::Text,
+            Optional("nothing but the machines"),
+            "What was different there, beside the machines.",
+        ),
+    ],
+    refused: &[],
+};
+
+pub(crate) static STUDY: Table = Table {
+    name: "Study",
+    keys: &[
+        key(
+            "kgauge",
+            Kind::Choice(&["1"]),
+            Required,
+            "Version of this file format.",
+        ),
+        key("title", Kind::Text, Required, "Stands above the report."),
+        key(
+            "question",
+            Kind::Text,
+            Required,
+            "What the study asks, in one sentence.",
+        ),
+        key(
+            "source",
+            Kind::Map(&SOURCE),
+            Required,
+            "The document that it answers.",
+        ),
+        key("setup", Kind::Text, Required, "What the authors used."),
+        key(
+            "differs",
+            Kind::Texts,
+            Optional("nothing"),
+            "What cannot be repeated on one machine, and why.",
+        ),
+        key(
+            "scenarios",
+            Kind::Texts,
+            Required,
+            "Names of the scenarios, in running order.",
+        ),
+    ],
+    refused: &[],
+};
+
+pub(crate) static SOURCE: Table = Table {
+    name: "Source",
+    keys: &[
+        key("title", Kind::Text, Required, "The document's title."),
+        key("year", Kind::Count, Required, "When it was published."),
+        key(
+            "address",
+            Kind::Text,
+            Optional("unknown"),
+            "Where it can be read.",
+        ),
+    ],
+    refused: &[],
+};

@@ -1,0 +1,337 @@
+//! Kafka's client settings: which are honoured, with Kafka 4.3's defaults, and which are refused.
+//!
+//! Names, types, defaults and ranges are those of `ProducerConfig` and `ConsumerConfig` in
+//! kafka-clients 4.3.1, as these classes print them. Every name they print stands here.
+
+use super::Given::{Default, Optional};
+use super::{Kind, Refusal, Table, key};
+
+pub(crate) static PRODUCER_SETTINGS: Table = Table {
+    name: "Producer settings",
+    keys: &[
+        key(
+            "acks",
+            Kind::Choice(&["all", "-1", "1", "0"]),
+            Default("all"),
+            "Who must have the batch before the broker answers. Kafka's default since 3.0.",
+        ),
+        key(
+            "batch.size",
+            Kind::KafkaBytes,
+            Default("16384"),
+            "A batch is sent when the next record would make it larger; 0 is one record a batch. \
+             Kafka's default.",
+        ),
+        key(
+            "linger.ms",
+            Kind::KafkaTime,
+            Default("5"),
+            "How long an open batch waits for more records. Kafka's default since 4.0; it was 0.",
+        ),
+        key(
+            "buffer.memory",
+            Kind::KafkaBytes,
+            Default("33554432"),
+            "Records that wait or are under way, per producer. With `shape: max` this divided by \
+             the throughput is the latency. Kafka's default.",
+        ),
+        key(
+            "max.block.ms",
+            Kind::KafkaTime,
+            Default("60000"),
+            "How long a send may wait for buffer or metadata before it fails. Kafka's default.",
+        ),
+        key(
+            "max.in.flight.requests.per.connection",
+            Kind::KafkaNumber,
+            Default("5"),
+            "Unanswered requests to one broker. Kafka's default, and the most that idempotence \
+             allows.",
+        ),
+        key(
+            "max.request.size",
+            Kind::KafkaBytes,
+            Default("1048576"),
+            "The largest request, and so the largest record. Kafka's default.",
+        ),
+        key(
+            "compression.type",
+            Kind::Choice(&["none", "gzip", "snappy", "lz4", "zstd"]),
+            Default("none"),
+            "Codec of a batch. Kafka's default.",
+        ),
+        key(
+            "compression.gzip.level",
+            Kind::KafkaNumber,
+            Default("-1"),
+            "1 to 9, or -1 for the library's own. Kafka's default.",
+        ),
+        key(
+            "compression.lz4.level",
+            Kind::KafkaNumber,
+            Default("9"),
+            "1 to 17. Kafka's default.",
+        ),
+        key(
+            "compression.zstd.level",
+            Kind::KafkaNumber,
+            Default("3"),
+            "-131072 to 22. Kafka's default.",
+        ),
+        key(
+            "enable.idempotence",
+            Kind::Flag,
+            Optional("`true`; `false` when `acks` is not `all` or `retries` is 0"),
+            "The broker refuses duplicates. Kafka's default and Kafka's exceptions.",
+        ),
+        key(
+            "retries",
+            Kind::KafkaNumber,
+            Default("2147483647"),
+            "Kafka's default: `delivery.timeout.ms` is the true bound.",
+        ),
+        key(
+            "retry.backoff.ms",
+            Kind::KafkaTime,
+            Default("100"),
+            "The wait before the first retry; it doubles with each. Kafka's default.",
+        ),
+        key(
+            "retry.backoff.max.ms",
+            Kind::KafkaTime,
+            Default("1000"),
+            "The longest wait before a retry, also before the first. Kafka's default.",
+        ),
+        key(
+            "delivery.timeout.ms",
+            Kind::KafkaTime,
+            Optional("`120000`, or `linger.ms + request.timeout.ms` when that is more"),
+            "From send to the last word on a record, retries included. Kafka's default and \
+             Kafka's exception.",
+        ),
+        key(
+            "request.timeout.ms",
+            Kind::KafkaTime,
+            Default("30000"),
+            "How long a request may go unanswered. Kafka's default.",
+        ),
+        key(
+            "partitioner",
+            Kind::Choice(&["sticky", "round-robin"]),
+            Default("sticky"),
+            "kgauge's own key. `sticky` fills a batch before it changes partition, as Kafka's \
+             built-in partitioner does since 2.4; `round-robin` changes with every record, as \
+             Kafka did before.",
+        ),
+        key(
+            "send.buffer.bytes",
+            Kind::KafkaBytes,
+            Default("131072"),
+            "The socket's send buffer; -1 leaves it to the operating system. Kafka's default.",
+        ),
+        key(
+            "receive.buffer.bytes",
+            Kind::KafkaBytes,
+            Default("32768"),
+            "The socket's receive buffer; -1 leaves it to the operating system. Kafka's default.",
+        ),
+        key(
+            "client.id",
+            Kind::Text,
+            Optional("`kgauge-` and the flow's name"),
+            "What the broker's logs and quotas call the flow. Kafka would number its producers.",
+        ),
+        key(
+            "metadata.max.age.ms",
+            Kind::KafkaTime,
+            Default("300000"),
+            "Metadata is asked for anew after this time. Kafka's default.",
+        ),
+    ],
+    refused: &[
+        SECURITY,
+        CONNECTION,
+        METRICS,
+        CODE,
+        Refusal {
+            names: &["key.serializer", "value.serializer"],
+            why: "records are made as bytes: `record` says what they look like",
+        },
+        Refusal {
+            names: &[
+                "transactional.id",
+                "transaction.timeout.ms",
+                "transaction.two.phase.commit.enable",
+            ],
+            why: "transactions are not supported yet",
+        },
+        Refusal {
+            names: &["partitioner.class", "partitioner.ignore.keys"],
+            why: "no Java class can be loaded: write `partitioner: sticky` or `round-robin`",
+        },
+        Refusal {
+            names: &[
+                "partitioner.adaptive.partitioning.enable",
+                "partitioner.availability.timeout.ms",
+            ],
+            why: "not supported yet: `sticky` treats all partitions alike (Kafka's `false`)",
+        },
+        Refusal {
+            names: &["metadata.max.idle.ms"],
+            why: "a flow writes to one topic all the time, so its metadata is never idle",
+        },
+    ],
+};
+
+pub(crate) static CONSUMER_SETTINGS: Table = Table {
+    name: "Consumer settings",
+    keys: &[
+        key(
+            "fetch.min.bytes",
+            Kind::KafkaBytes,
+            Default("1"),
+            "The broker waits until it has so much. Kafka's default: answer at once.",
+        ),
+        key(
+            "fetch.max.wait.ms",
+            Kind::KafkaTime,
+            Default("500"),
+            "How long it waits for that. Kafka's default.",
+        ),
+        key(
+            "fetch.max.bytes",
+            Kind::KafkaBytes,
+            Default("52428800"),
+            "The most that one fetch answers; a larger first batch still comes whole. Kafka's \
+             default.",
+        ),
+        key(
+            "max.partition.fetch.bytes",
+            Kind::KafkaBytes,
+            Default("1048576"),
+            "The same for one partition. Kafka's default.",
+        ),
+        key(
+            "check.crcs",
+            Kind::Flag,
+            Default("true"),
+            "Check every batch's CRC-32C. Kafka's default; Kafka's own perf tool switches it off.",
+        ),
+        key(
+            "isolation.level",
+            Kind::Choice(&["read_uncommitted"]),
+            Default("read_uncommitted"),
+            "Kafka's default. `read_committed` comes with transactions.",
+        ),
+        key(
+            "request.timeout.ms",
+            Kind::KafkaTime,
+            Default("30000"),
+            "How long a request may go unanswered. Kafka's default.",
+        ),
+        key(
+            "receive.buffer.bytes",
+            Kind::KafkaBytes,
+            Default("65536"),
+            "The socket's receive buffer; -1 leaves it to the operating system. Kafka's default.",
+        ),
+        key(
+            "send.buffer.bytes",
+            Kind::KafkaBytes,
+            Default("131072"),
+            "The socket's send buffer; -1 leaves it to the operating system. Kafka's default.",
+        ),
+        key(
+            "client.id",
+            Kind::Text,
+            Optional("`kgauge-` and the flow's name"),
+            "What the broker's logs and quotas call the flow.",
+        ),
+    ],
+    refused: &[
+        SECURITY,
+        CONNECTION,
+        METRICS,
+        CODE,
+        Refusal {
+            names: &["key.deserializer", "value.deserializer"],
+            why: "records are read as bytes",
+        },
+        Refusal {
+            names: &[
+                "group.*",
+                "heartbeat.interval.ms",
+                "session.timeout.ms",
+                "enable.auto.commit",
+                "auto.commit.interval.ms",
+                "max.poll.interval.ms",
+                "partition.assignment.strategy",
+                "share.acknowledgement.mode",
+                "share.acquire.mode",
+            ],
+            why: "groups are not supported yet: this flow reads assigned partitions",
+        },
+        Refusal {
+            names: &["auto.offset.reset"],
+            why: "write the flow's `from: earliest` or `from: latest`",
+        },
+        Refusal {
+            names: &["max.poll.records"],
+            why: "there is no poll: every record of an answer is taken as it comes",
+        },
+        Refusal {
+            names: &["allow.auto.create.topics", "exclude.internal.topics"],
+            why: "a flow reads the trial's own topic and no other",
+        },
+        Refusal {
+            names: &["client.rack"],
+            why: "not supported yet: leaders are read",
+        },
+        Refusal {
+            names: &[
+                "metadata.max.age.ms",
+                "retry.backoff.ms",
+                "retry.backoff.max.ms",
+            ],
+            why: "not supported yet for consumers",
+        },
+    ],
+};
+
+const SECURITY: Refusal = Refusal {
+    names: &["ssl.*", "sasl.*", "security.*"],
+    why: "it belongs to the target, not to the load: a client.properties file holds it",
+};
+
+const CONNECTION: Refusal = Refusal {
+    names: &[
+        "bootstrap.servers",
+        "client.dns.lookup",
+        "config.providers",
+        "connections.max.idle.ms",
+        "default.api.timeout.ms",
+        "metadata.recovery.rebootstrap.trigger.ms",
+        "metadata.recovery.strategy",
+        "reconnect.backoff.max.ms",
+        "reconnect.backoff.ms",
+        "socket.connection.setup.timeout.max.ms",
+        "socket.connection.setup.timeout.ms",
+    ],
+    why: "how the cluster is reached is the target's part: `--target` and its properties",
+};
+
+const METRICS: Refusal = Refusal {
+    names: &[
+        "enable.metrics.push",
+        "metric.reporters",
+        "metrics.num.samples",
+        "metrics.recording.level",
+        "metrics.sample.window.ms",
+    ],
+    why: "kgauge measures by itself and has no JMX",
+};
+
+const CODE: Refusal = Refusal {
+    names: &["interceptor.classes"],
+    why: "no Java class can be loaded",
+};

@@ -1,0 +1,201 @@
+//! Paths such as `writers.settings.linger.ms`: what `vary`, `sizes` and `--set` speak of.
+//!
+//! A path starts with a flow's name or with `topic`, `stages`, `target` or `repeats`. It is
+//! followed through the key tables, so a path that no parser would read is refused by name.
+
+use crate::keys::{CONSUME, Key, Kind, PRODUCE, ROOT, SHAPE, Table};
+use crate::problem::Place;
+use crate::reader::shorten;
+use crate::suggest::nearest;
+use crate::tree::{Entry, Node, Value};
+
+/// One step down the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Key(String),
+    Index(usize),
+}
+
+/// Why a path leads nowhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PathError {
+    pub(crate) what: String,
+    pub(crate) cure: String,
+}
+
+/// The first words of paths that do not start with a flow's name.
+pub(crate) const ROOTS: &[&str] = &["topic", "stages", "target", "repeats"];
+
+/// The steps to what a path names, whether it is written yet or not.
+pub(crate) fn locate(tree: &Node, path: &str) -> Result<Vec<Step>, PathError> {
+    for (index, name, table) in flows(tree) {
+        let rest = path
+            .strip_prefix(name)
+            .and_then(|rest| rest.strip_prefix('.'));
+        if let Some(rest) = rest {
+            let start = vec![Step::Key("flows".into()), Step::Index(index)];
+            return descend(tree, path, start, table, rest);
+        }
+    }
+    let root = path.split('.').next().unwrap_or(path);
+    if ROOTS.contains(&root) {
+        return descend(tree, path, Vec::new(), &ROOT, path);
+    }
+    Err(unknown(tree, path))
+}
+
+fn descend(
+    tree: &Node,
+    path: &str,
+    mut steps: Vec<Step>,
+    mut table: &'static Table,
+    mut rest: &str,
+) -> Result<Vec<Step>, PathError> {
+    loop {
+        if let Some(why) = table.refusal(rest) {
+            let what = format!("`{}` is refused", shorten(path));
+            return Err(PathError {
+                what,
+                cure: why.to_owned(),
+            });
+        }
+        let Some((key, remaining)) = table.key_at_start(rest) else {
+            return Err(unknown(tree, path));
+        };
+        if !can_change(key) {
+            let what = format!("`{}` cannot be changed by a path", shorten(path));
+            let cure = "change it in the file".to_owned();
+            return Err(PathError { what, cure });
+        }
+        steps.push(Step::Key(key.name.to_owned()));
+        table = match key.kind {
+            _ if remaining.is_empty() => return Ok(steps),
+            Kind::Map(table) => table,
+            Kind::Shape => &SHAPE,
+            Kind::TopicConfig => {
+                steps.push(Step::Key(remaining.to_owned()));
+                return Ok(steps);
+            }
+            _ => return Err(unknown(tree, path)),
+        };
+        rest = remaining;
+    }
+}
+
+/// What a flow or a factor is called must stay, or other paths would lose their meaning.
+fn can_change(key: &Key) -> bool {
+    !matches!(key.name, "name" | "kind")
+}
+
+fn unknown(tree: &Node, path: &str) -> PathError {
+    let what = format!("`{}` is not in this scenario", shorten(path));
+    let known = all(tree);
+    let cure = match nearest(path, known.iter().map(String::as_str)) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => {
+            let names = flows(tree).into_iter().map(|(_, name, _)| name);
+            let starts: Vec<&str> = names.chain(ROOTS.iter().copied()).collect();
+            format!("a path starts with one of: {}", shorten(&starts.join(", ")))
+        }
+    };
+    PathError { what, cure }
+}
+
+/// Every path that the tables allow, for suggestions.
+fn all(tree: &Node) -> Vec<String> {
+    let mut paths = Vec::new();
+    for root in ROOTS {
+        if let Some(key) = ROOT.key(root) {
+            gather(root, key, &mut paths);
+        }
+    }
+    // A scenario with thousands of flows is somebody's attack, not somebody's slip.
+    for (_, name, table) in flows(tree).into_iter().take(20) {
+        for key in table.keys.iter().filter(|key| can_change(key)) {
+            gather(&format!("{name}.{}", key.name), key, &mut paths);
+        }
+    }
+    paths
+}
+
+fn gather(path: &str, key: &Key, paths: &mut Vec<String>) {
+    paths.push(path.to_owned());
+    if let Kind::Map(table) = key.kind {
+        for key in table.keys {
+            gather(&format!("{path}.{}", key.name), key, paths);
+        }
+    }
+}
+
+/// Index, name and table of the flows that have a name and a kind.
+fn flows(tree: &Node) -> Vec<(usize, &str, &'static Table)> {
+    let Some(Value::List(list)) = tree.get("flows").map(|node| &node.value) else {
+        return Vec::new();
+    };
+    let flow = |(index, node): (usize, &'_ Node)| {
+        let table = match node.get("kind")?.as_text()? {
+            "produce" => &PRODUCE,
+            "consume" => &CONSUME,
+            _ => return None,
+        };
+        Some((index, table))
+    };
+    let named = list.iter().enumerate().filter_map(|(index, node)| {
+        let (index, table) = flow((index, node))?;
+        Some((index, node.get("name")?.as_text()?, table))
+    });
+    named.collect()
+}
+
+/// Puts a node where the steps lead; maps on the way are made when they are missing.
+pub(crate) fn put(tree: &mut Node, steps: &[Step], node: Node) {
+    let Some((step, rest)) = steps.split_first() else {
+        *tree = node;
+        return;
+    };
+    match step {
+        Step::Index(index) => {
+            if let Value::List(list) = &mut tree.value
+                && let Some(item) = list.get_mut(*index)
+            {
+                put(item, rest, node);
+            }
+        }
+        Step::Key(name) => {
+            if !matches!(tree.value, Value::Map(_)) {
+                tree.value = Value::Map(Vec::new());
+            }
+            let Value::Map(entries) = &mut tree.value else {
+                return;
+            };
+            if let Some(entry) = entries.iter_mut().find(|entry| entry.key == *name) {
+                return put(&mut entry.node, rest, node);
+            }
+            let mut new = Node::empty_map(node.place);
+            let place = node.place;
+            put(&mut new, rest, node);
+            entries.push(Entry {
+                key: name.clone(),
+                place,
+                node: new,
+            });
+        }
+    }
+}
+
+/// Where a path's value stands, or what is nearest above it.
+pub(crate) fn place(tree: &Node, path: &str) -> Place {
+    let mut node = tree;
+    for step in locate(tree, path).unwrap_or_default() {
+        let next = match (&step, &node.value) {
+            (Step::Key(key), Value::Map(_)) => node.get(key),
+            (Step::Index(index), Value::List(list)) => list.get(*index),
+            _ => None,
+        };
+        match next {
+            Some(next) => node = next,
+            None => break,
+        }
+    }
+    node.place
+}

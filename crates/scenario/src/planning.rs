@@ -1,0 +1,208 @@
+//! Making a plan out of scenarios and the facts of a cluster, and reading a saved one.
+
+use std::collections::BTreeSet;
+
+use crate::plan::{
+    ClusterFacts, ConsumeEnd, FlowPlan, Plan, ProduceFlow, Shape, Size, StudyRef, Trial,
+};
+use crate::scenario::Scenario;
+use crate::schedule::{RATE_MAX, RATE_MIN};
+
+/// What a plan is made of, beside the scenarios.
+#[derive(Clone, Debug)]
+pub struct PlanRequest {
+    /// Names the run; becomes part of topic names.
+    pub run_id: String,
+    /// All randomness of the run comes from here.
+    pub seed: u64,
+    /// Which size of the scenarios.
+    pub size: Size,
+    /// The study that they belong to.
+    pub study: Option<StudyRef>,
+    /// The cluster under test.
+    pub cluster: ClusterFacts,
+}
+
+/// Why no plan can be made for this cluster.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// There is nothing to run.
+    #[error("there is no scenario to run")]
+    NoScenario,
+    /// The cluster is too small for some scenarios.
+    #[error(
+        "the cluster has {present} broker(s), but {}",
+        .needed.iter().map(|(name, count)| format!("scenario `{name}` needs {count}"))
+            .collect::<Vec<_>>().join(" and ")
+    )]
+    TooFewBrokers {
+        /// How many brokers answered.
+        present: u32,
+        /// Scenario and number of brokers, for each that needs more.
+        needed: Vec<(String, u32)>,
+    },
+}
+
+/// Why a text is not a plan that can be run.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanReadError {
+    /// It is not JSON, or keys or types are not those of a plan.
+    #[error("this is not a plan: {0}")]
+    Json(#[from] serde_json::Error),
+    /// It was written by another version.
+    #[error(
+        "the plan has format {found}; this kgauge reads format {}",
+        Plan::FORMAT
+    )]
+    Format {
+        /// The format that it says.
+        found: u32,
+    },
+    /// Somebody changed it into something that makes no sense.
+    #[error("trial {trial} of the plan cannot be run: {why}")]
+    Trial {
+        /// Position in the plan, from 0.
+        trial: usize,
+        /// What makes no sense.
+        why: String,
+    },
+}
+
+impl Plan {
+    /// Closes everything that the scenarios leave open.
+    ///
+    /// # Errors
+    /// When the cluster has too few brokers: every scenario that needs more is named.
+    pub fn new(request: PlanRequest, scenarios: &[Scenario]) -> Result<Plan, PlanError> {
+        if scenarios.is_empty() {
+            return Err(PlanError::NoScenario);
+        }
+        let PlanRequest {
+            run_id,
+            seed,
+            size,
+            study,
+            cluster,
+        } = request;
+        let present = cluster.brokers;
+        let needed: Vec<(String, u32)> = scenarios
+            .iter()
+            .map(|scenario| (scenario.name().to_owned(), scenario.brokers_needed(size)))
+            .filter(|(_, count)| *count > present)
+            .collect();
+        if !needed.is_empty() {
+            return Err(PlanError::TooFewBrokers { present, needed });
+        }
+        let mut trials: Vec<Trial> = scenarios
+            .iter()
+            .flat_map(|scenario| scenario.trials(size))
+            .collect();
+        for (index, trial) in trials.iter_mut().enumerate() {
+            trial.index = u32::try_from(index).unwrap_or(u32::MAX);
+        }
+        Ok(Plan {
+            format: Plan::FORMAT,
+            run_id,
+            seed,
+            size,
+            study,
+            cluster,
+            trials,
+        })
+    }
+
+    /// The text of `plan.json`.
+    pub fn to_json(&self) -> String {
+        let text = serde_json::to_string_pretty(self);
+        text.expect("a plan has only string keys and finite numbers") + "\n"
+    }
+
+    /// Reads a saved plan.
+    ///
+    /// # Errors
+    /// When the text is not a plan of this format, or could not be run.
+    pub fn from_json(text: &str) -> Result<Plan, PlanReadError> {
+        /// Only the version, so that another version's other keys do not hide it.
+        #[derive(serde::Deserialize)]
+        struct Head {
+            format: u32,
+        }
+        let head: Head = serde_json::from_str(text)?;
+        if head.format != Plan::FORMAT {
+            return Err(PlanReadError::Format { found: head.format });
+        }
+        let plan: Plan = serde_json::from_str(text)?;
+        for (index, trial) in plan.trials.iter().enumerate() {
+            let sound = sound(trial).and_then(|()| match trial.index as usize == index {
+                true => Ok(()),
+                false => Err(format!("its index is {}", trial.index)),
+            });
+            sound.map_err(|why| PlanReadError::Trial { trial: index, why })?;
+        }
+        Ok(plan)
+    }
+}
+
+/// What the engine relies on. The scenario parser refuses more, and says it better.
+fn sound(trial: &Trial) -> Result<(), String> {
+    let demand = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
+    demand(trial.repeats >= 1, "no repeats")?;
+    demand(trial.topic.partitions >= 1, "a topic without partitions")?;
+    demand(trial.topic.replication >= 1, "a topic without replicas")?;
+    let preload = trial.topic.preload.as_ref();
+    demand(
+        preload.is_none_or(|preload| preload.records >= 1),
+        "a preload of nothing",
+    )?;
+    demand(!trial.flows.is_empty(), "no flows")?;
+    demand(trial.stages.hold_ns != Some(0), "a hold of no time")?;
+    let mut names = BTreeSet::new();
+    for flow in &trial.flows {
+        demand(names.insert(flow.name()), "two flows of one name")?;
+        let ends = match flow {
+            FlowPlan::Produce(flow) => {
+                sound_producers(flow)?;
+                flow.records_max.is_some()
+            }
+            FlowPlan::Consume(flow) => {
+                demand(flow.consumers >= 1, "a flow without consumers")?;
+                flow.records != ConsumeEnd::StageEnd
+            }
+        };
+        demand(
+            ends || trial.stages.hold_ns.is_some(),
+            "a flow that never ends",
+        )?;
+    }
+    Ok(())
+}
+
+fn sound_producers(flow: &ProduceFlow) -> Result<(), String> {
+    let settings = &flow.settings;
+    let rate = match flow.shape {
+        Shape::Max => None,
+        Shape::Constant { per_second } | Shape::Poisson { per_second } => Some(per_second),
+    };
+    let faults = [
+        (flow.producers == 0, "a flow without producers"),
+        (flow.record.value_bytes == 0, "records of no size"),
+        (flow.records_max == Some(0), "a flow of no records"),
+        (
+            rate.is_some_and(|rate| !(RATE_MIN..=RATE_MAX).contains(&rate)),
+            "an impossible rate",
+        ),
+        (settings.in_flight_max == 0, "no request may be in flight"),
+        (
+            settings.request_timeout_ns == 0,
+            "requests may take no time",
+        ),
+        (
+            u64::from(settings.batch_bytes) > settings.buffer_bytes,
+            "batches above the buffer",
+        ),
+    ];
+    match faults.iter().find(|(is_there, _)| *is_there) {
+        Some((_, fault)) => Err((*fault).to_owned()),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,238 @@
+//! What each part says may be right and the whole still wrong: contradictions between parts.
+
+use super::{Listed, Written};
+use crate::figure::{Figure, Goal};
+use crate::path::place;
+use crate::plan::{
+    ConsumeEnd, ConsumeFlow, FlowPlan, PartitionShare, ProduceFlow, Shape, StartOffset,
+};
+use crate::reader::{Reader, shorten};
+use crate::record_size::record_bytes_max;
+use crate::tree::Node;
+use crate::units::Bytes;
+
+/// Notes every contradiction.
+pub(super) fn check(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
+    topic(reader, tree, written);
+    for flow in &written.flows {
+        match flow {
+            FlowPlan::Produce(flow) => produce(reader, tree, written, flow),
+            FlowPlan::Consume(flow) => consume(reader, tree, written, flow),
+        }
+    }
+    figures(reader, written);
+}
+
+fn topic(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
+    let topic = &written.topic;
+    if u32::from(topic.replication) > written.brokers {
+        let what = format!("{} replicas need as many brokers", topic.replication);
+        let cure = format!("write `target: {{brokers: {}}}`", topic.replication);
+        note(reader, tree, "topic.replication", what, cure);
+    }
+    let in_sync = topic
+        .config
+        .get("min.insync.replicas")
+        .and_then(|text| text.parse().ok());
+    if in_sync.is_some_and(|in_sync: u64| in_sync > u64::from(topic.replication)) {
+        let path = "topic.config.min.insync.replicas";
+        let what = "more in-sync replicas than replicas: no `acks: all` could be answered";
+        note(
+            reader,
+            tree,
+            path,
+            what,
+            "make it at most `topic.replication`",
+        );
+    }
+    let message_max = topic
+        .config
+        .get("max.message.bytes")
+        .and_then(|text| text.parse().ok());
+    let Some(message_max): Option<u64> = message_max else {
+        return;
+    };
+    for flow in &written.flows {
+        let FlowPlan::Produce(flow) = flow else {
+            continue;
+        };
+        if u64::from(flow.settings.batch_bytes) > message_max {
+            let path = "topic.config.max.message.bytes";
+            let what = format!("batches of flow `{}` may be larger", flow.name);
+            note(reader, tree, path, what, "make it at least `batch.size`");
+        }
+    }
+}
+
+fn produce(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &ProduceFlow) {
+    let size_path = format!("{}.record.size", flow.name);
+    let bytes = record_bytes_max(flow.record.value_bytes);
+    for (limit, key) in [
+        (
+            u64::from(flow.settings.request_bytes_max),
+            "max.request.size",
+        ),
+        (flow.settings.buffer_bytes, "buffer.memory"),
+    ] {
+        if bytes > limit {
+            let what = format!(
+                "a record takes up to {bytes} bytes, more than `{key}` ({})",
+                Bytes(limit)
+            );
+            let cure = format!(
+                "make the record smaller or `{}.settings.{key}` larger",
+                flow.name
+            );
+            note(reader, tree, &size_path, what, cure);
+        }
+    }
+    if written.stages.hold_ns.is_none() && flow.records_max.is_none() {
+        endless(reader, tree, &flow.name);
+    }
+}
+
+fn endless(reader: &mut Reader<'_>, tree: &Node, flow: &str) {
+    let what = format!("with `hold: none` flow `{flow}` never ends");
+    note(
+        reader,
+        tree,
+        "stages.hold",
+        what,
+        format!("give `{flow}.records`, or `hold` a time"),
+    );
+}
+
+fn consume(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &ConsumeFlow) {
+    let path = |key: &str| format!("{}.{key}", flow.name);
+    if flow.partitions == PartitionShare::Split && flow.consumers > written.topic.partitions {
+        let what = format!(
+            "{} consumers cannot share {} partitions: some would read nothing",
+            flow.consumers, written.topic.partitions
+        );
+        let cure = "write fewer consumers, more partitions, or `partitions: all`";
+        note(reader, tree, &path("consumers"), what, cure);
+    }
+    let preloaded = written
+        .topic
+        .preload
+        .as_ref()
+        .map_or(0, |preload| preload.records);
+    let produced = written
+        .flows
+        .iter()
+        .any(|flow| matches!(flow, FlowPlan::Produce(_)));
+    let readers = match flow.partitions {
+        PartitionShare::All => u64::from(flow.consumers),
+        PartitionShare::Split => 1,
+    };
+    let from_end = flow.from == StartOffset::Latest;
+    let backlog = if from_end {
+        0
+    } else {
+        preloaded.saturating_mul(readers)
+    };
+    match flow.records {
+        ConsumeEnd::Backlog if backlog == 0 => {
+            let what = "`records: all` reads what is there before, and nothing is";
+            let cure = "give `topic.preload` and `from: earliest`, or remove `records`";
+            note(reader, tree, &path("records"), what, cure);
+        }
+        ConsumeEnd::Count(count) if !produced && count > backlog => {
+            let what = format!("{count} records are wanted, but only {backlog} can be read");
+            note(
+                reader,
+                tree,
+                &path("records"),
+                what,
+                "make `topic.preload.records` larger",
+            );
+        }
+        ConsumeEnd::StageEnd if written.stages.hold_ns.is_none() => {
+            endless(reader, tree, &flow.name);
+        }
+        ConsumeEnd::StageEnd if !produced && backlog == 0 => {
+            let what = "there is nothing to read";
+            note(
+                reader,
+                tree,
+                &path("from"),
+                what,
+                "give `topic.preload`, or a produce flow",
+            );
+        }
+        _ => {}
+    }
+}
+
+/// Goals and published figures must speak of flows that are there and have such a figure.
+fn figures(reader: &mut Reader<'_>, written: &Written) {
+    for goal in &written.goals {
+        let fault = fault(written, &goal.item.figure).or_else(|| closed_loop(written, &goal.item));
+        figure(reader, "goals", goal, fault);
+    }
+    for published in &written.published {
+        let fault = fault(written, &published.item.published.figure);
+        figure(reader, "published", published, fault);
+    }
+}
+
+/// What is wrong, and the cure.
+type Fault = (String, String);
+
+fn figure<T>(reader: &mut Reader<'_>, list: &str, listed: &Listed<T>, fault: Option<Fault>) {
+    let Some((what, cure)) = fault else { return };
+    let step = format!(".{list}[{}]", listed.index);
+    reader.inside(&step, |reader| reader.problem(listed.place, what, cure));
+}
+
+/// Why a scenario has no such figure.
+fn fault(written: &Written, figure: &Figure) -> Option<Fault> {
+    let metric = figure.metric;
+    match written.flows.iter().find(|flow| flow.name() == figure.flow) {
+        None => {
+            let names: Vec<&str> = written.flows.iter().map(FlowPlan::name).collect();
+            let what = format!("there is no flow `{}`", shorten(&figure.flow));
+            Some((what, format!("the flows are: {}", names.join(", "))))
+        }
+        Some(FlowPlan::Consume(_)) if metric.needs_produce() => {
+            let what = format!("a consume flow has no {metric}");
+            let cure = "it has throughput and throughput.bytes; end-to-end latency comes later";
+            Some((what, cure.to_owned()))
+        }
+        Some(_) => None,
+    }
+}
+
+/// A closed loop's latency is no promise that a broker could keep.
+fn closed_loop(written: &Written, goal: &Goal) -> Option<Fault> {
+    let metric = goal.figure.metric;
+    let flow = written
+        .flows
+        .iter()
+        .find(|flow| flow.name() == goal.figure.flow)?;
+    match flow {
+        FlowPlan::Produce(flow) if flow.shape == Shape::Max && metric.is_time() => {
+            let what = format!(
+                "with `shape: max` {metric} is buffer.memory divided by the throughput, not the \
+                 broker's"
+            );
+            Some((
+                what,
+                "demand it of a flow with a rate: `shape: {constant: 50k/s}`".to_owned(),
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// Notes a contradiction at a path of the scenario.
+fn note(
+    reader: &mut Reader<'_>,
+    tree: &Node,
+    path: &str,
+    what: impl Into<String>,
+    cure: impl Into<String>,
+) {
+    let at = place(tree, path);
+    reader.inside(path, |reader| reader.problem(at, what, cure));
+}

@@ -1,0 +1,130 @@
+//! From a tree to the parts of a trial: the typed walk over everything that a scenario says.
+
+mod check;
+mod flow;
+mod goal;
+mod settings;
+mod topic;
+
+use crate::figure::{Goal, Published};
+use crate::keys::{ROOT, STAGES, TARGET};
+use crate::plan::{FlowPlan, Stages, TopicPlan};
+use crate::problem::Place;
+use crate::reader::Reader;
+use crate::tree::Node;
+
+pub(crate) use goal::factor_values;
+
+/// What a scenario says once its overrides have been applied.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    pub(crate) name: String,
+    pub(crate) question: String,
+    pub(crate) brokers: u32,
+    pub(crate) topic: TopicPlan,
+    pub(crate) flows: Vec<FlowPlan>,
+    pub(crate) stages: Stages,
+    pub(crate) repeats: u32,
+    pub(crate) goals: Vec<Listed<Goal>>,
+    pub(crate) published: Vec<Listed<ForTrial>>,
+}
+
+/// An item of a list, and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Listed<T> {
+    pub(crate) item: T,
+    pub(crate) place: Place,
+    /// Position in the list, wrong items included.
+    pub(crate) index: usize,
+}
+
+/// A published figure and the factors' values that it belongs to.
+#[derive(Clone, Debug)]
+pub(crate) struct ForTrial {
+    pub(crate) published: Published,
+    pub(crate) factors: Vec<(String, String)>,
+}
+
+/// A factor of `vary`: a path and its values as written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Factor {
+    pub(crate) path: String,
+    pub(crate) place: Place,
+    pub(crate) values: Vec<Node>,
+}
+
+/// The longest that anything in a scenario may last: a day, in ns.
+pub(crate) const DAY_NS: u64 = 24 * 3_600 * 1_000_000_000;
+/// Most brokers, partitions and flows: beyond any cluster that one machine can load.
+const BROKERS_MAX: u32 = 10_000;
+const REPEATS_MAX: u32 = 1_000;
+
+/// Reads everything but `vary` and `sizes`, which have been applied to the tree already.
+///
+/// `None` only together with at least one problem.
+pub(crate) fn written(reader: &mut Reader<'_>, tree: &Node, factors: &[Factor]) -> Option<Written> {
+    let fields = reader.map(tree, &ROOT)?;
+    reader.field(&fields, "kgauge", Reader::version);
+    let name = reader.field(&fields, "name", Reader::name);
+    let question = reader.field(&fields, "question", Reader::text);
+    let brokers = reader.field(&fields, "target", brokers);
+    let topic = reader.field(&fields, "topic", topic::topic);
+    let flows = reader.field(&fields, "flows", |reader, node| {
+        flow::flows(reader, node, factors)
+    });
+    let stages = reader.field(&fields, "stages", stages);
+    let repeats = reader.field(&fields, "repeats", |reader, node| {
+        reader.count_u32(node, 1..=REPEATS_MAX)
+    });
+    let goals = match fields.has("goals") {
+        true => reader.field(&fields, "goals", goal::goals),
+        false => Some(Vec::new()),
+    };
+    let published = match fields.has("published") {
+        true => reader.field(&fields, "published", |reader, node| {
+            goal::published(reader, node, factors)
+        }),
+        false => Some(Vec::new()),
+    };
+    let written = Written {
+        name: name?,
+        question: question?,
+        brokers: brokers?,
+        topic: topic?,
+        flows: flows?,
+        stages: stages?,
+        repeats: repeats?,
+        goals: goals?,
+        published: published?,
+    };
+    check::check(reader, tree, &written);
+    Some(written)
+}
+
+fn brokers(reader: &mut Reader<'_>, node: &Node) -> Option<u32> {
+    let fields = reader.map(node, &TARGET)?;
+    reader.field(&fields, "brokers", |reader, node| {
+        reader.count_u32(node, 1..=BROKERS_MAX)
+    })
+}
+
+fn stages(reader: &mut Reader<'_>, node: &Node) -> Option<Stages> {
+    /// A hold shorter than this has no figure worth printing.
+    const HOLD_NS_MIN: u64 = 100_000_000;
+    let fields = reader.map(node, &STAGES)?;
+    let warm_up = reader.field(&fields, "warm-up", |reader, node| {
+        reader.time_ns(node, 0..=DAY_NS)
+    });
+    let hold = reader.field(&fields, "hold", |reader, node| match node.as_text() {
+        Some("none") => Some(None),
+        _ => reader.time_ns(node, HOLD_NS_MIN..=DAY_NS).map(Some),
+    });
+    let drain = reader.field(&fields, "drain", |reader, node| {
+        reader.time_ns(node, 0..=DAY_NS)
+    });
+    Some(Stages {
+        warm_up_ns: warm_up?,
+        hold_ns: hold?,
+        drain_ns_max: drain?,
+    })
+}

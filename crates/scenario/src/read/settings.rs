@@ -1,0 +1,391 @@
+//! Kafka's client settings, with Kafka's own rules about which go together.
+
+use crate::keys::{CONSUMER_SETTINGS, PRODUCER_SETTINGS};
+use crate::reader::{Fields, Reader};
+use crate::settings::{
+    Acks, Compression, CompressionCodec, ConsumerSettings, Partitioner, ProducerSettings,
+};
+use crate::tree::Node;
+use crate::units;
+
+/// Kafka counts sizes and most times in i32.
+const INT_MAX: i64 = i32::MAX as i64;
+/// 1 TiB: no producer buffers more.
+const BUFFER_BYTES_MAX: i64 = 1 << 40;
+const NS_PER_MS: u64 = 1_000_000;
+/// Kafka's `IDEMPOTENCE` limit: the broker remembers five batches of each producer.
+const IN_FLIGHT_IDEMPOTENT_MAX: i64 = 5;
+
+/// Reads producer settings. `varied` says which of the flow's keys `vary` changes.
+pub(super) fn producer_settings(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    flow: &str,
+    varied: &dyn Fn(&str) -> bool,
+) -> Option<ProducerSettings> {
+    let fields = &reader.map(node, &PRODUCER_SETTINGS)?;
+    let acks = acks(reader, fields);
+    let batch = bytes(reader, fields, "batch.size", 0, INT_MAX);
+    let linger = time(reader, fields, "linger.ms");
+    let buffer = bytes(reader, fields, "buffer.memory", 1, BUFFER_BYTES_MAX);
+    let block = time(reader, fields, "max.block.ms");
+    let in_flight = number(
+        reader,
+        fields,
+        "max.in.flight.requests.per.connection",
+        1,
+        INT_MAX,
+    );
+    let request = bytes(reader, fields, "max.request.size", 1, INT_MAX);
+    let compression = compression(reader, fields, varied);
+    let retries = number(reader, fields, "retries", 0, INT_MAX);
+    let backoff = time(reader, fields, "retry.backoff.ms");
+    let backoff_max = time(reader, fields, "retry.backoff.max.ms");
+    let request_timeout = request_timeout(reader, fields);
+    let delivery_timeout = delivery_timeout(reader, fields, linger, request_timeout);
+    let partitioner = reader.field(fields, "partitioner", |reader, node| {
+        let choices = [
+            ("sticky", Partitioner::Sticky),
+            ("round-robin", Partitioner::RoundRobin),
+        ];
+        reader.choice(node, &choices)
+    });
+    let send_buffer = socket_buffer(reader, fields, "send.buffer.bytes");
+    let receive_buffer = socket_buffer(reader, fields, "receive.buffer.bytes");
+    let client_id = client_id(reader, fields, flow);
+    let metadata_age = time(reader, fields, "metadata.max.age.ms");
+    let idempotence = idempotence(reader, fields, acks, retries, in_flight);
+    batch_fits(reader, fields, batch, buffer, request);
+    Some(ProducerSettings {
+        acks: acks?,
+        batch_bytes: u32::try_from(batch?).ok()?,
+        linger_ns: linger?,
+        buffer_bytes: u64::try_from(buffer?).ok()?,
+        block_ns_max: block?,
+        in_flight_max: u32::try_from(in_flight?).ok()?,
+        request_bytes_max: u32::try_from(request?).ok()?,
+        compression: compression?,
+        idempotence: idempotence?,
+        retries: u32::try_from(retries?).ok()?,
+        // KIP-580: when it is the larger one, the maximum is used from the first retry on.
+        retry_backoff_ns: backoff?.min(backoff_max?),
+        retry_backoff_ns_max: backoff_max?,
+        delivery_timeout_ns: delivery_timeout?,
+        request_timeout_ns: request_timeout?,
+        partitioner: partitioner?,
+        send_buffer_bytes: send_buffer?,
+        receive_buffer_bytes: receive_buffer?,
+        client_id: client_id?,
+        metadata_age_ns_max: metadata_age?,
+    })
+}
+
+/// Reads consumer settings.
+pub(super) fn consumer_settings(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    flow: &str,
+) -> Option<ConsumerSettings> {
+    let fields = &reader.map(node, &CONSUMER_SETTINGS)?;
+    let fetch_min = bytes(reader, fields, "fetch.min.bytes", 0, INT_MAX);
+    let wait = time(reader, fields, "fetch.max.wait.ms");
+    let fetch_max = bytes(reader, fields, "fetch.max.bytes", 0, INT_MAX);
+    let partition_max = bytes(reader, fields, "max.partition.fetch.bytes", 0, INT_MAX);
+    let check_crcs = reader.field(fields, "check.crcs", Reader::flag);
+    reader.field(fields, "isolation.level", |reader, node| {
+        match node.as_text() {
+            Some("read_committed") => {
+                let what = "`read_committed` is not supported yet";
+                reader.problem(node.place, what, "write `read_uncommitted`");
+                None
+            }
+            _ => reader.choice(node, &[("read_uncommitted", ())]),
+        }
+    });
+    let request_timeout = request_timeout(reader, fields);
+    let receive_buffer = socket_buffer(reader, fields, "receive.buffer.bytes");
+    let send_buffer = socket_buffer(reader, fields, "send.buffer.bytes");
+    let client_id = client_id(reader, fields, flow);
+    if let (Some(wait), Some(timeout)) = (wait, request_timeout)
+        && wait >= timeout
+    {
+        let what = "a fetch may wait longer than its request may take";
+        let cure = "make `fetch.max.wait.ms` smaller than `request.timeout.ms`";
+        reader.problem_at(fields, "fetch.max.wait.ms", what, cure);
+    }
+    if let (Some(min), Some(max)) = (fetch_min, fetch_max)
+        && min > max
+    {
+        let what = "`fetch.min.bytes` is more than `fetch.max.bytes`";
+        let cure = "make it smaller: the broker would wait for more than it may send";
+        reader.problem_at(fields, "fetch.min.bytes", what, cure);
+    }
+    Some(ConsumerSettings {
+        fetch_bytes_min: u32::try_from(fetch_min?).ok()?,
+        fetch_wait_ns_max: wait?,
+        fetch_bytes_max: u32::try_from(fetch_max?).ok()?,
+        partition_fetch_bytes_max: u32::try_from(partition_max?).ok()?,
+        check_crcs: check_crcs?,
+        request_timeout_ns: request_timeout?,
+        receive_buffer_bytes: receive_buffer?,
+        send_buffer_bytes: send_buffer?,
+        client_id: client_id?,
+    })
+}
+
+fn acks(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Acks> {
+    let choices = [
+        ("all", Acks::All),
+        ("-1", Acks::All),
+        ("1", Acks::Leader),
+        ("0", Acks::None),
+    ];
+    reader.field(fields, "acks", |reader, node| reader.choice(node, &choices))
+}
+
+/// Kafka's rules (`ProducerConfig.postProcessAndValidateIdempotenceConfigs` of 4.3.1): asked for
+/// and impossible is an error; not asked for and impossible switches it off, except that too many
+/// requests in flight are an error even then.
+fn idempotence(
+    reader: &mut Reader<'_>,
+    fields: &Fields<'_>,
+    acks: Option<Acks>,
+    retries: Option<i64>,
+    in_flight: Option<i64>,
+) -> Option<bool> {
+    let asked = fields.has("enable.idempotence");
+    let wanted = match asked {
+        true => reader.field(fields, "enable.idempotence", Reader::flag)?,
+        false => true,
+    };
+    if !wanted {
+        return Some(false);
+    }
+    let mut conflict = |key: &str, what: &str, cure: &str| {
+        reader.problem_at(fields, key, what, cure);
+    };
+    if in_flight? > IN_FLIGHT_IDEMPOTENT_MAX {
+        conflict(
+            "max.in.flight.requests.per.connection",
+            "an idempotent producer may have at most 5 requests in flight",
+            "write at most 5, or `enable.idempotence: false` (Kafka demands it even with acks 1)",
+        );
+    }
+    if asked && acks? != Acks::All {
+        conflict(
+            "acks",
+            "an idempotent producer needs `acks: all`",
+            "write `acks: all`, or remove `enable.idempotence`",
+        );
+    }
+    if asked && retries? == 0 {
+        conflict(
+            "retries",
+            "an idempotent producer needs retries",
+            "remove `retries`, or remove `enable.idempotence`",
+        );
+    }
+    Some(acks? == Acks::All && retries? > 0)
+}
+
+fn compression(
+    reader: &mut Reader<'_>,
+    fields: &Fields<'_>,
+    varied: &dyn Fn(&str) -> bool,
+) -> Option<Compression> {
+    let codec = reader.field(fields, "compression.type", |reader, node| {
+        let choices = [
+            ("none", CompressionCodec::None),
+            ("gzip", CompressionCodec::Gzip),
+            ("snappy", CompressionCodec::Snappy),
+            ("lz4", CompressionCodec::Lz4),
+            ("zstd", CompressionCodec::Zstd),
+        ];
+        reader.choice(node, &choices)
+    });
+    let mut level = None;
+    for (key, owner, low, high) in [
+        ("compression.gzip.level", CompressionCodec::Gzip, 1, 9),
+        ("compression.lz4.level", CompressionCodec::Lz4, 1, 17),
+        (
+            "compression.zstd.level",
+            CompressionCodec::Zstd,
+            -131_072,
+            22,
+        ),
+    ] {
+        let value = reader.field(fields, key, |reader, node| {
+            let default = owner == CompressionCodec::Gzip && node.as_text() == Some("-1");
+            if default {
+                Some(-1)
+            } else {
+                integer(reader, node, low, high)
+            }
+        });
+        let chosen = codec.is_none_or(|codec| codec == owner);
+        if chosen {
+            level = value.and_then(|value| i32::try_from(value).ok());
+        } else if fields.has(key) && !varied("settings.compression.type") {
+            let what = format!("`{key}` says nothing: the codec is another");
+            let cure = "choose the codec with `compression.type`, or remove the level";
+            reader.problem_at(fields, key, what, cure);
+        }
+    }
+    let codec = codec?;
+    let has_levels = !matches!(codec, CompressionCodec::None | CompressionCodec::Snappy);
+    Some(Compression {
+        codec,
+        level: level.filter(|_| has_levels),
+    })
+}
+
+/// `KafkaProducer.configureDeliveryTimeout`: too short is an error when it was written, and is
+/// raised when it was not.
+fn delivery_timeout(
+    reader: &mut Reader<'_>,
+    fields: &Fields<'_>,
+    linger: Option<u64>,
+    request_timeout: Option<u64>,
+) -> Option<u64> {
+    const DEFAULT_NS: u64 = 120_000 * NS_PER_MS;
+    let least = linger? + request_timeout?;
+    if !fields.has("delivery.timeout.ms") {
+        return Some(DEFAULT_NS.max(least));
+    }
+    let value = time(reader, fields, "delivery.timeout.ms")?;
+    if value < least {
+        let what = "`delivery.timeout.ms` is less than `linger.ms` + `request.timeout.ms`";
+        let cure = format!(
+            "write at least {}, or shorten the others",
+            least / NS_PER_MS
+        );
+        reader.problem_at(fields, "delivery.timeout.ms", what, cure);
+    }
+    Some(value)
+}
+
+/// A batch must fit its buffer and its request, or every send would fail.
+fn batch_fits(
+    reader: &mut Reader<'_>,
+    fields: &Fields<'_>,
+    batch: Option<i64>,
+    buffer: Option<i64>,
+    request: Option<i64>,
+) {
+    let Some(batch) = batch else { return };
+    for (limit, key) in [(buffer, "buffer.memory"), (request, "max.request.size")] {
+        if limit.is_some_and(|limit| batch > limit) {
+            let what = format!("`batch.size` is more than `{key}`");
+            let key_written = if fields.has("batch.size") {
+                "batch.size"
+            } else {
+                key
+            };
+            let cure = format!("make `batch.size` smaller or `{key}` larger");
+            reader.problem_at(fields, key_written, what, cure);
+        }
+    }
+}
+
+fn request_timeout(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<u64> {
+    let value = time(reader, fields, "request.timeout.ms")?;
+    if value == 0 {
+        let cure = "write at least 1: every request would fail at once";
+        reader.problem_at(fields, "request.timeout.ms", "the time is 0", cure);
+        return None;
+    }
+    Some(value)
+}
+
+fn client_id(reader: &mut Reader<'_>, fields: &Fields<'_>, flow: &str) -> Option<String> {
+    match fields.has("client.id") {
+        true => reader.field(fields, "client.id", Reader::text),
+        false => Some(format!("kgauge-{flow}")),
+    }
+}
+
+/// `Some(None)` for -1: what the operating system has.
+#[allow(clippy::option_option)] // The outer one says whether it could be read.
+fn socket_buffer(reader: &mut Reader<'_>, fields: &Fields<'_>, key: &str) -> Option<Option<u32>> {
+    let value = bytes(reader, fields, key, -1, INT_MAX)?;
+    Some(u32::try_from(value).ok())
+}
+
+fn number(
+    reader: &mut Reader<'_>,
+    fields: &Fields<'_>,
+    key: &str,
+    low: i64,
+    high: i64,
+) -> Option<i64> {
+    reader.field(fields, key, |reader, node| integer(reader, node, low, high))
+}
+
+/// A whole number of bytes, or a size with unit.
+fn bytes(
+    reader: &mut Reader<'_>,
+    fields: &Fields<'_>,
+    key: &str,
+    low: i64,
+    high: i64,
+) -> Option<i64> {
+    reader.field(fields, key, |reader, node| {
+        let with_unit = node.as_text().and_then(|text| units::bytes(text).ok());
+        match with_unit.map(i64::try_from) {
+            Some(Ok(value)) => integer_within(reader, node, value, low, high),
+            _ => integer(reader, node, low, high),
+        }
+    })
+}
+
+/// A whole number of milliseconds, or a time with unit, in ns.
+fn time(reader: &mut Reader<'_>, fields: &Fields<'_>, key: &str) -> Option<u64> {
+    reader.field(fields, key, |reader, node| {
+        let with_unit = node.as_text().and_then(|text| units::time_ns(text).ok());
+        let ms = match with_unit {
+            Some(ns) if ns % NS_PER_MS != 0 => {
+                let what = format!("`{key}` counts whole milliseconds");
+                reader.problem(
+                    node.place,
+                    what,
+                    "write whole milliseconds: Kafka has no finer",
+                );
+                return None;
+            }
+            Some(ns) => {
+                let ms = i64::try_from(ns / NS_PER_MS).unwrap_or(i64::MAX);
+                integer_within(reader, node, ms, 0, INT_MAX)?
+            }
+            None => integer(reader, node, 0, INT_MAX)?,
+        };
+        u64::try_from(ms).ok().map(|ms| ms * NS_PER_MS)
+    })
+}
+
+fn integer(reader: &mut Reader<'_>, node: &Node, low: i64, high: i64) -> Option<i64> {
+    let text = reader.scalar(node, "a whole number")?;
+    let Ok(value) = text.parse::<i64>() else {
+        let what = format!("`{}` is not a whole number", crate::reader::shorten(text));
+        reader.problem(node.place, what, "write digits only, in Kafka's own unit");
+        return None;
+    };
+    integer_within(reader, node, value, low, high)
+}
+
+fn integer_within(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    value: i64,
+    low: i64,
+    high: i64,
+) -> Option<i64> {
+    if (low..=high).contains(&value) {
+        return Some(value);
+    }
+    reader.problem(
+        node.place,
+        format!("{value} is out of range"),
+        format!("write {low} to {high}"),
+    );
+    None
+}

@@ -1,0 +1,377 @@
+//! Reading typed values out of the tree: each mistake is noted with its path, and reading goes on.
+
+use std::ops::RangeInclusive;
+
+use crate::keys::{Given, Key, Table};
+use crate::problem::{Place, Problems, Sources};
+use crate::suggest::nearest;
+use crate::tree::{Node, Value};
+use crate::units::{self, Bytes, Time, UnitError};
+
+/// Reads values and gathers problems. Methods give `None` for what is wrong or absent.
+pub(crate) struct Reader<'s> {
+    pub(crate) sources: &'s Sources,
+    pub(crate) problems: Problems,
+    /// Where reading stands, in words: `flows[0].settings`.
+    path: String,
+}
+
+/// The keys of one map that its table knows.
+pub(crate) struct Fields<'n> {
+    table: &'static Table,
+    place: Place,
+    found: Vec<(&'static Key, &'n Node)>,
+    /// Keys that are probably meant by ones that were noted as unknown.
+    meant: Vec<&'static str>,
+}
+
+impl<'n> Fields<'n> {
+    /// The node under a key, if it was written.
+    pub(crate) fn get(&self, name: &str) -> Option<&'n Node> {
+        self.found
+            .iter()
+            .find(|(key, _)| key.name == name)
+            .map(|(_, node)| *node)
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Where a key's value stands, or else the map.
+    pub(crate) fn place(&self, name: &str) -> Place {
+        self.get(name).map_or(self.place, |node| node.place)
+    }
+}
+
+/// Limits of a quantity, in its smallest unit.
+pub(crate) type Range = RangeInclusive<u64>;
+
+impl<'s> Reader<'s> {
+    pub(crate) fn new(sources: &'s Sources) -> Reader<'s> {
+        Reader {
+            sources,
+            problems: Problems::default(),
+            path: String::new(),
+        }
+    }
+
+    /// Notes a mistake at the path where reading stands.
+    pub(crate) fn problem(&mut self, at: Place, what: impl Into<String>, cure: impl Into<String>) {
+        let problem = self
+            .sources
+            .problem(at, &self.path, what.into(), cure.into());
+        self.problems.add(problem);
+    }
+
+    /// Reads something one step deeper: `step` is `.name` or `[3]`.
+    pub(crate) fn inside<T>(&mut self, step: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        /// Hostile keys must not make long paths.
+        const STEP_CHARS_MAX: usize = 80;
+        let length = self.path.len();
+        let step = if length == 0 {
+            step.trim_start_matches('.')
+        } else {
+            step
+        };
+        self.path.extend(step.chars().take(STEP_CHARS_MAX));
+        let value = read(self);
+        self.path.truncate(length);
+        value
+    }
+
+    /// A map whose keys stand in `table`. Unknown and refused keys are noted.
+    pub(crate) fn map<'n>(&mut self, node: &'n Node, table: &'static Table) -> Option<Fields<'n>> {
+        let Value::Map(entries) = &node.value else {
+            let names: Vec<&str> = table.keys.iter().take(4).map(|key| key.name).collect();
+            let wanted = format!("keys with values, such as: {}", names.join(", "));
+            self.wrong_type(node, &wanted);
+            return None;
+        };
+        let (mut found, mut meant) = (Vec::new(), Vec::new());
+        for entry in entries {
+            if let Some(key) = table.key(&entry.key) {
+                found.push((key, &entry.node));
+                continue;
+            }
+            let step = format!(".{}", entry.key);
+            self.inside(&step, |reader| match table.refusal(&entry.key) {
+                Some(why) => {
+                    let what = format!("`{}` is refused", entry.key);
+                    reader.problem(entry.place, what, why);
+                }
+                None => meant.extend(reader.unknown_key(&entry.key, entry.place, table)),
+            });
+        }
+        Some(Fields {
+            table,
+            place: node.place,
+            found,
+            meant,
+        })
+    }
+
+    /// Notes a key that the table does not have, and gives the one that is probably meant.
+    fn unknown_key(
+        &mut self,
+        key: &str,
+        place: Place,
+        table: &'static Table,
+    ) -> Option<&'static str> {
+        let names = || table.keys.iter().map(|key| key.name);
+        let near = nearest(key, names());
+        let cure = match near {
+            Some(name) => format!("did you mean `{name}`?"),
+            None if table.keys.len() <= 12 => {
+                format!("there are: {}", names().collect::<Vec<_>>().join(", "))
+            }
+            None => format!("the guide lists all {}", table.name.to_lowercase()),
+        };
+        self.problem(place, format!("there is no key `{}`", shorten(key)), cure);
+        near
+    }
+
+    /// Reads the value of one key; its default when it is absent.
+    ///
+    /// `None` when it is optional and absent, or wrong (which has been noted).
+    pub(crate) fn field<T>(
+        &mut self,
+        fields: &Fields<'_>,
+        name: &str,
+        read: impl FnOnce(&mut Self, &Node) -> Option<T>,
+    ) -> Option<T> {
+        let key = fields
+            .table
+            .key(name)
+            .expect("the parser asks only for keys of the table");
+        let place = fields.place;
+        let stand_in;
+        let node = match (fields.get(name), key.given) {
+            (Some(node), _) => node,
+            (None, Given::Default(text)) => {
+                stand_in = Node::scalar(place, text);
+                &stand_in
+            }
+            (None, Given::Empty) => {
+                stand_in = Node::empty_map(place);
+                &stand_in
+            }
+            (None, Given::Optional(_)) => return None,
+            // The misspelt key has been noted; that it is missing follows.
+            (None, Given::Required) if fields.meant.contains(&name) => return None,
+            (None, Given::Required) => {
+                let what = format!("`{name}` is missing");
+                self.problem(
+                    place,
+                    what,
+                    format!("add `{name}`: {}", first_sentence(key.note)),
+                );
+                return None;
+            }
+        };
+        self.inside(&format!(".{name}"), |reader| {
+            if node.is_nothing() {
+                let what = format!("`{name}` has no value");
+                reader.problem(node.place, what, "write a value, or remove the key");
+                return None;
+            }
+            read(reader, node)
+        })
+    }
+
+    /// Notes a mistake at a key of a map.
+    pub(crate) fn problem_at(
+        &mut self,
+        fields: &Fields<'_>,
+        name: &str,
+        what: impl Into<String>,
+        cure: impl Into<String>,
+    ) {
+        let place = fields.place(name);
+        self.inside(&format!(".{name}"), |reader| {
+            reader.problem(place, what, cure)
+        });
+    }
+
+    /// A list, each item read with its own path. Items that are wrong are left out.
+    pub(crate) fn list<T>(
+        &mut self,
+        node: &Node,
+        mut read: impl FnMut(&mut Self, &Node) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let Value::List(items) = &node.value else {
+            self.wrong_type(node, "a list");
+            return None;
+        };
+        if items.is_empty() {
+            self.problem(node.place, "the list is empty", "write at least one item");
+        }
+        let mut values = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            values.extend(self.inside(&format!("[{index}]"), |reader| read(reader, item)));
+        }
+        Some(values)
+    }
+
+    /// Any words.
+    pub(crate) fn text(&mut self, node: &Node) -> Option<String> {
+        /// A question or a note; not a file.
+        const TEXT_CHARS_MAX: usize = 4_000;
+        let text = self.scalar(node, "a text")?;
+        if node.is_nothing() || text.trim().is_empty() {
+            self.problem(node.place, "there is no text", "write some words");
+            return None;
+        }
+        if text.chars().count() > TEXT_CHARS_MAX {
+            let cure = format!("keep it below {TEXT_CHARS_MAX} characters");
+            self.problem(node.place, "the text is too long", cure);
+            return None;
+        }
+        Some(text.trim().to_owned())
+    }
+
+    /// A name: lower-case letters, digits and `-`, starting with a letter.
+    pub(crate) fn name(&mut self, node: &Node) -> Option<String> {
+        const NAME_CHARS_MAX: usize = 64;
+        let text = self.scalar(node, "a name")?;
+        let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        let good = text.len() <= NAME_CHARS_MAX
+            && text.starts_with(|first: char| first.is_ascii_lowercase())
+            && text.bytes().all(allowed);
+        if !good {
+            let what = format!("`{}` is not a name", shorten(text));
+            let cure = "write at most 64 of a-z, 0-9 and `-`, first a letter";
+            self.problem(node.place, what, cure);
+        }
+        good.then(|| text.to_owned())
+    }
+
+    /// One of a few words.
+    pub(crate) fn choice<T: Copy>(&mut self, node: &Node, choices: &[(&str, T)]) -> Option<T> {
+        let text = self.scalar(node, "a word")?;
+        if let Some((_, value)) = choices.iter().find(|(name, _)| *name == text) {
+            return Some(*value);
+        }
+        let names = || choices.iter().map(|(name, _)| *name);
+        let cure = match nearest(text, names()) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => format!("write one of: {}", names().collect::<Vec<_>>().join(", ")),
+        };
+        self.problem(
+            node.place,
+            format!("`{}` is not possible here", shorten(text)),
+            cure,
+        );
+        None
+    }
+
+    /// The version of the file format: there is one so far.
+    pub(crate) fn version(&mut self, node: &Node) -> Option<()> {
+        if self.scalar(node, "`1`")? == "1" {
+            return Some(());
+        }
+        let what = "this is another version of the file format";
+        self.problem(node.place, what, "this kgauge reads `kgauge: 1`");
+        None
+    }
+
+    /// `true` or `false`.
+    pub(crate) fn flag(&mut self, node: &Node) -> Option<bool> {
+        self.choice(node, &[("true", true), ("false", false)])
+    }
+
+    /// A count such as `50M`.
+    pub(crate) fn count(&mut self, node: &Node, range: Range) -> Option<u64> {
+        let value = self.quantity(node, "a count", units::count)?;
+        self.within(node, value, range, |value| value.to_string())
+    }
+
+    /// A count that fits 32 bits.
+    pub(crate) fn count_u32(&mut self, node: &Node, range: RangeInclusive<u32>) -> Option<u32> {
+        let range = u64::from(*range.start())..=u64::from(*range.end());
+        self.count(node, range)
+            .and_then(|value| u32::try_from(value).ok())
+    }
+
+    /// A size with unit, in bytes.
+    pub(crate) fn bytes(&mut self, node: &Node, range: Range) -> Option<u64> {
+        let value = self.quantity(node, "a size", units::bytes)?;
+        self.within(node, value, range, |value| Bytes(value).to_string())
+    }
+
+    /// A time with unit, in ns.
+    pub(crate) fn time_ns(&mut self, node: &Node, range: Range) -> Option<u64> {
+        let value = self.quantity(node, "a time", units::time_ns)?;
+        self.within(node, value, range, |value| Time(value).to_string())
+    }
+
+    pub(crate) fn quantity<T>(
+        &mut self,
+        node: &Node,
+        what: &str,
+        parse: impl FnOnce(&str) -> Result<T, UnitError>,
+    ) -> Option<T> {
+        let text = self.scalar(node, what)?;
+        match parse(&shorten(text)) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.problem(node.place, error.what, error.cure);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn within(
+        &mut self,
+        node: &Node,
+        value: u64,
+        range: Range,
+        show: impl Fn(u64) -> String,
+    ) -> Option<u64> {
+        if range.contains(&value) {
+            return Some(value);
+        }
+        let (low, high) = (show(*range.start()), show(*range.end()));
+        let what = format!("{} is out of range", show(value));
+        self.problem(node.place, what, format!("write {low} to {high}"));
+        None
+    }
+
+    /// The text of a scalar; anything else is noted as not being `wanted`.
+    pub(crate) fn scalar<'n>(&mut self, node: &'n Node, wanted: &str) -> Option<&'n str> {
+        let text = node.as_text();
+        if text.is_none() {
+            self.wrong_type(node, wanted);
+        }
+        text
+    }
+
+    pub(crate) fn wrong_type(&mut self, node: &Node, wanted: &str) {
+        let is = match &node.value {
+            _ if node.is_nothing() => "nothing".to_owned(),
+            Value::Scalar { text, .. } => format!("`{}`", shorten(text)),
+            Value::List(_) => "a list".to_owned(),
+            Value::Map(_) => "a map of keys".to_owned(),
+        };
+        self.problem(
+            node.place,
+            format!("{is} stands here"),
+            format!("write {wanted}"),
+        );
+    }
+}
+
+/// What a message may quote of a text that could be of any length.
+pub(crate) fn shorten(text: &str) -> String {
+    const SHOWN: usize = 60;
+    if text.chars().count() <= SHOWN {
+        return text.to_owned();
+    }
+    text.chars().take(SHOWN).chain("...".chars()).collect()
+}
+
+/// A note's first sentence, without its full stop.
+fn first_sentence(note: &str) -> String {
+    let end = note.find(". ").unwrap_or(note.len());
+    note[..end].trim_end_matches('.').to_owned()
+}

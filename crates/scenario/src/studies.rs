@@ -1,0 +1,66 @@
+//! The studies that ship inside the binary.
+
+use crate::study::{Study, StudyFile};
+
+/// The shipped studies. Their texts are those of the folder `studies/`.
+#[derive(Clone, Copy, Debug)]
+pub struct Studies;
+
+/// A shipped study, not yet read.
+struct Shipped {
+    name: &'static str,
+    files: &'static [StudyFile<'static>],
+}
+
+/// Names the files of one study's folder.
+macro_rules! shipped {
+    ($name:literal: $($file:literal),+ $(,)?) => {
+        Shipped {
+            name: $name,
+            files: &[$(StudyFile {
+                path: concat!("studies/", $name, "/", $file),
+                text: include_str!(concat!("../../../studies/", $name, "/", $file)),
+            }),+],
+        }
+    };
+}
+
+const SHIPPED: &[Shipped] = &[shipped!(
+    "linkedin-2014": "study.yaml",
+    "single-producer.yaml",
+    "single-consumer.yaml",
+    "three-consumers.yaml",
+    "producer-and-consumer.yaml",
+    "message-size.yaml",
+)];
+
+impl Studies {
+    /// The names, in the order in which `kgauge studies` shows them.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        SHIPPED.iter().map(|shipped| shipped.name)
+    }
+
+    /// The files of a study, as they stand in its folder.
+    pub fn files(name: &str) -> Option<&'static [StudyFile<'static>]> {
+        SHIPPED
+            .iter()
+            .find(|shipped| shipped.name == name)
+            .map(|shipped| shipped.files)
+    }
+
+    /// One study, read. `None` when none has this name.
+    pub fn get(name: &str) -> Option<Study> {
+        let files = Studies::files(name)?;
+        Some(Study::from_files(name, files).expect("a test reads every shipped study"))
+    }
+
+    /// All of them, read.
+    pub fn list() -> Vec<Study> {
+        Studies::names().filter_map(Studies::get).collect()
+    }
+
+    /// The shipped name that is nearest to one that is not shipped.
+    pub fn nearest(name: &str) -> Option<&'static str> {
+        crate::suggest::nearest(name, Studies::names())
+    }
+}

@@ -1,0 +1,228 @@
+//! Studies: folders of scenarios that answer one published document, read from their texts.
+
+use crate::keys::{SOURCE, STUDY};
+use crate::plan::StudyRef;
+use crate::problem::{Place, Problems, Sources};
+use crate::reader::{Reader, shorten};
+use crate::scenario::Scenario;
+use crate::tree::{self, Node};
+
+/// A study, read and checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Study {
+    /// The folder's name.
+    pub name: String,
+    /// Stands above the report.
+    pub title: String,
+    /// What the study asks.
+    pub question: String,
+    /// The document that it answers.
+    pub source: StudySource,
+    /// What the authors used.
+    pub setup: String,
+    /// What cannot be repeated on one machine, and why.
+    pub differs: Vec<String>,
+    /// In running order.
+    pub scenarios: Vec<Scenario>,
+}
+
+/// The document that a study answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StudySource {
+    /// The document's title.
+    pub title: String,
+    /// When it was published.
+    pub year: u32,
+    /// Where it can be read.
+    pub address: Option<String>,
+}
+
+/// A file of a study: its path, for messages and by its last part, and what is in it.
+#[derive(Clone, Copy, Debug)]
+pub struct StudyFile<'t> {
+    /// Only the last part (`study.yaml`, `single-producer.yaml`) matters beside messages.
+    pub path: &'t str,
+    /// The whole text.
+    pub text: &'t str,
+}
+
+impl StudyFile<'_> {
+    fn name(&self) -> &str {
+        self.path.rsplit(['/', '\\']).next().unwrap_or(self.path)
+    }
+}
+
+/// The file that makes a folder a study.
+pub const STUDY_FILE: &str = "study.yaml";
+const SCENARIO_ENDING: &str = ".yaml";
+
+impl Study {
+    /// Reads a study from the files of its folder; those that are not YAML are passed over.
+    ///
+    /// # Errors
+    /// Every mistake in every file.
+    pub fn from_files(name: &str, files: &[StudyFile<'_>]) -> Result<Study, Problems> {
+        let mut problems = Problems::default();
+        let mut sources = Sources::default();
+        let Some(head) = files.iter().find(|file| file.name() == STUDY_FILE) else {
+            let source = sources.add(name, "");
+            let place = Place {
+                source,
+                line: 1,
+                column: 1,
+                width: 1,
+            };
+            let what = format!("there is no `{STUDY_FILE}` in this folder");
+            let cure = "add it, or run one scenario by its file".to_owned();
+            problems.add(sources.problem(place, "", what, cure));
+            return problems.into_result(()).and(Err(Problems::default()));
+        };
+        let source = sources.add(head.path, head.text);
+        let tree = tree::read(&sources, source, 0, &mut problems);
+        let mut reader = Reader::new(&sources);
+        let study = tree.and_then(|tree| read(&mut reader, &tree, name, files));
+        problems.append(reader.problems);
+        match study {
+            Some((study, found)) => {
+                problems.append(found);
+                problems.into_result(study)
+            }
+            None => problems.into_result(()).and(Err(Problems::default())),
+        }
+    }
+
+    /// How a plan names it.
+    pub fn reference(&self) -> StudyRef {
+        StudyRef {
+            name: self.name.clone(),
+            title: self.title.clone(),
+        }
+    }
+
+    /// Changes one thing in every scenario that has the path, as `--set path=value` does.
+    ///
+    /// # Errors
+    /// Every mistake that the change brings in any of them; the one of the first scenario when
+    /// none has the path. The study is then as it was.
+    pub fn set(&mut self, path: &str, value: &str) -> Result<(), Problems> {
+        let mut changed = self.scenarios.clone();
+        let anywhere = changed.iter().any(|scenario| scenario.has_path(path));
+        let mut problems = Problems::default();
+        for scenario in changed
+            .iter_mut()
+            .filter(|one| !anywhere || one.has_path(path))
+        {
+            if let Err(found) = scenario.set(path, value) {
+                problems.append(found);
+            }
+            if !anywhere {
+                break;
+            }
+        }
+        self.scenarios = problems.into_result(changed)?;
+        Ok(())
+    }
+}
+
+/// Reads `study.yaml`, and with it the scenarios' files.
+fn read(
+    reader: &mut Reader<'_>,
+    tree: &Node,
+    name: &str,
+    files: &[StudyFile<'_>],
+) -> Option<(Study, Problems)> {
+    let fields = reader.map(tree, &STUDY)?;
+    reader.field(&fields, "kgauge", Reader::version);
+    let title = reader.field(&fields, "title", Reader::text);
+    let question = reader.field(&fields, "question", Reader::text);
+    let source = reader.field(&fields, "source", source);
+    let setup = reader.field(&fields, "setup", Reader::text);
+    let differs = match fields.has("differs") {
+        true => reader.field(&fields, "differs", |reader, node| {
+            reader.list(node, Reader::text)
+        }),
+        false => Some(Vec::new()),
+    };
+    let mut found = Problems::default();
+    let scenarios = reader.field(&fields, "scenarios", |reader, node| {
+        let mut listed: Vec<String> = Vec::new();
+        let scenarios = reader.list(node, |reader, item| {
+            let name = reader.name(item)?;
+            if listed.contains(&name) {
+                reader.problem(item.place, "it is listed twice", "remove one");
+                return None;
+            }
+            listed.push(name.clone());
+            scenario(reader, item, &name, files, &mut found)
+        })?;
+        forgotten(reader, node, &listed, files);
+        Some(scenarios)
+    });
+    let study = Study {
+        name: name.to_owned(),
+        title: title?,
+        question: question?,
+        source: source?,
+        setup: setup?,
+        differs: differs?,
+        scenarios: scenarios?,
+    };
+    Some((study, found))
+}
+
+fn source(reader: &mut Reader<'_>, node: &Node) -> Option<StudySource> {
+    let fields = reader.map(node, &SOURCE)?;
+    let title = reader.field(&fields, "title", Reader::text);
+    let year = reader.field(&fields, "year", |reader, node| {
+        reader.count_u32(node, 1970..=2100)
+    });
+    let address = reader.field(&fields, "address", Reader::text);
+    Some(StudySource {
+        title: title?,
+        year: year?,
+        address,
+    })
+}
+
+fn scenario(
+    reader: &mut Reader<'_>,
+    item: &Node,
+    name: &str,
+    files: &[StudyFile<'_>],
+    found: &mut Problems,
+) -> Option<Scenario> {
+    let wanted = format!("{name}{SCENARIO_ENDING}");
+    let Some(file) = files.iter().find(|file| file.name() == wanted) else {
+        let what = format!("there is no `{wanted}` in this folder");
+        reader.problem(item.place, what, "add the file, or remove the name");
+        return None;
+    };
+    match Scenario::parse(file.path, file.text) {
+        Ok(scenario) if scenario.name() == name => Some(scenario),
+        Ok(scenario) => {
+            let what = format!("`{wanted}` says `name: {}`", scenario.name());
+            reader.problem(item.place, what, format!("write `name: {name}` there"));
+            None
+        }
+        Err(problems) => {
+            found.append(problems);
+            None
+        }
+    }
+}
+
+/// A scenario that nobody lists would never run, and nobody would notice.
+fn forgotten(reader: &mut Reader<'_>, node: &Node, listed: &[String], files: &[StudyFile<'_>]) {
+    for file in files {
+        let Some(name) = file.name().strip_suffix(SCENARIO_ENDING) else {
+            continue;
+        };
+        if file.name() != STUDY_FILE && !listed.iter().any(|other| other == name) {
+            let what = format!(
+                "`{}` is in the folder but not in this list",
+                shorten(file.name())
+            );
+            reader.problem(node.place, what, "list it, or remove the file");
+        }
+    }
+}

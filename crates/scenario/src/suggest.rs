@@ -1,0 +1,83 @@
+//! "Did you mean ...": the nearest known word to one that is not known.
+
+/// The nearest of `known` to `word`, when it is near enough to be meant.
+pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    /// Longer words are not worth the time: no key has half as many characters.
+    const WORD_CHARS_MAX: usize = 100;
+    let word: Vec<char> = word.chars().take(WORD_CHARS_MAX + 1).collect();
+    if word.len() > WORD_CHARS_MAX {
+        return None;
+    }
+    // One slip for every three characters, at least one, at most three.
+    let far = (word.len() / 3).clamp(1, 3);
+    known
+        .into_iter()
+        .filter(|candidate| candidate.len().abs_diff(word.len()) <= far)
+        .map(|candidate| (distance(&word, candidate), candidate))
+        .filter(|(distance, _)| *distance <= far)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Edit distance in which two swapped neighbours are one slip, ignoring case.
+fn distance(word: &[char], candidate: &str) -> usize {
+    let candidate: Vec<char> = candidate.chars().collect();
+    let same = |a: char, b: char| a.eq_ignore_ascii_case(&b) || is_dash(a) && is_dash(b);
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=candidate.len()).collect();
+    for (i, &a) in word.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, &b) in candidate.iter().enumerate() {
+            let replace = above[j] + usize::from(!same(a, b));
+            let mut best = replace.min(above[j + 1] + 1).min(row[j] + 1);
+            let swapped = i > 0 && j > 0 && same(a, candidate[j - 1]) && same(word[i - 1], b);
+            if swapped {
+                best = best.min(before[j - 1] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut above, row);
+    }
+    above.last().copied().unwrap_or(usize::MAX)
+}
+
+/// `batch_size` and `batch-size` are no further from `batch.size` than a slip of the finger.
+fn is_dash(character: char) -> bool {
+    matches!(character, '.' | '-' | '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: [&str; 4] = ["batch.size", "linger.ms", "acks", "buffer.memory"];
+
+    #[test]
+    fn slips_are_recognised() {
+        for (word, meant) in [
+            ("batch.sise", "batch.size"),
+            ("batch_size", "batch.size"),
+            ("BATCH.SIZE", "batch.size"),
+            ("batchsize", "batch.size"),
+            ("lingre.ms", "linger.ms"),
+            ("ack", "acks"),
+            ("acsk", "acks"),
+            ("bufer.memroy", "buffer.memory"),
+        ] {
+            assert_eq!(nearest(word, KNOWN), Some(meant), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_guess_is_worse_than_none() {
+        for word in [
+            "",
+            "x",
+            "compression.type",
+            "memory",
+            &"batch.size".repeat(100),
+        ] {
+            assert_eq!(nearest(word, KNOWN), None, "{word}");
+        }
+    }
+}

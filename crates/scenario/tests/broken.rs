@@ -1,0 +1,55 @@
+//! The folder `broken`: scenarios with mistakes, and exactly what is said about each.
+//!
+//! `KGAUGE_UPDATE_GOLDEN=1 cargo test -p kgauge-scenario --test broken` writes what is said now;
+//! read the difference before you commit it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kgauge_scenario::Scenario;
+
+/// What a user would see: the mistakes of the file, or of each `# set: path=value` in it.
+fn said(path: &Path, text: &str) -> String {
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let mut scenario = match Scenario::parse(name, text) {
+        Ok(scenario) => scenario,
+        Err(problems) => return format!("{problems}\n"),
+    };
+    let mut said = String::new();
+    for line in text.lines() {
+        let Some(set) = line.strip_prefix("# set: ") else {
+            continue;
+        };
+        let (path, value) = set.split_once('=').unwrap();
+        let before = scenario.clone();
+        let problems = scenario.set(path, value).expect_err(set);
+        assert_eq!(scenario, before, "a refused change leaves no trace");
+        said.push_str(&format!("{problems}\n\n"));
+    }
+    assert!(!said.is_empty(), "{name} is not broken");
+    said
+}
+
+#[test]
+fn every_broken_scenario_is_told_all_its_mistakes() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/broken");
+    let update = std::env::var_os("KGAUGE_UPDATE_GOLDEN").is_some();
+    let mut wrong = String::new();
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "yaml") {
+            continue;
+        }
+        count += 1;
+        let said = said(&path, &fs::read_to_string(&path).unwrap());
+        let golden = path.with_extension("txt");
+        if update {
+            fs::write(&golden, &said).unwrap();
+        } else if fs::read_to_string(&golden).unwrap_or_default() != said {
+            wrong.push_str(&format!("--- {} says now:\n{said}\n", path.display()));
+        }
+    }
+    assert!(count >= 20, "the folder has been found");
+    assert!(wrong.is_empty(), "{wrong}");
+}
