@@ -98,6 +98,9 @@ impl Load {
     /// Connects everything.
     pub fn prepare(setup: &LoadSetup<'_>) -> Result<Self, PrepareError> {
         let mut cluster = Cluster::bootstrap_until(setup.client.clone(), setup.interrupt.clone())?;
+        // Every leader has to answer for its partition: right after a topic was created metadata names
+        // leaders that do not know it yet, and a run should not begin with their refusals.
+        let ends = cluster.end_offsets(setup.topic)?;
         let leaders = leaders(&mut cluster, setup.topic)?;
         let trial = &setup.share.trial;
         let mut workers = empty_workers(setup.share);
@@ -115,6 +118,7 @@ impl Load {
                     setup,
                     cluster: &mut cluster,
                     leaders: &leaders,
+                    ends: &ends,
                     client: workers[worker].len(),
                 };
                 let client = match plan {
@@ -178,6 +182,7 @@ struct Site<'a> {
     setup: &'a LoadSetup<'a>,
     cluster: &'a mut Cluster,
     leaders: &'a Leaders,
+    ends: &'a [i64],
     client: usize,
 }
 
@@ -236,10 +241,9 @@ impl Site<'_> {
             receive_buffer_bytes: settings.receive_buffer_bytes,
         };
         let (links, leaders) = self.connect(&partitions, &wanted)?;
-        let ends = self.cluster.end_offsets(self.setup.topic)?;
         let starts = match flow.from {
             StartOffset::Earliest => self.cluster.earliest_offsets(self.setup.topic)?,
-            StartOffset::Latest => ends.clone(),
+            StartOffset::Latest => self.ends.to_vec(),
         };
         let offset = |of: &[i64], partition: u32| of.get(partition as usize).copied().unwrap_or(0);
         let positions = partitions
@@ -248,7 +252,7 @@ impl Site<'_> {
             .map(|(&partition, leader)| Position {
                 partition,
                 offset: offset(&starts, partition),
-                end: (flow.records == ConsumeEnd::Backlog).then(|| offset(&ends, partition)),
+                end: (flow.records == ConsumeEnd::Backlog).then(|| offset(self.ends, partition)),
                 leader: Some(leader),
                 retry_at_ns: 0,
             });

@@ -14,10 +14,10 @@ const CORRELATION_BYTES: usize = 4;
 enum Refusal {
     /// It can be sent again.
     Retry { refresh_metadata: bool },
+    /// It can be sent again under a new producer id: the sequence of the old one is broken.
+    RetryRenamed,
     /// It is lost.
     Fail,
-    /// It is lost, and the producer's sequence is broken.
-    FailIdentity,
 }
 
 impl Producer {
@@ -171,54 +171,40 @@ impl Producer {
             // A retry of what had arrived before: the broker has it, once.
             return self.ack(place, now_ns, recorder);
         }
-        match self.judge(place, code) {
+        match self.judge(code) {
             Refusal::Retry { refresh_metadata } => {
                 if refresh_metadata {
                     self.forget_leader(place, around);
                 }
                 self.retry(place, error, now_ns, recorder);
             }
-            refusal => {
+            Refusal::RetryRenamed => {
+                self.identity_wanted = true;
+                self.retry(place, error, now_ns, recorder);
+            }
+            Refusal::Fail => {
                 let partition = self.pool[place].partition;
                 around.incident(now_ns, &self.flow.name, || {
                     let words = words.map_or_else(String::new, |words| format!(": {words}"));
-                    format!(
-                        "{} refused a batch of partition {partition}: {code}{words}",
-                        self.head.topic
-                    )
+                    let topic = &self.head.topic;
+                    format!("{topic} refused a batch of partition {partition}: {code}{words}")
                 });
-                if matches!(refusal, Refusal::FailIdentity) {
-                    self.identity_wanted = true;
-                }
                 self.fail(place, error, now_ns, recorder);
             }
         }
     }
 
-    fn judge(&self, place: u32, code: ErrorCode) -> Refusal {
-        let idempotent = self.identity.is_some();
+    fn judge(&self, code: ErrorCode) -> Refusal {
         match code {
-            ErrorCode::OutOfOrderSequenceNumber if idempotent => {
-                // Something before it is being retried: then it comes again after that.
-                let batch = &self.pool[place];
-                let partition = &self.partitions[batch.partition as usize];
-                let overtaken = partition.waiting().any(|other| {
-                    self.pool[other].attempts > 0 && self.pool[other].order < batch.order
-                });
-                if overtaken {
-                    Refusal::Retry {
-                        refresh_metadata: false,
-                    }
-                } else {
-                    Refusal::FailIdentity
-                }
-            }
-            ErrorCode::UnknownProducerId
+            // What went before is missing at the broker, or it has forgotten the producer. As Kafka's
+            // producer does since 2.5 (KIP-360), a new identity numbers what is left from zero.
+            ErrorCode::OutOfOrderSequenceNumber
+            | ErrorCode::UnknownProducerId
             | ErrorCode::InvalidProducerEpoch
             | ErrorCode::InvalidProducerIdMapping
-                if idempotent =>
+                if self.identity.is_some() || self.identity_wanted =>
             {
-                Refusal::FailIdentity
+                Refusal::RetryRenamed
             }
             code if code.is_retriable() => Refusal::Retry {
                 refresh_metadata: code.refreshes_metadata(),

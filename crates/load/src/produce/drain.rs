@@ -181,8 +181,8 @@ impl Producer {
         });
     }
 
-    /// Writes header and CRC, and compresses, when the batch goes out for the first time.
-    fn finish_batch(&mut self, place: u32) {
+    /// Writes header and CRC, and compresses: when the batch is full, or when it goes out before that.
+    pub(super) fn finish_batch(&mut self, place: u32) {
         let batch = &mut self.pool[place];
         if batch.is_finished {
             return;

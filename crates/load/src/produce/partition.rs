@@ -39,12 +39,12 @@ impl Partition {
     }
 
     /// Closes the open batch: it takes no more records and waits to be sent.
-    pub(crate) fn close_open(&mut self, pool: &mut BatchPool) {
-        if let Some(place) = self.open.take() {
-            pool[place].order = self.next_order;
-            self.next_order += 1;
-            self.queue.push_back(place);
-        }
+    pub(crate) fn close_open(&mut self, pool: &mut BatchPool) -> Option<u32> {
+        let place = self.open.take()?;
+        pool[place].order = self.next_order;
+        self.next_order += 1;
+        self.queue.push_back(place);
+        Some(place)
     }
 
     /// Puts a batch that must be sent again back to where it belongs.
