@@ -26,6 +26,7 @@ pub mod cluster;
 pub mod config;
 pub mod connection;
 mod interrupt;
+pub mod release;
 mod secret;
 
 pub use cluster::{Cluster, ClusterError};

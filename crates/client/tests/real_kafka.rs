@@ -1,7 +1,12 @@
 //! Everything the client can ask, against a Kafka that somebody has started:
 //! `KGAUGE_KAFKA=host:port cargo test -p kgauge-client --test real_kafka -- --ignored`.
 
-use kgauge_client::admin::{CreateTopicError, NewTopic};
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use kgauge_client::admin::{
+    ConfigChange, ConfigResource, ConfigSource, CreateTopicError, NewTopic,
+};
+use kgauge_client::release::ReleaseGuess;
 use kgauge_client::{ClientConfig, Cluster};
 
 fn cluster() -> Cluster {
@@ -70,4 +75,70 @@ fn producer_ids_are_handed_out() {
     println!("{:#?}", cluster.metadata());
     let id = cluster.metadata().brokers[0].id;
     println!("{:?}", cluster.api_versions(id).unwrap());
+}
+
+#[test]
+#[ignore = "needs a real Kafka: KGAUGE_KAFKA=host:port"]
+fn settings_sizes_and_groups_are_told() {
+    let mut cluster = cluster();
+    let topic = topic("facts");
+    cluster.create_topic(&topic).unwrap();
+    let settings = cluster
+        .describe_configs(ConfigResource::Topic(&topic.name))
+        .unwrap();
+    let retention = settings
+        .iter()
+        .find(|entry| entry.name == "retention.ms")
+        .unwrap();
+    assert_eq!(retention.value.as_deref(), Some("60000"));
+    assert_eq!(retention.source, ConfigSource::Topic);
+    let change = |value: Option<&str>| ConfigChange {
+        name: "retention.ms".to_owned(),
+        value: value.map(str::to_owned),
+    };
+    for (value, source) in [
+        (Some("1234567"), ConfigSource::Topic),
+        (None, ConfigSource::Default),
+    ] {
+        cluster
+            .alter_configs(ConfigResource::Topic(&topic.name), &[change(value)])
+            .unwrap();
+        // The change reaches the broker's own picture a moment later.
+        while cluster
+            .describe_configs(ConfigResource::Topic(&topic.name))
+            .unwrap()
+            .iter()
+            .all(|entry| entry.name != "retention.ms" || entry.source != source)
+        {
+            std::thread::yield_now();
+        }
+    }
+    let id = cluster.metadata().brokers[0].id;
+    let broker = cluster
+        .describe_configs(ConfigResource::Broker(id))
+        .unwrap();
+    assert!(
+        broker
+            .iter()
+            .any(|entry| entry.name == "num.network.threads")
+    );
+    let dirs = cluster.describe_log_dirs(id, Some(&[&topic.name])).unwrap();
+    println!("{dirs:#?}");
+    assert_eq!(
+        dirs.iter().map(|dir| dir.partitions.len()).sum::<usize>(),
+        3
+    );
+    let rooms = cluster.describe_log_dirs(id, Some(&[])).unwrap();
+    println!("{rooms:?}");
+    assert!(
+        rooms
+            .iter()
+            .all(|dir| dir.partitions.is_empty() && dir.usable_bytes.is_some())
+    );
+    cluster
+        .delete_group("kgauge-client-test-no-such-group")
+        .unwrap();
+    let versions = cluster.api_versions(id).unwrap();
+    println!("release: {}", ReleaseGuess::from_api_versions(&versions));
+    cluster.delete_topic(&topic.name).unwrap();
 }

@@ -64,7 +64,7 @@ pub enum CreateTopicError {
         topic: String,
         /// What went wrong.
         #[source]
-        error: ClusterError,
+        error: Box<ClusterError>,
         /// Whether the topic may exist now all the same.
         may_exist: bool,
     },
@@ -198,7 +198,7 @@ impl Cluster {
             },
             WaitError::Cluster(error) => CreateTopicError::Cluster {
                 topic: topic.name.clone(),
-                error,
+                error: Box::new(error),
                 may_exist: true,
             },
         })
@@ -210,7 +210,7 @@ impl CreateTopicError {
         let may_exist = error.may_have_been_done();
         CreateTopicError::Cluster {
             topic,
-            error,
+            error: Box::new(error),
             may_exist,
         }
     }

@@ -46,7 +46,7 @@ pub enum DeleteTopicError {
         topic: String,
         /// What went wrong.
         #[source]
-        error: ClusterError,
+        error: Box<ClusterError>,
     },
 }
 
@@ -105,7 +105,7 @@ impl Cluster {
                 },
                 WaitError::Cluster(error) => DeleteTopicError::Cluster {
                     topic: topic.to_owned(),
-                    error,
+                    error: Box::new(error),
                 },
             })
     }
@@ -114,7 +114,7 @@ impl Cluster {
         let name = || topic.to_owned();
         let failed = |error| DeleteTopicError::Cluster {
             topic: name(),
-            error,
+            error: Box::new(error),
         };
         let limit = self.request_limit(deadline);
         let controller = self.controller().map_err(failed)?;

@@ -1,12 +1,18 @@
 //! What an administrator asks of a cluster: one file for each operation.
 
+mod configs;
 mod create_topics;
+mod delete_groups;
 mod delete_topics;
+mod log_dirs;
 mod offsets;
 mod producer_id;
 mod topic_wait;
 
+pub use configs::{ConfigChange, ConfigEntry, ConfigResource, ConfigSource, ConfigsError};
 pub use create_topics::{CreateTopicError, NewTopic};
+pub use delete_groups::DeleteGroupError;
 pub use delete_topics::DeleteTopicError;
+pub use log_dirs::{LogDir, LogDirPartition, LogDirsError};
 pub use offsets::{OffsetAt, OffsetsError};
 pub use producer_id::{ProducerId, ProducerIdError};

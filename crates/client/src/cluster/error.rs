@@ -3,13 +3,14 @@
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 
+use crate::config::Address;
 use crate::connection::{CallError, ConnectError};
 
 /// Why an exchange with a cluster did not work out.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
     /// None of the bootstrap servers could be used.
-    #[error("no bootstrap server can be used:\n{}", attempt_lines(attempts))]
+    #[error("{}", attempt_words(attempts))]
     NoServer {
         /// One for each server, in the order of the configuration.
         attempts: Vec<ClusterError>,
@@ -17,6 +18,12 @@ pub enum ClusterError {
     /// A bootstrap server cannot be reached.
     #[error(transparent)]
     Bootstrap(ConnectError),
+    /// A server knows no metadata, so that it is no broker.
+    #[error("{address} speaks Kafka's protocol, but is no broker: it does not answer Metadata")]
+    NoBrokerThere {
+        /// As the user gave it.
+        address: Address,
+    },
     /// A broker cannot be reached where it says that it listens.
     #[error("broker {broker_id}: {error}")]
     Connect {
@@ -86,9 +93,13 @@ pub(crate) fn broker_words(message: &Option<String>) -> String {
     }
 }
 
-fn attempt_lines(attempts: &[ClusterError]) -> String {
-    let line = |error: &ClusterError| format!("  {error}; {}", error.cure());
-    attempts.iter().map(line).collect::<Vec<_>>().join("\n")
+fn attempt_words(attempts: &[ClusterError]) -> String {
+    if let [only] = attempts {
+        return only.to_string();
+    }
+    let line = |error: &ClusterError| format!("\n  {error}; {}", error.cure());
+    let lines: String = attempts.iter().map(line).collect();
+    format!("none of the bootstrap servers can be used:{lines}")
 }
 
 /// Whether and how an operation may go on after an error.
@@ -149,6 +160,7 @@ impl ClusterError {
             } => Next::GiveUp,
             ClusterError::Topic { code, .. } => Next::after(*code),
             ClusterError::Call(_)
+            | ClusterError::NoBrokerThere { .. }
             | ClusterError::UnknownPartition { .. }
             | ClusterError::Interrupted => Next::GiveUp,
         }
@@ -172,6 +184,9 @@ impl ClusterError {
                 _ => "give the address of a Kafka broker that is up",
             },
             ClusterError::Bootstrap(error) => error.cure(),
+            ClusterError::NoBrokerThere { .. } => {
+                "it is probably the listener of a KRaft controller: give that of a broker"
+            }
             ClusterError::Connect { .. } => {
                 "the broker advertises this address itself: start it, or correct \
                  advertised.listeners in its server.properties so that this machine can reach it"

@@ -299,6 +299,11 @@ fn ask(
     topics: &[String],
     limit: Duration,
 ) -> Result<Metadata, ClusterError> {
+    if connection.api_versions().range(ApiKey::Metadata).is_none() {
+        return Err(ClusterError::NoBrokerThere {
+            address: connection.address().clone(),
+        });
+    }
     let version = connection.version(ApiKey::Metadata, MetadataRequest::VERSIONS)?;
     let request = Metadata::request(Some(topics), version);
     let reply = connection.call_between(&request, version..=version, limit)?;

@@ -4,6 +4,7 @@
 //! answers in version 0 with UNSUPPORTED_VERSION and, since 2.4, the range that it does know.
 //! Brokers before 0.10 do not know the request and close the connection.
 
+use std::net::SocketAddr;
 use std::time::Instant;
 
 use kgauge_wire::api::ApiKey;
@@ -14,7 +15,9 @@ use kgauge_wire::messages::{ApiVersionsRequest, ApiVersionsResponse, Message};
 use super::error::ConnectError;
 use super::foreign::{self, Foreign};
 use super::frame::FrameError;
-use super::{ApiVersions, Connection, Failure};
+use super::{ApiVersions, Connection, Failure, probe};
+use crate::config::Address;
+use crate::interrupt::Interrupt;
 
 /// Answers to ApiVersions have a header of version 0, which is the correlation id alone.
 const HEADER_BYTES: usize = 4;
@@ -32,10 +35,10 @@ pub(super) fn shake(
                 i32::from_be_bytes([a, b, c, d]),
                 i16::from_be_bytes([high, low]),
             ),
-            None => return Err(not_kafka(connection, &body)),
+            None => return Err(not_kafka(connection, &as_sent(&body))),
         };
         if id != connection.correlation_id {
-            return Err(not_kafka(connection, &body));
+            return Err(not_kafka(connection, &as_sent(&body)));
         }
         let malformed = |error| ConnectError::Malformed {
             address: connection.address.clone(),
@@ -115,15 +118,44 @@ fn ask(
     })
 }
 
+/// The beginning of what the peer sent: its frame's length belongs to it.
+fn as_sent(body: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
+    let shown = &body[..body.len().min(foreign::PREVIEW_BYTES_MAX)];
+    [&length.to_be_bytes(), shown].concat()
+}
+
 fn not_kafka(connection: &Connection, received: &[u8]) -> ConnectError {
-    let foreign = Foreign::recognise(received);
+    foreign_error(&connection.address, Foreign::recognise(received), received)
+}
+
+fn foreign_error(address: &Address, foreign: Foreign, received: &[u8]) -> ConnectError {
     let preview = match foreign {
         Foreign::Tls | Foreign::Bytes => String::new(),
         _ => foreign::preview(received),
     };
     ConnectError::Foreign {
-        address: connection.address.clone(),
+        address: address.clone(),
         foreign,
         preview,
+    }
+}
+
+/// Finds out more about a port that closed the connection or kept silent.
+pub(super) fn explain(
+    error: ConnectError,
+    peer: SocketAddr,
+    interrupt: &Interrupt,
+) -> ConnectError {
+    let riddle = matches!(
+        error,
+        ConnectError::Closed { .. } | ConnectError::Silent { .. }
+    );
+    match riddle
+        .then(|| probe::second_look(peer, interrupt))
+        .flatten()
+    {
+        Some((foreign, received)) => foreign_error(error.address(), foreign, &received),
+        None => error,
     }
 }

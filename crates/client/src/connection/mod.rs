@@ -6,6 +6,7 @@ mod error;
 mod foreign;
 mod frame;
 mod handshake;
+mod probe;
 mod reply;
 
 use std::net::{SocketAddr, TcpStream};
@@ -92,8 +93,17 @@ impl Connection {
             broken: false,
             used: Instant::now(),
         };
-        connection.api_versions = handshake::shake(&mut connection, deadline)?;
-        Ok(connection)
+        match handshake::shake(&mut connection, deadline) {
+            Ok(api_versions) => {
+                connection.api_versions = api_versions;
+                Ok(connection)
+            }
+            Err(error) => {
+                // The riddle's server may serve one connection at a time.
+                drop(connection);
+                Err(handshake::explain(error, peer, interrupt))
+            }
+        }
     }
 
     /// The broker's address as it was given.

@@ -1,0 +1,276 @@
+//! DescribeConfigs and IncrementalAlterConfigs: the settings of topics and brokers.
+
+use std::time::Instant;
+
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::describe_configs::{
+    DescribeConfigsResource, DescribeConfigsResourceResult,
+};
+use kgauge_wire::messages::incremental_alter_configs::{AlterConfigsResource, AlterableConfig};
+use kgauge_wire::messages::{DescribeConfigsRequest, IncrementalAlterConfigsRequest, Message};
+
+use crate::cluster::{Cluster, ClusterError, Failed, Next, broker_words};
+
+/// Whose settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConfigResource<'a> {
+    /// A topic's.
+    Topic(&'a str),
+    /// A broker's.
+    Broker(i32),
+}
+
+impl ConfigResource<'_> {
+    /// Kafka's number for the kind (`ConfigResource.Type`).
+    fn kind(self) -> i8 {
+        match self {
+            ConfigResource::Topic(_) => 2,
+            ConfigResource::Broker(_) => 4,
+        }
+    }
+
+    fn name(self) -> String {
+        match self {
+            ConfigResource::Topic(name) => name.to_owned(),
+            ConfigResource::Broker(id) => id.to_string(),
+        }
+    }
+
+    fn words(self) -> String {
+        match self {
+            ConfigResource::Topic(name) => format!("topic {name}"),
+            ConfigResource::Broker(id) => format!("broker {id}"),
+        }
+    }
+}
+
+/// Where a value comes from (`DescribeConfigsResponse.ConfigSource`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConfigSource {
+    /// Set on the topic.
+    Topic,
+    /// Set on this broker while it ran.
+    DynamicBroker,
+    /// Set for all brokers while they ran.
+    DynamicDefault,
+    /// Written in the broker's server.properties.
+    File,
+    /// Kafka's own default.
+    Default,
+    /// Brokers before 1.1 only say whether it is a default; newer ones may have more sources.
+    Other,
+}
+
+/// One setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigEntry {
+    /// Its key.
+    pub name: String,
+    /// Its value; brokers keep those of passwords to themselves.
+    pub value: Option<String>,
+    /// Where the value comes from.
+    pub source: ConfigSource,
+    /// Whether it is a password or the like.
+    pub is_sensitive: bool,
+}
+
+/// A change of one setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigChange {
+    /// The key.
+    pub name: String,
+    /// The new value; `None` goes back to the default.
+    pub value: Option<String>,
+}
+
+/// Why settings could not be read or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigsError {
+    /// The broker refused it.
+    #[error("settings of {resource}: {code}{}", broker_words(message))]
+    Refused {
+        /// Whose settings.
+        resource: String,
+        /// The broker's code.
+        code: ErrorCode,
+        /// The broker's words.
+        message: Option<String>,
+    },
+    /// The answer says nothing about them.
+    #[error("settings of {resource}: the broker's answer does not mention them")]
+    Unanswered {
+        /// Whose settings.
+        resource: String,
+    },
+    /// The cluster could not be asked.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
+}
+
+impl ConfigsError {
+    fn next(&self) -> Next {
+        match self {
+            ConfigsError::Refused { code, .. } => Next::after(*code),
+            ConfigsError::Unanswered { .. } => Next::GiveUp,
+            ConfigsError::Cluster(error) => error.next(),
+        }
+    }
+
+    fn refused(
+        resource: ConfigResource<'_>,
+        code: i16,
+        message: Option<&str>,
+    ) -> Result<(), ConfigsError> {
+        ErrorCode::from(code)
+            .ok()
+            .map_err(|code| ConfigsError::Refused {
+                resource: resource.words(),
+                code,
+                message: message.map(str::to_owned),
+            })
+    }
+
+    /// What the user can do about it.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            ConfigsError::Refused { code, .. } => match code {
+                ErrorCode::TopicAuthorizationFailed | ErrorCode::ClusterAuthorizationFailed => {
+                    "give this client the right to see and change settings"
+                }
+                ErrorCode::InvalidConfig | ErrorCode::InvalidRequest => "correct the setting",
+                _ => "look at the broker's log",
+            },
+            ConfigsError::Unanswered { .. } => "look at the broker's log",
+            ConfigsError::Cluster(error) => error.cure(),
+        }
+    }
+}
+
+impl Cluster {
+    /// All settings of a topic or broker as they take effect, sorted by name.
+    pub fn describe_configs(
+        &mut self,
+        resource: ConfigResource<'_>,
+    ) -> Result<Vec<ConfigEntry>, ConfigsError> {
+        self.retrying(|cluster, deadline| {
+            let attempt = cluster.describe_configs_once(resource, deadline);
+            attempt.map_err(|error| Failed {
+                next: error.next(),
+                error,
+            })
+        })
+    }
+
+    /// Changes some settings of a topic or broker; the others stay. Needs Kafka 2.3.
+    pub fn alter_configs(
+        &mut self,
+        resource: ConfigResource<'_>,
+        changes: &[ConfigChange],
+    ) -> Result<(), ConfigsError> {
+        self.retrying(|cluster, deadline| {
+            let attempt = cluster.alter_configs_once(resource, changes, deadline);
+            attempt.map_err(|error| Failed {
+                next: error.next(),
+                error,
+            })
+        })
+    }
+
+    /// A broker answers for its own settings only, anybody for a topic's.
+    fn answering(&self, resource: ConfigResource<'_>) -> Result<i32, ClusterError> {
+        match resource {
+            ConfigResource::Broker(id) => Ok(id),
+            ConfigResource::Topic(_) => self.any_broker(),
+        }
+    }
+
+    fn describe_configs_once(
+        &mut self,
+        resource: ConfigResource<'_>,
+        deadline: Instant,
+    ) -> Result<Vec<ConfigEntry>, ConfigsError> {
+        let request = DescribeConfigsRequest {
+            resources: vec![DescribeConfigsResource {
+                resource_type: resource.kind(),
+                resource_name: resource.name().into(),
+                configuration_keys: None,
+            }],
+            ..DescribeConfigsRequest::default()
+        };
+        let limit = self.request_limit(deadline);
+        let connection = self.connection(self.answering(resource)?, deadline)?;
+        let reply = connection
+            .call_between(&request, DescribeConfigsRequest::VERSIONS, limit)
+            .map_err(ClusterError::from)?;
+        let version = reply.version();
+        let answer = reply.decode().map_err(ClusterError::from)?;
+        let unanswered = || ConfigsError::Unanswered {
+            resource: resource.words(),
+        };
+        let result = answer.results.first().ok_or_else(unanswered)?;
+        ConfigsError::refused(resource, result.error_code, result.error_message.as_deref())?;
+        let mut entries: Vec<ConfigEntry> = result
+            .configs
+            .iter()
+            .map(|told| entry(told, version))
+            .collect();
+        entries.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(entries)
+    }
+
+    fn alter_configs_once(
+        &mut self,
+        resource: ConfigResource<'_>,
+        changes: &[ConfigChange],
+        deadline: Instant,
+    ) -> Result<(), ConfigsError> {
+        let change = |change: &ConfigChange| AlterableConfig {
+            name: change.name.clone().into(),
+            // AlterConfigOp.OpType: 0 sets, 1 deletes.
+            config_operation: i8::from(change.value.is_none()),
+            value: change.value.clone().map(Into::into),
+        };
+        let request = IncrementalAlterConfigsRequest {
+            resources: vec![AlterConfigsResource {
+                resource_type: resource.kind(),
+                resource_name: resource.name().into(),
+                configs: changes.iter().map(change).collect(),
+            }],
+            validate_only: false,
+        };
+        let limit = self.request_limit(deadline);
+        let broker_id = match resource {
+            ConfigResource::Broker(id) => id,
+            ConfigResource::Topic(_) => self.controller()?,
+        };
+        let reply = self
+            .connection(broker_id, deadline)?
+            .call_between(&request, IncrementalAlterConfigsRequest::VERSIONS, limit)
+            .map_err(ClusterError::from)?;
+        let answer = reply.decode().map_err(ClusterError::from)?;
+        let unanswered = || ConfigsError::Unanswered {
+            resource: resource.words(),
+        };
+        let result = answer.responses.first().ok_or_else(unanswered)?;
+        ConfigsError::refused(resource, result.error_code, result.error_message.as_deref())
+    }
+}
+
+fn entry(told: &DescribeConfigsResourceResult<'_>, version: i16) -> ConfigEntry {
+    let source = match told.config_source {
+        _ if version == 0 && told.is_default => ConfigSource::Default,
+        _ if version == 0 => ConfigSource::Other,
+        1 => ConfigSource::Topic,
+        2 => ConfigSource::DynamicBroker,
+        3 => ConfigSource::DynamicDefault,
+        4 => ConfigSource::File,
+        5 => ConfigSource::Default,
+        _ => ConfigSource::Other,
+    };
+    ConfigEntry {
+        name: told.name.to_string(),
+        value: told.value.as_ref().map(ToString::to_string),
+        source,
+        is_sensitive: told.is_sensitive,
+    }
+}

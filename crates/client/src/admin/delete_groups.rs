@@ -1,0 +1,148 @@
+//! DeleteGroups, at the group's own coordinator.
+
+use std::time::Instant;
+
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::{
+    DeleteGroupsRequest, FindCoordinatorRequest, FindCoordinatorResponse, Message,
+};
+
+use crate::cluster::{Cluster, ClusterError, Failed, Next};
+
+/// The first version that asks for several coordinators at once, and answers in a list.
+const VERSION_WITH_LIST: i16 = 4;
+
+/// Why a group is, or may be, still there.
+#[derive(Debug, thiserror::Error)]
+pub enum DeleteGroupError {
+    /// The coordinator refused it.
+    #[error("group {group} was not deleted: {code}")]
+    Refused {
+        /// Its id.
+        group: String,
+        /// The broker's code.
+        code: ErrorCode,
+    },
+    /// The answer says nothing about the group.
+    #[error("group {group}: the broker's answer does not mention it")]
+    Unanswered {
+        /// Its id.
+        group: String,
+    },
+    /// The cluster could not be asked.
+    #[error("group {group}: {error}")]
+    Cluster {
+        /// Its id.
+        group: String,
+        /// What went wrong.
+        #[source]
+        error: Box<ClusterError>,
+    },
+}
+
+impl DeleteGroupError {
+    fn next(&self) -> Next {
+        match self {
+            DeleteGroupError::Refused { code, .. } => Next::after(*code),
+            DeleteGroupError::Unanswered { .. } => Next::GiveUp,
+            DeleteGroupError::Cluster { error, .. } => error.next(),
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            DeleteGroupError::Refused {
+                code: ErrorCode::NonEmptyGroup,
+                ..
+            } => "stop its consumers; without members it goes away after offsets.retention.minutes",
+            _ => "delete it by hand with kafka-consumer-groups --delete",
+        }
+    }
+}
+
+impl Cluster {
+    /// Deletes a consumer group and its committed offsets. A group that is not there is fine.
+    /// Needs Kafka 1.1; older releases forget empty groups by themselves.
+    pub fn delete_group(&mut self, group: &str) -> Result<(), DeleteGroupError> {
+        self.retrying(|cluster, deadline| {
+            let attempt = cluster.delete_group_once(group, deadline);
+            attempt.map_err(|error| Failed {
+                next: error.next(),
+                error,
+            })
+        })
+    }
+
+    /// The broker that coordinates a consumer group.
+    pub fn group_coordinator(&mut self, group: &str) -> Result<i32, ClusterError> {
+        self.retrying(|cluster, deadline| Ok(cluster.group_coordinator_once(group, deadline)?))
+    }
+
+    fn delete_group_once(
+        &mut self,
+        group: &str,
+        deadline: Instant,
+    ) -> Result<(), DeleteGroupError> {
+        let failed = |error| DeleteGroupError::Cluster {
+            group: group.to_owned(),
+            error: Box::new(error),
+        };
+        let broker_id = self
+            .group_coordinator_once(group, deadline)
+            .map_err(failed)?;
+        let request = DeleteGroupsRequest {
+            groups_names: vec![group.into()],
+        };
+        let reply = self.call(broker_id, &request).map_err(failed)?;
+        let answer = reply.decode().map_err(|error| failed(error.into()))?;
+        let result = answer
+            .results
+            .iter()
+            .find(|result| result.group_id == group);
+        let group = || group.to_owned();
+        let result = result.ok_or_else(|| DeleteGroupError::Unanswered { group: group() })?;
+        match ErrorCode::from(result.error_code) {
+            ErrorCode::None | ErrorCode::GroupIdNotFound => Ok(()),
+            code => Err(DeleteGroupError::Refused {
+                group: group(),
+                code,
+            }),
+        }
+    }
+
+    fn group_coordinator_once(
+        &mut self,
+        group: &str,
+        deadline: Instant,
+    ) -> Result<i32, ClusterError> {
+        let limit = self.request_limit(deadline);
+        let connection = self.connection(self.any_broker()?, deadline)?;
+        let version =
+            connection.version(ApiKey::FindCoordinator, FindCoordinatorRequest::VERSIONS)?;
+        let mut request = FindCoordinatorRequest::default();
+        if version >= VERSION_WITH_LIST {
+            request.coordinator_keys = vec![group.into()];
+        } else {
+            request.key = group.into();
+        }
+        let reply = connection.call_between(&request, version..=version, limit)?;
+        coordinator(&reply.decode()?)
+    }
+}
+
+fn coordinator(answer: &FindCoordinatorResponse<'_>) -> Result<i32, ClusterError> {
+    let (node_id, code, message) = match answer.coordinators.first() {
+        Some(told) => (told.node_id, told.error_code, &told.error_message),
+        None => (answer.node_id, answer.error_code, &answer.error_message),
+    };
+    match ErrorCode::from(code) {
+        ErrorCode::None => Ok(node_id),
+        code => Err(ClusterError::Refused {
+            api: ApiKey::FindCoordinator,
+            code,
+            message: message.as_ref().map(ToString::to_string),
+        }),
+    }
+}

@@ -1,0 +1,124 @@
+//! DescribeLogDirs: where a broker keeps its logs, how long they are, how much room is left.
+
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::describe_log_dirs::{DescribableLogDirTopic, DescribeLogDirsResult};
+use kgauge_wire::messages::{DescribeLogDirsRequest, DescribeLogDirsResponse};
+
+use crate::cluster::{Cluster, ClusterError};
+
+/// A directory of `log.dirs`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogDir {
+    /// Its path on the broker.
+    pub path: String,
+    /// [`ErrorCode::None`], or why it is out of service.
+    pub error: ErrorCode,
+    /// Size of its file system in bytes; brokers before 3.3 don't say.
+    pub total_bytes: Option<u64>,
+    /// Room left in its file system in bytes; brokers before 3.3 don't say.
+    pub usable_bytes: Option<u64>,
+    /// The replicas in it.
+    pub partitions: Vec<LogDirPartition>,
+}
+
+/// A replica's log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogDirPartition {
+    /// The topic's name.
+    pub topic: String,
+    /// The partition's index.
+    pub partition: i32,
+    /// Length of its segments in bytes.
+    pub size_bytes: u64,
+    /// How far it is behind, in records: behind the high watermark for the current replica, behind
+    /// the current replica for one that is being moved.
+    pub offset_lag: i64,
+}
+
+/// Why a broker does not say.
+#[derive(Debug, thiserror::Error)]
+#[error("log directories of broker {broker_id}: {error}")]
+pub struct LogDirsError {
+    /// Who was asked.
+    pub broker_id: i32,
+    /// What went wrong.
+    #[source]
+    pub error: ClusterError,
+}
+
+impl Cluster {
+    /// A broker's log directories with the replicas of these topics; `None` for all topics.
+    pub fn describe_log_dirs(
+        &mut self,
+        broker_id: i32,
+        topics: Option<&[&str]>,
+    ) -> Result<Vec<LogDir>, LogDirsError> {
+        self.retrying(|cluster, _| Ok(cluster.describe_log_dirs_once(broker_id, topics)?))
+            .map_err(|failed: ClusterError| LogDirsError {
+                broker_id,
+                error: failed,
+            })
+    }
+
+    fn describe_log_dirs_once(
+        &mut self,
+        broker_id: i32,
+        topics: Option<&[&str]>,
+    ) -> Result<Vec<LogDir>, ClusterError> {
+        let topics = match topics {
+            None => None,
+            Some(topics) => Some(self.all_partitions(topics)?),
+        };
+        let reply = self.call(broker_id, &DescribeLogDirsRequest { topics })?;
+        let answer: DescribeLogDirsResponse<'_> = reply.decode()?;
+        ErrorCode::from(answer.error_code)
+            .ok()
+            .map_err(|code| ClusterError::Refused {
+                api: kgauge_wire::api::ApiKey::DescribeLogDirs,
+                code,
+                message: None,
+            })?;
+        Ok(answer.results.iter().map(log_dir).collect())
+    }
+
+    /// The request names partitions one by one.
+    fn all_partitions(
+        &mut self,
+        topics: &[&str],
+    ) -> Result<Vec<DescribableLogDirTopic<'static>>, ClusterError> {
+        let mut all = Vec::new();
+        for &topic in topics {
+            self.leader(topic, 0)?;
+            let partitions = self
+                .metadata()
+                .topic(topic)
+                .map_or(&[][..], |told| &told.partitions);
+            let indices = partitions.iter().map(|partition| partition.index).collect();
+            all.push(DescribableLogDirTopic {
+                topic: topic.to_owned().into(),
+                partitions: indices,
+            });
+        }
+        Ok(all)
+    }
+}
+
+fn log_dir(told: &DescribeLogDirsResult<'_>) -> LogDir {
+    let mut partitions = Vec::new();
+    for topic in &told.topics {
+        partitions.extend(topic.partitions.iter().map(|partition| LogDirPartition {
+            topic: topic.name.to_string(),
+            partition: partition.partition_index,
+            size_bytes: u64::try_from(partition.partition_size).unwrap_or(0),
+            offset_lag: partition.offset_lag,
+        }));
+    }
+    LogDir {
+        path: told.log_dir.to_string(),
+        error: ErrorCode::from(told.error_code),
+        // -1 stands for "not known".
+        total_bytes: u64::try_from(told.total_bytes).ok(),
+        usable_bytes: u64::try_from(told.usable_bytes).ok(),
+        partitions,
+    }
+}
