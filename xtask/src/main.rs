@@ -1,6 +1,7 @@
 //! Project scripts: `cargo xtask <command>`. One module a command.
 
 mod codegen;
+mod golden_batches;
 
 use anyhow::{Result, bail};
 
@@ -10,7 +11,10 @@ cargo xtask <command>
 
   codegen [--check]   write crates/wire's messages from Kafka's own definitions;
                       --check: only say whether the checked-in files are the same
-  golden [--check]    remake crates/wire/tests/golden with Kafka's own Java classes";
+  golden [--check]    remake crates/wire/tests/golden with Kafka's own Java classes
+  golden-batches [--check | --read]
+                      remake crates/wire/tests/golden_batches with Kafka's own Java classes;
+                      --read: have those classes read what crates/wire writes";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -21,6 +25,7 @@ fn main() -> Result<()> {
     match command {
         "codegen" => codegen::run(rest),
         "golden" => codegen::golden::run(rest),
+        "golden-batches" => golden_batches::run(rest),
         _ => bail!("{USAGE}"),
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn definitions(release: &str) -> Result<PathBuf> {
 }
 
 /// The Java class path with `kafka-clients` of `release` and what its JSON converters need.
-pub(super) fn class_path(release: &str) -> Result<String> {
+pub(crate) fn class_path(release: &str) -> Result<String> {
     let folder = folder(release)?;
     let jars = folder.join("jars");
     if !jars.is_dir() {

@@ -8,7 +8,7 @@ mod apis;
 mod definition;
 mod emit;
 pub(crate) mod golden;
-mod maven;
+pub(crate) mod maven;
 mod merge;
 mod model;
 mod names;
@@ -23,7 +23,7 @@ use definition::Definition;
 use model::{Group, Message};
 
 /// The release whose definitions are followed in every version that it still has.
-const RELEASE_NEW: &str = "4.3.1";
+pub(crate) const RELEASE_NEW: &str = "4.3.1";
 /// The release that still defines the versions which 4.x dropped.
 const RELEASE_OLD: &str = "3.9.1";
 
