@@ -34,9 +34,9 @@ pub struct FlowSummary {
     pub latencies: Latencies,
     /// Records by what became of them, those intended in the hold stage.
     pub records: RecordCounts,
-    /// The same over all stages.
+    /// The same over all stages of every repeat that was begun, also of those that failed.
     pub records_all_stages: RecordCounts,
-    /// What went wrong in any stage, by code.
+    /// What went wrong in any stage of any repeat, by code.
     pub errors: Vec<ErrorSummary>,
     /// Requests and batches; null when no request was answered.
     pub batching: Option<Batching>,
@@ -44,7 +44,7 @@ pub struct FlowSummary {
     pub throttling: Option<Throttling>,
     /// How late the generator was; null for closed loops and consumers.
     pub lateness: Option<Lateness>,
-    /// Little's law, where records in flight were measured.
+    /// Little's law; null when nothing was acked.
     pub little: Option<LittlesLaw>,
     /// What an ack meant; null for flows that send nothing.
     pub ack: Option<AckMeaning>,
@@ -152,19 +152,20 @@ pub struct Throttling {
     pub total_ns: u64,
 }
 
-/// Little's law over the hold stage: records in flight = rate × mean time from intended to acked.
+/// Little's law over the hold stage: records in flight = rate × mean time from handing over to ack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LittlesLaw {
-    /// L, measured: mean number of records handed over and not yet answered.
-    pub in_flight_mean: f64,
+    /// L, measured: mean number of records handed over and not yet answered; null when the load
+    /// engine did not count it.
+    pub in_flight_mean: Option<f64>,
     /// λ: records acked a second.
     pub records_per_s: f64,
     /// W: mean service time (acked - sent), in nanoseconds.
     pub service_mean_ns: f64,
-    /// (λ × W - L) / L.
-    pub residual: f64,
-    /// True when the residual is at most 2 % (closed loop) or 5 % (open).
-    pub holds: bool,
+    /// (λ × W - L) / L; null without L.
+    pub residual: Option<f64>,
+    /// True when the residual is at most 2 % (closed loop) or 5 % (open); null without L.
+    pub holds: Option<bool>,
     /// What must stand beside the latency.
     pub sentence: String,
 }

@@ -5,6 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::statistics::Spread;
 
+/// A record counts as late when it is handed over more than this after its intended time: 1 ms,
+/// which timers of the pacing kind reach with ease (wrk2 promises as much) and below which few
+/// people read Kafka latencies.
+pub const LATE_AFTER_NS: u64 = 1_000_000;
+
 /// How late an open loop's generator was.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Lateness {
@@ -63,3 +68,17 @@ pub enum GeneratorWord {
     /// Its CPU was not measured.
     Unknown,
 }
+
+/// A load thread that used more of its core than this in the hold had nothing to spare: the
+/// kernel's accounts are exact to a few percent.
+pub const THREAD_USE_LIMIT: f64 = 0.95;
+/// From here on there was little to spare; it is said, but it is no verdict.
+pub const THREAD_USE_NEAR: f64 = 0.80;
+/// More late records than this (beyond those that a full buffer explains) reach the p99.
+pub const LATE_PART_MAX: f64 = 0.01;
+/// More skipped records than this (beyond those that a full buffer explains) are a load other
+/// than the planned one.
+pub const SKIPPED_PART_MAX: f64 = 0.000_1;
+/// A buffer that is full for a part of the time delays the records of that time and those that
+/// are caught up after it: at most about as many again.
+pub const BLOCKED_FACTOR: f64 = 2.0;

@@ -8,6 +8,7 @@ pub mod latency;
 pub mod trial;
 pub mod verdict;
 pub mod warning;
+mod words;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -71,3 +71,71 @@ pub enum WarningKind {
     /// A percentile rests on few samples.
     FewSamples,
 }
+
+impl WarningKind {
+    /// What can be done about it.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            WarningKind::NotFinished => "Run it again to the end before you decide on it.",
+            WarningKind::CountsDisagree => {
+                "Trust neither figure: look at the brokers' logs, and at who else writes to the \
+                 topic."
+            }
+            WarningKind::CorruptRecords => {
+                "Look at the brokers' disks and memory; the data on them may be damaged."
+            }
+            WarningKind::SendsFailed => {
+                "Look at the errors by code; a rate with failed sends is not sustained."
+            }
+            WarningKind::SendsIndeterminate => {
+                "Raise delivery.timeout.ms or find out why brokers did not answer."
+            }
+            WarningKind::RecordsUnresolved => {
+                "Give the drain stage more time; if it stays, report it as an error of kgauge."
+            }
+            WarningKind::GeneratorLimited => {
+                "Give the generator more threads, more cores or a second machine."
+            }
+            WarningKind::GeneratorLate => {
+                "Lower the rate, or give the generator cores of its own, then run it again."
+            }
+            WarningKind::GeneratorUnknown => {
+                "Run it where the CPU time of threads can be read (/proc on Linux)."
+            }
+            WarningKind::RecordsSkipped => {
+                "The target did not take the load that was asked for: lower the rate to find what \
+                 it takes."
+            }
+            WarningKind::LittlesLawBroken => {
+                "Hold the load longer, so that it settles; in an open loop, do not use these \
+                 latencies."
+            }
+            WarningKind::FollowersBehind => {
+                "The rate of acks was not a rate of replication: use acks=all, or a lower rate."
+            }
+            WarningKind::AcksNone => "Use acks=1 or acks=all to learn what brokers really took.",
+            WarningKind::ClockAnomalies => "Look at the machine's clock source.",
+            WarningKind::ClockSource => "Use a machine, or a kernel setting, with tsc.",
+            WarningKind::DebugBuild => "Build with --release.",
+            WarningKind::Throttled => {
+                "Lift the quota of this client id, or take the figure for the quota's."
+            }
+            WarningKind::SameMachine => {
+                "Use a cluster on other machines for figures that decide something."
+            }
+            WarningKind::SingleRepeat => "Ask for repeats: --repeat 5.",
+            WarningKind::RepeatsMissing => {
+                "Run it again to the end; see the outcome of each repeat."
+            }
+            WarningKind::TwoModes => {
+                "Look at each repeat by itself; a restart that settles differently each time is a \
+                 finding."
+            }
+            WarningKind::WideInterval => "Ask for more repeats, or hold the load longer.",
+            WarningKind::ShortHold => "Hold the load for at least 10 s, better for minutes.",
+            WarningKind::FewSamples => {
+                "Hold the load longer: a percentile needs 100 samples beyond it."
+            }
+        }
+    }
+}

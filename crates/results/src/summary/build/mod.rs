@@ -1,33 +1,43 @@
 //! Makes the summary of a run folder.
 
-use super::{DefectSummary, RunSummary, Status, StudySummary, Summary, TargetSummary};
+mod ack;
+mod flow;
+mod generator;
+mod hold;
+mod latency;
+mod little;
+mod trial;
+mod verdict;
+mod warnings;
+
+use super::{
+    DefectSummary, GoalWord, RunSummary, Status, StudySummary, Summary, TargetSummary, TrialSummary,
+};
 use crate::folder::RunRead;
-use crate::run::{Build, RunStatus, Target};
+use crate::run::{Build, Outcome, RunStatus, Target};
 
 pub(super) fn summary(run: &RunRead) -> Summary {
-    let trials = Vec::new();
-    let status = status_of(run);
+    let target = target_summary(run);
+    let trials = trial::trials(run, &target.words);
+    let status = status_of(run, &trials);
+    let defects = run.defects.iter().map(|defect| DefectSummary {
+        file: defect.file.clone(),
+        line: defect.line,
+        what: defect.what.clone(),
+    });
     Summary {
         format: Summary::FORMAT,
         run: run_summary(run),
-        target: target_summary(run),
+        target,
         machine: run
             .environment
             .as_ref()
             .map(|environment| environment.machine.clone()),
         exit_status: exit_status(status),
         status,
-        warnings: Vec::new(),
+        warnings: warnings::of_run(run),
         trials,
-        defects: run
-            .defects
-            .iter()
-            .map(|defect| DefectSummary {
-                file: defect.file.clone(),
-                line: defect.line,
-                what: defect.what.clone(),
-            })
-            .collect(),
+        defects: defects.collect(),
     }
 }
 
@@ -83,14 +93,48 @@ fn target_summary(run: &RunRead) -> TargetSummary {
     }
 }
 
-fn status_of(run: &RunRead) -> Status {
+fn status_of(run: &RunRead, trials: &[TrialSummary]) -> Status {
     match run.status {
-        RunStatus::Running => Status::Running,
-        RunStatus::Complete => Status::Good,
-        RunStatus::Failed => Status::Failed,
-        RunStatus::Interrupted => Status::Interrupted,
-        RunStatus::CutShort => Status::CutShort,
+        RunStatus::Running => return Status::Running,
+        RunStatus::Failed => return Status::Failed,
+        RunStatus::Interrupted => return Status::Interrupted,
+        RunStatus::CutShort => return Status::CutShort,
+        RunStatus::Complete => {}
     }
+    let repeat_failed = trials.iter().any(|trial| {
+        let missing = trial.repeats_measured < trial.repeats_planned;
+        let failed = |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. }));
+        missing || trial.repeats.iter().any(|repeat| failed(&repeat.outcome))
+    });
+    if repeat_failed {
+        Status::Failed
+    } else if trials.iter().any(records_went_wrong) {
+        Status::SendsFailed
+    } else if trials.iter().any(goal_missed) {
+        Status::GoalMissed
+    } else {
+        Status::Good
+    }
+}
+
+fn records_went_wrong(trial: &TrialSummary) -> bool {
+    let flows = trial.flows.iter().any(|flow| {
+        let records = &flow.records_all_stages;
+        records.failed > 0
+            || records.indeterminate > 0
+            || records.unresolved != 0
+            || records.corrupt > 0
+    });
+    flows
+        || trial
+            .counted
+            .iter()
+            .any(|counted| counted.agrees == Some(false))
+}
+
+/// A goal without a figure is no success.
+fn goal_missed(trial: &TrialSummary) -> bool {
+    trial.goals.iter().any(|goal| goal.word != GoalWord::Held)
 }
 
 fn exit_status(status: Status) -> u8 {

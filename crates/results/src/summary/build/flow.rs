@@ -1,0 +1,227 @@
+//! The summary of one flow.
+
+use std::collections::BTreeMap;
+
+use kgauge_scenario::{FlowPlan, Shape, Trial};
+
+use super::ack::ack_meaning;
+use super::hold::{Hold, Measured, kind_of, merged, spread};
+use super::latency::latencies;
+use super::little::littles_law;
+use crate::folder::RepeatRead;
+use crate::histogram::Quantile;
+use crate::slice::{Counts, ErrorCounts, Kind, Slice, error_name};
+use crate::summary::generator::LATE_AFTER_NS;
+use crate::summary::words;
+use crate::summary::{
+    Batching, ErrorSummary, FlowKind, FlowSummary, Lateness, RecordCounts, Throttling, Throughput,
+};
+
+const MB: f64 = 1e6;
+const MIB: f64 = (1 << 20) as f64;
+
+/// All flows of a trial: those of the plan, or without one those that recorded anything.
+pub(super) fn flows(trial: Option<&Trial>, measured: &Measured<'_>) -> Vec<FlowSummary> {
+    let indexes = match trial {
+        Some(trial) => (0..trial.flows.len() as u16).collect(),
+        None => {
+            let repeats = measured.repeats.iter();
+            let mut seen = BTreeMap::new();
+            for index in repeats.flat_map(|repeat| repeat.flows.keys()) {
+                seen.insert(*index, ());
+            }
+            seen.into_keys().collect::<Vec<_>>()
+        }
+    };
+    let flows = indexes
+        .into_iter()
+        .map(|index| flow(index, trial, measured));
+    flows.collect()
+}
+
+fn flow(index: u16, trial: Option<&Trial>, measured: &Measured<'_>) -> FlowSummary {
+    let plan = trial.and_then(|trial| trial.flows.get(usize::from(index)));
+    let kind = kind_of(plan);
+    let holds = measured.holds(index);
+    let shape = match plan {
+        Some(FlowPlan::Produce(flow)) => Some(flow.shape),
+        _ => None,
+    };
+    let closed_loop = shape == Some(Shape::Max);
+    let open_loop = shape.is_some() && !closed_loop;
+    let totals = totals(&measured.begun, index);
+    let records = counted(holds.iter().map(|hold| hold.slice));
+    FlowSummary {
+        index,
+        name: plan.map_or_else(|| format!("flow-{index}"), |plan| plan.name().to_owned()),
+        kind,
+        members: plan.map(|plan| match plan {
+            FlowPlan::Produce(flow) => flow.producers,
+            FlowPlan::Consume(flow) => flow.consumers,
+        }),
+        shape: shape.map(shape_words),
+        closed_loop,
+        record_bytes: match plan {
+            Some(FlowPlan::Produce(flow)) => Some(flow.record.value_bytes),
+            _ => None,
+        },
+        throughput: throughput(&holds, kind),
+        latencies: latencies(&holds),
+        records,
+        records_all_stages: counted(all_stages(&measured.begun, index)),
+        errors: errors(&totals.1),
+        batching: batching(&holds, kind),
+        throttling: (totals.0.throttles > 0).then_some(Throttling {
+            count: totals.0.throttles,
+            total_ns: totals.0.throttle_ns,
+        }),
+        lateness: open_loop.then(|| lateness(&holds, &records)).flatten(),
+        little: littles_law(&holds, closed_loop),
+        ack: ack_meaning(plan, trial, &measured.repeats),
+    }
+}
+
+fn shape_words(shape: Shape) -> String {
+    match shape {
+        Shape::Max => "max".to_owned(),
+        Shape::Constant { per_second } => {
+            format!("constant, {} records/s", words::number(per_second))
+        }
+        Shape::Poisson { per_second } => {
+            format!("poisson, {} records/s", words::number(per_second))
+        }
+    }
+}
+
+fn throughput(holds: &[Hold<'_>], kind: FlowKind) -> Option<Throughput> {
+    let records_per_s = spread(holds, |hold| hold.records(kind) as f64 / hold.seconds())?;
+    let reads = holds
+        .iter()
+        .all(|hold| kind == FlowKind::Consume || hold.slice.counts.records_acked == 0);
+    let bytes_of = |counts: &Counts| {
+        if reads {
+            (counts.logical_bytes_consumed, counts.wire_bytes_consumed)
+        } else {
+            (counts.logical_bytes_acked, counts.wire_bytes_sent)
+        }
+    };
+    let logical = spread(holds, |hold| {
+        bytes_of(&hold.slice.counts).0 as f64 / hold.seconds()
+    })?;
+    let wire = spread(holds, |hold| {
+        bytes_of(&hold.slice.counts).1 as f64 / hold.seconds()
+    });
+    let wire = wire.filter(|wire| wire.max > 0.0);
+    Some(Throughput {
+        records_per_s,
+        logical_mb_per_s: logical.mean / MB,
+        logical_mib_per_s: logical.mean / MIB,
+        logical_bytes_per_s: logical,
+        wire_mb_per_s: wire.as_ref().map(|wire| wire.mean / MB),
+        wire_mib_per_s: wire.as_ref().map(|wire| wire.mean / MIB),
+        wire_bytes_per_s: wire,
+        hold_s: holds.iter().map(Hold::seconds).sum(),
+    })
+}
+
+/// Every stage of a flow in every repeat.
+fn all_stages<'a>(repeats: &'a [&'a RepeatRead], flow: u16) -> impl Iterator<Item = &'a Slice> {
+    let flows = repeats
+        .iter()
+        .filter_map(move |repeat| repeat.flows.get(&flow));
+    flows.flat_map(|flow| flow.stages.values())
+}
+
+fn totals(repeats: &[&RepeatRead], flow: u16) -> (Counts, ErrorCounts) {
+    let (mut counts, mut errors) = (Counts::default(), ErrorCounts::default());
+    for slice in all_stages(repeats, flow) {
+        counts.add(&slice.counts);
+        errors.add(&slice.errors);
+    }
+    (counts, errors)
+}
+
+/// Records by what became of them. Acked are counted by their intended time, as the rest is.
+pub(super) fn counted<'a>(slices: impl Iterator<Item = &'a Slice>) -> RecordCounts {
+    let (mut counts, mut acked) = (Counts::default(), 0_u64);
+    for slice in slices {
+        counts.add(&slice.counts);
+        acked = acked.saturating_add(slice.times(Kind::Response).count());
+    }
+    let resolved = [
+        counts.records_skipped,
+        acked,
+        counts.records_failed,
+        counts.records_indeterminate,
+    ];
+    let resolved = resolved
+        .iter()
+        .map(|records| i128::from(*records))
+        .sum::<i128>();
+    let unresolved = i128::from(counts.records_scheduled) - resolved;
+    RecordCounts {
+        scheduled: counts.records_scheduled,
+        skipped: counts.records_skipped,
+        acked,
+        failed: counts.records_failed,
+        indeterminate: counts.records_indeterminate,
+        unresolved: i64::try_from(unresolved).unwrap_or(i64::MAX),
+        retried: counts.records_retried,
+        consumed: counts.records_consumed,
+        corrupt: counts.records_corrupt,
+        clock_anomalies: counts.clock_anomalies,
+    }
+}
+
+fn errors(counts: &ErrorCounts) -> Vec<ErrorSummary> {
+    let errors = counts.iter().map(|error| ErrorSummary {
+        outcome: error.outcome,
+        code: error.code,
+        name: error_name(error.code)
+            .map_or_else(|| format!("error code {}", error.code), str::to_owned),
+        records: error.records,
+    });
+    errors.collect()
+}
+
+fn batching(holds: &[Hold<'_>], kind: FlowKind) -> Option<Batching> {
+    let mut sum = Counts::default();
+    holds.iter().for_each(|hold| sum.add(&hold.slice.counts));
+    let part = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
+    if kind == FlowKind::Consume {
+        return Some(Batching {
+            requests_per_s: spread(holds, |hold| {
+                hold.slice.counts.fetches as f64 / hold.seconds()
+            })?,
+            records_per_request: part(sum.records_consumed, sum.fetches)?,
+            records_per_batch: None,
+            batches_per_request: None,
+            wire_bytes_per_request: part(sum.wire_bytes_consumed, sum.fetches)?,
+            empty_part: part(sum.fetches_empty, sum.fetches),
+        });
+    }
+    Some(Batching {
+        requests_per_s: spread(holds, |hold| {
+            hold.slice.counts.requests as f64 / hold.seconds()
+        })?,
+        records_per_request: part(sum.request_records, sum.requests)?,
+        records_per_batch: part(sum.request_records, sum.request_batches),
+        batches_per_request: part(sum.request_batches, sum.requests),
+        wire_bytes_per_request: part(sum.wire_bytes_sent, sum.requests)?,
+        empty_part: None,
+    })
+}
+
+fn lateness(holds: &[Hold<'_>], records: &RecordCounts) -> Option<Lateness> {
+    let lag = merged(holds, Kind::Lag);
+    let late = lag.count_above(LATE_AFTER_NS);
+    Some(Lateness {
+        lag_ns_p50: lag.value_ns_at(Quantile::P50)?,
+        lag_ns_p99: lag.value_ns_at(Quantile::P99)?,
+        lag_ns_max: lag.max_ns()?,
+        late,
+        late_after_ns: LATE_AFTER_NS,
+        late_part: late as f64 / lag.count() as f64,
+        skipped_part: records.skipped as f64 / records.scheduled.max(1) as f64,
+    })
+}

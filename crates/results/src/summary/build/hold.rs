@@ -1,0 +1,129 @@
+//! What was measured of a flow in the hold stages: the figures' raw material.
+
+use kgauge_scenario::FlowPlan;
+
+use crate::folder::{FlowRead, RepeatRead};
+use crate::histogram::Histogram;
+use crate::run::Outcome;
+use crate::slice::{Kind, Slice};
+use crate::stage::{SECOND_NS, Stage};
+use crate::statistics::Spread;
+use crate::summary::FlowKind;
+
+/// The repeats of one trial that figures are made from.
+pub(super) struct Measured<'a> {
+    /// All that were begun, in order: what failed in any of them is told.
+    pub(super) begun: Vec<&'a RepeatRead>,
+    /// Those that figures are made from, in order.
+    pub(super) repeats: Vec<&'a RepeatRead>,
+    /// True when none was complete, so that the begun ones have to do.
+    pub(super) partial: bool,
+}
+
+impl<'a> Measured<'a> {
+    /// The complete repeats; if there is none, those that got as far as a hold stage.
+    pub(super) fn of(begun: Vec<&'a RepeatRead>) -> Measured<'a> {
+        let has_hold = |repeat: &&&'a RepeatRead| {
+            let mut flows = repeat.flows.values();
+            flows.any(|flow| flow.hold().is_some())
+        };
+        let complete = |repeat: &&&'a RepeatRead| {
+            let record = repeat.record.as_ref();
+            record.is_some_and(|record| record.outcome == Outcome::Complete)
+        };
+        let with_hold = begun.iter().filter(has_hold).copied().collect::<Vec<_>>();
+        let whole = with_hold
+            .iter()
+            .filter(complete)
+            .copied()
+            .collect::<Vec<_>>();
+        let partial = whole.is_empty() && !with_hold.is_empty();
+        Measured {
+            begun,
+            repeats: if partial { with_hold } else { whole },
+            partial,
+        }
+    }
+
+    /// What was measured of one flow, a repeat each; repeats without a hold of it are left out.
+    pub(super) fn holds(&self, flow: u16) -> Vec<Hold<'a>> {
+        let holds = self
+            .repeats
+            .iter()
+            .filter_map(|repeat| Hold::of(repeat, flow));
+        holds.collect()
+    }
+}
+
+/// One flow's hold stage in one repeat.
+#[derive(Clone, Copy)]
+pub(super) struct Hold<'a> {
+    pub(super) repeat: u32,
+    pub(super) length_ns: u64,
+    pub(super) slice: &'a Slice,
+}
+
+impl<'a> Hold<'a> {
+    pub(super) fn of(repeat: &'a RepeatRead, flow: u16) -> Option<Hold<'a>> {
+        let read = repeat.flows.get(&flow)?;
+        let record = repeat.record.as_ref();
+        let record = record.and_then(|record| record.flows.get(usize::from(flow)));
+        let recorded_ns = record
+            .and_then(|record| record.stage(Stage::Hold))
+            .map(|span| span.length_ns());
+        let length_ns = recorded_ns.or_else(|| seen_ns(read))?;
+        (length_ns > 0).then_some(Hold {
+            repeat: repeat.key.repeat,
+            length_ns,
+            slice: read.hold()?,
+        })
+    }
+
+    pub(super) fn seconds(&self) -> f64 {
+        self.length_ns as f64 / SECOND_NS as f64
+    }
+
+    /// Records acked or read.
+    pub(super) fn records(&self, kind: FlowKind) -> u64 {
+        let counts = &self.slice.counts;
+        match kind {
+            FlowKind::Produce | FlowKind::Echo => counts.records_acked,
+            FlowKind::Consume => counts.records_consumed,
+            FlowKind::Unknown => counts.records_acked.max(counts.records_consumed),
+        }
+    }
+}
+
+/// Where the record of a repeat is missing: the whole seconds in which its hold was seen.
+fn seen_ns(read: &FlowRead) -> Option<u64> {
+    let mut seen = read
+        .seconds
+        .iter()
+        .filter(|second| second.stage == Stage::Hold);
+    let first = seen.next()?;
+    let last = seen.next_back().unwrap_or(first);
+    Some(u64::from(last.second - first.second + 1) * SECOND_NS)
+}
+
+/// What a flow does, and `Unknown` without a plan.
+pub(super) fn kind_of(plan: Option<&FlowPlan>) -> FlowKind {
+    match plan {
+        Some(FlowPlan::Produce(_)) => FlowKind::Produce,
+        Some(FlowPlan::Consume(_)) => FlowKind::Consume,
+        None => FlowKind::Unknown,
+    }
+}
+
+/// One distribution over all repeats.
+pub(super) fn merged(holds: &[Hold<'_>], kind: Kind) -> Histogram {
+    let mut sum = Histogram::new();
+    for hold in holds {
+        sum.add(hold.slice.times(kind));
+    }
+    sum
+}
+
+/// A figure of each repeat, and its spread.
+pub(super) fn spread(holds: &[Hold<'_>], figure: impl Fn(&Hold<'_>) -> f64) -> Option<Spread> {
+    Spread::of(&holds.iter().map(figure).collect::<Vec<_>>())
+}

@@ -1,0 +1,92 @@
+//! Distributions: percentiles of merged histograms, with their spread over repeats.
+
+use super::hold::{Hold, merged};
+use crate::histogram::{Histogram, Quantile};
+use crate::slice::Kind;
+use crate::statistics::Spread;
+use crate::summary::{Latencies, LatencySummary, MaxAt, Percentile, RankRange};
+
+/// Fewer samples beyond a percentile make it a guess.
+pub(super) const SAMPLES_BEYOND_MIN: u64 = 100;
+
+/// The percentiles that every distribution gets.
+const PERCENTILES: [(&str, Quantile); 6] = [
+    ("p50", Quantile::P50),
+    ("p90", Quantile::P90),
+    ("p95", Quantile::P95),
+    ("p99", Quantile::P99),
+    ("p99.9", Quantile::P99_9),
+    ("p99.99", Quantile::P99_99),
+];
+
+pub(super) fn latencies(holds: &[Hold<'_>]) -> Latencies {
+    Latencies {
+        response: latency(holds, Kind::Response),
+        service: latency(holds, Kind::Service),
+        lag: latency(holds, Kind::Lag),
+        end_to_end: latency(holds, Kind::EndToEnd),
+        round_trip: latency(holds, Kind::RoundTrip),
+        fetch_round_trip: latency(holds, Kind::FetchRoundTrip),
+        buffer_wait: latency(holds, Kind::BufferWait),
+    }
+}
+
+fn latency(holds: &[Hold<'_>], kind: Kind) -> Option<LatencySummary> {
+    let all = merged(holds, kind);
+    let max_ns = all.max_ns()?;
+    let means = holds
+        .iter()
+        .filter_map(|hold| hold.slice.times(kind).mean_ns());
+    let percentiles = PERCENTILES
+        .iter()
+        .filter_map(|(name, quantile)| percentile(name, *quantile, &all, holds, kind));
+    Some(LatencySummary {
+        count: all.count(),
+        min_ns: all.min_ns()?,
+        mean_ns: all.mean_ns()?,
+        mean_over_repeats: Spread::of(&means.collect::<Vec<_>>()),
+        percentiles: percentiles.collect(),
+        max_ns,
+        max_at: max_at(holds, kind, max_ns)?,
+    })
+}
+
+fn percentile(
+    name: &str,
+    quantile: Quantile,
+    all: &Histogram,
+    holds: &[Hold<'_>],
+    kind: Kind,
+) -> Option<Percentile> {
+    let samples_beyond = quantile.samples_beyond(all.count());
+    let of_repeats = holds
+        .iter()
+        .filter_map(|hold| hold.slice.times(kind).value_ns_at(quantile));
+    let of_repeats = of_repeats.map(|value_ns| value_ns as f64);
+    let interval = all.rank_interval(quantile);
+    Some(Percentile {
+        name: name.to_owned(),
+        millionths: quantile.millionths(),
+        value_ns: all.value_ns_at(quantile)?,
+        samples_beyond,
+        few: samples_beyond < SAMPLES_BEYOND_MIN,
+        rank_interval: interval.map(|interval| RankRange {
+            low_ns: interval.low_ns,
+            high_ns: interval.high_ns,
+        }),
+        over_repeats: Spread::of(&of_repeats.collect::<Vec<_>>()),
+    })
+}
+
+/// The repeat that holds the largest time; the first of equals.
+fn max_at(holds: &[Hold<'_>], kind: Kind, max_ns: u64) -> Option<MaxAt> {
+    let times = holds
+        .iter()
+        .map(|hold| (hold.repeat, hold.slice.times(kind)));
+    let mut largest = times.filter(|(_, times)| times.max_ns() == Some(max_ns));
+    let (repeat, times) = largest.next()?;
+    Some(MaxAt {
+        repeat,
+        at_ns: times.max_at_ns()?,
+    })
+}

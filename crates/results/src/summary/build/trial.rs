@@ -1,0 +1,144 @@
+//! The summary of one trial.
+
+use std::collections::BTreeSet;
+
+use kgauge_scenario::{FlowPlan, Trial};
+
+use super::flow::{counted, flows};
+use super::generator::{cpu, verdict};
+use super::hold::Measured;
+use super::verdict::Judged;
+use super::warnings;
+use crate::folder::{RepeatRead, RunRead};
+use crate::summary::{CountedOnBroker, Factor, RepeatSummary, TopicSummary, TrialSummary};
+
+/// All trials: those of the plan, and without one those that have repeats.
+pub(super) fn trials(run: &RunRead, target: &str) -> Vec<TrialSummary> {
+    match &run.plan {
+        Some(plan) => {
+            let trials = plan.trials.iter();
+            trials
+                .map(|trial| summary(run, trial.index, Some(trial), target))
+                .collect()
+        }
+        None => {
+            let seen = run.repeats.iter().map(|repeat| repeat.key.trial);
+            let seen = seen.collect::<BTreeSet<_>>().into_iter();
+            seen.map(|index| summary(run, index, None, target))
+                .collect()
+        }
+    }
+}
+
+fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> TrialSummary {
+    let measured = Measured::of(run.repeats_of(index).collect());
+    let flows = flows(trial, &measured);
+    let cpu = cpu(&flows, &measured);
+    let generator = verdict(&flows, &cpu, &measured, run.environment.as_ref());
+    let judged = Judged {
+        flows: &flows,
+        measured: &measured,
+        generator: &generator,
+        target,
+    };
+    let (goals, published) = match trial {
+        Some(trial) => (judged.goals(trial), judged.published(trial)),
+        None => (Vec::new(), Vec::new()),
+    };
+    let count = |repeats: &[&RepeatRead]| u32::try_from(repeats.len()).unwrap_or(u32::MAX);
+    let mut summary = TrialSummary {
+        index,
+        scenario: trial
+            .map(|trial| trial.scenario.clone())
+            .unwrap_or_default(),
+        question: trial
+            .map(|trial| trial.question.clone())
+            .unwrap_or_default(),
+        name: trial.map(|trial| trial.name.clone()).unwrap_or_default(),
+        factors: trial.map(factors).unwrap_or_default(),
+        topic: trial.map(|trial| TopicSummary {
+            partitions: trial.topic.partitions,
+            replication_factor: trial.topic.replication,
+        }),
+        repeats_planned: trial.map_or_else(|| count(&measured.begun), |trial| trial.repeats),
+        repeats_measured: count(&measured.repeats),
+        repeats: repeats(&measured),
+        counted: counted_on_brokers(trial, &measured),
+        warnings: Vec::new(),
+        generator,
+        flows,
+        cpu,
+        published,
+        goals,
+    };
+    summary.warnings = warnings::of_trial(&summary, measured.partial);
+    summary
+}
+
+fn factors(trial: &Trial) -> Vec<Factor> {
+    let factors = trial.factors.iter().map(|(path, value)| Factor {
+        path: path.clone(),
+        value: value.clone(),
+    });
+    factors.collect()
+}
+
+fn repeats(measured: &Measured<'_>) -> Vec<RepeatSummary> {
+    let used = measured
+        .repeats
+        .iter()
+        .map(|repeat| repeat.key)
+        .collect::<BTreeSet<_>>();
+    let begun = measured.begun.iter().map(|repeat| {
+        let record = repeat.record.as_ref();
+        RepeatSummary {
+            repeat: repeat.key.repeat,
+            started_unix_ms: record.map(|record| record.started_unix_ms),
+            outcome: record.map(|record| record.outcome.clone()),
+            measured: used.contains(&repeat.key),
+        }
+    });
+    begun.collect()
+}
+
+fn counted_on_brokers(trial: Option<&Trial>, measured: &Measured<'_>) -> Vec<CountedOnBroker> {
+    let Some(trial) = trial else {
+        return Vec::new();
+    };
+    let producers = trial.flows.iter().filter_map(|flow| match flow {
+        FlowPlan::Produce(flow) => Some(flow),
+        FlowPlan::Consume(_) => None,
+    });
+    let producers = producers.collect::<Vec<_>>();
+    if producers.is_empty() {
+        return Vec::new();
+    }
+    // A retry without idempotence may be written twice.
+    let exact = producers.iter().all(|flow| flow.settings.idempotence);
+    let acked_blindly = producers.iter().any(|flow| flow.settings.acks.wire() == 0);
+    let repeats = measured.begun.iter().map(|repeat| {
+        let slices = repeat.flows.values().flat_map(|flow| flow.stages.values());
+        let records = counted(slices);
+        let topics = repeat.record.as_ref().map(|record| &record.topics);
+        let on_broker = topics
+            .filter(|topics| !topics.is_empty())
+            .and_then(|topics| {
+                let counts = topics.iter().map(|topic| topic.records_counted());
+                counts.sum::<Option<u64>>()
+            });
+        let may_be_there = records.indeterminate
+            + records.unresolved.max(0).unsigned_abs()
+            + if exact { 0 } else { records.retried };
+        let agrees = on_broker.filter(|_| !acked_blindly).map(|on_broker| {
+            (records.acked..=records.acked.saturating_add(may_be_there)).contains(&on_broker)
+        });
+        CountedOnBroker {
+            repeat: repeat.key.repeat,
+            acked: records.acked,
+            indeterminate: records.indeterminate,
+            on_broker,
+            agrees,
+        }
+    });
+    repeats.collect()
+}
