@@ -1,7 +1,8 @@
 //! Keeping few files open: those of the active segment while it is used, and of a few closed ones
 //! that are being read.
 
-use super::PartitionLog;
+use super::segment::Segment;
+use super::{LogError, PartitionLog};
 
 impl PartitionLog {
     /// Closes the files of closed segments but the newest few, after the one at `index` was used.
@@ -29,14 +30,16 @@ impl PartitionLog {
         let closed_end = self.segments.len() - 1;
         self.segments[..closed_end]
             .iter_mut()
-            .for_each(super::segment::Segment::close_files);
+            .for_each(Segment::close_files);
     }
 
-    /// Closes all files; they are opened again when they are needed. For logs that nobody has used
-    /// for a while.
-    pub fn close_files(&mut self) {
-        self.segments
-            .iter_mut()
-            .for_each(super::segment::Segment::close_files);
+    /// Closes all files, after writing the indexes; they are opened again when they are needed. For
+    /// logs that nobody has used for a while.
+    pub fn close_files(&mut self) -> Result<(), LogError> {
+        self.alive()?;
+        let (place, active) = self.active();
+        active.store_indexes(place)?;
+        self.segments.iter_mut().for_each(Segment::close_files);
+        Ok(())
     }
 }

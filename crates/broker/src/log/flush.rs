@@ -146,27 +146,31 @@ impl PartitionLog {
     /// read. Worth a call every minute or so; does nothing when nothing changed.
     pub fn checkpoint(&mut self) -> Result<(), LogError> {
         self.alive()?;
-        let LogState {
-            log_start_offset,
-            recovery_point,
-            ..
-        } = self.state_stored;
-        let known = (log_start_offset, recovery_point);
-        if known == (self.log_start_offset, self.recovery_point) && !self.epochs.is_dirty() {
+        // A log that is as it was closed stays marked so.
+        let state = self.state(self.state_stored.closed);
+        if state == self.state_stored && !self.epochs.is_dirty() {
             return Ok(());
         }
         self.write_state(None)
     }
 
+    fn state(&self, closed: Option<Closed>) -> LogState {
+        LogState {
+            log_start_offset: self.log_start_offset,
+            recovery_point: self.recovery_point,
+            segments: self
+                .segments
+                .iter()
+                .filter_map(|segment| segment.facts)
+                .collect(),
+            closed,
+        }
+    }
+
     /// Writes the state file and the leader epochs, those that changed.
     pub(super) fn write_state(&mut self, closed: Option<Closed>) -> Result<(), LogError> {
         self.store_epochs()?;
-        let (log_start_offset, recovery_point) = (self.log_start_offset, self.recovery_point);
-        let state = LogState {
-            log_start_offset,
-            recovery_point,
-            closed,
-        };
+        let state = self.state(closed);
         if self.state_stored != state {
             state.write(&*self.storage, &self.dir)?;
             self.state_stored = state;

@@ -37,6 +37,7 @@ mod config;
 mod epoch_file;
 mod epochs;
 mod error;
+mod facts;
 mod flush;
 mod metadata_file;
 mod names;

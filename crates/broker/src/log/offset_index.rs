@@ -70,24 +70,24 @@ impl OffsetIndex {
         self.entries.len() * ENTRY_BYTES
     }
 
-    /// The bytes not yet in the file, and the position where they belong.
-    pub(super) fn unstored(&self) -> (Vec<u8>, u64) {
-        let mut bytes = Vec::with_capacity((self.entries.len() - self.stored) * ENTRY_BYTES);
-        for entry in &self.entries[self.stored..] {
+    /// The whole index as it is on disk.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.bytes());
+        for entry in &self.entries {
             bytes.extend_from_slice(&entry.relative.to_be_bytes());
             bytes.extend_from_slice(&entry.position.to_be_bytes());
         }
-        (bytes, (self.stored * ENTRY_BYTES) as u64)
+        bytes
+    }
+
+    /// How many of these bytes are in the file.
+    pub(super) fn stored_bytes(&self) -> usize {
+        self.stored * ENTRY_BYTES
     }
 
     /// Notes that all entries are in the file now.
     pub(super) fn set_stored(&mut self) {
         self.stored = self.entries.len();
-    }
-
-    /// True when all entries are in the file.
-    pub(super) fn is_stored(&self) -> bool {
-        self.stored == self.entries.len()
     }
 }
 
@@ -117,26 +117,26 @@ mod tests {
     #[test]
     fn bytes_are_those_of_kafka() {
         let index = index(&[(9, 5000), (19, 9000)]);
-        let (bytes, position) = index.unstored();
-        assert_eq!(position, 0);
+        let bytes = index.to_bytes();
+        assert_eq!(index.stored_bytes(), 0);
         assert_eq!(
             bytes,
             [0, 0, 0, 9, 0, 0, 0x13, 0x88, 0, 0, 0, 19, 0, 0, 0x23, 0x28]
         );
         let mut parsed = OffsetIndex::parse(&bytes, 9001).unwrap();
-        assert!(parsed.is_stored());
+        assert_eq!(parsed.stored_bytes(), 16);
         parsed.stored = 0;
         assert_eq!(parsed, index);
     }
 
     #[test]
     fn a_torn_unordered_or_lying_index_is_refused() {
-        let (bytes, _) = index(&[(9, 5000), (19, 9000)]).unstored();
+        let bytes = index(&[(9, 5000), (19, 9000)]).to_bytes();
         assert!(OffsetIndex::parse(&bytes[..15], 10_000).is_none());
         assert!(OffsetIndex::parse(&bytes, 9000).is_none());
-        assert!(OffsetIndex::parse(&index(&[(9, 5), (9, 6)]).unstored().0, 100).is_none());
-        assert!(OffsetIndex::parse(&index(&[(9, 6), (10, 6)]).unstored().0, 100).is_none());
-        assert!(OffsetIndex::parse(&index(&[(1 << 31, 6)]).unstored().0, 100).is_none());
+        assert!(OffsetIndex::parse(&index(&[(9, 5), (9, 6)]).to_bytes(), 100).is_none());
+        assert!(OffsetIndex::parse(&index(&[(9, 6), (10, 6)]).to_bytes(), 100).is_none());
+        assert!(OffsetIndex::parse(&index(&[(1 << 31, 6)]).to_bytes(), 100).is_none());
         assert_eq!(OffsetIndex::parse(&[], 0), Some(OffsetIndex::default()));
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::facts::SegmentFacts;
 use super::names::{LOG, parse_file};
 use super::producers::ProducerStates;
 use super::recent::Recent;
@@ -25,10 +26,9 @@ impl PartitionLog {
         now_ms: i64,
     ) -> Result<Self, LogError> {
         storage.create_dir_all(dir)?;
-        let state = LogState::read(&*storage, dir)?;
+        let known = LogState::read(&*storage, dir)?.unwrap_or_default();
         let epochs = epoch_file::read(&*storage, dir)?.unwrap_or_default();
-        let segments = find_segments(&*storage, dir, now_ms)?;
-        let known = state.unwrap_or_default();
+        let segments = find_segments(&*storage, dir, &known.segments, now_ms)?;
         let created = segments.is_empty();
         let mut log = Self {
             storage,
@@ -47,7 +47,7 @@ impl PartitionLog {
             names_flushed: 0,
             created,
             cuts: 0,
-            state_stored: known,
+            state_stored: known.clone(),
             recent: Recent::default(),
             dead: None,
         };
@@ -115,14 +115,23 @@ impl PartitionLog {
 }
 
 /// The segments of a folder, oldest first. What a crash left of files in the making is removed.
-fn find_segments(storage: &dyn Storage, dir: &Path, now_ms: i64) -> Result<Vec<Segment>, LogError> {
+fn find_segments(
+    storage: &dyn Storage,
+    dir: &Path,
+    known: &[SegmentFacts],
+    now_ms: i64,
+) -> Result<Vec<Segment>, LogError> {
     let mut segments = Vec::new();
     for entry in storage.list(dir)? {
         let unfinished = [".tmp", ".deleted", ".cleaned", ".swap"];
         if entry.kind == EntryKind::File && unfinished.iter().any(|end| entry.name.ends_with(end)) {
             storage.remove_file(&dir.join(&entry.name))?;
         } else if let Some((base_offset, LOG)) = parse_file(&entry.name) {
-            segments.push(Segment::existing(base_offset, entry.len, now_ms));
+            let mut segment = Segment::existing(base_offset, entry.len, now_ms);
+            let index = known.binary_search_by_key(&base_offset, |facts| facts.base_offset);
+            let facts = index.ok().map(|index| known[index]);
+            segment.facts = facts.filter(|facts| facts.bytes == segment.bytes);
+            segments.push(segment);
         }
     }
     // Twenty digits sort by name as by number.

@@ -30,6 +30,7 @@ impl PartitionLog {
         let mut keep = first;
         let mut lost = false;
         let gaps = self.config.gaps;
+        let last = self.segments.len() - 1;
         for index in first..self.segments.len() {
             let next_offset = self.next_offset;
             let (place, segment) = self.segment(index);
@@ -38,6 +39,11 @@ impl PartitionLog {
                 break;
             }
             let whole = recover_segment(place, segment, gaps, &mut epochs)?;
+            if index < last && !whole.was_cut {
+                // A disk that takes no index shall not keep a log from being opened.
+                let _ = segment.store_indexes(place);
+                segment.close_files();
+            }
             self.next_offset = whole.next_offset;
             keep = index + 1;
             if whole.was_cut {
@@ -137,11 +143,11 @@ fn recover_segment(
     if was_cut {
         file.truncate(position)?;
     }
-    segment.remove_index_files(place)?;
     segment.bytes = position;
     segment.forget_first_timestamp();
     let next_offset = summary.next_offset;
     segment.summary = Some(summary);
+    segment.facts = None;
     Ok(Whole {
         next_offset,
         was_cut,

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use kgauge_wire::record_batch::BatchHeader;
 
 use super::LogError;
+use super::facts::{NewestTimestamp, SegmentFacts};
 use super::names::{LOG, file_at};
 use super::offset_index::{OffsetEntry, OffsetIndex};
 use super::scan::{Found, HeaderScan};
@@ -23,14 +24,6 @@ pub(super) struct Place<'a> {
     pub(super) storage: &'a dyn Storage,
     pub(super) dir: &'a Path,
     pub(super) index_interval_bytes: u32,
-}
-
-/// The largest timestamp of a segment, and the last offset of the first batch that has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NewestTimestamp {
-    /// -1 when no record has one.
-    pub(super) timestamp_ms: i64,
-    pub(super) offset: i64,
 }
 
 #[derive(Debug)]
@@ -46,6 +39,8 @@ pub(super) struct Segment {
     file: Option<Arc<dyn StorageFile>>,
     /// What the indexes and the end of the log file tell; `None` until it is needed.
     pub(super) summary: Option<Summary>,
+    /// What was written down when the indexes were stored; `None` once there is more in the segment.
+    pub(super) facts: Option<SegmentFacts>,
 }
 
 /// The indexes of a segment and what goes with them.
@@ -159,6 +154,7 @@ impl Segment {
             first_timestamp_ms: None,
             file: None,
             summary: None,
+            facts: None,
         }
     }
 
@@ -190,11 +186,7 @@ impl Segment {
     /// Forgets the open file, and the indexes if their files hold all of them.
     pub(super) fn close_files(&mut self) {
         self.file = None;
-        if self
-            .summary
-            .as_ref()
-            .is_some_and(|s| s.offsets.is_stored() && s.times.is_stored())
-        {
+        if self.facts.is_some() || self.bytes == 0 {
             self.summary = None;
         }
     }
@@ -224,6 +216,7 @@ impl Segment {
         if self.bytes == 0 {
             self.first_timestamp_ms = Some(header.max_timestamp_ms);
         }
+        self.facts = None;
         let base_offset = self.base_offset;
         let summary = self
             .summary

@@ -1,13 +1,14 @@
 //! Looking up in a segment's indexes, and their way from and to their files.
 //!
-//! An index file is never believed without a check. Its form is checked when it is read; that an
-//! entry names the batch which it points to is checked at each lookup. An index that fails is built
-//! anew from the batch headers.
+//! An index file is never believed without a check. Its checksum and form are checked when it is
+//! read; that an entry names the batch which it points to is checked at each lookup. An index that
+//! fails is built anew from the batch headers.
 
+use super::facts::{NewestTimestamp, Seal, SegmentFacts};
 use super::names::{OFFSET_INDEX, TIME_INDEX, file_at};
 use super::offset_index::OffsetIndex;
 use super::scan::{Found, HeaderScan};
-use super::segment::{NewestTimestamp, Place, Segment, Summary};
+use super::segment::{Place, Segment, Summary};
 use super::time_index::TimeIndex;
 use super::{Corruption, LogError};
 use crate::storage::{OpenMode, read_whole};
@@ -18,7 +19,10 @@ impl Segment {
         if self.summary.is_none() {
             let loaded = match self.load_indexes(place)? {
                 Some(summary) => summary,
-                None => self.build_summary(place)?,
+                None => {
+                    self.facts = None;
+                    self.build_summary(place)?
+                }
             };
             self.summary = Some(loaded);
         }
@@ -28,17 +32,14 @@ impl Segment {
             .get_or_insert_with(|| Summary::empty(base_offset)))
     }
 
-    /// Reads the index files. `None` when they are missing or not true to the batches.
+    /// Reads the index files. `None` when they are not what was stored, or nothing was.
     fn load_indexes(&mut self, place: Place<'_>) -> Result<Option<Summary>, LogError> {
         let base_offset = self.base_offset;
-        if self.bytes == 0 {
+        let Some(facts) = self.facts.filter(|facts| facts.bytes == self.bytes) else {
             return Ok(None);
-        }
-        let offsets = read_whole(
-            place.storage,
-            &file_at(place.dir, base_offset, OFFSET_INDEX),
-        )?;
-        let times = read_whole(place.storage, &file_at(place.dir, base_offset, TIME_INDEX))?;
+        };
+        let offsets = load_sealed(place, base_offset, OFFSET_INDEX, facts.offsets)?;
+        let times = load_sealed(place, base_offset, TIME_INDEX, facts.times)?;
         let offsets = offsets.and_then(|bytes| OffsetIndex::parse(&bytes, self.bytes));
         let times = times.and_then(|bytes| TimeIndex::parse(&bytes));
         let (Some(offsets), Some(times)) = (offsets, times) else {
@@ -57,15 +58,10 @@ impl Segment {
             summary.note_after_entry(&found);
         }
         while let Some(found) = scan.next()? {
-            summary.note(
-                base_offset,
-                found.position,
-                &found.header,
-                place.index_interval_bytes,
-            );
+            let interval = place.index_interval_bytes;
+            summary.note(base_offset, found.position, &found.header, interval);
         }
-        let times_end = summary.newest.offset;
-        Ok((times_end < summary.next_offset.max(base_offset + 1)).then_some(summary))
+        Ok((summary.newest == facts.newest).then_some(summary))
     }
 
     /// Builds the indexes from the batches' headers.
@@ -74,12 +70,8 @@ impl Segment {
         let mut summary = Summary::empty(base_offset);
         let mut scan = self.scan(place, 0)?;
         while let Some(found) = scan.next()? {
-            summary.note(
-                base_offset,
-                found.position,
-                &found.header,
-                place.index_interval_bytes,
-            );
+            let interval = place.index_interval_bytes;
+            summary.note(base_offset, found.position, &found.header, interval);
         }
         Ok(summary)
     }
@@ -88,6 +80,7 @@ impl Segment {
     fn rebuild(&mut self, place: Place<'_>) -> Result<&Summary, LogError> {
         let rebuilt = self.build_summary(place)?;
         self.summary = Some(rebuilt);
+        self.facts = None;
         // A disk that takes no index shall not keep readers from the log.
         let _ = self.store_indexes(place);
         Ok(self.summary(place)?)
@@ -173,48 +166,44 @@ impl Segment {
 
     /// The segment's largest timestamp.
     pub(super) fn newest(&mut self, place: Place<'_>) -> Result<NewestTimestamp, LogError> {
-        Ok(self.summary(place)?.newest)
+        match &self.facts {
+            Some(facts) => Ok(facts.newest),
+            None => Ok(self.summary(place)?.newest),
+        }
     }
 
-    /// Writes the index entries that are not in the files yet, with one for the largest timestamp.
-    /// They are not flushed: what a crash loses of them is built anew.
+    /// Writes the index entries that are not in the files yet, with one for the largest timestamp,
+    /// and notes the facts. Nothing is flushed: what a crash loses is built anew.
     pub(super) fn store_indexes(&mut self, place: Place<'_>) -> Result<(), LogError> {
         let base_offset = self.base_offset;
-        let Some(summary) = &mut self.summary else {
+        let Some(summary) = self.summary.as_mut().filter(|_| self.facts.is_none()) else {
             return Ok(());
         };
         summary.note_newest(base_offset);
+        let (offsets, times) = (summary.offsets.to_bytes(), summary.times.to_bytes());
         let parts = [
-            (OFFSET_INDEX, summary.offsets.unstored()),
-            (TIME_INDEX, summary.times.unstored()),
+            (OFFSET_INDEX, &offsets, summary.offsets.stored_bytes()),
+            (TIME_INDEX, &times, summary.times.stored_bytes()),
         ];
-        for (kind, (bytes, position)) in parts {
+        for (kind, bytes, stored) in parts {
             let path = file_at(place.dir, base_offset, kind);
             let file = place.storage.open(&path, OpenMode::CreateOrOpen)?;
-            if file.len()? != position {
-                file.truncate(position)?;
+            if file.len()? != stored as u64 {
+                file.truncate(stored as u64)?;
             }
-            if !bytes.is_empty() {
-                file.write_at(&bytes, position)?;
+            if bytes.len() > stored {
+                file.write_at(&bytes[stored..], stored as u64)?;
             }
         }
         summary.offsets.set_stored();
         summary.times.set_stored();
-        Ok(())
-    }
-
-    /// Removes index files that are not true, so that nobody reads them before they are stored
-    /// anew.
-    pub(super) fn remove_index_files(&self, place: Place<'_>) -> Result<(), LogError> {
-        for kind in [OFFSET_INDEX, TIME_INDEX] {
-            match place
-                .storage
-                .remove_file(&file_at(place.dir, self.base_offset, kind))
-            {
-                Err(error) if error.is_not_found() => {}
-                removed => removed?,
-            }
-        }
+        self.facts = Some(SegmentFacts {
+            base_offset,
+            bytes: self.bytes,
+            newest: summary.newest,
+            offsets: Seal::of(&offsets),
+            times: Seal::of(&times),
+        });
         Ok(())
     }
 
@@ -227,6 +216,20 @@ impl Segment {
         }
         .into()
     }
+}
+
+/// Reads an index file if it is exactly what was stored.
+fn load_sealed(
+    place: Place<'_>,
+    base_offset: i64,
+    kind: &str,
+    seal: Seal,
+) -> Result<Option<Vec<u8>>, LogError> {
+    if seal.bytes == 0 {
+        return Ok(Some(Vec::new()));
+    }
+    let bytes = read_whole(place.storage, &file_at(place.dir, base_offset, kind))?;
+    Ok(bytes.filter(|bytes| seal.fits(bytes)))
 }
 
 /// What an index points to: a batch, or (`None`) bytes that are none, which makes the index a lie.

@@ -1,5 +1,5 @@
 //! What a log must know at its next start that its segments cannot tell: where it begins, how far
-//! it was flushed, and whether it was closed in order.
+//! it was flushed, what its indexes must look like, and whether it was closed in order.
 //!
 //! Kafka keeps these facts of all logs in three files of the data directory. Here each log has its
 //! own, so that a log can be opened, moved and lost alone; Kafka's tools do not look at it.
@@ -12,17 +12,20 @@ use std::path::Path;
 
 use kgauge_wire::record_batch::crc32c;
 
+use super::facts::SegmentFacts;
 use crate::storage::{Storage, StorageResult, read_whole, replace_file};
 
 const NAME: &str = "log-state";
 
 /// The contents of the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct LogState {
     /// The first offset that is served.
     pub(super) log_start_offset: i64,
-    /// Everything below this offset was flushed, with its indexes.
+    /// Everything below this offset was flushed.
     pub(super) recovery_point: i64,
+    /// The segments whose indexes are complete in their files.
+    pub(super) segments: Vec<SegmentFacts>,
     /// Set when the log was closed in order.
     pub(super) closed: Option<Closed>,
 }
@@ -57,6 +60,10 @@ impl LogState {
             "version 0\nlog_start_offset {}\nrecovery_point {}\n",
             self.log_start_offset, self.recovery_point
         );
+        for segment in &self.segments {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "segment {}", segment.text());
+        }
         if let Some(closed) = self.closed {
             let Closed {
                 end_offset,
@@ -64,7 +71,6 @@ impl LogState {
                 segment_bytes,
                 producers,
             } = closed;
-            // Writing to a String cannot fail.
             let _ = writeln!(
                 text,
                 "closed {end_offset} {segment_base} {segment_bytes} {producers}"
@@ -97,13 +103,18 @@ impl LogState {
             .strip_prefix("recovery_point ")?
             .parse()
             .ok()?;
-        let closed = match lines.next() {
-            Some(line) => Some(Closed::parse(line.strip_prefix("closed ")?)?),
-            None => None,
-        };
+        let (mut segments, mut closed) = (Vec::new(), None);
+        for line in lines {
+            match line.split_once(' ')? {
+                ("segment", facts) => segments.push(SegmentFacts::parse(facts)?),
+                ("closed", words) => closed = Some(Closed::parse(words)?),
+                _ => return None,
+            }
+        }
         Some(Self {
             log_start_offset,
             recovery_point,
+            segments,
             closed,
         })
     }
@@ -129,35 +140,46 @@ impl Closed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::log::facts::{NewestTimestamp, Seal};
 
-    const STATE: LogState = LogState {
-        log_start_offset: 12,
-        recovery_point: 340,
-        closed: Some(Closed {
-            end_offset: 345,
-            segment_base: 300,
-            segment_bytes: 9876,
-            producers: 2,
-        }),
-    };
+    fn state() -> LogState {
+        let segment = |base_offset| SegmentFacts {
+            base_offset,
+            bytes: 9876,
+            newest: NewestTimestamp {
+                timestamp_ms: -1,
+                offset: base_offset,
+            },
+            offsets: Seal::of(b"offsets"),
+            times: Seal::of(b""),
+        };
+        LogState {
+            log_start_offset: 12,
+            recovery_point: 340,
+            segments: vec![segment(0), segment(300)],
+            closed: Some(Closed {
+                end_offset: 345,
+                segment_base: 300,
+                segment_bytes: 9876,
+                producers: 2,
+            }),
+        }
+    }
 
     #[test]
     fn what_was_written_is_read() {
-        for state in [
-            STATE,
-            LogState {
-                closed: None,
-                ..STATE
-            },
-            LogState::default(),
-        ] {
+        let open = LogState {
+            closed: None,
+            ..state()
+        };
+        for state in [state(), open, LogState::default()] {
             assert_eq!(LogState::parse(state.text().as_bytes()), Some(state));
         }
     }
 
     #[test]
     fn a_file_that_is_cut_or_flipped_anywhere_is_no_file() {
-        let whole = STATE.text().into_bytes();
+        let whole = state().text().into_bytes();
         for len in 0..whole.len() {
             assert_eq!(LogState::parse(&whole[..len]), None, "cut to {len}");
         }
@@ -166,7 +188,7 @@ mod tests {
             flipped[position] ^= 1;
             let parsed = LogState::parse(&flipped);
             assert!(
-                parsed.is_none() || parsed == Some(STATE),
+                parsed.is_none() || parsed == Some(state()),
                 "flipped at {position}"
             );
         }

@@ -78,24 +78,24 @@ impl TimeIndex {
         self.entries.len() * ENTRY_BYTES
     }
 
-    /// The bytes not yet in the file, and the position where they belong.
-    pub(super) fn unstored(&self) -> (Vec<u8>, u64) {
-        let mut bytes = Vec::with_capacity((self.entries.len() - self.stored) * ENTRY_BYTES);
-        for entry in &self.entries[self.stored..] {
+    /// The whole index as it is on disk.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.bytes());
+        for entry in &self.entries {
             bytes.extend_from_slice(&entry.timestamp_ms.to_be_bytes());
             bytes.extend_from_slice(&entry.relative.to_be_bytes());
         }
-        (bytes, (self.stored * ENTRY_BYTES) as u64)
+        bytes
+    }
+
+    /// How many of these bytes are in the file.
+    pub(super) fn stored_bytes(&self) -> usize {
+        self.stored * ENTRY_BYTES
     }
 
     /// Notes that all entries are in the file now.
     pub(super) fn set_stored(&mut self) {
         self.stored = self.entries.len();
-    }
-
-    /// True when all entries are in the file.
-    pub(super) fn is_stored(&self) -> bool {
-        self.stored == self.entries.len()
     }
 }
 
@@ -134,12 +134,12 @@ mod tests {
     #[test]
     fn bytes_are_those_of_kafka_and_a_bad_file_is_refused() {
         let index = index(&[(256, 9), (257, 9)]);
-        let (bytes, _) = index.unstored();
+        let bytes = index.to_bytes();
         let expected = [
             0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 9,
         ];
         assert_eq!(bytes, expected);
-        assert!(TimeIndex::parse(&bytes).is_some_and(|parsed| parsed.is_stored()));
+        assert!(TimeIndex::parse(&bytes).is_some_and(|parsed| parsed.stored_bytes() == 24));
         assert!(TimeIndex::parse(&bytes[..23]).is_none());
         assert!(TimeIndex::parse(&bytes.repeat(2)).is_none());
     }

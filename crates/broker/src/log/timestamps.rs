@@ -3,6 +3,7 @@
 use kgauge_wire::compress::Decompressor;
 use kgauge_wire::record_batch::{Batch, BatchError, Record};
 
+use super::facts::NewestTimestamp;
 use super::scan::Found;
 use super::{Corruption, LogError, PartitionLog};
 use crate::storage::FileSlice;
@@ -55,7 +56,7 @@ impl PartitionLog {
     /// record has one.
     pub fn offset_of_max_timestamp(&mut self) -> Result<Option<TimestampedOffset>, LogError> {
         self.alive()?;
-        let mut newest: Option<(usize, super::segment::NewestTimestamp)> = None;
+        let mut newest: Option<(usize, NewestTimestamp)> = None;
         for index in 0..self.segments.len() {
             let (place, segment) = self.segment(index);
             let candidate = segment.newest(place)?;

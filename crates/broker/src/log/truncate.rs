@@ -167,6 +167,7 @@ impl Segment {
         // The entries that remain are as good as new ones, and cheaper to make than to keep apart.
         let summary = self.build_summary(place)?;
         self.summary = Some(summary);
+        self.facts = None;
         self.store_indexes(place)
     }
 }
