@@ -243,3 +243,146 @@ fn read_u64(bytes: &[u8], at: usize) -> Result<u64, DecodeError> {
         .map(|eight| u64::from_be_bytes(*eight))
         .ok_or(DecodeError::Short)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn exact(times: &Histogram) -> ExactTimes {
+        ExactTimes {
+            min_ns: times.min_ns().unwrap_or_default(),
+            max_ns: times.max_ns().unwrap_or_default(),
+            max_at_ns: times.max_at_ns().unwrap_or_default(),
+            sum_ns: times.sum_ns(),
+        }
+    }
+
+    fn histogram_of(samples: &[(u64, u64)]) -> Histogram {
+        let mut times = Histogram::new();
+        for (value_ns, records) in samples {
+            times.record(*value_ns, *records, *value_ns / 2);
+        }
+        times
+    }
+
+    fn samples() -> impl Strategy<Value = Vec<(u64, u64)>> {
+        let value = prop_oneof![0..3_000_u64, 0..10_000_000_000_u64, 0..=VALUE_NS_MAX];
+        prop::collection::vec((value, 1..1_000_000_u64), 0..60)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn what_is_written_is_read_again(samples in samples()) {
+            let times = histogram_of(&samples);
+            let read = Histogram::from_base64(&times.to_base64(), exact(&times)).unwrap();
+            prop_assert_eq!(read, times);
+        }
+
+        #[test]
+        fn hdr_histogram_reads_the_same_counts(samples in samples()) {
+            let times = histogram_of(&samples);
+            let bytes = STANDARD.decode(times.to_base64()).unwrap();
+            let mut deserializer = Deserializer::new();
+            let theirs = deserializer
+                .deserialize::<u64, _>(&mut Cursor::new(bytes))
+                .unwrap();
+            prop_assert_eq!(theirs.len(), times.count());
+            let buckets = theirs.iter_recorded();
+            let buckets = buckets.map(|step| (step.value_iterated_to(), step.count_at_value()));
+            prop_assert!(buckets.eq(times.buckets()));
+        }
+
+        #[test]
+        fn what_hdr_histogram_writes_is_read(samples in samples()) {
+            let mut theirs =
+                hdrhistogram::Histogram::<u64>::new_with_bounds(1, VALUE_NS_MAX, 3).unwrap();
+            for (value_ns, records) in &samples {
+                theirs.record_n(*value_ns, *records).unwrap();
+            }
+            let times = histogram_of(&samples);
+            let mut bytes = Vec::new();
+            V2DeflateSerializer::new().serialize(&theirs, &mut bytes).unwrap();
+            let read = Histogram::from_base64(&STANDARD.encode(bytes), exact(&times)).unwrap();
+            prop_assert_eq!(read, times);
+        }
+
+        #[test]
+        fn any_bytes_give_an_error_or_a_histogram(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+            deflate in any::<bool>(),
+        ) {
+            let mut plain = Histogram::new().encode();
+            plain.truncate(HEADER_BYTES);
+            plain.extend_from_slice(&bytes);
+            let mut deflated = COOKIE_DEFLATED.to_be_bytes().to_vec();
+            deflated.extend_from_slice(&[0; 4]);
+            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(&plain).unwrap();
+            deflated.extend(encoder.finish().unwrap());
+            let text = STANDARD.encode(if deflate { deflated } else { bytes });
+            let nothing = ExactTimes { min_ns: 0, max_ns: 0, max_at_ns: 0, sum_ns: 0 };
+            let _ = Histogram::from_base64(&text, nothing);
+        }
+    }
+
+    #[test]
+    fn the_payload_looks_like_everybody_s() {
+        assert!(histogram_of(&[(5, 1)]).to_base64().starts_with("HISTFAAAA"));
+    }
+
+    #[test]
+    fn exact_times_that_contradict_the_counts_are_refused() {
+        let times = histogram_of(&[(5, 2), (9_000_000, 1)]);
+        let text = times.to_base64();
+        for lie in [
+            ExactTimes {
+                min_ns: 6,
+                ..exact(&times)
+            },
+            ExactTimes {
+                max_ns: u64::MAX,
+                ..exact(&times)
+            },
+            ExactTimes {
+                sum_ns: 14,
+                ..exact(&times)
+            },
+            ExactTimes {
+                sum_ns: u128::MAX,
+                ..exact(&times)
+            },
+        ] {
+            let error = Histogram::from_base64(&text, lie).unwrap_err();
+            assert!(matches!(error, DecodeError::Contradiction), "{lie:?}");
+        }
+    }
+
+    #[test]
+    fn a_bomb_does_not_inflate_beyond_one_histogram() {
+        let mut deflated = COOKIE_DEFLATED.to_be_bytes().to_vec();
+        deflated.extend_from_slice(&[0; 4]);
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+        let mut plain = Histogram::new().encode();
+        plain.truncate(HEADER_BYTES);
+        encoder.write_all(&plain).unwrap();
+        for _ in 0..64 {
+            encoder.write_all(&[2; 1 << 20]).unwrap();
+        }
+        deflated.extend(encoder.finish().unwrap());
+        let nothing = ExactTimes {
+            min_ns: 0,
+            max_ns: 0,
+            max_at_ns: 0,
+            sum_ns: 0,
+        };
+        let error = Histogram::from_base64(&STANDARD.encode(deflated), nothing).unwrap_err();
+        assert!(matches!(error, DecodeError::TooManyBuckets), "{error}");
+    }
+}

@@ -276,3 +276,102 @@ fn write_all<F: Target>(
     }
     file.written
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::Recorder;
+    use crate::stage::StageBorders;
+
+    /// A disk with so much room; what was cut off is free again.
+    struct SmallDisk {
+        content: Arc<Mutex<Vec<u8>>>,
+        room: usize,
+    }
+
+    impl Write for SmallDisk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let mut content = self.content.lock().unwrap();
+            let fits = bytes.len().min(self.room - content.len());
+            if fits == 0 {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            content.extend_from_slice(&bytes[..fits]);
+            Ok(fits)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Target for SmallDisk {
+        fn cut(&mut self, length: u64) -> io::Result<()> {
+            self.content.lock().unwrap().truncate(length as usize);
+            Ok(())
+        }
+
+        fn sync(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn run_on(room: usize, seconds: u64) -> (Result<SlicesWritten, WriteError>, Vec<u8>) {
+        let content = Arc::new(Mutex::new(Vec::new()));
+        let disk = SmallDisk {
+            content: Arc::clone(&content),
+            room,
+        };
+        let path = Path::new("slices.jsonl");
+        let writer = SliceWriter::start_on(path, SliceFile::new(disk)).unwrap();
+        let mut recorder = Recorder::new(0, StageBorders::open(0), writer.sink());
+        for second in 0..seconds {
+            recorder.sent(second * 1_000_000_000, 1);
+            recorder.tick();
+        }
+        recorder.finish();
+        let written = writer.finish();
+        let content = content.lock().unwrap().clone();
+        (written, content)
+    }
+
+    #[test]
+    fn every_tick_is_a_line() {
+        let (written, content) = run_on(1 << 20, 20);
+        let written = written.unwrap();
+        assert_eq!(written.lines, 20);
+        assert_eq!(written.bytes, content.len() as u64);
+        assert_eq!(content.iter().filter(|byte| **byte == b'\n').count(), 20);
+    }
+
+    #[test]
+    fn a_full_disk_is_said_in_words_and_leaves_whole_lines() {
+        let (written, content) = run_on(500, 1_000);
+        let error = written.unwrap_err();
+        assert!(matches!(error, WriteError::DiskFull { .. }));
+        assert_eq!(
+            error.to_string(),
+            "no space left for results in slices.jsonl: free some or choose another folder with \
+             --out"
+        );
+        assert!(content.is_empty() || content.ends_with(b"\n"));
+        assert!(content.len() <= 500);
+    }
+
+    #[test]
+    fn samples_after_the_end_are_an_error_and_not_a_panic() {
+        let content = Arc::new(Mutex::new(Vec::new()));
+        let disk = SmallDisk {
+            content,
+            room: 1 << 20,
+        };
+        let path = Path::new("slices.jsonl");
+        let writer = SliceWriter::start_on(path, SliceFile::new(disk)).unwrap();
+        let failure = Arc::clone(&writer.failure);
+        let mut recorder = Recorder::new(0, StageBorders::open(0), writer.sink());
+        recorder.sent(1, 1);
+        writer.finish().unwrap();
+        recorder.finish();
+        assert!(matches!(failure.get(), Some(WriteError::Closed { .. })));
+    }
+}

@@ -164,7 +164,9 @@ impl Slice {
         }
         response.add(immediate);
         service.add(immediate);
-        lag.record(0, immediate.count(), u64::MAX);
+        // When a lag of 0 was is not worth keeping exactly: the second will do.
+        let second_ns = u64::from(self.key.second) * SECOND_NS;
+        lag.record(0, immediate.count(), second_ns);
         immediate.clear();
     }
 }
