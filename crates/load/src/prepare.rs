@@ -125,7 +125,7 @@ impl Load {
                     FlowPlan::Produce(plan) => site.producer(plan, member, &payload)?,
                     FlowPlan::Consume(plan) => site.consumer(plan, member)?,
                 };
-                workers[worker].push(Member::new(client, flow));
+                workers[worker].push(Member::new(client, flow, is_limited(plan)));
             }
         }
         let sinks = sinks_of(&workers, trial.flows.len(), setup.sink);
@@ -154,6 +154,14 @@ fn empty_workers(share: &Share) -> Vec<Vec<Member>> {
         .sum();
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     (0..clients.min(cores).max(1)).map(|_| Vec::new()).collect()
+}
+
+/// Whether the flow has a record count of its own.
+fn is_limited(plan: &FlowPlan) -> bool {
+    match plan {
+        FlowPlan::Produce(flow) => flow.records_max.is_some(),
+        FlowPlan::Consume(flow) => flow.records != ConsumeEnd::StageEnd,
+    }
 }
 
 fn payload_of(share: &Share, plan: &FlowPlan) -> Arc<PayloadPool> {

@@ -1,13 +1,13 @@
 //! From the start to the outcome: threads, the stages' borders, progress.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use kgauge_results::{Recorder, StageBorders};
-use kgauge_scenario::{ConsumeEnd, FlowPlan, Stages, Trial};
+use kgauge_scenario::Stages;
 
 use crate::clock::Clock;
 use crate::control::{Ask, Desk, Told, start as start_clerk};
@@ -15,7 +15,7 @@ use crate::incident::{Incident, Incidents};
 use crate::pacing::Waiter;
 use crate::prepare::Load;
 use crate::tally::{LiveTotals, Totals};
-use crate::worker::{CLERK_TOKEN, Said, Shared, Worker, WorkerOutcome, WorkerSetup};
+use crate::worker::{CLERK_TOKEN, Over, Shared, Worker, WorkerOutcome, WorkerSetup};
 
 /// How often progress is told.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -86,7 +86,8 @@ impl Load {
             .iter()
             .map(|flow| flow.name().to_owned())
             .collect();
-        let limited = limited_clients(&self.share.trial, &self);
+        let clients = self.workers.iter().flatten();
+        let limited = clients.filter(|member| member.is_limited()).count();
         let shared = Arc::new(Shared {
             clock: Clock::start(),
             live: names
@@ -96,13 +97,12 @@ impl Load {
             incidents: Arc::new(Incidents::default()),
             interrupt: self.interrupt.clone(),
             hold_end_ns: AtomicU64::new(planned_end_ns.unwrap_or(u64::MAX)),
+            limited_left: AtomicUsize::new(limited),
             drain_ns_max: stages.drain_ns_max,
         });
         let running = Running::start(self, &shared, &stages)?;
         let mut watch = Watch {
             shared: &shared,
-            limited,
-            stages: &stages,
             broken: false,
             dropped: 0,
         };
@@ -135,26 +135,12 @@ impl Load {
     }
 }
 
-/// How many clients have a record count of their own: when all of them have ended, so has the hold.
-fn limited_clients(trial: &Trial, load: &Load) -> usize {
-    let is_limited = |flow: usize| match &trial.flows[flow] {
-        FlowPlan::Produce(flow) => flow.records_max.is_some(),
-        FlowPlan::Consume(flow) => flow.records != ConsumeEnd::StageEnd,
-    };
-    load.workers
-        .iter()
-        .flatten()
-        .filter(|member| is_limited(member.flow))
-        .count()
-}
-
 /// The threads of a running load.
 struct Running {
     workers: Vec<JoinHandle<std::io::Result<WorkerOutcome>>>,
     clerk: JoinHandle<()>,
     asks: Sender<Ask>,
-    said: Receiver<Said>,
-    limited_flows: Vec<bool>,
+    said: Receiver<Over>,
 }
 
 impl Running {
@@ -163,16 +149,6 @@ impl Running {
             Some(hold_ns) => StageBorders::closed(stages.warm_up_ns, stages.warm_up_ns + hold_ns),
             None => StageBorders::open(stages.warm_up_ns),
         };
-        let limited_flows = load
-            .share
-            .trial
-            .flows
-            .iter()
-            .map(|flow| match flow {
-                FlowPlan::Produce(flow) => flow.records_max.is_some(),
-                FlowPlan::Consume(flow) => flow.records != ConsumeEnd::StageEnd,
-            })
-            .collect();
         let ((asks, asked), (say, said)) = (channel(), channel());
         let (mut desks, mut setups) = (Vec::new(), Vec::new());
         for (index, (members, sinks)) in load.workers.into_iter().zip(load.sinks).enumerate() {
@@ -216,7 +192,6 @@ impl Running {
             clerk,
             asks,
             said,
-            limited_flows,
         })
     }
 
@@ -236,9 +211,6 @@ impl Running {
 /// Watches a running load from outside.
 struct Watch<'a> {
     shared: &'a Shared,
-    /// Clients with a record count that have not ended yet; 0 from the start when there are none.
-    limited: usize,
-    stages: &'a Stages,
     broken: bool,
     dropped: u64,
 }
@@ -246,44 +218,28 @@ struct Watch<'a> {
 impl Watch<'_> {
     fn until_over(&mut self, running: &Running, on_progress: &mut impl FnMut(&Progress)) {
         let mut workers_left = running.workers.len();
-        let mut next_ns = 0;
         while workers_left > 0 {
             match running.said.recv_timeout(PROGRESS) {
-                Ok(Said::Over) => workers_left -= 1,
-                Ok(Said::Ended { flow }) => self.client_ended(running.limited_flows[flow]),
-                Err(RecvTimeoutError::Timeout) => {
-                    // A worker that panicked says nothing any more.
-                    if running.workers.iter().all(JoinHandle::is_finished) {
-                        workers_left = 0;
-                    }
+                Ok(Over) => workers_left -= 1,
+                // A worker that panicked says nothing any more.
+                Err(RecvTimeoutError::Timeout)
+                    if running.workers.iter().all(JoinHandle::is_finished) =>
+                {
+                    workers_left = 0;
                 }
+                Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => workers_left = 0,
             }
-            let now_ns = self.shared.clock.now_ns();
-            if now_ns >= next_ns || workers_left == 0 {
-                next_ns = now_ns + PROGRESS.as_nanos() as u64;
-                on_progress(&self.progress(now_ns));
-            }
+            on_progress(&self.progress());
         }
     }
 
-    fn client_ended(&mut self, is_limited: bool) {
-        if !is_limited || self.limited == 0 {
-            return;
-        }
-        self.limited -= 1;
-        if self.limited == 0 {
-            let now_ns = self.shared.clock.now_ns().max(self.stages.warm_up_ns);
-            self.shared.hold_end_ns.fetch_min(now_ns, Ordering::Relaxed);
-        }
-    }
-
-    fn progress(&mut self, now_ns: u64) -> Progress {
+    fn progress(&mut self) -> Progress {
         let noted = self.shared.incidents.take();
         self.broken |= noted.any_bad;
         self.dropped += noted.dropped;
         Progress {
-            elapsed_ns: now_ns,
+            elapsed_ns: self.shared.clock.now_ns(),
             flows: self.shared.live.iter().map(|live| live.look()).collect(),
             incidents: noted.kept,
         }

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
 use kgauge_client::Interrupt;
@@ -110,17 +110,25 @@ pub(crate) struct Member {
     pub(crate) client: Client,
     pub(crate) flow: usize,
     told: Totals,
+    /// It has a record count of its own.
+    is_limited: bool,
     has_ended: bool,
 }
 
 impl Member {
-    pub(crate) fn new(client: Client, flow: usize) -> Self {
+    pub(crate) fn new(client: Client, flow: usize, is_limited: bool) -> Self {
         Self {
             client,
             flow,
             told: Totals::default(),
+            is_limited,
             has_ended: false,
         }
+    }
+
+    /// Whether it has a record count of its own.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.is_limited
     }
 
     fn totals(&self) -> Totals {
@@ -166,20 +174,17 @@ pub(crate) struct Shared {
     pub(crate) incidents: Arc<Incidents>,
     /// Raised by Ctrl-C, a dead target, a full disk: stop within a second.
     pub(crate) interrupt: Interrupt,
-    /// When the hold ends; the runner lowers it when the flows' record counts are done.
+    /// When the hold ends; lowered when all record counts are done.
     pub(crate) hold_end_ns: AtomicU64,
+    /// Clients with a record count that is not done yet.
+    pub(crate) limited_left: AtomicUsize,
     /// How long a drain may take.
     pub(crate) drain_ns_max: u64,
 }
 
-/// What a worker tells its runner.
+/// A worker's last word to its runner: the thread is over.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Said {
-    /// A client of this flow takes or reads no more.
-    Ended { flow: usize },
-    /// The thread is over.
-    Over,
-}
+pub(crate) struct Over;
 
 /// What a worker leaves behind.
 #[derive(Debug, Clone, Default)]
@@ -201,7 +206,7 @@ pub(crate) struct WorkerSetup {
     pub(crate) recorders: Vec<Option<Recorder>>,
     pub(crate) clerk: Sender<Ask>,
     pub(crate) told: Receiver<Told>,
-    pub(crate) said: Sender<Said>,
+    pub(crate) said: Sender<Over>,
     pub(crate) waiter: Waiter,
     pub(crate) hold_start_ns: u64,
 }
@@ -242,7 +247,7 @@ impl Worker {
     pub(crate) fn run(mut self) -> io::Result<WorkerOutcome> {
         let result = self.run_loop();
         // The runner waits for this word, also when the loop broke.
-        let _ = self.setup.said.send(Said::Over);
+        let _ = self.setup.said.send(Over);
         result.map(|()| self.finish())
     }
 
@@ -261,6 +266,12 @@ impl Worker {
                 Ok(())
             })?;
             let now_ns = self.setup.shared.clock.now_ns();
+            self.cpu.look(now_ns);
+            self.note_ends(now_ns);
+            let hold_end_ns = self.setup.shared.hold_end_ns.load(Ordering::Relaxed);
+            if now_ns >= hold_end_ns && self.hold_end_seen_ns == u64::MAX {
+                self.end_hold(hold_end_ns, now_ns);
+            }
             if now_ns >= self.next_look_ns {
                 self.look_around(now_ns);
             }
@@ -383,17 +394,16 @@ impl Worker {
         }
     }
 
-    /// Now and then: has the hold ended, does the user want to stop, is it time to write slices?
+    /// Now and then: does the user want to stop, is it time to write slices?
     fn look_around(&mut self, now_ns: u64) {
         self.next_look_ns = now_ns + LOOK_NS;
-        self.cpu.look(now_ns);
-        let hold_end_ns = self.setup.shared.hold_end_ns.load(Ordering::Relaxed);
-        if now_ns >= hold_end_ns && self.hold_end_seen_ns == u64::MAX {
-            self.end_hold(hold_end_ns, now_ns);
-        }
         let stop_end_ns = now_ns + STOP_NS;
         if self.setup.shared.interrupt.is_raised() && self.drain_end_ns > stop_end_ns {
-            self.end_hold(now_ns.min(hold_end_ns), now_ns);
+            self.setup
+                .shared
+                .hold_end_ns
+                .fetch_min(now_ns, Ordering::Relaxed);
+            self.end_hold(now_ns.min(self.hold_end_seen_ns), now_ns);
             self.drain_end_ns = stop_end_ns;
         }
         let is_tick = now_ns >= self.next_tick_ns;
@@ -403,6 +413,21 @@ impl Worker {
         self.report(now_ns, is_tick);
         if now_ns >= self.drain_end_ns {
             self.abandon(now_ns);
+        }
+    }
+
+    /// The hold ends with the last record count of all flows, at the moment when it is done.
+    fn note_ends(&mut self, now_ns: u64) {
+        for member in &mut self.setup.members {
+            if member.has_ended || !member.has_stopped_taking() {
+                continue;
+            }
+            member.has_ended = true;
+            let shared = &self.setup.shared;
+            if member.is_limited && shared.limited_left.fetch_sub(1, Ordering::AcqRel) == 1 {
+                let hold_end_ns = now_ns.max(self.setup.hold_start_ns);
+                shared.hold_end_ns.fetch_min(hold_end_ns, Ordering::Relaxed);
+            }
         }
     }
 
@@ -430,10 +455,6 @@ impl Worker {
                 (&mut member.client, &mut setup.recorders[member.flow])
             {
                 producer.report_outstanding(now_ns, recorder);
-            }
-            if member.has_stopped_taking() && !member.has_ended {
-                member.has_ended = true;
-                let _ = setup.said.send(Said::Ended { flow: member.flow });
             }
         }
         if is_tick {
@@ -492,33 +513,33 @@ impl Worker {
 /// CPU time of this thread between the borders of the hold.
 struct HoldCpu {
     hold_start_ns: u64,
-    at_start_ns: Option<u64>,
-    at_end_ns: Option<u64>,
+    start_cpu_ns: Option<u64>,
+    end_cpu_ns: Option<u64>,
 }
 
 impl HoldCpu {
     fn new(hold_start_ns: u64) -> Self {
         Self {
             hold_start_ns,
-            at_start_ns: None,
-            at_end_ns: None,
+            start_cpu_ns: None,
+            end_cpu_ns: None,
         }
     }
 
     fn look(&mut self, now_ns: u64) {
-        if self.at_start_ns.is_none() && now_ns >= self.hold_start_ns {
-            self.at_start_ns = Some(thread_cpu_ns());
+        if self.start_cpu_ns.is_none() && now_ns >= self.hold_start_ns {
+            self.start_cpu_ns = Some(thread_cpu_ns());
         }
     }
 
     fn end(&mut self) {
-        if self.at_end_ns.is_none() {
-            self.at_end_ns = Some(thread_cpu_ns());
+        if self.end_cpu_ns.is_none() {
+            self.end_cpu_ns = Some(thread_cpu_ns());
         }
     }
 
     fn hold_ns(&self) -> u64 {
-        match (self.at_start_ns, self.at_end_ns) {
+        match (self.start_cpu_ns, self.end_cpu_ns) {
             (Some(start_ns), Some(end_ns)) => end_ns.saturating_sub(start_ns),
             _ => 0,
         }

@@ -414,7 +414,8 @@ impl Consumer {
             match counted {
                 Ok(found) => {
                     let logical_bytes = found.key_bytes + found.value_bytes;
-                    recorder.consumed(now_ns, found.records, logical_bytes);
+                    // Only now, checked, are they the application's.
+                    recorder.consumed(around.clock.now_ns(), found.records, logical_bytes);
                     self.totals.consumed += found.records;
                     self.totals.logical_bytes += logical_bytes;
                     all += found.records;
