@@ -1,0 +1,38 @@
+//! CPU time of the calling thread and process, by the clocks that POSIX has for that.
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// CPU time that the calling thread has used, user and kernel mode together, in nanoseconds.
+pub fn thread_cpu_ns() -> u64 {
+    read(ClockId::ThreadCPUTime)
+}
+
+/// CPU time that all threads of this process have used, those that ended included, in nanoseconds.
+pub fn process_cpu_ns() -> u64 {
+    read(ClockId::ProcessCPUTime)
+}
+
+fn read(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_counted_for_its_own_thread_and_for_the_process() {
+        let (thread, process) = (thread_cpu_ns(), process_cpu_ns());
+        std::thread::spawn(|| {
+            while thread_cpu_ns() < 5_000_000 {
+                std::hint::spin_loop();
+            }
+        })
+        .join()
+        .unwrap();
+        assert!(process_cpu_ns() - process >= 5_000_000);
+        assert!(thread_cpu_ns() - thread < process_cpu_ns() - process);
+    }
+}

@@ -1,0 +1,182 @@
+//! The machine: what it is, and what its processors have done.
+
+use std::path::Path;
+
+use kgauge_results::run::Machine;
+
+use crate::cgroup::CgroupLimits;
+use crate::file_system::FileSystem;
+use crate::unavailable::{Unavailable, read};
+
+/// What a machine is, as far as it tells.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostFacts {
+    /// For `environment.json`.
+    pub machine: Machine,
+    /// What a container allows of it.
+    pub cgroup: CgroupLimits,
+    /// The file system under the path that was asked about.
+    pub file_system: Option<FileSystem>,
+    /// What could not be had.
+    pub missing: Vec<Unavailable>,
+}
+
+/// CPU time of all processors together since boot, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostCpu {
+    /// In user mode.
+    pub user_ns: u64,
+    /// In the kernel, interrupts included.
+    pub system_ns: u64,
+    /// Doing nothing, or waiting for a disk.
+    pub idle_ns: u64,
+    /// Given by the hypervisor to somebody else.
+    pub stolen_ns: u64,
+}
+
+/// The facts about this machine, and about the file system under `path`.
+pub fn host_facts(path: &Path) -> HostFacts {
+    let mut missing = Vec::new();
+    let mut keep = |fact: Result<String, Unavailable>| match fact {
+        Ok(text) => Some(text),
+        Err(error) => {
+            missing.push(error);
+            None
+        }
+    };
+    let cpu_model = keep(read("CPU model", "/proc/cpuinfo").and_then(|text| cpu_model(&text)));
+    let memory = keep(read("memory size", "/proc/meminfo"));
+    let clock_source = keep(read(
+        "clock source",
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+    ));
+    let file_system = match FileSystem::of(path) {
+        Ok(found) => Some(found),
+        Err(error) => {
+            missing.push(error);
+            None
+        }
+    };
+    let system = rustix::system::uname();
+    let text = |name: &std::ffi::CStr| {
+        Some(name.to_string_lossy().into_owned()).filter(|name| !name.is_empty())
+    };
+    let machine = Machine {
+        host_name: text(system.nodename()),
+        operating_system: Some(std::env::consts::OS.to_owned()),
+        kernel: text(system.release()),
+        architecture: Some(std::env::consts::ARCH.to_owned()),
+        cpu_model,
+        // It knows affinity masks and quotas of control groups.
+        cpu_count: std::thread::available_parallelism()
+            .ok()
+            .and_then(|count| u32::try_from(count.get()).ok()),
+        memory_bytes: memory.as_deref().and_then(memory_bytes),
+        clock_source: clock_source.map(|text| text.trim().to_owned()),
+        file_system: file_system.as_ref().and_then(|found| found.kind.clone()),
+    };
+    HostFacts {
+        machine,
+        cgroup: CgroupLimits::in_force(),
+        file_system,
+        missing,
+    }
+}
+
+/// What this machine's processors have done since boot.
+pub fn host_cpu() -> Result<HostCpu, Unavailable> {
+    let what = "the machine's CPU time";
+    let text = read(what, "/proc/stat")?;
+    cpu_line(&text, rustix::param::clock_ticks_per_second())
+        .ok_or_else(|| Unavailable::format(what, "/proc/stat"))
+}
+
+/// x86 says "model name", ARM boards "Model" or nothing but numbers.
+fn cpu_model(text: &str) -> Result<String, Unavailable> {
+    let value = |key: &str| {
+        text.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            (name.trim() == key).then(|| value.trim().to_owned())
+        })
+    };
+    ["model name", "Model", "cpu model", "uarch"]
+        .into_iter()
+        .find_map(value)
+        .filter(|model| !model.is_empty())
+        .ok_or_else(|| Unavailable::new("CPU model", "/proc/cpuinfo has no name"))
+}
+
+fn memory_bytes(text: &str) -> Option<u64> {
+    let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+    let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+/// The first line of `/proc/stat` (proc(5)): user, nice, system, idle, iowait, irq, softirq, steal.
+/// Guests' time is part of user and nice already.
+fn cpu_line(text: &str, ticks_per_second: u64) -> Option<HostCpu> {
+    let line = text.lines().find(|line| line.starts_with("cpu "))?;
+    let ticks: Vec<u64> = line
+        .split_whitespace()
+        .skip(1)
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .ok()?;
+    let tick_ns = 1_000_000_000 / ticks_per_second.max(1);
+    let sum = |indices: &[usize]| {
+        let ticks = indices
+            .iter()
+            .filter_map(|&index| ticks.get(index))
+            .sum::<u64>();
+        ticks.saturating_mul(tick_ns)
+    };
+    (ticks.len() >= 4).then(|| HostCpu {
+        user_ns: sum(&[0, 1]),
+        system_ns: sum(&[2, 5, 6]),
+        idle_ns: sum(&[3, 4]),
+        stolen_ns: sum(&[7]),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_texts_are_read() {
+        let text = "processor\t: 0\nmodel name\t: Fast CPU @ 2.50GHz\nprocessor\t: 1\n";
+        assert_eq!(cpu_model(text).unwrap(), "Fast CPU @ 2.50GHz");
+        assert!(cpu_model("processor\t: 0\nBogoMIPS\t: 50\n").is_err());
+        assert_eq!(
+            memory_bytes("MemTotal:       24684096 kB\nMemFree: 1 kB\n"),
+            Some(25_276_514_304)
+        );
+        assert_eq!(memory_bytes(""), None);
+    }
+
+    #[test]
+    fn host_time_is_summed_by_kind() {
+        let text = "cpu  100 10 50 1000 5 3 2 7 90 0\ncpu0 1 1 1 1\n";
+        let cpu = cpu_line(text, 100).unwrap();
+        assert_eq!(cpu.user_ns, 1_100_000_000);
+        assert_eq!(cpu.system_ns, 550_000_000);
+        assert_eq!(cpu.idle_ns, 10_050_000_000);
+        assert_eq!(cpu.stolen_ns, 70_000_000);
+        assert_eq!(cpu_line("cpu  1 2", 100), None);
+        assert_eq!(cpu_line("cpu  1 2 x 4", 100), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn this_machine_tells_about_itself() {
+        let dir = tempfile::tempdir().unwrap();
+        let facts = host_facts(dir.path());
+        assert_eq!(facts.machine.operating_system.as_deref(), Some("linux"));
+        assert!(facts.machine.cpu_count.unwrap() >= 1);
+        assert!(facts.machine.memory_bytes.unwrap() > 1 << 20);
+        assert!(facts.machine.kernel.is_some());
+        assert!(facts.file_system.unwrap().free_bytes > 0);
+        let before = host_cpu().unwrap();
+        assert!(before.user_ns + before.system_ns + before.idle_ns > 0);
+    }
+}

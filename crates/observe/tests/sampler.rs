@@ -1,0 +1,199 @@
+//! The sampler as a run uses it.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+#![cfg(target_os = "linux")]
+
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use kgauge_observe::{Sampler, Watch, WatchedProcess};
+use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject};
+
+const KEY: RepeatKey = RepeatKey {
+    trial: 3,
+    repeat: 1,
+};
+
+/// A process that lives until its standard input closes.
+fn sleeper() -> Child {
+    Command::new("cat")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+fn start(watch: Watch) -> (Sampler, Receiver<Evidence>) {
+    let origin = Instant::now();
+    let now_ns = move || u64::try_from(origin.elapsed().as_nanos()).unwrap();
+    let (sender, receiver) = channel();
+    let sink = move |evidence: &Evidence| {
+        sender
+            .send(evidence.clone())
+            .map_err(|_| "nobody listens".to_owned())
+    };
+    (Sampler::start(watch, now_ns, sink).unwrap(), receiver)
+}
+
+fn is_cpu(evidence: &Evidence) -> bool {
+    matches!(evidence.kind, EvidenceKind::Cpu { .. })
+}
+
+#[test]
+fn it_looks_at_the_start_and_at_the_stop_and_stops_at_once() {
+    let mut child = sleeper();
+    let target = WatchedProcess {
+        pid: child.id(),
+        broker: Some(2),
+    };
+    let watch = Watch {
+        every: Duration::from_secs(3600),
+        repeat: Some(KEY),
+        targets: vec![target],
+    };
+    let (sampler, receiver) = start(watch);
+    let first = receiver.recv().unwrap();
+    assert_eq!(
+        (first.repeat, first.subject.clone()),
+        (Some(KEY), Subject::Generator)
+    );
+    let before = Instant::now();
+    let report = sampler.stop();
+    assert!(before.elapsed() < Duration::from_secs(60));
+    assert_eq!((report.looks, report.notes.as_slice()), (2, &[][..]));
+    let seen: Vec<Evidence> = std::iter::once(first).chain(receiver).collect();
+    for subject in [
+        Subject::Generator,
+        Subject::Target { broker: Some(2) },
+        Subject::Host,
+    ] {
+        let of = seen
+            .iter()
+            .filter(|seen| seen.subject == subject && is_cpu(seen));
+        assert_eq!(of.count(), 2, "{subject:?}");
+    }
+    let memory = seen
+        .iter()
+        .find(|seen| matches!(seen.kind, EvidenceKind::Memory { .. }));
+    assert!(memory.is_some());
+    drop(child.stdin.take());
+    child.wait().unwrap();
+}
+
+#[test]
+fn looks_fall_on_multiples_of_the_interval() {
+    let every = Duration::from_millis(20);
+    let (sampler, receiver) = start(Watch {
+        every,
+        repeat: None,
+        targets: Vec::new(),
+    });
+    let host = |seen: &Evidence| seen.subject == Subject::Host;
+    let times: Vec<u64> = receiver
+        .iter()
+        .filter(host)
+        .map(|seen| seen.at_ns.unwrap())
+        .take(5)
+        .collect();
+    drop(sampler);
+    for (number, pair) in times.windows(2).enumerate() {
+        let slots = (pair[0] / 20_000_000, pair[1] / 20_000_000);
+        assert!(slots.1 > slots.0, "look {number}: {times:?}");
+    }
+}
+
+#[test]
+fn the_load_threads_are_told_apart_by_their_number() {
+    let (sender, stop) = channel::<()>();
+    let worker = std::thread::Builder::new().name("load-5".to_owned());
+    let worker = worker.spawn(move || stop.recv()).unwrap();
+    let (sampler, receiver) = start(Watch::each_second(KEY, Vec::new()));
+    let wanted = Subject::GeneratorThread { thread: 5 };
+    assert!(receiver.iter().any(|seen| seen.subject == wanted));
+    drop(sampler);
+    drop(sender);
+    let _ = worker.join().unwrap();
+}
+
+#[test]
+fn a_target_that_is_gone_is_told_once() {
+    let mut child = sleeper();
+    let pid = child.id();
+    let every = Duration::from_millis(5);
+    let targets = vec![WatchedProcess { pid, broker: None }];
+    let (sampler, receiver) = start(Watch {
+        every,
+        repeat: None,
+        targets,
+    });
+    let target = Subject::Target { broker: None };
+    assert!(receiver.iter().any(|seen| seen.subject == target));
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    let looks = receiver
+        .iter()
+        .filter(|seen| seen.subject == Subject::Host)
+        .take(3);
+    assert_eq!(looks.count(), 3);
+    let report = sampler.stop();
+    assert_eq!(
+        report.notes,
+        [format!("process {pid} is not there (any more)")]
+    );
+}
+
+#[test]
+fn a_sink_that_complains_is_heard_once() {
+    let origin = Instant::now();
+    let now_ns = move || u64::try_from(origin.elapsed().as_nanos()).unwrap();
+    let watch = Watch::each_second(KEY, Vec::new());
+    let report = Sampler::start(watch, now_ns, |_| Err("disk full".to_owned()))
+        .unwrap()
+        .stop();
+    assert_eq!(report.notes, ["disk full"]);
+}
+
+/// What a look costs, printed: `cargo test -p kgauge-observe -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement of some seconds, for whoever wants the figure"]
+fn the_cost_of_looking() {
+    let mut child = sleeper();
+    let stops: Vec<_> = (0..4)
+        .map(|number| {
+            let (sender, stop) = channel::<()>();
+            let worker = std::thread::Builder::new().name(format!("load-{number}"));
+            worker.spawn(move || stop.recv()).unwrap();
+            sender
+        })
+        .collect();
+    let every = Duration::from_millis(10);
+    let targets = vec![WatchedProcess {
+        pid: child.id(),
+        broker: None,
+    }];
+    let (sampler, receiver) = start(Watch {
+        every,
+        repeat: None,
+        targets,
+    });
+    assert!(
+        receiver
+            .iter()
+            .any(|seen| seen.at_ns.unwrap() > 3_000_000_000)
+    );
+    let report = sampler.stop();
+    let look_us = report.cpu_ns as f64 / report.looks as f64 / 1e3;
+    println!(
+        "{} looks, {look_us:.0} us each: {:.4} % of a core",
+        report.looks,
+        look_us / 1e4
+    );
+    assert!(
+        look_us < 10_000.0,
+        "more than one percent of a core, once a second"
+    );
+    drop(stops);
+    drop(child.stdin.take());
+    child.wait().unwrap();
+}
