@@ -23,16 +23,6 @@ pub(crate) fn short(value: f64) -> String {
     significant(value, SHORT_DIGITS)
 }
 
-/// A value as a document printed it: whole numbers keep all of their digits.
-pub(crate) fn as_published(value: f64) -> String {
-    if value.fract() == 0.0 && (0.0..1e15).contains(&value) {
-        return count(value as u64);
-    }
-    let text = format!("{value:.3}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    grouped(text)
-}
-
 /// A number rounded to so many significant digits, with thousands separators.
 fn significant(value: f64, digits: i32) -> String {
     if !value.is_finite() {
@@ -102,17 +92,6 @@ pub(crate) fn span(ns: u64) -> String {
     }
 }
 
-/// A size: binary units where they divide evenly (settings), decimal ones otherwise.
-pub(crate) fn bytes(value: u64) -> String {
-    const BINARY: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    for (unit, name) in BINARY {
-        if value >= unit && value.is_multiple_of(unit) {
-            return format!("{} {name}", count(value / unit));
-        }
-    }
-    decimal_bytes(value as f64)
-}
-
 /// A size in decimal units, three digits: `100 B`, `1.05 MB`, `12.3 GB`.
 pub(crate) fn decimal_bytes(value: f64) -> String {
     let (divisor, unit) = match value.abs() {
@@ -163,15 +142,37 @@ fn one_or_two(value: f64) -> String {
     }
 }
 
-/// A quantile as a percentile's name: `p50`, `p99.9`.
-pub(crate) fn percentile_name(quantile: f64) -> String {
-    format!("p{}", percentile_number(quantile))
+/// A quantile in millionths as a percentile's name: `p50`, `p99.9`.
+pub(crate) fn percentile_name(millionths: u32) -> String {
+    format!("p{}", percentile_number(f64::from(millionths) / 1e6))
 }
 
 /// A quantile in per cent without trailing zeros: `99.999`.
 pub(crate) fn percentile_number(quantile: f64) -> String {
     let text = format!("{:.6}", quantile * 100.0);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// `1.00 ms` as `1 ms`, `2.50 s` as `2.5 s`.
+pub(crate) fn without_zeros(text: &str) -> String {
+    match text.split_once(' ') {
+        Some((number, unit)) if number.contains('.') => {
+            format!(
+                "{} {unit}",
+                number.trim_end_matches('0').trim_end_matches('.')
+            )
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// The text with a capital first letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters
+        .next()
+        .map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + characters.as_str()
 }
 
 /// `1 repeat`, `3 repeats`.
@@ -212,12 +213,10 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_binary_where_they_divide_and_decimal_elsewhere() {
-        assert_eq!(bytes(100), "100 B");
-        assert_eq!(bytes(64 << 20), "64 MiB");
-        assert_eq!(bytes(8196), "8.20 kB");
-        assert_eq!(bytes(128_000), "125 KiB");
+    fn sizes_are_decimal() {
+        assert_eq!(decimal_bytes(100.0), "100 B");
         assert_eq!(decimal_bytes(1_048_576.0), "1.05 MB");
+        assert_eq!(without_zeros(&decimal_bytes(10_000.0)), "10 kB");
     }
 
     #[test]
@@ -229,15 +228,9 @@ mod tests {
     }
 
     #[test]
-    fn published_figures_keep_all_of_their_digits() {
-        assert_eq!(as_published(2_024_032.0), "2,024,032");
-        assert_eq!(as_published(78.3), "78.3");
-    }
-
-    #[test]
     fn percentiles_are_named_without_trailing_zeros() {
-        assert_eq!(percentile_name(0.5), "p50");
-        assert_eq!(percentile_name(0.999), "p99.9");
+        assert_eq!(percentile_name(500_000), "p50");
+        assert_eq!(percentile_name(999_000), "p99.9");
         assert_eq!(percentile_number(0.99999), "99.999");
     }
 

@@ -1,16 +1,15 @@
-//! Run folder -> what people read: a table in the terminal, and `report.html`.
+//! Room `report`: from a run folder to what people read, a table in the terminal and `report.html`.
 //!
 //! **Goals.** A report answers first and shows its proof after; no figure stands without its spread and
 //! its marks; the same folder gives the same bytes; the page needs no network and no script; no text from
-//! outside can become markup or a terminal command.
+//! outside can become markup or a command to a terminal.
 //!
 //! **Non-goals.** Measuring, statistics and verdicts: they are made in `results`. Printing: `cli` does it.
-//! Nothing here reads a clock, the environment or the network.
+//! Nothing here reads a clock, the environment or a file.
 //!
-//! **Start** at [`view`]: what is shown, in which order. `terminal` and `html` write it, `curves` decides
-//! which charts there are, `chart` draws one.
+//! **Where to start.** `view`: what is shown, in which order, and `view/fill`, which takes it from the run
+//! folder. `terminal` and `html` write it; `curves` decides which charts there are, `chart` draws one.
 
-#![allow(dead_code)]
 mod chart;
 mod clean;
 mod curves;
@@ -19,3 +18,22 @@ mod html;
 mod markup;
 mod terminal;
 mod view;
+
+use kgauge_results::{RunRead, Summary};
+
+pub use terminal::TerminalStyle;
+
+/// The report as text for a terminal, ending with a line break.
+///
+/// Opens with the target and the answers, then the tables; fits `style.width` columns. Colours only when
+/// asked for, and they say nothing that words do not.
+pub fn render_terminal(run: &RunRead, summary: &Summary, style: TerminalStyle) -> String {
+    terminal::text(&view::fill::view(run, summary), style)
+}
+
+/// The report as one HTML page that needs no network and is complete without script.
+///
+/// A pure function of the folder's content: where the folder stands does not matter.
+pub fn render_html(run: &RunRead, summary: &Summary) -> String {
+    html::page(&view::fill::view(run, summary))
+}

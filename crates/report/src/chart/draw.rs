@@ -305,11 +305,9 @@ pub(super) fn write_marker(page: &mut Markup, x: &str, y: f64, marker: Marker) {
         &[("x", x), ("y", &y), ("overflow", "visible")],
         |page| match marker {
             Marker::Disc => page.shape("circle", &[("r", "4")]),
-            Marker::Square => page.shape("path", &[("d", "M-4-4h8v8h-8z")]),
             Marker::Diamond => {
                 page.shape("path", &[("class", "hollow"), ("d", "M0-6L6 0L0 6L-6 0z")])
             }
-            Marker::Stroke => page.shape("path", &[("d", "M0-5v10")]),
         },
     );
 }

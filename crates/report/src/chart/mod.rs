@@ -180,10 +180,6 @@ pub(crate) enum Marker {
     Disc,
     /// A hollow diamond: published.
     Diamond,
-    /// A filled square.
-    Square,
-    /// A short vertical stroke: one repeat.
-    Stroke,
 }
 
 /// One curve.

@@ -44,8 +44,8 @@ impl Unit {
             Self::Seconds => seconds_text(value),
             Self::RecordsPerSecond | Self::MegabytesPerSecond => format::compact(value),
             Self::Cores | Self::Plain => format::compact(value),
-            Self::Nanoseconds => without_zeros(&format::nanoseconds(value)),
-            Self::Bytes => without_zeros(&format::decimal_bytes(value)),
+            Self::Nanoseconds => format::without_zeros(&format::nanoseconds(value)),
+            Self::Bytes => format::without_zeros(&format::decimal_bytes(value)),
             Self::Quantile => format!("{} %", format::percentile_number(value)),
         }
     }
@@ -81,19 +81,6 @@ fn seconds_text(seconds: f64) -> String {
     }
     let text = format!("{seconds:.1}");
     format!("{} s", text.strip_suffix(".0").unwrap_or(&text))
-}
-
-/// `1.00 ms` as `1 ms`, `2.50 s` as `2.5 s`.
-fn without_zeros(text: &str) -> String {
-    match text.split_once(' ') {
-        Some((number, unit)) if number.contains('.') => {
-            format!(
-                "{} {unit}",
-                number.trim_end_matches('0').trim_end_matches('.')
-            )
-        }
-        _ => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

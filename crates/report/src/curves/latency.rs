@@ -1,13 +1,14 @@
-//! Response over time on a log axis: median, 99th percentile and largest value of each second.
+//! Latency over time on a log axis: median, 99th percentile and largest value of each second.
 
 use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Point, Scale, Unit};
-use crate::view::{FlowTimeline, Second, Timeline, Trial};
+use crate::format;
+use crate::view::{Flow, FlowTimeline, LatencyKind, Timeline, TimesAt, Trial};
 
 /// What is drawn of each second.
-const SHOWN: [(&str, Dash, fn(&Second) -> Option<u64>); 3] = [
-    ("p50", Dash::Solid, |second| second.p50_ns),
-    ("p99", Dash::Dashed, |second| second.p99_ns),
-    ("max", Dash::Dotted, |second| second.max_ns),
+const SHOWN: [(&str, Dash, fn(&TimesAt) -> u64); 3] = [
+    ("p50", Dash::Solid, |times| times.p50_ns),
+    ("p99", Dash::Dashed, |times| times.p99_ns),
+    ("max", Dash::Dotted, |times| times.max_ns),
 ];
 
 /// The short form of what the percentile chart says with numbers.
@@ -31,23 +32,24 @@ fn chart(trial: &Trial, index: usize, flow: &str, alone: bool) -> Option<Chart> 
     let values: Vec<f64> = lines
         .iter()
         .flat_map(|line| line.points.iter().filter_map(|point| point.y))
+        .filter(|value| *value > 0.0)
         .collect();
     if values.is_empty() {
         return None;
     }
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(0.0, f64::max);
-    let title = match alone {
-        true => "Response over time".to_owned(),
-        false => format!("Response over time: {flow}"),
-    };
+    let kind = kind_of(trial, flow);
+    let mut title = format!("{} over time", format::capital(kind.name()));
+    if !alone {
+        title = format!("{title}: {flow}");
+    }
     Some(Chart {
         id: format!("{}-latency-{}", trial.id, index + 1),
         title,
-        subtitle: "from intended to acked; median, p99 and largest of each second, log axis"
-            .to_owned(),
+        subtitle: format!("{}; {}", meaning(kind), super::each_point(timelines)),
         x: super::time_axis(timelines),
-        y: Axis::new("response", Scale::decades(low, high), Unit::Nanoseconds),
+        y: Axis::new(kind.name(), Scale::decades(low, high), Unit::Nanoseconds),
         bands: super::bands(timelines),
         groups: SHOWN
             .iter()
@@ -64,29 +66,57 @@ fn chart(trial: &Trial, index: usize, flow: &str, alone: bool) -> Option<Chart> 
     })
 }
 
+/// Which time the seconds of a flow show: the one of its tables.
+fn kind_of(trial: &Trial, name: &str) -> LatencyKind {
+    let flow = trial.flows.iter().find(|flow| flow.name == name);
+    let latency = flow.and_then(Flow::latency);
+    latency.map_or(LatencyKind::Response, |latency| latency.kind)
+}
+
+fn meaning(kind: LatencyKind) -> &'static str {
+    match kind {
+        LatencyKind::Response => "acked − intended",
+        LatencyKind::EndToEnd => "consumed − intended",
+        LatencyKind::Service => "acked − sent",
+        LatencyKind::RoundTrip => "of produce requests",
+        LatencyKind::FetchRoundTrip => "of fetch requests, with the broker's wait for data",
+    }
+}
+
+/// The values with a gap wherever a second had none: a stall must not look like a slope.
+fn points(times: &[TimesAt], value: fn(&TimesAt) -> u64, seconds_per_point: u64) -> Vec<Point> {
+    let mut points: Vec<Point> = Vec::with_capacity(times.len());
+    for times in times {
+        if let Some(last) = points.last().map(|point| point.x)
+            && times.at_s - last > 1.6 * seconds_per_point as f64
+        {
+            points.push(Point::new((last + times.at_s) / 2.0, None));
+        }
+        points.push(Point::new(times.at_s, Some(value(times) as f64)));
+    }
+    points
+}
+
 fn lines(timelines: &[Timeline], flow: &str) -> Vec<Line> {
     let mut lines = Vec::new();
     for (group, (_, _, value)) in SHOWN.iter().enumerate() {
         // The first repeat is drawn last, so that it lies above the faint ones.
         for (index, timeline) in timelines.iter().enumerate().rev() {
-            let seconds = seconds(timeline, flow);
+            let times = times(timeline, flow);
             lines.push(Line {
                 group,
                 name: super::repeat_name(timelines, timeline.repeat),
                 faint: index > 0,
-                points: seconds
-                    .iter()
-                    .map(|second| Point::new(second.at_s, value(second).map(|ns| ns as f64)))
-                    .collect(),
+                points: points(times, *value, timeline.seconds_per_point),
             });
         }
     }
     lines
 }
 
-fn seconds<'a>(timeline: &'a Timeline, flow: &str) -> &'a [Second] {
+fn times<'a>(timeline: &'a Timeline, flow: &str) -> &'a [TimesAt] {
     let found: Option<&FlowTimeline> = timeline.flows.iter().find(|entry| entry.name == flow);
-    found.map_or(&[], |found| &found.seconds)
+    found.map_or(&[], |found| &found.times)
 }
 
 fn notes(trial: &Trial, name: &str) -> Vec<String> {

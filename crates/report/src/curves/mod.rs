@@ -28,8 +28,8 @@ pub(crate) fn of_sweep(sweep: &Sweep, id: &str) -> Vec<Chart> {
 fn time_axis(timelines: &[Timeline]) -> Axis {
     let ends = timelines.iter().flat_map(|timeline| {
         let stages = timeline.stages.iter().map(|stage| stage.to_s);
-        let seconds = timeline.flows.iter().filter_map(|flow| flow.seconds.last());
-        stages.chain(seconds.map(|second| second.at_s))
+        let rates = timeline.flows.iter().filter_map(|flow| flow.rates.last());
+        stages.chain(rates.map(|(at_s, _)| *at_s))
     });
     let high = ends.fold(1.0, f64::max);
     Axis::new(
@@ -73,5 +73,17 @@ fn repeat_name(timelines: &[Timeline], repeat: u64) -> String {
     match timelines.len() {
         1 => String::new(),
         _ => format!("repeat {repeat}"),
+    }
+}
+
+/// `each second`, `each 10 s`.
+fn each_point(timelines: &[Timeline]) -> String {
+    match timelines
+        .iter()
+        .map(|timeline| timeline.seconds_per_point)
+        .max()
+    {
+        None | Some(0 | 1) => "each second".to_owned(),
+        Some(seconds) => format!("the worst second of each {seconds} s"),
     }
 }

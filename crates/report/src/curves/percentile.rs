@@ -2,7 +2,7 @@
 
 use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Point, Scale, Unit};
 use crate::format;
-use crate::view::{Distribution, Flow, Trial};
+use crate::view::{Distribution, Flow, Latency, Trial};
 
 /// The farthest quantile that is drawn: 99.999 %.
 const NINES_MAX: f64 = 5.0;
@@ -15,26 +15,17 @@ const BEYOND_MIN: f64 = 10.0;
 pub(super) fn chart(trial: &Trial) -> Option<Chart> {
     let (mut groups, mut lines, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for (colour, flow) in trial.flows.iter().enumerate() {
-        let kinds = [
-            ("response", Dash::Solid, &flow.latency.response),
-            ("service", Dash::Dashed, &flow.latency.service),
-        ];
-        for (index, (kind, dash, distribution)) in kinds.into_iter().enumerate() {
-            let Some(distribution) = distribution else {
-                continue;
-            };
-            let points = points(distribution);
+        for (index, latency) in flow.latencies.iter().enumerate() {
+            let points = points(&latency.distribution);
             if points.is_empty() {
                 continue;
             }
             let name = match trial.flows.len() {
-                1 => kind.to_owned(),
-                _ => format!("{}, {kind}", flow.name),
+                1 => latency.kind.name().to_owned(),
+                _ => format!("{}, {}", flow.name, latency.kind.name()),
             };
-            groups.push(Group {
-                name,
-                look: Look::line(colour * 2 + index, dash),
-            });
+            let look = Look::line(colour + trial.flows.len() * index, Dash::nth(index));
+            groups.push(Group { name, look });
             lines.push(Line {
                 group: groups.len() - 1,
                 name: String::new(),
@@ -42,14 +33,9 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
                 points,
             });
         }
-        notes.extend(
-            flow.latency
-                .response
-                .as_ref()
-                .map(|found| beyond(flow, found, trial)),
-        );
+        notes.extend(flow.latency().map(|found| beyond(flow, found, trial)));
         notes.extend(flow.late.clone());
-        notes.extend(flow.closed.as_ref().map(|closed| closed.sentence.clone()));
+        notes.extend(flow.closed.clone().or_else(|| flow.little.clone()));
     }
     let all = || lines.iter().flat_map(|line| &line.points);
     let low = all()
@@ -95,22 +81,22 @@ fn points(distribution: &Distribution) -> Vec<Point> {
 }
 
 /// How many samples there are, and how many the curve leaves out.
-fn beyond(flow: &Flow, distribution: &Distribution, trial: &Trial) -> String {
+fn beyond(flow: &Flow, latency: &Latency, trial: &Trial) -> String {
+    let distribution = &latency.distribution;
     let who = match trial.flows.len() {
         1 => String::new(),
         _ => format!("{}: ", flow.name),
     };
-    let last = distribution.percentiles.last();
+    let last = distribution.percentiles.iter().rfind(|found| !found.few);
     let beyond = last.map_or(String::new(), |last| {
-        format!(
-            "; {} lie beyond {}",
-            format::count(last.beyond),
-            format::percentile_name(last.quantile)
-        )
+        let name = format::percentile_name(last.millionths);
+        format!("; {} lie beyond {name}", format::count(last.beyond))
     });
     format!(
-        "{who}{}{beyond}; the largest response was {}.",
+        "{who}{}{beyond}; mean {}, the largest {} {}.",
         format::plural(distribution.count, "sample", "samples"),
+        format::nanoseconds(distribution.mean_ns),
+        latency.kind.name(),
         format::nanoseconds(distribution.max_ns as f64)
     )
 }

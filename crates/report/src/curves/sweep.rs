@@ -1,7 +1,7 @@
 //! Figures against the one number that a scenario varies, with intervals and published points.
 
 use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Marker, Point, Scale, Unit};
-use crate::view::{Figure, Sweep, SweepPoint};
+use crate::view::{FactorUnit, Figure, Sweep, SweepPoint};
 
 /// A factor that spans more than this ratio gets a log axis.
 const LOG_RATIO: f64 = 20.0;
@@ -165,10 +165,10 @@ fn factor_axis(sweep: &Sweep) -> Option<Axis> {
             }
         }
     };
-    let unit = if sweep.bytes {
-        Unit::Bytes
-    } else {
-        Unit::Plain
+    let unit = match sweep.unit {
+        FactorUnit::Plain => Unit::Plain,
+        FactorUnit::Bytes => Unit::Bytes,
+        FactorUnit::Nanoseconds => Unit::Nanoseconds,
     };
     let mut axis = Axis::new(&sweep.factor, scale, unit);
     if values.len() <= LABELS_MAX {

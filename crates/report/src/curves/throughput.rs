@@ -2,7 +2,7 @@
 
 use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Mean, Point, Scale, Unit};
 use crate::format;
-use crate::view::{Figure, Timeline, Trial};
+use crate::view::{Figure, Flow, Timeline, Trial};
 
 /// Lines that get a legend entry of their own; beyond it a flow's repeats share one.
 const NAMED_LINES_MAX: usize = 6;
@@ -56,7 +56,7 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
     Some(Chart {
         id: format!("{}-throughput", trial.id),
         title: "Throughput over time".to_owned(),
-        subtitle: "records per second".to_owned(),
+        subtitle: subtitle(timelines),
         x: super::time_axis(timelines),
         y: Axis::new(
             "records/s",
@@ -68,8 +68,19 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
         means,
         lines,
         end_labels: false,
-        notes: Vec::new(),
+        notes: notes(trial),
     })
+}
+
+fn subtitle(timelines: &[Timeline]) -> String {
+    match timelines
+        .iter()
+        .map(|timeline| timeline.seconds_per_point)
+        .max()
+    {
+        None | Some(0 | 1) => "records per second, each second".to_owned(),
+        Some(seconds) => format!("records per second, mean of each {seconds} s"),
+    }
 }
 
 fn joined(flow: &str, repeat: &str) -> String {
@@ -81,10 +92,10 @@ fn joined(flow: &str, repeat: &str) -> String {
 
 fn points(timeline: &Timeline, name: &str) -> Vec<Point> {
     let flow = timeline.flows.iter().find(|flow| flow.name == name);
-    let seconds = flow.map_or(&[][..], |flow| &flow.seconds);
-    seconds
+    let rates = flow.map_or(&[][..], |flow| &flow.rates);
+    rates
         .iter()
-        .map(|second| Point::new(second.at_s, Some(second.rate)))
+        .map(|(at, rate)| Point::new(*at, Some(*rate)))
         .collect()
 }
 
@@ -114,6 +125,28 @@ fn means(trial: &Trial, names: &[&str], groups: &mut Vec<Group>) -> Vec<Mean> {
         });
     }
     means
+}
+
+/// What each repeat gave, and how many records it was in all.
+fn notes(trial: &Trial) -> Vec<String> {
+    let note = |flow: &Flow| {
+        let rate = flow.rate.as_ref()?;
+        let who = match trial.flows.len() {
+            1 => String::new(),
+            _ => format!("{}: ", flow.name),
+        };
+        let repeats = match rate.values.as_slice() {
+            [] | [_] => String::new(),
+            values => {
+                let values: Vec<String> =
+                    values.iter().map(|value| format::figure(*value)).collect();
+                format!("; repeats: {} records/s", values.join(" · "))
+            }
+        };
+        let records = format::plural(flow.counts.good, "record", "records");
+        Some(format!("{who}{records} in all stages{repeats}."))
+    };
+    trial.flows.iter().filter_map(note).collect()
 }
 
 /// `1,284,000 ± 2.4 %`.

@@ -1,21 +1,15 @@
-//! The latency table: response percentiles, each with the marks that it must not be read without.
+//! The latency table: percentiles, each with the marks that it must not be read without.
 
 use super::figures::{cell, write_flow_head};
 use crate::format::{self, NOTHING};
 use crate::markup::Markup;
-use crate::view::{Distribution, Flow, Percentile, Scenario, Trial, View};
-
-/// Percentiles with a column of their own.
-pub(crate) const SHOWN: [f64; 3] = [0.5, 0.99, 0.999];
+use crate::view::{
+    Flow, Latency, LatencyKind, Percentile, SHOWN_MILLIONTHS, Scenario, Trial, View,
+};
 
 /// One table, a group of rows for each scenario; nothing when no flow has latencies.
 pub(super) fn write(page: &mut Markup, view: &View) {
-    let any = view
-        .scenarios
-        .iter()
-        .flat_map(|scenario| &scenario.trials)
-        .any(has_latency);
-    if !any {
+    if !view.scenarios.iter().any(has_latency) {
         return;
     }
     page.element("section", &[("aria-labelledby", "latency-head")], |page| {
@@ -23,116 +17,116 @@ pub(super) fn write(page: &mut Markup, view: &View) {
         page.leaf(
             "p",
             &[("class", "lead")],
-            "Response time: from when a record should have been sent until it was acked or read, \
-             all repeats together. Service time starts when it was really sent.",
+            "Response: from when a record should have been sent until it was acked. Service: from \
+             when it was really sent. All repeats together, hold stage only.",
         );
         page.element("table", &[("class", "figures stack")], |page| {
             page.element("thead", &[], |page| {
                 page.element("tr", &[], |page| {
                     page.leaf("th", &[("scope", "col")], "Flow");
-                    for quantile in SHOWN {
+                    for millionths in SHOWN_MILLIONTHS {
                         page.leaf(
                             "th",
                             &[("scope", "col")],
-                            &format::percentile_name(quantile),
+                            &format::percentile_name(millionths),
                         );
                     }
                     page.leaf("th", &[("scope", "col")], "Largest");
                     page.leaf("th", &[("scope", "col")], "Read it as");
                 });
             });
-            view.scenarios
+            let scenarios = view
+                .scenarios
                 .iter()
-                .for_each(|scenario| write_scenario(page, scenario));
+                .filter(|scenario| has_latency(scenario));
+            scenarios.for_each(|scenario| write_scenario(page, scenario));
         });
     });
     page.line();
 }
 
-fn has_latency(trial: &Trial) -> bool {
-    trial
-        .flows
-        .iter()
-        .any(|flow| flow.latency.response.is_some())
+fn has_latency(scenario: &Scenario) -> bool {
+    let mut flows = scenario.trials.iter().flat_map(|trial| &trial.flows);
+    flows.any(|flow| flow.latency().is_some())
 }
 
 fn write_scenario(page: &mut Markup, scenario: &Scenario) {
-    if !scenario.trials.iter().any(has_latency) {
-        return;
-    }
     page.element("tbody", &[], |page| {
         if scenario.trials.len() > 1 {
             page.element("tr", &[("class", "group")], |page| {
+                let span = (SHOWN_MILLIONTHS.len() + 3).to_string();
                 page.leaf(
                     "th",
-                    &[("colspan", "6"), ("scope", "rowgroup")],
+                    &[("colspan", &span), ("scope", "rowgroup")],
                     &scenario.name,
                 );
             });
         }
         for trial in &scenario.trials {
             for flow in &trial.flows {
-                if let Some(response) = &flow.latency.response {
-                    write_flow(page, trial, flow, response);
+                if let Some(latency) = flow.latency() {
+                    write_flow(page, trial, flow, latency);
                 }
             }
         }
     });
 }
 
-fn write_flow(page: &mut Markup, trial: &Trial, flow: &Flow, response: &Distribution) {
-    let service = flow.latency.service.as_ref();
+fn write_flow(page: &mut Markup, trial: &Trial, flow: &Flow, latency: &Latency) {
+    let shown = &latency.distribution;
+    let service = flow.latency_of(LatencyKind::Service);
     page.element("tr", &[], |page| {
         write_flow_head(page, trial, flow);
-        for quantile in SHOWN {
-            cell(page, &format::percentile_name(quantile), |page| {
-                write_percentile(page, response.at(quantile));
-                if let Some(found) = service.and_then(|service| service.at(quantile)) {
+        for millionths in SHOWN_MILLIONTHS {
+            cell(page, &format::percentile_name(millionths), |page| {
+                write_percentile(page, shown.at(millionths));
+                if let Some(found) = service.and_then(|service| service.at(millionths)) {
                     let text = format!("service {}", format::nanoseconds(found.ns as f64));
                     page.leaf("span", &[("class", "small block")], &text);
                 }
             });
         }
         cell(page, "Largest", |page| {
-            let text = format::nanoseconds(response.max_ns as f64);
+            let text = format::nanoseconds(shown.max_ns as f64);
             page.leaf("span", &[("class", "number")], &text);
-            if response.out_of_range > 0 {
-                let text = format!("{} beyond range", format::count(response.out_of_range));
-                page.leaf("span", &[("class", "badge bad block")], &text);
-            }
         });
-        cell(page, "Read it as", |page| write_marks(page, flow));
+        cell(page, "Read it as", |page| {
+            write_marks(page, flow, latency.kind)
+        });
     });
     page.line();
 }
 
 fn write_percentile(page: &mut Markup, percentile: Option<&Percentile>) {
-    match percentile {
-        None => page.text(NOTHING),
-        Some(found) => {
-            page.leaf(
-                "span",
-                &[("class", "number")],
-                &format::nanoseconds(found.ns as f64),
-            );
-            if found.few {
-                let text = format!("only {} beyond", format::count(found.beyond));
-                page.leaf("span", &[("class", "small block")], &text);
-            }
-        }
+    let Some(found) = percentile else {
+        return page.text(NOTHING);
+    };
+    page.leaf(
+        "span",
+        &[("class", "number")],
+        &format::nanoseconds(found.ns as f64),
+    );
+    if found.few {
+        let text = format!("a guess: {} beyond", format::count(found.beyond));
+        page.leaf("span", &[("class", "small block")], &text);
     }
 }
 
-/// The marks: closed loop, late generator; or that the figure stands for itself.
-fn write_marks(page: &mut Markup, flow: &Flow) {
+/// The marks: of requests, closed loop, late generator; or that the figure stands for itself.
+fn write_marks(page: &mut Markup, flow: &Flow, kind: LatencyKind) {
+    let mark = |page: &mut Markup, class: &'static str, word: &str, meaning: &str| {
+        page.leaf("span", &[("class", class)], word);
+        page.leaf("span", &[("class", "small block")], meaning);
+    };
+    if !kind.is_headline() {
+        return mark(page, "badge", kind.name(), "of requests, not of records");
+    }
     if flow.closed.is_some() {
-        page.leaf("span", &[("class", "badge mark-closed")], "closed loop");
-        let text = "records in flight ÷ throughput; not the broker's latency";
-        page.leaf("span", &[("class", "small block")], text);
+        let meaning = "records in flight ÷ throughput; not the broker's latency";
+        mark(page, "badge mark-closed", "closed loop", meaning);
     }
     if let Some(late) = &flow.late {
-        page.leaf("span", &[("class", "badge bad")], "late generator");
-        page.leaf("span", &[("class", "small block")], late);
+        mark(page, "badge bad", "late generator", late);
     }
     if flow.closed.is_none() && flow.late.is_none() {
         page.text("what a caller would see");

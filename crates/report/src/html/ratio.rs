@@ -2,39 +2,40 @@
 
 use crate::format;
 use crate::markup::Markup;
-use crate::view::Published;
+use crate::view::{Published, PublishedWord};
 
 /// The picture's ends: a tenth and ten times the published figure.
 const DECADES: f64 = 1.0;
 
 /// Writes ratio, word and picture of one published figure.
 pub(super) fn write(page: &mut Markup, published: &Published) {
-    if let Some(ratio) = published.ratio {
-        page.leaf(
-            "span",
-            &[("class", "ratio-number")],
-            &format!("{} ×", format::short(ratio)),
-        );
-        page.text(" ");
-        page.leaf(
-            "span",
-            &[("class", word_class(&published.word))],
-            &published.word,
-        );
-        write_strip(page, ratio, published.ratio_interval);
-    } else {
-        page.leaf("span", &[("class", "badge")], &published.word);
-    }
-    if !published.reason.is_empty() {
-        page.leaf("span", &[("class", "small block")], &published.reason);
-    }
-}
-
-fn word_class(word: &str) -> &'static str {
-    match word {
-        "agrees" => "badge good",
+    let class = match published.word {
+        PublishedWord::Agrees => "badge good",
         _ => "badge",
-    }
+    };
+    page.element("div", &[("class", "published")], |page| {
+        if let Some(ratio) = published.ratio {
+            page.leaf(
+                "span",
+                &[("class", "ratio-number")],
+                &format!("{} ×", format::short(ratio)),
+            );
+            page.text(" ");
+        }
+        page.leaf("span", &[("class", class)], published.word.as_str());
+        if let Some(ratio) = published.ratio {
+            write_strip(page, ratio, published.ratio_interval);
+        }
+        let metric = match published.metric.as_str() {
+            "throughput" | "throughput.bytes" => String::new(),
+            metric => format!("{metric} "),
+        };
+        let text = format!("published: {metric}{}", published.text);
+        page.leaf("span", &[("class", "small block")], &text);
+        if published.word == PublishedWord::NotComparable && !published.reason.is_empty() {
+            page.leaf("span", &[("class", "small block")], &published.reason);
+        }
+    });
 }
 
 /// A line from 0.1 × to 10 ×, a tick at 1 ×, the ratio as a disc with its interval. A ratio beyond the

@@ -15,7 +15,7 @@ pub(super) fn write(page: &mut Markup, view: &View) {
                 page.leaf("h3", &[], "How to repeat it");
                 for command in &view.commands {
                     page.leaf("p", &[("class", "purpose")], &command.purpose);
-                    write_pre(page, &command.purpose, &command.line);
+                    write_pre(page, &command.purpose, &command.line_anywhere);
                 }
             }
             for sheet in &view.sheets {
@@ -66,8 +66,8 @@ fn write_events(page: &mut Markup, events: &[Event]) {
 pub(super) fn write_footer(page: &mut Markup, view: &View) {
     page.element("footer", &[], |page| {
         let made = format!(
-            "Made by kgauge {} from the run folder {}. The same folder always gives the same page.",
-            view.run.version, view.run.folder
+            "Measured by kgauge {}, run {}. The same run folder always gives the same page.",
+            view.run.version, view.run.id
         );
         page.leaf("p", &[], &made);
     });

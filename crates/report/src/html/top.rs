@@ -2,7 +2,7 @@
 
 use super::scenario_id;
 use crate::markup::Markup;
-use crate::view::{Level, Notice, Verdict, View, Warning};
+use crate::view::{Level, Verdict, View, Warning, WarningItem};
 
 /// Name, target, run.
 pub(super) fn write_header(page: &mut Markup, view: &View) {
@@ -33,22 +33,20 @@ pub(super) fn write_header(page: &mut Markup, view: &View) {
 
 /// What must be known before any figure.
 pub(super) fn write_notices(page: &mut Markup, view: &View) {
-    for Notice {
-        level,
-        words,
-        remedy,
-    } in &view.notices
-    {
-        write_box(page, *level, "", words, remedy);
-    }
+    view.notices
+        .iter()
+        .for_each(|notice| write_warning(page, notice));
     if !view.target.caution.is_empty() {
-        write_box(
-            page,
-            Level::Caution,
-            &view.target.name,
-            &view.target.caution,
-            "",
-        );
+        let item = WarningItem {
+            place: String::new(),
+            words: view.target.caution.clone(),
+        };
+        let warning = Warning {
+            level: Level::Caution,
+            items: vec![item],
+            remedy: String::new(),
+        };
+        write_warning(page, &warning);
     }
 }
 
@@ -105,21 +103,15 @@ pub(super) fn write_warnings(page: &mut Markup, view: &View) {
     }
     page.element("section", &[("aria-labelledby", "warnings")], |page| {
         page.leaf("h2", &[("id", "warnings")], "Mind this");
-        for Warning {
-            level,
-            place,
-            words,
-            remedy,
-        } in &view.warnings
-        {
-            write_box(page, *level, place, words, remedy);
-        }
+        view.warnings
+            .iter()
+            .for_each(|warning| write_warning(page, warning));
     });
     page.line();
 }
 
-fn write_box(page: &mut Markup, level: Level, place: &str, words: &str, remedy: &str) {
-    let (class, word) = match level {
+fn write_warning(page: &mut Markup, warning: &Warning) {
+    let (class, word) = match warning.level {
         Level::Note => ("notice note-box", "Note"),
         Level::Caution => ("notice caution", "Caution"),
         Level::Grave => ("notice grave", "Important"),
@@ -127,17 +119,26 @@ fn write_box(page: &mut Markup, level: Level, place: &str, words: &str, remedy: 
     page.element("div", &[("class", class)], |page| {
         page.leaf("span", &[("class", "notice-word")], word);
         page.element("div", &[], |page| {
-            page.element("p", &[], |page| {
-                if !place.is_empty() {
-                    page.leaf("strong", &[], place);
-                    page.text(": ");
-                }
-                page.text(words);
-            });
-            if !remedy.is_empty() {
-                page.leaf("p", &[("class", "remedy")], remedy);
+            match warning.items.as_slice() {
+                [item] => page.element("p", &[], |page| write_item(page, item)),
+                items => page.element("ul", &[], |page| {
+                    items
+                        .iter()
+                        .for_each(|item| page.element("li", &[], |page| write_item(page, item)));
+                }),
+            }
+            if !warning.remedy.is_empty() {
+                page.leaf("p", &[("class", "remedy")], &warning.remedy);
             }
         });
     });
     page.line();
+}
+
+fn write_item(page: &mut Markup, item: &WarningItem) {
+    if !item.place.is_empty() {
+        page.leaf("strong", &[], &item.place);
+        page.text(": ");
+    }
+    page.text(&item.words);
 }

@@ -11,7 +11,7 @@ pub(super) fn write(page: &mut Markup, view: &View) {
         |page| {
             page.leaf("h2", &[("id", "words")], "What these figures mean");
             page.leaf("h3", &[], "The target");
-            page.leaf("p", &[], &view.target.name);
+            page.leaf("p", &[], &view.target.words);
             if !view.target.caution.is_empty() {
                 page.leaf("p", &[], &view.target.caution);
             }
@@ -64,7 +64,7 @@ fn write_closed(page: &mut Markup, view: &View) {
     for trial in view.scenarios.iter().flat_map(|scenario| &scenario.trials) {
         for flow in &trial.flows {
             if let Some(closed) = &flow.closed {
-                sentences.push((format!("{}, {}", trial.name, flow.name), &closed.sentence));
+                sentences.push((format!("{}, {}", trial.name, flow.name), closed));
             }
         }
     }

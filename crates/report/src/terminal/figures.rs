@@ -4,7 +4,7 @@ use super::Writer;
 use super::style::Ink;
 use super::table::{Column, Line, Row, Side, Table};
 use crate::format::{self, NOTHING};
-use crate::view::{Counts, Figure, Flow, Metric, Percentile, Scenario, Trial, View};
+use crate::view::{Counts, Cpu, Figure, Flow, Percentile, SHOWN_MILLIONTHS, Scenario, Trial, View};
 
 /// Marks a latency of a closed loop.
 const CLOSED_MARK: &str = "*";
@@ -12,6 +12,8 @@ const CLOSED_MARK: &str = "*";
 const LATE_MARK: &str = "!";
 /// Marks a percentile with too few samples beyond it.
 const FEW_MARK: &str = "~";
+/// Marks a time of requests, where a flow has no time of records.
+const REQUEST_MARK: &str = "°";
 /// Between the two CPU figures.
 const CPU_MARK: &str = "|";
 
@@ -49,23 +51,24 @@ fn throughput(view: &View) -> Table {
         column("measured/published", Side::Left, 2),
         column("failed", Side::Right, 0),
     ];
-    let rows = rows(view, |flow| {
-        let published = flow.published.first();
+    let rows = rows(view, |_, flow| {
+        let published = flow
+            .published
+            .iter()
+            .find(|found| found.metric == "throughput");
+        let published = published.or_else(|| flow.published.first());
         vec![
             figure(flow.rate.as_ref(), format::figure),
             spread(flow.rate.as_ref()),
             figure(flow.megabytes.as_ref(), format::short),
             published.map_or(String::new(), |published| {
-                let value = format::as_published(published.value);
-                match &published.metric {
-                    Metric::Rate => value,
-                    Metric::Megabytes => format!("{value} MB/s"),
-                    Metric::Other(name) => format!("{value} {name}"),
-                }
+                // The column says what it is a figure of, where it is the usual one.
+                let text = published.text.as_str();
+                text.strip_suffix(" records/s").unwrap_or(text).to_owned()
             }),
             published.map_or(String::new(), |published| match published.ratio {
-                Some(ratio) => format!("{} x {}", format::short(ratio), published.word),
-                None => published.word.clone(),
+                Some(ratio) => format!("{} x {}", format::short(ratio), published.word.as_str()),
+                None => published.word.as_str().to_owned(),
             }),
             bad(&flow.counts),
         ]
@@ -76,53 +79,60 @@ fn throughput(view: &View) -> Table {
 fn latency(view: &View) -> Table {
     let column = |head, side, rank| Column { head, side, rank };
     let columns = vec![
-        column("response", Side::Left, 0),
+        column("latency", Side::Left, 0),
         column("p50", Side::Right, 0),
         column("p99", Side::Right, 0),
         column("p99.9", Side::Right, 0),
         column("max", Side::Right, 0),
-        column("CPU ns/record", Side::Right, 1),
+        column("Little", Side::Right, 0),
+        column("CPU ns", Side::Right, 1),
     ];
-    let rows = rows(view, |flow| {
-        let response = flow.latency.response.as_ref();
-        let at = |quantile| {
-            response.map_or(NOTHING.to_owned(), |found| {
-                percentile(flow, found.at(quantile))
-            })
+    let rows = rows(view, |trial, flow| {
+        let latency = flow.latency();
+        let at = |millionths| match latency {
+            Some(found) => percentile(flow, found.distribution.at(millionths)),
+            None => NOTHING.to_owned(),
         };
-        vec![
-            at(0.5),
-            at(0.99),
-            at(0.999),
-            response.map_or(NOTHING.to_owned(), |found| {
-                format!(
-                    "{}{}",
-                    format::nanoseconds(found.max_ns as f64),
-                    marks(flow)
-                )
-            }),
-            cpu(flow),
-        ]
+        let largest = latency.map_or(NOTHING.to_owned(), |found| {
+            let max_ns = found.distribution.max_ns as f64;
+            format!("{}{}", format::nanoseconds(max_ns), marks(flow))
+        });
+        let [p50, p99, p99_9] = SHOWN_MILLIONTHS.map(at);
+        // CPU is of the whole trial: it stands with its first flow.
+        let first = trial
+            .flows
+            .first()
+            .is_some_and(|first| first.name == flow.name);
+        let cpu = if first {
+            cpu(&trial.cpu)
+        } else {
+            String::new()
+        };
+        vec![p50, p99, p99_9, largest, residual(flow), cpu]
     });
     Table { columns, rows }
 }
 
 /// One row for each flow of each trial. A scenario with one trial of one flow is one row; otherwise its
 /// name heads the rows.
-fn rows(view: &View, cells: impl Fn(&Flow) -> Vec<String>) -> Vec<Row> {
+fn rows(view: &View, cells: impl Fn(&Trial, &Flow) -> Vec<String>) -> Vec<Row> {
     let mut rows = Vec::new();
     for scenario in &view.scenarios {
         let alone = matches!(scenario.trials.as_slice(), [trial] if trial.flows.len() < 2);
         if !alone {
-            rows.push(Row::Group(scenario.name.clone()));
+            rows.push(Row::Group(match &scenario.factor {
+                Some(factor) => format!("{}: {factor}", scenario.name),
+                None => scenario.name.clone(),
+            }));
         }
         for trial in &scenario.trials {
             if let Some(reason) = &trial.missing {
                 rows.push(Row::Group(format!("{}: {reason}", trial.name)));
+                continue;
             }
             for flow in &trial.flows {
                 let mut row = vec![row_name(scenario, trial, flow, alone)];
-                row.extend(cells(flow));
+                row.extend(cells(trial, flow));
                 rows.push(Row::Cells(row));
             }
         }
@@ -134,8 +144,8 @@ fn row_name(scenario: &Scenario, trial: &Trial, flow: &Flow, alone: bool) -> Str
     match (alone, scenario.trials.len(), trial.flows.len()) {
         (true, ..) => scenario.name.clone(),
         (_, 1, _) => format!("  {}", flow.name),
-        (_, _, 1) => format!("  {}", trial.name),
-        _ => format!("  {}, {}", trial.name, flow.name),
+        (_, _, 1) => format!("  {}", trial.short),
+        _ => format!("  {}, {}", trial.short, flow.name),
     }
 }
 
@@ -149,12 +159,21 @@ fn spread(figure: Option<&Figure>) -> String {
         .unwrap_or_default()
 }
 
+/// How far Little's law is missed; a closed loop's times never stand without it.
+fn residual(flow: &Flow) -> String {
+    match (&flow.closed, flow.residual) {
+        (None, _) => String::new(),
+        (Some(_), None) => "unknown".to_owned(),
+        (Some(_), Some(residual)) => format::percent(residual.abs()),
+    }
+}
+
 /// CPU nanoseconds per record, generator | target.
-fn cpu(flow: &Flow) -> String {
-    match (&flow.cpu_ns_generator, &flow.cpu_ns_target) {
+fn cpu(cpu: &Cpu) -> String {
+    match (&cpu.generator_ns, &cpu.target_ns) {
         (None, None) => String::new(),
         (generator, target) => format!(
-            "{} | {}",
+            "{} {CPU_MARK} {}",
             figure(generator.as_ref(), format::short),
             figure(target.as_ref(), format::short)
         ),
@@ -163,15 +182,9 @@ fn cpu(flow: &Flow) -> String {
 
 /// What went wrong, in one cell; empty when nothing did.
 fn bad(counts: &Counts) -> String {
-    let parts = [
-        (counts.failed, "failed"),
-        (counts.unknown, "unknown"),
-        (counts.skipped, "skipped"),
-        (counts.late, "late"),
-    ];
-    let parts: Vec<String> = parts
+    let parts: Vec<String> = counts
+        .bad
         .iter()
-        .filter(|(value, _)| *value > 0)
         .map(|(value, word)| format!("{} {word}", format::count(*value)))
         .collect();
     parts.join(", ")
@@ -197,7 +210,11 @@ fn marks(flow: &Flow) -> String {
         ""
     };
     let late = if flow.late.is_some() { LATE_MARK } else { "" };
-    format!("{closed}{late}")
+    let request = match flow.latency() {
+        Some(latency) if !latency.kind.is_headline() => REQUEST_MARK,
+        _ => "",
+    };
+    format!("{closed}{late}{request}")
 }
 
 /// Explains the marks that the table uses.
@@ -211,7 +228,8 @@ fn write_marks(writer: &mut Writer, view: &View, table: &Table) {
     let words = [
         (
             CLOSED_MARK,
-            "closed loop: records in flight / throughput (Little's law), not the broker's latency",
+            "closed loop at full speed: this is records in flight / throughput (Little's law), not the \
+             broker's latency; `Little` says how far the law is off",
         ),
         (
             LATE_MARK,
@@ -219,9 +237,10 @@ fn write_marks(writer: &mut Writer, view: &View, table: &Table) {
         ),
         (FEW_MARK, "fewer than 100 samples lie beyond it"),
         (
-            CPU_MARK,
-            "CPU: processor time of the generator | of the target",
+            REQUEST_MARK,
+            "round trip of a request, with the wait for data; not the time of a record",
         ),
+        (CPU_MARK, "CPU time of a record, generator | target"),
     ];
     for (mark, words) in words.into_iter().filter(|(mark, _)| used(mark)) {
         writer.sentence(Some(Ink::Caution), words, &format!("{mark} "), "  ");

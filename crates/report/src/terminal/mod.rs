@@ -7,7 +7,7 @@ mod wrap;
 
 pub use style::TerminalStyle;
 
-use crate::view::{Level, Notice, Scenario, View};
+use crate::view::{Level, Scenario, View, Warning};
 use style::Ink;
 use wrap::wrap;
 
@@ -63,16 +63,11 @@ impl Writer {
 fn write_top(writer: &mut Writer, view: &View) {
     let title = format!("{} on {}", view.title, view.target.name);
     writer.sentence(Some(Ink::Strong), &title, "", "  ");
-    for Notice {
-        level,
-        words,
-        remedy,
-    } in &view.notices
-    {
-        write_notice(writer, *level, "", words, remedy);
-    }
+    view.notices
+        .iter()
+        .for_each(|notice| write_warning(writer, notice));
     if !view.target.caution.is_empty() {
-        write_notice(writer, Level::Caution, "", &view.target.caution, "");
+        writer.sentence(Some(Ink::Caution), &view.target.caution, "caution: ", "  ");
     }
 }
 
@@ -88,33 +83,41 @@ fn write_answers(writer: &mut Writer, scenarios: &[Scenario]) {
     }
 }
 
-fn write_notice(writer: &mut Writer, level: Level, place: &str, words: &str, remedy: &str) {
-    let (ink, mark) = match level {
+/// Items beyond it are only counted: the page has them all.
+const ITEMS_MAX: usize = 3;
+
+fn write_warning(writer: &mut Writer, warning: &Warning) {
+    let (ink, mark) = match warning.level {
         Level::Note => (Ink::Soft, "note: "),
         Level::Caution => (Ink::Caution, "caution: "),
         Level::Grave => (Ink::Bad, "IMPORTANT: "),
     };
-    let words = match place {
-        "" => words.to_owned(),
-        place => format!("{place}: {words}"),
-    };
-    writer.sentence(Some(ink), &words, mark, "  ");
-    if !remedy.is_empty() {
-        writer.sentence(None, remedy, "  -> ", "     ");
+    for (index, item) in warning.items.iter().take(ITEMS_MAX).enumerate() {
+        let first = if index == 0 { mark } else { "  " };
+        match item.place.as_str() {
+            "" => writer.sentence(Some(ink), &item.words, first, "  "),
+            place => writer.sentence(Some(ink), &format!("{place}: {}", item.words), first, "  "),
+        }
+    }
+    let more = warning.items.len().saturating_sub(ITEMS_MAX);
+    if more > 0 {
+        writer.sentence(
+            Some(ink),
+            &format!("and {more} more in the report"),
+            "  ",
+            "  ",
+        );
+    }
+    if !warning.remedy.is_empty() {
+        writer.sentence(None, &warning.remedy, "  -> ", "     ");
     }
 }
 
 fn write_warnings(writer: &mut Writer, view: &View) {
     writer.gap();
-    for warning in &view.warnings {
-        write_notice(
-            writer,
-            warning.level,
-            &warning.place,
-            &warning.words,
-            &warning.remedy,
-        );
-    }
+    view.warnings
+        .iter()
+        .for_each(|warning| write_warning(writer, warning));
 }
 
 fn write_verdicts(writer: &mut Writer, view: &View) {
@@ -148,11 +151,11 @@ fn write_places(writer: &mut Writer, view: &View) {
         rows.push(("Report", format!("{}/report.html", view.run.folder)));
         rows.push(("Run folder", view.run.folder.clone()));
     }
-    rows.extend(
-        view.commands
-            .iter()
-            .map(|command| (command.short, command.line.clone())),
-    );
+    let commands = view
+        .commands
+        .iter()
+        .filter(|command| !command.short.is_empty());
+    rows.extend(commands.map(|command| (command.short, command.line.clone())));
     for (name, value) in rows {
         // Paths and commands are never wrapped: they are copied.
         writer.line(format!("{name:<11} {}", crate::clean::one_line(&value)));

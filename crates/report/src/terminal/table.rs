@@ -2,7 +2,7 @@
 
 use crate::clean::{columns, one_line};
 
-/// Between columns.
+/// Between columns, where there is room; else a single space.
 const GAP: usize = 2;
 /// The first column is not cut below this.
 const FIRST_MIN: usize = 14;
@@ -57,14 +57,20 @@ impl Table {
     pub(super) fn lines(&self, width: usize) -> Vec<Line> {
         let mut kept = self.filled_columns();
         let mut widths = self.widths(&kept);
-        while total(&widths) > width {
+        let mut gap = GAP;
+        while total(&widths, gap) > width {
+            if gap > 1 {
+                gap = 1;
+                continue;
+            }
             let Some(worst) = self.least_important(&kept) else {
                 break;
             };
             kept.retain(|index| *index != worst);
             widths = self.widths(&kept);
+            gap = GAP;
         }
-        let excess = total(&widths).saturating_sub(width);
+        let excess = total(&widths, gap).saturating_sub(width);
         if let Some(first) = widths.first_mut() {
             *first = first.saturating_sub(excess).max(FIRST_MIN.min(*first));
         }
@@ -75,13 +81,13 @@ impl Table {
             .map(|column| column.head.to_owned())
             .collect();
         let mut lines = vec![
-            Line::Head(self.line(&heads, &kept, &widths)),
-            Line::Rule("─".repeat(total(&widths).min(width))),
+            Line::Head(self.line(&heads, &kept, &widths, gap)),
+            Line::Rule("─".repeat(total(&widths, gap).min(width))),
         ];
         for row in &self.rows {
             lines.push(match row {
                 Row::Group(name) => Line::Group(cut(&one_line(name), width)),
-                Row::Cells(cells) => Line::Cells(self.line(cells, &kept, &widths)),
+                Row::Cells(cells) => Line::Cells(self.line(cells, &kept, &widths, gap)),
             });
         }
         lines
@@ -127,11 +133,11 @@ impl Table {
             .collect()
     }
 
-    fn line(&self, cells: &[String], kept: &[usize], widths: &[usize]) -> String {
+    fn line(&self, cells: &[String], kept: &[usize], widths: &[usize], gap: usize) -> String {
         let mut line = String::new();
         for (index, width) in kept.iter().zip(widths) {
             if !line.is_empty() {
-                line.push_str(&" ".repeat(GAP));
+                line.push_str(&" ".repeat(gap));
             }
             let cell = cells
                 .get(*index)
@@ -146,8 +152,8 @@ impl Table {
     }
 }
 
-fn total(widths: &[usize]) -> usize {
-    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+fn total(widths: &[usize], gap: usize) -> usize {
+    widths.iter().sum::<usize>() + gap * widths.len().saturating_sub(1)
 }
 
 /// The text, or its beginning with an ellipsis when it is too wide.
@@ -212,7 +218,7 @@ mod tests {
         let lines = table().lines(26);
         assert_eq!(
             lines[3],
-            Line::Cells("producer of re…  1,284,000".to_owned())
+            Line::Cells("producer of rec… 1,284,000".to_owned())
         );
     }
 }

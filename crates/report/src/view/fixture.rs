@@ -34,7 +34,7 @@ fn distribution(scale: f64) -> Distribution {
         curve[((nines * 100.0).round() as usize).min(600)].1
     };
     let percentile = |quantile: f64, beyond| Percentile {
-        quantile,
+        millionths: (quantile * 1e6).round() as u32,
         ns: at(quantile),
         beyond,
         few: beyond < 100,
@@ -51,7 +51,6 @@ fn distribution(scale: f64) -> Distribution {
             percentile(0.99999, 123),
         ],
         curve,
-        out_of_range: 0,
     }
 }
 
@@ -84,29 +83,41 @@ fn timeline(repeat: u64, flows: &[(&str, f64, f64)]) -> Timeline {
                 measured: false,
             },
         ],
+        seconds_per_point: 1,
         flows: flows
             .iter()
             .enumerate()
-            .map(|(salt, (name, rate, ms))| FlowTimeline {
-                name: (*name).into(),
-                seconds: (0..24)
-                    .map(|second| {
-                        let ramp = if second == 0 { 0.6 } else { 1.0 };
-                        let slow = if second == 14 && repeat == 2 {
-                            8.0
-                        } else {
-                            1.0
-                        };
-                        let wave = noise(second, salt as u64);
-                        Second {
-                            at_s: second as f64 + 0.5,
-                            rate: rate * ramp * (1.0 + 0.06 * wave) / (1.0 + (slow - 1.0) / 20.0),
-                            p50_ns: Some((ms * 1e6 * (1.0 + 0.1 * wave)) as u64),
-                            p99_ns: Some((ms * 2.2e6 * (1.0 + 0.4 * wave) * slow) as u64),
-                            max_ns: Some((ms * 4e6 * (1.3 + wave) * slow) as u64),
-                        }
-                    })
-                    .collect(),
+            .map(|(salt, (name, rate, ms))| {
+                let point = |second: usize| {
+                    let slow = if second == 14 && repeat == 2 {
+                        8.0
+                    } else {
+                        1.0
+                    };
+                    (second as f64 + 0.5, slow, noise(second, salt as u64))
+                };
+                let rate_at = |second: usize| {
+                    let (at_s, slow, wave) = point(second);
+                    let ramp = if second == 0 { 0.6 } else { 1.0 };
+                    (
+                        at_s,
+                        rate * ramp * (1.0 + 0.06 * wave) / (1.0 + (slow - 1.0) / 20.0),
+                    )
+                };
+                let times_at = |second: usize| {
+                    let (at_s, slow, wave) = point(second);
+                    TimesAt {
+                        at_s,
+                        p50_ns: (ms * 1e6 * (1.0 + 0.1 * wave)) as u64,
+                        p99_ns: (ms * 2.2e6 * (1.0 + 0.4 * wave) * slow) as u64,
+                        max_ns: (ms * 4e6 * (1.3 + wave) * slow) as u64,
+                    }
+                };
+                FlowTimeline {
+                    name: (*name).into(),
+                    rates: (0..24).map(rate_at).collect(),
+                    times: (0..24).map(times_at).collect(),
+                }
             })
             .collect(),
         processes: [("generator", 0.9), ("target", 0.75)]
@@ -140,34 +151,41 @@ fn trial(made: &Made<'_>) -> Trial {
         let mean = figure(&rates).mean;
         Flow {
             name: (*name).into(),
-            kind: (*kind).into(),
-            load: "full speed (closed loop)".into(),
+            who: format!("1 {}", name.trim_end_matches('s')),
+            load: "full speed, closed loop".into(),
             rate: Some(figure(&rates)),
             megabytes: Some(figure(&megabytes)),
             published: published
                 .iter()
                 .map(|value| Published {
-                    metric: Metric::Rate,
-                    value: *value,
+                    metric: "throughput".into(),
+                    text: format!("{} records/s", crate::format::count(*value as u64)),
                     ratio: Some(mean / value),
                     ratio_interval: Some((mean * 0.95 / value, mean * 1.05 / value)),
-                    word: if mean / value > 1.1 { "higher" } else if mean / value < 0.9 { "lower" } else { "agrees" }.into(),
+                    word: match mean / value {
+                        high if high > 1.1 => PublishedWord::Higher,
+                        low if low < 0.9 => PublishedWord::Lower,
+                        _ => PublishedWord::Agrees,
+                    },
                     reason: "other hardware".into(),
                 })
                 .collect(),
-            latency: Latency {
-                response: Some(distribution(*ms)),
-                service: (*kind == "produce").then(|| distribution(ms * 0.8)),
-                lag: None,
+            latencies: match *kind {
+                "produce" => vec![
+                    Latency { kind: LatencyKind::Response, distribution: distribution(*ms) },
+                    Latency { kind: LatencyKind::RoundTrip, distribution: distribution(ms * 0.01) },
+                ],
+                _ => vec![Latency { kind: LatencyKind::FetchRoundTrip, distribution: distribution(*ms) }],
             },
-            closed: (*kind == "produce").then(|| ClosedLoop {
-                sentence: "Closed loop: 335,000 records in flight ÷ 1,284,000 records/s = 261 ms; measured mean 262 ms, residual 0.4 %.".into(),
-                residual: Some(0.004),
+            closed: (*kind == "produce").then(|| {
+                "Closed loop: 335,000 records in flight ÷ 1,284,000 records/s = 261 ms; measured mean \
+                 262 ms, residual 0.4 %."
+                    .into()
             }),
+            residual: (*kind == "produce").then_some(0.004),
+            little: None,
             late: None,
             counts: Counts { good: 50_000_000, ..Counts::default() },
-            cpu_ns_generator: Some(figure(&[44.0, 45.0, 46.0])),
-            cpu_ns_target: Some(figure(&[78.0, 80.0, 79.0])),
         }
     });
     let lines: Vec<(&str, f64, f64)> = made
@@ -177,6 +195,11 @@ fn trial(made: &Made<'_>) -> Trial {
         .collect();
     Trial {
         name: made.trial.into(),
+        short: made.trial.trim_start_matches("record.size = ").into(),
+        cpu: Cpu {
+            generator_ns: Some(figure(&[44.0, 45.0, 46.0])),
+            target_ns: Some(figure(&[78.0, 80.0, 79.0])),
+        },
         id: made.id.into(),
         repeats: 3,
         missing: None,
@@ -189,6 +212,7 @@ fn trial(made: &Made<'_>) -> Trial {
 pub(crate) fn view() -> View {
     let scenario = |name: &str, question: &str, answer: &str, trials: Vec<Trial>| Scenario {
         name: name.into(),
+        factor: None,
         question: question.into(),
         answer: answer.into(),
         trials,
@@ -210,16 +234,17 @@ pub(crate) fn view() -> View {
             .enumerate()
             .map(|(index, (size, rate, published))| {
                 trial(&Made {
-                    trial: &format!("record size = {}", crate::format::decimal_bytes(*size)),
+                    trial: &format!("record.size = {}", crate::format::decimal_bytes(*size)),
                     id: &format!("trial-{}", index + 5),
                     flows: &[("producer", "produce", *rate, *size, 30.0, Some(*published))],
                 })
             })
             .collect(),
     );
+    sweep.factor = Some("writers.record.size".into());
     sweep.sweep = Some(Sweep {
-        factor: "record size".into(),
-        bytes: true,
+        factor: "writers.record.size".into(),
+        unit: FactorUnit::Bytes,
         flows: vec![SweepFlow {
             name: "producer".into(),
             points: sizes
@@ -248,13 +273,17 @@ pub(crate) fn view() -> View {
             took: Some("4 min 05 s".into()),
             version: "0.1.0".into(),
         },
-        notices: vec![Notice {
+        notices: vec![Warning {
             level: Level::Grave,
-            words: "This run was cut short: 4 of 5 scenarios are complete, the figures are of what was measured until then.".into(),
+            items: vec![WarningItem {
+                place: String::new(),
+                words: "This run was cut short: 4 of 5 scenarios are complete, the figures are of what was measured until then.".into(),
+            }],
             remedy: "Run it again for the rest.".into(),
         }],
         target: Target {
             name: "embedded broker, 1 node".into(),
+            words: "kgauge's embedded cluster, 1 broker, on the machine that makes the load: not Apache Kafka, and its figures say nothing about Apache Kafka's speed".into(),
             caution: "This is kgauge's own embedded broker, not Apache Kafka. The figures do not carry over to a Kafka cluster.".into(),
             facts: vec![
                 Fact { name: "Cluster id".into(), value: "kgauge-7f3a".into() },
@@ -296,11 +325,23 @@ pub(crate) fn view() -> View {
         warnings: vec![
             Warning {
                 level: Level::Caution,
-                place: "single-consumer".into(),
-                words: "kgauge and the target shared 2 cores; the generator used 92 % of one.".into(),
+                items: vec![
+                    WarningItem {
+                        place: "single-consumer".into(),
+                        words: "kgauge and the target shared 2 cores; the generator used 92 % of one.".into(),
+                    },
+                    WarningItem {
+                        place: "three-consumers".into(),
+                        words: "kgauge and the target shared 2 cores; the generator used 99 % of one.".into(),
+                    },
+                ],
                 remedy: "Run kgauge on another machine than the brokers.".into(),
             },
-            Warning { level: Level::Note, place: String::new(), words: "This is a debug build.".into(), remedy: "Use a release build.".into() },
+            Warning {
+                level: Level::Note,
+                items: vec![WarningItem { place: String::new(), words: "This is a debug build.".into() }],
+                remedy: "Use a release build.".into(),
+            },
         ],
         acked: vec!["single-producer: acks=1: the leader had the record in its page cache; no replica, no flush to disk before the ack.".into()],
         sheets: vec![Sheet {
@@ -309,7 +350,7 @@ pub(crate) fn view() -> View {
         }],
         texts: vec![Verbatim { title: "Scenario as written".into(), text: "study: linkedin-2014\nscenarios:\n  - single-producer\n".into() }],
         events: vec![Event { at: "+0.0 s".into(), words: "run started".into() }],
-        commands: vec![Command { short: "Repeat", purpose: "Repeat this run from its saved plan".into(), line: "kgauge run kgauge-runs/20261120-231500-linkedin-2014/plan.json --target embedded".into() }],
+        commands: vec![Command { short: "Repeat", purpose: "Repeat this run from its saved plan".into(), line: "kgauge run kgauge-runs/20261120-231500-linkedin-2014/plan.json".into(), line_anywhere: "kgauge run RUN-FOLDER/plan.json".into() }],
     }
 }
 
@@ -337,14 +378,9 @@ pub(crate) fn each_text(view: &mut View, change: &mut impl FnMut(&mut String)) {
     ]
     .into_iter()
     .for_each(&mut *change);
-    [&mut target.name, &mut target.caution]
+    [&mut target.name, &mut target.words, &mut target.caution]
         .into_iter()
         .for_each(&mut *change);
-    for notice in notices {
-        [&mut notice.words, &mut notice.remedy]
-            .into_iter()
-            .for_each(&mut *change);
-    }
     for scenario in scenarios {
         [
             &mut scenario.name,
@@ -354,7 +390,9 @@ pub(crate) fn each_text(view: &mut View, change: &mut impl FnMut(&mut String)) {
         .into_iter()
         .for_each(&mut *change);
         for trial in &mut scenario.trials {
-            change(&mut trial.name);
+            [&mut trial.name, &mut trial.short]
+                .into_iter()
+                .for_each(&mut *change);
             trial
                 .flows
                 .iter_mut()
@@ -385,10 +423,13 @@ pub(crate) fn each_text(view: &mut View, change: &mut impl FnMut(&mut String)) {
     verdicts
         .iter_mut()
         .for_each(|verdict| change(&mut verdict.words));
-    for warning in warnings {
-        [&mut warning.place, &mut warning.words, &mut warning.remedy]
-            .into_iter()
-            .for_each(&mut *change);
+    for warning in notices.iter_mut().chain(warnings) {
+        change(&mut warning.remedy);
+        for item in &mut warning.items {
+            [&mut item.place, &mut item.words]
+                .into_iter()
+                .for_each(&mut *change);
+        }
     }
     let sheets = view.sheets.iter_mut().flat_map(|sheet| &mut sheet.facts);
     for fact in sheets.chain(&mut view.target.facts) {
@@ -407,23 +448,39 @@ pub(crate) fn each_text(view: &mut View, change: &mut impl FnMut(&mut String)) {
     view.events
         .iter_mut()
         .for_each(|event| change(&mut event.words));
-    view.commands
-        .iter_mut()
-        .for_each(|command| change(&mut command.line));
+    view.commands.iter_mut().for_each(|command| {
+        [
+            &mut command.line,
+            &mut command.line_anywhere,
+            &mut command.purpose,
+        ]
+        .into_iter()
+        .for_each(&mut *change);
+    });
 }
 
 fn each_text_of_flow(flow: &mut Flow, change: &mut impl FnMut(&mut String)) {
-    [&mut flow.name, &mut flow.kind, &mut flow.load]
+    [&mut flow.name, &mut flow.who, &mut flow.load]
         .into_iter()
         .for_each(&mut *change);
     for published in &mut flow.published {
-        [&mut published.word, &mut published.reason]
-            .into_iter()
-            .for_each(&mut *change);
+        published.word = PublishedWord::NotComparable;
+        [
+            &mut published.metric,
+            &mut published.text,
+            &mut published.reason,
+        ]
+        .into_iter()
+        .for_each(&mut *change);
     }
     flow.late = Some(String::new());
-    flow.late.iter_mut().for_each(&mut *change);
-    flow.closed
+    flow.counts.errors = vec![(String::new(), 7)];
+    flow.late
         .iter_mut()
-        .for_each(|closed| change(&mut closed.sentence));
+        .chain(&mut flow.closed)
+        .for_each(&mut *change);
+    flow.counts
+        .errors
+        .iter_mut()
+        .for_each(|(name, _)| change(name));
 }

@@ -1,0 +1,135 @@
+//! The one number that a scenario varies, where it is one.
+
+use kgauge_results::summary::TrialSummary;
+
+use crate::view::{FactorUnit, Flow, Sweep, SweepFlow, SweepPoint, Trial};
+
+/// Fewer values make no curve.
+const VALUES_MIN: usize = 3;
+
+/// The one setting that all trials of a scenario vary.
+pub(super) fn only(summaries: &[&TrialSummary]) -> Option<String> {
+    let mut path: Option<&str> = None;
+    for summary in summaries {
+        let [factor] = summary.factors.as_slice() else {
+            return None;
+        };
+        if *path.get_or_insert(&factor.path) != factor.path {
+            return None;
+        }
+    }
+    path.map(str::to_owned)
+}
+
+/// The sweep of a scenario: all trials vary the same single setting, and its values are numbers.
+pub(super) fn sweep(summaries: &[&TrialSummary], trials: &[Trial]) -> Option<Sweep> {
+    let path = only(summaries)?;
+    let factors = summaries.iter().flat_map(|summary| &summary.factors);
+    let values: Vec<(f64, FactorUnit)> = factors
+        .map(|factor| number(&factor.value))
+        .collect::<Option<_>>()?;
+    let (_, unit) = *values.first()?;
+    let mut distinct: Vec<f64> = values.iter().map(|(value, _)| *value).collect();
+    distinct.sort_by(f64::total_cmp);
+    distinct.dedup();
+    if distinct.len() < VALUES_MIN || values.iter().any(|(_, other)| *other != unit) {
+        return None;
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for flow in trials.iter().flat_map(|trial| &trial.flows) {
+        if !names.contains(&flow.name.as_str()) {
+            names.push(&flow.name);
+        }
+    }
+    let flows = names.into_iter().map(|name| SweepFlow {
+        name: name.to_owned(),
+        points: points(name, &values, summaries, trials),
+    });
+    Some(Sweep {
+        factor: path,
+        unit,
+        flows: flows.collect(),
+    })
+}
+
+fn points(
+    name: &str,
+    values: &[(f64, FactorUnit)],
+    summaries: &[&TrialSummary],
+    trials: &[Trial],
+) -> Vec<SweepPoint> {
+    let mut points: Vec<SweepPoint> = values
+        .iter()
+        .zip(summaries)
+        .zip(trials)
+        .filter_map(|(((value, _), summary), trial)| {
+            let flow: &Flow = trial.flows.iter().find(|flow| flow.name == name)?;
+            let published = |metric: &str, divisor: f64| {
+                let wanted = format!("{name}.{metric}");
+                let found = summary
+                    .published
+                    .iter()
+                    .find(|found| found.figure == wanted);
+                found.map(|found| found.published / divisor)
+            };
+            Some(SweepPoint {
+                factor: *value,
+                rate: flow.rate.clone(),
+                megabytes: flow.megabytes.clone(),
+                rate_published: published("throughput", 1.0),
+                megabytes_published: published("throughput.bytes", 1e6),
+            })
+        })
+        .collect();
+    points.sort_by(|one, next| one.factor.total_cmp(&next.factor));
+    points
+}
+
+/// A number with its unit, as scenarios write them.
+fn number(text: &str) -> Option<(f64, FactorUnit)> {
+    const UNITS: [(&str, f64, FactorUnit); 15] = [
+        ("", 1.0, FactorUnit::Plain),
+        ("k", 1e3, FactorUnit::Plain),
+        ("M", 1e6, FactorUnit::Plain),
+        ("B", 1.0, FactorUnit::Bytes),
+        ("kB", 1e3, FactorUnit::Bytes),
+        ("MB", 1e6, FactorUnit::Bytes),
+        ("GB", 1e9, FactorUnit::Bytes),
+        ("KiB", 1024.0, FactorUnit::Bytes),
+        ("MiB", 1_048_576.0, FactorUnit::Bytes),
+        ("GiB", 1_073_741_824.0, FactorUnit::Bytes),
+        ("ns", 1.0, FactorUnit::Nanoseconds),
+        ("us", 1e3, FactorUnit::Nanoseconds),
+        ("ms", 1e6, FactorUnit::Nanoseconds),
+        ("s", 1e9, FactorUnit::Nanoseconds),
+        ("min", 60e9, FactorUnit::Nanoseconds),
+    ];
+    let text = text.trim();
+    let text = text.strip_suffix("/s").unwrap_or(text);
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || "._,".contains(c)))
+        .unwrap_or(text.len());
+    let (digits, unit) = text.split_at(end);
+    let value: f64 = digits.replace(['_', ','], "").parse().ok()?;
+    let unit = unit.trim();
+    let (_, factor, kind) = UNITS.iter().find(|(name, ..)| *name == unit)?;
+    Some((value * factor, *kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read_as_scenarios_write_them() {
+        assert_eq!(number("10 B"), Some((10.0, FactorUnit::Bytes)));
+        assert_eq!(number("100kB"), Some((1e5, FactorUnit::Bytes)));
+        assert_eq!(number("64 KiB"), Some((65_536.0, FactorUnit::Bytes)));
+        assert_eq!(number("50k/s"), Some((50_000.0, FactorUnit::Plain)));
+        assert_eq!(number("5 ms"), Some((5e6, FactorUnit::Nanoseconds)));
+        assert_eq!(number("1_000"), Some((1_000.0, FactorUnit::Plain)));
+        assert_eq!(number("lz4"), None);
+        assert_eq!(number("all"), None);
+        assert_eq!(number(""), None);
+    }
+}

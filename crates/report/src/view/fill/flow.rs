@@ -1,0 +1,234 @@
+//! One flow of one trial: its figures, its times, its marks.
+
+use kgauge_results::run::RepeatKey;
+use kgauge_results::series::curve_of;
+use kgauge_results::statistics::Spread;
+use kgauge_results::summary::{
+    FlowKind, FlowSummary, LatencySummary, PublishedComparison, TrialSummary,
+};
+use kgauge_results::{Histogram, Kind, RunRead, summary};
+
+use crate::format;
+use crate::view::{
+    Counts, Distribution, Figure, Flow, Latency, LatencyKind, Percentile, Published, PublishedWord,
+};
+
+/// Bytes in a megabyte (10⁶), as printed.
+const MEGABYTE: f64 = 1e6;
+/// Late sends below this part of all are no reason to mark percentiles up to p99.
+const LATE_PART_MIN: f64 = 0.01;
+
+/// What is shown of a flow.
+pub(super) fn flow(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> Flow {
+    let throughput = flow.throughput.as_ref();
+    let megabytes = throughput.and_then(|found| found.logical_bytes_per_s.times(1.0 / MEGABYTE));
+    let sentence = flow.little.as_ref().map(|little| little.sentence.clone());
+    let (closed, little) = match flow.closed_loop {
+        true => (Some(sentence.unwrap_or_else(|| CLOSED.to_owned())), None),
+        false => (None, sentence),
+    };
+    Flow {
+        name: flow.name.clone(),
+        who: who(flow),
+        load: load(flow),
+        rate: figure(throughput.map(|found| &found.records_per_s)),
+        megabytes: figure(megabytes.as_ref()),
+        published: trial
+            .published
+            .iter()
+            .filter(|published| flow_of(&published.figure) == flow.name)
+            .map(beside)
+            .collect(),
+        latencies: latencies(run, trial, flow),
+        closed,
+        residual: flow.little.as_ref().and_then(|little| little.residual),
+        little,
+        late: late(flow),
+        counts: counts(flow),
+    }
+}
+
+/// Said of a closed loop whose records in flight were not measured.
+const CLOSED: &str = "Closed loop: this time is records in flight ÷ throughput (Little's law), not \
+    the broker's latency; the records in flight were not measured.";
+
+/// The view's form of a spread.
+pub(super) fn figure(spread: Option<&Spread>) -> Option<Figure> {
+    spread.map(|spread| Figure {
+        mean: spread.mean,
+        interval: spread.ci95.map(|interval| (interval.low, interval.high)),
+        values: spread.values.clone(),
+    })
+}
+
+/// The flow in `writers.latency.p99`.
+fn flow_of(figure: &str) -> &str {
+    figure.split_once('.').map_or(figure, |(flow, _)| flow)
+}
+
+/// `3 producers`, `1 consumer`.
+fn who(flow: &FlowSummary) -> String {
+    let (one, many) = match flow.kind {
+        FlowKind::Produce => ("producer", "producers"),
+        FlowKind::Consume => ("consumer", "consumers"),
+        FlowKind::Echo => ("echo client", "echo clients"),
+        FlowKind::Unknown => return flow.name.clone(),
+    };
+    match flow.members {
+        Some(members) => format::plural(members.into(), one, many),
+        None => many.to_owned(),
+    }
+}
+
+fn load(flow: &FlowSummary) -> String {
+    match (&flow.shape, flow.closed_loop) {
+        (_, true) => "full speed, closed loop".to_owned(),
+        (Some(shape), false) => shape.clone(),
+        (None, false) => "as fast as it can read".to_owned(),
+    }
+}
+
+fn beside(found: &PublishedComparison) -> Published {
+    let ratio = |value: f64| value / found.published;
+    Published {
+        metric: found
+            .figure
+            .split_once('.')
+            .map_or("", |(_, metric)| metric)
+            .to_owned(),
+        text: found.published_text.clone(),
+        ratio: found.ratio,
+        ratio_interval: found
+            .interval
+            .map(|found| (ratio(found.low), ratio(found.high))),
+        word: match found.word {
+            summary::PublishedWord::Agrees => PublishedWord::Agrees,
+            summary::PublishedWord::Higher => PublishedWord::Higher,
+            summary::PublishedWord::Lower => PublishedWord::Lower,
+            summary::PublishedWord::NotComparable => PublishedWord::NotComparable,
+            summary::PublishedWord::NotMeasured => PublishedWord::NotMeasured,
+        },
+        reason: found.why.clone(),
+    }
+}
+
+/// The times of a flow, the one for the tables first. What takes no time of its own is left out: a
+/// closed loop's service is its response.
+fn latencies(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> Vec<Latency> {
+    let times = &flow.latencies;
+    let service = match flow.closed_loop {
+        true => None,
+        false => times.service.as_ref(),
+    };
+    let kinds = [
+        (
+            LatencyKind::EndToEnd,
+            Kind::EndToEnd,
+            times.end_to_end.as_ref(),
+        ),
+        (
+            LatencyKind::Response,
+            Kind::Response,
+            times.response.as_ref(),
+        ),
+        (LatencyKind::Service, Kind::Service, service),
+        (
+            LatencyKind::RoundTrip,
+            Kind::RoundTrip,
+            times.round_trip.as_ref(),
+        ),
+        (
+            LatencyKind::FetchRoundTrip,
+            Kind::FetchRoundTrip,
+            times.fetch_round_trip.as_ref(),
+        ),
+    ];
+    kinds
+        .into_iter()
+        .filter_map(|(kind, recorded, summary)| {
+            let merged = merged(run, trial, flow.index, recorded);
+            Some(Latency {
+                kind,
+                distribution: distribution(summary?, &merged),
+            })
+        })
+        .collect()
+}
+
+/// All samples of the hold stages of the repeats that count.
+fn merged(run: &RunRead, trial: &TrialSummary, flow: u16, kind: Kind) -> Histogram {
+    let mut merged = Histogram::new();
+    for repeat in trial.repeats.iter().filter(|repeat| repeat.measured) {
+        let key = RepeatKey {
+            trial: trial.index,
+            repeat: repeat.repeat,
+        };
+        let read = run.repeats.iter().find(|read| read.key == key);
+        let hold = read
+            .and_then(|read| read.flows.get(&flow))
+            .and_then(|flow| flow.hold());
+        if let Some(hold) = hold {
+            merged.add(hold.times(kind));
+        }
+    }
+    merged
+}
+
+fn distribution(summary: &LatencySummary, merged: &Histogram) -> Distribution {
+    Distribution {
+        count: summary.count,
+        mean_ns: summary.mean_ns,
+        max_ns: summary.max_ns,
+        percentiles: summary
+            .percentiles
+            .iter()
+            .map(|found| Percentile {
+                millionths: found.millionths,
+                ns: found.value_ns,
+                beyond: found.samples_beyond,
+                few: found.few,
+            })
+            .collect(),
+        curve: curve_of(merged)
+            .iter()
+            .map(|point| (f64::from(point.millionths) / 1e6, point.value_ns))
+            .collect(),
+    }
+}
+
+/// The sentence of a flow that a late generator made worse.
+fn late(flow: &FlowSummary) -> Option<String> {
+    let lateness = flow
+        .lateness
+        .filter(|found| found.late_part >= LATE_PART_MIN)?;
+    Some(format!(
+        "The generator sent {} of the records more than {} late (p99 of its lag: {}); its own delay \
+         is part of these times.",
+        format::percent(lateness.late_part),
+        format::nanoseconds(lateness.late_after_ns as f64),
+        format::nanoseconds(lateness.lag_ns_p99 as f64)
+    ))
+}
+
+fn counts(flow: &FlowSummary) -> Counts {
+    let all = &flow.records_all_stages;
+    let bad = [
+        (all.failed, "failed"),
+        (all.indeterminate, "of unknown fate"),
+        (u64::try_from(all.unresolved).unwrap_or(0), "never heard of"),
+        (all.skipped, "skipped"),
+        (all.corrupt, "corrupt"),
+    ];
+    Counts {
+        good: match flow.kind {
+            FlowKind::Consume => all.consumed,
+            _ => all.acked,
+        },
+        bad: bad.into_iter().filter(|(count, _)| *count > 0).collect(),
+        errors: flow
+            .errors
+            .iter()
+            .map(|error| (error.name.clone(), error.records))
+            .collect(),
+    }
+}

@@ -1,0 +1,289 @@
+//! Fills the view from a run folder and its summary. The only place that knows how those are built.
+
+mod factor;
+mod flow;
+mod sheets;
+mod time;
+mod warnings;
+mod words;
+
+use kgauge_results::RunRead;
+use kgauge_results::run::TargetKind;
+use kgauge_results::summary::{GoalWord, Summary, TrialSummary};
+
+use super::{Command, Cpu, Event, Fact, RunHead, Scenario, Target, Trial, Verbatim, Verdict, View};
+use crate::format;
+
+/// Everything that a report shows of a run.
+pub(crate) fn view(run: &RunRead, summary: &Summary) -> View {
+    let (notices, warnings) = warnings::sorted(summary);
+    View {
+        title: title(run, summary),
+        about: about(summary),
+        run: head(run, summary),
+        notices,
+        target: target(run, summary),
+        scenarios: scenarios(run, summary),
+        verdicts: verdicts(summary),
+        warnings,
+        acked: words::acked(summary),
+        sheets: sheets::all(run, summary),
+        texts: texts(run),
+        events: events(run),
+        commands: commands(run),
+    }
+}
+
+fn title(run: &RunRead, summary: &Summary) -> String {
+    let study = summary.run.study.as_ref().map(|study| study.name.clone());
+    let scenario = || summary.trials.first().map(|trial| trial.scenario.clone());
+    study
+        .or_else(scenario)
+        .unwrap_or_else(|| run.head.run_id.clone())
+}
+
+fn about(summary: &Summary) -> Vec<String> {
+    summary
+        .run
+        .study
+        .iter()
+        .map(|study| study.title.clone())
+        .collect()
+}
+
+fn head(run: &RunRead, summary: &Summary) -> RunHead {
+    let took = summary
+        .run
+        .ended_unix_ms
+        .and_then(|ended| ended.checked_sub(summary.run.started_unix_ms))
+        .map(|ms| format::span(ms.saturating_mul(1_000_000)));
+    RunHead {
+        id: summary.run.run_id.clone(),
+        folder: run.dir.display().to_string(),
+        started: time_of_day(summary.run.started_unix_ms),
+        took,
+        version: summary.run.kgauge.version.clone(),
+    }
+}
+
+/// A moment as UTC, so that the same folder reads the same everywhere.
+fn time_of_day(unix_ms: u64) -> String {
+    i64::try_from(unix_ms)
+        .ok()
+        .and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok())
+        .map(|time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
+        .unwrap_or_else(|| format!("{unix_ms} ms since 1970"))
+}
+
+fn target(run: &RunRead, summary: &Summary) -> Target {
+    let target = &summary.target;
+    let fact = |name: &str, value: Option<String>| {
+        value.map(|value| Fact {
+            name: name.to_owned(),
+            value,
+        })
+    };
+    let addresses = run
+        .environment
+        .as_ref()
+        .map(|environment| &environment.target.bootstrap_servers)
+        .filter(|servers| !servers.is_empty())
+        .map(|servers| servers.join(", "));
+    let facts = [
+        fact("Cluster id", target.cluster_id.clone()),
+        fact("Version", target.version.clone()),
+        fact(
+            "Brokers",
+            target.brokers.map(|count| format::count(count.into())),
+        ),
+        fact("Addresses", addresses),
+        fact("On the load's machine", target.same_machine.map(yes_no)),
+    ];
+    Target {
+        name: target_name(summary),
+        words: target.words.clone(),
+        caution: match target.kind {
+            Some(TargetKind::Embedded) => EMBEDDED.to_owned(),
+            _ => String::new(),
+        },
+        facts: facts.into_iter().flatten().collect(),
+    }
+}
+
+/// What no reader of embedded figures may miss.
+const EMBEDDED: &str = "The target was kgauge's embedded broker, not Apache Kafka. The figures do \
+    not carry over to a Kafka cluster; they show how the pieces are measured.";
+
+fn target_name(summary: &Summary) -> String {
+    let target = &summary.target;
+    let brokers = target.brokers.map_or_else(String::new, |count| {
+        format!(", {}", format::plural(count.into(), "broker", "brokers"))
+    });
+    let version = target
+        .version
+        .as_ref()
+        .map_or_else(String::new, |version| format!(" {version}"));
+    match target.kind {
+        Some(TargetKind::Embedded) => format!("kgauge's embedded broker{brokers}"),
+        Some(TargetKind::Kafka) => format!("Apache Kafka{version}{brokers}"),
+        Some(TargetKind::Existing) => match &target.cluster_id {
+            Some(id) => format!("cluster {id}{version}{brokers}"),
+            None => format!("an existing cluster{version}{brokers}"),
+        },
+        None => "an unknown target".to_owned(),
+    }
+}
+
+fn yes_no(value: bool) -> String {
+    if value { "yes" } else { "no" }.to_owned()
+}
+
+/// Trials grouped by scenario, in the order in which scenarios first stand in the plan.
+fn scenarios(run: &RunRead, summary: &Summary) -> Vec<Scenario> {
+    let mut names: Vec<&str> = Vec::new();
+    for trial in &summary.trials {
+        if !names.contains(&trial.scenario.as_str()) {
+            names.push(&trial.scenario);
+        }
+    }
+    let scenario = |name: &str| {
+        let summaries: Vec<&TrialSummary> = summary
+            .trials
+            .iter()
+            .filter(|trial| trial.scenario == name)
+            .collect();
+        let trials: Vec<Trial> = summaries
+            .iter()
+            .map(|one| trial(run, summary, one))
+            .collect();
+        let sweep = factor::sweep(&summaries, &trials);
+        Scenario {
+            name: name.to_owned(),
+            factor: factor::only(&summaries),
+            question: summaries
+                .first()
+                .map_or_else(String::new, |one| one.question.clone()),
+            answer: words::answer(&summaries, &trials, sweep.as_ref()),
+            trials,
+            sweep,
+        }
+    };
+    names.into_iter().map(scenario).collect()
+}
+
+/// A trial's name in the report.
+fn trial_name(trial: &TrialSummary) -> String {
+    if trial.factors.is_empty() {
+        return if trial.name.is_empty() {
+            &trial.scenario
+        } else {
+            &trial.name
+        }
+        .clone();
+    }
+    let parts: Vec<String> = trial
+        .factors
+        .iter()
+        .map(|factor| format!("{} = {}", factor.path, factor.value))
+        .collect();
+    parts.join(", ")
+}
+
+fn trial(run: &RunRead, summary: &Summary, trial: &TrialSummary) -> Trial {
+    let missing = (trial.repeats_measured == 0).then(|| words::missing(trial, summary));
+    Trial {
+        name: trial_name(trial),
+        short: match trial.factors.as_slice() {
+            [factor] => factor.value.clone(),
+            _ => trial_name(trial),
+        },
+        id: format!("trial-{}", trial.index + 1),
+        repeats: trial.repeats_measured.into(),
+        missing,
+        cpu: Cpu {
+            generator_ns: flow::figure(trial.cpu.generator_threads_ns_per_record.as_ref()),
+            target_ns: flow::figure(trial.cpu.target_ns_per_record.as_ref()),
+        },
+        flows: trial
+            .flows
+            .iter()
+            .map(|one| flow::flow(run, trial, one))
+            .collect(),
+        timelines: time::timelines(run, trial),
+    }
+}
+
+fn verdicts(summary: &Summary) -> Vec<Verdict> {
+    let several = summary.trials.len() > 1;
+    let goals = summary
+        .trials
+        .iter()
+        .flat_map(|trial| trial.goals.iter().map(move |goal| (trial, goal)));
+    goals
+        .map(|(trial, goal)| Verdict {
+            held: match goal.word {
+                GoalWord::Held => Some(true),
+                GoalWord::NotHeld => Some(false),
+                GoalWord::NotMeasured => None,
+            },
+            words: match several {
+                true => format!("{}: {} ({})", trial_name(trial), goal.goal, goal.why),
+                false => format!("{} ({})", goal.goal, goal.why),
+            },
+        })
+        .collect()
+}
+
+fn texts(run: &RunRead) -> Vec<Verbatim> {
+    let scenarios = run.scenarios.iter().map(|scenario| Verbatim {
+        title: format!("Scenario as written: {}", scenario.name),
+        text: scenario.text.clone(),
+    });
+    scenarios.collect()
+}
+
+fn events(run: &RunRead) -> Vec<Event> {
+    let event = |event: &kgauge_results::run::Event| {
+        let since = event.at_unix_ms.saturating_sub(run.head.started_unix_ms);
+        Event {
+            at: format!("+{:.1} s", since as f64 / 1e3),
+            words: words::event(event),
+        }
+    };
+    run.events.iter().map(event).collect()
+}
+
+fn commands(run: &RunRead) -> Vec<Command> {
+    let folder = run.dir.display().to_string();
+    let here = |path: &str| format!("{}/{path}", words::quoted(&folder));
+    let mut commands = Vec::new();
+    if run.plan.is_some() {
+        commands.push(Command {
+            short: "Repeat",
+            purpose: "Repeat this run from its saved plan, with the same seed:".to_owned(),
+            line: format!("kgauge run {}", here("plan.json")),
+            line_anywhere: "kgauge run RUN-FOLDER/plan.json".to_owned(),
+        });
+    }
+    if !run.head.command.is_empty() {
+        let words: Vec<String> = run
+            .head
+            .command
+            .iter()
+            .map(|word| words::quoted(word))
+            .collect();
+        commands.push(Command {
+            short: "As given",
+            purpose: "The command that made this run:".to_owned(),
+            line: words.join(" "),
+            line_anywhere: words.join(" "),
+        });
+    }
+    commands.push(Command {
+        short: "",
+        purpose: "Make this page again:".to_owned(),
+        line: format!("kgauge report {}", words::quoted(&folder)),
+        line_anywhere: "kgauge report RUN-FOLDER".to_owned(),
+    });
+    commands
+}

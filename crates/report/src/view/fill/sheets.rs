@@ -1,0 +1,263 @@
+//! Tables of facts: where it ran, what was set, how the brokers counted.
+
+use kgauge_results::RunRead;
+use kgauge_results::run::{Broker, Environment, Machine};
+use kgauge_results::summary::{Summary, TrialSummary};
+use serde_json::Value;
+
+use super::trial_name;
+use crate::format;
+use crate::view::{Fact, Sheet};
+
+/// All sheets that have anything in them.
+pub(super) fn all(run: &RunRead, summary: &Summary) -> Vec<Sheet> {
+    let mut sheets = vec![sheet("Run", run_facts(summary))];
+    sheets.extend(
+        summary
+            .machine
+            .as_ref()
+            .map(|machine| sheet("Machine", machine_facts(machine))),
+    );
+    sheets.push(sheet("Records counted by the brokers", counted(summary)));
+    sheets.push(sheet("Requests and batches", batching(summary)));
+    sheets.push(sheet("Generator", generator(summary)));
+    sheets.extend(plan_sheets(run));
+    sheets.extend(run.environment.iter().flat_map(broker_sheets));
+    sheets.retain(|sheet| !sheet.facts.is_empty());
+    sheets
+}
+
+fn sheet(title: &str, facts: Vec<Fact>) -> Sheet {
+    Sheet {
+        title: title.to_owned(),
+        facts,
+    }
+}
+
+fn fact(name: &str, value: impl Into<String>) -> Fact {
+    Fact {
+        name: name.to_owned(),
+        value: value.into(),
+    }
+}
+
+fn run_facts(summary: &Summary) -> Vec<Fact> {
+    let run = &summary.run;
+    let build = if run.kgauge.debug {
+        " (debug build)"
+    } else {
+        ""
+    };
+    let mut facts = vec![
+        fact("Run", &*run.run_id),
+        fact("Status", run.status.as_str()),
+        fact("Started", super::time_of_day(run.started_unix_ms)),
+    ];
+    facts.extend(
+        run.ended_unix_ms
+            .map(|ended| fact("Ended", super::time_of_day(ended))),
+    );
+    facts.push(fact("kgauge", format!("{}{build}", run.kgauge.version)));
+    facts.extend(run.size.as_ref().map(|size| fact("Size", &**size)));
+    facts.extend(run.seed.map(|seed| fact("Seed", seed.to_string())));
+    facts
+}
+
+fn machine_facts(machine: &Machine) -> Vec<Fact> {
+    let text =
+        |name: &str, value: &Option<String>| value.as_ref().map(|value| fact(name, &**value));
+    [
+        text("Host", &machine.host_name),
+        text("Operating system", &machine.operating_system),
+        text("Kernel", &machine.kernel),
+        text("Architecture", &machine.architecture),
+        text("Processor", &machine.cpu_model),
+        machine
+            .cpu_count
+            .map(|count| fact("Cores", format::count(count.into()))),
+        machine
+            .memory_bytes
+            .map(|bytes| fact("Memory", format::decimal_bytes(bytes as f64))),
+        text("Clock source", &machine.clock_source),
+        text("File system", &machine.file_system),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Acked records beside those in the logs.
+fn counted(summary: &Summary) -> Vec<Fact> {
+    let of_trial = |trial: &TrialSummary| -> Vec<Fact> {
+        let line = |counted: &kgauge_results::summary::CountedOnBroker| {
+            let on_broker = counted
+                .on_broker
+                .map_or("unknown".to_owned(), format::count);
+            let word = match counted.agrees {
+                Some(true) => "agrees",
+                Some(false) => "DISAGREES",
+                None => "cannot be told",
+            };
+            let unknown = match counted.indeterminate {
+                0 => String::new(),
+                count => format!(", {} of unknown fate", format::count(count)),
+            };
+            fact(
+                &format!(
+                    "{}, repeat {}",
+                    trial_name(trial),
+                    u64::from(counted.repeat) + 1
+                ),
+                format!(
+                    "{} acked{unknown}, {on_broker} on the brokers: {word}",
+                    format::count(counted.acked)
+                ),
+            )
+        };
+        trial.counted.iter().map(line).collect()
+    };
+    summary.trials.iter().flat_map(of_trial).collect()
+}
+
+fn batching(summary: &Summary) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    for trial in &summary.trials {
+        for flow in &trial.flows {
+            let Some(batching) = &flow.batching else {
+                continue;
+            };
+            let mut parts = vec![
+                format!(
+                    "{} requests/s",
+                    format::figure(batching.requests_per_s.mean)
+                ),
+                format!(
+                    "{} records a request",
+                    format::short(batching.records_per_request)
+                ),
+            ];
+            parts.extend(
+                batching
+                    .records_per_batch
+                    .map(|records| format!("{} records a batch", format::short(records))),
+            );
+            parts.push(format!(
+                "{} a request on the wire",
+                format::decimal_bytes(batching.wire_bytes_per_request)
+            ));
+            parts.extend(
+                batching
+                    .empty_part
+                    .map(|part| format!("{} of the fetches empty", format::percent(part))),
+            );
+            facts.push(fact(
+                &format!("{}, {}", trial_name(trial), flow.name),
+                parts.join(", "),
+            ));
+        }
+    }
+    facts
+}
+
+/// What the generator says of itself.
+fn generator(summary: &Summary) -> Vec<Fact> {
+    let evidence = |trial: &TrialSummary| {
+        let text = trial.generator.evidence.join(" ");
+        (!text.is_empty()).then(|| fact(&trial_name(trial), text))
+    };
+    summary.trials.iter().filter_map(evidence).collect()
+}
+
+/// The plan of each trial, one sheet each. It is walked as JSON, so that whatever a plan comes to hold is
+/// shown without a change here.
+fn plan_sheets(run: &RunRead) -> Vec<Sheet> {
+    let plan = run
+        .plan
+        .as_ref()
+        .and_then(|plan| serde_json::to_value(plan).ok());
+    let Some(trials) = plan
+        .as_ref()
+        .and_then(|plan| plan.get("trials")?.as_array())
+    else {
+        return Vec::new();
+    };
+    let trial_sheet = |trial: &Value| {
+        let text = |key: &str| trial.get(key).and_then(Value::as_str).unwrap_or_default();
+        let name = match text("name") {
+            "" => text("scenario"),
+            name => name,
+        };
+        let mut facts = Vec::new();
+        for key in ["topic", "stages", "repeats"] {
+            facts.extend(
+                trial
+                    .get(key)
+                    .map(|value| flat(key, value))
+                    .unwrap_or_default(),
+            );
+        }
+        let flows = trial.get("flows").and_then(Value::as_array);
+        for flow in flows.into_iter().flatten() {
+            let name = flow.get("name").and_then(Value::as_str).unwrap_or("flow");
+            facts.extend(flat(name, flow));
+        }
+        Sheet {
+            title: format!("Settings: {name}"),
+            facts,
+        }
+    };
+    trials.iter().map(trial_sheet).collect()
+}
+
+/// Every leaf of a JSON value with its path.
+fn flat(path: &str, value: &Value) -> Vec<Fact> {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            fields
+                .flat_map(|(key, value)| flat(&format!("{path}.{key}"), value))
+                .collect()
+        }
+        Value::Array(values) => {
+            let values = values.iter().enumerate();
+            values
+                .flat_map(|(index, value)| flat(&format!("{path}[{index}]"), value))
+                .collect()
+        }
+        Value::Null => vec![fact(path, "not set")],
+        Value::String(text) => vec![fact(path, &**text)],
+        other => vec![fact(path, other.to_string())],
+    }
+}
+
+/// The brokers' settings as they answered: those that all share once, then each broker's own.
+fn broker_sheets(environment: &Environment) -> Vec<Sheet> {
+    let brokers = &environment.target.brokers;
+    let Some(first) = brokers.first() else {
+        return Vec::new();
+    };
+    let shared = |name: &str, value: &str| {
+        brokers
+            .iter()
+            .all(|broker| broker.settings.get(name).is_some_and(|own| own == value))
+    };
+    let all = first
+        .settings
+        .iter()
+        .filter(|(name, value)| shared(name, value));
+    let all = all.map(|(name, value)| fact(name, &**value)).collect();
+    let own = |broker: &Broker| {
+        let rack = broker.rack.as_ref().map(|rack| fact("rack", &**rack));
+        let settings = broker
+            .settings
+            .iter()
+            .filter(|(name, value)| !shared(name, value));
+        let settings = settings.map(|(name, value)| fact(name, &**value));
+        let mut facts = vec![fact("address", &*broker.address)];
+        facts.extend(rack.into_iter().chain(settings));
+        sheet(&format!("Broker {}", broker.id), facts)
+    };
+    let mut sheets = vec![sheet("Settings of all brokers", all)];
+    sheets.extend(brokers.iter().map(own));
+    sheets
+}

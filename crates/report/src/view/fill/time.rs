@@ -1,0 +1,161 @@
+//! The repeats of a trial second by second.
+
+use std::collections::BTreeMap;
+
+use kgauge_results::folder::SecondRead;
+use kgauge_results::run::{RepeatKey, StageSpan, Subject};
+use kgauge_results::series::{CpuSeries, FlowSeries, RepeatSeries};
+use kgauge_results::summary::{FlowKind, FlowSummary, TrialSummary};
+use kgauge_results::{Kind, RunRead, SECOND_NS, Series};
+
+use crate::view::{FlowTimeline, ProcessTimeline, Stage, Timeline, TimesAt};
+
+/// Points of a line at most; longer runs are drawn by spans of several seconds.
+const POINTS_MAX: u64 = 300;
+/// A span that was run for less than this part of a second says nothing about a rate.
+const PART_MIN: f64 = 0.2;
+/// Nanoseconds in a second, for shares.
+const SECOND: f64 = SECOND_NS as f64;
+
+/// One timeline for each repeat that left anything.
+pub(super) fn timelines(run: &RunRead, trial: &TrialSummary) -> Vec<Timeline> {
+    let series = Series::of(run, trial.index);
+    let repeats = series
+        .repeats
+        .iter()
+        .filter(|repeat| !repeat.flows.is_empty());
+    repeats.map(|repeat| timeline(run, trial, repeat)).collect()
+}
+
+fn timeline(run: &RunRead, trial: &TrialSummary, repeat: &RepeatSeries) -> Timeline {
+    let ends = repeat.flows.iter().filter_map(|flow| flow.seconds.last());
+    let end_ns = ends.map(|second| second.end_ns).max().unwrap_or(0);
+    let seconds_per_point = end_ns.div_ceil(SECOND_NS).div_ceil(POINTS_MAX).max(1);
+    let key = RepeatKey {
+        trial: trial.index,
+        repeat: repeat.repeat,
+    };
+    let flow_timeline = |flow: &FlowSummary| {
+        let series = repeat
+            .flows
+            .iter()
+            .find(|series| series.flow == flow.index)?;
+        let kind = kind_of(flow.kind);
+        let read = run
+            .repeats
+            .iter()
+            .find(|read| read.key == key)?
+            .flows
+            .get(&flow.index)?;
+        Some(FlowTimeline {
+            name: flow.name.clone(),
+            rates: rates(series, seconds_per_point),
+            times: times(kind, &read.seconds, &series.stages, seconds_per_point),
+        })
+    };
+    Timeline {
+        repeat: u64::from(repeat.repeat) + 1,
+        stages: stages(repeat),
+        seconds_per_point,
+        flows: trial.flows.iter().filter_map(flow_timeline).collect(),
+        processes: repeat.cpu.iter().filter_map(process).collect(),
+    }
+}
+
+/// The stages of the first flow that has any; all flows of a trial share their clock.
+fn stages(repeat: &RepeatSeries) -> Vec<Stage> {
+    let flow = repeat.flows.iter().find(|flow| !flow.stages.is_empty());
+    let spans = flow.map_or(&[][..], |flow| &flow.stages);
+    spans
+        .iter()
+        .map(|span| Stage {
+            name: span.stage.as_str().to_owned(),
+            from_s: span.start_ns as f64 / SECOND,
+            to_s: span.end_ns as f64 / SECOND,
+            measured: span.stage == kgauge_results::Stage::Hold,
+        })
+        .collect()
+}
+
+/// The time that a flow's tables and curves show.
+fn kind_of(kind: FlowKind) -> Kind {
+    match kind {
+        FlowKind::Consume => Kind::FetchRoundTrip,
+        FlowKind::Echo => Kind::EndToEnd,
+        FlowKind::Produce | FlowKind::Unknown => Kind::Response,
+    }
+}
+
+/// Records per second of each span of `per_point` seconds: counts add, so this is exact. Parts of a second
+/// that a stage's border cuts are put together again, or a drain of a millisecond would be a spike.
+fn rates(series: &FlowSeries, per_point: u64) -> Vec<(f64, f64)> {
+    let mut spans = BTreeMap::<u64, (u64, u64)>::new();
+    for second in &series.seconds {
+        let records = second.counts.records_acked + second.counts.records_consumed;
+        let length_ns = second.end_ns - second.start_ns;
+        let span = spans
+            .entry(second.start_ns / SECOND_NS / per_point)
+            .or_default();
+        *span = (span.0 + records, span.1 + length_ns);
+    }
+    let rate = |(index, (records, length_ns)): (u64, (u64, u64))| {
+        let length_s = length_ns as f64 / SECOND;
+        let middle_s = (index * per_point) as f64 + length_s / 2.0;
+        (length_s >= PART_MIN).then(|| (middle_s, records as f64 / length_s))
+    };
+    spans.into_iter().filter_map(rate).collect()
+}
+
+/// Median, p99 and largest time. Of several seconds the worst is shown: percentiles do not add.
+fn times(kind: Kind, seconds: &[SecondRead], spans: &[StageSpan], per_point: u64) -> Vec<TimesAt> {
+    let mut points: Vec<((u64, kgauge_results::Stage), TimesAt)> = Vec::new();
+    for second in seconds {
+        let Some(times) = second.times.get(&kind) else {
+            continue;
+        };
+        let (from_s, to_s) = part(second, spans);
+        let at = TimesAt {
+            at_s: (from_s + to_s) / 2.0,
+            p50_ns: times.p50_ns,
+            p99_ns: times.p99_ns,
+            max_ns: times.max_ns,
+        };
+        let key = (u64::from(second.second) / per_point, second.stage);
+        match points.last_mut() {
+            Some((last, point)) if *last == key && per_point > 1 => {
+                point.p50_ns = point.p50_ns.max(at.p50_ns);
+                point.p99_ns = point.p99_ns.max(at.p99_ns);
+                point.max_ns = point.max_ns.max(at.max_ns);
+            }
+            _ => points.push((key, at)),
+        }
+    }
+    points.into_iter().map(|(_, point)| point).collect()
+}
+
+/// From when to when a slice's second lies in its stage.
+fn part(second: &SecondRead, spans: &[StageSpan]) -> (f64, f64) {
+    let (mut from_ns, mut to_ns) = (second.start_ns(), second.start_ns() + SECOND_NS);
+    if let Some(span) = spans.iter().find(|span| span.stage == second.stage) {
+        from_ns = from_ns.max(span.start_ns);
+        to_ns = to_ns.min(span.end_ns).max(from_ns);
+    }
+    (from_ns as f64 / SECOND, to_ns as f64 / SECOND)
+}
+
+/// Cores in use by a process or the machine; single threads would crowd the chart.
+fn process(series: &CpuSeries) -> Option<ProcessTimeline> {
+    let name = match &series.subject {
+        Subject::Generator => "generator".to_owned(),
+        Subject::Target { broker: None } => "target".to_owned(),
+        Subject::Target { broker: Some(id) } => format!("broker {id}"),
+        Subject::Host => "machine".to_owned(),
+        Subject::GeneratorThread { .. } => return None,
+    };
+    let cores = series.points.iter().map(|point| {
+        let middle_ns = (point.start_ns + point.end_ns) as f64 / 2.0;
+        (middle_ns / SECOND, point.user_cores + point.system_cores)
+    });
+    let cores: Vec<(f64, f64)> = cores.collect();
+    (!cores.is_empty()).then_some(ProcessTimeline { name, cores })
+}

@@ -1,0 +1,306 @@
+//! Sentences made of figures: the answers, what is missing, what an ack meant, what happened.
+
+use kgauge_results::run::{self, EventKind, Outcome, RepeatKey};
+use kgauge_results::summary::{FlowKind, GeneratorWord, Summary, TrialSummary};
+
+use super::trial_name;
+use crate::format;
+use crate::view::{FactorUnit, Figure, Flow, PublishedWord, Sweep, SweepPoint, Trial};
+
+/// The answer to a scenario's question, in a sentence or two.
+pub(super) fn answer(
+    summaries: &[&TrialSummary],
+    trials: &[Trial],
+    sweep: Option<&Sweep>,
+) -> String {
+    let mut sentences = Vec::new();
+    match (sweep, summaries, trials) {
+        (_, [summary], [trial]) => sentences.push(of_trial(summary, trial)),
+        (Some(sweep), ..) => sentences.extend(
+            sweep
+                .flows
+                .iter()
+                .filter_map(|flow| of_sweep(sweep, &flow.name, &flow.points, sweep.flows.len())),
+        ),
+        _ => sentences.extend(of_many(summaries, trials)),
+    }
+    sentences.retain(|sentence| !sentence.is_empty());
+    if sentences.is_empty() {
+        let missing = trials.iter().find_map(|trial| trial.missing.clone());
+        sentences.push(missing.unwrap_or_else(|| "Nothing was measured.".to_owned()));
+    }
+    let limited = summaries
+        .iter()
+        .any(|trial| trial.generator.word == GeneratorWord::Limited);
+    if limited {
+        sentences.push("The generator was the limit: the target can do more.".to_owned());
+    }
+    sentences.join(" ")
+}
+
+/// One trial: a clause for each flow.
+fn of_trial(summary: &TrialSummary, trial: &Trial) -> String {
+    let clauses: Vec<String> = summary
+        .flows
+        .iter()
+        .zip(&trial.flows)
+        .filter_map(|(summary, flow)| {
+            let verb = match summary.kind {
+                FlowKind::Produce => "wrote",
+                FlowKind::Consume => "read",
+                FlowKind::Echo => "echoed",
+                FlowKind::Unknown => "moved",
+            };
+            Some(format!(
+                "{} {verb} {}{}{}",
+                flow.who,
+                rate(flow)?,
+                beside_published(flow),
+                response(flow)
+            ))
+        })
+        .collect();
+    match clauses.is_empty() {
+        true => String::new(),
+        false => format::capital(&clauses.join("; ")) + ".",
+    }
+}
+
+/// `1,284,000 records/s (± 2.4 %, 128 MB/s)`.
+fn rate(flow: &Flow) -> Option<String> {
+    let rate = flow.rate.as_ref()?;
+    let mut asides = Vec::new();
+    asides.extend(rate.half().map(|half| format::plus_minus(half, rate.mean)));
+    asides.extend(flow.megabytes.as_ref().map(megabytes));
+    let asides = match asides.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", asides.join(", ")),
+    };
+    Some(format!("{} records/s{asides}", format::figure(rate.mean)))
+}
+
+fn megabytes(figure: &Figure) -> String {
+    format!("{} MB/s", format::short(figure.mean))
+}
+
+/// `, 1.56 times the published 821,557 records/s`.
+fn beside_published(flow: &Flow) -> String {
+    let found = flow
+        .published
+        .iter()
+        .find(|found| found.metric == "throughput");
+    match found.map(|found| (found, found.ratio)) {
+        Some((found, Some(_))) if found.word == PublishedWord::Agrees => {
+            format!(", which agrees with the published {}", found.text)
+        }
+        Some((found, Some(ratio))) => {
+            format!(
+                ", {} times the published {}",
+                format::short(ratio),
+                found.text
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+/// `, p99 response 4.20 ms`, for open loops only: a closed loop's is not the broker's.
+fn response(flow: &Flow) -> String {
+    let headline = flow.latency().filter(|latency| latency.kind.is_headline());
+    let Some(latency) = headline.filter(|_| flow.closed.is_none()) else {
+        return String::new();
+    };
+    let found = latency.distribution.at(990_000);
+    let late = if flow.late.is_some() {
+        ", the generator's own delay included"
+    } else {
+        ""
+    };
+    found.map_or_else(String::new, |found| {
+        format!(
+            ", p99 {} {}{late}",
+            latency.kind.name(),
+            format::nanoseconds(found.ns as f64)
+        )
+    })
+}
+
+/// `From 10 B to 100 kB, records/s go from 2,200,000 to 3,400 and MB/s from 22.0 to 340.`
+fn of_sweep(sweep: &Sweep, name: &str, points: &[SweepPoint], flows: usize) -> Option<String> {
+    let measured: Vec<&SweepPoint> = points.iter().filter(|point| point.rate.is_some()).collect();
+    let (first, last) = (measured.first()?, measured.last()?);
+    let who = if flows > 1 {
+        format!("{name}: ")
+    } else {
+        String::new()
+    };
+    let megabytes = match (&first.megabytes, &last.megabytes) {
+        (Some(first), Some(last)) => format!(
+            " and MB/s from {} to {}",
+            format::short(first.mean),
+            format::short(last.mean)
+        ),
+        _ => String::new(),
+    };
+    Some(format!(
+        "{who}From {} to {}, records/s go from {} to {}{megabytes}.",
+        factor(sweep.unit, first.factor),
+        factor(sweep.unit, last.factor),
+        format::figure(first.rate.as_ref()?.mean),
+        format::figure(last.rate.as_ref()?.mean)
+    ))
+}
+
+fn factor(unit: FactorUnit, value: f64) -> String {
+    let text = match unit {
+        FactorUnit::Plain => format::figure(value),
+        FactorUnit::Bytes => format::decimal_bytes(value),
+        FactorUnit::Nanoseconds => format::nanoseconds(value),
+    };
+    format::without_zeros(&text)
+}
+
+/// Several trials: the highest and the lowest of each flow.
+fn of_many(summaries: &[&TrialSummary], trials: &[Trial]) -> Vec<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for flow in trials.iter().flat_map(|trial| &trial.flows) {
+        if !names.contains(&flow.name.as_str()) {
+            names.push(&flow.name);
+        }
+    }
+    let sentence = |name: &str| {
+        let mut found: Vec<(f64, String)> = summaries
+            .iter()
+            .zip(trials)
+            .filter_map(|(summary, trial)| {
+                let flow = trial.flows.iter().find(|flow| flow.name == name)?;
+                Some((flow.rate.as_ref()?.mean, trial_name(summary)))
+            })
+            .collect();
+        found.sort_by(|one, next| one.0.total_cmp(&next.0));
+        let ((low, low_name), (high, high_name)) = (found.first()?, found.last()?);
+        Some(format!(
+            "{name}: from {} records/s ({low_name}) to {} records/s ({high_name}).",
+            format::figure(*low),
+            format::figure(*high)
+        ))
+    };
+    names.into_iter().filter_map(sentence).collect()
+}
+
+/// Why a trial has no figures.
+pub(super) fn missing(trial: &TrialSummary, summary: &Summary) -> String {
+    let failed = trial
+        .repeats
+        .iter()
+        .find_map(|repeat| match &repeat.outcome {
+            Some(Outcome::Failed { why }) => Some(format!("Not measured: {why}")),
+            Some(Outcome::Interrupted) => Some("Not measured: it was interrupted.".to_owned()),
+            _ => None,
+        });
+    failed.unwrap_or_else(|| match trial.repeats.is_empty() {
+        true => format!(
+            "Not begun: the run was {} before.",
+            summary.run.status.as_str()
+        ),
+        false => "Not measured: it ended before its hold stage.".to_owned(),
+    })
+}
+
+/// What an ack meant: each sentence once, with the trials that it is true of.
+pub(super) fn acked(summary: &Summary) -> Vec<String> {
+    let mut sentences: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut trials = 0;
+    for trial in &summary.trials {
+        let flows = trial
+            .flows
+            .iter()
+            .filter_map(|flow| Some((flow, flow.ack.as_ref()?)));
+        for (flow, ack) in flows {
+            trials += 1;
+            let place = match trial.flows.len() {
+                1 => trial_name(trial),
+                _ => format!("{}, {}", trial_name(trial), flow.name),
+            };
+            match sentences
+                .iter_mut()
+                .find(|(known, _)| *known == ack.sentence)
+            {
+                Some((_, places)) => places.push(place),
+                None => sentences.push((&ack.sentence, vec![place])),
+            }
+        }
+    }
+    let everywhere = |places: &Vec<String>| places.len() == trials;
+    sentences
+        .iter()
+        .map(|(sentence, places)| match everywhere(places) {
+            true => (*sentence).to_owned(),
+            false => format!("{}: {sentence}", places.join("; ")),
+        })
+        .collect()
+}
+
+/// An event in words.
+pub(super) fn event(event: &run::Event) -> String {
+    let place = event
+        .repeat
+        .map_or_else(String::new, |key| format!("{}: ", repeat_name(key)));
+    let words = match &event.kind {
+        EventKind::TopicCreated { topic } => format!("topic {topic} created"),
+        EventKind::TopicDeleted { topic } => format!("topic {topic} deleted"),
+        EventKind::RepeatStarted => "started".to_owned(),
+        EventKind::RepeatEnded { outcome } => match outcome {
+            Outcome::Complete => "complete".to_owned(),
+            Outcome::Failed { why } => format!("failed: {why}"),
+            Outcome::Interrupted => "interrupted".to_owned(),
+        },
+        EventKind::StageStarted { flow, stage } => {
+            format!("flow {} enters {}", flow + 1, stage.as_str())
+        }
+        EventKind::Warning { text } => format!("warning: {text}"),
+        EventKind::Error {
+            text,
+            code: Some(code),
+        } => format!("error {code}: {text}"),
+        EventKind::Error { text, code: None } => format!("error: {text}"),
+        EventKind::Fault { text, active: true } => format!("fault: {text}"),
+        EventKind::Fault {
+            text,
+            active: false,
+        } => format!("fault ended: {text}"),
+        EventKind::Interrupted => "the user asked to stop".to_owned(),
+        EventKind::Unknown => "an event that this version does not know".to_owned(),
+    };
+    place + &words
+}
+
+/// Counted from 1, as people do.
+fn repeat_name(key: RepeatKey) -> String {
+    format!(
+        "trial {}, repeat {}",
+        u64::from(key.trial) + 1,
+        u64::from(key.repeat) + 1
+    )
+}
+
+/// A word of a command line as a shell takes it.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@+%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hostile_argument_stays_one_argument() {
+        assert_eq!(quoted("linkedin-2014"), "linkedin-2014");
+        assert_eq!(quoted("a b; rm -rf '~'"), "'a b; rm -rf '\\''~'\\'''");
+        assert_eq!(quoted(""), "''");
+    }
+}

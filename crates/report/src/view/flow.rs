@@ -1,0 +1,194 @@
+//! What is shown of one flow: figures with their spread, published figures, times, counts.
+
+/// One flow's figures in one trial.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Flow {
+    /// Its name.
+    pub(crate) name: String,
+    /// What it does, for a sentence: `3 producers`.
+    pub(crate) who: String,
+    /// How it is loaded: `full speed (closed loop)`, `50,000 records/s`.
+    pub(crate) load: String,
+    /// Records per second over the repeats.
+    pub(crate) rate: Option<Figure>,
+    /// Megabytes (10⁶) per second over the repeats, logical bytes.
+    pub(crate) megabytes: Option<Figure>,
+    /// The published figures of this flow.
+    pub(crate) published: Vec<Published>,
+    /// Its times; the first is the one that tables show.
+    pub(crate) latencies: Vec<Latency>,
+    /// Why its latency is not the broker's, for a closed loop: Little's law with its numbers.
+    pub(crate) closed: Option<String>,
+    /// How far Little's law is missed, as a share: stands beside a closed loop's times.
+    pub(crate) residual: Option<f64>,
+    /// Little's law for an open loop.
+    pub(crate) little: Option<String>,
+    /// Said when the generator was late: then percentiles carry the mark.
+    pub(crate) late: Option<String>,
+    /// Outcome counts.
+    pub(crate) counts: Counts,
+}
+
+impl Flow {
+    /// The time that tables show.
+    pub(crate) fn latency(&self) -> Option<&Latency> {
+        self.latencies.first()
+    }
+
+    /// Another kind of time.
+    pub(crate) fn latency_of(&self, kind: LatencyKind) -> Option<&Distribution> {
+        let found = self.latencies.iter().find(|latency| latency.kind == kind);
+        found.map(|found| &found.distribution)
+    }
+}
+
+/// A figure and its spread.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Figure {
+    /// Mean over the repeats.
+    pub(crate) mean: f64,
+    /// Interval around it; `None` with a single repeat.
+    pub(crate) interval: Option<(f64, f64)>,
+    /// Each repeat's value.
+    pub(crate) values: Vec<f64>,
+}
+
+impl Figure {
+    /// Half of the interval's width.
+    pub(crate) fn half(&self) -> Option<f64> {
+        self.interval.map(|(low, high)| (high - low) / 2.0)
+    }
+}
+
+/// A published figure beside the measured one.
+#[derive(Debug, Clone)]
+pub(crate) struct Published {
+    /// What it is a figure of: `throughput`, `latency.p99`.
+    pub(crate) metric: String,
+    /// The figure as printed there, with its unit.
+    pub(crate) text: String,
+    /// Measured ÷ published.
+    pub(crate) ratio: Option<f64>,
+    /// Interval of the ratio, from the spread of the repeats.
+    pub(crate) ratio_interval: Option<(f64, f64)>,
+    /// How they stand to each other.
+    pub(crate) word: PublishedWord,
+    /// Why, or what else to know; may be empty.
+    pub(crate) reason: String,
+}
+
+/// How a published figure stands to ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PublishedWord {
+    Agrees,
+    Higher,
+    Lower,
+    NotComparable,
+    NotMeasured,
+}
+
+impl PublishedWord {
+    /// The word that is printed.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees",
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+            Self::NotComparable => "not comparable",
+            Self::NotMeasured => "not measured",
+        }
+    }
+}
+
+/// One kind of time of a flow, over all repeats.
+#[derive(Debug, Clone)]
+pub(crate) struct Latency {
+    /// Which.
+    pub(crate) kind: LatencyKind,
+    /// Its distribution.
+    pub(crate) distribution: Distribution,
+}
+
+/// The kinds of times, headlines first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LatencyKind {
+    /// acked - intended.
+    Response,
+    /// consumed - intended.
+    EndToEnd,
+    /// acked - sent.
+    Service,
+    /// Of a produce request.
+    RoundTrip,
+    /// Of a fetch request.
+    FetchRoundTrip,
+}
+
+impl LatencyKind {
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Response => "response",
+            Self::EndToEnd => "end to end",
+            Self::Service => "service",
+            Self::RoundTrip => "request round trip",
+            Self::FetchRoundTrip => "fetch round trip",
+        }
+    }
+
+    /// Whether it is the time of a record, counted from when it should have been sent.
+    pub(crate) fn is_headline(self) -> bool {
+        matches!(self, Self::Response | Self::EndToEnd)
+    }
+}
+
+/// One distribution.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Distribution {
+    /// Samples in it.
+    pub(crate) count: u64,
+    /// Mean, nanoseconds.
+    pub(crate) mean_ns: f64,
+    /// Largest value, nanoseconds.
+    pub(crate) max_ns: u64,
+    /// The percentiles that are printed, rising.
+    pub(crate) percentiles: Vec<Percentile>,
+    /// The curve: rising quantiles with their values.
+    pub(crate) curve: Vec<(f64, u64)>,
+}
+
+/// The quantiles that tables show, in millionths.
+pub(crate) const SHOWN_MILLIONTHS: [u32; 3] = [500_000, 990_000, 999_000];
+
+impl Distribution {
+    /// The printed percentile of a quantile in millionths.
+    pub(crate) fn at(&self, millionths: u32) -> Option<&Percentile> {
+        self.percentiles
+            .iter()
+            .find(|entry| entry.millionths == millionths)
+    }
+}
+
+/// One printed percentile.
+#[derive(Debug, Clone)]
+pub(crate) struct Percentile {
+    /// 990,000 for p99.
+    pub(crate) millionths: u32,
+    /// Nanoseconds.
+    pub(crate) ns: u64,
+    /// Samples above it.
+    pub(crate) beyond: u64,
+    /// True when too few samples lie beyond to trust it.
+    pub(crate) few: bool,
+}
+
+/// What became of the records of all stages.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Counts {
+    /// Acked, or read.
+    pub(crate) good: u64,
+    /// What did not go well: how many, and the word for it. Only what is not zero.
+    pub(crate) bad: Vec<(u64, &'static str)>,
+    /// Errors by name, with how many records they hit.
+    pub(crate) errors: Vec<(String, u64)>,
+}

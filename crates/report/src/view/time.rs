@@ -1,0 +1,111 @@
+//! What is shown over time, and against a factor.
+
+use super::Figure;
+
+/// One repeat over time.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Timeline {
+    /// 1 for the first repeat.
+    pub(crate) repeat: u64,
+    /// Stages, in order.
+    pub(crate) stages: Vec<Stage>,
+    /// Seconds that one point stands for: 1, or more where a run was too long to draw each second.
+    pub(crate) seconds_per_point: u64,
+    /// One per flow.
+    pub(crate) flows: Vec<FlowTimeline>,
+    /// CPU cores in use over time, by process.
+    pub(crate) processes: Vec<ProcessTimeline>,
+}
+
+/// A stage's span.
+#[derive(Debug, Clone)]
+pub(crate) struct Stage {
+    /// Its name.
+    pub(crate) name: String,
+    /// Start, seconds since the start of the repeat.
+    pub(crate) from_s: f64,
+    /// End.
+    pub(crate) to_s: f64,
+    /// True when its samples make the figures.
+    pub(crate) measured: bool,
+}
+
+/// One flow over time.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FlowTimeline {
+    /// Its name.
+    pub(crate) name: String,
+    /// (seconds since the start of the repeat, records per second around then), rising.
+    pub(crate) rates: Vec<(f64, f64)>,
+    /// Times of the records of each span, rising.
+    pub(crate) times: Vec<TimesAt>,
+}
+
+/// The times of one short span.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct TimesAt {
+    /// Middle of the span, seconds since the start of the repeat.
+    pub(crate) at_s: f64,
+    /// Median, nanoseconds.
+    pub(crate) p50_ns: u64,
+    /// 99th percentile.
+    pub(crate) p99_ns: u64,
+    /// Largest.
+    pub(crate) max_ns: u64,
+}
+
+/// One process over time.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ProcessTimeline {
+    /// `generator`, `target`.
+    pub(crate) name: String,
+    /// (seconds, cores).
+    pub(crate) cores: Vec<(f64, f64)>,
+}
+
+/// Figures against one numeric factor.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sweep {
+    /// The factor's name in words: `record size`.
+    pub(crate) factor: String,
+    /// What the factor's values are.
+    pub(crate) unit: FactorUnit,
+    /// One per flow.
+    pub(crate) flows: Vec<SweepFlow>,
+}
+
+/// What the values of a factor are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum FactorUnit {
+    /// Numbers.
+    #[default]
+    Plain,
+    /// Sizes.
+    Bytes,
+    /// Times.
+    Nanoseconds,
+}
+
+/// One flow's figures against the factor.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SweepFlow {
+    /// Its name.
+    pub(crate) name: String,
+    /// Rising by factor.
+    pub(crate) points: Vec<SweepPoint>,
+}
+
+/// One value of the factor.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SweepPoint {
+    /// The factor's value.
+    pub(crate) factor: f64,
+    /// Records per second.
+    pub(crate) rate: Option<Figure>,
+    /// Megabytes per second.
+    pub(crate) megabytes: Option<Figure>,
+    /// Published records per second.
+    pub(crate) rate_published: Option<f64>,
+    /// Published megabytes per second.
+    pub(crate) megabytes_published: Option<f64>,
+}
