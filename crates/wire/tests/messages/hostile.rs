@@ -153,10 +153,10 @@ fn memory_stays_in_proportion_to_the_bytes() {
             // 500 and 150 elements, compact and fixed; elements of zeros (empty, or absent in the
             // compact form) and of ones (empty in the compact form).
             for count in [
-                &[0xe9, 0x07][..],
-                &[0xad, 0x02],
-                &[0, 0, 3, 0xe8],
-                &[0, 0, 1, 0x2c],
+                &[0xf5, 0x03][..],
+                &[0x97, 0x01],
+                &[0, 0, 1, 0xf4],
+                &[0, 0, 0, 0x96],
             ] {
                 for fill in [0, 1] {
                     let mut bytes = [&golden.bytes[..offset], count].concat();
