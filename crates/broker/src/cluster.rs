@@ -17,8 +17,7 @@ use crate::ids::NodeId;
 use crate::image::NodeImage;
 use crate::node::NodeConfig;
 use crate::server::{
-    Command, ControllerThread, Event, Inbox, NodeThread, Parts, ToControllerThread,
-    poll_with_waker,
+    Command, ControllerThread, Event, Inbox, NodeThread, Parts, ToControllerThread, poll_with_waker,
 };
 use crate::settings::{ConfigMap, Layers, NodeSettings};
 use crate::storage::StorageError;
@@ -121,22 +120,43 @@ impl Cluster {
         for (id, listener) in config.node_ids().zip(listeners) {
             let (poll, waker) = poll_with_waker()?;
             let (sender, commands) = mpsc::channel();
-            inboxes.insert(id, Inbox { commands: sender, waker });
+            inboxes.insert(
+                id,
+                Inbox {
+                    commands: sender,
+                    waker,
+                },
+            );
             let address = listener.local_addr()?;
             let node = NodeConfig {
                 id,
-                reachable: NodeImage { host: config.host(address), port: address.port() },
+                reachable: NodeImage {
+                    host: config.host(address),
+                    port: address.port(),
+                },
                 dir: config.node_dir(id),
                 storage: Arc::clone(&storage),
                 settings: Arc::clone(&fixed),
                 seed: config.seed.wrapping_add(u64::from(id.0.unsigned_abs())),
             };
             let (controller, events) = (to_controller.clone(), events.clone());
-            let parts = Parts { config: node, listener, poll, commands, controller, events };
+            let parts = Parts {
+                config: node,
+                listener,
+                poll,
+                commands,
+                controller,
+                events,
+            };
             threads.push((id, address, NodeThread::new(parts)?));
         }
         let nodes = inboxes.clone();
-        let controller = ControllerThread { controller, messages, nodes, events };
+        let controller = ControllerThread {
+            controller,
+            messages,
+            nodes,
+            events,
+        };
         let mut handle = ClusterHandle {
             addresses: threads.iter().map(|(_, address, _)| *address).collect(),
             nodes: BTreeMap::new(),
@@ -147,7 +167,9 @@ impl Cluster {
             _lock: lock,
         };
         for (id, _, thread) in threads {
-            let Some(inbox) = inboxes.remove(&id) else { continue };
+            let Some(inbox) = inboxes.remove(&id) else {
+                continue;
+            };
             let thread = Some(spawn(&format!("node-{id}"), move || thread.run())?);
             handle.nodes.insert(id, Running { inbox, thread });
         }
@@ -158,11 +180,17 @@ impl Cluster {
 
 fn settings(fixed: &ConfigMap) -> NodeSettings {
     let none = ConfigMap::new();
-    NodeSettings::read(&Layers { dynamic_node: &none, dynamic_default: &none, fixed })
+    NodeSettings::read(&Layers {
+        dynamic_node: &none,
+        dynamic_default: &none,
+        fixed,
+    })
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
-    thread::Builder::new().name(format!("kgauge-{name}")).spawn(run)
+    thread::Builder::new()
+        .name(format!("kgauge-{name}"))
+        .spawn(run)
 }
 
 fn listen(config: &ClusterConfig) -> Result<Vec<TcpListener>, StartError> {
@@ -228,7 +256,10 @@ impl ClusterHandle {
                 && thread.join().is_err()
             {
                 let words = "its thread panicked".to_owned();
-                self.failures.push(ClusterFailure { node: Some(*id), words });
+                self.failures.push(ClusterFailure {
+                    node: Some(*id),
+                    words,
+                });
             }
         }
         // A controller that has stopped already does not mind.

@@ -15,4 +15,6 @@ pub mod settings;
 pub mod time;
 mod timers;
 
-pub use cluster::{Cluster, ClusterConfig, ClusterFailure, ClusterHandle, Disk, Listen, StartError};
+pub use cluster::{
+    Cluster, ClusterConfig, ClusterFailure, ClusterHandle, Disk, Listen, StartError,
+};

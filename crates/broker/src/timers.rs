@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 /// Names one timer that was set, for cancelling it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TimerId {
+pub(crate) struct TimerId {
     at_ns: u64,
     sequence: u64,
 }
 
 /// Timers in order of their moment, and in order of setting within one moment.
 #[derive(Debug)]
-pub struct Timers<K> {
+pub(crate) struct Timers<K> {
     set: BTreeMap<TimerId, K>,
     sequence: u64,
 }
@@ -27,7 +27,7 @@ impl<K> Default for Timers<K> {
 
 impl<K> Timers<K> {
     /// Sets a timer for the monotonic moment `at_ns`.
-    pub fn set(&mut self, at_ns: u64, key: K) -> TimerId {
+    pub(crate) fn set(&mut self, at_ns: u64, key: K) -> TimerId {
         let id = TimerId {
             at_ns,
             sequence: self.sequence,
@@ -38,18 +38,18 @@ impl<K> Timers<K> {
     }
 
     /// Takes a timer back. One that fired or was cancelled already is no error.
-    pub fn cancel(&mut self, id: TimerId) {
+    pub(crate) fn cancel(&mut self, id: TimerId) {
         self.set.remove(&id);
     }
 
     /// The moment of the earliest timer.
     #[must_use]
-    pub fn next_ns(&self) -> Option<u64> {
+    pub(crate) fn next_ns(&self) -> Option<u64> {
         self.set.first_key_value().map(|(id, _)| id.at_ns)
     }
 
     /// Takes the earliest timer that is due at `now_ns`.
-    pub fn pop_due(&mut self, now_ns: u64) -> Option<K> {
+    pub(crate) fn pop_due(&mut self, now_ns: u64) -> Option<K> {
         let entry = self.set.first_entry()?;
         (entry.key().at_ns <= now_ns).then(|| entry.remove())
     }

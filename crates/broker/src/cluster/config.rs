@@ -81,7 +81,10 @@ impl ClusterConfig {
     pub(super) fn check(&self) -> Result<(), Vec<String>> {
         let mut wrong = Vec::new();
         if !(1..=NODES_MAX).contains(&self.nodes) {
-            wrong.push(format!("{} nodes: 1 to {NODES_MAX} are possible", self.nodes));
+            wrong.push(format!(
+                "{} nodes: 1 to {NODES_MAX} are possible",
+                self.nodes
+            ));
         }
         if let Listen::Addresses(addresses) = &self.listen
             && addresses.len() != usize::from(self.nodes)

@@ -15,12 +15,20 @@ type Properties = BTreeMap<String, String>;
 
 /// Refuses fewer nodes than the folder has data of.
 pub(super) fn check_nodes(storage: &dyn Storage, config: &ClusterConfig) -> Result<(), StartError> {
-    let Some(known) = read(storage, &config.data_dir)? else { return Ok(()) };
-    let before = known.get("nodes").and_then(|count| count.parse::<u16>().ok()).unwrap_or(0);
+    let Some(known) = read(storage, &config.data_dir)? else {
+        return Ok(());
+    };
+    let before = known
+        .get("nodes")
+        .and_then(|count| count.parse::<u16>().ok())
+        .unwrap_or(0);
     if config.nodes < before {
         return Err(foreign(
             &config.data_dir,
-            format!("it holds a cluster of {before} nodes, which cannot run with {}", config.nodes),
+            format!(
+                "it holds a cluster of {before} nodes, which cannot run with {}",
+                config.nodes
+            ),
         ));
     }
     Ok(())
@@ -33,11 +41,19 @@ pub(super) fn check_cluster(
     cluster_id: &str,
 ) -> Result<(), StartError> {
     let nodes = config.nodes.to_string();
-    let cluster = [("version", "1"), ("cluster.id", cluster_id), ("nodes", &nodes)];
+    let cluster = [
+        ("version", "1"),
+        ("cluster.id", cluster_id),
+        ("nodes", &nodes),
+    ];
     check(storage, &config.data_dir, &cluster)?;
     for id in config.node_ids() {
         let number = id.to_string();
-        let node = [("version", "1"), ("cluster.id", cluster_id), ("node.id", &number)];
+        let node = [
+            ("version", "1"),
+            ("cluster.id", cluster_id),
+            ("node.id", &number),
+        ];
         check(storage, &config.node_dir(id), &node)?;
     }
     storage.sync_dir(&config.data_dir)?;
@@ -47,7 +63,10 @@ pub(super) fn check_cluster(
 fn check(storage: &dyn Storage, dir: &Path, wanted: &[(&str, &str)]) -> Result<(), StartError> {
     if let Some(known) = read(storage, dir)? {
         for name in ["cluster.id", "node.id"] {
-            let value = wanted.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
+            let value = wanted
+                .iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| *value);
             if let (Some(value), Some(found)) = (value, known.get(name))
                 && found != value
             {
@@ -57,21 +76,36 @@ fn check(storage: &dyn Storage, dir: &Path, wanted: &[(&str, &str)]) -> Result<(
         }
     }
     storage.create_dir_all(dir)?;
-    let text: String = wanted.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+    let text: String = wanted
+        .iter()
+        .map(|(name, value)| format!("{name}={value}\n"))
+        .collect();
     replace_file(storage, &dir.join(NAME), text.as_bytes())?;
     Ok(storage.sync_dir(dir)?)
 }
 
 fn read(storage: &dyn Storage, dir: &Path) -> Result<Option<Properties>, StartError> {
-    let Some(bytes) = read_whole(storage, &dir.join(NAME))? else { return Ok(None) };
+    let Some(bytes) = read_whole(storage, &dir.join(NAME))? else {
+        return Ok(None);
+    };
     let Ok(text) = String::from_utf8(bytes) else {
         return Err(foreign(dir, format!("its {NAME} is no text")));
     };
-    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+    let lines = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.starts_with('#'));
     let pairs = lines.filter_map(|line| line.split_once('='));
-    Ok(Some(pairs.map(|(k, v)| (k.trim().to_owned(), v.trim().to_owned())).collect()))
+    Ok(Some(
+        pairs
+            .map(|(k, v)| (k.trim().to_owned(), v.trim().to_owned()))
+            .collect(),
+    ))
 }
 
 fn foreign(dir: &Path, words: String) -> StartError {
-    StartError::Foreign { dir: dir.to_path_buf(), words }
+    StartError::Foreign {
+        dir: dir.to_path_buf(),
+        words,
+    }
 }

@@ -18,8 +18,11 @@ pub(super) struct DirLock {
 impl DirLock {
     pub(super) fn take(dir: &Path) -> Result<Self, StartError> {
         let path = dir.join(NAME);
-        let file =
-            OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Self { _file: file }),
             Err(errno) if errno == rustix::io::Errno::WOULDBLOCK => {

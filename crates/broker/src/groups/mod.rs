@@ -1,16 +1,76 @@
 //! Consumer groups: their members, generations and committed offsets.
+//!
+//! [`group`] with [`join`] and [`rebalance`] is the state machine of one group, without I/O; [`records`]
+//! and [`store`] keep groups in the offsets topic as Kafka does; this file ties them to the node.
 
-use crate::ids::PartitionId;
-use crate::node::Node;
+mod group;
+mod join;
+mod member;
+mod offsets;
+mod rebalance;
+mod records;
+mod store;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kgauge_wire::error_code::ErrorCode;
+
+pub(crate) use group::{Effect, Group, JoinRefused, Joined, State, Synced};
+pub(crate) use join::JoinRules;
+pub(crate) use member::{Introduction, Member};
+pub(crate) use offsets::{
+    Committer, NewOffset, check_commit, commit, delete_group, delete_offsets, expire_offsets,
+    forget_topic,
+};
+pub(crate) use rebalance::SyncCall;
+pub(crate) use records::Committed;
+
+use crate::handlers::{join_group, sync_group};
+use crate::ids::{OFFSETS_TOPIC, PartitionId};
+use crate::node::{Node, Reply, Timer};
 use crate::time::Now;
+use crate::timers::TimerId;
 
-/// A moment in the life of a group.
+/// A moment in the life of a group: its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum GroupTimer {}
+pub(crate) struct GroupTimer(String);
 
 /// The groups that a node coordinates.
 #[derive(Debug, Default)]
-pub(crate) struct Groups {}
+pub(crate) struct Groups {
+    /// The partitions of the offsets topic whose groups are here.
+    led: BTreeSet<i32>,
+    pub(crate) entries: BTreeMap<String, Entry>,
+    /// Bytes of a partition's log after it was last written anew.
+    tidied: BTreeMap<i32, u64>,
+}
+
+/// A group with its committed offsets.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) group: Group<Reply>,
+    /// By topic and partition.
+    pub(crate) offsets: BTreeMap<(String, i32), Committed>,
+    /// The partition of the offsets topic that it belongs to.
+    partition: i32,
+    timer: Option<(u64, TimerId)>,
+}
+
+impl Entry {
+    fn new(partition: i32) -> Self {
+        Self {
+            group: Group::default(),
+            offsets: BTreeMap::new(),
+            partition,
+            timer: None,
+        }
+    }
+
+    /// Whether nothing would be missed without it.
+    fn is_void(&self) -> bool {
+        self.group.is_empty() && self.group.generation == 0 && self.offsets.is_empty()
+    }
+}
 
 /// The partition of the offsets topic that a group belongs to.
 pub(crate) fn partition_of(group: &str, partitions: usize) -> i32 {
@@ -22,10 +82,153 @@ pub(crate) fn partition_of(group: &str, partitions: usize) -> i32 {
     hash.checked_abs().unwrap_or(0) % count
 }
 
-pub(crate) fn timer(_node: &mut Node, _now: Now, timer: GroupTimer) {
-    match timer {}
+/// Checks that this node coordinates a group, and gives the group's partition.
+pub(crate) fn check_coordinator(node: &Node, group: &str) -> Result<i32, ErrorCode> {
+    let partition = store::partition_for(node, group).ok_or(ErrorCode::NotCoordinator)?;
+    if node.groups.led.contains(&partition) {
+        Ok(partition)
+    } else {
+        Err(ErrorCode::NotCoordinator)
+    }
 }
 
-pub(crate) fn expire_offsets(_node: &mut Node, _now: Now) {}
+/// The group of this name, if it is known and coordinated here.
+pub(crate) fn find<'n>(node: &'n Node, group: &str) -> Result<Option<&'n Entry>, ErrorCode> {
+    check_coordinator(node, group)?;
+    Ok(node.groups.entries.get(group))
+}
 
-pub(crate) fn partition_changed(_node: &mut Node, _now: Now, _id: PartitionId, _leads: bool) {}
+/// Lets `act` change a known group, then does what the group wants done.
+pub(crate) fn with_group<R>(
+    node: &mut Node,
+    now: Now,
+    id: &str,
+    act: impl FnOnce(&mut Group<Reply>, &mut Vec<Effect<Reply>>) -> R,
+) -> Option<R> {
+    let entry = node.groups.entries.get_mut(id)?;
+    let mut effects = Vec::new();
+    let result = act(&mut entry.group, &mut effects);
+    carry_out(node, now, id, effects);
+    settle(node, id);
+    Some(result)
+}
+
+/// The same for a group that is made if it is not known.
+pub(crate) fn with_new_group<R>(
+    node: &mut Node,
+    now: Now,
+    (id, partition): (&str, i32),
+    act: impl FnOnce(&mut Group<Reply>, &mut Vec<Effect<Reply>>) -> R,
+) -> Option<R> {
+    node.groups
+        .entries
+        .entry(id.to_owned())
+        .or_insert_with(|| Entry::new(partition));
+    with_group(node, now, id, act)
+}
+
+/// Answers members and writes groups down, in order. What could not be written down is not told as if
+/// it were.
+fn carry_out(node: &mut Node, now: Now, id: &str, effects: Vec<Effect<Reply>>) {
+    let mut stored = Ok(());
+    for effect in effects {
+        match effect {
+            Effect::Store => stored = store_group(node, now, id),
+            Effect::Join(to, result) => join_group::answer(node, to, result),
+            Effect::Sync(to, result) => {
+                sync_group::answer(node, to, result.and_then(|synced| stored.map(|()| synced)));
+            }
+        }
+    }
+}
+
+fn store_group(node: &mut Node, now: Now, id: &str) -> Result<(), ErrorCode> {
+    let Some(entry) = node.groups.entries.get(id) else {
+        return Ok(());
+    };
+    let (partition, change) = (entry.partition, store::group_change(id, &entry.group)?);
+    store::write(node, now, partition, &[change])
+}
+
+/// Sets the group's timer to its next moment, or forgets a group of which nothing is left.
+fn settle(node: &mut Node, id: &str) {
+    let Some(entry) = node.groups.entries.get_mut(id) else {
+        return;
+    };
+    if entry.is_void() {
+        if let Some((_, timer)) = entry.timer {
+            node.timers.cancel(timer);
+        }
+        node.groups.entries.remove(id);
+        return;
+    }
+    let next_ns = entry.group.next_ns();
+    match (entry.timer, next_ns) {
+        // A timer that comes early finds nothing due and is set anew: cheaper than moving it each time.
+        (Some((at_ns, _)), Some(next_ns)) if at_ns <= next_ns => {}
+        (before, next_ns) => {
+            if let Some((_, timer)) = before {
+                node.timers.cancel(timer);
+            }
+            entry.timer = next_ns.map(|at_ns| {
+                let key = Timer::Group(GroupTimer(id.to_owned()));
+                (at_ns, node.timers.set(at_ns, key))
+            });
+        }
+    }
+}
+
+/// A group's moment has come.
+pub(crate) fn timer(node: &mut Node, now: Now, GroupTimer(id): GroupTimer) {
+    if let Some(entry) = node.groups.entries.get_mut(&id) {
+        entry.timer = None;
+    }
+    with_group(node, now, &id, |group, effects| group.tick(now, effects));
+}
+
+/// A partition has another leader: of the offsets topic its groups come with it, or go.
+pub(crate) fn partition_changed(node: &mut Node, now: Now, id: PartitionId, leads: bool) {
+    let offsets_topic = node.image.topic(OFFSETS_TOPIC).map(|topic| topic.id);
+    if offsets_topic != Some(id.topic) {
+        return;
+    }
+    unload(node, id.index);
+    if !leads {
+        return;
+    }
+    match store::load(node, now, id) {
+        Ok(entries) => {
+            node.groups.led.insert(id.index);
+            let names: Vec<String> = entries.keys().cloned().collect();
+            node.groups.entries.extend(entries);
+            names.iter().for_each(|name| settle(node, name));
+        }
+        Err(error) => node.log_failed(error),
+    }
+}
+
+/// Forgets the groups of a partition. Who waits is told to look for the new coordinator.
+fn unload(node: &mut Node, partition: i32) {
+    if !node.groups.led.remove(&partition) {
+        return;
+    }
+    let gone = |_: &String, entry: &mut Entry| entry.partition == partition;
+    let entries: Vec<(String, Entry)> = node.groups.entries.extract_if(.., gone).collect();
+    for (_, entry) in entries {
+        if let Some((_, timer)) = entry.timer {
+            node.timers.cancel(timer);
+        }
+        let code = ErrorCode::NotCoordinator;
+        for (member_id, member) in entry.group.members {
+            if let Some(to) = member.join {
+                join_group::answer(node, to, Err(JoinRefused { code, member_id }));
+            }
+            if let Some(to) = member.sync {
+                sync_group::answer(node, to, Err(code));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,8 @@
 //!
 //! * No topic named means all. Topics come sorted by name; a page ends after `ResponsePartitionLimit`
 //!   partitions (2,000 at most) with a cursor to go on from. Nothing is created.
-//! * Eligible leader replicas are not kept: both lists are null.
+//! * Eligible leader replicas are not kept: both lists are empty. (Null is allowed by the definition, but
+//!   Kafka 4.3.1's admin client falls over it.)
 
 use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;
@@ -108,8 +109,8 @@ fn describe(
         leader_epoch: partition.leader_epoch,
         replica_nodes: partition.replicas.iter().map(|node| node.0).collect(),
         isr_nodes: partition.isr.iter().map(|node| node.0).collect(),
-        eligible_leader_replicas: None,
-        last_known_elr: None,
+        eligible_leader_replicas: Some(Vec::new()),
+        last_known_elr: Some(Vec::new()),
         offline_replicas: Vec::new(),
     }
 }

@@ -23,6 +23,9 @@ use crate::ids::{NodeId, OFFSETS_TOPIC};
 use crate::image::{ClusterImage, TopicImage};
 use crate::node::{Asked, Call, CloseReason, Node, Reply};
 
+/// Kafka's `offsets.topic.segment.bytes`.
+const OFFSETS_SEGMENT_BYTES: u32 = 100 << 20;
+
 /// What a client wants to know.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
@@ -106,11 +109,22 @@ fn missing(image: &ClusterImage, wanted: &Wanted) -> Vec<String> {
 
 /// A topic with the defaults, or with those of the offsets topic.
 pub(super) fn new_topic(node: &Node, name: String) -> NewTopic {
-    let internal = name == OFFSETS_TOPIC;
-    let partitions = internal.then_some(node.settings.offsets_topic_num_partitions);
+    if name != OFFSETS_TOPIC {
+        return NewTopic {
+            name,
+            ..NewTopic::default()
+        };
+    }
+    // A group's record grows with its members, so it may be as large as a segment.
+    let size = OFFSETS_SEGMENT_BYTES.to_string();
+    let configs = ["segment.bytes", "max.message.bytes"];
     NewTopic {
-        partitions: partitions.and_then(|count| i32::try_from(count).ok()),
         name,
+        partitions: i32::try_from(node.settings.offsets_topic_num_partitions).ok(),
+        configs: configs
+            .into_iter()
+            .map(|name| (name.to_owned(), size.clone()))
+            .collect(),
         ..NewTopic::default()
     }
 }

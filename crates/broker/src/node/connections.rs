@@ -6,6 +6,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 
+use kgauge_wire::api::ApiKey;
+
 use super::{CloseReason, Output, Response};
 use crate::ids::ConnectionId;
 
@@ -36,6 +38,15 @@ impl Ticket {
 pub(crate) enum Stage {
     /// Every API is served.
     Authenticated,
+}
+
+impl Stage {
+    /// Whether a request of this API may be served.
+    pub(crate) fn serves(self, _api: ApiKey) -> bool {
+        match self {
+            Self::Authenticated => true,
+        }
+    }
 }
 
 /// What is known of one connection.

@@ -59,6 +59,9 @@ impl Node {
                 && let Some(topic) = old.topic(name)
             {
                 self.drop_topic(topic);
+                if image.topic(name).is_none() {
+                    crate::groups::forget_topic(self, now, name);
+                }
             }
         }
         for (name, topic) in &image.topics {

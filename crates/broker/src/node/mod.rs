@@ -84,6 +84,9 @@ pub enum CloseReason {
         /// The version as received.
         version: i16,
     },
+    /// The listener wants to know first who the client is.
+    #[error("request before authentication")]
+    NotAuthenticated,
     /// A produce request with acks=0 failed: there is no other way to say so.
     #[error("a produce request without acknowledgement failed: {0}")]
     UnacknowledgedFailure(String),

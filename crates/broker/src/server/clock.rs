@@ -12,12 +12,19 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn new() -> Self {
-        Self { start: Instant::now() }
+        Self {
+            start: Instant::now(),
+        }
     }
 
     pub(crate) fn now(self) -> Now {
         let mono_ns = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Now { mono_ns, wall_ms: i64::try_from(wall.as_millis()).unwrap_or(i64::MAX) }
+        let wall = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Now {
+            mono_ns,
+            wall_ms: i64::try_from(wall.as_millis()).unwrap_or(i64::MAX),
+        }
     }
 }

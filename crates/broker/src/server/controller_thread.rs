@@ -35,7 +35,10 @@ impl ControllerThread {
         loop {
             let now = clock.now();
             let message = match self.controller.next_timer() {
-                None => self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                None => self
+                    .messages
+                    .recv()
+                    .map_err(|_| RecvTimeoutError::Disconnected),
                 Some(at_ns) => {
                     let wait = Duration::from_nanos(at_ns.saturating_sub(now.mono_ns));
                     self.messages.recv_timeout(wait)

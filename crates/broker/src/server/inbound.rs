@@ -124,11 +124,10 @@ impl Inbound {
 }
 
 /// Where the payload of the first whole frame lies.
-pub(crate) fn frame_in(
-    bytes: &[u8],
-    bytes_max: usize,
-) -> Result<Option<Range<usize>>, FrameError> {
-    let Some(size) = frame_size(bytes, bytes_max)? else { return Ok(None) };
+pub(crate) fn frame_in(bytes: &[u8], bytes_max: usize) -> Result<Option<Range<usize>>, FrameError> {
+    let Some(size) = frame_size(bytes, bytes_max)? else {
+        return Ok(None);
+    };
     let end = SIZE_BYTES + size;
     Ok((end <= bytes.len()).then_some(SIZE_BYTES..end))
 }
@@ -176,7 +175,10 @@ mod tests {
     #[test]
     fn several_frames_are_served_one_after_the_other() {
         let mut inbound = Inbound::default();
-        inbound.keep(&[0, 0, 0, 1, 7, 0, 0, 0, 2, 8, 9, 0, 0], &mut Spare::default());
+        inbound.keep(
+            &[0, 0, 0, 1, 7, 0, 0, 0, 2, 8, 9, 0, 0],
+            &mut Spare::default(),
+        );
         let first = inbound.frame(LIMIT).unwrap().unwrap();
         assert_eq!(inbound.payload(first.clone()), [7]);
         inbound.served(&first);

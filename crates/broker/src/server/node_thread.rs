@@ -97,10 +97,18 @@ enum Onward {
 
 impl NodeThread {
     pub(crate) fn new(parts: Parts) -> io::Result<Self> {
-        let Parts { config, listener, poll, commands, controller, events } = parts;
+        let Parts {
+            config,
+            listener,
+            poll,
+            commands,
+            controller,
+            events,
+        } = parts;
         listener.set_nonblocking(true)?;
         let mut listener = TcpListener::from_std(listener);
-        poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
+        poll.registry()
+            .register(&mut listener, LISTENER, Interest::READABLE)?;
         let clock = Clock::new();
         let now = clock.now();
         let id = config.id;
@@ -139,13 +147,19 @@ impl NodeThread {
         {
             let words = error.to_string();
             // An owner that is gone does not want to know.
-            let _ = self.events.send(Event::Failed { node: Some(self.id), words });
+            let _ = self.events.send(Event::Failed {
+                node: Some(self.id),
+                words,
+            });
         }
     }
 
     fn failed(&self, words: &str) {
         let words = words.to_owned();
-        let _ = self.events.send(Event::Failed { node: Some(self.id), words });
+        let _ = self.events.send(Event::Failed {
+            node: Some(self.id),
+            words,
+        });
     }
 
     /// How long the system may let us wait.
@@ -153,9 +167,15 @@ impl NodeThread {
         if self.sockets.is_busy() {
             return Some(Duration::ZERO);
         }
-        let timers = [self.node.next_timer(), self.accept_again_ns, Some(self.idle_check_ns)];
+        let timers = [
+            self.node.next_timer(),
+            self.accept_again_ns,
+            Some(self.idle_check_ns),
+        ];
         let at_ns = timers.into_iter().flatten().min()?;
-        Some(Duration::from_nanos(at_ns.saturating_sub(self.clock.now().mono_ns)))
+        Some(Duration::from_nanos(
+            at_ns.saturating_sub(self.clock.now().mono_ns),
+        ))
     }
 
     /// One round: what the system, the controller and the clock say, and a turn for each connection.
@@ -167,7 +187,8 @@ impl NodeThread {
                 WAKER => {}
                 Token(token) => {
                     let id = ConnectionId((token - FIRST_CONNECTION) as u64);
-                    self.sockets.ready(id, event.is_readable() || event.is_read_closed());
+                    self.sockets
+                        .ready(id, event.is_readable() || event.is_read_closed());
                 }
             }
         }
@@ -178,7 +199,10 @@ impl NodeThread {
             }
         }
         self.node.tick(now);
-        if self.accept_again_ns.is_some_and(|at_ns| at_ns <= now.mono_ns) {
+        if self
+            .accept_again_ns
+            .is_some_and(|at_ns| at_ns <= now.mono_ns)
+        {
             self.accept_all(now);
         }
         if self.idle_check_ns <= now.mono_ns {
@@ -206,11 +230,17 @@ impl NodeThread {
                 }
                 Accepted::Connection(stream, peer) => {
                     let id = ConnectionId(self.connections);
-                    let Ok(number) = usize::try_from(self.connections) else { return };
+                    let Ok(number) = usize::try_from(self.connections) else {
+                        return;
+                    };
                     self.connections += 1;
                     let token = Token(number + FIRST_CONNECTION);
                     let registry = self.poll.registry();
-                    if self.sockets.insert(now, registry, (id, token), stream).is_ok() {
+                    if self
+                        .sockets
+                        .insert(now, registry, (id, token), stream)
+                        .is_ok()
+                    {
                         self.node.opened(id, peer.ip());
                     }
                 }
@@ -220,7 +250,9 @@ impl NodeThread {
 
     fn close_idle(&mut self, now: Now) {
         self.idle_check_ns = now.after_ms(IDLE_CHECK_MS);
-        let Some(idle_ns) = self.node.connection_idle_ns_max() else { return };
+        let Some(idle_ns) = self.node.connection_idle_ns_max() else {
+            return;
+        };
         let before_ns = now.mono_ns.saturating_sub(idle_ns);
         for id in self.sockets.unused_since(before_ns) {
             self.sockets.close(id);
@@ -235,7 +267,10 @@ impl NodeThread {
             let mut onward = Onward::Go;
             for output in self.node.outputs() {
                 match output {
-                    Output::Respond { connection, response } => {
+                    Output::Respond {
+                        connection,
+                        response,
+                    } => {
                         self.sockets.push(connection, response);
                         if touched.last() != Some(&connection) {
                             touched.push(connection);
@@ -244,7 +279,9 @@ impl NodeThread {
                     Output::Close { connection, .. } => self.sockets.close(connection),
                     Output::ToController(message) => {
                         // Without a controller the cluster is ending.
-                        let _ = self.controller.send(ToControllerThread::Message(self.id, message));
+                        let _ = self
+                            .controller
+                            .send(ToControllerThread::Message(self.id, message));
                     }
                     Output::Fatal(error) => {
                         let (node, words) = (Some(self.id), error.to_string());

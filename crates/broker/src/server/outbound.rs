@@ -42,13 +42,19 @@ pub(crate) enum Flushed {
 
 impl Outbound {
     pub(crate) fn push(&mut self, response: Response) {
-        let pieces = response.chunks.into_iter().filter(|chunk| !chunk.is_empty());
+        let pieces = response
+            .chunks
+            .into_iter()
+            .filter(|chunk| !chunk.is_empty());
         let mut any = false;
         for chunk in pieces {
             if let Chunk::Bytes(bytes) = &chunk {
                 self.bytes_held += bytes.len();
             }
-            self.chunks.push_back(Piece { chunk, ends_response: false });
+            self.chunks.push_back(Piece {
+                chunk,
+                ends_response: false,
+            });
             any = true;
         }
         if let Some(last) = self.chunks.back_mut().filter(|_| any) {
@@ -105,7 +111,9 @@ impl Outbound {
                 let mut count = 0;
                 let mut skip = self.done;
                 for (slot, piece) in slices.iter_mut().zip(&self.chunks) {
-                    let Chunk::Bytes(bytes) = &piece.chunk else { break };
+                    let Chunk::Bytes(bytes) = &piece.chunk else {
+                        break;
+                    };
                     *slot = IoSlice::new(&bytes[std::mem::take(&mut skip)..]);
                     count += 1;
                 }

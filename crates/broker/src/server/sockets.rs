@@ -141,7 +141,9 @@ impl Sockets {
 
     /// Writes what waits for a connection, and lets it go on if it had to wait for that.
     pub(super) fn flush(&mut self, node: &mut Node, id: ConnectionId) {
-        let Some(socket) = self.open.get_mut(&id) else { return };
+        let Some(socket) = self.open.get_mut(&id) else {
+            return;
+        };
         if flush(&mut self.queue, id, socket).is_err() {
             self.remove(id);
             node.closed(id);
@@ -162,7 +164,10 @@ impl Sockets {
 
     /// The connections that nobody has used since a moment.
     pub(super) fn unused_since(&self, before_ns: u64) -> Vec<ConnectionId> {
-        let unused = self.open.iter().filter(|(_, socket)| socket.last_used_ns < before_ns);
+        let unused = self
+            .open
+            .iter()
+            .filter(|(_, socket)| socket.last_used_ns < before_ns);
         unused.map(|(id, _)| *id).collect()
     }
 
@@ -176,7 +181,9 @@ impl Sockets {
     fn read_and_serve(&mut self, now: Now, node: &mut Node, id: ConnectionId) -> Result<(), End> {
         let mut left = TURN_BYTES;
         loop {
-            let Some(socket) = self.open.get_mut(&id) else { return Ok(()) };
+            let Some(socket) = self.open.get_mut(&id) else {
+                return Ok(());
+            };
             let max = self.frame_bytes_max;
             while let Some(frame) = socket.inbound.frame(max)? {
                 if is_stalled(node, id, socket) {

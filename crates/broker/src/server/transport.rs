@@ -34,9 +34,11 @@ impl Transport {
     /// Writes bytes of which more follow at once, so that no packet leaves with them alone.
     pub(crate) fn write_with_more(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Plain(stream) => {
-                Ok(send(&*stream, bytes, SendFlags::MORE | SendFlags::NOSIGNAL)?)
-            }
+            Self::Plain(stream) => Ok(send(
+                &*stream,
+                bytes,
+                SendFlags::MORE | SendFlags::NOSIGNAL,
+            )?),
         }
     }
 
@@ -48,15 +50,24 @@ impl Transport {
         match (self, slice.os_file()) {
             (Self::Plain(stream), Some(file)) => {
                 match sendfile(&*stream, file, Some(&mut offset), count)? {
-                    0 => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the log was cut")),
+                    0 => Err(io::Error::new(
+                        io::ErrorKind::UnexpectedEof,
+                        "the log was cut",
+                    )),
                     sent => Ok(sent),
                 }
             }
             (Self::Plain(stream), None) => {
                 let mut bytes = vec![0; count.min(1 << 16)];
-                let read = slice.file.read_at(&mut bytes, offset).map_err(io::Error::other)?;
+                let read = slice
+                    .file
+                    .read_at(&mut bytes, offset)
+                    .map_err(io::Error::other)?;
                 if read == 0 {
-                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the log was cut"));
+                    return Err(io::Error::new(
+                        io::ErrorKind::UnexpectedEof,
+                        "the log was cut",
+                    ));
                 }
                 stream.write(&bytes[..read])
             }

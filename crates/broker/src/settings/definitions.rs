@@ -190,7 +190,7 @@ pub const TOPIC_DEFINITIONS: &[TopicDefinition] = &[
 const SEGMENT_BYTES_MIN: i64 = 14;
 
 /// Topic configurations that Kafka has and this cluster does not honour yet.
-pub const TOPIC_NOT_DONE: &[&str] = &[
+pub(super) const TOPIC_NOT_DONE: &[&str] = &[
     "compression.gzip.level",
     "compression.lz4.level",
     "compression.zstd.level",

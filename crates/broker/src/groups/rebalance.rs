@@ -1,0 +1,314 @@
+//! From one generation to the next: everybody joins again, one way to assign is chosen, the leader
+//! assigns.
+
+use std::collections::BTreeMap;
+
+use kgauge_wire::error_code::ErrorCode;
+
+use super::group::{Effect, Group, InitialDelay, Joined, Rebalance, State, Synced};
+use super::member::Member;
+use crate::time::Now;
+
+/// What a client says when it asks for its assignment.
+#[derive(Debug, Clone)]
+pub(crate) struct SyncCall<'a> {
+    pub(crate) member_id: &'a str,
+    pub(crate) instance_id: Option<&'a str>,
+    pub(crate) generation: i32,
+    /// From version 5 on.
+    pub(crate) protocol_type: Option<&'a str>,
+    /// From version 5 on.
+    pub(crate) protocol: Option<&'a str>,
+    /// The leader's assignments by member id.
+    pub(crate) assignments: BTreeMap<&'a str, &'a [u8]>,
+}
+
+impl<W: Copy> Group<W> {
+    /// Begins a rebalance: whoever waits for an assignment of the old generation is told.
+    pub(super) fn prepare(&mut self, now: Now, effects: &mut Vec<Effect<W>>) {
+        if self.state == State::Completing {
+            for member in self.members.values_mut() {
+                member.assignment.clear();
+                if let Some(to) = member.sync.take() {
+                    effects.push(Effect::Sync(to, Err(ErrorCode::RebalanceInProgress)));
+                }
+            }
+            let ids: Vec<String> = self.members.keys().cloned().collect();
+            ids.iter().for_each(|id| self.heard_of(now, id));
+        }
+        self.sync_ends_ns = None;
+        let ends_ns = now.after_ms(self.rebalance_timeout_ms());
+        self.rebalance = Some(Rebalance {
+            ends_ns,
+            initial: None,
+        });
+        self.enter(now, State::Preparing);
+        self.try_complete(now, effects);
+    }
+
+    /// Begins the first rebalance of an empty group, which waits `delay_ms` for more members.
+    pub(super) fn prepare_first(&mut self, now: Now, delay_ms: i64, effects: &mut Vec<Effect<W>>) {
+        let timeout_ms = self.rebalance_timeout_ms();
+        let delay_ms = delay_ms.min(timeout_ms);
+        if delay_ms <= 0 {
+            return self.prepare(now, effects);
+        }
+        let remaining_ms = timeout_ms - delay_ms;
+        let initial = InitialDelay {
+            delay_ms,
+            remaining_ms,
+            somebody_came: false,
+        };
+        let ends_ns = now.after_ms(delay_ms);
+        self.rebalance = Some(Rebalance {
+            ends_ns,
+            initial: Some(initial),
+        });
+        self.enter(now, State::Preparing);
+    }
+
+    /// The longest time that a member wants for joining again.
+    fn rebalance_timeout_ms(&self) -> i64 {
+        let timeouts = self
+            .members
+            .values()
+            .map(|member| member.rebalance_timeout_ms);
+        i64::from(timeouts.max().unwrap_or(0))
+    }
+
+    /// Ends the joining when everybody is there.
+    pub(super) fn try_complete(&mut self, now: Now, effects: &mut Vec<Effect<W>>) {
+        let waits = self
+            .rebalance
+            .is_some_and(|rebalance| rebalance.initial.is_none());
+        let all_joined = self.members.values().all(|member| member.join.is_some());
+        if waits && all_joined && self.pending.is_empty() {
+            self.complete(now, effects);
+        }
+    }
+
+    /// The time for joining is over.
+    pub(super) fn rebalance_over(
+        &mut self,
+        now: Now,
+        rebalance: Rebalance,
+        effects: &mut Vec<Effect<W>>,
+    ) {
+        if let Some(initial) = rebalance.initial
+            && initial.somebody_came
+            && initial.remaining_ms > 0
+        {
+            // Somebody came while we waited: there may be more (KIP-134).
+            let delay_ms = initial.delay_ms.min(initial.remaining_ms);
+            let remaining_ms = initial.remaining_ms - delay_ms;
+            let initial = InitialDelay {
+                remaining_ms,
+                somebody_came: false,
+                ..initial
+            };
+            let ends_ns = now.after_ms(delay_ms);
+            self.rebalance = Some(Rebalance {
+                ends_ns,
+                initial: Some(initial),
+            });
+            return;
+        }
+        // Members with a lasting name may be away until their session ends.
+        let gone: Vec<String> = self
+            .members
+            .values()
+            .filter(|member| member.join.is_none() && member.instance_id.is_none())
+            .map(|member| member.id.clone())
+            .collect();
+        for id in gone {
+            self.take(&id);
+        }
+        self.complete(now, effects);
+    }
+
+    /// Begins the next generation with whoever is there.
+    fn complete(&mut self, now: Now, effects: &mut Vec<Effect<W>>) {
+        let leader = self.leader.as_ref().and_then(|id| self.members.get(id));
+        if leader.is_none_or(|leader| leader.join.is_none()) {
+            let joined = self.first_of(|member| member.join.is_some());
+            if joined.is_none() && !self.members.is_empty() {
+                // Only absent members with lasting names: wait for them once more.
+                let ends_ns = now.after_ms(self.rebalance_timeout_ms());
+                self.rebalance = Some(Rebalance {
+                    ends_ns,
+                    initial: None,
+                });
+                return;
+            }
+            self.leader = joined;
+        }
+        self.rebalance = None;
+        self.generation = self.generation.checked_add(1).unwrap_or(1);
+        if self.members.is_empty() {
+            self.protocol = None;
+            self.leader = None;
+            self.enter(now, State::Empty);
+            effects.push(Effect::Store);
+            return;
+        }
+        self.protocol = self.choose_protocol();
+        self.enter(now, State::Completing);
+        self.sync_ends_ns = Some(now.after_ms(self.rebalance_timeout_ms()));
+        let ids: Vec<String> = self.members.keys().cloned().collect();
+        for id in ids {
+            self.heard_of(now, &id);
+            let joined = self.joined(&id);
+            let Some(member) = self.members.get_mut(&id) else {
+                continue;
+            };
+            member.assignment.clear();
+            if let Some(to) = member.join.take() {
+                effects.push(Effect::Join(to, Ok(joined)));
+            }
+        }
+    }
+
+    /// The way to assign that all know and most prefer.
+    pub(super) fn choose_protocol(&self) -> Option<String> {
+        let mut votes: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
+        for member in self.members.values() {
+            let mut names = member.protocols.iter().map(|(name, _)| name.as_str());
+            let all_know = |name: &&str| self.members.values().all(|other| other.knows(name));
+            if let Some(name) = names.find(all_know) {
+                // A tie goes to the choice of the member that joined first.
+                let vote = votes.entry(name).or_default();
+                vote.0 += 1;
+                vote.1 = vote.1.max(u64::MAX - member.order);
+            }
+        }
+        votes
+            .into_iter()
+            .max_by_key(|(_, vote)| *vote)
+            .map(|(name, _)| name.to_owned())
+    }
+
+    /// What a member is told about the generation; the leader also hears of the others.
+    pub(super) fn joined(&self, id: &str) -> Joined {
+        let protocol = self.protocol.clone().unwrap_or_default();
+        let leads = self.leader.as_deref() == Some(id);
+        let told = |member: &Member<W>| {
+            let metadata = member.metadata(&protocol).to_vec();
+            (member.id.clone(), member.instance_id.clone(), metadata)
+        };
+        let mut members: Vec<&Member<W>> = self.members.values().filter(|_| leads).collect();
+        members.sort_by_key(|member| member.order);
+        Joined {
+            generation: self.generation,
+            protocol_type: self.protocol_type.clone().unwrap_or_default(),
+            members: members.into_iter().map(told).collect(),
+            protocol,
+            leader: self.leader.clone().unwrap_or_default(),
+            skip_assignment: false,
+            member_id: id.to_owned(),
+        }
+    }
+
+    /// A member asks for its assignment; the leader brings those of all.
+    pub(crate) fn sync(
+        &mut self,
+        now: Now,
+        call: &SyncCall<'_>,
+        to: W,
+        effects: &mut Vec<Effect<W>>,
+    ) {
+        if let Err(code) = self.check_sync(call) {
+            effects.push(Effect::Sync(to, Err(code)));
+            return;
+        }
+        self.heard_of(now, call.member_id);
+        let leads = self.leader.as_deref() == Some(call.member_id);
+        let Some(member) = self.members.get_mut(call.member_id) else {
+            return;
+        };
+        if self.state == State::Stable {
+            let assignment = member.assignment.clone();
+            effects.push(Effect::Sync(to, Ok(self.synced(assignment))));
+            return;
+        }
+        if let Some(earlier) = member.sync.replace(to) {
+            effects.push(Effect::Sync(earlier, Err(ErrorCode::RebalanceInProgress)));
+        }
+        if leads {
+            self.assign(now, &call.assignments, effects);
+        }
+    }
+
+    fn check_sync(&self, call: &SyncCall<'_>) -> Result<(), ErrorCode> {
+        self.check_generation(call.member_id, call.instance_id, call.generation)?;
+        let differs = |said: Option<&str>, known: &Option<String>| {
+            said.is_some() && known.is_some() && said != known.as_deref()
+        };
+        if differs(call.protocol_type, &self.protocol_type)
+            || differs(call.protocol, &self.protocol)
+        {
+            return Err(ErrorCode::InconsistentGroupProtocol);
+        }
+        match self.state {
+            State::Empty => Err(ErrorCode::UnknownMemberId),
+            State::Preparing => Err(ErrorCode::RebalanceInProgress),
+            State::Completing | State::Stable => Ok(()),
+        }
+    }
+
+    /// Takes over the leader's assignments and gives everybody who waits its own.
+    fn assign(
+        &mut self,
+        now: Now,
+        assignments: &BTreeMap<&str, &[u8]>,
+        effects: &mut Vec<Effect<W>>,
+    ) {
+        for member in self.members.values_mut() {
+            let given = assignments
+                .get(member.id.as_str())
+                .copied()
+                .unwrap_or_default();
+            member.assignment = given.to_vec();
+        }
+        self.sync_ends_ns = None;
+        self.enter(now, State::Stable);
+        effects.push(Effect::Store);
+        let ids: Vec<String> = self.members.keys().cloned().collect();
+        for id in ids {
+            self.heard_of(now, &id);
+            let Some(member) = self.members.get_mut(&id) else {
+                continue;
+            };
+            let (to, assignment) = (member.sync.take(), member.assignment.clone());
+            if let Some(to) = to {
+                effects.push(Effect::Sync(to, Ok(self.synced(assignment))));
+            }
+        }
+    }
+
+    fn synced(&self, assignment: Vec<u8>) -> Synced {
+        Synced {
+            protocol_type: self.protocol_type.clone().unwrap_or_default(),
+            protocol: self.protocol.clone().unwrap_or_default(),
+            assignment,
+        }
+    }
+
+    /// Members that joined and then did not ask for their assignment in time are gone.
+    pub(super) fn drop_those_without_sync(&mut self, now: Now, effects: &mut Vec<Effect<W>>) {
+        if self.state != State::Completing {
+            return;
+        }
+        let gone: Vec<String> = self
+            .members
+            .values()
+            .filter(|member| member.sync.is_none())
+            .map(|member| member.id.clone())
+            .collect();
+        for id in &gone {
+            self.take(id);
+        }
+        if !gone.is_empty() {
+            self.prepare(now, effects);
+        }
+    }
+}

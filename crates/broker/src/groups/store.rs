@@ -1,0 +1,337 @@
+//! The groups' records in the partitions of the offsets topic: written as things happen, read when this
+//! node becomes their leader, and written anew when too much of them is outdated.
+//!
+//! Kafka compacts the offsets topic. Here the coordinator knows what is alive: when a partition's log
+//! is many times larger than that, it appends everything alive once more and lets the log begin there.
+
+use std::collections::BTreeMap;
+
+use kgauge_wire::compress::Decompressor;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::record_batch::{BatchEncoder, BatchError, ProducerState, batches};
+
+use super::records::{Committed, GroupValue, Key, MemberValue};
+use super::{Entry, Group, State, partition_of};
+use crate::ids::{OFFSETS_TOPIC, PartitionId};
+use crate::log::{FirstBatch, LogError, ReadRequest};
+use crate::node::Node;
+use crate::time::Now;
+
+/// Bytes read at a time while a partition is loaded.
+const LOAD_BYTES: usize = 4 << 20;
+
+/// A partition's log is written anew when it is this large, and this many times what was alive after
+/// the last time.
+const TIDY_BYTES_MIN: u64 = 16 << 20;
+const TIDY_FACTOR: u64 = 8;
+
+/// A record to write: its key, and its value or null.
+pub(super) type Change = (Key, Option<Vec<u8>>);
+
+/// Appends records to a partition of the offsets topic. They are on every replica when this returns;
+/// with replication the caller's answers will have to wait for the high watermark instead.
+pub(super) fn write(
+    node: &mut Node,
+    now: Now,
+    partition: i32,
+    changes: &[Change],
+) -> Result<(), ErrorCode> {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let id = offsets_partition(node, partition).ok_or(ErrorCode::NotCoordinator)?;
+    let mut encoder = BatchEncoder::default();
+    encoder.start(now.wall_ms);
+    for (key, value) in changes {
+        // Texts too long for the format were refused when they came.
+        let key = key.encode().map_err(|_| ErrorCode::InvalidRequest)?;
+        encoder.append(now.wall_ms, Some(&key), value.as_deref(), &[]);
+    }
+    encoder.finish(&ProducerState::NONE);
+    let replica = node
+        .replicas
+        .get_mut(&id)
+        .ok_or(ErrorCode::NotCoordinator)?;
+    let epoch = replica.leader_epoch;
+    match replica
+        .log
+        .append_as_leader(encoder.bytes_mut(), epoch, now.wall_ms)
+    {
+        Ok(_) => {
+            replica.advance_high_watermark();
+            let bytes = encoder.bytes().len() as u64;
+            node.partition_grown(id, bytes);
+            node.flush_later(now, id);
+            Ok(())
+        }
+        Err(error) => {
+            if let crate::log::AppendError::Log(error) = error {
+                node.log_failed(error);
+            }
+            Err(ErrorCode::CoordinatorNotAvailable)
+        }
+    }
+}
+
+fn offsets_partition(node: &Node, index: i32) -> Option<PartitionId> {
+    let topic = node.image.topic(OFFSETS_TOPIC)?.id;
+    Some(PartitionId { topic, index })
+}
+
+/// Reads the groups of a partition.
+pub(super) fn load(
+    node: &mut Node,
+    now: Now,
+    id: PartitionId,
+) -> Result<BTreeMap<String, Entry>, LogError> {
+    let mut entries = BTreeMap::new();
+    let Some(replica) = node.replicas.get_mut(&id) else {
+        return Ok(entries);
+    };
+    let mut offset = replica.log.log_start_offset();
+    let end = replica.log.log_end_offset();
+    let mut decompressor = Decompressor::new();
+    while offset < end {
+        let request = ReadRequest {
+            offset,
+            bytes_max: LOAD_BYTES,
+            upper_bound_offset: end,
+            first_batch: FirstBatch::Whole,
+        };
+        let read = replica.log.read(&request).map_err(|error| match error {
+            crate::log::ReadError::Log(error) => error,
+            crate::log::ReadError::OffsetOutOfRange { offset, start, end } => {
+                LogError::OffsetOutOfRange {
+                    offset,
+                    first: start,
+                    last: end,
+                }
+            }
+        })?;
+        let Some(slice) = read.slice else { break };
+        let bytes = slice.bytes()?;
+        let before = offset;
+        for batch in batches(&bytes) {
+            // The last one may be cut off: it comes first in the next read.
+            let Ok(batch) = batch else { break };
+            offset = batch.header.next_offset();
+            // A record that is not understood is one that this version did not write: it is left out.
+            let _ = apply_batch(&batch, &mut decompressor, now, id.index, &mut entries);
+        }
+        if offset == before {
+            break;
+        }
+    }
+    Ok(entries)
+}
+
+fn apply_batch(
+    batch: &kgauge_wire::record_batch::Batch<'_>,
+    decompressor: &mut Decompressor,
+    now: Now,
+    partition: i32,
+    entries: &mut BTreeMap<String, Entry>,
+) -> Result<(), BatchError> {
+    let mut scratch = Vec::new();
+    for record in batch.records(decompressor, &mut scratch, 1 << 30)? {
+        let record = record?;
+        let Ok(Some(key)) = Key::decode(record.key.unwrap_or_default()) else {
+            continue;
+        };
+        apply(key, record.value, now, partition, entries);
+    }
+    Ok(())
+}
+
+fn apply(
+    key: Key,
+    value: Option<&[u8]>,
+    now: Now,
+    partition: i32,
+    entries: &mut BTreeMap<String, Entry>,
+) {
+    match (key, value) {
+        (
+            Key::Offset {
+                group,
+                topic,
+                partition: index,
+            },
+            Some(value),
+        ) => {
+            if let Ok(committed) = Committed::decode(value) {
+                let entry = entries
+                    .entry(group)
+                    .or_insert_with(|| Entry::new(partition));
+                entry.offsets.insert((topic, index), committed);
+            }
+        }
+        (
+            Key::Offset {
+                group,
+                topic,
+                partition: index,
+            },
+            None,
+        ) => {
+            if let Some(entry) = entries.get_mut(&group) {
+                entry.offsets.remove(&(topic, index));
+                if entry.is_void() {
+                    entries.remove(&group);
+                }
+            }
+        }
+        (Key::Group(group), Some(value)) => {
+            if let Ok(value) = GroupValue::decode(value) {
+                let entry = entries
+                    .entry(group)
+                    .or_insert_with(|| Entry::new(partition));
+                entry.group = restored(now, value);
+            }
+        }
+        (Key::Group(group), None) => {
+            if let Some(entry) = entries.get_mut(&group) {
+                entry.group = Group::default();
+                if entry.is_void() {
+                    entries.remove(&group);
+                }
+            }
+        }
+    }
+}
+
+/// The record of a group.
+pub(super) fn group_change<W>(id: &str, group: &Group<W>) -> Result<Change, ErrorCode> {
+    let protocol = group.protocol.as_deref().unwrap_or_default();
+    let member = |member: &super::member::Member<W>| MemberValue {
+        id: member.id.clone(),
+        instance_id: member.instance_id.clone(),
+        client_id: member.client_id.clone(),
+        client_host: member.client_host.clone(),
+        rebalance_timeout_ms: member.rebalance_timeout_ms,
+        session_timeout_ms: member.session_timeout_ms,
+        subscription: member.metadata(protocol).to_vec(),
+        assignment: member.assignment.clone(),
+    };
+    let mut members: Vec<_> = group.members.values().collect();
+    members.sort_by_key(|member| member.order);
+    let value = GroupValue {
+        protocol_type: group.protocol_type.clone().unwrap_or_default(),
+        generation: group.generation,
+        protocol: group.protocol.clone(),
+        leader: group.leader.clone(),
+        state_since_ms: group.state_since_ms,
+        members: members.into_iter().map(member).collect(),
+    };
+    let value = value.encode().map_err(|_| ErrorCode::InvalidRequest)?;
+    Ok((Key::Group(id.to_owned()), Some(value)))
+}
+
+/// A group as it was written down; its members' sessions begin now.
+fn restored<W: Copy>(now: Now, value: GroupValue) -> Group<W> {
+    let mut group = Group {
+        state: if value.members.is_empty() {
+            State::Empty
+        } else {
+            State::Stable
+        },
+        generation: value.generation,
+        protocol_type: Some(value.protocol_type).filter(|kind| !kind.is_empty()),
+        protocol: value.protocol.clone(),
+        leader: value.leader,
+        state_since_ms: value.state_since_ms,
+        ..Group::default()
+    };
+    for member in value.members {
+        let protocols = vec![(
+            value.protocol.clone().unwrap_or_default(),
+            member.subscription,
+        )];
+        group.restore(super::member::Member {
+            id: member.id,
+            instance_id: member.instance_id,
+            client_id: member.client_id,
+            client_host: member.client_host,
+            session_timeout_ms: member.session_timeout_ms,
+            rebalance_timeout_ms: member.rebalance_timeout_ms,
+            protocols,
+            assignment: member.assignment,
+            session_ends_ns: now.after_ms(i64::from(member.session_timeout_ms)),
+            order: 0,
+            join: None,
+            sync: None,
+        });
+    }
+    group
+}
+
+/// Writes everything alive of a partition once more, if most of its log is outdated, and lets the log
+/// begin there.
+pub(super) fn tidy(node: &mut Node, now: Now, partition: i32) -> Result<(), LogError> {
+    let Some(id) = offsets_partition(node, partition) else {
+        return Ok(());
+    };
+    let Some(replica) = node.replicas.get_mut(&id) else {
+        return Ok(());
+    };
+    let after_last = node.groups.tidied.get(&partition).copied().unwrap_or(0);
+    if replica.log.size_bytes() < TIDY_BYTES_MIN.max(after_last * TIDY_FACTOR) {
+        return Ok(());
+    }
+    replica.log.roll(now.wall_ms)?;
+    let start = replica.log.log_end_offset();
+    for (group, entry) in std::mem::take(&mut node.groups.entries) {
+        let written = entry.partition != partition
+            || alive(&group, &entry).is_ok_and(|all| write(node, now, partition, &all).is_ok());
+        node.groups.entries.insert(group, entry);
+        if !written {
+            // The old records stay; the next commit tries again.
+            return Ok(());
+        }
+    }
+    if let Some(replica) = node.replicas.get_mut(&id) {
+        replica.log.delete_records_before(start)?;
+        node.groups
+            .tidied
+            .insert(partition, replica.log.size_bytes());
+    }
+    Ok(())
+}
+
+/// Every record that a group needs.
+fn alive(group: &str, entry: &Entry) -> Result<Vec<Change>, ErrorCode> {
+    let mut all = Vec::new();
+    if entry.group.generation > 0 {
+        all.push(group_change(group, &entry.group)?);
+    }
+    for ((topic, index), committed) in &entry.offsets {
+        all.push(offset_change(group, topic, *index, Some(committed))?);
+    }
+    Ok(all)
+}
+
+/// The record of a committed offset, or the one that takes it back.
+pub(super) fn offset_change(
+    group: &str,
+    topic: &str,
+    partition: i32,
+    committed: Option<&Committed>,
+) -> Result<Change, ErrorCode> {
+    let value = committed.map(Committed::encode).transpose();
+    let value = value.map_err(|_| ErrorCode::OffsetMetadataTooLarge)?;
+    let (group, topic) = (group.to_owned(), topic.to_owned());
+    Ok((
+        Key::Offset {
+            group,
+            topic,
+            partition,
+        },
+        value,
+    ))
+}
+
+/// The partition that a group's records are in.
+pub(super) fn partition_for(node: &Node, group: &str) -> Option<i32> {
+    let topic = node.image.topic(OFFSETS_TOPIC)?;
+    Some(partition_of(group, topic.partitions.len()))
+}

@@ -1,0 +1,38 @@
+//! `Heartbeat` (key 12), versions 0 to 4: a member lives, and hears whether a rebalance is under way.
+//!
+//! * From version 3 lasting names (FENCED_INSTANCE_ID for one that somebody else has taken over).
+
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::heartbeat::{HeartbeatRequest, HeartbeatResponse};
+
+use super::Body;
+use crate::groups::{check_coordinator, with_group};
+use crate::node::{Call, CloseReason, Node};
+
+pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+    let request: HeartbeatRequest<'_> = body.decode(call.version())?;
+    let code = beat(node, call, &request).err().unwrap_or(ErrorCode::None);
+    let response = HeartbeatResponse {
+        error_code: code.as_i16(),
+        throttle_time_ms: 0,
+    };
+    node.respond(call.reply, &response);
+    Ok(())
+}
+
+fn beat(node: &mut Node, call: Call, request: &HeartbeatRequest<'_>) -> Result<(), ErrorCode> {
+    if request.group_id.is_empty() {
+        return Err(ErrorCode::InvalidGroupId);
+    }
+    check_coordinator(node, &request.group_id)?;
+    let done = with_group(node, call.now, &request.group_id, |group, _| {
+        let instance_id = request.group_instance_id.as_deref();
+        group.heartbeat(
+            call.now,
+            &request.member_id,
+            instance_id,
+            request.generation_id,
+        )
+    });
+    done.unwrap_or(Err(ErrorCode::UnknownMemberId))
+}

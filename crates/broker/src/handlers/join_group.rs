@@ -1,0 +1,158 @@
+//! `JoinGroup` (key 11), versions 0 to 9: a member joins its group, or joins again for the next
+//! generation. The answer waits until all have joined.
+//!
+//! * From version 1 a rebalance timeout of its own (before: the session timeout). From version 4 a new
+//!   member first gets an id and comes again with it (MEMBER_ID_REQUIRED, KIP-394). From version 5 lasting
+//!   names (KIP-345). From version 7 the answer names the kind of group and a null protocol on errors.
+//!   Version 8 brings a reason, which is not kept. From version 9 a returning leader is told to leave the
+//!   assignment as it is (KIP-814).
+//! * `group.initial.rebalance.delay.ms` is 0 by default, not 3 s as in Kafka: see the settings' table.
+//!
+//! Not done: the group protocol of KIP-848 (its APIs are not announced).
+
+use kgauge_wire::codec::{Bytes, Str};
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::join_group::{
+    JoinGroupRequest, JoinGroupResponse, JoinGroupResponseMember,
+};
+
+use super::Body;
+use crate::groups::{
+    Introduction, JoinRefused, JoinRules, Joined, check_coordinator, with_group, with_new_group,
+};
+use crate::node::{Call, CloseReason, Node, Reply};
+
+pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+    let request: JoinGroupRequest<'_> = body.decode(call.version())?;
+    let who = introduction(node, call, body.client_id(), &request);
+    if let Err(code) = join(node, call, &request, who) {
+        let member_id = request.member_id.to_string();
+        answer(node, call.reply, Err(JoinRefused { code, member_id }));
+    }
+    Ok(())
+}
+
+fn introduction(
+    node: &Node,
+    call: Call,
+    client_id: &str,
+    request: &JoinGroupRequest<'_>,
+) -> Introduction {
+    let peer = node
+        .connections
+        .get(call.reply.ticket.connection)
+        .map(|c| c.peer);
+    let protocol = |p: &kgauge_wire::messages::join_group::JoinGroupRequestProtocol<'_>| {
+        (p.name.to_string(), p.metadata.to_vec())
+    };
+    Introduction {
+        member_id: request.member_id.to_string(),
+        instance_id: request.group_instance_id.as_ref().map(ToString::to_string),
+        client_id: client_id.to_owned(),
+        client_host: peer.map_or_else(String::new, |ip| format!("/{ip}")),
+        session_timeout_ms: request.session_timeout_ms,
+        // Version 0 has only the session timeout.
+        rebalance_timeout_ms: match request.rebalance_timeout_ms {
+            -1 => request.session_timeout_ms,
+            timeout_ms => timeout_ms,
+        },
+        protocol_type: request.protocol_type.to_string(),
+        protocols: request.protocols.iter().map(protocol).collect(),
+    }
+}
+
+fn join(
+    node: &mut Node,
+    call: Call,
+    request: &JoinGroupRequest<'_>,
+    who: Introduction,
+) -> Result<(), ErrorCode> {
+    if request.group_id.is_empty() {
+        return Err(ErrorCode::InvalidGroupId);
+    }
+    let partition = check_coordinator(node, &request.group_id)?;
+    let settings = &node.settings;
+    let allowed = settings.group_min_session_timeout_ms..=settings.group_max_session_timeout_ms;
+    if !allowed.contains(&i64::from(request.session_timeout_ms)) {
+        return Err(ErrorCode::InvalidSessionTimeout);
+    }
+    let rules = JoinRules {
+        id_first: call.version() >= 4,
+        can_skip_assignment: call.version() >= 9,
+        initial_delay_ms: settings.group_initial_rebalance_delay_ms,
+        members_max: usize::try_from(settings.group_max_size).unwrap_or(usize::MAX),
+    };
+    let new_id = member_id(node, who.instance_id.as_deref().unwrap_or(&who.client_id));
+    let group = (&*request.group_id, partition);
+    let named = !who.member_id.is_empty();
+    let waiter = (call.reply, new_id);
+    let now = call.now;
+    let done = if named {
+        // Only a new member makes a group.
+        with_group(node, now, group.0, |group, effects| {
+            group.join(now, who, rules, waiter, effects)
+        })
+    } else {
+        with_new_group(node, now, group, |group, effects| {
+            group.join(now, who, rules, waiter, effects);
+        })
+    };
+    done.ok_or(ErrorCode::UnknownMemberId)
+}
+
+/// A new member's id: a name and a random UUID in its usual text form, as in Kafka.
+fn member_id(node: &mut Node, prefix: &str) -> String {
+    let hex: String = node
+        .random
+        .uuid_bytes()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let [a, b, c, d, e] = [
+        &hex[..8],
+        &hex[8..12],
+        &hex[12..16],
+        &hex[16..20],
+        &hex[20..],
+    ];
+    format!("{prefix}-{a}-{b}-{c}-{d}-{e}")
+}
+
+/// Answers a member.
+pub(crate) fn answer(node: &mut Node, reply: Reply, result: Result<Joined, JoinRefused>) {
+    let names_type = reply.version >= 7;
+    let response = match result {
+        Ok(joined) => JoinGroupResponse {
+            generation_id: joined.generation,
+            protocol_type: names_type.then_some(Str::Owned(joined.protocol_type)),
+            protocol_name: Some(Str::Owned(joined.protocol)),
+            leader: Str::Owned(joined.leader),
+            skip_assignment: joined.skip_assignment,
+            member_id: Str::Owned(joined.member_id),
+            members: joined
+                .members
+                .into_iter()
+                .map(
+                    |(member_id, instance_id, metadata)| JoinGroupResponseMember {
+                        member_id: Str::Owned(member_id),
+                        group_instance_id: instance_id.map(Str::Owned),
+                        metadata: Bytes::Owned(metadata),
+                    },
+                )
+                .collect(),
+            ..JoinGroupResponse::default()
+        },
+        Err(JoinRefused { code, member_id }) => JoinGroupResponse {
+            error_code: code.as_i16(),
+            generation_id: -1,
+            protocol_name: if names_type {
+                None
+            } else {
+                Some(Str::Borrowed(""))
+            },
+            member_id: Str::Owned(member_id),
+            ..JoinGroupResponse::default()
+        },
+    };
+    node.respond(reply, &response);
+}

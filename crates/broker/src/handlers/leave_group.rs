@@ -1,0 +1,54 @@
+//! `LeaveGroup` (key 13), versions 0 to 5: members leave, and the rest rebalance at once.
+//!
+//! * From version 3 several members in one request, also by their lasting names alone (an admin removes
+//!   them so). Version 5 brings reasons, which are not kept.
+
+use kgauge_wire::codec::Str;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::leave_group::{LeaveGroupRequest, LeaveGroupResponse, MemberResponse};
+
+use super::Body;
+use crate::groups::{check_coordinator, with_group};
+use crate::node::{Call, CloseReason, Node};
+
+/// From this version on a request has a list of members.
+const MANY_FROM: i16 = 3;
+
+pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+    let request: LeaveGroupRequest<'_> = body.decode(call.version())?;
+    let mut response = LeaveGroupResponse::default();
+    let checked = match request.group_id.is_empty() {
+        true => Err(ErrorCode::InvalidGroupId),
+        false => check_coordinator(node, &request.group_id).map(drop),
+    };
+    if let Err(code) = checked {
+        response.error_code = code.as_i16();
+    } else if call.version() < MANY_FROM {
+        let left = leave(node, call, &request.group_id, (&request.member_id, None));
+        response.error_code = left.err().unwrap_or(ErrorCode::None).as_i16();
+    } else {
+        for member in &request.members {
+            let who = (&*member.member_id, member.group_instance_id.as_deref());
+            let left = leave(node, call, &request.group_id, who);
+            response.members.push(MemberResponse {
+                member_id: Str::Borrowed(&member.member_id),
+                group_instance_id: who.1.map(Str::Borrowed),
+                error_code: left.err().unwrap_or(ErrorCode::None).as_i16(),
+            });
+        }
+    }
+    node.respond(call.reply, &response);
+    Ok(())
+}
+
+fn leave(
+    node: &mut Node,
+    call: Call,
+    group: &str,
+    (member_id, instance_id): (&str, Option<&str>),
+) -> Result<(), ErrorCode> {
+    let done = with_group(node, call.now, group, |group, effects| {
+        group.leave(call.now, member_id, instance_id, effects)
+    });
+    done.unwrap_or(Err(ErrorCode::UnknownMemberId))
+}

@@ -1,0 +1,47 @@
+//! `OffsetDelete` (key 47), version 0: takes back committed offsets of topics that nobody in the group
+//! reads (GROUP_SUBSCRIBED_TO_TOPIC for the others).
+
+use kgauge_wire::codec::Str;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::offset_delete::{
+    OffsetDeleteRequest, OffsetDeleteResponse, OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+};
+
+use super::Body;
+use crate::groups::delete_offsets;
+use crate::node::{Call, CloseReason, Node};
+
+pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+    let request: OffsetDeleteRequest<'_> = body.decode(call.version())?;
+    let mut wanted = Vec::new();
+    for topic in &request.topics {
+        let key =
+            |partition: &kgauge_wire::messages::offset_delete::OffsetDeleteRequestPartition| {
+                (topic.name.to_string(), partition.partition_index)
+            };
+        wanted.extend(topic.partitions.iter().map(key));
+    }
+    let mut response = OffsetDeleteResponse::default();
+    match delete_offsets(node, call.now, &request.group_id, &wanted) {
+        Err(code) => response.error_code = code.as_i16(),
+        Ok(results) => {
+            let mut results = results.into_iter();
+            for topic in &request.topics {
+                let told = topic.partitions.iter().zip(results.by_ref());
+                let partitions = told
+                    .map(|(partition, result)| OffsetDeleteResponsePartition {
+                        partition_index: partition.partition_index,
+                        error_code: result.err().unwrap_or(ErrorCode::None).as_i16(),
+                    })
+                    .collect();
+                let name = Str::Borrowed(&*topic.name);
+                response
+                    .topics
+                    .push(OffsetDeleteResponseTopic { name, partitions });
+            }
+        }
+    }
+    node.respond(call.reply, &response);
+    Ok(())
+}

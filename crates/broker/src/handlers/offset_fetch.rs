@@ -1,0 +1,226 @@
+//! `OffsetFetch` (key 9), versions 1 to 10: how far groups have read.
+//!
+//! * A null list of topics (from version 2) asks for all. What was never committed is told as −1 without
+//!   an error, also of a group that nobody knows.
+//! * From version 8 several groups in one request; version 9 brings the member's epoch, which means
+//!   nothing to classic groups; version 10 names topics by id and leaves out those that are gone when
+//!   all are asked for.
+//! * "Require stable" (from version 7) waits for transactions, of which there are none.
+
+use std::collections::BTreeMap;
+
+use kgauge_wire::codec::{Str, Uuid};
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::offset_fetch::{
+    OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponse, OffsetFetchResponseGroup,
+    OffsetFetchResponsePartition, OffsetFetchResponsePartitions, OffsetFetchResponseTopic,
+    OffsetFetchResponseTopics,
+};
+
+use super::Body;
+use super::lookup::{self, TopicKey};
+use crate::groups::{Committed, Entry, find};
+use crate::node::{Call, CloseReason, Node};
+
+/// From this version on a request has a list of groups.
+const MANY_FROM: i16 = 8;
+/// From this version on topics go by id.
+const BY_ID_FROM: i16 = 10;
+
+/// One topic's offsets: what is committed for each wanted partition.
+struct Told {
+    name: String,
+    id: Uuid,
+    partitions: Vec<(i32, Result<Option<Committed>, ErrorCode>)>,
+}
+
+pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+    let request: OffsetFetchRequest<'_> = body.decode(call.version())?;
+    if call.version() < MANY_FROM {
+        let response = single(node, &request);
+        node.respond(call.reply, &response);
+        return Ok(());
+    }
+    let one = |group: &OffsetFetchRequestGroup<'_>| {
+        let told = many(node, call.version(), group);
+        let code = told.as_ref().err().copied().unwrap_or(ErrorCode::None);
+        OffsetFetchResponseGroup {
+            group_id: Str::Owned(group.group_id.to_string()),
+            topics: told.unwrap_or_default().into_iter().map(grouped).collect(),
+            error_code: code.as_i16(),
+        }
+    };
+    let groups = request.groups.iter().map(one).collect();
+    let response = OffsetFetchResponse {
+        groups,
+        ..OffsetFetchResponse::default()
+    };
+    node.respond(call.reply, &response);
+    Ok(())
+}
+
+fn single(node: &Node, request: &OffsetFetchRequest<'_>) -> OffsetFetchResponse<'static> {
+    let told = find(node, &request.group_id).map(|entry| match &request.topics {
+        None => everything(entry),
+        Some(topics) => topics
+            .iter()
+            .map(|topic| {
+                some(
+                    entry,
+                    topic.name.to_string(),
+                    Uuid::ZERO,
+                    &topic.partition_indexes,
+                )
+            })
+            .collect(),
+    });
+    let code = told.as_ref().err().copied().unwrap_or(ErrorCode::None);
+    let topic = |told: Told| OffsetFetchResponseTopic {
+        name: Str::Owned(told.name),
+        partitions: told.partitions.into_iter().map(plain).collect(),
+    };
+    let topics = match told {
+        Ok(told) => told.into_iter().map(topic).collect(),
+        // Version 1 has no place for an error but the partitions.
+        Err(code) => refused(request, code).into_iter().map(topic).collect(),
+    };
+    OffsetFetchResponse {
+        topics,
+        error_code: code.as_i16(),
+        ..OffsetFetchResponse::default()
+    }
+}
+
+fn refused(request: &OffsetFetchRequest<'_>, code: ErrorCode) -> Vec<Told> {
+    let topics = request.topics.iter().flatten();
+    topics
+        .map(|topic| Told {
+            name: topic.name.to_string(),
+            id: Uuid::ZERO,
+            partitions: topic
+                .partition_indexes
+                .iter()
+                .map(|index| (*index, Err(code)))
+                .collect(),
+        })
+        .collect()
+}
+
+fn many(
+    node: &Node,
+    version: i16,
+    group: &OffsetFetchRequestGroup<'_>,
+) -> Result<Vec<Told>, ErrorCode> {
+    let entry = find(node, &group.group_id)?;
+    let by_id = version >= BY_ID_FROM;
+    let Some(topics) = &group.topics else {
+        let mut all = everything(entry);
+        if by_id {
+            all.retain_mut(|told| match node.image.topic(&told.name) {
+                Some(topic) => {
+                    told.id = topic.id;
+                    true
+                }
+                None => false,
+            });
+        }
+        return Ok(all);
+    };
+    let mut told = Vec::with_capacity(topics.len());
+    for topic in topics {
+        let indexes = &topic.partition_indexes;
+        if !by_id {
+            told.push(some(entry, topic.name.to_string(), Uuid::ZERO, indexes));
+            continue;
+        }
+        let id = topic.topic_id;
+        told.push(match lookup::topic(node, TopicKey::Id(id)) {
+            Ok(image) => some(entry, image.name.to_string(), id, indexes),
+            Err(code) => Told {
+                name: String::new(),
+                id,
+                partitions: indexes.iter().map(|index| (*index, Err(code))).collect(),
+            },
+        });
+    }
+    Ok(told)
+}
+
+fn everything(entry: Option<&Entry>) -> Vec<Told> {
+    let mut topics: BTreeMap<&str, Vec<(i32, Result<Option<Committed>, ErrorCode>)>> =
+        BTreeMap::new();
+    for ((topic, index), committed) in entry.iter().flat_map(|entry| &entry.offsets) {
+        topics
+            .entry(topic)
+            .or_default()
+            .push((*index, Ok(Some(committed.clone()))));
+    }
+    let told = |(name, partitions): (&str, _)| Told {
+        name: name.to_owned(),
+        id: Uuid::ZERO,
+        partitions,
+    };
+    topics.into_iter().map(told).collect()
+}
+
+fn some(entry: Option<&Entry>, name: String, id: Uuid, indexes: &[i32]) -> Told {
+    let mut key = (name, 0);
+    let mut partitions = Vec::with_capacity(indexes.len());
+    for index in indexes {
+        key.1 = *index;
+        partitions.push((
+            *index,
+            Ok(entry.and_then(|entry| entry.offsets.get(&key)).cloned()),
+        ));
+    }
+    Told {
+        name: key.0,
+        id,
+        partitions,
+    }
+}
+
+/// A partition's fields: offset, epoch, metadata, error code.
+fn fields(told: Result<Option<Committed>, ErrorCode>) -> (i64, i32, String, i16) {
+    match told {
+        Ok(Some(committed)) => (
+            committed.offset,
+            committed.leader_epoch,
+            committed.metadata,
+            0,
+        ),
+        Ok(None) => (-1, -1, String::new(), 0),
+        Err(code) => (-1, -1, String::new(), code.as_i16()),
+    }
+}
+
+fn plain(
+    (index, told): (i32, Result<Option<Committed>, ErrorCode>),
+) -> OffsetFetchResponsePartition<'static> {
+    let (offset, epoch, metadata, error_code) = fields(told);
+    OffsetFetchResponsePartition {
+        partition_index: index,
+        committed_offset: offset,
+        committed_leader_epoch: epoch,
+        metadata: Some(Str::Owned(metadata)),
+        error_code,
+    }
+}
+
+fn grouped(told: Told) -> OffsetFetchResponseTopics<'static> {
+    let partition = |(index, told): (i32, Result<Option<Committed>, ErrorCode>)| {
+        let (offset, epoch, metadata, error_code) = fields(told);
+        OffsetFetchResponsePartitions {
+            partition_index: index,
+            committed_offset: offset,
+            committed_leader_epoch: epoch,
+            metadata: Some(Str::Owned(metadata)),
+            error_code,
+        }
+    };
+    OffsetFetchResponseTopics {
+        name: Str::Owned(told.name),
+        topic_id: told.id,
+        partitions: told.partitions.into_iter().map(partition).collect(),
+    }
+}
