@@ -1,18 +1,29 @@
-//! Writes the first inputs of the targets `messages` and `headers` from the golden files of `wire`.
+//! Writes the first inputs of the targets: messages and headers from the golden files of `wire`,
+//! batches and compressed sections of every codec.
 
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
 use kgauge_fuzz::{decoders, input};
+use kgauge_wire::compress::{Codec, Compressor};
+use kgauge_wire::record_batch::{BatchEncoder, ProducerState};
 
-fn main() -> std::io::Result<()> {
-    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let decoders = decoders();
-    for target in ["messages", "headers"] {
-        fs::create_dir_all(fuzz.join("corpus").join(target))?;
+fn main() -> io::Result<()> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    for target in ["messages", "headers", "frames", "record_batch", "compress"] {
+        fs::create_dir_all(corpus.join(target))?;
     }
+    let count = messages(&corpus)? + batches(&corpus)?;
+    println!("{count} inputs in {}", corpus.display());
+    Ok(())
+}
+
+/// Every line of the golden files.
+fn messages(corpus: &Path) -> io::Result<u32> {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/wire/tests/golden");
+    let decoders = decoders();
     let mut count = 0;
-    for entry in fs::read_dir(fuzz.join("../crates/wire/tests/golden"))? {
+    for entry in fs::read_dir(golden)? {
         let text = fs::read_to_string(entry?.path())?;
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let words: Vec<_> = line.split(' ').collect();
@@ -20,18 +31,49 @@ fn main() -> std::io::Result<()> {
                 continue;
             };
             let bytes = unhex(hex);
-            let version = version.parse().unwrap_or_default();
-            let (target, bytes) = match input(&decoders, name, version, &bytes) {
+            let number = version.parse().unwrap_or_default();
+            let (target, bytes) = match input(&decoders, name, number, &bytes) {
                 Some(input) => ("messages", input),
                 None => ("headers", bytes),
             };
-            let file = format!("corpus/{target}/{name}-{version}-{variant}");
-            fs::write(fuzz.join(file), bytes)?;
+            fs::write(
+                corpus.join(format!("{target}/{name}-{version}-{variant}")),
+                bytes,
+            )?;
             count += 1;
         }
     }
-    println!("{count} inputs in {}", fuzz.join("corpus").display());
-    Ok(())
+    Ok(count)
+}
+
+/// A batch and a bare section of each codec.
+fn batches(corpus: &Path) -> io::Result<u32> {
+    let mut count = 0;
+    for codec in (0..).map_while(Codec::from_id) {
+        let mut compressor = Compressor::new(codec, None).map_err(io::Error::other)?;
+        let mut encoder = BatchEncoder::with_capacity(1024);
+        encoder.start(1);
+        encoder.append(1, None, Some(b"value value value value"), &[]);
+        encoder.append(
+            2,
+            Some(b"key"),
+            None,
+            &[("header", Some(b"text")), ("null", None)],
+        );
+        let batch = encoder
+            .finish_compressed(&ProducerState::default(), &mut compressor)
+            .map_err(io::Error::other)?;
+        fs::write(corpus.join(format!("record_batch/{codec}")), batch)?;
+        let section = compressor
+            .compress(&[b'x'; 200])
+            .map_err(io::Error::other)?;
+        fs::write(
+            corpus.join(format!("compress/{codec}")),
+            [&[codec.id()], section].concat(),
+        )?;
+        count += 2;
+    }
+    Ok(count)
 }
 
 fn unhex(hex: &str) -> Vec<u8> {
