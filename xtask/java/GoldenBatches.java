@@ -31,7 +31,8 @@ public final class GoldenBatches {
     private static final long BASE_MS = 1_700_000_000_000L;
 
     private record Case(
-        String name, long producerId, short epoch, int sequence, boolean transactional, List<SimpleRecord> records) {}
+        String name, long producerId, short epoch, int sequence, boolean transactional,
+        List<SimpleRecord> records) {}
 
     public static void main(String[] arguments) throws Exception {
         Path folder = Path.of(arguments[1]);
@@ -47,7 +48,8 @@ public final class GoldenBatches {
         cases.add(plain("one", List.of(new SimpleRecord(BASE_MS, null, bytes("hello")))));
         cases.add(plain("nulls", nulls()));
         cases.add(plain("many", many()));
-        cases.add(plain("large", List.of(new SimpleRecord(BASE_MS, filler(1, 10), filler(2, 70_000)))));
+        SimpleRecord large = new SimpleRecord(BASE_MS, filler(1, 10), filler(2, 70_000));
+        cases.add(plain("large", List.of(large)));
         cases.add(plain("far_times", farTimes()));
         List<SimpleRecord> three = many().subList(0, 3);
         cases.add(new Case("idempotent", 4_000, (short) 3, Integer.MAX_VALUE - 1, false, three));
@@ -114,21 +116,23 @@ public final class GoldenBatches {
     private static void write(Path folder) throws IOException {
         for (Case one : cases()) {
             for (CompressionType type : CompressionType.values()) {
-                save(folder, one.name + "." + type.name, batch(one, type, TimestampType.CREATE_TIME));
+                MemoryRecords records = batch(one, type, TimestampType.CREATE_TIME);
+                save(folder, one.name + "." + type.name, records);
             }
         }
         Case many = plain("many", many().subList(0, 10));
         save(folder, "broker_log_append_time.none",
             batch(many, CompressionType.NONE, TimestampType.LOG_APPEND_TIME));
-        save(folder, "broker_commit_marker.none", MemoryRecords.withEndTransactionMarker(
-            77, BASE_MS, 5, 4_000, (short) 3, new EndTransactionMarker(ControlRecordType.COMMIT, 8)));
+        EndTransactionMarker commit = new EndTransactionMarker(ControlRecordType.COMMIT, 8);
+        save(folder, "broker_commit_marker.none",
+            MemoryRecords.withEndTransactionMarker(77, BASE_MS, 5, 4_000, (short) 3, commit));
     }
 
     private static MemoryRecords batch(Case one, CompressionType type, TimestampType timestamps) {
         MemoryRecordsBuilder builder = MemoryRecords.builder(
-            ByteBuffer.allocate(1024), RecordBatch.MAGIC_VALUE_V2, Compression.of(type).build(), timestamps,
-            0, BASE_MS + 12_345, one.producerId, one.epoch, one.sequence, one.transactional,
-            RecordBatch.NO_PARTITION_LEADER_EPOCH);
+            ByteBuffer.allocate(1024), RecordBatch.MAGIC_VALUE_V2, Compression.of(type).build(),
+            timestamps, 0, BASE_MS + 12_345, one.producerId, one.epoch, one.sequence,
+            one.transactional, RecordBatch.NO_PARTITION_LEADER_EPOCH);
         one.records.forEach(builder::append);
         return builder.build();
     }
@@ -155,8 +159,10 @@ public final class GoldenBatches {
         Iterator<MutableRecordBatch> batches = records.batches().iterator();
         MutableRecordBatch batch = batches.next();
         batch.ensureValid();
-        long timestampMax = one.records.stream().mapToLong(SimpleRecord::timestamp).max().getAsLong();
-        demand(name, !batches.hasNext() && records.validBytes() == records.sizeInBytes(), "one batch");
+        long timestampMax =
+            one.records.stream().mapToLong(SimpleRecord::timestamp).max().getAsLong();
+        boolean complete = records.validBytes() == records.sizeInBytes();
+        demand(name, !batches.hasNext() && complete, "one batch");
         demand(name, batch.compressionType() == type, "the codec");
         demand(name, batch.producerId() == one.producerId, "the producer id");
         demand(name, batch.producerEpoch() == one.epoch, "the producer epoch");

@@ -2,10 +2,11 @@
 //!
 //! * no argument: remakes `crates/wire/tests/golden_batches/*.bin`, which the tests of `wire` read;
 //! * `--check`: only says whether the checked-in files are the same;
-//! * `--read`: has `wire` write every case with every codec, and Kafka's classes read and compare them. Prints
-//!   OK for each.
+//! * `--read`: has `wire` write every case with every codec, and Kafka's classes read and compare
+//!   them. Prints OK for each.
 //!
-//! `xtask/java/GoldenBatches.java` and `crates/wire/tests/golden_batches/cases.rs` hold the same cases.
+//! `xtask/java/GoldenBatches.java` and `crates/wire/tests/golden_batches/cases.rs` hold the same
+//! cases.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -14,8 +14,8 @@ use kgauge_wire::record_batch::{
 };
 
 const BATCH_BYTES: usize = 128 * 1024;
-const ROUNDS: usize = 40;
-const BATCHES_PER_ROUND: usize = 100;
+const ROUNDS: usize = 400;
+const BATCHES_PER_ROUND: usize = 10;
 
 /// Nanoseconds a record of the fastest round; `batch` does one batch and returns its records.
 fn best_ns_per_record(rounds: usize, mut batch: impl FnMut() -> u32) -> f64 {
@@ -127,7 +127,7 @@ fn codecs(pool: &[u8]) {
             println!("{codec}: not there");
             continue;
         };
-        let ns = best_ns_per_record(3, || {
+        let ns = best_ns_per_record(ROUNDS / 20, || {
             fill(&mut encoder, pool, 100);
             black_box(
                 encoder
@@ -139,7 +139,7 @@ fn codecs(pool: &[u8]) {
         report(&format!("encode {codec}"), 100, ns);
         let (batch, records) = (encoder.bytes(), encoder.records());
         let ratio = f64::from(records) * 110.0 / batch.len() as f64;
-        let ns = best_ns_per_record(3, || {
+        let ns = best_ns_per_record(ROUNDS / 20, || {
             let depth = TallyDepth::Records;
             let sum = tally(batch, 0, depth, &mut decompressor, &mut scratch, 1 << 20);
             assert!(sum.is_ok_and(|sum| sum.records == u64::from(records)));
@@ -150,7 +150,7 @@ fn codecs(pool: &[u8]) {
 }
 
 fn main() {
-    let pool = payload(1 << 20);
+    let pool = payload(1 << 16);
     encode(&pool);
     read(&pool);
     codecs(&pool);

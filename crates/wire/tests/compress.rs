@@ -1,9 +1,10 @@
-//! The codecs: what they write is what Kafka's readers expect, what they read is bounded, and no input makes
-//! them panic.
+//! The codecs: what they write is what Kafka's readers expect, what they read is bounded, and no
+//! input makes them panic.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use kgauge_wire::compress::{Codec, CompressError, Compressor, DecompressError, Decompressor};
+use proptest::collection::vec;
 use proptest::prelude::*;
 
 const LIMIT: usize = 1 << 20;
@@ -306,7 +307,7 @@ fn the_limit_holds_to_the_byte() {
 
 #[test]
 fn a_bomb_takes_no_more_memory_than_its_limit() {
-    let input = vec![0; 64 << 20];
+    let input = vec![0; 8 << 20];
     for codec in COMPRESSING {
         let packed = compressed(codec, &input);
         let mut output = Vec::new();
@@ -449,13 +450,13 @@ fn a_higher_level_compresses_more() {
 
 proptest! {
     #[test]
-    fn any_input_comes_back(input in proptest::collection::vec(any::<u8>(), 0..3_000), codec in 0..5_u8) {
+    fn any_input_comes_back(input in vec(any::<u8>(), 0..3_000), codec in 0..5_u8) {
         let codec = Codec::from_id(codec).unwrap();
         prop_assert_eq!(decompressed(codec, &compressed(codec, &input), LIMIT).unwrap(), input);
     }
 
     #[test]
-    fn no_input_makes_a_reader_panic(input in proptest::collection::vec(any::<u8>(), 0..200), codec in 0..5_u8) {
+    fn no_input_makes_a_reader_panic(input in vec(any::<u8>(), 0..200), codec in 0..5_u8) {
         let codec = Codec::from_id(codec).unwrap();
         if let Ok(output) = decompressed(codec, &input, 10_000) {
             prop_assert!(output.len() <= 10_000);

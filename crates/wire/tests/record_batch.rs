@@ -1,12 +1,14 @@
-//! Record batches by known answers: what is written, what is read, what a broker changes and refuses.
+//! Record batches by known answers: what is written, what is read, what a broker changes and
+//! refuses.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use kgauge_wire::compress::{Codec, Compressor, Decompressor};
 use kgauge_wire::record_batch::{
     AppendError, Batch, BatchEncoder, BatchError, HEADER_BYTES, ProducerState, TallyDepth,
-    TimestampType, batches, crc32c, record_bytes, rewrite_for_log, rewrite_for_log_append_time,
-    rewrite_producer, tally, validate_for_append, validate_records_for_append,
+    TimestampType, batches, crc32c, record_bytes, record_bytes_upper_bound, rewrite_for_log,
+    rewrite_for_log_append_time, rewrite_producer, tally, validate_for_append,
+    validate_records_for_append,
 };
 
 const BASE_MS: i64 = 1_700_000_000_000;
@@ -162,6 +164,9 @@ fn the_size_of_the_next_record_is_exact() {
         assert_eq!(encoder.batch_bytes() - before, predicted);
     }
     assert_eq!(record_bytes(0, 0, None, None, &[]), 7);
+    // 21 for what depends on the place in the batch, 1 for no key, 2 and 100 for the value, 1 for
+    // no headers.
+    assert_eq!(record_bytes_upper_bound(None, Some(100), &[]), 125);
 }
 
 #[test]
@@ -423,4 +428,45 @@ fn without_a_codec_finishing_compressed_changes_nothing() {
             .unwrap(),
         plain
     );
+}
+
+/// One batch of each codec, written and read over what was used before.
+fn write_and_read(
+    encoder: &mut BatchEncoder,
+    compressor: &mut Compressor,
+    decompressor: &mut Decompressor,
+    scratch: &mut Vec<u8>,
+) {
+    encoder.start(BASE_MS);
+    for index in 0..500 {
+        let headers: [(&str, Option<&[u8]>); 1] = [("header", Some(b"value"))];
+        encoder.append_value_only(index / 7, 100, |to| to.fill(index as u8));
+        encoder.append(BASE_MS + index, Some(&[1; 40]), Some(&[2; 90]), &headers);
+    }
+    let bytes = encoder
+        .finish_compressed(&ProducerState::NONE, compressor)
+        .unwrap();
+    validate_for_append(bytes).unwrap();
+    let sum = tally(bytes, 0, TallyDepth::Records, decompressor, scratch, LIMIT).unwrap();
+    assert_eq!(sum.records, 1_000);
+}
+
+#[test]
+fn nothing_is_allocated_once_the_buffers_have_their_size() {
+    for codec in Codec::ALL {
+        let mut encoder = BatchEncoder::default();
+        let mut compressor = Compressor::new(codec, None).unwrap();
+        let (mut decompressor, mut scratch) = (Decompressor::new(), Vec::new());
+        let mut once = || {
+            write_and_read(
+                &mut encoder,
+                &mut compressor,
+                &mut decompressor,
+                &mut scratch,
+            )
+        };
+        once();
+        let allocations = allocation_counter::measure(once).count_total;
+        assert_eq!(allocations, 0, "{codec}");
+    }
 }

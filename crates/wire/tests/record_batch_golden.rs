@@ -1,5 +1,5 @@
-//! Batches that Kafka 4.3.1's own classes wrote (`cargo xtask golden-batches` remakes them): our bytes are equal
-//! where nothing is compressed, and everything of theirs is read.
+//! Batches that Kafka 4.3.1's own classes wrote (`cargo xtask golden-batches` remakes them): our
+//! bytes are equal where nothing is compressed, and everything of theirs is read.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 

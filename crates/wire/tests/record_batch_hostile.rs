@@ -1,5 +1,5 @@
-//! Bytes from outside: whatever is cut, flipped or made up gives an error or the same content, never a panic
-//! and never more memory than allowed.
+//! Bytes from outside: whatever is cut, flipped or made up gives an error or the same content,
+//! never a panic and never more memory than allowed.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -127,7 +127,8 @@ fn a_flipped_bit_is_found_or_changes_nothing() {
             for bit in 0..8 {
                 let mut flipped = batch.clone();
                 flipped[index] ^= 1 << bit;
-                // Outside the CRC lie only the offset, the epoch, and a length that then shows as incomplete.
+                // Outside the CRC lie only the offset, the epoch, and a length that then shows as
+                // incomplete.
                 match read(&flipped) {
                     Ok(contents) if contents.is_empty() => assert!((8..12).contains(&index)),
                     Ok(contents) => {

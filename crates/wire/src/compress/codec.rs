@@ -69,8 +69,9 @@ impl Codec {
 
     /// The levels that Kafka knows, in words.
     ///
-    /// gzip: 1 fast to 9 small, -1 the library's own choice, which is 6. lz4: 9 is the fast compressor and all
-    /// others the slow one. zstd: negative ones are faster and compress less, those from 20 take much memory.
+    /// gzip: 1 fast to 9 small, -1 the library's own choice, which is 6. lz4: 9 is the fast
+    /// compressor and all others the slow one. zstd: negative ones are faster and compress less,
+    /// those from 20 take much memory.
     pub fn levels(self) -> &'static str {
         match self {
             Self::None | Self::Snappy => "no level",

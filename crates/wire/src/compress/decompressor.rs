@@ -19,8 +19,8 @@ impl Decompressor {
 
     /// Replaces the contents of `output` by the decompressed `input`, at most `bytes_max` bytes.
     ///
-    /// `output` grows as the data do and not by what their headers promise. After an error its contents are
-    /// of no use.
+    /// `output` grows as the data do and not by what their headers promise. After an error its
+    /// contents are of no use.
     pub fn decompress(
         &mut self,
         codec: Codec,

@@ -139,7 +139,8 @@ impl GzipDecompressor {
             .max(OUTPUT_BYTES_FIRST);
         loop {
             if output.len() == output.capacity() {
-                // One byte beyond the limit, so that an output of exactly the limit can come to its end.
+                // One byte beyond the limit, so that an output of exactly the limit can come to its
+                // end.
                 output.reserve_exact(step.min(bytes_max.saturating_add(1) - output.len()));
                 step = output.capacity();
             }

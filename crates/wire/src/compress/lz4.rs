@@ -1,7 +1,7 @@
 //! LZ4 frames, as Kafka writes them for message format 2.
 //!
-//! Source: the LZ4 frame format description, version 1.6. The blocks are done by `lz4_flex`; the frame is put around
-//! them here, since that takes no buffer besides input and output.
+//! Source: the LZ4 frame format description, version 1.6. The blocks are done by `lz4_flex`; the
+//! frame is put around them here, since that takes no buffer besides input and output.
 
 use lz4_flex::block::{
     CompressTable, DecompressError as BlockError, compress_into_with_table,

@@ -1,5 +1,6 @@
-//! Snappy in the framing of snappy-java, which Kafka's producers write: a header, then a length and a raw
-//! snappy block for each 32 KiB of input. Other clients write one raw block without framing; both are read.
+//! Snappy in the framing of snappy-java, which Kafka's producers write: a header, then a length and
+//! a raw snappy block for each 32 KiB of input. Other clients write one raw block without framing;
+//! both are read.
 //!
 //! Source: the class documentation of snappy-java's `SnappyOutputStream`.
 
@@ -14,7 +15,8 @@ const VERSION_OLDEST: [u8; 4] = [0, 0, 0, 1];
 const LENGTH_BYTES: usize = 4;
 const BLOCK_BYTES: usize = 32 * 1024;
 
-/// A raw block's longest copy is 64 bytes and takes 3, so no byte of input gives more than 22 of output.
+/// A raw block's longest copy is 64 bytes and takes 3, so no byte of input gives more than 22 of
+/// output.
 const EXPANSION_MAX: usize = 22;
 
 /// Keeps the match table.

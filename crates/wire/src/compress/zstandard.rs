@@ -1,7 +1,7 @@
 //! Zstandard (RFC 8878), by the reference library.
 //!
-//! Whole sections are given to it at once: it then needs no window of its own besides input and output, even for
-//! frames that announce one of 128 MiB.
+//! Whole sections are given to it at once: it then needs no window of its own besides input and
+//! output, even for frames that announce one of 128 MiB.
 
 use std::fmt;
 
@@ -81,8 +81,9 @@ impl fmt::Debug for ZstdDecompressor {
 }
 
 impl ZstdDecompressor {
-    /// Kafka's producers write frames without their content size. The output's capacity from the batch before
-    /// usually suffices; else it is doubled and the frame decompressed again, twice the work at worst.
+    /// Kafka's producers write frames without their content size. The output's capacity from the
+    /// batch before usually suffices; else it is doubled and the frame decompressed again, twice
+    /// the work at worst.
     pub(super) fn decompress(
         &mut self,
         input: &[u8],
@@ -103,7 +104,8 @@ impl ZstdDecompressor {
         if promised > bytes_max {
             return Err(DecompressError::TooLarge { bytes_max });
         }
-        // A promise that is kept spares the doubling; one that is large for its input is not believed at once.
+        // A promise that is kept spares the doubling; one that is large for its input is not
+        // believed at once.
         let mut room = guess
             .max(promised.min(guess.saturating_mul(8)))
             .min(bytes_max);

@@ -10,18 +10,20 @@ use super::writer::Writer;
 use super::{HEADER_BYTES, LOG_OVERHEAD, MAGIC, NONE, ProducerState, record_bytes};
 use crate::compress::{Codec, CompressError, Compressor};
 
-/// Room kept free behind the records, so that the start of any record can be written without asking:
-/// length, attributes, two deltas, key length, value length, and eight to spare for writing whole words.
+/// Room kept free behind the records, so that the start of any record can be written without
+/// asking: length, attributes, two deltas, key length, value length, and eight to spare for writing
+/// whole words.
 const SLACK_BYTES: usize = 4 * VARINT_BYTES_MAX + VARLONG_BYTES_MAX + 1 + 8;
 
 /// Builds one batch at a time in a buffer that it keeps.
 ///
-/// [`start`](Self::start), then append, then [`finish`](Self::finish); [`bytes`](Self::bytes) is the batch
-/// until the next start. Nothing is allocated once the buffer has seen its largest batch. The engine keeps
-/// a pool of encoders, and an encoder whose batch is on its way holds the bytes for a retry.
+/// [`start`](Self::start), then append, then [`finish`](Self::finish); [`bytes`](Self::bytes) is
+/// the batch until the next start. Nothing is allocated once the buffer has seen its largest batch.
+/// The engine keeps a pool of encoders, and an encoder whose batch is on its way holds the bytes
+/// for a retry.
 ///
-/// A batch must stay below 2 GiB, which `batch_bytes_max` of [`has_room_for`](Self::has_room_for) keeps:
-/// records that would make it larger panic.
+/// A batch must stay below 2 GiB, which `batch_bytes_max` of [`has_room_for`](Self::has_room_for)
+/// keeps: records that would make it larger panic.
 ///
 /// ```
 /// use kgauge_wire::record_batch::{BatchEncoder, ProducerState, batches};
@@ -42,6 +44,8 @@ pub struct BatchEncoder {
     timestamp_delta_max: i64,
     records: i32,
     prefix: Prefix,
+    /// What the records section is compressed with; nothing may be appended to a compressed one.
+    codec: Codec,
 }
 
 impl Default for BatchEncoder {
@@ -62,6 +66,7 @@ impl BatchEncoder {
             timestamp_delta_max: 0,
             records: 0,
             prefix: Prefix::UNSET,
+            codec: Codec::None,
         }
     }
 
@@ -84,6 +89,7 @@ impl BatchEncoder {
         self.timestamp_delta_max = i64::MIN;
         self.records = 0;
         self.prefix = Prefix::UNSET;
+        self.codec = Codec::None;
     }
 
     /// Records appended since the start.
@@ -210,8 +216,8 @@ impl BatchEncoder {
 
     /// Appends a record without key and headers whose value `fill` writes straight into the batch.
     ///
-    /// `fill` gets exactly `value_bytes` bytes, of any contents, and must write them all. The timestamp
-    /// is given as the difference to the batch's base timestamp, in ms.
+    /// `fill` gets exactly `value_bytes` bytes, of any contents, and must write them all. The
+    /// timestamp is given as the difference to the batch's base timestamp, in ms.
     #[inline]
     pub fn append_value_only(
         &mut self,
@@ -242,6 +248,10 @@ impl BatchEncoder {
     /// Makes sure that a record with a body or payload of `bytes` can be written at the end.
     #[inline]
     fn make_room(&mut self, bytes: usize) {
+        debug_assert!(
+            self.codec == Codec::None,
+            "a compressed batch takes no more records"
+        );
         if self.buffer.len() - self.end < bytes + SLACK_BYTES {
             self.grow(bytes);
         }
@@ -257,13 +267,14 @@ impl BatchEncoder {
         self.buffer.resize(needed.next_power_of_two(), 0);
     }
 
-    /// Completes the batch uncompressed: header and CRC. The batch must not be empty.
+    /// Completes the batch as it stands: header and CRC. The batch must not be empty.
     pub fn finish(&mut self, producer: &ProducerState) -> &[u8] {
-        self.write_header(producer, Codec::None);
+        self.write_header(producer);
         self.bytes()
     }
 
-    /// Completes the batch with its records section compressed.
+    /// Completes the batch with its records section compressed; until the next start nothing can be
+    /// appended.
     ///
     /// On an error the records stand as they were, so that the batch can be finished otherwise.
     pub fn finish_compressed(
@@ -272,6 +283,7 @@ impl BatchEncoder {
         compressor: &mut Compressor,
     ) -> Result<&[u8], CompressError> {
         if compressor.codec() != Codec::None {
+            debug_assert!(self.codec == Codec::None, "a batch is compressed once");
             let compressed = compressor.compress(&self.buffer[HEADER_BYTES..self.end])?;
             let end = HEADER_BYTES + compressed.len();
             if self.buffer.len() < end {
@@ -279,12 +291,13 @@ impl BatchEncoder {
             }
             self.buffer[HEADER_BYTES..end].copy_from_slice(compressed);
             self.end = end;
+            self.codec = compressor.codec();
         }
-        self.write_header(producer, compressor.codec());
+        self.write_header(producer);
         Ok(self.bytes())
     }
 
-    fn write_header(&mut self, producer: &ProducerState, codec: Codec) {
+    fn write_header(&mut self, producer: &ProducerState) {
         debug_assert!(
             self.records > 0,
             "an empty batch is refused by every broker"
@@ -295,7 +308,7 @@ impl BatchEncoder {
             leader_epoch: NONE as i32,
             magic: MAGIC,
             crc: 0,
-            attributes: producer.attributes(Attributes::default().with_codec(codec)),
+            attributes: producer.attributes(Attributes::default().with_codec(self.codec)),
             last_offset_delta: self.records - 1,
             base_timestamp_ms: self.base_timestamp_ms,
             max_timestamp_ms: self

@@ -140,7 +140,8 @@ pub struct BatchHeader {
 impl BatchHeader {
     /// Reads the header at the start of `bytes`.
     ///
-    /// Checks the magic and that length and count are possible at all; not that the records are there.
+    /// Checks the magic and that length and count are possible at all; not that the records are
+    /// there.
     pub fn parse(bytes: &[u8]) -> Result<Self, BatchError> {
         let Some(bytes) = bytes.first_chunk::<HEADER_BYTES>() else {
             return Err(BatchError::HeaderIncomplete { bytes: bytes.len() });

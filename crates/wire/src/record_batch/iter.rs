@@ -94,8 +94,9 @@ pub fn batches(bytes: &[u8]) -> Batches<'_> {
 
 /// Iterator over consecutive batches.
 ///
-/// Ends at the end of the bytes or before a batch that is not there completely, as the last one of a Fetch
-/// response often is; [`Batches::rest`] is then what remains. Ends after the first error too.
+/// Ends at the end of the bytes or before a batch that is not there completely, as the last one of
+/// a Fetch response often is; [`Batches::rest`] is then what remains. Ends after the first error
+/// too.
 #[derive(Debug, Clone)]
 pub struct Batches<'a> {
     rest: &'a [u8],

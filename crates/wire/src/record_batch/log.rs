@@ -3,10 +3,12 @@
 use super::header::{at, put};
 use super::{BatchError, BatchHeader, HEADER_BYTES, ProducerState, TimestampType, crc32c};
 
-/// Gives a batch its place in a log: offset of its first record, and the epoch of the leader that appends it.
+/// Gives a batch its place in a log: offset of its first record, and the epoch of the leader that
+/// appends it.
 ///
-/// Both fields lie outside the CRC. `batch` is one complete batch, as [`super::validate_for_append`] left it;
-/// fewer bytes than a header are an error and nothing is changed.
+/// Both fields lie outside the CRC. `batch` is one complete batch, as
+/// [`super::validate_for_append`] left it; fewer bytes than a header are an error and nothing is
+/// changed.
 pub fn rewrite_for_log(
     batch: &mut [u8],
     base_offset: i64,
@@ -20,7 +22,8 @@ pub fn rewrite_for_log(
     Ok(())
 }
 
-/// As [`rewrite_for_log`], for topics whose timestamps the broker sets: all records get `append_time_ms`.
+/// As [`rewrite_for_log`], for topics whose timestamps the broker sets: all records get
+/// `append_time_ms`.
 ///
 /// Attributes and max timestamp change, so the CRC is computed anew over the whole batch.
 pub fn rewrite_for_log_append_time(
@@ -40,8 +43,8 @@ pub fn rewrite_for_log_append_time(
     Ok(())
 }
 
-/// Gives a finished batch another producer id, epoch and sequence, as a producer does before it sends a batch
-/// again under a new epoch. The CRC is computed anew.
+/// Gives a finished batch another producer id, epoch and sequence, as a producer does before it
+/// sends a batch again under a new epoch. The CRC is computed anew.
 pub fn rewrite_producer(batch: &mut [u8], producer: &ProducerState) -> Result<(), BatchError> {
     let header = BatchHeader::parse(batch)?;
     put(

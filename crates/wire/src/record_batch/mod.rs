@@ -1,8 +1,8 @@
-//! Record batches in Kafka's message format 2: the bytes that Produce requests, Fetch responses and log
-//! segments have in common.
+//! Record batches in Kafka's message format 2: the bytes that Produce requests, Fetch responses and
+//! log segments have in common.
 //!
-//! Hand-written, because every record of every run passes here. A batch is a 61-byte header and a records
-//! section; the section is compressed as a whole or not at all.
+//! Hand-written, because every record of every run passes here. A batch is a 61-byte header and a
+//! records section; the section is compressed as a whole or not at all.
 //!
 //! | offset | bytes | field | inside the CRC |
 //! |---:|---:|---|---|
@@ -21,11 +21,12 @@
 //! | 57 | 4 | record count | yes |
 //! | 61 | | records | yes |
 //!
-//! Numbers are big-endian. Source: "Record Batch" in the implementation chapter of Kafka's documentation.
-//! The first three fields lie outside the CRC so that a broker can set them without reading the rest.
+//! Numbers are big-endian. Source: "Record Batch" in the implementation chapter of Kafka's
+//! documentation. The first three fields lie outside the CRC so that a broker can set them without
+//! reading the rest.
 //!
-//! Where to start: [`BatchEncoder`] writes, [`batches`] and [`Records`] read, [`validate_for_append`] and
-//! [`rewrite_for_log`] are what a broker does with a produced batch.
+//! Where to start: [`BatchEncoder`] writes, [`batches`] and [`Records`] read,
+//! [`validate_for_append`] and [`rewrite_for_log`] are what a broker does with a produced batch.
 //!
 //! Message formats 0 and 1 are not read; they give [`BatchError::UnsupportedMagic`].
 
@@ -52,7 +53,7 @@ pub use iter::{Batch, Batches, batches};
 pub use log::{rewrite_for_log, rewrite_for_log_append_time, rewrite_producer};
 pub use producer::ProducerState;
 pub use records::{Header, Headers, Record, Records};
-pub use size::record_bytes;
+pub use size::{record_bytes, record_bytes_upper_bound};
 pub use tally::{Tally, TallyDepth, tally};
 pub use validate::{BatchInfo, validate_for_append, validate_records_for_append};
 
@@ -68,7 +69,8 @@ pub const LOG_OVERHEAD: usize = 12;
 /// Bytes from a batch's start up to and with its magic. All formats agree on these.
 pub const BYTES_TO_MAGIC: usize = 17;
 
-/// The smallest record: its length, attributes, two deltas, key, value and header count, a byte each.
+/// The smallest record: its length, attributes, two deltas, key, value and header count, a byte
+/// each.
 pub const RECORD_BYTES_MIN: usize = 7;
 
 /// No offset, timestamp, producer id or sequence.

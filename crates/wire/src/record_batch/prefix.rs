@@ -5,16 +5,17 @@
 //! '--------------- first word --------------''--------------- second word --------------'
 //! ```
 //!
-//! Of these only the offset delta changes between most neighbours. So both words are kept from record to record,
-//! and the offset delta's bits are put into the gap that the second word has for them.
+//! Of these only the offset delta changes between most neighbours. So both words are kept from
+//! record to record, and the offset delta's bits are put into the gap that the second word has for
+//! them.
 
 use super::packed::Packed;
 
 /// The bits of a group of seven in each byte of a number of up to three bytes.
 const GROUP: [u64; 3] = [0x7f, 0x7f << 7, 0x7f << 14];
 
-/// The prefix of the last record, good for all records with the same timestamp delta, the same value length
-/// and an offset delta of as many bytes.
+/// The prefix of the last record, good for all records with the same timestamp delta, the same
+/// value length and an offset delta of as many bytes.
 #[derive(Debug, Clone)]
 pub(super) struct Prefix {
     timestamp_delta: i64,
@@ -45,7 +46,8 @@ impl Prefix {
 
     /// Makes the prefix fit a record; false if its numbers are too large for two words.
     ///
-    /// The usual ones are not: time deltas below a quarter of an hour, a million records, values below 128 MiB.
+    /// The usual ones are not: time deltas below a quarter of an hour, a million records, values
+    /// below 128 MiB.
     #[inline(never)]
     pub(super) fn set(
         &mut self,
@@ -76,7 +78,8 @@ impl Prefix {
         true
     }
 
-    /// Writes the prefix to the start of `to`, of which sixteen bytes are overwritten, and returns its bytes.
+    /// Writes the prefix to the start of `to`, of which sixteen bytes are overwritten, and returns
+    /// its bytes.
     #[inline]
     pub(super) fn write(&self, to: &mut [u8], offset_delta: i32) -> usize {
         let delta = u64::from(offset_delta as u32) << 1;

@@ -79,8 +79,9 @@ impl ExactSizeIterator for Headers<'_> {}
 
 /// Iterator over the records of one batch.
 ///
-/// Yields as many records as the header says, then an error if bytes are left. Ends after the first error.
-/// Offset deltas must rise and stay within the batch; gaps are allowed, since compaction makes them.
+/// Yields as many records as the header says, then an error if bytes are left. Ends after the first
+/// error. Offset deltas must rise and stay within the batch; gaps are allowed, since compaction
+/// makes them.
 #[derive(Debug, Clone)]
 pub struct Records<'a> {
     cursor: Cursor<'a>,

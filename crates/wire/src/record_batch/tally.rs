@@ -35,10 +35,10 @@ pub struct Tally {
 
 /// Counts the batches in `bytes` and their records from `from_offset` on.
 ///
-/// A broker sends whole batches, so that the first may begin before the offset that was asked for. At the
-/// depths that do not read records, those before `from_offset` are subtracted by their number, which is
-/// exact as long as the topic is not compacted. `scratch` takes decompressed sections of at most
-/// `bytes_max` bytes each.
+/// A broker sends whole batches, so that the first may begin before the offset that was asked for.
+/// At the depths that do not read records, those before `from_offset` are subtracted by their
+/// number, which is exact as long as the topic is not compacted. `scratch` takes decompressed
+/// sections of at most `bytes_max` bytes each.
 pub fn tally(
     bytes: &[u8],
     from_offset: i64,

@@ -18,9 +18,9 @@ pub struct BatchInfo {
 
 /// Checks that `bytes` are exactly one batch which a client may append.
 ///
-/// Checked are magic, length, CRC, codec, kind, timestamp type, and that offsets, count and producer state agree:
-/// what Kafka checks without a look at single records. It costs about one CRC pass. The records themselves
-/// are left to [`validate_records_for_append`].
+/// Checked are magic, length, CRC, codec, kind, timestamp type, and that offsets, count and
+/// producer state agree: what Kafka checks without a look at single records. It costs about one CRC
+/// pass. The records themselves are left to [`validate_records_for_append`].
 pub fn validate_for_append(bytes: &[u8]) -> Result<BatchInfo, AppendError> {
     let batch = Batch::parse(bytes)?;
     let header = batch.header;

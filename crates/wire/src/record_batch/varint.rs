@@ -1,4 +1,5 @@
-//! Variable-length numbers of records: seven bits a byte, least significant first, signed ones zigzagged.
+//! Variable-length numbers of records: seven bits a byte, least significant first, signed ones
+//! zigzagged.
 
 use super::RecordError;
 

@@ -1,4 +1,5 @@
-//! The batches that both Kafka's classes and ours write; `xtask/java/GoldenBatches.java` has the same rules.
+//! The batches that both Kafka's classes and ours write; `xtask/java/GoldenBatches.java` has the
+//! same rules.
 
 use kgauge_wire::compress::{Codec, Compressor};
 use kgauge_wire::record_batch::{BatchEncoder, ProducerState};
