@@ -23,6 +23,15 @@ pub(crate) fn short(value: f64) -> String {
     significant(value, SHORT_DIGITS)
 }
 
+/// A figure that others printed: whole numbers keep all of their digits, others three decimals.
+pub(crate) fn all_digits(value: f64) -> String {
+    if value.fract() == 0.0 && (0.0..1e15).contains(&value) {
+        return count(value as u64);
+    }
+    let text = format!("{value:.3}");
+    grouped(text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// A number rounded to so many significant digits, with thousands separators.
 fn significant(value: f64, digits: i32) -> String {
     if !value.is_finite() {
@@ -225,6 +234,12 @@ mod tests {
         assert_eq!(plus_minus(2.4, 100.0), "± 2.4 %");
         assert_eq!(plus_minus(35.0, 100.0), "± 35 %");
         assert_eq!(percent(0.0), "0 %");
+    }
+
+    #[test]
+    fn published_figures_keep_their_digits() {
+        assert_eq!(all_digits(2_024_032.0), "2,024,032");
+        assert_eq!(all_digits(78.3), "78.3");
     }
 
     #[test]

@@ -43,6 +43,7 @@ pub(super) fn write_notices(page: &mut Markup, view: &View) {
         };
         let warning = Warning {
             level: Level::Caution,
+            words: String::new(),
             items: vec![item],
             remedy: String::new(),
         };
@@ -119,6 +120,9 @@ fn write_warning(page: &mut Markup, warning: &Warning) {
     page.element("div", &[("class", class)], |page| {
         page.leaf("span", &[("class", "notice-word")], word);
         page.element("div", &[], |page| {
+            if !warning.words.is_empty() {
+                page.leaf("p", &[], &warning.words);
+            }
             match warning.items.as_slice() {
                 [item] => page.element("p", &[], |page| write_item(page, item)),
                 items => page.element("ul", &[], |page| {

@@ -174,9 +174,17 @@ fn cpu(cpu: &Cpu) -> String {
         (None, None) => String::new(),
         (generator, target) => format!(
             "{} {CPU_MARK} {}",
-            figure(generator.as_ref(), format::short),
-            figure(target.as_ref(), format::short)
+            figure(generator.as_ref(), brief),
+            figure(target.as_ref(), brief)
         ),
+    }
+}
+
+/// Three digits, in thousands where it would be long.
+fn brief(value: f64) -> String {
+    match value {
+        large if large >= 9_999.5 => format::compact(large),
+        small => format::short(small),
     }
 }
 

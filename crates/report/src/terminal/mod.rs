@@ -92,8 +92,12 @@ fn write_warning(writer: &mut Writer, warning: &Warning) {
         Level::Caution => (Ink::Caution, "caution: "),
         Level::Grave => (Ink::Bad, "IMPORTANT: "),
     };
+    let shared = !warning.words.is_empty();
+    if shared {
+        writer.sentence(Some(ink), &warning.words, mark, "  ");
+    }
     for (index, item) in warning.items.iter().take(ITEMS_MAX).enumerate() {
-        let first = if index == 0 { mark } else { "  " };
+        let first = if index == 0 && !shared { mark } else { "  " };
         match item.place.as_str() {
             "" => writer.sentence(Some(ink), &item.words, first, "  "),
             place => writer.sentence(Some(ink), &format!("{place}: {}", item.words), first, "  "),

@@ -274,7 +274,7 @@ pub(crate) fn view() -> View {
             version: "0.1.0".into(),
         },
         notices: vec![Warning {
-            level: Level::Grave,
+            level: Level::Grave, words: String::new(),
             items: vec![WarningItem {
                 place: String::new(),
                 words: "This run was cut short: 4 of 5 scenarios are complete, the figures are of what was measured until then.".into(),
@@ -324,7 +324,7 @@ pub(crate) fn view() -> View {
         verdicts: vec![Verdict { held: Some(true), words: "failed records = 0: 0 of 151,000,000".into() }],
         warnings: vec![
             Warning {
-                level: Level::Caution,
+                level: Level::Caution, words: String::new(),
                 items: vec![
                     WarningItem {
                         place: "single-consumer".into(),
@@ -338,7 +338,7 @@ pub(crate) fn view() -> View {
                 remedy: "Run kgauge on another machine than the brokers.".into(),
             },
             Warning {
-                level: Level::Note,
+                level: Level::Note, words: String::new(),
                 items: vec![WarningItem { place: String::new(), words: "This is a debug build.".into() }],
                 remedy: "Use a release build.".into(),
             },
@@ -424,7 +424,9 @@ pub(crate) fn each_text(view: &mut View, change: &mut impl FnMut(&mut String)) {
         .iter_mut()
         .for_each(|verdict| change(&mut verdict.words));
     for warning in notices.iter_mut().chain(warnings) {
-        change(&mut warning.remedy);
+        [&mut warning.words, &mut warning.remedy]
+            .into_iter()
+            .for_each(&mut *change);
         for item in &mut warning.items {
             [&mut item.place, &mut item.words]
                 .into_iter()

@@ -149,6 +149,8 @@ pub(crate) struct Verdict {
 pub(crate) struct Warning {
     /// How grave.
     pub(crate) level: Level,
+    /// What is true of all items; may be empty.
+    pub(crate) words: String,
     /// Where and what; at least one.
     pub(crate) items: Vec<WarningItem>,
     /// The cure; may be empty.

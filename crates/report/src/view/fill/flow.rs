@@ -4,7 +4,7 @@ use kgauge_results::run::RepeatKey;
 use kgauge_results::series::curve_of;
 use kgauge_results::statistics::Spread;
 use kgauge_results::summary::{
-    FlowKind, FlowSummary, LatencySummary, PublishedComparison, TrialSummary,
+    FlowKind, FlowSummary, LatencySummary, MetricUnit, PublishedComparison, TrialSummary,
 };
 use kgauge_results::{Histogram, Kind, RunRead, summary};
 
@@ -96,7 +96,7 @@ fn beside(found: &PublishedComparison) -> Published {
             .split_once('.')
             .map_or("", |(_, metric)| metric)
             .to_owned(),
-        text: found.published_text.clone(),
+        text: with_unit(found.published, found.unit),
         ratio: found.ratio,
         ratio_interval: found
             .interval
@@ -109,6 +109,16 @@ fn beside(found: &PublishedComparison) -> Published {
             summary::PublishedWord::NotMeasured => PublishedWord::NotMeasured,
         },
         reason: found.why.clone(),
+    }
+}
+
+/// A published figure with its unit, all of its digits kept.
+fn with_unit(value: f64, unit: MetricUnit) -> String {
+    match unit {
+        MetricUnit::RecordsPerSecond => format!("{} records/s", format::all_digits(value)),
+        MetricUnit::BytesPerSecond => format!("{} MB/s", format::all_digits(value / MEGABYTE)),
+        MetricUnit::Nanoseconds => format::without_zeros(&format::nanoseconds(value)),
+        MetricUnit::Records => format!("{} records", format::all_digits(value)),
     }
 }
 

@@ -111,8 +111,8 @@ fn target(run: &RunRead, summary: &Summary) -> Target {
 }
 
 /// What no reader of embedded figures may miss.
-const EMBEDDED: &str = "The target was kgauge's embedded broker, not Apache Kafka. The figures do \
-    not carry over to a Kafka cluster; they show how the pieces are measured.";
+const EMBEDDED: &str = "The target was kgauge's embedded cluster, not Apache Kafka. The figures do \
+    not carry over to a Kafka cluster.";
 
 fn target_name(summary: &Summary) -> String {
     let target = &summary.target;
@@ -124,7 +124,7 @@ fn target_name(summary: &Summary) -> String {
         .as_ref()
         .map_or_else(String::new, |version| format!(" {version}"));
     match target.kind {
-        Some(TargetKind::Embedded) => format!("kgauge's embedded broker{brokers}"),
+        Some(TargetKind::Embedded) => format!("kgauge's embedded cluster{brokers}"),
         Some(TargetKind::Kafka) => format!("Apache Kafka{version}{brokers}"),
         Some(TargetKind::Existing) => match &target.cluster_id {
             Some(id) => format!("cluster {id}{version}{brokers}"),

@@ -5,16 +5,15 @@ use kgauge_results::summary;
 use kgauge_results::summary::{Summary, WarningKind};
 
 use super::trial_name;
+use crate::format;
 use crate::view::{Level, Warning, WarningItem};
 
 /// (Notices before any figure, other warnings), each gravest first.
 pub(super) fn sorted(summary: &Summary) -> (Vec<Warning>, Vec<Warning>) {
     let mut groups: Vec<(WarningKind, Warning)> = Vec::new();
     for (place, warning) in places(summary) {
-        let item = WarningItem {
-            place,
-            words: warning.text.clone(),
-        };
+        let words = without_flow(warning);
+        let item = WarningItem { place, words };
         let known = groups
             .iter_mut()
             .find(|(kind, group)| *kind == warning.kind && group.remedy == warning.remedy);
@@ -24,6 +23,7 @@ pub(super) fn sorted(summary: &Summary) -> (Vec<Warning>, Vec<Warning>) {
                 warning.kind,
                 Warning {
                     level: level(warning.kind),
+                    words: String::new(),
                     items: vec![item],
                     remedy: warning.remedy.clone(),
                 },
@@ -35,7 +35,7 @@ pub(super) fn sorted(summary: &Summary) -> (Vec<Warning>, Vec<Warning>) {
         .any(|(kind, _)| *kind == WarningKind::NotFinished);
     let mut all: Vec<Warning> = groups
         .into_iter()
-        .map(|(_, warning)| same_words(warning))
+        .map(|(_, warning)| shared_words(warning))
         .collect();
     all.extend(unfinished(summary).filter(|_| !said));
     all.extend(defects(summary));
@@ -62,21 +62,42 @@ fn places(summary: &Summary) -> Vec<(String, &summary::Warning)> {
     of_run.chain(of_trials).collect()
 }
 
-/// When all places have the same words, one item says them, with the places in a row.
-fn same_words(mut warning: Warning) -> Warning {
-    let same = warning.items.windows(2).all(|pair| match pair {
-        [one, next] => one.words == next.words,
-        _ => true,
-    });
-    if same && warning.items.len() > 1 {
-        let places: Vec<String> = warning
+/// The words of a warning without the flow's name before them: the place tells it.
+fn without_flow(warning: &summary::Warning) -> String {
+    let flow = warning.flow.as_deref().unwrap_or_default();
+    let rest = warning
+        .text
+        .strip_prefix(flow)
+        .and_then(|rest| rest.strip_prefix(": "));
+    rest.map_or_else(|| warning.text.clone(), format::capital)
+}
+
+/// What several places have in common is said once: all of their words, or their first sentence.
+fn shared_words(mut warning: Warning) -> Warning {
+    let [first, _, ..] = warning.items.as_slice() else {
+        return warning;
+    };
+    let first = first.words.clone();
+    let all = |shared: &str| {
+        warning
             .items
             .iter()
-            .map(|item| item.place.clone())
+            .all(|item| item.words.starts_with(shared))
+    };
+    if warning.items.iter().all(|item| item.words == first) {
+        let places: Vec<&str> = warning
+            .items
+            .iter()
+            .map(|item| item.place.as_str())
             .collect();
-        warning.items.truncate(1);
-        if let Some(item) = warning.items.first_mut() {
-            item.place = places.join(", ");
+        warning.items = vec![WarningItem {
+            place: places.join(", "),
+            words: first,
+        }];
+    } else if let Some(end) = first.find(". ").filter(|end| all(&first[..end + 2])) {
+        warning.words = first[..=end].to_owned();
+        for item in &mut warning.items {
+            item.words.drain(..end + 2);
         }
     }
     warning
@@ -104,6 +125,7 @@ fn unfinished(summary: &Summary) -> impl Iterator<Item = Warning> {
         .as_ref()
         .map_or_else(String::new, |why| format!(" {why}"));
     words.into_iter().map(move |words| Warning {
+        words: String::new(),
         level: Level::Grave,
         items: vec![WarningItem {
             place: String::new(),
@@ -127,6 +149,7 @@ fn defects(summary: &Summary) -> Option<Warning> {
         })
         .collect();
     (!items.is_empty()).then(|| Warning {
+        words: String::new(),
         level: Level::Caution,
         items,
         remedy: "The run folder is not whole. What is missing is not in the figures.".to_owned(),

@@ -207,38 +207,41 @@ pub(super) fn missing(trial: &TrialSummary, summary: &Summary) -> String {
     })
 }
 
-/// What an ack meant: each sentence once, with the trials that it is true of.
+/// What an ack meant: each sentence once, with the scenarios or trials that it is true of.
 pub(super) fn acked(summary: &Summary) -> Vec<String> {
-    let mut sentences: Vec<(&str, Vec<String>)> = Vec::new();
-    let mut trials = 0;
-    for trial in &summary.trials {
-        let flows = trial
-            .flows
-            .iter()
-            .filter_map(|flow| Some((flow, flow.ack.as_ref()?)));
-        for (flow, ack) in flows {
-            trials += 1;
-            let place = match trial.flows.len() {
-                1 => trial_name(trial),
-                _ => format!("{}, {}", trial_name(trial), flow.name),
-            };
-            match sentences
-                .iter_mut()
-                .find(|(known, _)| *known == ack.sentence)
-            {
-                Some((_, places)) => places.push(place),
-                None => sentences.push((&ack.sentence, vec![place])),
-            }
+    let acks = || {
+        summary.trials.iter().flat_map(|trial| {
+            let flows = trial.flows.iter();
+            flows.filter_map(move |flow| Some((trial, flow, flow.ack.as_ref()?.sentence.as_str())))
+        })
+    };
+    let mut sentences: Vec<&str> = Vec::new();
+    for (.., sentence) in acks() {
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
         }
     }
-    let everywhere = |places: &Vec<String>| places.len() == trials;
-    sentences
-        .iter()
-        .map(|(sentence, places)| match everywhere(places) {
-            true => (*sentence).to_owned(),
-            false => format!("{}: {sentence}", places.join("; ")),
-        })
-        .collect()
+    if let [sentence] = sentences.as_slice() {
+        return vec![(*sentence).to_owned()];
+    }
+    let with_places = |sentence: &str| {
+        let mut places: Vec<String> = Vec::new();
+        for (trial, flow, _) in acks().filter(|(.., found)| *found == sentence) {
+            let whole = acks()
+                .filter(|(other, ..)| other.scenario == trial.scenario)
+                .all(|(.., found)| found == sentence);
+            let place = match (whole, trial.flows.len()) {
+                (true, _) => trial.scenario.clone(),
+                (false, 1) => trial_name(trial),
+                (false, _) => format!("{} {}", trial_name(trial), flow.name),
+            };
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        format!("{}: {sentence}", places.join(", "))
+    };
+    sentences.into_iter().map(with_places).collect()
 }
 
 /// An event in words.
