@@ -1,1 +1,37 @@
-//! Room `target`.
+//! What is under test: kgauge's embedded cluster in a child process, or a cluster that was there.
+//!
+//! # Goals
+//!
+//! * The target is named: what kind it is, who its brokers are, which settings bear on the figures.
+//! * The embedded cluster's CPU and memory belong to its own process, and nothing of it outlives
+//!   kgauge: not after Ctrl-C, not after `kill -9` of either side.
+//! * On somebody's cluster only topics with the run's own name are made, and only those deleted.
+//!
+//! # Non-goals
+//!
+//! * Starting Apache Kafka, yet.
+//! * Measuring processes and disks; see the room `observe`.
+//!
+//! # Where to start
+//!
+//! [`TargetSpec`] is what the user wrote, [`Target`] what came of it, [`TopicGuard`] what a run may
+//! touch on it, [`embedded_main`] the child's side.
+
+mod child;
+mod embedded;
+mod existing;
+mod facts;
+mod guard;
+mod log_tail;
+mod messages;
+mod room;
+mod spec;
+mod target;
+
+pub use child::embedded_main;
+pub use embedded::{EmbeddedCommand, EmbeddedError, EmbeddedSetup, EmbeddedTarget};
+pub use facts::{BrokerFacts, TargetFacts};
+pub use guard::{Leftover, RunNameError, TopicGuard, TopicWish};
+pub use room::{NotEnoughRoom, Room, check_room, free_bytes};
+pub use spec::{EmbeddedSpec, TargetSpec, TargetSpecError};
+pub use target::{Target, TargetError};

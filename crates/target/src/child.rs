@@ -1,0 +1,164 @@
+//! The child's side of an embedded cluster: it serves as long as its standard input is open.
+//!
+//! A parent that ends, however it ends, closes the pipe, and so ends the child too.
+
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use kgauge_broker::cluster::{Cluster, ClusterConfig, ClusterHandle, Listen};
+
+use crate::messages::{Answer, DataAtEnd, LINE_BYTES_MAX, Order};
+
+/// The cluster tells of a failed node when it is asked, so it is asked this often.
+const FAILURE_LOOK: Duration = Duration::from_millis(250);
+
+/// A node may be writing a file into the directory that is being removed.
+const REMOVE_ATTEMPTS: u32 = 5;
+
+/// All went well.
+const GOOD: u8 = 0;
+/// The cluster did not start.
+const NOT_STARTED: u8 = 1;
+/// A node had to stop in mid-run.
+const NODE_FAILED: u8 = 4;
+/// The data could not be removed.
+const DATA_LEFT: u8 = 5;
+
+/// Starts the cluster that the first line of `input` orders, answers with one line on `output`,
+/// serves until `input` ends, and gives the process's exit status. `log` takes everything else.
+///
+/// Whoever calls it leaves the process with that status at once: without `keep` the cluster's
+/// threads still run then, so that nothing is flushed that was removed already.
+pub fn embedded_main(
+    input: impl Read + Send + 'static,
+    mut output: impl Write,
+    mut log: impl Write,
+) -> u8 {
+    let mut input = BufReader::new(input);
+    let started = read_order(&mut input).and_then(|order| Ok((start(&order)?, order)));
+    let (cluster, order) = match started {
+        Ok(started) => started,
+        Err(words) => {
+            let _ = writeln!(log, "the embedded cluster did not start: {words}");
+            let _ = answer(&mut output, &Answer::Failed { words });
+            return NOT_STARTED;
+        }
+    };
+    let ready = Answer::Ready {
+        bootstrap_servers: cluster.bootstrap_servers(),
+    };
+    // A parent that does not listen any more has closed the other pipe as well.
+    let _ = answer(&mut output, &ready);
+    let (cluster, mut status) = serve(cluster, until_the_end_of(input), &mut log);
+    match order.data {
+        DataAtEnd::Keep => {
+            if let Err(failure) = cluster.stop() {
+                let _ = writeln!(log, "{failure}");
+                status = NODE_FAILED;
+            }
+        }
+        DataAtEnd::Remove => {
+            std::mem::forget(cluster);
+            if let Err(error) = remove(&order.data_dir) {
+                let _ = writeln!(log, "cannot remove {}: {error}", order.data_dir.display());
+                status = status.max(DATA_LEFT);
+            }
+        }
+    }
+    status
+}
+
+fn read_order(input: &mut impl BufRead) -> Result<Order, String> {
+    let mut line = String::new();
+    let limit = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
+    input
+        .take(limit)
+        .read_line(&mut line)
+        .map_err(|error| error.to_string())?;
+    serde_json::from_str(&line).map_err(|error| format!("no valid order: {error}"))
+}
+
+fn start(order: &Order) -> Result<ClusterHandle, String> {
+    let mut config = ClusterConfig::new(&order.data_dir).with_nodes(order.nodes);
+    config.seed = order.seed;
+    for (name, value) in &order.settings {
+        config = config.with_setting(name, value);
+    }
+    if let Some(first) = order.first_port {
+        let port = |index: u16| {
+            let port = first
+                .checked_add(index)
+                .ok_or("the ports run beyond 65535")?;
+            Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
+        };
+        let addresses: Result<Vec<SocketAddr>, &str> = (0..order.nodes).map(port).collect();
+        config.listen = Listen::Addresses(addresses?);
+    }
+    if order.data == DataAtEnd::Remove {
+        // What is removed at the end must not be somebody else's.
+        let dir = &order.data_dir;
+        let cannot = |error: io::Error| format!("cannot use {}: {error}", dir.display());
+        if fs::read_dir(dir).map_err(cannot)?.next().is_some() {
+            return Err(format!("{} is not empty", dir.display()));
+        }
+    }
+    Cluster::start(config).map_err(|error| {
+        if order.data == DataAtEnd::Remove {
+            let _ = remove(&order.data_dir);
+        }
+        error.to_string()
+    })
+}
+
+fn answer(output: &mut impl Write, answer: &Answer) -> io::Result<()> {
+    let mut line = serde_json::to_vec(answer)?;
+    line.push(b'\n');
+    output.write_all(&line)?;
+    output.flush()
+}
+
+/// A channel that closes when the input does. Bytes that still come mean nothing.
+fn until_the_end_of(mut input: impl Read + Send + 'static) -> Receiver<()> {
+    let (open, closed) = channel::<()>();
+    let wait = move || {
+        let _ = io::copy(&mut input, &mut io::sink());
+        drop(open);
+    };
+    // Without a thread the channel closes at once, and the cluster ends in order.
+    let _ = std::thread::Builder::new()
+        .name("parent-watch".to_owned())
+        .spawn(wait);
+    closed
+}
+
+fn serve(
+    mut cluster: ClusterHandle,
+    closed: Receiver<()>,
+    log: &mut impl Write,
+) -> (ClusterHandle, u8) {
+    while closed.recv_timeout(FAILURE_LOOK) == Err(RecvTimeoutError::Timeout) {
+        if let Some(failure) = cluster.failures().first() {
+            let _ = writeln!(log, "{failure}");
+            return (cluster, NODE_FAILED);
+        }
+    }
+    (cluster, GOOD)
+}
+
+/// Removes a directory while nodes may still write into it.
+fn remove(dir: &Path) -> io::Result<()> {
+    let mut result = Ok(());
+    for _ in 0..REMOVE_ATTEMPTS {
+        result = fs::remove_dir_all(dir);
+        match &result {
+            Ok(()) => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(_) => {}
+        }
+    }
+    result
+}

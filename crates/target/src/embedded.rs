@@ -1,0 +1,501 @@
+//! The parent's side of an embedded cluster: a child process of the same binary.
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use kgauge_client::{ClientConfig, ConfigError, Interrupt};
+use rustix::event::{PollFd, PollFlags, poll};
+
+use crate::log_tail::log_tail;
+use crate::messages::{Answer, DataAtEnd, LINE_BYTES_MAX, Order};
+use crate::spec::EmbeddedSpec;
+
+/// The longest wait during which an interrupt is not looked at.
+const WAIT_SLICE: Duration = Duration::from_millis(100);
+
+/// How a child is started.
+#[derive(Debug, Clone)]
+pub struct EmbeddedCommand {
+    /// The program, usually this very one.
+    pub program: PathBuf,
+    /// The arguments that make it call [`crate::embedded_main`].
+    pub arguments: Vec<OsString>,
+}
+
+impl EmbeddedCommand {
+    /// This very program with these arguments.
+    pub fn this_program<A: Into<OsString>>(
+        arguments: impl IntoIterator<Item = A>,
+    ) -> io::Result<EmbeddedCommand> {
+        let arguments = arguments.into_iter().map(Into::into).collect();
+        Ok(EmbeddedCommand {
+            program: std::env::current_exe()?,
+            arguments,
+        })
+    }
+}
+
+/// Everything that a start needs to know beside the spec.
+#[derive(Debug, Clone)]
+pub struct EmbeddedSetup {
+    /// How the child is started.
+    pub command: EmbeddedCommand,
+    /// Where the data lies. Without `keep_data` it must not be there before: it is made, and
+    /// removed at the end.
+    pub data_dir: PathBuf,
+    /// Whether the data stays.
+    pub keep_data: bool,
+    /// The file for everything that the child says.
+    pub log_file: PathBuf,
+    /// The first node's port; the others follow it. `None` takes free ones.
+    pub first_port: Option<u16>,
+    /// Start of all randomness in the cluster.
+    pub seed: u64,
+    /// How long start and stop may take each.
+    pub time_limit: Duration,
+}
+
+/// A running embedded cluster. Dropping it stops and reaps the child.
+#[derive(Debug)]
+pub struct EmbeddedTarget {
+    child: Option<Child>,
+    output: ChildStdout,
+    pid: u32,
+    config: ClientConfig,
+    nodes: u16,
+    data_dir: PathBuf,
+    keep_data: bool,
+    log_file: PathBuf,
+    time_limit: Duration,
+}
+
+/// Why an embedded cluster did not start, or ended too early.
+#[derive(Debug, thiserror::Error)]
+pub enum EmbeddedError {
+    /// A file or directory that it needs cannot be made.
+    #[error("cannot make {}: {error}", path.display())]
+    File {
+        /// The file or directory.
+        path: PathBuf,
+        /// The operating system's words.
+        error: io::Error,
+    },
+    /// The process cannot be started.
+    #[error("cannot start {} for the embedded cluster: {error}", program.display())]
+    Spawn {
+        /// The program.
+        program: PathBuf,
+        /// The operating system's words.
+        error: io::Error,
+    },
+    /// The child says why it did not start.
+    #[error("the embedded cluster did not start: {words}")]
+    Refused {
+        /// Its words.
+        words: String,
+    },
+    /// The child said nothing in time.
+    #[error(
+        "the embedded cluster was not ready within {:.0} s{}",
+        waited.as_secs_f64(),
+        log_words(log)
+    )]
+    TimedOut {
+        /// How long was waited.
+        waited: Duration,
+        /// The last lines of its log.
+        log: String,
+    },
+    /// The child ended by itself.
+    #[error("the embedded cluster ended by itself ({status}){}", log_words(log))]
+    Ended {
+        /// How.
+        status: String,
+        /// The last lines of its log.
+        log: String,
+    },
+    /// The child answered with something else than it should.
+    #[error("the embedded cluster answered \"{line}\"{}", log_words(log))]
+    Nonsense {
+        /// The beginning of what it said.
+        line: String,
+        /// The last lines of its log.
+        log: String,
+    },
+    /// The child gave addresses that are none.
+    #[error("the embedded cluster gave addresses that cannot be used: {0}")]
+    Addresses(#[source] ConfigError),
+    /// Talking to the child failed.
+    #[error("cannot talk to the embedded cluster: {error}{}", log_words(log))]
+    Pipe {
+        /// The operating system's words.
+        error: io::Error,
+        /// The last lines of its log.
+        log: String,
+    },
+    /// The child did not end when it was told to, and was killed.
+    #[error("the embedded cluster did not end within {:.0} s and was killed", waited.as_secs_f64())]
+    Killed {
+        /// How long was waited.
+        waited: Duration,
+    },
+    /// The data could not be removed.
+    #[error("cannot remove the embedded cluster's data in {}: {error}", path.display())]
+    DataLeft {
+        /// Where it still lies.
+        path: PathBuf,
+        /// The operating system's words.
+        error: io::Error,
+    },
+    /// Somebody raised the interrupt.
+    #[error("interrupted while the embedded cluster was starting")]
+    Interrupted,
+}
+
+fn log_words(log: &str) -> String {
+    if log.is_empty() {
+        String::new()
+    } else {
+        format!("; the last lines of its log:\n{log}")
+    }
+}
+
+impl EmbeddedError {
+    /// What the user can do about it.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            EmbeddedError::File { .. } | EmbeddedError::Refused { .. } => {
+                "check the directory for its data, its free space, and the ports"
+            }
+            EmbeddedError::Spawn { .. } => "check that kgauge's own program file is still there",
+            EmbeddedError::TimedOut { .. } => "the machine may be overloaded: try again",
+            EmbeddedError::Ended { .. }
+            | EmbeddedError::Nonsense { .. }
+            | EmbeddedError::Addresses(_)
+            | EmbeddedError::Pipe { .. } => {
+                "look at its log; a full disk and a lack of memory end it like this"
+            }
+            EmbeddedError::Killed { .. } => "nothing needs to be done",
+            EmbeddedError::DataLeft { .. } => "remove the directory by hand",
+            EmbeddedError::Interrupted => "run it again",
+        }
+    }
+}
+
+impl EmbeddedTarget {
+    /// Starts a child and waits until all of its nodes serve.
+    pub fn start(
+        spec: &EmbeddedSpec,
+        setup: &EmbeddedSetup,
+        interrupt: &Interrupt,
+    ) -> Result<EmbeddedTarget, EmbeddedError> {
+        let start = Instant::now();
+        make_parent(&setup.data_dir)?;
+        make_parent(&setup.log_file)?;
+        if !setup.keep_data {
+            // Only a directory that was made here may be removed at the end.
+            fs::create_dir(&setup.data_dir).map_err(|error| EmbeddedError::File {
+                path: setup.data_dir.clone(),
+                error,
+            })?;
+        }
+        let mut child = spawn(setup).inspect_err(|_| {
+            if !setup.keep_data {
+                let _ = fs::remove_dir(&setup.data_dir);
+            }
+        })?;
+        let pid = child.id();
+        let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            let _ = child.kill();
+            let _ = child.wait();
+            let error = io::ErrorKind::BrokenPipe.into();
+            return Err(EmbeddedError::Pipe {
+                error,
+                log: String::new(),
+            });
+        };
+        // From here on dropping the target ends and reaps the child.
+        let mut target = EmbeddedTarget {
+            child: None,
+            output,
+            pid,
+            config: ClientConfig::new(Vec::new()),
+            nodes: spec.nodes,
+            data_dir: setup.data_dir.clone(),
+            keep_data: setup.keep_data,
+            log_file: setup.log_file.clone(),
+            time_limit: setup.time_limit,
+        };
+        let sent = write_order(&mut input, spec, setup);
+        child.stdin = Some(input);
+        target.child = Some(child);
+        // A child that ended before it read its order says why in its answer or by its end.
+        if let Err(error) = sent
+            && error.kind() != io::ErrorKind::BrokenPipe
+        {
+            return Err(EmbeddedError::Pipe {
+                error,
+                log: target.log_tail(),
+            });
+        }
+        let line = target.read_answer(start + setup.time_limit, start, interrupt)?;
+        target.config = match serde_json::from_str(&line) {
+            Ok(Answer::Ready { bootstrap_servers }) => {
+                ClientConfig::from_servers(&bootstrap_servers).map_err(EmbeddedError::Addresses)?
+            }
+            Ok(Answer::Failed { words }) => return Err(EmbeddedError::Refused { words }),
+            Err(_) => {
+                let line = line
+                    .chars()
+                    .take(200)
+                    .collect::<String>()
+                    .escape_debug()
+                    .to_string();
+                return Err(EmbeddedError::Nonsense {
+                    line,
+                    log: target.log_tail(),
+                });
+            }
+        };
+        Ok(target)
+    }
+
+    /// How to reach it.
+    pub fn config(&self) -> &ClientConfig {
+        &self.config
+    }
+
+    /// The child's process id.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// How many nodes it has.
+    pub fn nodes(&self) -> u16 {
+        self.nodes
+    }
+
+    /// Where its data lies.
+    pub fn data_dir(&self) -> &Path {
+        &self.data_dir
+    }
+
+    /// The file with everything that it said.
+    pub fn log_file(&self) -> &Path {
+        &self.log_file
+    }
+
+    /// The last lines of its log.
+    pub fn log_tail(&self) -> String {
+        log_tail(&self.log_file)
+    }
+
+    /// Whether it still runs; if not, how it ended.
+    pub fn check(&mut self) -> Result<(), EmbeddedError> {
+        let ended = match self.child.as_mut().map(Child::try_wait) {
+            Some(Ok(Some(status))) => words(status),
+            Some(_) => return Ok(()),
+            None => "it was stopped".to_owned(),
+        };
+        Err(EmbeddedError::Ended {
+            status: ended,
+            log: self.log_tail(),
+        })
+    }
+
+    /// Ends the cluster, waits for the child, and makes sure that its data is gone unless it is to
+    /// be kept. A child that does not end in time is killed.
+    pub fn stop(mut self) -> Result<(), EmbeddedError> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), EmbeddedError> {
+        let Some(mut child) = self.child.take() else {
+            return Ok(());
+        };
+        let start = Instant::now();
+        drop(child.stdin.take());
+        let ended_itself = self.wait_for_end(start + self.time_limit);
+        if !ended_itself {
+            let _ = child.kill();
+        }
+        let status = child.wait();
+        let removed = self.remove_data();
+        if !ended_itself {
+            return Err(EmbeddedError::Killed {
+                waited: start.elapsed(),
+            });
+        }
+        match status {
+            Ok(status) if status.success() => removed,
+            Ok(status) => Err(EmbeddedError::Ended {
+                status: words(status),
+                log: self.log_tail(),
+            }),
+            Err(error) => Err(EmbeddedError::Pipe {
+                error,
+                log: self.log_tail(),
+            }),
+        }
+    }
+
+    /// The child removes its data itself; after a violent end the parent does.
+    fn remove_data(&self) -> Result<(), EmbeddedError> {
+        if self.keep_data {
+            return Ok(());
+        }
+        match fs::remove_dir_all(&self.data_dir) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(EmbeddedError::DataLeft {
+                path: self.data_dir.clone(),
+                error,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until the child's output closes, which it does when the child ends.
+    fn wait_for_end(&mut self, deadline: Instant) -> bool {
+        let mut scrap = [0u8; 512];
+        while let Ok(readable) = wait_readable(&self.output, deadline) {
+            if readable && matches!(self.output.read(&mut scrap), Ok(0) | Err(_)) {
+                return true;
+            }
+            if Instant::now() >= deadline {
+                return false;
+            }
+        }
+        false
+    }
+
+    fn read_answer(
+        &mut self,
+        deadline: Instant,
+        start: Instant,
+        interrupt: &Interrupt,
+    ) -> Result<String, EmbeddedError> {
+        let mut line = Vec::new();
+        let mut bytes = [0u8; 4096];
+        loop {
+            let pipe = |error, log| EmbeddedError::Pipe { error, log };
+            if interrupt.is_raised() {
+                return Err(EmbeddedError::Interrupted);
+            }
+            if Instant::now() >= deadline {
+                let waited = start.elapsed();
+                return Err(EmbeddedError::TimedOut {
+                    waited,
+                    log: self.log_tail(),
+                });
+            }
+            let slice = deadline.min(Instant::now() + WAIT_SLICE);
+            if !wait_readable(&self.output, slice).map_err(|error| pipe(error, String::new()))? {
+                continue;
+            }
+            match self.output.read(&mut bytes) {
+                Ok(0) => return Err(self.ended_early()),
+                Ok(count) => line.extend_from_slice(&bytes[..count]),
+                Err(error) => return Err(pipe(error, self.log_tail())),
+            }
+            if line.contains(&b'\n') || line.len() > LINE_BYTES_MAX {
+                return Ok(String::from_utf8_lossy(&line).trim_end().to_owned());
+            }
+        }
+    }
+
+    fn ended_early(&mut self) -> EmbeddedError {
+        let status = self.child.as_mut().map(Child::wait);
+        let status = match status {
+            Some(Ok(status)) => words(status),
+            _ => "nobody knows how".to_owned(),
+        };
+        EmbeddedError::Ended {
+            status,
+            log: self.log_tail(),
+        }
+    }
+}
+
+impl Drop for EmbeddedTarget {
+    fn drop(&mut self) {
+        let _ = self.end();
+    }
+}
+
+fn make_parent(path: &Path) -> Result<(), EmbeddedError> {
+    let Some(parent) = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+    else {
+        return Ok(());
+    };
+    fs::create_dir_all(parent).map_err(|error| EmbeddedError::File {
+        path: parent.to_owned(),
+        error,
+    })
+}
+
+fn spawn(setup: &EmbeddedSetup) -> Result<Child, EmbeddedError> {
+    let log = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&setup.log_file);
+    let log = log.map_err(|error| EmbeddedError::File {
+        path: setup.log_file.clone(),
+        error,
+    })?;
+    Command::new(&setup.command.program)
+        .args(&setup.command.arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(log)
+        // Ctrl-C goes to the terminal's whole group; only the parent decides about the child.
+        .process_group(0)
+        .spawn()
+        .map_err(|error| EmbeddedError::Spawn {
+            program: setup.command.program.clone(),
+            error,
+        })
+}
+
+fn write_order(
+    input: &mut impl Write,
+    spec: &EmbeddedSpec,
+    setup: &EmbeddedSetup,
+) -> io::Result<()> {
+    let order = Order {
+        nodes: spec.nodes,
+        settings: spec.settings.clone(),
+        data_dir: std::path::absolute(&setup.data_dir)?,
+        data: if setup.keep_data {
+            DataAtEnd::Keep
+        } else {
+            DataAtEnd::Remove
+        },
+        first_port: setup.first_port,
+        seed: setup.seed,
+    };
+    let mut line = serde_json::to_vec(&order)?;
+    line.push(b'\n');
+    input.write_all(&line)
+}
+
+/// Whether bytes, or the end, can be read before `deadline`.
+fn wait_readable(output: &ChildStdout, deadline: Instant) -> io::Result<bool> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    let left = left.try_into().map_err(|_| io::ErrorKind::InvalidInput)?;
+    match poll(&mut [PollFd::new(output, PollFlags::IN)], Some(&left)) {
+        Ok(count) => Ok(count > 0),
+        Err(rustix::io::Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `exit status: 4` or `signal: 9 (SIGKILL)`.
+fn words(status: ExitStatus) -> String {
+    status.to_string()
+}

@@ -1,0 +1,164 @@
+//! What a target says about itself, as far as it bears on figures.
+
+use std::collections::BTreeMap;
+
+use kgauge_client::admin::{ConfigResource, ConfigsError};
+use kgauge_client::cluster::Broker;
+use kgauge_client::release::ReleaseGuess;
+use kgauge_client::{CallError, Cluster, ClusterError};
+use kgauge_scenario::{ClusterFacts, TargetKind};
+
+use crate::existing::is_same_machine;
+
+/// Broker settings that bear on throughput, latency or safety.
+const SETTINGS: &[&str] = &[
+    "auto.create.topics.enable",
+    "background.threads",
+    "compression.type",
+    "default.replication.factor",
+    "flush.messages",
+    "flush.ms",
+    "group.initial.rebalance.delay.ms",
+    "inter.broker.protocol.version",
+    "log.cleaner.threads",
+    "log.dir",
+    "log.dirs",
+    "log.flush.interval.messages",
+    "log.flush.interval.ms",
+    "log.flush.scheduler.interval.ms",
+    "log.index.interval.bytes",
+    "log.message.timestamp.type",
+    "log.retention.bytes",
+    "log.retention.hours",
+    "log.retention.ms",
+    "log.segment.bytes",
+    "log.segment.preallocate",
+    "message.max.bytes",
+    "min.insync.replicas",
+    "num.io.threads",
+    "num.network.threads",
+    "num.partitions",
+    "num.replica.fetchers",
+    "queued.max.requests",
+    "replica.fetch.max.bytes",
+    "replica.fetch.min.bytes",
+    "replica.fetch.wait.max.ms",
+    "replica.lag.time.max.ms",
+    "socket.receive.buffer.bytes",
+    "socket.request.max.bytes",
+    "socket.send.buffer.bytes",
+    "unclean.leader.election.enable",
+];
+
+/// A target's own words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetFacts {
+    /// What kind of target it is.
+    pub kind: TargetKind,
+    /// Kafka's cluster id; clusters before 0.10.1 have none.
+    pub cluster_id: Option<String>,
+    /// The addresses that were asked first.
+    pub bootstrap_servers: Vec<String>,
+    /// Whether all brokers run on this machine.
+    pub same_machine: Option<bool>,
+    /// The release, as far as the brokers' answers tell it.
+    pub version: Option<String>,
+    /// Its brokers, sorted by id.
+    pub brokers: Vec<BrokerFacts>,
+    /// What could not be found out, and why.
+    pub missing: Vec<String>,
+}
+
+/// A broker's own words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokerFacts {
+    /// Its id.
+    pub id: i32,
+    /// Its advertised address.
+    pub address: String,
+    /// Its rack.
+    pub rack: Option<String>,
+    /// The settings in force that bear on figures, as far as it tells them.
+    pub settings: BTreeMap<String, String>,
+}
+
+impl TargetFacts {
+    /// Asks every broker of a cluster.
+    pub(crate) fn gather(
+        kind: TargetKind,
+        cluster: &mut Cluster,
+    ) -> Result<TargetFacts, ClusterError> {
+        cluster.refresh(&[])?;
+        let metadata = cluster.metadata().clone();
+        let mut missing = Vec::new();
+        let mut versions = Vec::new();
+        let mut brokers = Vec::new();
+        for broker in &metadata.brokers {
+            let answers = cluster.api_versions(broker.id)?;
+            let guess = ReleaseGuess::from_api_versions(&answers).to_string();
+            if !versions.contains(&guess) {
+                versions.push(guess);
+            }
+            brokers.push(broker_facts(cluster, broker, &mut missing)?);
+        }
+        let addresses: Vec<_> = metadata
+            .brokers
+            .into_iter()
+            .map(|broker| broker.address)
+            .collect();
+        let servers = &cluster.config().bootstrap_servers;
+        Ok(TargetFacts {
+            kind,
+            cluster_id: metadata.cluster_id,
+            bootstrap_servers: servers.iter().map(ToString::to_string).collect(),
+            same_machine: is_same_machine(&addresses),
+            version: match kind {
+                TargetKind::Embedded => Some(format!("kgauge {}", env!("CARGO_PKG_VERSION"))),
+                // Brokers of different releases are all told.
+                _ => Some(versions.join(" and ")).filter(|words| !words.is_empty()),
+            },
+            brokers,
+            missing,
+        })
+    }
+
+    /// What a plan has to know.
+    pub fn for_plan(&self) -> ClusterFacts {
+        ClusterFacts {
+            cluster_id: self.cluster_id.clone().unwrap_or_default(),
+            brokers: u32::try_from(self.brokers.len()).unwrap_or(u32::MAX),
+            kind: self.kind,
+            version: self.version.clone(),
+        }
+    }
+}
+
+fn broker_facts(
+    cluster: &mut Cluster,
+    broker: &Broker,
+    missing: &mut Vec<String>,
+) -> Result<BrokerFacts, ClusterError> {
+    let mut settings = BTreeMap::new();
+    match cluster.describe_configs(ConfigResource::Broker(broker.id)) {
+        Ok(entries) => {
+            for entry in entries {
+                let wanted = !entry.is_sensitive && SETTINGS.contains(&entry.name.as_str());
+                if let (true, Some(value)) = (wanted, entry.value) {
+                    settings.insert(entry.name, value);
+                }
+            }
+        }
+        Err(ConfigsError::Cluster(ClusterError::Call(error @ CallError::Unsupported { .. }))) => {
+            missing.push(format!("settings of broker {}: {error}", broker.id));
+        }
+        // A cluster that keeps its settings to itself can be measured all the same.
+        Err(ConfigsError::Cluster(error)) => return Err(error),
+        Err(error) => missing.push(error.to_string()),
+    }
+    Ok(BrokerFacts {
+        id: broker.id,
+        address: broker.address.to_string(),
+        rack: broker.rack.clone(),
+        settings,
+    })
+}

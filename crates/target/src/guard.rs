@@ -1,0 +1,208 @@
+//! What a run may touch on a target: topics and groups that carry its name, made by itself, and
+//! nothing else. What was made is deleted again.
+
+use kgauge_client::admin::{CreateTopicError, DeleteGroupError, DeleteTopicError, NewTopic};
+use kgauge_client::{ClientConfig, Cluster};
+
+/// Kafka's limit for the names of topics.
+const NAME_BYTES_MAX: usize = 249;
+
+/// A run id long enough for anybody leaves this much to the labels.
+const RUN_ID_BYTES_MAX: usize = 100;
+
+/// Everything that a run makes begins with it.
+const PREFIX: &str = "kgauge";
+
+/// A topic that a run wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopicWish {
+    /// What it is for, such as the trial's and the repeat's number: the end of its name.
+    pub label: String,
+    /// How many partitions it gets.
+    pub partitions: i32,
+    /// How many replicas each of them gets.
+    pub replication_factor: i16,
+    /// Topic settings.
+    pub configs: Vec<(String, String)>,
+}
+
+/// A run id that cannot stand in the name of a topic.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "run id {run_id:?} cannot be part of a topic's name: it must have 1 to {RUN_ID_BYTES_MAX} of the \
+     characters a-z, A-Z, 0-9 and -"
+)]
+pub struct RunNameError {
+    /// The id.
+    pub run_id: String,
+}
+
+/// Something that the run made and could not delete.
+#[derive(Debug, thiserror::Error)]
+pub enum Leftover {
+    /// A topic.
+    #[error(transparent)]
+    Topic(#[from] DeleteTopicError),
+    /// A consumer group.
+    #[error(transparent)]
+    Group(#[from] DeleteGroupError),
+}
+
+impl Leftover {
+    /// What the user can do about it.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            Leftover::Topic(error) => error.cure(),
+            Leftover::Group(error) => error.cure(),
+        }
+    }
+}
+
+/// Knows what a run has made. Dropping it deletes what is left, as well as it can.
+#[derive(Debug)]
+pub struct TopicGuard {
+    config: ClientConfig,
+    run_id: String,
+    topics: Vec<String>,
+    groups: Vec<String>,
+}
+
+impl TopicGuard {
+    /// A guard for a run on the cluster that `config` reaches. Nothing is asked of it yet.
+    pub fn new(config: ClientConfig, run_id: &str) -> Result<TopicGuard, RunNameError> {
+        let fits = (1..=RUN_ID_BYTES_MAX).contains(&run_id.len())
+            && run_id
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '-');
+        if !fits {
+            return Err(RunNameError {
+                run_id: run_id.to_owned(),
+            });
+        }
+        Ok(TopicGuard {
+            config,
+            run_id: run_id.to_owned(),
+            topics: Vec::new(),
+            groups: Vec::new(),
+        })
+    }
+
+    /// The name of the run's topic or group of this label.
+    pub fn name(&self, label: &str) -> String {
+        let mut name = format!("{PREFIX}-{}-", self.run_id);
+        // Dots and underscores are allowed, but Kafka's metrics confuse them with each other.
+        name.extend(
+            label
+                .chars()
+                .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }),
+        );
+        name.truncate(NAME_BYTES_MAX);
+        name
+    }
+
+    /// Makes a topic and waits until it can be used. One that exists already is an error and stays
+    /// untouched.
+    pub fn create(
+        &mut self,
+        cluster: &mut Cluster,
+        wish: &TopicWish,
+    ) -> Result<String, CreateTopicError> {
+        let name = self.name(&wish.label);
+        let topic = NewTopic {
+            name: name.clone(),
+            partitions: wish.partitions,
+            replication_factor: wish.replication_factor,
+            configs: wish.configs.clone(),
+        };
+        let created = cluster.create_topic(&topic);
+        let is_ours = created
+            .as_ref()
+            .map_or_else(CreateTopicError::may_exist, |()| true);
+        if is_ours && !self.topics.contains(&name) {
+            self.topics.push(name.clone());
+        }
+        created.map(|()| name)
+    }
+
+    /// A name for a consumer group, which the run's end deletes.
+    pub fn group(&mut self, label: &str) -> String {
+        let name = self.name(label);
+        if !self.groups.contains(&name) {
+            self.groups.push(name.clone());
+        }
+        name
+    }
+
+    /// The topics that the run has made and not deleted yet.
+    pub fn topics(&self) -> &[String] {
+        &self.topics
+    }
+
+    /// Deletes one topic that the run has made. Any other stays untouched, without an error.
+    pub fn delete(&mut self, cluster: &mut Cluster, name: &str) -> Result<(), DeleteTopicError> {
+        let Some(index) = self.topics.iter().position(|topic| topic == name) else {
+            return Ok(());
+        };
+        cluster.delete_topic(name)?;
+        self.topics.remove(index);
+        Ok(())
+    }
+
+    /// Deletes everything that the run has made, and tells what could not be deleted.
+    pub fn delete_all(mut self, cluster: &mut Cluster) -> Vec<Leftover> {
+        self.delete_rest(cluster)
+    }
+
+    /// Leaves everything where it is; gives the names of the topics.
+    pub fn keep(mut self) -> Vec<String> {
+        self.groups.clear();
+        std::mem::take(&mut self.topics)
+    }
+
+    fn delete_rest(&mut self, cluster: &mut Cluster) -> Vec<Leftover> {
+        let mut left = Vec::new();
+        for topic in std::mem::take(&mut self.topics) {
+            left.extend(cluster.delete_topic(&topic).err().map(Leftover::from));
+        }
+        for group in std::mem::take(&mut self.groups) {
+            left.extend(cluster.delete_group(&group).err().map(Leftover::from));
+        }
+        left
+    }
+}
+
+impl Drop for TopicGuard {
+    fn drop(&mut self) {
+        if self.topics.is_empty() && self.groups.is_empty() {
+            return;
+        }
+        // Nobody is left to tell, and whoever drops is in a hurry.
+        if let Ok(mut cluster) = Cluster::bootstrap(self.config.clone()) {
+            self.delete_rest(&mut cluster);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard(run_id: &str) -> Result<TopicGuard, RunNameError> {
+        TopicGuard::new(ClientConfig::from_servers("a:1").unwrap(), run_id)
+    }
+
+    #[test]
+    fn names_carry_the_run_id_and_are_valid_for_kafka() {
+        let guard = guard("20261120-101500-5f3a").unwrap();
+        assert_eq!(guard.name("0001.00"), "kgauge-20261120-101500-5f3a-0001-00");
+        assert_eq!(guard.name("a/ü_b"), "kgauge-20261120-101500-5f3a-a---b");
+        assert_eq!(guard.name(&"x".repeat(500)).len(), 249);
+    }
+
+    #[test]
+    fn run_ids_that_fit_no_topic_are_refused() {
+        for run_id in ["", "a b", "a/b", "ü", &"x".repeat(101)] {
+            assert!(guard(run_id).is_err(), "{run_id}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The last lines of a log file, for errors.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+const LINES_MAX: usize = 15;
+const BYTES_MAX: u64 = 16 * 1024;
+
+/// The last lines of the file, made printable; empty if there is none.
+pub(crate) fn log_tail(path: &Path) -> String {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|mut file| {
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(BYTES_MAX)))?;
+        file.take(BYTES_MAX).read_to_end(&mut bytes)
+    });
+    if read.is_err() {
+        return String::new();
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let last = &lines[lines.len().saturating_sub(LINES_MAX)..];
+    let printable = |line: &&str| {
+        line.chars()
+            .map(|c| if c.is_control() && c != '\t' { '?' } else { c })
+            .collect::<String>()
+    };
+    last.iter().map(printable).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_shown_without_control_characters() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        assert_eq!(log_tail(&path), "");
+        let text: String = (0..100)
+            .map(|number| format!("line {number}\n\n"))
+            .collect();
+        std::fs::write(&path, text + "\x1b[31mred\n").unwrap();
+        let tail = log_tail(&path);
+        assert_eq!(tail.lines().count(), LINES_MAX);
+        assert!(
+            tail.starts_with("line 86\n") && tail.ends_with("?[31mred"),
+            "{tail}"
+        );
+        std::fs::write(&path, vec![b'x'; 100_000]).unwrap();
+        assert_eq!(log_tail(&path).len(), 16 * 1024);
+    }
+}

@@ -1,0 +1,53 @@
+//! What parent and child of an embedded cluster say to each other: one line of JSON each way.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// The longest line that either side takes.
+pub(crate) const LINE_BYTES_MAX: usize = 1 << 20;
+
+/// The parent's line: what cluster to start.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Order {
+    /// Number of nodes.
+    pub(crate) nodes: u16,
+    /// Broker settings under Kafka's names.
+    pub(crate) settings: BTreeMap<String, String>,
+    /// Where the data lies.
+    pub(crate) data_dir: PathBuf,
+    /// What becomes of it at the end.
+    pub(crate) data: DataAtEnd,
+    /// The first node's port; the others follow it. `None` takes free ones.
+    pub(crate) first_port: Option<u16>,
+    /// Start of all randomness in the cluster.
+    pub(crate) seed: u64,
+}
+
+/// What becomes of an embedded cluster's data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum DataAtEnd {
+    /// The parent has made the directory, and the child removes it.
+    Remove,
+    /// It stays; it may have been there before.
+    Keep,
+}
+
+/// The child's line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Answer {
+    /// All nodes serve.
+    Ready {
+        /// As clients take them.
+        bootstrap_servers: String,
+    },
+    /// Nothing was started.
+    Failed {
+        /// Why.
+        words: String,
+    },
+}

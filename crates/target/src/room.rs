@@ -1,0 +1,170 @@
+//! Whether the target's disks have room for what a run writes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kgauge_client::admin::LogDirsError;
+use kgauge_client::{CallError, Cluster, ClusterError};
+
+/// A disk keeps this part of its free space for everybody else.
+const SPARE_PART: u64 = 20;
+
+/// Room on one disk of the target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Room {
+    /// The broker whose disk it is; `None` if all brokers share it.
+    pub broker_id: Option<i32>,
+    /// The directory.
+    pub path: String,
+    /// What is free in it; `None` if nobody tells.
+    pub free_bytes: Option<u64>,
+}
+
+/// A disk is too small.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "not enough room on the target's disk: {} has {free_bytes} bytes free, the run needs {} bytes \
+     there{}",
+    place(room),
+    needed_bytes,
+    " and a twentieth of the free space is left alone"
+)]
+pub struct NotEnoughRoom {
+    /// Where.
+    pub room: Room,
+    /// What is free there.
+    pub free_bytes: u64,
+    /// What the run writes there.
+    pub needed_bytes: u64,
+}
+
+fn place(room: &Room) -> String {
+    match room.broker_id {
+        Some(id) => format!("{} of broker {id}", room.path),
+        None => room.path.clone(),
+    }
+}
+
+/// Bytes that this process may still write on the file system of `path`, or of its nearest parent
+/// that exists.
+pub fn free_bytes(path: &Path) -> std::io::Result<u64> {
+    let absolute = std::path::absolute(path)?;
+    let existing: Option<PathBuf> = absolute
+        .ancestors()
+        .find_map(|parent| fs::canonicalize(parent).ok());
+    let facts = rustix::fs::statvfs(existing.unwrap_or(absolute))?;
+    Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
+}
+
+/// The disks of an existing cluster, as its brokers tell them (since Kafka 3.3).
+pub(crate) fn of_cluster(cluster: &mut Cluster) -> Result<Vec<Room>, LogDirsError> {
+    let ids: Vec<i32> = cluster
+        .metadata()
+        .brokers
+        .iter()
+        .map(|broker| broker.id)
+        .collect();
+    let mut rooms = Vec::new();
+    for broker_id in ids {
+        let unknown = Room {
+            broker_id: Some(broker_id),
+            path: "its log directory".to_owned(),
+            free_bytes: None,
+        };
+        match cluster.describe_log_dirs(broker_id, Some(&[])) {
+            Ok(dirs) => rooms.extend(dirs.into_iter().map(|dir| Room {
+                broker_id: Some(broker_id),
+                path: dir.path,
+                free_bytes: dir.usable_bytes,
+            })),
+            Err(error) if is_kept_secret(&error.error) => rooms.push(unknown),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(rooms)
+}
+
+/// Too old to tell, or not willing to tell us.
+fn is_kept_secret(error: &ClusterError) -> bool {
+    matches!(
+        error,
+        ClusterError::Call(CallError::Unsupported { .. }) | ClusterError::Refused { .. }
+    )
+}
+
+/// Whether `bytes` (all copies together) fit, spread evenly over the brokers, or all on one disk if
+/// the brokers share it. Disks that nobody tells about are taken to be large enough.
+pub fn check_room(rooms: &[Room], bytes: u64) -> Result<(), NotEnoughRoom> {
+    let mut brokers: Vec<Option<i32>> = rooms.iter().map(|room| room.broker_id).collect();
+    brokers.sort_unstable();
+    brokers.dedup();
+    let needed_bytes = bytes.div_ceil(u64::try_from(brokers.len()).unwrap_or(1).max(1));
+    for broker in brokers {
+        // A broker puts each new partition into the directory with the fewest; which ones these
+        // will be is its own business, so its largest room counts.
+        let of_broker = rooms.iter().filter(|room| room.broker_id == broker);
+        let told: Option<Vec<(&Room, u64)>> = of_broker
+            .map(|room| Some((room, room.free_bytes?)))
+            .collect();
+        let largest = told.and_then(|told| told.into_iter().max_by_key(|&(_, free)| free));
+        if let Some((room, free_bytes)) = largest
+            && free_bytes - free_bytes / SPARE_PART < needed_bytes
+        {
+            return Err(NotEnoughRoom {
+                room: room.clone(),
+                free_bytes,
+                needed_bytes,
+            });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn room(broker_id: Option<i32>, free_bytes: Option<u64>) -> Room {
+        Room {
+            broker_id,
+            path: "/data".to_owned(),
+            free_bytes,
+        }
+    }
+
+    #[test]
+    fn bytes_are_spread_over_the_brokers() {
+        let rooms = [room(Some(1), Some(1000)), room(Some(2), Some(1000))];
+        assert_eq!(check_room(&rooms, 1900), Ok(()));
+        let error = check_room(&rooms, 1902).unwrap_err();
+        assert_eq!((error.needed_bytes, error.free_bytes), (951, 1000));
+        assert!(
+            error
+                .to_string()
+                .contains("/data of broker 1 has 1000 bytes free"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_shared_disk_takes_it_all() {
+        let rooms = [room(None, Some(1000))];
+        assert_eq!(check_room(&rooms, 950), Ok(()));
+        assert!(check_room(&rooms, 951).is_err());
+    }
+
+    #[test]
+    fn a_brokers_largest_directory_counts_and_unknown_ones_are_trusted() {
+        let two = [room(Some(1), Some(10)), room(Some(1), Some(1000))];
+        assert_eq!(check_room(&two, 900), Ok(()));
+        let unknown = [room(Some(1), None), room(Some(1), Some(10))];
+        assert_eq!(check_room(&unknown, 1 << 60), Ok(()));
+        assert_eq!(check_room(&[], 5), Ok(()));
+    }
+
+    #[test]
+    fn this_machine_tells_its_free_space() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(free_bytes(&dir.path().join("not/there")).unwrap() > 0);
+    }
+}

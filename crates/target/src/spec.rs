@@ -1,0 +1,266 @@
+//! What a user writes behind `--target`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use kgauge_broker::settings::check_node_config;
+use kgauge_client::{ClientConfig, ConfigError};
+
+/// Nodes that the embedded cluster may have.
+const NODES_MAX: u16 = 64;
+
+/// A target, as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TargetSpec {
+    /// kgauge's own cluster, made for the run.
+    Embedded(EmbeddedSpec),
+    /// A cluster that is there.
+    Existing(Box<ClientConfig>),
+}
+
+/// An embedded cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmbeddedSpec {
+    /// At least 1.
+    pub nodes: u16,
+    /// Broker settings under Kafka's names.
+    pub settings: BTreeMap<String, String>,
+}
+
+impl Default for EmbeddedSpec {
+    fn default() -> EmbeddedSpec {
+        EmbeddedSpec {
+            nodes: 1,
+            settings: BTreeMap::new(),
+        }
+    }
+}
+
+/// Why a text names no target.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetSpecError {
+    /// Nothing was written.
+    #[error("the target is empty: write embedded, embedded:NODES, host:port or a properties file")]
+    Empty,
+    /// `embedded:` with something else than a number of nodes.
+    #[error("target {text}: {nodes} is no number of nodes from 1 to {NODES_MAX}")]
+    Nodes {
+        /// The whole text.
+        text: String,
+        /// What stands where the number should.
+        nodes: String,
+    },
+    /// A setting without `=`, or one that the embedded cluster refuses.
+    #[error("target {text}: {words}")]
+    Setting {
+        /// The whole text.
+        text: String,
+        /// What is wrong.
+        words: String,
+    },
+    /// `kafka:VERSION`.
+    #[error(
+        "target {text} is not supported yet: start that Kafka by hand and give its address as \
+         host:port"
+    )]
+    NotYet {
+        /// The whole text.
+        text: String,
+    },
+    /// Something like `embeded`.
+    #[error("target {text}: did you mean {meant}?")]
+    Misspelt {
+        /// The whole text.
+        text: String,
+        /// What was probably meant.
+        meant: String,
+    },
+    /// A file that is not there.
+    #[error("target {}: there is no such file", path.display())]
+    NoFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Wrong addresses, or wrong settings in the file.
+    #[error("target {text} cannot be used:\n{error}")]
+    Config {
+        /// The whole text.
+        text: String,
+        /// All that is wrong.
+        #[source]
+        error: ConfigError,
+    },
+}
+
+impl TargetSpec {
+    /// Reads `embedded[:NODES][,key=value...]`, `host:port[,host:port...]`, or the path of a file
+    /// with client properties.
+    pub fn parse(text: &str) -> Result<TargetSpec, TargetSpecError> {
+        let text = text.trim();
+        let (first, settings) = text.split_once(',').unwrap_or((text, ""));
+        let (kind, rest) = match first.split_once(':') {
+            Some((kind, rest)) => (kind, Some(rest)),
+            None => (first, None),
+        };
+        match (kind, rest) {
+            ("", None) => Err(TargetSpecError::Empty),
+            ("embedded", nodes) => embedded(text, nodes, settings),
+            ("kafka", None) => Err(TargetSpecError::NotYet {
+                text: text.to_owned(),
+            }),
+            // kafka may also be the name of a host: kafka:9092 is an address.
+            ("kafka", Some(rest)) if rest.contains('.') || rest.is_empty() => {
+                Err(TargetSpecError::NotYet {
+                    text: text.to_owned(),
+                })
+            }
+            _ => existing(text),
+        }
+    }
+}
+
+fn embedded(
+    text: &str,
+    nodes: Option<&str>,
+    settings: &str,
+) -> Result<TargetSpec, TargetSpecError> {
+    let mut spec = EmbeddedSpec::default();
+    if let Some(nodes) = nodes {
+        let number = nodes
+            .parse()
+            .ok()
+            .filter(|number| (1..=NODES_MAX).contains(number));
+        spec.nodes = number.ok_or_else(|| TargetSpecError::Nodes {
+            text: text.to_owned(),
+            nodes: format!("\"{nodes}\""),
+        })?;
+    }
+    let wrong = |words: String| TargetSpecError::Setting {
+        text: text.to_owned(),
+        words,
+    };
+    for pair in settings
+        .split(',')
+        .map(str::trim)
+        .filter(|pair| !pair.is_empty())
+    {
+        let Some((key, value)) = pair.split_once('=') else {
+            return Err(wrong(format!("\"{pair}\" is no setting: write key=value")));
+        };
+        let (key, value) = (key.trim(), value.trim());
+        check_node_config(key, value).map_err(|error| wrong(error.0))?;
+        spec.settings.insert(key.to_owned(), value.to_owned());
+    }
+    Ok(TargetSpec::Embedded(spec))
+}
+
+fn existing(text: &str) -> Result<TargetSpec, TargetSpecError> {
+    let path = Path::new(text);
+    let config = if path.is_file() {
+        ClientConfig::from_properties_file(path)
+    } else if text.contains('/') && !text.contains("://") || text.ends_with(".properties") {
+        return Err(TargetSpecError::NoFile {
+            path: path.to_owned(),
+        });
+    } else if !text.contains(':') {
+        return Err(TargetSpecError::Misspelt {
+            text: text.to_owned(),
+            meant: meant(text),
+        });
+    } else {
+        ClientConfig::from_servers(text)
+    };
+    match config {
+        Ok(config) => Ok(TargetSpec::Existing(Box::new(config))),
+        Err(error) => Err(TargetSpecError::Config {
+            text: text.to_owned(),
+            error,
+        }),
+    }
+}
+
+/// A single word is a host without its port, or a misspelt `embedded`.
+fn meant(text: &str) -> String {
+    let letters = text
+        .chars()
+        .filter(|letter| "embedded".contains(*letter))
+        .count();
+    if text.starts_with("em") && letters * 3 >= text.len() * 2 {
+        "embedded".to_owned()
+    } else {
+        format!("{text}:9092")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn wrong(text: &str) -> String {
+        TargetSpec::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_embedded_cluster_is_named_with_its_nodes_and_settings() {
+        let plain = TargetSpec::parse("embedded").unwrap();
+        assert_eq!(plain, TargetSpec::Embedded(EmbeddedSpec::default()));
+        let TargetSpec::Embedded(spec) =
+            TargetSpec::parse("embedded:3,num.partitions=4,min.insync.replicas=2").unwrap()
+        else {
+            panic!("not embedded");
+        };
+        assert_eq!(spec.nodes, 3);
+        assert_eq!(spec.settings["num.partitions"], "4");
+        assert_eq!(spec.settings["min.insync.replicas"], "2");
+    }
+
+    #[test]
+    fn addresses_and_files_name_an_existing_cluster() {
+        let TargetSpec::Existing(config) = TargetSpec::parse("a:1,b:2,[::1]:3").unwrap() else {
+            panic!("not existing");
+        };
+        assert_eq!(config.bootstrap_servers.len(), 3);
+        assert!(matches!(
+            TargetSpec::parse("kafka:9092"),
+            Ok(TargetSpec::Existing(_))
+        ));
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("client.properties");
+        std::fs::write(&path, "bootstrap.servers=a:1\nclient.id=me\n").unwrap();
+        let TargetSpec::Existing(config) = TargetSpec::parse(path.to_str().unwrap()).unwrap()
+        else {
+            panic!("not existing");
+        };
+        assert_eq!(config.client_id, "me");
+    }
+
+    #[test]
+    fn every_mistake_says_what_to_write() {
+        assert!(wrong("").contains("write embedded"));
+        assert_eq!(
+            wrong("embedded:0"),
+            "target embedded:0: \"0\" is no number of nodes from 1 to 64"
+        );
+        assert!(wrong("embedded:three").contains("\"three\" is no number"));
+        assert!(wrong("embedded:1,4").contains("\"4\" is no setting: write key=value"));
+        assert!(wrong("embedded,no.such.key=1").contains("no.such.key"));
+        assert_eq!(wrong("embeded"), "target embeded: did you mean embedded?");
+        assert_eq!(
+            wrong("localhost"),
+            "target localhost: did you mean localhost:9092?"
+        );
+        assert!(wrong("kafka:4.3.1").contains("not supported yet: start that Kafka by hand"));
+        assert!(wrong("kafka:4.3.1,brokers=3").contains("not supported yet"));
+        assert_eq!(
+            wrong("./no/such.file"),
+            "target ./no/such.file: there is no such file"
+        );
+        assert_eq!(
+            wrong("my.properties"),
+            "target my.properties: there is no such file"
+        );
+        assert!(wrong("a:1,b").contains("\"b\" has no port"));
+        assert!(wrong("http://a:1").contains("begins like a URL"));
+    }
+}

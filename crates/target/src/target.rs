@@ -1,0 +1,152 @@
+//! A target that is ready to be measured.
+
+use std::path::Path;
+
+use kgauge_client::admin::LogDirsError;
+use kgauge_client::{ClientConfig, Cluster, ClusterError, Interrupt};
+use kgauge_scenario::TargetKind;
+
+use crate::embedded::{EmbeddedError, EmbeddedSetup, EmbeddedTarget};
+use crate::facts::TargetFacts;
+use crate::room::{self, Room};
+use crate::spec::TargetSpec;
+
+/// What is under test.
+#[derive(Debug)]
+pub enum Target {
+    /// kgauge's own cluster, as a child process.
+    Embedded(Box<EmbeddedTarget>),
+    /// A cluster that was there before.
+    Existing(Box<ClientConfig>),
+}
+
+/// Why a target cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// The embedded cluster.
+    #[error(transparent)]
+    Embedded(#[from] EmbeddedError),
+    /// Any cluster.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
+    /// Its disks.
+    #[error(transparent)]
+    LogDirs(#[from] LogDirsError),
+    /// This machine's disk.
+    #[error("cannot tell the free space in {}: {error}", path.display())]
+    FreeSpace {
+        /// The directory.
+        path: std::path::PathBuf,
+        /// The operating system's words.
+        error: std::io::Error,
+    },
+}
+
+impl TargetError {
+    /// What the user can do about it.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            TargetError::Embedded(error) => error.cure(),
+            TargetError::Cluster(error) => error.cure(),
+            TargetError::LogDirs(error) => error.error.cure(),
+            TargetError::FreeSpace { .. } => "check the directory",
+        }
+    }
+}
+
+impl Target {
+    /// Starts the target if it is kgauge's to start. `setup` is used by the embedded one only.
+    pub fn start(
+        spec: &TargetSpec,
+        setup: &EmbeddedSetup,
+        interrupt: &Interrupt,
+    ) -> Result<Target, TargetError> {
+        match spec {
+            TargetSpec::Embedded(spec) => {
+                let started = EmbeddedTarget::start(spec, setup, interrupt)?;
+                Ok(Target::Embedded(Box::new(started)))
+            }
+            TargetSpec::Existing(config) => Ok(Target::Existing(config.clone())),
+        }
+    }
+
+    /// How to reach it.
+    pub fn config(&self) -> &ClientConfig {
+        match self {
+            Target::Embedded(embedded) => embedded.config(),
+            Target::Existing(config) => config,
+        }
+    }
+
+    /// What kind it is.
+    pub fn kind(&self) -> TargetKind {
+        match self {
+            Target::Embedded(_) => TargetKind::Embedded,
+            Target::Existing(_) => TargetKind::Existing,
+        }
+    }
+
+    /// Connects to it.
+    pub fn connect(&self, interrupt: Interrupt) -> Result<Cluster, TargetError> {
+        Ok(Cluster::bootstrap_until(self.config().clone(), interrupt)?)
+    }
+
+    /// What it says about itself.
+    pub fn facts(&self, cluster: &mut Cluster) -> Result<TargetFacts, TargetError> {
+        Ok(TargetFacts::gather(self.kind(), cluster)?)
+    }
+
+    /// The processes on this machine that are the target and nothing else.
+    pub fn pids(&self) -> Vec<u32> {
+        match self {
+            Target::Embedded(embedded) => vec![embedded.pid()],
+            Target::Existing(_) => Vec::new(),
+        }
+    }
+
+    /// The room on its disks.
+    pub fn rooms(&self, cluster: &mut Cluster) -> Result<Vec<Room>, TargetError> {
+        match self {
+            Target::Embedded(embedded) => {
+                let path = embedded.data_dir();
+                let free_bytes =
+                    room::free_bytes(path).map_err(|error| TargetError::FreeSpace {
+                        path: path.to_owned(),
+                        error,
+                    })?;
+                let path = path.display().to_string();
+                Ok(vec![Room {
+                    broker_id: None,
+                    path,
+                    free_bytes: Some(free_bytes),
+                }])
+            }
+            Target::Existing(_) => Ok(room::of_cluster(cluster)?),
+        }
+    }
+
+    /// Whether it is still there, as far as that can be told without asking it: an embedded
+    /// cluster whose process ended is an error with the last lines of its log.
+    pub fn check(&mut self) -> Result<(), TargetError> {
+        match self {
+            Target::Embedded(embedded) => Ok(embedded.check()?),
+            Target::Existing(_) => Ok(()),
+        }
+    }
+
+    /// The file with everything that the target said, if kgauge keeps one.
+    pub fn log_file(&self) -> Option<&Path> {
+        match self {
+            Target::Embedded(embedded) => Some(embedded.log_file()),
+            Target::Existing(_) => None,
+        }
+    }
+
+    /// Ends what was started. An existing cluster stays as it is.
+    pub fn stop(self) -> Result<(), TargetError> {
+        match self {
+            Target::Embedded(embedded) => Ok(embedded.stop()?),
+            Target::Existing(_) => Ok(()),
+        }
+    }
+}

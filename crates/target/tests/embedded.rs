@@ -1,0 +1,251 @@
+//! The real embedded cluster as a child process of this very test program.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use kgauge_client::admin::CreateTopicError;
+use kgauge_client::{ClientConfig, Cluster, Interrupt};
+use kgauge_target::{
+    EmbeddedCommand, EmbeddedError, EmbeddedSetup, Target, TargetError, TargetSpec, TopicGuard,
+    TopicWish, embedded_main,
+};
+
+const CHILD: &str = "embedded-cluster";
+const PARENT: &str = "parent-that-will-be-killed";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.first().map(String::as_str) {
+        Some(CHILD) => {
+            let log = std::io::stderr();
+            return ExitCode::from(embedded_main(std::io::stdin(), std::io::stdout(), log));
+        }
+        Some(PARENT) => return be_a_parent(Path::new(&arguments[1])),
+        // What cargo test and editors pass on: names are filters, options mean nothing here.
+        _ => {}
+    }
+    let tests: [(&str, fn(&Path)); 7] = [
+        (
+            "three_nodes_serve_and_leave_nothing_behind",
+            three_nodes_serve_and_leave_nothing_behind,
+        ),
+        ("facts_and_room_are_told", facts_and_room_are_told),
+        (
+            "a_killed_child_is_noticed_and_its_data_removed",
+            a_killed_child_is_noticed,
+        ),
+        (
+            "a_killed_parent_takes_the_child_along",
+            a_killed_parent_takes_the_child_along,
+        ),
+        (
+            "kept_data_is_there_at_the_next_start",
+            kept_data_is_there_at_the_next_start,
+        ),
+        (
+            "a_directory_of_somebody_else_is_not_touched",
+            a_directory_of_somebody_else,
+        ),
+        (
+            "the_guard_deletes_what_it_made_and_nothing_else",
+            the_guard_deletes_what_it_made,
+        ),
+    ];
+    for (name, test) in tests {
+        if arguments
+            .iter()
+            .any(|argument| !argument.starts_with('-') && !name.contains(argument))
+        {
+            continue;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let start = Instant::now();
+        test(dir.path());
+        println!(
+            "test {name} ... ok ({:.2} s)",
+            start.elapsed().as_secs_f64()
+        );
+    }
+    ExitCode::SUCCESS
+}
+
+fn setup(dir: &Path) -> EmbeddedSetup {
+    EmbeddedSetup {
+        command: EmbeddedCommand::this_program([CHILD]).unwrap(),
+        data_dir: dir.join("data"),
+        keep_data: false,
+        log_file: dir.join("embedded.log"),
+        first_port: None,
+        seed: 7,
+        time_limit: Duration::from_secs(60),
+    }
+}
+
+fn start(spec: &str, setup: &EmbeddedSetup) -> Target {
+    Target::start(&TargetSpec::parse(spec).unwrap(), setup, &Interrupt::new()).unwrap()
+}
+
+fn wish(label: &str) -> TopicWish {
+    TopicWish {
+        label: label.to_owned(),
+        partitions: 3,
+        replication_factor: 1,
+        configs: Vec::new(),
+    }
+}
+
+/// Whether a process of that number is there and has not ended.
+fn lives(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    stat.is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+fn three_nodes_serve_and_leave_nothing_behind(dir: &Path) {
+    let setup = setup(dir);
+    let mut target = start("embedded:3", &setup);
+    let mut cluster = target.connect(Interrupt::new()).unwrap();
+    assert_eq!(cluster.metadata().brokers.len(), 3);
+    let mut guard = TopicGuard::new(target.config().clone(), "run-1").unwrap();
+    let topic = guard.create(&mut cluster, &wish("a")).unwrap();
+    assert_eq!(cluster.end_offsets(&topic).unwrap(), [0, 0, 0]);
+    assert_eq!(guard.delete_all(&mut cluster).len(), 0);
+    target.check().unwrap();
+    let pid = target.pids()[0];
+    assert!(setup.data_dir.exists());
+    target.stop().unwrap();
+    assert!(!lives(pid));
+    assert!(!setup.data_dir.exists());
+}
+
+fn facts_and_room_are_told(dir: &Path) {
+    let target = start("embedded:2,log.segment.bytes=1048576", &setup(dir));
+    let mut cluster = target.connect(Interrupt::new()).unwrap();
+    let facts = target.facts(&mut cluster).unwrap();
+    assert_eq!(facts.brokers.len(), 2);
+    assert_eq!(facts.same_machine, Some(true));
+    assert!(facts.version.as_deref().unwrap().starts_with("kgauge "));
+    assert!(facts.cluster_id.is_some());
+    assert_eq!(facts.brokers[0].settings["log.segment.bytes"], "1048576");
+    assert_eq!(facts.for_plan().brokers, 2);
+    let rooms = target.rooms(&mut cluster).unwrap();
+    assert_eq!(rooms.len(), 1);
+    assert!(rooms[0].free_bytes.unwrap() > 0);
+    target.stop().unwrap();
+}
+
+fn kill(pid: u32) {
+    let status = Command::new("kill")
+        .args(["-9", &pid.to_string()])
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+fn a_killed_child_is_noticed(dir: &Path) {
+    let setup = setup(dir);
+    let mut target = start("embedded", &setup);
+    kill(target.pids()[0]);
+    let error = loop {
+        match target.check() {
+            Ok(()) => std::thread::yield_now(),
+            Err(error) => break error,
+        }
+    };
+    let TargetError::Embedded(EmbeddedError::Ended { status, .. }) = &error else {
+        panic!("{error}");
+    };
+    assert!(status.contains("SIGKILL"), "{status}");
+    assert!(target.stop().is_err());
+    assert!(!setup.data_dir.exists());
+}
+
+/// Starts a cluster, tells the child's pid, and waits to be killed.
+fn be_a_parent(dir: &Path) -> ExitCode {
+    let target = start("embedded", &setup(dir));
+    println!("{}", target.pids()[0]);
+    let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+    ExitCode::SUCCESS
+}
+
+fn a_killed_parent_takes_the_child_along(dir: &Path) {
+    let mut parent = Command::new(std::env::current_exe().unwrap())
+        .args([PARENT, dir.to_str().unwrap()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut output = std::io::BufReader::new(parent.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut output, &mut line).unwrap();
+    let child: u32 = line.trim().parse().unwrap();
+    assert!(lives(child) && dir.join("data").exists());
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    let limit = Instant::now() + Duration::from_secs(60);
+    while lives(child) {
+        assert!(Instant::now() < limit, "the child outlived its parent");
+        std::thread::yield_now();
+    }
+    assert!(!dir.join("data").exists(), "the child removed its data");
+}
+
+fn kept_data_is_there_at_the_next_start(dir: &Path) {
+    let setup = EmbeddedSetup {
+        keep_data: true,
+        ..setup(dir)
+    };
+    let target = start("embedded", &setup);
+    let mut cluster = target.connect(Interrupt::new()).unwrap();
+    let mut guard = TopicGuard::new(target.config().clone(), "run-2").unwrap();
+    let topic = guard.create(&mut cluster, &wish("kept")).unwrap();
+    assert_eq!(guard.keep(), [topic.as_str()]);
+    target.stop().unwrap();
+    let target = start("embedded", &setup);
+    let mut cluster = target.connect(Interrupt::new()).unwrap();
+    assert_eq!(cluster.end_offsets(&topic).unwrap(), [0, 0, 0]);
+    target.stop().unwrap();
+    assert!(setup.data_dir.exists());
+}
+
+fn a_directory_of_somebody_else(dir: &Path) {
+    let setup = setup(dir);
+    std::fs::create_dir(&setup.data_dir).unwrap();
+    std::fs::write(setup.data_dir.join("mine"), "precious").unwrap();
+    let spec = TargetSpec::parse("embedded").unwrap();
+    let error = Target::start(&spec, &setup, &Interrupt::new()).unwrap_err();
+    assert!(error.to_string().contains("cannot make"), "{error}");
+    assert_eq!(
+        std::fs::read_to_string(setup.data_dir.join("mine")).unwrap(),
+        "precious"
+    );
+}
+
+fn topics_of(config: &ClientConfig, names: &[&str]) -> Vec<bool> {
+    let mut cluster = Cluster::bootstrap(config.clone()).unwrap();
+    let metadata = cluster.refresh(names).unwrap();
+    names
+        .iter()
+        .map(|name| metadata.topic(name).is_some_and(|t| t.error.is_none()))
+        .collect()
+}
+
+fn the_guard_deletes_what_it_made(dir: &Path) {
+    let target = start("embedded", &setup(dir));
+    let mut cluster = target.connect(Interrupt::new()).unwrap();
+    let guard = |run| TopicGuard::new(target.config().clone(), run).unwrap();
+    let mut owner = guard("same");
+    let theirs = owner.create(&mut cluster, &wish("x")).unwrap();
+    let mut late = guard("same");
+    let error = late.create(&mut cluster, &wish("x")).unwrap_err();
+    assert!(matches!(error, CreateTopicError::Exists { .. }), "{error}");
+    let own = late.create(&mut cluster, &wish("y")).unwrap();
+    late.delete(&mut cluster, &theirs).unwrap();
+    assert_eq!(topics_of(target.config(), &[&theirs, &own]), [true, true]);
+    drop(late);
+    assert_eq!(topics_of(target.config(), &[&theirs, &own]), [true, false]);
+    assert_eq!(owner.delete_all(&mut cluster).len(), 0);
+    target.stop().unwrap();
+}
