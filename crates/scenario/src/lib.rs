@@ -26,6 +26,7 @@ mod random;
 mod read;
 mod reader;
 mod record_size;
+pub mod reference;
 mod scenario;
 mod schedule;
 mod settings;

@@ -161,6 +161,7 @@ impl FlowPlan {
 
 /// Producers that write to the trial's topic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ProduceFlow {
     /// Unique in the scenario.
     pub name: String,
@@ -181,6 +182,7 @@ pub struct ProduceFlow {
 
 /// Consumers that read the trial's topic without a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ConsumeFlow {
     /// Unique in the scenario.
     pub name: String,

@@ -25,15 +25,15 @@ pub struct Problem {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems {
     list: Vec<Problem>,
-    /// Mistakes beyond [`Problems::SHOWN_MAX`].
-    more: usize,
+    /// There are more than [`Problems::SHOWN_MAX`].
+    more: bool,
 }
 
 impl std::error::Error for Problems {}
 
 impl Problems {
-    /// More mistakes than this are counted, not kept: a file of 50,000 unknown keys must not
-    /// become a megabyte of words.
+    /// More mistakes than this are not kept: a file of thousands of unknown keys must not become
+    /// a megabyte of words.
     pub const SHOWN_MAX: usize = 100;
 
     /// Each mistake, in the order of the text.
@@ -41,9 +41,9 @@ impl Problems {
         self.list.iter()
     }
 
-    /// How many mistakes were found, those that are not kept included.
+    /// How many mistakes are kept.
     pub fn count(&self) -> usize {
-        self.list.len() + self.more
+        self.list.len()
     }
 
     /// True when nothing is wrong.
@@ -51,18 +51,18 @@ impl Problems {
         self.list.is_empty()
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        self.list.len() >= Problems::SHOWN_MAX
+    /// True when no further mistake will be kept; it is noted that there is one.
+    ///
+    /// Asked before a message is made, so that a flood of mistakes costs little.
+    pub(crate) fn refuses_more(&mut self) -> bool {
+        let is_full = self.list.len() >= Problems::SHOWN_MAX;
+        self.more |= is_full;
+        is_full
     }
 
     /// Adds a mistake unless the same one, at the same place, is already there.
     pub(crate) fn add(&mut self, problem: Problem) {
-        if self.list.contains(&problem) {
-            return;
-        }
-        if self.is_full() {
-            self.more += 1;
-        } else {
+        if !self.list.contains(&problem) && !self.refuses_more() {
             self.list.push(problem);
         }
     }
@@ -71,7 +71,7 @@ impl Problems {
         for problem in other.list {
             self.add(problem);
         }
-        self.more += other.more;
+        self.more |= other.more;
     }
 
     /// Brings the mistakes into the order of the texts.
@@ -126,9 +126,9 @@ impl fmt::Display for Problems {
             writeln!(f, "{problem}")?;
         }
         match (self.count(), self.more) {
-            (1, _) => write!(f, "1 mistake"),
-            (count, 0) => write!(f, "{count} mistakes"),
-            (count, _) => write!(f, "{count} mistakes, the first {} shown", self.list.len()),
+            (1, false) => write!(f, "1 mistake"),
+            (count, false) => write!(f, "{count} mistakes"),
+            (count, true) => write!(f, "more than {count} mistakes"),
         }
     }
 }
@@ -294,17 +294,13 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_problems_is_counted_not_kept() {
+    fn a_flood_of_problems_is_not_kept() {
         let mut problems = Problems::default();
         for line in 1..=1_000 {
             problems.add(problem("", line, 1, 1));
             problems.add(problem("", line, 1, 1));
         }
         assert_eq!(problems.iter().count(), Problems::SHOWN_MAX);
-        assert!(
-            problems
-                .to_string()
-                .ends_with("mistakes, the first 100 shown")
-        );
+        assert!(problems.to_string().ends_with("more than 100 mistakes"));
     }
 }

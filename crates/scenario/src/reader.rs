@@ -58,6 +58,9 @@ impl<'s> Reader<'s> {
 
     /// Notes a mistake at the path where reading stands.
     pub(crate) fn problem(&mut self, at: Place, what: impl Into<String>, cure: impl Into<String>) {
+        if self.problems.refuses_more() {
+            return;
+        }
         let problem = self
             .sources
             .problem(at, &self.path, what.into(), cure.into());
@@ -118,6 +121,9 @@ impl<'s> Reader<'s> {
         place: Place,
         table: &'static Table,
     ) -> Option<&'static str> {
+        if self.problems.refuses_more() {
+            return None;
+        }
         let names = || table.keys.iter().map(|key| key.name);
         let near = nearest(key, names());
         let cure = match near {

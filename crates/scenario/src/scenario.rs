@@ -163,6 +163,9 @@ impl Scenario {
             .collect();
         let mut found = Vec::new();
         for choice in crossed(&mut reader, &factors) {
+            if reader.problems.refuses_more() {
+                break;
+            }
             let mut tree = tree.clone();
             let mut values: Factors = Vec::new();
             for (factor, &index) in factors.iter().zip(&choice) {
@@ -283,6 +286,9 @@ fn trial_name(factors: &[(String, String)]) -> String {
 
 /// Puts a value at a path, or notes why that cannot be.
 fn apply(reader: &mut Reader<'_>, tree: &mut Node, path: &str, value: &Node, at: Place) {
+    if reader.problems.refuses_more() {
+        return;
+    }
     match locate(tree, path) {
         Ok(steps) => put(tree, &steps, value.clone()),
         Err(error) => {

@@ -278,7 +278,7 @@ impl fmt::Display for Bytes {
             (1 << 20, "MiB"),
             (1 << 10, "KiB"),
         ];
-        let fits = |(factor, _): &(u64, &str)| self.0 >= *factor && self.0 % factor == 0;
+        let fits = |(factor, _): &(u64, &str)| self.0 >= *factor && self.0.is_multiple_of(*factor);
         match units.into_iter().find(fits) {
             Some((factor, unit)) => write!(f, "{} {unit}", self.0 / factor),
             None => write!(f, "{} B", self.0),

@@ -3,6 +3,8 @@
 //! `KGAUGE_UPDATE_GOLDEN=1 cargo test -p kgauge-scenario --test broken` writes what is said now;
 //! read the difference before you commit it.
 
+#![allow(clippy::unwrap_used)] // These are tests, helper functions included.
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

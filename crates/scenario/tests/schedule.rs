@@ -1,5 +1,7 @@
 //! The schedule's promises: exact, monotone, equal for equal seeds, and whole in stripes.
 
+#![allow(clippy::unwrap_used)] // These are tests, helper functions included.
+
 use kgauge_scenario::{Random, Schedule, Shape, Stripe};
 use proptest::prelude::*;
 

@@ -1,5 +1,7 @@
 //! Every shipped study reads, in every size, and says what its folder says.
 
+#![allow(clippy::unwrap_used)] // These are tests, helper functions included.
+
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -107,7 +107,7 @@ impl Table {
         };
         self.refused
             .iter()
-            .find(|refusal| refusal.names.iter().any(|pattern| matches(pattern)))
+            .find(|refusal| refusal.names.iter().any(matches))
             .map(|refusal| refusal.why)
     }
 
@@ -127,47 +127,6 @@ impl Table {
             })
             .max_by_key(|(key, _)| key.name.len())
     }
-}
-
-impl Kind {
-    /// The words that the guide prints.
-    pub(crate) fn words(self) -> String {
-        match self {
-            Kind::Name => "name".into(),
-            Kind::Text => "text".into(),
-            Kind::Count => "count".into(),
-            Kind::Size => "size".into(),
-            Kind::Time => "time".into(),
-            Kind::TimeOrNone => "time or `none`".into(),
-            Kind::CountOrVolume => "count or size".into(),
-            Kind::CountOrAll => "count or `all`".into(),
-            Kind::Flag => "`true`, `false`".into(),
-            Kind::Choice(choices) => choices
-                .iter()
-                .map(|choice| format!("`{choice}`"))
-                .collect::<Vec<_>>()
-                .join(", "),
-            Kind::Shape => "`max` or [shape](#shape)".into(),
-            Kind::Rate => "rate".into(),
-            Kind::KafkaBytes => "bytes".into(),
-            Kind::KafkaTime => "ms".into(),
-            Kind::KafkaNumber => "number".into(),
-            Kind::Map(table) => format!("[{0}](#{1})", table.name, anchor(table.name)),
-            Kind::List(table) => format!("list of [{0}](#{1})", table.name, anchor(table.name)),
-            Kind::Flows => {
-                "list of [produce](#produce-flow) or [consume](#consume-flow) flows".into()
-            }
-            Kind::Paths => "paths with a value each".into(),
-            Kind::PathLists => "paths with a list of values each".into(),
-            Kind::TopicConfig => "Kafka's topic settings".into(),
-            Kind::Texts => "list of texts".into(),
-        }
-    }
-}
-
-/// The anchor that a Markdown heading gets.
-fn anchor(name: &str) -> String {
-    name.replace(' ', "-").to_lowercase()
 }
 
 /// Shortens the tables.

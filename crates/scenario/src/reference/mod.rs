@@ -1,0 +1,220 @@
+//! The key tables for people and for editors: Markdown for the guide, JSON Schema for the rest.
+
+mod schema;
+
+pub use schema::schema;
+
+use crate::keys::{
+    CONSUME, CONSUMER_SETTINGS, Given, Key, Kind, PRELOAD, PRODUCE, PRODUCER_SETTINGS, PUBLISHED,
+    RECORD, ROOT, SHAPE, SIZES, SOURCE, STAGES, STUDY, TARGET, TOPIC, Table,
+};
+
+/// Every table, in the order of the guide.
+static TABLES: &[&Table] = &[
+    &ROOT,
+    &TARGET,
+    &TOPIC,
+    &PRELOAD,
+    &RECORD,
+    &PRODUCE,
+    &SHAPE,
+    &CONSUME,
+    &STAGES,
+    &SIZES,
+    &PUBLISHED,
+    &PRODUCER_SETTINGS,
+    &CONSUMER_SETTINGS,
+    &STUDY,
+    &SOURCE,
+];
+
+/// The names of the tables and their Markdown, as the guide shows them.
+pub fn tables() -> Vec<(&'static str, String)> {
+    TABLES
+        .iter()
+        .map(|table| (table.name, markdown(table)))
+        .collect()
+}
+
+fn markdown(table: &Table) -> String {
+    let mut text = String::from("| key | value | default | what and why |\n|---|---|---|---|\n");
+    for key in table.keys {
+        text.push_str(&row(key));
+    }
+    if !table.refused.is_empty() {
+        text.push_str("\nRefused by name:\n\n");
+    }
+    for refusal in table.refused {
+        let names: Vec<String> = refusal
+            .names
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect();
+        text.push_str(&format!("* {}: {}.\n", names.join(", "), refusal.why));
+    }
+    text
+}
+
+fn row(key: &Key) -> String {
+    let default = match key.given {
+        Given::Required => "required".to_owned(),
+        Given::Default(text) => format!("`{text}`"),
+        Given::Empty => "all defaults".to_owned(),
+        Given::Optional(meaning) => meaning.to_owned(),
+    };
+    format!(
+        "| `{}` | {} | {default} | {} |\n",
+        key.name,
+        words(key.kind),
+        key.note
+    )
+}
+
+/// How a value is written, in words.
+fn words(kind: Kind) -> String {
+    let link = |table: &Table| {
+        format!(
+            "[{}](#{})",
+            table.name.to_lowercase(),
+            table.name.to_lowercase().replace(' ', "-")
+        )
+    };
+    match kind {
+        Kind::Name => "name".into(),
+        Kind::Text => "text".into(),
+        Kind::Count => "count".into(),
+        Kind::Size => "size".into(),
+        Kind::Time => "time".into(),
+        Kind::TimeOrNone => "time or `none`".into(),
+        Kind::CountOrVolume => "count or size".into(),
+        Kind::CountOrAll => "count or `all`".into(),
+        Kind::Flag => "`true`, `false`".into(),
+        Kind::Choice(choices) => {
+            let choices: Vec<String> = choices.iter().map(|one| format!("`{one}`")).collect();
+            choices.join(", ")
+        }
+        Kind::Shape => format!("`max` or {}", link(&SHAPE)),
+        Kind::Rate => "rate".into(),
+        Kind::KafkaBytes => "bytes".into(),
+        Kind::KafkaTime => "ms".into(),
+        Kind::KafkaNumber => "number".into(),
+        Kind::Map(table) => link(table),
+        Kind::List(table) => format!("list of {}", link(table)),
+        Kind::Flows => format!("list of {}s and {}s", link(&PRODUCE), link(&CONSUME)),
+        Kind::Paths => "[paths](#paths), a value each".into(),
+        Kind::PathLists => "[paths](#paths), a list of values each".into(),
+        Kind::TopicConfig => "Kafka's topic settings".into(),
+        Kind::Texts => "list of texts".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn guide() -> PathBuf {
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/scenario.md")
+    }
+
+    /// The guide with every table between its marks as it is now.
+    fn renewed(guide: &str) -> String {
+        let mut renewed = guide.to_owned();
+        for (name, table) in tables() {
+            let start_mark = format!("<!-- keys: {name} -->\n");
+            let end_mark = "<!-- end of keys -->";
+            let start = renewed
+                .find(&start_mark)
+                .unwrap_or_else(|| panic!("no keys of {name}"));
+            let start = start + start_mark.len();
+            let end = start
+                + renewed[start..]
+                    .find(end_mark)
+                    .expect("every table has an end");
+            renewed.replace_range(start..end, &format!("\n{table}\n"));
+        }
+        renewed
+    }
+
+    /// `KGAUGE_UPDATE_GOLDEN=1` puts the tables into the guide.
+    #[test]
+    fn the_guide_shows_the_parsers_own_tables() {
+        let written = std::fs::read_to_string(guide()).unwrap();
+        let renewed = renewed(&written);
+        if std::env::var_os("KGAUGE_UPDATE_GOLDEN").is_some() {
+            std::fs::write(guide(), &renewed).unwrap();
+        } else {
+            assert!(
+                written == renewed,
+                "docs/guide/scenario.md is behind the key tables"
+            );
+        }
+    }
+
+    #[test]
+    fn the_guides_examples_are_scenarios() {
+        let guide = std::fs::read_to_string(guide()).unwrap();
+        let mut count = 0;
+        for block in guide.split("```yaml\n").skip(1) {
+            let text = block.split("```").next().unwrap();
+            if !text.starts_with("kgauge: 1\n") || text.contains("\ntitle:") {
+                continue;
+            }
+            count += 1;
+            if let Err(problems) = crate::Scenario::parse("the guide", text) {
+                panic!("{problems}");
+            }
+        }
+        assert!(count >= 2);
+    }
+
+    #[test]
+    fn every_link_between_tables_leads_to_a_heading() {
+        let guide = std::fs::read_to_string(guide()).unwrap();
+        let anchors: Vec<String> = guide
+            .lines()
+            .filter_map(|line| line.strip_prefix("##"))
+            .map(|line| {
+                line.trim_matches(['#', ' '])
+                    .to_lowercase()
+                    .replace(' ', "-")
+            })
+            .collect();
+        for link in guide.split("](#").skip(1) {
+            let anchor = link.split(')').next().unwrap();
+            assert!(
+                anchors.iter().any(|other| other == anchor),
+                "#{anchor} is no heading"
+            );
+        }
+    }
+
+    #[test]
+    fn every_setting_that_kafka_documents_is_honoured_or_refused() {
+        // As `ProducerConfig` and `ConsumerConfig` of kafka-clients 4.3.1 print themselves.
+        let producer = include_str!("../../tests/kafka-producer-settings.txt");
+        let consumer = include_str!("../../tests/kafka-consumer-settings.txt");
+        for (table, settings) in [
+            (&PRODUCER_SETTINGS, producer),
+            (&CONSUMER_SETTINGS, consumer),
+        ] {
+            for line in settings.lines() {
+                let (name, default) = line.split_once('\t').unwrap();
+                match table.key(name).map(|key| key.given) {
+                    Some(Given::Default(ours)) => assert_eq!(ours, default, "{name}"),
+                    Some(_) => {}
+                    None => assert!(table.refusal(name).is_some(), "{name} is not known"),
+                }
+            }
+            for key in table.keys {
+                let is_kafkas = settings.lines().any(|line| line.starts_with(key.name));
+                assert!(
+                    is_kafkas || key.name == "partitioner",
+                    "{} is not Kafka's",
+                    key.name
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The JSON Schema of scenario files, for editors that complete and check while one types.
+//!
+//! It is looser than the parser: it knows neither paths nor contradictions between parts.
+
+use serde_json::{Map, Value, json};
+
+use super::TABLES;
+use crate::keys::{CONSUME, Given, Key, Kind, PRODUCE, ROOT, SHAPE, STUDY, TOPIC_CONFIG, Table};
+
+/// The schema of a scenario file, JSON Schema draft 2020-12.
+pub fn schema() -> Value {
+    let mut definitions = Map::new();
+    for table in TABLES.iter().filter(|table| !is_of_studies(table)) {
+        definitions.insert(name(table), object(table));
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "kgauge scenario",
+        "description": "One question to a Kafka cluster. The guide explains every key.",
+        "$ref": reference(&ROOT),
+        "$defs": definitions,
+    })
+}
+
+/// A study's own file is another kind of file.
+fn is_of_studies(table: &Table) -> bool {
+    table.name == STUDY.name || table.name == "Source"
+}
+
+fn name(table: &Table) -> String {
+    table.name.to_lowercase().replace(' ', "-")
+}
+
+fn reference(table: &Table) -> String {
+    format!("#/$defs/{}", name(table))
+}
+
+fn object(table: &Table) -> Value {
+    let mut properties = Map::new();
+    for key in table.keys {
+        properties.insert(key.name.to_owned(), property(key));
+    }
+    let required: Vec<&str> = table
+        .keys
+        .iter()
+        .filter(|key| matches!(key.given, Given::Required))
+        .map(|key| key.name)
+        .collect();
+    let mut object = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": properties,
+    });
+    if !required.is_empty() {
+        object["required"] = json!(required);
+    }
+    if table.name == SHAPE.name {
+        object["minProperties"] = json!(1);
+        object["maxProperties"] = json!(1);
+    }
+    object
+}
+
+fn property(key: &Key) -> Value {
+    let mut value = value(key.kind);
+    value["description"] = json!(key.note);
+    if let Given::Default(text) = key.given {
+        value["default"] = literal(text);
+    }
+    value
+}
+
+/// A default as YAML would read it.
+fn literal(text: &str) -> Value {
+    serde_json::from_str(text)
+        .ok()
+        .filter(|value: &Value| value.is_number() || value.is_boolean())
+        .unwrap_or_else(|| json!(text))
+}
+
+fn value(kind: Kind) -> Value {
+    const NUMBER: &str = r"[0-9][0-9_]*(\.[0-9_]+)?";
+    let text = |pattern: String| json!({"type": "string", "pattern": pattern});
+    let count = || text(format!("^{NUMBER}[kMG]?$"));
+    let size = || text(format!("^{NUMBER} ?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)$"));
+    let time = || text(format!("^{NUMBER} ?(ns|us|µs|ms|s|min|h)$"));
+    let rate = || text(format!("^{NUMBER}[kMG]?( ?records)? ?/ ?(s|min|h)$"));
+    let whole = || json!({"type": "integer"});
+    let any_of = |schemas: Vec<Value>| json!({"anyOf": schemas});
+    match kind {
+        Kind::Name => text("^[a-z][a-z0-9-]{0,63}$".into()),
+        Kind::Text => json!({"type": ["string", "number"]}),
+        Kind::Count => any_of(vec![whole(), count()]),
+        Kind::Size => size(),
+        Kind::Time => time(),
+        Kind::TimeOrNone => any_of(vec![json!({"const": "none"}), time()]),
+        Kind::CountOrVolume => any_of(vec![whole(), count(), size()]),
+        Kind::CountOrAll => any_of(vec![json!({"const": "all"}), whole(), count()]),
+        Kind::Flag => json!({"type": "boolean"}),
+        Kind::Choice(choices) => {
+            let choices: Vec<Value> = choices.iter().map(|choice| literal(choice)).collect();
+            json!({"enum": choices})
+        }
+        Kind::Shape => any_of(vec![
+            json!({"const": "max"}),
+            json!({"$ref": reference(&SHAPE)}),
+        ]),
+        Kind::Rate => rate(),
+        Kind::KafkaBytes => any_of(vec![whole(), size()]),
+        Kind::KafkaTime => any_of(vec![whole(), time()]),
+        Kind::KafkaNumber => whole(),
+        Kind::Map(table) => json!({"$ref": reference(table)}),
+        Kind::List(table) => list(json!({"$ref": reference(table)})),
+        Kind::Flows => list(flow()),
+        Kind::Paths => json!({"type": "object"}),
+        Kind::PathLists => {
+            json!({"type": "object", "additionalProperties": {"type": "array", "minItems": 1}})
+        }
+        Kind::TopicConfig => {
+            json!({"type": "object", "propertyNames": {"enum": TOPIC_CONFIG}})
+        }
+        Kind::Texts => list(json!({"type": "string"})),
+    }
+}
+
+fn list(items: Value) -> Value {
+    json!({"type": "array", "minItems": 1, "items": items})
+}
+
+/// The kind decides which table a flow follows, so that an editor names the right keys.
+fn flow() -> Value {
+    let is = |kind: &str| json!({"properties": {"kind": {"const": kind}}});
+    json!({
+        "type": "object",
+        "required": ["name", "kind"],
+        "if": is("consume"),
+        "then": {"$ref": reference(&CONSUME)},
+        "else": {"$ref": reference(&PRODUCE)},
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::problem::{Problems, Sources};
+    use crate::tree::{self, Node};
+    use crate::{STUDY_FILE, Studies};
+
+    /// `KGAUGE_UPDATE_GOLDEN=1` writes the schema.
+    #[test]
+    fn the_published_schema_is_made_of_the_parsers_own_tables() {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join("../../docs/schema/scenario.schema.json");
+        let now = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
+        if std::env::var_os("KGAUGE_UPDATE_GOLDEN").is_some() {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, &now).unwrap();
+        }
+        let written = std::fs::read_to_string(&path).unwrap();
+        assert!(
+            written == now,
+            "docs/schema/scenario.schema.json is behind the key tables"
+        );
+    }
+
+    #[test]
+    fn what_ships_fits_the_schema_and_what_is_misspelt_does_not() {
+        let validator = jsonschema::validator_for(&schema()).unwrap();
+        for file in Studies::names().flat_map(|name| Studies::files(name).unwrap()) {
+            if file.path.ends_with(STUDY_FILE) {
+                continue;
+            }
+            let errors: Vec<String> = validator
+                .iter_errors(&json_of(file.text))
+                .map(|error| format!("{}: {error}", error.instance_path()))
+                .collect();
+            assert!(errors.is_empty(), "{}: {errors:#?}", file.path);
+        }
+        for name in [
+            "misspelt-keys",
+            "values-without-unit",
+            "missing-keys",
+            "shapes",
+        ] {
+            let path = format!("{}/tests/broken/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(path).unwrap();
+            assert!(!validator.is_valid(&json_of(&text)), "{name}");
+        }
+    }
+
+    /// The document as an editor sees it: plain scalars are numbers and booleans where they can.
+    fn json_of(text: &str) -> Value {
+        let mut sources = Sources::default();
+        let source = sources.add("t", text);
+        let node = tree::read(&sources, source, 0, &mut Problems::default()).unwrap();
+        json(&node)
+    }
+
+    fn json(node: &Node) -> Value {
+        match &node.value {
+            tree::Value::Scalar { text, plain: true } => literal(text),
+            tree::Value::Scalar { text, plain: false } => json!(text),
+            tree::Value::List(items) => items.iter().map(json).collect(),
+            tree::Value::Map(entries) => entries
+                .iter()
+                .map(|entry| (entry.key.clone(), json(&entry.node)))
+                .collect(),
+        }
+    }
+}

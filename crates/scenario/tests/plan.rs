@@ -1,0 +1,396 @@
+//! From scenario to plan and share: nothing open, nothing lost, and readable again.
+
+#![allow(clippy::unwrap_used)] // These are tests, helper functions included.
+
+use kgauge_scenario::{
+    Acks, ClusterFacts, Comparison, Compression, CompressionCodec, ConsumeEnd, ConsumerSettings,
+    FlowPlan, Partitioner, Plan, PlanError, PlanReadError, PlanRequest, ProduceFlow,
+    ProducerSettings, Scenario, Shape, Size, Stripe, Studies, TargetKind, Trial,
+};
+
+const MS: u64 = 1_000_000;
+const SECOND: u64 = 1_000 * MS;
+
+fn cluster(brokers: u32) -> ClusterFacts {
+    let cluster_id = "4L6g3nShT-eMCtK--X86sw".to_owned();
+    ClusterFacts {
+        cluster_id,
+        brokers,
+        kind: TargetKind::Embedded,
+        version: None,
+    }
+}
+
+fn request(brokers: u32) -> PlanRequest {
+    PlanRequest {
+        run_id: "r1".to_owned(),
+        seed: u64::MAX,
+        size: Size::Quick,
+        study: None,
+        cluster: cluster(brokers),
+    }
+}
+
+/// A scenario with one produce flow `w`; `flow` and `rest` add keys.
+fn scenario(flow: &str, rest: &str) -> Scenario {
+    let text = format!(
+        "kgauge: 1\nname: small\nquestion: Why?\ntopic: {{partitions: 6}}\nflows:\n  \
+         - {{name: w, kind: produce, shape: max, record: {{size: 100 B}}{flow}}}\n{rest}"
+    );
+    match Scenario::parse("small.yaml", &text) {
+        Ok(scenario) => scenario,
+        Err(problems) => panic!("{problems}"),
+    }
+}
+
+fn first(scenario: &Scenario) -> Trial {
+    scenario.trials(Size::Default).remove(0)
+}
+
+fn producers(scenario: &Scenario) -> ProduceFlow {
+    match first(scenario).flows.remove(0) {
+        FlowPlan::Produce(flow) => flow,
+        FlowPlan::Consume(flow) => panic!("{flow:?}"),
+    }
+}
+
+fn settings(written: &str) -> ProducerSettings {
+    producers(&scenario(&format!(", settings: {{{written}}}"), "")).settings
+}
+
+#[test]
+fn what_is_not_written_is_kafkas_default() {
+    let expected = ProducerSettings {
+        acks: Acks::All,
+        batch_bytes: 16_384,
+        linger_ns: 5 * MS,
+        buffer_bytes: 32 * 1024 * 1024,
+        block_ns_max: 60 * SECOND,
+        in_flight_max: 5,
+        request_bytes_max: 1_048_576,
+        compression: Compression {
+            codec: CompressionCodec::None,
+            level: None,
+        },
+        idempotence: true,
+        retries: 2_147_483_647,
+        retry_backoff_ns: 100 * MS,
+        retry_backoff_ns_max: SECOND,
+        delivery_timeout_ns: 120 * SECOND,
+        request_timeout_ns: 30 * SECOND,
+        partitioner: Partitioner::Sticky,
+        send_buffer_bytes: Some(131_072),
+        receive_buffer_bytes: Some(32_768),
+        client_id: "kgauge-w".to_owned(),
+        metadata_age_ns_max: 300 * SECOND,
+    };
+    assert_eq!(settings(""), expected);
+    let flow = producers(&scenario("", ""));
+    assert_eq!(
+        (flow.producers, flow.records_max, flow.skip_after_ns),
+        (1, None, 30 * SECOND)
+    );
+    let trial = first(&scenario("", ""));
+    assert_eq!(
+        (trial.topic.replication, trial.repeats, trial.name.as_str()),
+        (1, 3, "")
+    );
+    assert_eq!(trial.stages.hold_ns, Some(15 * SECOND));
+    assert_eq!(
+        (trial.stages.warm_up_ns, trial.stages.drain_ns_max),
+        (2 * SECOND, 30 * SECOND)
+    );
+}
+
+#[test]
+fn consumers_have_kafkas_defaults_too() {
+    let rest = "  - {name: r, kind: consume}\n";
+    let FlowPlan::Consume(flow) = first(&scenario("", rest)).flows.remove(1) else {
+        panic!()
+    };
+    let expected = ConsumerSettings {
+        fetch_bytes_min: 1,
+        fetch_wait_ns_max: 500 * MS,
+        fetch_bytes_max: 52_428_800,
+        partition_fetch_bytes_max: 1_048_576,
+        check_crcs: true,
+        request_timeout_ns: 30 * SECOND,
+        receive_buffer_bytes: Some(65_536),
+        send_buffer_bytes: Some(131_072),
+        client_id: "kgauge-r".to_owned(),
+    };
+    assert_eq!(
+        (flow.settings.clone(), flow.records),
+        (expected, ConsumeEnd::StageEnd)
+    );
+    let split: Vec<Vec<u32>> = (0..1).map(|i| flow.partitions_of(i, 6).collect()).collect();
+    assert_eq!(split, [[0, 1, 2, 3, 4, 5]]);
+}
+
+#[test]
+fn idempotence_follows_kafkas_exceptions() {
+    // As kafka-clients 4.3.1 answered when asked with the same settings.
+    assert!(settings("").idempotence);
+    assert!(!settings("acks: 1").idempotence);
+    assert!(!settings("acks: 0").idempotence);
+    assert!(!settings("retries: 0").idempotence);
+    assert!(settings("acks: -1").idempotence);
+    let without = settings("enable.idempotence: false, max.in.flight.requests.per.connection: 6");
+    assert!(!without.idempotence && without.in_flight_max == 6);
+}
+
+#[test]
+fn settings_depend_on_each_other_as_in_kafka() {
+    assert_eq!(
+        settings("request.timeout.ms: 200000").delivery_timeout_ns,
+        200_005 * MS
+    );
+    assert_eq!(
+        settings("linger.ms: 500000").delivery_timeout_ns,
+        530_000 * MS
+    );
+    let capped = settings("retry.backoff.ms: 5000");
+    assert_eq!(
+        (capped.retry_backoff_ns, capped.retry_backoff_ns_max),
+        (SECOND, SECOND)
+    );
+    let compression = |written: &str| settings(written).compression;
+    let level = |codec, level| Compression { codec, level };
+    assert_eq!(
+        compression("compression.type: gzip"),
+        level(CompressionCodec::Gzip, Some(-1))
+    );
+    assert_eq!(
+        compression("compression.type: snappy"),
+        level(CompressionCodec::Snappy, None)
+    );
+    assert_eq!(
+        compression("compression.type: lz4"),
+        level(CompressionCodec::Lz4, Some(9))
+    );
+    let zstd = compression("compression.type: zstd, compression.zstd.level: -5");
+    assert_eq!(zstd, level(CompressionCodec::Zstd, Some(-5)));
+    assert_eq!(settings("send.buffer.bytes: -1").send_buffer_bytes, None);
+}
+
+#[test]
+fn kafkas_units_and_written_units_mean_the_same() {
+    let plain = settings("batch.size: 65536, linger.ms: 5, buffer.memory: 67108864");
+    let with_units = settings("batch.size: 64 KiB, linger.ms: 5 ms, buffer.memory: 64 MiB");
+    assert_eq!(plain, with_units);
+}
+
+#[test]
+fn a_record_that_just_fits_is_not_refused() {
+    // 1048576 - (61 + 21 + 1 + 3 + 1): the largest value that Kafka's producer takes by default.
+    let largest = scenario(
+        "",
+        "stages: {hold: 1 s}\nvary: {w.record.size: [1048489 B]}\n",
+    );
+    assert_eq!(producers(&largest).record.value_bytes, 1_048_489);
+    let text = largest.text().replace("1048489", "1048490");
+    assert!(Scenario::parse("too-large", &text).is_err());
+}
+
+#[test]
+fn factors_are_crossed_and_published_figures_find_their_trial() {
+    let rest = "vary:\n  w.record.size: [10 B, 100 B]\n  w.settings.acks: [1, all]\n\
+                published:\n  - {figure: w.throughput, value: 1k/s, trial: {w.record.size: 100 B}}\n\
+                goals: [w.failed <= 0, w.throughput.bytes > 1.5 MB/s]\n";
+    let trials = scenario("", rest).trials(Size::Full);
+    let seen: Vec<(u32, &str, usize)> = trials
+        .iter()
+        .map(|trial| (trial.index, trial.name.as_str(), trial.published.len()))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            (0, "w.record.size=10 B, w.settings.acks=1", 0),
+            (1, "w.record.size=10 B, w.settings.acks=all", 0),
+            (2, "w.record.size=100 B, w.settings.acks=1", 1),
+            (3, "w.record.size=100 B, w.settings.acks=all", 1),
+        ]
+    );
+    let pair = |path: &str, value: &str| (path.to_owned(), value.to_owned());
+    assert_eq!(
+        trials[3].factors,
+        [
+            pair("w.record.size", "100 B"),
+            pair("w.settings.acks", "all")
+        ]
+    );
+    let goal = &trials[0].goals[1];
+    assert_eq!(goal.figure.to_string(), "w.throughput.bytes");
+    assert_eq!(
+        (goal.comparison, goal.value),
+        (Comparison::Greater, 1_500_000.0)
+    );
+}
+
+#[test]
+fn sizes_and_sets_change_what_they_name() {
+    let rest = "sizes:\n  quick: {stages.hold: 2 s, w.settings.linger.ms: 0}\n  \
+                full: {w.records: 1 MiB, stages.hold: none}\n";
+    let mut scenario = scenario("", rest);
+    let hold = |scenario: &Scenario, size| scenario.trials(size)[0].stages.hold_ns;
+    assert_eq!(hold(&scenario, Size::Quick), Some(2 * SECOND));
+    assert_eq!(hold(&scenario, Size::Default), Some(15 * SECOND));
+    assert_eq!(hold(&scenario, Size::Full), None);
+    let FlowPlan::Produce(full) = &scenario.trials(Size::Full)[0].flows[0] else {
+        panic!()
+    };
+    assert_eq!(full.records_max, Some(10_485), "1 MiB of 100 B records");
+
+    scenario.set("stages.hold", "7 s").unwrap();
+    scenario.set("w.shape", "{poisson: 50k/s}").unwrap();
+    scenario.set("topic.config.retention.bytes", "-1").unwrap();
+    for size in [Size::Quick, Size::Default, Size::Full] {
+        assert_eq!(hold(&scenario, size), Some(7 * SECOND));
+        let trial = &scenario.trials(size)[0];
+        assert_eq!(trial.topic.config["retention.bytes"], "-1");
+        let FlowPlan::Produce(flow) = &trial.flows[0] else {
+            panic!()
+        };
+        assert_eq!(
+            flow.shape,
+            Shape::Poisson {
+                per_second: 50_000.0
+            }
+        );
+    }
+    // --set wins over --quick.
+    scenario.set("w.settings.linger.ms", "3").unwrap();
+    let FlowPlan::Produce(quick) = &scenario.trials(Size::Quick)[0].flows[0] else {
+        panic!()
+    };
+    assert_eq!(quick.settings.linger_ns, 3 * MS);
+}
+
+#[test]
+fn a_varied_path_that_is_set_becomes_one_trial() {
+    let rest = "vary: {w.record.size: [10 B, 100 B]}\npublished:\n  \
+                - {figure: w.throughput, value: 1k/s, trial: {w.record.size: 100 B}}\n";
+    let mut scenario = scenario("", rest);
+    scenario.set("w.record.size", "100 B").unwrap();
+    let trials = scenario.trials(Size::Default);
+    assert_eq!((trials.len(), trials[0].published.len()), (1, 1));
+    scenario.set("w.record.size", "33 B").unwrap();
+    let trials = scenario.trials(Size::Default);
+    assert_eq!(
+        (trials[0].name.as_str(), trials[0].published.len()),
+        ("w.record.size=33 B", 0)
+    );
+}
+
+#[test]
+fn a_plan_reads_back_as_it_was() {
+    for study in Studies::list() {
+        for size in [Size::Quick, Size::Default, Size::Full] {
+            let request = PlanRequest {
+                size,
+                study: Some(study.reference()),
+                ..request(1)
+            };
+            let plan = Plan::new(request, &study.scenarios).unwrap();
+            let indexes: Vec<u32> = plan.trials.iter().map(|trial| trial.index).collect();
+            assert_eq!(indexes, (0..9).collect::<Vec<u32>>());
+            assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);
+        }
+    }
+    let rest = "  - {name: r, kind: consume, records: 5}\n";
+    let scenarios = [scenario(", producers: 3, records: 7", rest)];
+    let mut plan = Plan::new(request(1), &scenarios).unwrap();
+    let FlowPlan::Produce(flow) = &mut plan.trials[0].flows[0] else {
+        panic!()
+    };
+    flow.shape = Shape::Constant {
+        per_second: 0.1 + 0.2,
+    };
+    assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);
+}
+
+#[test]
+fn a_plan_that_somebody_broke_is_refused_in_words() {
+    let plan = Plan::new(request(1), &[scenario("", "")]).unwrap();
+    let text = plan.to_json();
+    let broken = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        Plan::from_json(&text.replace(from, to))
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(broken("\"format\": 1", "\"format\": 9").contains("format 9"));
+    assert!(broken("\"producers\": 1", "\"producers\": 0").contains("without producers"));
+    assert!(broken("\"partitions\": 6", "\"partitions\": 0").contains("without partitions"));
+    assert!(broken("\"index\": 0", "\"index\": 1").contains("its index is 1"));
+    assert!(broken("\"hold_ns\": 15000000000", "\"hold_ns\": null").contains("never ends"));
+    assert!(broken("\"acks\":", "\"ack\":").contains("unknown field"));
+    assert!(broken("\"producers\": 1,", "\"producers\": 1, \"typo\": 1,").contains("typo"));
+    assert!(matches!(Plan::from_json("{}"), Err(PlanReadError::Json(_))));
+    assert!(matches!(
+        Plan::from_json(&"[".repeat(100_000)),
+        Err(PlanReadError::Json(_))
+    ));
+}
+
+#[test]
+fn a_cluster_that_is_too_small_is_named_with_every_scenario() {
+    let mut one = scenario("", "");
+    one.set("target.brokers", "3").unwrap();
+    let scenarios = [one.clone(), scenario("", ""), one];
+    let error = Plan::new(request(2), &scenarios).unwrap_err();
+    let needed = vec![("small".to_owned(), 3), ("small".to_owned(), 3)];
+    assert_eq!(error, PlanError::TooFewBrokers { present: 2, needed });
+    assert!(
+        error
+            .to_string()
+            .contains("2 broker(s), but scenario `small` needs 3")
+    );
+    assert!(Plan::new(request(3), &scenarios).is_ok());
+    assert_eq!(Plan::new(request(3), &[]), Err(PlanError::NoScenario));
+}
+
+#[test]
+fn shares_divide_the_members_and_agree_on_the_schedule() {
+    let scenarios = [scenario(", producers: 7", "")];
+    let plan = Plan::new(request(1), &scenarios).unwrap();
+    let agents: Vec<_> = (0..3)
+        .map(|index| plan.share(0, 1, Stripe { index, count: 3 }).unwrap())
+        .collect();
+    let mut members: Vec<u32> = agents
+        .iter()
+        .flat_map(|share| share.members(7).map(|stripe| stripe.index))
+        .collect();
+    members.sort_unstable();
+    assert_eq!(members, [0, 1, 2, 3, 4, 5, 6]);
+    let seeds: Vec<u64> = agents.iter().map(|share| share.flow_seed("w")).collect();
+    assert!(seeds.iter().all(|seed| *seed == seeds[0]));
+    assert_ne!(
+        seeds[0],
+        agents[0].flow_seed("r"),
+        "flows arrive independently"
+    );
+    let other = plan.share(0, 2, Stripe::WHOLE).unwrap();
+    assert_ne!(seeds[0], other.flow_seed("w"), "repeats are different");
+    assert!(plan.share(1, 0, Stripe::WHOLE).is_none());
+    assert!(
+        plan.share(0, 3, Stripe::WHOLE).is_none(),
+        "there are three repeats"
+    );
+    let json = serde_json::to_string(&other).unwrap();
+    assert_eq!(
+        serde_json::from_str::<kgauge_scenario::Share>(&json).unwrap(),
+        other
+    );
+}
+
+#[test]
+fn a_name_with_a_byte_order_mark_and_windows_line_ends_is_read() {
+    let text = scenario("", "").text().replace('\n', "\r\n");
+    let scenario = Scenario::parse("w.yaml", &format!("\u{feff}{text}")).unwrap();
+    assert_eq!((scenario.name(), scenario.question()), ("small", "Why?"));
+    assert_eq!(
+        (scenario.source(), scenario.text()),
+        ("w.yaml", text.as_str())
+    );
+}
