@@ -1,6 +1,6 @@
 //! Making the log durable, remembering how far it is, and closing it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::state_file::{Closed, LogState};
@@ -80,14 +80,7 @@ impl PartitionLog {
         let mut dirs = Vec::new();
         if self.names_changed > self.names_flushed {
             dirs.push(self.dir.clone());
-            // The log's own name; those of other logs are made durable on the way, which does no
-            // harm.
-            dirs.extend(
-                self.dir
-                    .parent()
-                    .filter(|_| self.created)
-                    .map(PathBuf::from),
-            );
+            dirs.extend(self.unflushed_parent().map(PathBuf::from));
         }
         let mark = Mark {
             up_to: self.next_offset,
@@ -110,7 +103,7 @@ impl PartitionLog {
         if let Err(cause) = done.result {
             return Err(self.die(cause));
         }
-        self.created = false;
+        self.dir_name_unflushed = false;
         self.names_flushed = self.names_flushed.max(done.mark.names);
         // After a cut the offsets that were flushed may be others than those that bear the numbers
         // now.
@@ -154,6 +147,12 @@ impl PartitionLog {
         self.write_state(None)
     }
 
+    /// The folder that is to be flushed for the log's own name to be durable. Other logs' names become
+    /// durable with it, which does no harm.
+    pub(super) fn unflushed_parent(&self) -> Option<&Path> {
+        self.dir.parent().filter(|_| self.dir_name_unflushed)
+    }
+
     fn state(&self, closed: Option<Closed>) -> LogState {
         LogState {
             log_start_offset: self.log_start_offset,
@@ -173,8 +172,19 @@ impl PartitionLog {
         let state = self.state(closed);
         if self.state_stored != state {
             state.write(&*self.storage, &self.dir)?;
+            if let Some(parent) = self.unflushed_parent() {
+                self.storage.sync_dir(parent)?;
+                self.dir_name_unflushed = false;
+            }
             self.state_stored = state;
         }
+        Ok(())
+    }
+
+    /// Removes the state file: what is opened next is recovered, and begins with its first segment.
+    pub(super) fn forget_state(&mut self) -> Result<(), LogError> {
+        LogState::remove(&*self.storage, &self.dir)?;
+        self.state_stored = LogState::default();
         Ok(())
     }
 

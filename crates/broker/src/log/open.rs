@@ -26,10 +26,11 @@ impl PartitionLog {
         now_ms: i64,
     ) -> Result<Self, LogError> {
         storage.create_dir_all(dir)?;
-        let known = LogState::read(&*storage, dir)?.unwrap_or_default();
+        let state = LogState::read(&*storage, dir)?;
+        let has_state = state.is_some();
+        let known = state.unwrap_or_default();
         let epochs = epoch_file::read(&*storage, dir)?.unwrap_or_default();
         let segments = find_segments(&*storage, dir, &known.segments, now_ms)?;
-        let created = segments.is_empty();
         let mut log = Self {
             storage,
             dir: dir.to_path_buf(),
@@ -45,7 +46,7 @@ impl PartitionLog {
             unflushed_since_ms: now_ms,
             names_changed: 1,
             names_flushed: 0,
-            created,
+            dir_name_unflushed: true,
             cuts: 0,
             state_stored: known.clone(),
             recent: Recent::default(),
@@ -53,6 +54,8 @@ impl PartitionLog {
         };
         if log.segments.is_empty() {
             log.begin_empty(now_ms)?;
+        } else if has_state && log.lost_its_beginning() {
+            log.begin_anew(known.log_start_offset, now_ms)?;
         } else {
             log.remove_segments_below_start()?;
             if !log.open_closed(&known, now_ms)? {
@@ -61,6 +64,13 @@ impl PartitionLog {
         }
         log.bound(now_ms)?;
         Ok(log)
+    }
+
+    /// True when nothing was flushed since the log's start and the segment that began there is gone:
+    /// what is left follows a loss.
+    fn lost_its_beginning(&self) -> bool {
+        self.recovery_point <= self.log_start_offset
+            && self.segments[0].base_offset > self.log_start_offset
     }
 
     /// A log without segments: a new one.
@@ -94,6 +104,7 @@ impl PartitionLog {
         active.close_files();
         self.next_offset = closed.end_offset;
         self.names_flushed = self.names_changed;
+        self.dir_name_unflushed = false;
         if closed.producers > 0 {
             self.rebuild_producers(now_ms)?;
         }

@@ -35,8 +35,8 @@ pub struct PartitionLog {
     /// Counts files created or removed, and how many of these changes are durable.
     pub(super) names_changed: u64,
     pub(super) names_flushed: u64,
-    /// The log's folder may be new, and its name not yet durable.
-    pub(super) created: bool,
+    /// The name of the log's folder may not be durable yet.
+    pub(super) dir_name_unflushed: bool,
     /// Counts cuts: what a flush that began before one made durable is not what the log has now.
     pub(super) cuts: u64,
     /// The state file as it is on disk.

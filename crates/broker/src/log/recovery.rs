@@ -55,12 +55,12 @@ impl PartitionLog {
         self.drop_segments_from(keep)?;
         self.recovery_point = zone_start.min(self.next_offset);
         self.unflushed_records = u64::from(self.recovery_point < self.next_offset);
-        if lost {
+        let had_strays = self.remove_stray_snapshots()?;
+        if lost || had_strays {
             // What was cut off must not come back with the next crash, behind what is appended
             // until then.
             self.flush_cut()?;
         }
-        self.remove_stray_snapshots()?;
         self.rebuild_producers(now_ms)
     }
 

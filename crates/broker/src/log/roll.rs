@@ -53,6 +53,7 @@ impl PartitionLog {
     /// states go into a snapshot so that a recovery can begin at the new segment.
     pub fn roll(&mut self, now_ms: i64) -> Result<(), LogError> {
         self.alive()?;
+        self.flush_first_names()?;
         let next_offset = self.next_offset;
         let (place, segments) = self.parts();
         if let Some(active) = segments.last_mut() {
@@ -67,6 +68,20 @@ impl PartitionLog {
         self.names_changed += 1;
         self.write_snapshot()?;
         self.close_cold_files();
+        Ok(())
+    }
+
+    /// Makes the first segment's name durable before there is a second, once after each opening: a
+    /// crash that kept only the second would leave a log that seems to begin there.
+    fn flush_first_names(&mut self) -> Result<(), LogError> {
+        if self.names_flushed == 0 {
+            self.storage.sync_dir(&self.dir)?;
+            if let Some(parent) = self.unflushed_parent() {
+                self.storage.sync_dir(parent)?;
+            }
+            self.dir_name_unflushed = false;
+            self.names_flushed = self.names_changed;
+        }
         Ok(())
     }
 }

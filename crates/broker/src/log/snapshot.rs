@@ -7,6 +7,7 @@
 //! batch, oldest first: Kafka reads that and keeps the newest, and nothing is forgotten over a
 //! restart.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use kgauge_wire::record_batch::crc32c;
@@ -106,16 +107,16 @@ pub(super) fn offsets(storage: &dyn Storage, dir: &Path) -> StorageResult<Vec<i6
     Ok(offsets)
 }
 
-/// The newest good snapshot at or below an offset, with its own offset.
-pub(super) fn newest_at_or_below(
+/// The newest good snapshot of a range of offsets, with its own offset.
+pub(super) fn newest_in(
     storage: &dyn Storage,
     dir: &Path,
-    offset: i64,
+    range: RangeInclusive<i64>,
 ) -> StorageResult<Option<(i64, ProducerStates)>> {
     for at in offsets(storage, dir)?
         .into_iter()
         .rev()
-        .filter(|at| *at <= offset)
+        .filter(|at| range.contains(at))
     {
         let bytes = read_whole(storage, &file_at(dir, at, SNAPSHOT))?;
         if let Some(states) = bytes.and_then(|bytes| decode(&bytes)) {
@@ -136,25 +137,35 @@ impl PartitionLog {
         Ok(())
     }
 
-    /// Removes snapshots above the log's end and those that no segment begins with, but for the
-    /// newest.
-    pub(super) fn remove_stray_snapshots(&mut self) -> Result<(), LogError> {
+    /// Removes snapshots of offsets above the log's end and those that no segment begins with, but
+    /// for the newest. True when there were any: the folder should be flushed, for a snapshot that a
+    /// crash brings back would be of another history.
+    pub(super) fn remove_stray_snapshots(&mut self) -> Result<bool, LogError> {
         let offsets = offsets(&*self.storage, &self.dir)?;
-        let newest = offsets
-            .iter()
-            .copied()
-            .filter(|at| *at <= self.next_offset)
-            .max();
-        for at in offsets {
-            let in_use = self
+        let end = self.next_offset;
+        let newest = offsets.iter().copied().rfind(|at| *at <= end);
+        let is_stray = |at: i64| {
+            let index = self
                 .segments
-                .iter()
-                .any(|segment| segment.base_offset == at);
-            if at > self.next_offset || (!in_use && Some(at) != newest) {
-                self.storage
-                    .remove_file(&file_at(&self.dir, at, SNAPSHOT))?;
-                self.names_changed += 1;
-            }
+                .binary_search_by_key(&at, |segment| segment.base_offset);
+            at > end || (index.is_err() && Some(at) != newest)
+        };
+        let strays: Vec<i64> = offsets.into_iter().filter(|at| is_stray(*at)).collect();
+        self.remove_snapshots(&strays)?;
+        Ok(!strays.is_empty())
+    }
+
+    /// Removes all snapshots.
+    pub(super) fn remove_all_snapshots(&mut self) -> Result<(), LogError> {
+        let offsets = offsets(&*self.storage, &self.dir)?;
+        self.remove_snapshots(&offsets)
+    }
+
+    fn remove_snapshots(&mut self, offsets: &[i64]) -> Result<(), LogError> {
+        for at in offsets {
+            self.storage
+                .remove_file(&file_at(&self.dir, *at, SNAPSHOT))?;
+            self.names_changed += 1;
         }
         Ok(())
     }
@@ -162,8 +173,11 @@ impl PartitionLog {
     /// Makes the producers' states those of the log's end: from the newest snapshot and the batches
     /// after it.
     pub(super) fn rebuild_producers(&mut self, now_ms: i64) -> Result<(), LogError> {
-        let snapshot = newest_at_or_below(&*self.storage, &self.dir, self.next_offset)?;
-        let (from, states) = snapshot.unwrap_or((self.log_start_offset, ProducerStates::default()));
+        // A snapshot from before the first segment is of another history.
+        let range = self.segments[0].base_offset..=self.next_offset;
+        let snapshot = newest_in(&*self.storage, &self.dir, range)?;
+        let (from, states) =
+            snapshot.unwrap_or((self.segments[0].base_offset, ProducerStates::default()));
         self.producers = states;
         let expiration_ms = self.config.producer_id_expiration_ms;
         self.producers.expire(now_ms, expiration_ms);

@@ -55,6 +55,15 @@ impl LogState {
         storage.sync_dir(dir)
     }
 
+    /// Removes the file, for good when this returns.
+    pub(super) fn remove(storage: &dyn Storage, dir: &Path) -> StorageResult<()> {
+        match storage.remove_file(&dir.join(NAME)) {
+            Err(error) if error.is_not_found() => {}
+            removed => removed?,
+        }
+        storage.sync_dir(dir)
+    }
+
     fn text(&self) -> String {
         let mut text = format!(
             "version 0\nlog_start_offset {}\nrecovery_point {}\n",

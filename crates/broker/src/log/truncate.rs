@@ -40,6 +40,10 @@ impl PartitionLog {
             Some(found) => (found.position, found.header.base_offset.min(offset)),
             None => (segment.bytes, segment.summary(place)?.next_offset),
         };
+        if end_offset < self.log_start_offset {
+            // All that is left was deleted before.
+            return self.begin_anew(self.log_start_offset, now_ms);
+        }
         self.cuts += 1;
         self.recent.clear();
         self.recovery_point = self.recovery_point.min(end_offset);
@@ -49,11 +53,11 @@ impl PartitionLog {
         let (place, segment) = self.segment(index);
         segment.cut(place, position)?;
         self.next_offset = end_offset;
+        self.remove_stray_snapshots()?;
         self.storage.sync_dir(&self.dir)?;
         self.set_high_watermark(self.high_watermark);
         self.recovery_point = self.recovery_point.min(end_offset);
         self.unflushed_records = u64::from(self.recovery_point < end_offset);
-        self.remove_stray_snapshots()?;
         self.rebuild_producers(now_ms)
     }
 
@@ -82,13 +86,14 @@ impl PartitionLog {
             self.remove_segment_files(base_offset)?;
             self.segments.pop();
         }
+        self.remove_all_snapshots()?;
         let (place, segments) = self.parts();
         segments.push(Segment::create(place, offset, now_ms)?);
         self.next_offset = offset;
         self.high_watermark = offset;
         self.unflushed_records = 0;
         self.storage.sync_dir(&self.dir)?;
-        self.remove_stray_snapshots()
+        Ok(())
     }
 
     /// Moves the log's start up: records below an offset are no longer served, and segments that
@@ -122,7 +127,13 @@ impl PartitionLog {
                 let removed = self.remove_segments_below_start();
                 self.fatal(removed)?;
                 self.storage.sync_dir(&self.dir)?;
-                self.write_state(None)
+                let retried = self.write_state(None);
+                if retried.is_err() {
+                    // Opening must not take the segments that went for lost ones.
+                    let forgotten = self.forget_state();
+                    self.fatal(forgotten)?;
+                }
+                retried
             }
             written => {
                 self.fatal(written)?;

@@ -91,6 +91,7 @@ impl MemoryStorage {
             Crash::TearLastWrite { bytes_kept } => disk.tear_last_write(bytes_kept),
             Crash::Random { seed } => disk.roll_dice(&mut Dice(seed)),
         }
+        disk.drop_unreachable();
         disk.names_durable = disk.names.clone();
         disk.each_inode(|inode| {
             inode.bytes_durable = inode.bytes.clone();
@@ -201,6 +202,22 @@ impl Disk {
         }
     }
 
+    /// Drops names whose folder is gone.
+    fn drop_unreachable(&mut self) {
+        let mut reached: BTreeMap<PathBuf, Node> = BTreeMap::new();
+        // Folders come before what is in them.
+        for (path, node) in std::mem::take(&mut self.names) {
+            let top = |parent: &Path| parent.as_os_str().is_empty() || parent.parent().is_none();
+            if path
+                .parent()
+                .is_none_or(|parent| top(parent) || reached.contains_key(parent))
+            {
+                reached.insert(path, node);
+            }
+        }
+        self.names = reached;
+    }
+
     fn count_used(&mut self) {
         let mut used = 0;
         self.each_inode(|inode| used += inode.bytes.len() as u64);
@@ -238,15 +255,6 @@ impl Disk {
                 };
             }
         }
-        // A name without its folder cannot be reached.
-        let dirs: Vec<PathBuf> = names.keys().cloned().collect();
-        names.retain(|path, _| {
-            path.parent().is_none_or(|parent| {
-                parent.as_os_str().is_empty()
-                    || parent.parent().is_none()
-                    || dirs.binary_search(&parent.to_path_buf()).is_ok()
-            })
-        });
         self.names = names;
         self.each_inode(|inode| {
             inode

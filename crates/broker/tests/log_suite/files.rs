@@ -223,7 +223,11 @@ fn leftovers_of_a_crash_are_cleared_away() {
     lab.put("somebody-elses-file", b"stays");
     let log = lab.open();
     assert_eq!(log.log_end_offset(), 1);
-    let expected = ["00000000000000000000.log", "somebody-elses-file"];
+    let expected = [
+        "00000000000000000000.log",
+        "leader-epoch-checkpoint",
+        "somebody-elses-file",
+    ];
     assert_eq!(lab.names(), expected);
 }
 

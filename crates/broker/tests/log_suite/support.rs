@@ -28,6 +28,8 @@ impl Lab {
 
     pub(crate) fn on(memory: MemoryStorage) -> Self {
         let dir = PathBuf::from("data/topic-0");
+        memory.create_dir_all(Path::new("data")).unwrap();
+        memory.sync_dir(Path::new("")).unwrap();
         Self {
             storage: memory.shared(),
             memory: Some(memory),
