@@ -150,7 +150,7 @@ fn codecs(pool: &[u8]) {
 }
 
 fn main() {
-    let pool = payload(1 << 16);
+    let pool = payload(1 << 20);
     encode(&pool);
     read(&pool);
     codecs(&pool);
