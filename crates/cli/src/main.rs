@@ -1,3 +1,36 @@
-//! The `kgauge` program.
+//! The `kgauge` program: arguments in, one call each, an exit status out.
 
-fn main() {}
+mod args;
+mod cluster;
+mod exit;
+mod interrupt;
+mod place;
+mod progress;
+mod report;
+mod run;
+mod studies;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Arguments, Command};
+use exit::ExitStatus;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let ended = match arguments.command {
+        Command::Run(run) => run::run(&run),
+        Command::Studies(studies) => studies::list(&studies),
+        Command::Cluster(cluster) => cluster::cluster(&cluster),
+        Command::Report(report) => report::report(&report),
+        Command::EmbeddedCluster => Ok(cluster::embedded_child()),
+    };
+    exit::say(ended).into()
+}
+
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> Self {
+        ExitCode::from(status as u8)
+    }
+}

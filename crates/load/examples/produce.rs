@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use kgauge_client::admin::NewTopic;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_load::{Load, LoadSetup};
+use kgauge_load::{Clock, Load, LoadSetup};
 use kgauge_results::SliceSink;
 use kgauge_scenario::{
     Acks, Compression, CompressionCodec, FlowPlan, Partitioner, ProduceFlow, ProducerSettings,
@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let load = Load::prepare(&setup)?;
     let start = Instant::now();
-    let outcome = load.run(|progress| {
+    let outcome = load.run(Clock::start(), |progress| {
         for incident in &progress.incidents {
             println!("{}", incident.what);
         }

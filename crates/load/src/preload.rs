@@ -9,6 +9,7 @@ use kgauge_scenario::{
     ProducerSettings, Shape, Share, Stages, TopicPlan, Trial,
 };
 
+use crate::clock::Clock;
 use crate::prepare::{Load, LoadSetup, PrepareError};
 use crate::run::{LoadError, LoadOutcome, Progress};
 
@@ -79,7 +80,7 @@ pub fn preload(
         topic: topic.clone(),
         error,
     })?;
-    let outcome = load.run(on_progress).map_err(|error| PreloadError::Load {
+    let outcome = load.run(Clock::start(), on_progress).map_err(|error| PreloadError::Load {
         topic: topic.clone(),
         error,
     })?;

@@ -75,8 +75,8 @@ pub enum LoadError {
 }
 
 impl Load {
-    /// Runs the load; `on_progress` is called ten times a second.
-    pub fn run(self, mut on_progress: impl FnMut(&Progress)) -> Result<LoadOutcome, LoadError> {
+    /// Runs the load on `clock`, which has just been started; `on_progress` is called ten times a second.
+    pub fn run(self, clock: Clock, mut on_progress: impl FnMut(&Progress)) -> Result<LoadOutcome, LoadError> {
         let stages = self.share.trial.stages;
         let planned_end_ns = stages.hold_ns.map(|hold_ns| stages.warm_up_ns + hold_ns);
         let names: Vec<String> = self
@@ -89,7 +89,7 @@ impl Load {
         let clients = self.workers.iter().flatten();
         let limited = clients.filter(|member| member.is_limited()).count();
         let shared = Arc::new(Shared {
-            clock: Clock::start(),
+            clock,
             live: names
                 .iter()
                 .map(|_| Arc::new(LiveTotals::default()))

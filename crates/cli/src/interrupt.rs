@@ -1,0 +1,57 @@
+//! Ctrl-C and SIGTERM: once to end cleanly, twice to end without waiting for answers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use anyhow::Context;
+use kgauge_client::Interrupt;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+/// What the user has asked for so far.
+#[derive(Debug, Clone)]
+pub(crate) struct Stopping {
+    /// Raised by the first signal: the load ends, what was created is deleted, the report written.
+    pub(crate) load: Interrupt,
+    /// Raised by the second: nothing is waited for any more but the deletion of topics.
+    pub(crate) all: Interrupt,
+    signals: Arc<AtomicU32>,
+}
+
+impl Stopping {
+    /// Whether the user asked to stop.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.signals.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// Starts to listen. A third signal ends the process on the spot.
+#[allow(clippy::print_stderr, clippy::exit)]
+pub(crate) fn listen() -> anyhow::Result<Stopping> {
+    let stopping = Stopping {
+        load: Interrupt::new(),
+        all: Interrupt::new(),
+        signals: Arc::new(AtomicU32::new(0)),
+    };
+    let told = stopping.clone();
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot listen to Ctrl-C")?;
+    let listen = move || {
+        for _ in signals.forever() {
+            match told.signals.fetch_add(1, Ordering::Relaxed) {
+                0 => {
+                    eprintln!("\nkgauge: stopping; topics are deleted, then the report is written");
+                    told.load.raise();
+                }
+                1 => {
+                    eprintln!("\nkgauge: stopping without waiting for answers");
+                    told.all.raise();
+                }
+                _ => std::process::exit(130),
+            }
+        }
+    };
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(listen)?;
+    Ok(stopping)
+}

@@ -1,0 +1,74 @@
+//! CPU time of whole processes between the borders of the hold.
+
+use kgauge_observe::ProcessSampler;
+
+/// Looks at a process with every progress report, and tells afterwards what it used between two moments.
+pub(crate) struct CpuTrack {
+    /// `None` where the system does not tell.
+    sampler: Option<ProcessSampler>,
+    /// (when, CPU time since the process began), both in ns.
+    seen: Vec<(u64, u64)>,
+}
+
+impl CpuTrack {
+    /// A track of a process on this machine.
+    pub(crate) fn of(pid: Option<u32>) -> Self {
+        let sampler = pid.and_then(|pid| ProcessSampler::new(pid).ok());
+        Self {
+            sampler,
+            seen: Vec::new(),
+        }
+    }
+
+    /// Looks once.
+    pub(crate) fn look(&mut self, at_ns: u64) {
+        if let Some(sample) = self
+            .sampler
+            .as_ref()
+            .and_then(|sampler| sampler.sample().ok())
+        {
+            self.seen.push((at_ns, sample.user_ns + sample.system_ns));
+        }
+    }
+
+    /// CPU time used from one moment to another, between looks in proportion.
+    pub(crate) fn between(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
+        Some(self.at(end_ns)?.saturating_sub(self.at(start_ns)?))
+    }
+
+    fn at(&self, at_ns: u64) -> Option<u64> {
+        let after = self.seen.partition_point(|(seen_ns, _)| *seen_ns < at_ns);
+        let (later_ns, later_cpu_ns) = *self.seen.get(after).or(self.seen.last())?;
+        let Some((earlier_ns, earlier_cpu_ns)) =
+            after.checked_sub(1).and_then(|at| self.seen.get(at))
+        else {
+            return Some(later_cpu_ns);
+        };
+        if later_ns <= *earlier_ns || at_ns >= later_ns {
+            return Some(later_cpu_ns);
+        }
+        let part = (at_ns - earlier_ns) as f64 / (later_ns - earlier_ns) as f64;
+        Some(earlier_cpu_ns + ((later_cpu_ns - earlier_cpu_ns) as f64 * part) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn use_between_looks_is_taken_in_proportion() {
+        let track = CpuTrack {
+            sampler: None,
+            seen: vec![(0, 1_000), (100, 1_100), (200, 1_300)],
+        };
+        assert_eq!(track.between(0, 200), Some(300));
+        assert_eq!(track.between(50, 150), Some(150));
+        assert_eq!(track.between(150, 900), Some(100));
+    }
+
+    #[test]
+    fn what_was_never_seen_is_not_told() {
+        assert_eq!(CpuTrack::of(None).between(0, 100), None);
+    }
+}

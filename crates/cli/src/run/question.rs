@@ -1,0 +1,242 @@
+//! What is to be run: a shipped study, a folder, a scenario file or a saved plan, with what the command
+//! line changes.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use kgauge_scenario::{
+    ClusterFacts, Plan, PlanRequest, Scenario, Size, Studies, Study, StudyFile, StudyRef,
+};
+
+use crate::args::Run;
+use crate::exit::{ExitStatus, OrStop, stop};
+
+/// The largest scenario or plan file that is read.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// What is to be run, before the cluster is known.
+pub(crate) enum Question {
+    /// Scenarios, of a study or alone.
+    Scenarios {
+        study: Option<StudyRef>,
+        scenarios: Vec<Scenario>,
+        name: String,
+    },
+    /// A plan that was saved: it is run as it stands.
+    Saved { plan: Box<Plan>, name: String },
+}
+
+impl Question {
+    /// Reads what the command line names.
+    pub(crate) fn read(arguments: &Run) -> anyhow::Result<Self> {
+        let path = Path::new(&arguments.what);
+        if let Some(study) = Studies::get(&arguments.what) {
+            return of_study(study, arguments);
+        }
+        if path.is_dir() {
+            return of_study(read_study_folder(path)?, arguments);
+        }
+        if path.extension().is_some_and(|ending| ending == "json") {
+            return saved(path, arguments);
+        }
+        if path.is_file() {
+            let text = read_file(path)?;
+            let scenario = Scenario::parse(&arguments.what, &text).or_bad_input()?;
+            let name = scenario.name().to_owned();
+            return changed(None, vec![scenario], name, arguments);
+        }
+        Err(stop(
+            ExitStatus::BadInput,
+            nothing_of_that_name(&arguments.what),
+        ))
+    }
+
+    /// The name that the run goes by.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Scenarios { name, .. } | Self::Saved { name, .. } => name,
+        }
+    }
+
+    /// The scenarios' texts, for the run folder.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let scenarios = match self {
+            Self::Scenarios { scenarios, .. } => scenarios.as_slice(),
+            Self::Saved { .. } => &[],
+        };
+        scenarios
+            .iter()
+            .map(|scenario| (scenario.name(), scenario.text()))
+    }
+
+    /// The plan for a cluster.
+    pub(crate) fn plan(
+        &self,
+        run_id: &str,
+        seed: Option<u64>,
+        size: Size,
+        cluster: ClusterFacts,
+    ) -> anyhow::Result<Plan> {
+        match self {
+            Self::Scenarios {
+                study, scenarios, ..
+            } => {
+                let request = PlanRequest {
+                    run_id: run_id.to_owned(),
+                    seed: seed.unwrap_or_else(crate::place::fresh_number),
+                    size,
+                    study: study.clone(),
+                    cluster,
+                };
+                Plan::new(request, scenarios).or_bad_input()
+            }
+            Self::Saved { plan, .. } => {
+                let seed = seed.unwrap_or(plan.seed);
+                Ok(Plan {
+                    run_id: run_id.to_owned(),
+                    seed,
+                    cluster,
+                    ..(**plan).clone()
+                })
+            }
+        }
+    }
+}
+
+fn of_study(study: Study, arguments: &Run) -> anyhow::Result<Question> {
+    let mut study = study;
+    let known: Vec<String> = study
+        .scenarios
+        .iter()
+        .map(|one| one.name().to_owned())
+        .collect();
+    if let Some(unknown) = arguments.only.iter().find(|name| !known.contains(name)) {
+        let words = format!(
+            "study {} has no scenario `{unknown}`; it has {}",
+            study.name,
+            known.join(", ")
+        );
+        return Err(stop(ExitStatus::BadInput, words));
+    }
+    if !arguments.only.is_empty() {
+        study
+            .scenarios
+            .retain(|one| arguments.only.iter().any(|name| name == one.name()));
+    }
+    for (path, value) in settings(arguments)? {
+        study.set(&path, &value).or_bad_input()?;
+    }
+    let name = study.name.clone();
+    Ok(Question::Scenarios {
+        study: Some(study.reference()),
+        scenarios: study.scenarios,
+        name,
+    })
+}
+
+fn changed(
+    study: Option<StudyRef>,
+    mut scenarios: Vec<Scenario>,
+    name: String,
+    arguments: &Run,
+) -> anyhow::Result<Question> {
+    if !arguments.only.is_empty() {
+        let words = "--only chooses among the scenarios of a study; this is one scenario";
+        return Err(stop(ExitStatus::BadInput, words));
+    }
+    for (path, value) in settings(arguments)? {
+        for scenario in &mut scenarios {
+            scenario.set(&path, &value).or_bad_input()?;
+        }
+    }
+    Ok(Question::Scenarios {
+        study,
+        scenarios,
+        name,
+    })
+}
+
+/// What `--set` and `--repeat` change.
+fn settings(arguments: &Run) -> anyhow::Result<Vec<(String, String)>> {
+    let mut settings = Vec::new();
+    for pair in &arguments.set {
+        let Some((path, value)) = pair.split_once('=') else {
+            let words = format!("--set {pair}: write it as PATH=VALUE, such as stages.hold='5 s'");
+            return Err(stop(ExitStatus::BadInput, words));
+        };
+        settings.push((path.trim().to_owned(), value.to_owned()));
+    }
+    if let Some(repeats) = arguments.repeat {
+        settings.push(("repeats".to_owned(), repeats.to_string()));
+    }
+    Ok(settings)
+}
+
+fn saved(path: &Path, arguments: &Run) -> anyhow::Result<Question> {
+    let is_changed = !arguments.set.is_empty() || !arguments.only.is_empty();
+    if is_changed || arguments.repeat.is_some() || arguments.quick || arguments.full {
+        let words = "a saved plan is run as it stands: --set, --only, --repeat, --quick and --full \
+                     belong to scenarios and studies";
+        return Err(stop(ExitStatus::BadInput, words));
+    }
+    let plan = Plan::from_json(&read_file(path)?)
+        .map_err(|error| stop(ExitStatus::BadInput, format!("{}: {error}", path.display())))?;
+    let name = match (&plan.study, plan.trials.first()) {
+        (Some(study), _) => study.name.clone(),
+        (None, Some(trial)) => trial.scenario.clone(),
+        (None, None) => "plan".to_owned(),
+    };
+    Ok(Question::Saved {
+        plan: Box::new(plan),
+        name,
+    })
+}
+
+fn read_study_folder(dir: &Path) -> anyhow::Result<Study> {
+    let mut files = Vec::new();
+    let entries = fs::read_dir(dir).with_context(|| format!("cannot read {}", dir.display()));
+    for entry in entries.or_bad_input()? {
+        let path = entry.or_bad_input()?.path();
+        if path
+            .extension()
+            .is_some_and(|ending| ending == "yaml" || ending == "yml")
+        {
+            files.push((path.display().to_string(), read_file(&path)?));
+        }
+    }
+    files.sort();
+    let files: Vec<StudyFile<'_>> = files
+        .iter()
+        .map(|(path, text)| StudyFile { path, text })
+        .collect();
+    let name = dir
+        .file_name()
+        .map_or_else(|| "study".into(), |name| name.to_string_lossy());
+    Study::from_files(&name, &files).or_bad_input()
+}
+
+fn read_file(path: &Path) -> anyhow::Result<String> {
+    let read = || -> anyhow::Result<String> {
+        if fs::metadata(path)?.len() > FILE_BYTES_MAX {
+            bail!("it is larger than {} MiB", FILE_BYTES_MAX >> 20);
+        }
+        Ok(fs::read_to_string(path)?)
+    };
+    read().map_err(|error| {
+        stop(
+            ExitStatus::BadInput,
+            format!("cannot read {}: {error}", path.display()),
+        )
+    })
+}
+
+fn nothing_of_that_name(what: &str) -> String {
+    let studies: Vec<&str> = Studies::names().collect();
+    let mut words = format!("`{what}` is neither a study that ships nor a file or folder here");
+    match Studies::nearest(what) {
+        Some(near) => words.push_str(&format!("\n  did you mean `{near}`?")),
+        None => words.push_str(&format!("\n  studies: {}", studies.join(", "))),
+    }
+    words
+}

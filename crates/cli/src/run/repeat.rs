@@ -1,0 +1,330 @@
+//! One repeat of one trial: load, evidence, and what the brokers count before and after.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use kgauge_client::Cluster;
+use kgauge_load::{Clock, Load, LoadOutcome, LoadSetup, Progress};
+use kgauge_observe::{Sampler, Watch, WatchedProcess};
+use kgauge_results::recorder::WriteError;
+use kgauge_results::run::{
+    Cpu, Event, EventKind, FlowRecord, Outcome, PartitionOffsets, RepeatKey, RepeatRecord,
+    Replication, StageSpan, TopicFacts, TopicRecord,
+};
+use kgauge_results::{RepeatFolder, Stage};
+use kgauge_scenario::{Share, Trial};
+
+use super::cpu::CpuTrack;
+use super::session::Session;
+use super::trial::prepare_failed;
+use crate::exit::{ExitStatus, OrStop, stop};
+use crate::place::unix_ms;
+use crate::progress::short_count;
+
+/// How a repeat ended, for the loop over repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// The next one can begin.
+    Complete,
+    /// The user wants to stop.
+    Interrupted,
+}
+
+/// Runs one repeat on a topic that is ready.
+pub(crate) fn repeat(
+    session: &mut Session,
+    trial: &Trial,
+    share: &Share,
+    facts: &TopicFacts,
+) -> anyhow::Result<Ended> {
+    let key = RepeatKey {
+        trial: trial.index,
+        repeat: share.repeat,
+    };
+    let before = session
+        .cluster
+        .end_offsets(&facts.name)
+        .or_target_failed("")?;
+    let folder = session.folder.begin_repeat(key).or_failed()?;
+    let setup = LoadSetup {
+        share,
+        topic: &facts.name,
+        client: session.target.config(),
+        sink: &|| folder.sink(),
+        interrupt: &session.stopping.load,
+    };
+    let load = Load::prepare(&setup);
+    let load = prepare_failed(session, load)?;
+
+    let started_unix_ms = unix_ms();
+    let clock = Clock::start();
+    session.event(Some((key, 0)), EventKind::RepeatStarted);
+    let sampler = start_sampler(session, key, clock)?;
+    let mut watch = RepeatWatch::new(session, trial, key, &folder);
+    let outcome = load.run(clock, |progress| watch.look(progress));
+    let (trouble, cpu) = (watch.trouble, watch.cpu);
+    let outcome = outcome.or_failed()?;
+    for note in sampler.stop().notes {
+        session.event(
+            Some((key, outcome.end_ns)),
+            EventKind::Warning { text: note },
+        );
+    }
+
+    let ended = if session.stopping.is_wanted() {
+        Ended::Interrupted
+    } else {
+        Ended::Complete
+    };
+    let words = match (&trouble, ended) {
+        (Some(trouble), _) => Outcome::Failed {
+            why: trouble.words(),
+        },
+        (None, Ended::Interrupted) => Outcome::Interrupted,
+        (None, Ended::Complete) => Outcome::Complete,
+    };
+    let after = session.cluster.end_offsets(&facts.name);
+    let record = RepeatRecord {
+        key,
+        started_unix_ms,
+        flows: flow_records(trial, &outcome),
+        topics: vec![topic_record(
+            &mut session.cluster,
+            facts,
+            &before,
+            after.as_deref().ok(),
+        )],
+        cpu: Some(cpu.record(&outcome)),
+        replication: (facts.replication_factor == 1).then_some(Replication::NoFollowers),
+        outcome: words.clone(),
+    };
+    session.event(
+        Some((key, outcome.end_ns)),
+        EventKind::RepeatEnded { outcome: words },
+    );
+    let kept = folder.finish(&record);
+    if let Some(trouble) = trouble {
+        return Err(trouble.into_error());
+    }
+    kept.or_failed()?;
+    if ended == Ended::Complete {
+        after.or_target_failed("")?;
+    }
+    Ok(ended)
+}
+
+/// What ended a load early.
+enum Trouble {
+    /// Slices cannot be written.
+    Results(WriteError),
+    /// The target's process is gone.
+    Target(String),
+}
+
+impl Trouble {
+    fn words(&self) -> String {
+        match self {
+            Self::Results(error) => error.to_string(),
+            Self::Target(words) => words.clone(),
+        }
+    }
+
+    fn into_error(self) -> anyhow::Error {
+        match self {
+            Self::Results(error) => stop(ExitStatus::Failed, error),
+            Self::Target(words) => stop(ExitStatus::TargetFailed, words),
+        }
+    }
+}
+
+/// Looks at a running load ten times a second.
+struct RepeatWatch<'a> {
+    session: &'a mut Session,
+    trial: &'a Trial,
+    key: RepeatKey,
+    folder: &'a RepeatFolder,
+    cpu: ProcessCpu,
+    trouble: Option<Trouble>,
+    last: Option<Progress>,
+    rate: f64,
+}
+
+impl<'a> RepeatWatch<'a> {
+    fn new(
+        session: &'a mut Session,
+        trial: &'a Trial,
+        key: RepeatKey,
+        folder: &'a RepeatFolder,
+    ) -> Self {
+        let cpu = ProcessCpu {
+            generator: CpuTrack::of(Some(std::process::id())),
+            target: CpuTrack::of(session.target_pid()),
+        };
+        Self {
+            session,
+            trial,
+            key,
+            folder,
+            cpu,
+            trouble: None,
+            last: None,
+            rate: 0.0,
+        }
+    }
+
+    fn look(&mut self, progress: &Progress) {
+        self.cpu.generator.look(progress.elapsed_ns);
+        self.cpu.target.look(progress.elapsed_ns);
+        for incident in &progress.incidents {
+            let text = format!("{}: {}", incident.flow, incident.what);
+            let at = Some((self.key, incident.at_ns));
+            self.session
+                .event(at, EventKind::Error { text, code: None });
+        }
+        if self.trouble.is_none() {
+            let results = self.folder.failure().map(Trouble::Results);
+            self.trouble = results.or_else(|| self.session.death().map(Trouble::Target));
+            if self.trouble.is_some() {
+                self.session.stopping.load.raise();
+            }
+        }
+        let words = self.words(progress);
+        self.session.progress.say(&words);
+        self.last = Some(progress.clone());
+    }
+
+    /// Stage and rate, for the progress line.
+    fn words(&mut self, progress: &Progress) -> String {
+        let done = |progress: &Progress| -> u64 {
+            progress
+                .flows
+                .iter()
+                .map(|flow| flow.acked + flow.consumed)
+                .sum()
+        };
+        if let Some(last) = &self.last {
+            let ns = progress.elapsed_ns.saturating_sub(last.elapsed_ns).max(1);
+            let now = (done(progress) - done(last)) as f64 * 1e9 / ns as f64;
+            self.rate = if self.rate == 0.0 {
+                now
+            } else {
+                0.7 * self.rate + 0.3 * now
+            };
+        }
+        let stages = &self.trial.stages;
+        let at = Duration::from_nanos(progress.elapsed_ns).as_secs_f64();
+        let warm_up = Duration::from_nanos(stages.warm_up_ns).as_secs_f64();
+        let stage = match stages.hold_ns {
+            _ if at < warm_up => format!("warm-up {at:.1} of {warm_up:.1} s"),
+            Some(hold_ns) => {
+                let hold = Duration::from_nanos(hold_ns).as_secs_f64();
+                if at - warm_up <= hold {
+                    format!("hold {:.1} of at most {hold:.1} s", at - warm_up)
+                } else {
+                    "drain".to_owned()
+                }
+            }
+            None => format!(
+                "hold {:.1} s, {} records",
+                at - warm_up,
+                short_count(done(progress) as f64)
+            ),
+        };
+        let failed: u64 = progress.flows.iter().map(|flow| flow.failed).sum();
+        let failed = if failed > 0 {
+            format!(" · {failed} failed")
+        } else {
+            String::new()
+        };
+        format!("{stage} · {} records/s{failed}", short_count(self.rate))
+    }
+}
+
+/// CPU of the processes that take part.
+struct ProcessCpu {
+    generator: CpuTrack,
+    target: CpuTrack,
+}
+
+impl ProcessCpu {
+    fn record(&self, outcome: &LoadOutcome) -> Cpu {
+        let (start_ns, end_ns) = (outcome.hold_start_ns, outcome.hold_end_ns);
+        let threads = &outcome.worker_hold_cpu_ns;
+        Cpu {
+            span_ns: end_ns.saturating_sub(start_ns),
+            generator_threads_ns: threads.iter().sum(),
+            generator_threads: threads.len() as u32,
+            generator_thread_ns_max: threads.iter().copied().max().unwrap_or(0),
+            generator_process_ns: self.generator.between(start_ns, end_ns),
+            target_process_ns: self.target.between(start_ns, end_ns),
+        }
+    }
+}
+
+fn start_sampler(session: &Session, key: RepeatKey, clock: Clock) -> anyhow::Result<Sampler> {
+    let targets = session
+        .target_pid()
+        .map(|pid| WatchedProcess { pid, broker: None });
+    let evidence = session.folder.evidence();
+    Sampler::start(
+        Watch::each_second(key, targets.into_iter().collect()),
+        move || clock.now_ns(),
+        move |seen| evidence.write(seen).map_err(|error| error.to_string()),
+    )
+    .context("cannot start the thread that observes")
+}
+
+fn flow_records(trial: &Trial, outcome: &LoadOutcome) -> Vec<FlowRecord> {
+    let spans = [
+        (Stage::WarmUp, 0, outcome.hold_start_ns),
+        (Stage::Hold, outcome.hold_start_ns, outcome.hold_end_ns),
+        (Stage::Drain, outcome.hold_end_ns, outcome.end_ns),
+    ];
+    let stages: Vec<StageSpan> = spans
+        .into_iter()
+        .filter(|(_, start_ns, end_ns)| end_ns > start_ns)
+        .map(|(stage, start_ns, end_ns)| StageSpan {
+            stage,
+            start_ns,
+            end_ns,
+        })
+        .collect();
+    let of = |name: &str| FlowRecord {
+        name: name.to_owned(),
+        stages: stages.clone(),
+        threads: outcome.worker_hold_cpu_ns.len() as u32,
+    };
+    trial.flows.iter().map(|flow| of(flow.name())).collect()
+}
+
+fn topic_record(
+    cluster: &mut Cluster,
+    facts: &TopicFacts,
+    before: &[i64],
+    after: Option<&[i64]>,
+) -> TopicRecord {
+    let partition = |index: usize| PartitionOffsets {
+        partition: index as i32,
+        leader: cluster
+            .known_leader(&facts.name, index as i32)
+            .ok()
+            .map(|leader| leader.broker_id),
+        end_before: before.get(index).copied(),
+        end_after: after.and_then(|after| after.get(index).copied()),
+    };
+    let partitions = (0..facts.partitions as usize).map(partition).collect();
+    TopicRecord {
+        facts: facts.clone(),
+        partitions,
+    }
+}
+
+/// An event of a repeat, or of the run.
+pub(crate) fn event(at: Option<(RepeatKey, u64)>, kind: EventKind) -> Event {
+    Event {
+        at_unix_ms: unix_ms(),
+        repeat: at.map(|(key, _)| key),
+        at_ns: at.map(|(_, at_ns)| at_ns),
+        kind,
+    }
+}

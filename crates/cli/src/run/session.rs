@@ -1,0 +1,39 @@
+//! What all parts of a run share: the target, the folder, the topics that were made, the way to stop.
+
+use kgauge_client::Cluster;
+use kgauge_results::RunFolder;
+use kgauge_results::run::{EventKind, RepeatKey};
+use kgauge_target::{Target, TopicGuard};
+
+use super::repeat::event;
+use crate::interrupt::Stopping;
+use crate::progress::ProgressLine;
+
+/// A run that is going on.
+pub(crate) struct Session {
+    pub(crate) target: Target,
+    pub(crate) cluster: Cluster,
+    pub(crate) folder: RunFolder,
+    pub(crate) topics: TopicGuard,
+    pub(crate) stopping: Stopping,
+    pub(crate) progress: ProgressLine,
+    pub(crate) keep: bool,
+}
+
+impl Session {
+    /// Keeps an event. A folder that takes none any more ends the run through its slices.
+    pub(crate) fn event(&self, at: Option<(RepeatKey, u64)>, kind: EventKind) {
+        let _ = self.folder.events().write(&event(at, kind));
+    }
+
+    /// The words of a target that is gone.
+    pub(crate) fn death(&mut self) -> Option<String> {
+        let error = self.target.check().err()?;
+        Some(crate::exit::with_cure(&error, error.cure()))
+    }
+
+    /// The process that is the target and nothing else, if it is one on this machine.
+    pub(crate) fn target_pid(&self) -> Option<u32> {
+        self.target.pids().first().copied()
+    }
+}

@@ -1,0 +1,156 @@
+//! Everything before the first trial: the target, the plan, the disk check, the run folder.
+
+use std::time::Duration;
+
+use kgauge_results::RunFolder;
+use kgauge_results::run::RunHead;
+use kgauge_scenario::{Plan, Size};
+use kgauge_target::{EmbeddedCommand, EmbeddedSetup, Target, TargetSpec, TopicGuard};
+
+use super::environment::environment;
+use super::question::Question;
+use super::room::check_room;
+use super::session::Session;
+use crate::args::Run;
+use crate::exit::{ExitStatus, OrStop, stop, with_cure};
+use crate::interrupt::Stopping;
+use crate::place::{fresh_number, run_dir, run_id, unix_ms};
+use crate::progress::{ProgressLine, seconds};
+
+/// How long an embedded cluster may take to start, and to stop.
+const EMBEDDED_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// Starts the target and opens the run folder.
+pub(crate) fn start(
+    arguments: &Run,
+    question: &Question,
+    stopping: Stopping,
+) -> anyhow::Result<(Session, Plan)> {
+    let spec = TargetSpec::parse(&arguments.target).or_bad_input()?;
+    let (started_unix_ms, number) = (unix_ms(), fresh_number());
+    let run_id = run_id(started_unix_ms, number);
+    let dir = run_dir(arguments.out.as_deref(), question.name(), &run_id);
+    let head = RunHead::starting(run_id.clone(), command_line(), started_unix_ms);
+    let folder = RunFolder::create(&dir, head).or_bad_input()?;
+
+    // A folder without a plan helps nobody: what fails before there is one takes it away again.
+    let started = (|| {
+        let target = start_target(arguments, &spec, &dir, number, &stopping)?;
+        let mut cluster = target
+            .connect(stopping.load.clone())
+            .map_err(|error| stop(ExitStatus::TargetFailed, with_cure(&error, error.cure())))?;
+        let facts = target
+            .facts(&mut cluster)
+            .map_err(|error| stop(ExitStatus::TargetFailed, with_cure(&error, error.cure())))?;
+        let plan = question.plan(&run_id, arguments.seed, size(arguments), facts.for_plan())?;
+        check_room(&target, &mut cluster, &plan, &dir, arguments.keep)?;
+        let topics = TopicGuard::new(target.config().clone(), &run_id).or_bad_input()?;
+        folder
+            .write_environment(&environment(&dir, &facts))
+            .or_failed()?;
+        folder.write_plan(&plan).or_failed()?;
+        for (name, text) in question.texts() {
+            folder.write_scenario(name, text).or_failed()?;
+        }
+        Ok((target, cluster, topics, plan))
+    })();
+    let (target, cluster, topics, plan) = match started {
+        Ok(started) => started,
+        Err(error) => {
+            drop(folder);
+            let _ = std::fs::remove_dir_all(&dir);
+            return Err(if stopping.is_wanted() {
+                stop(ExitStatus::Interrupted, "stopped before the run began")
+            } else {
+                error
+            });
+        }
+    };
+    let planned = planned_time(&plan);
+    let progress = ProgressLine::start(planned);
+    progress.remark(&announcement(&plan, &dir.display().to_string(), planned));
+    let keep = arguments.keep;
+    Ok((
+        Session {
+            target,
+            cluster,
+            folder,
+            topics,
+            stopping,
+            progress,
+            keep,
+        },
+        plan,
+    ))
+}
+
+fn start_target(
+    arguments: &Run,
+    spec: &TargetSpec,
+    dir: &std::path::Path,
+    seed: u64,
+    stopping: &Stopping,
+) -> anyhow::Result<Target> {
+    let setup = EmbeddedSetup {
+        command: EmbeddedCommand::this_program(["embedded-cluster"]).or_failed()?,
+        data_dir: dir.join("target-data"),
+        keep_data: arguments.keep,
+        log_file: dir.join("target.log"),
+        first_port: None,
+        seed,
+        time_limit: EMBEDDED_TIME_MAX,
+    };
+    Target::start(spec, &setup, &stopping.load)
+        .map_err(|error| stop(ExitStatus::TargetFailed, with_cure(&error, error.cure())))
+}
+
+/// The command line as typed: no argument of kgauge is a secret.
+fn command_line() -> Vec<String> {
+    std::env::args_os()
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect()
+}
+
+fn size(arguments: &Run) -> Size {
+    match (arguments.quick, arguments.full) {
+        (true, _) => Size::Quick,
+        (_, true) => Size::Full,
+        _ => Size::Default,
+    }
+}
+
+/// What the stages take together; a flow that ends by count is taken to need its whole hold.
+fn planned_time(plan: &Plan) -> Duration {
+    /// Creating and deleting a topic, connecting, the last answers.
+    const BETWEEN_NS: u64 = 300_000_000;
+    let of_trial = |trial: &kgauge_scenario::Trial| {
+        let preload_ns = trial
+            .topic
+            .preload
+            .as_ref()
+            .map_or(0, |preload| preload.records * 400);
+        let hold_ns = match &trial.topic.preload {
+            Some(preload) => (preload.records * 300).min(trial.stages.hold_ns.unwrap_or(u64::MAX)),
+            None => trial.stages.hold_ns.unwrap_or(60_000_000_000),
+        };
+        preload_ns + u64::from(trial.repeats) * (trial.stages.warm_up_ns + hold_ns + BETWEEN_NS)
+    };
+    Duration::from_nanos(plan.trials.iter().map(of_trial).sum())
+}
+
+fn announcement(plan: &Plan, dir: &str, planned: Duration) -> String {
+    let what = match &plan.study {
+        Some(study) => format!("study {}", study.name),
+        None => plan
+            .trials
+            .first()
+            .map_or_else(String::new, |trial| trial.scenario.clone()),
+    };
+    let repeats: u32 = plan.trials.iter().map(|trial| trial.repeats).sum();
+    format!(
+        "kgauge: {what}, {} trials, {repeats} repeats in all, about {}; seed {}; results in {dir}",
+        plan.trials.len(),
+        seconds(planned),
+        plan.seed
+    )
+}

@@ -1,0 +1,199 @@
+//! A trial: its topic, its preload, its repeats.
+
+use kgauge_client::admin::ConfigResource;
+use kgauge_load::{PreloadError, preload};
+use kgauge_results::run::{EventKind, TopicFacts};
+use kgauge_scenario::{FlowPlan, Plan, Stripe, Trial};
+use kgauge_target::TopicWish;
+
+use super::repeat::{Ended, repeat};
+use super::session::Session;
+use crate::exit::{ExitStatus, OrStop, stop, with_cure};
+use crate::progress::short_count;
+
+/// Topic settings that say what an ack meant, or what became of the data.
+const SETTINGS_KEPT: &[&str] = &[
+    "min.insync.replicas",
+    "flush.messages",
+    "flush.ms",
+    "retention.bytes",
+    "retention.ms",
+    "segment.bytes",
+    "max.message.bytes",
+    "message.timestamp.type",
+    "compression.type",
+    "cleanup.policy",
+    "unclean.leader.election.enable",
+];
+
+/// Runs all repeats of a trial.
+pub(crate) fn run_trial(
+    session: &mut Session,
+    plan: &Plan,
+    trial: &Trial,
+) -> anyhow::Result<Ended> {
+    let mut topic: Option<TopicFacts> = None;
+    for index in 0..trial.repeats {
+        if session.stopping.is_wanted() {
+            return Ok(Ended::Interrupted);
+        }
+        session.progress.step(step_words(plan, trial, index));
+        let Some(share) = plan.share(trial.index, index, Stripe::WHOLE) else {
+            return Err(stop(
+                ExitStatus::BadInput,
+                format!("the plan has no trial {}", trial.index),
+            ));
+        };
+        // Repeats that only read can share what they read; those that write begin on empty ground.
+        let facts = match topic.take().filter(|_| only_reads(trial)) {
+            Some(facts) => facts,
+            None => match make_topic(session, trial, index)? {
+                Some(facts) => facts,
+                None => return Ok(Ended::Interrupted),
+            },
+        };
+        let ended = repeat(session, trial, &share, &facts);
+        let is_last = index + 1 == trial.repeats || !matches!(ended, Ok(Ended::Complete));
+        if (is_last || !only_reads(trial)) && !session.keep {
+            delete_topic(session, &facts.name);
+        }
+        if ended? == Ended::Interrupted {
+            return Ok(Ended::Interrupted);
+        }
+        topic = Some(facts);
+    }
+    Ok(Ended::Complete)
+}
+
+fn step_words(plan: &Plan, trial: &Trial, repeat: u32) -> String {
+    let factor = if trial.name.is_empty() {
+        String::new()
+    } else {
+        format!(" {}", trial.name)
+    };
+    format!(
+        "[{}/{}] {}{factor} · repeat {} of {}",
+        trial.index + 1,
+        plan.trials.len(),
+        trial.scenario,
+        repeat + 1,
+        trial.repeats
+    )
+}
+
+fn only_reads(trial: &Trial) -> bool {
+    trial
+        .flows
+        .iter()
+        .all(|flow| matches!(flow, FlowPlan::Consume(_)))
+}
+
+/// Makes and fills the topic; `None` when the user stopped it.
+fn make_topic(
+    session: &mut Session,
+    trial: &Trial,
+    repeat: u32,
+) -> anyhow::Result<Option<TopicFacts>> {
+    let wish = TopicWish {
+        label: format!("t{:02}-r{:02}", trial.index, repeat),
+        partitions: i32::try_from(trial.topic.partitions).unwrap_or(i32::MAX),
+        replication_factor: i16::try_from(trial.topic.replication).unwrap_or(i16::MAX),
+        configs: trial.topic.config.clone().into_iter().collect(),
+    };
+    let made = session.topics.create(&mut session.cluster, &wish);
+    let name = match made {
+        Ok(name) => name,
+        Err(_) if session.stopping.is_wanted() => return Ok(None),
+        Err(error) => {
+            return Err(stop(
+                ExitStatus::TargetFailed,
+                with_cure(&error, error.cure()),
+            ));
+        }
+    };
+    session.event(
+        None,
+        EventKind::TopicCreated {
+            topic: name.clone(),
+        },
+    );
+    if let Some(plan) = &trial.topic.preload {
+        let wanted = short_count(plan.records as f64);
+        let progress = &session.progress;
+        let filled = preload(
+            &name,
+            &trial.topic,
+            plan,
+            session.target.config(),
+            &session.stopping.load,
+            |seen| {
+                let acked = seen.flows.iter().map(|flow| flow.acked).sum::<u64>();
+                progress.say(&format!(
+                    "preload {} of {wanted} records",
+                    short_count(acked as f64)
+                ));
+            },
+        );
+        match filled {
+            Ok(_) => {}
+            Err(PreloadError::Interrupted { .. }) => return Ok(None),
+            Err(_) if session.stopping.is_wanted() => return Ok(None),
+            Err(error) => {
+                return Err(stop(
+                    ExitStatus::TargetFailed,
+                    target_words(session, &error),
+                ));
+            }
+        }
+    }
+    Ok(Some(topic_facts(session, trial, name)))
+}
+
+/// When the target is gone, its own last words say more than ours.
+fn target_words(session: &mut Session, error: &dyn std::fmt::Display) -> String {
+    session.death().unwrap_or_else(|| error.to_string())
+}
+
+fn topic_facts(session: &mut Session, trial: &Trial, name: String) -> TopicFacts {
+    // What the cluster does not tell is not in the report; it says so where it matters.
+    let found = session.cluster.describe_configs(ConfigResource::Topic(&name)).unwrap_or_default();
+    let settings = found
+        .into_iter()
+        .filter(|entry| SETTINGS_KEPT.contains(&entry.name.as_str()))
+        .filter_map(|entry| Some((entry.name, entry.value?)))
+        .collect();
+    TopicFacts {
+        name,
+        partitions: trial.topic.partitions,
+        replication_factor: trial.topic.replication,
+        settings,
+    }
+}
+
+fn delete_topic(session: &mut Session, name: &str) {
+    match session.topics.delete(&mut session.cluster, name) {
+        Ok(()) => session.event(
+            None,
+            EventKind::TopicDeleted {
+                topic: name.to_owned(),
+            },
+        ),
+        // The guard tries again when the run ends, and then it is said.
+        Err(error) => session.event(
+            None,
+            EventKind::Warning {
+                text: error.to_string(),
+            },
+        ),
+    }
+}
+
+/// For errors of the load's preparation.
+pub(crate) fn prepare_failed<T>(
+    session: &mut Session,
+    result: Result<T, kgauge_load::PrepareError>,
+) -> anyhow::Result<T> {
+    result
+        .map_err(|error| target_words(session, &error))
+        .or_target_failed("")
+}
