@@ -64,11 +64,8 @@ impl CgroupLimits {
     }
 
     fn add(&mut self, cpu_cores: Option<f64>, memory_bytes: Option<u64>) {
-        let tighter = |one: Option<f64>, other: Option<f64>| match (one, other) {
-            (Some(one), Some(other)) => Some(one.min(other)),
-            (one, other) => one.or(other),
-        };
-        self.cpu_cores = tighter(self.cpu_cores, cpu_cores);
+        let cores = [self.cpu_cores, cpu_cores].into_iter().flatten();
+        self.cpu_cores = cores.min_by(f64::total_cmp);
         self.memory_bytes = [self.memory_bytes, memory_bytes]
             .into_iter()
             .flatten()

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use kgauge_client::{ClientConfig, ConfigError, Interrupt};
+use kgauge_client::{ClientConfig, Interrupt};
 use rustix::event::{PollFd, PollFlags, poll};
 
+use crate::embedded_error::EmbeddedError;
 use crate::log_tail::log_tail;
 use crate::messages::{Answer, DataAtEnd, LINE_BYTES_MAX, Order};
 use crate::spec::EmbeddedSpec;
@@ -74,119 +75,6 @@ pub struct EmbeddedTarget {
     time_limit: Duration,
 }
 
-/// Why an embedded cluster did not start, or ended too early.
-#[derive(Debug, thiserror::Error)]
-pub enum EmbeddedError {
-    /// A file or directory that it needs cannot be made.
-    #[error("cannot make {}: {error}", path.display())]
-    File {
-        /// The file or directory.
-        path: PathBuf,
-        /// The operating system's words.
-        error: io::Error,
-    },
-    /// The process cannot be started.
-    #[error("cannot start {} for the embedded cluster: {error}", program.display())]
-    Spawn {
-        /// The program.
-        program: PathBuf,
-        /// The operating system's words.
-        error: io::Error,
-    },
-    /// The child says why it did not start.
-    #[error("the embedded cluster did not start: {words}")]
-    Refused {
-        /// Its words.
-        words: String,
-    },
-    /// The child said nothing in time.
-    #[error(
-        "the embedded cluster was not ready within {:.0} s{}",
-        waited.as_secs_f64(),
-        log_words(log)
-    )]
-    TimedOut {
-        /// How long was waited.
-        waited: Duration,
-        /// The last lines of its log.
-        log: String,
-    },
-    /// The child ended by itself.
-    #[error("the embedded cluster ended by itself ({status}){}", log_words(log))]
-    Ended {
-        /// How.
-        status: String,
-        /// The last lines of its log.
-        log: String,
-    },
-    /// The child answered with something else than it should.
-    #[error("the embedded cluster answered \"{line}\"{}", log_words(log))]
-    Nonsense {
-        /// The beginning of what it said.
-        line: String,
-        /// The last lines of its log.
-        log: String,
-    },
-    /// The child gave addresses that are none.
-    #[error("the embedded cluster gave addresses that cannot be used: {0}")]
-    Addresses(#[source] ConfigError),
-    /// Talking to the child failed.
-    #[error("cannot talk to the embedded cluster: {error}{}", log_words(log))]
-    Pipe {
-        /// The operating system's words.
-        error: io::Error,
-        /// The last lines of its log.
-        log: String,
-    },
-    /// The child did not end when it was told to, and was killed.
-    #[error("the embedded cluster did not end within {:.0} s and was killed", waited.as_secs_f64())]
-    Killed {
-        /// How long was waited.
-        waited: Duration,
-    },
-    /// The data could not be removed.
-    #[error("cannot remove the embedded cluster's data in {}: {error}", path.display())]
-    DataLeft {
-        /// Where it still lies.
-        path: PathBuf,
-        /// The operating system's words.
-        error: io::Error,
-    },
-    /// Somebody raised the interrupt.
-    #[error("interrupted while the embedded cluster was starting")]
-    Interrupted,
-}
-
-fn log_words(log: &str) -> String {
-    if log.is_empty() {
-        String::new()
-    } else {
-        format!("; the last lines of its log:\n{log}")
-    }
-}
-
-impl EmbeddedError {
-    /// What the user can do about it.
-    pub fn cure(&self) -> &'static str {
-        match self {
-            EmbeddedError::File { .. } | EmbeddedError::Refused { .. } => {
-                "check the directory for its data, its free space, and the ports"
-            }
-            EmbeddedError::Spawn { .. } => "check that kgauge's own program file is still there",
-            EmbeddedError::TimedOut { .. } => "the machine may be overloaded: try again",
-            EmbeddedError::Ended { .. }
-            | EmbeddedError::Nonsense { .. }
-            | EmbeddedError::Addresses(_)
-            | EmbeddedError::Pipe { .. } => {
-                "look at its log; a full disk and a lack of memory end it like this"
-            }
-            EmbeddedError::Killed { .. } => "nothing needs to be done",
-            EmbeddedError::DataLeft { .. } => "remove the directory by hand",
-            EmbeddedError::Interrupted => "run it again",
-        }
-    }
-}
-
 impl EmbeddedTarget {
     /// Starts a child and waits until all of its nodes serve.
     pub fn start(
@@ -195,15 +83,8 @@ impl EmbeddedTarget {
         interrupt: &Interrupt,
     ) -> Result<EmbeddedTarget, EmbeddedError> {
         let start = Instant::now();
-        make_parent(&setup.data_dir)?;
         make_parent(&setup.log_file)?;
-        if !setup.keep_data {
-            // Only a directory that was made here may be removed at the end.
-            fs::create_dir(&setup.data_dir).map_err(|error| EmbeddedError::File {
-                path: setup.data_dir.clone(),
-                error,
-            })?;
-        }
+        make_data_dir(setup)?;
         let mut child = spawn(setup).inspect_err(|_| {
             if !setup.keep_data {
                 let _ = fs::remove_dir(&setup.data_dir);
@@ -213,15 +94,13 @@ impl EmbeddedTarget {
         let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             let _ = child.kill();
             let _ = child.wait();
-            let error = io::ErrorKind::BrokenPipe.into();
-            return Err(EmbeddedError::Pipe {
-                error,
-                log: String::new(),
-            });
+            return Err(EmbeddedError::pipe(io::ErrorKind::BrokenPipe.into(), ""));
         };
+        let sent = write_order(&mut input, spec, setup);
+        child.stdin = Some(input);
         // From here on dropping the target ends and reaps the child.
         let mut target = EmbeddedTarget {
-            child: None,
+            child: Some(child),
             output,
             pid,
             config: ClientConfig::new(Vec::new()),
@@ -231,37 +110,14 @@ impl EmbeddedTarget {
             log_file: setup.log_file.clone(),
             time_limit: setup.time_limit,
         };
-        let sent = write_order(&mut input, spec, setup);
-        child.stdin = Some(input);
-        target.child = Some(child);
         // A child that ended before it read its order says why in its answer or by its end.
         if let Err(error) = sent
             && error.kind() != io::ErrorKind::BrokenPipe
         {
-            return Err(EmbeddedError::Pipe {
-                error,
-                log: target.log_tail(),
-            });
+            return Err(EmbeddedError::pipe(error, &target.log_tail()));
         }
         let line = target.read_answer(start + setup.time_limit, start, interrupt)?;
-        target.config = match serde_json::from_str(&line) {
-            Ok(Answer::Ready { bootstrap_servers }) => {
-                ClientConfig::from_servers(&bootstrap_servers).map_err(EmbeddedError::Addresses)?
-            }
-            Ok(Answer::Failed { words }) => return Err(EmbeddedError::Refused { words }),
-            Err(_) => {
-                let line = line
-                    .chars()
-                    .take(200)
-                    .collect::<String>()
-                    .escape_debug()
-                    .to_string();
-                return Err(EmbeddedError::Nonsense {
-                    line,
-                    log: target.log_tail(),
-                });
-            }
-        };
+        target.config = target.understand(&line)?;
         Ok(target)
     }
 
@@ -381,7 +237,6 @@ impl EmbeddedTarget {
         let mut line = Vec::new();
         let mut bytes = [0u8; 4096];
         loop {
-            let pipe = |error, log| EmbeddedError::Pipe { error, log };
             if interrupt.is_raised() {
                 return Err(EmbeddedError::Interrupted);
             }
@@ -393,16 +248,34 @@ impl EmbeddedTarget {
                 });
             }
             let slice = deadline.min(Instant::now() + WAIT_SLICE);
-            if !wait_readable(&self.output, slice).map_err(|error| pipe(error, String::new()))? {
+            if !wait_readable(&self.output, slice)
+                .map_err(|error| EmbeddedError::pipe(error, ""))?
+            {
                 continue;
             }
             match self.output.read(&mut bytes) {
                 Ok(0) => return Err(self.ended_early()),
                 Ok(count) => line.extend_from_slice(&bytes[..count]),
-                Err(error) => return Err(pipe(error, self.log_tail())),
+                Err(error) => return Err(EmbeddedError::pipe(error, &self.log_tail())),
             }
             if line.contains(&b'\n') || line.len() > LINE_BYTES_MAX {
                 return Ok(String::from_utf8_lossy(&line).trim_end().to_owned());
+            }
+        }
+    }
+
+    fn understand(&self, line: &str) -> Result<ClientConfig, EmbeddedError> {
+        match serde_json::from_str(line) {
+            Ok(Answer::Ready { bootstrap_servers }) => {
+                ClientConfig::from_servers(&bootstrap_servers).map_err(EmbeddedError::Addresses)
+            }
+            Ok(Answer::Failed { words }) => Err(EmbeddedError::Refused { words }),
+            Err(_) => {
+                let beginning: String = line.chars().take(200).collect();
+                Err(EmbeddedError::Nonsense {
+                    line: beginning.escape_debug().to_string(),
+                    log: self.log_tail(),
+                })
             }
         }
     }
@@ -435,6 +308,18 @@ fn make_parent(path: &Path) -> Result<(), EmbeddedError> {
     };
     fs::create_dir_all(parent).map_err(|error| EmbeddedError::File {
         path: parent.to_owned(),
+        error,
+    })
+}
+
+/// Only a directory that was made here may be removed at the end.
+fn make_data_dir(setup: &EmbeddedSetup) -> Result<(), EmbeddedError> {
+    make_parent(&setup.data_dir)?;
+    if setup.keep_data {
+        return Ok(());
+    }
+    fs::create_dir(&setup.data_dir).map_err(|error| EmbeddedError::File {
+        path: setup.data_dir.clone(),
         error,
     })
 }

@@ -19,6 +19,7 @@
 
 mod child;
 mod embedded;
+mod embedded_error;
 mod existing;
 mod facts;
 mod guard;
@@ -29,7 +30,8 @@ mod spec;
 mod target;
 
 pub use child::embedded_main;
-pub use embedded::{EmbeddedCommand, EmbeddedError, EmbeddedSetup, EmbeddedTarget};
+pub use embedded::{EmbeddedCommand, EmbeddedSetup, EmbeddedTarget};
+pub use embedded_error::EmbeddedError;
 pub use facts::{BrokerFacts, TargetFacts};
 pub use guard::{Leftover, RunNameError, TopicGuard, TopicWish};
 pub use room::{NotEnoughRoom, Room, check_room, free_bytes};

@@ -6,7 +6,8 @@ use kgauge_client::admin::LogDirsError;
 use kgauge_client::{ClientConfig, Cluster, ClusterError, Interrupt};
 use kgauge_scenario::TargetKind;
 
-use crate::embedded::{EmbeddedError, EmbeddedSetup, EmbeddedTarget};
+use crate::embedded::{EmbeddedSetup, EmbeddedTarget};
+use crate::embedded_error::EmbeddedError;
 use crate::facts::TargetFacts;
 use crate::room::{self, Room};
 use crate::spec::TargetSpec;

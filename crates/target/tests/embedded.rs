@@ -1,6 +1,10 @@
 //! The real embedded cluster as a child process of this very test program.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that is its own harness"
+)]
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -12,6 +16,9 @@ use kgauge_target::{
     EmbeddedCommand, EmbeddedError, EmbeddedSetup, Target, TargetError, TargetSpec, TopicGuard,
     TopicWish, embedded_main,
 };
+
+/// Gets a directory of its own.
+type Test = fn(&Path);
 
 const CHILD: &str = "embedded-cluster";
 const PARENT: &str = "parent-that-will-be-killed";
@@ -27,7 +34,7 @@ fn main() -> ExitCode {
         // What cargo test and editors pass on: names are filters, options mean nothing here.
         _ => {}
     }
-    let tests: [(&str, fn(&Path)); 7] = [
+    let tests: [(&str, Test); 7] = [
         (
             "three_nodes_serve_and_leave_nothing_behind",
             three_nodes_serve_and_leave_nothing_behind,

@@ -1,0 +1,127 @@
+//! Why an embedded cluster did not start, or ended too early: with the last lines of its log.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use kgauge_client::ConfigError;
+
+/// Why an embedded cluster did not start, or ended too early.
+#[derive(Debug, thiserror::Error)]
+pub enum EmbeddedError {
+    /// A file or directory that it needs cannot be made.
+    #[error("cannot make {}: {error}", path.display())]
+    File {
+        /// The file or directory.
+        path: PathBuf,
+        /// The operating system's words.
+        error: io::Error,
+    },
+    /// The process cannot be started.
+    #[error("cannot start {} for the embedded cluster: {error}", program.display())]
+    Spawn {
+        /// The program.
+        program: PathBuf,
+        /// The operating system's words.
+        error: io::Error,
+    },
+    /// The child says why it did not start.
+    #[error("the embedded cluster did not start: {words}")]
+    Refused {
+        /// Its words.
+        words: String,
+    },
+    /// The child said nothing in time.
+    #[error(
+        "the embedded cluster was not ready within {:.0} s{}",
+        waited.as_secs_f64(),
+        log_words(log)
+    )]
+    TimedOut {
+        /// How long was waited.
+        waited: Duration,
+        /// The last lines of its log.
+        log: String,
+    },
+    /// The child ended by itself.
+    #[error("the embedded cluster ended by itself ({status}){}", log_words(log))]
+    Ended {
+        /// How.
+        status: String,
+        /// The last lines of its log.
+        log: String,
+    },
+    /// The child answered with something else than it should.
+    #[error("the embedded cluster answered \"{line}\"{}", log_words(log))]
+    Nonsense {
+        /// The beginning of what it said.
+        line: String,
+        /// The last lines of its log.
+        log: String,
+    },
+    /// The child gave addresses that are none.
+    #[error("the embedded cluster gave addresses that cannot be used: {0}")]
+    Addresses(#[source] ConfigError),
+    /// Talking to the child failed.
+    #[error("cannot talk to the embedded cluster: {error}{}", log_words(log))]
+    Pipe {
+        /// The operating system's words.
+        error: io::Error,
+        /// The last lines of its log.
+        log: String,
+    },
+    /// The child did not end when it was told to, and was killed.
+    #[error("the embedded cluster did not end within {:.0} s and was killed", waited.as_secs_f64())]
+    Killed {
+        /// How long was waited.
+        waited: Duration,
+    },
+    /// The data could not be removed.
+    #[error("cannot remove the embedded cluster's data in {}: {error}", path.display())]
+    DataLeft {
+        /// Where it still lies.
+        path: PathBuf,
+        /// The operating system's words.
+        error: io::Error,
+    },
+    /// Somebody raised the interrupt.
+    #[error("interrupted while the embedded cluster was starting")]
+    Interrupted,
+}
+
+fn log_words(log: &str) -> String {
+    if log.is_empty() {
+        String::new()
+    } else {
+        format!("; the last lines of its log:\n{log}")
+    }
+}
+
+impl EmbeddedError {
+    pub(crate) fn pipe(error: io::Error, log: &str) -> EmbeddedError {
+        EmbeddedError::Pipe {
+            error,
+            log: log.to_owned(),
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            EmbeddedError::File { .. } | EmbeddedError::Refused { .. } => {
+                "check the directory for its data, its free space, and the ports"
+            }
+            EmbeddedError::Spawn { .. } => "check that kgauge's own program file is still there",
+            EmbeddedError::TimedOut { .. } => "the machine may be overloaded: try again",
+            EmbeddedError::Ended { .. }
+            | EmbeddedError::Nonsense { .. }
+            | EmbeddedError::Addresses(_)
+            | EmbeddedError::Pipe { .. } => {
+                "look at its log; a full disk and a lack of memory end it like this"
+            }
+            EmbeddedError::Killed { .. } => "nothing needs to be done",
+            EmbeddedError::DataLeft { .. } => "remove the directory by hand",
+            EmbeddedError::Interrupted => "run it again",
+        }
+    }
+}
