@@ -80,10 +80,12 @@ pub fn preload(
         topic: topic.clone(),
         error,
     })?;
-    let outcome = load.run(Clock::start(), on_progress).map_err(|error| PreloadError::Load {
-        topic: topic.clone(),
-        error,
-    })?;
+    let outcome = load
+        .run(Clock::start(), on_progress)
+        .map_err(|error| PreloadError::Load {
+            topic: topic.clone(),
+            error,
+        })?;
     if outcome.interrupted {
         return Err(PreloadError::Interrupted { topic });
     }

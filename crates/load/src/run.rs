@@ -76,7 +76,11 @@ pub enum LoadError {
 
 impl Load {
     /// Runs the load on `clock`, which has just been started; `on_progress` is called ten times a second.
-    pub fn run(self, clock: Clock, mut on_progress: impl FnMut(&Progress)) -> Result<LoadOutcome, LoadError> {
+    pub fn run(
+        self,
+        clock: Clock,
+        mut on_progress: impl FnMut(&Progress),
+    ) -> Result<LoadOutcome, LoadError> {
         let stages = self.share.trial.stages;
         let planned_end_ns = stages.hold_ns.map(|hold_ns| stages.warm_up_ns + hold_ns);
         let names: Vec<String> = self

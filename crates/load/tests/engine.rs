@@ -1,0 +1,394 @@
+//! The engine against the embedded cluster: what it says was acked is what the broker counts.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use kgauge_broker::{Cluster as Broker, ClusterConfig, ClusterHandle};
+use kgauge_client::admin::NewTopic;
+use kgauge_client::{ClientConfig, Cluster, Interrupt};
+use kgauge_load::{Clock, Load, LoadOutcome, LoadSetup, Progress, Totals, preload};
+use kgauge_results::recorder::MemorySlices;
+use kgauge_results::{Kind, Slice, SliceSink, Stage};
+use kgauge_scenario::{
+    Acks, Compression, CompressionCodec, ConsumeEnd, ConsumeFlow, ConsumerSettings, FlowPlan,
+    PartitionShare, Partitioner, Preload, ProduceFlow, ProducerSettings, RecordPlan, Shape, Share,
+    Stages, StartOffset, TopicPlan, Trial,
+};
+
+const MS: u64 = 1_000_000;
+const PARTITIONS: u32 = 3;
+
+/// A cluster, a topic on it, and how to reach both.
+struct Bench {
+    _dir: tempfile::TempDir,
+    broker: Option<ClusterHandle>,
+    client: ClientConfig,
+    cluster: Cluster,
+    topic: String,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self::of_nodes(1)
+    }
+
+    fn of_nodes(nodes: u16) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let broker = Broker::start(ClusterConfig::new(dir.path()).with_nodes(nodes)).unwrap();
+        let client = ClientConfig::from_servers(&broker.bootstrap_servers()).unwrap();
+        let mut cluster = Cluster::bootstrap(client.clone()).unwrap();
+        let topic = "load-test".to_owned();
+        cluster
+            .create_topic(&NewTopic {
+                name: topic.clone(),
+                partitions: PARTITIONS as i32,
+                replication_factor: 1,
+                configs: Vec::new(),
+            })
+            .unwrap();
+        Self {
+            _dir: dir,
+            broker: Some(broker),
+            client,
+            cluster,
+            topic,
+        }
+    }
+
+    fn run(&self, flows: Vec<FlowPlan>, stages: Stages) -> (LoadOutcome, Vec<Slice>) {
+        self.run_watched(flows, stages, &Interrupt::new(), |_| ())
+    }
+
+    fn run_watched(
+        &self,
+        flows: Vec<FlowPlan>,
+        stages: Stages,
+        interrupt: &Interrupt,
+        watch: impl FnMut(&Progress),
+    ) -> (LoadOutcome, Vec<Slice>) {
+        let share = share(flows, stages);
+        let sinks = std::cell::RefCell::new(Vec::<MemorySlices>::new());
+        let sink = || {
+            let (sink, slices) = SliceSink::memory();
+            sinks.borrow_mut().push(slices);
+            sink
+        };
+        let setup = LoadSetup {
+            share: &share,
+            topic: &self.topic,
+            client: &self.client,
+            sink: &sink,
+            interrupt,
+        };
+        let load = Load::prepare(&setup).unwrap();
+        let outcome = load.run(Clock::start(), watch).unwrap();
+        let slices = sinks.borrow().iter().flat_map(MemorySlices::take).collect();
+        (outcome, slices)
+    }
+
+    fn records_on_broker(&mut self) -> u64 {
+        self.cluster
+            .end_offsets(&self.topic)
+            .unwrap()
+            .iter()
+            .sum::<i64>() as u64
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        if let Some(broker) = self.broker.take() {
+            broker.stop().unwrap();
+        }
+    }
+}
+
+fn share(flows: Vec<FlowPlan>, stages: Stages) -> Share {
+    let trial = Trial {
+        index: 0,
+        scenario: "test".into(),
+        question: String::new(),
+        name: String::new(),
+        factors: Vec::new(),
+        topic: topic_plan(),
+        flows,
+        stages,
+        repeats: 1,
+        goals: Vec::new(),
+        published: Vec::new(),
+    };
+    Share {
+        run_id: "test".into(),
+        agent_index: 0,
+        agent_count: 1,
+        trial,
+        repeat: 0,
+        seed: 7,
+    }
+}
+
+fn topic_plan() -> TopicPlan {
+    TopicPlan {
+        partitions: PARTITIONS,
+        replication: 1,
+        config: BTreeMap::new(),
+        preload: None,
+    }
+}
+
+fn stages(warm_up_ms: u64, hold_ms: Option<u64>) -> Stages {
+    Stages {
+        warm_up_ns: warm_up_ms * MS,
+        hold_ns: hold_ms.map(|ms| ms * MS),
+        drain_ns_max: 30_000 * MS,
+    }
+}
+
+fn writers(shape: Shape, records_max: Option<u64>) -> ProduceFlow {
+    ProduceFlow {
+        name: "writers".into(),
+        producers: 1,
+        shape,
+        records_max,
+        record: RecordPlan { value_bytes: 100 },
+        settings: ProducerSettings {
+            acks: Acks::All,
+            batch_bytes: 16_384,
+            linger_ns: 5 * MS,
+            buffer_bytes: 4 << 20,
+            block_ns_max: 60_000 * MS,
+            in_flight_max: 5,
+            request_bytes_max: 1 << 20,
+            compression: Compression {
+                codec: CompressionCodec::None,
+                level: None,
+            },
+            idempotence: true,
+            retries: i32::MAX as u32,
+            retry_backoff_ns: 100 * MS,
+            retry_backoff_ns_max: 1_000 * MS,
+            delivery_timeout_ns: 120_000 * MS,
+            request_timeout_ns: 30_000 * MS,
+            partitioner: Partitioner::Sticky,
+            send_buffer_bytes: None,
+            receive_buffer_bytes: None,
+            client_id: "test".into(),
+            metadata_age_ns_max: 300_000 * MS,
+        },
+        skip_after_ns: u64::MAX,
+    }
+}
+
+fn readers(consumers: u32, partitions: PartitionShare, records: ConsumeEnd) -> ConsumeFlow {
+    ConsumeFlow {
+        name: "readers".into(),
+        consumers,
+        partitions,
+        from: StartOffset::Earliest,
+        records,
+        settings: ConsumerSettings {
+            fetch_bytes_min: 1,
+            fetch_wait_ns_max: 500 * MS,
+            fetch_bytes_max: 52_428_800,
+            partition_fetch_bytes_max: 1_048_576,
+            check_crcs: true,
+            request_timeout_ns: 30_000 * MS,
+            receive_buffer_bytes: None,
+            send_buffer_bytes: None,
+            client_id: "test".into(),
+        },
+    }
+}
+
+fn totals(outcome: &LoadOutcome, flow: usize) -> Totals {
+    assert!(!outcome.broken && !outcome.abandoned);
+    outcome.flows[flow].totals
+}
+
+#[test]
+fn what_was_acked_is_what_the_broker_counts() {
+    let mut bench = Bench::new();
+    for (acks, idempotence) in [
+        (Acks::All, true),
+        (Acks::Leader, false),
+        (Acks::None, false),
+    ] {
+        let before = bench.records_on_broker();
+        let mut flow = writers(Shape::Max, Some(50_000));
+        flow.settings.acks = acks;
+        flow.settings.idempotence = idempotence;
+        let (outcome, _) = bench.run(vec![FlowPlan::Produce(flow)], stages(0, None));
+        let totals = totals(&outcome, 0);
+        assert_eq!(
+            (totals.scheduled, totals.acked, totals.failed),
+            (50_000, 50_000, 0)
+        );
+        if acks == Acks::None {
+            // Nobody answers: the broker may still be reading what was written.
+            let deadline = Instant::now() + Duration::from_secs(10);
+            while bench.records_on_broker() < before + 50_000 && Instant::now() < deadline {
+                std::thread::yield_now();
+            }
+        }
+        assert_eq!(bench.records_on_broker() - before, 50_000, "{acks:?}");
+    }
+}
+
+#[test]
+fn several_producers_share_the_records_and_partitions_of_several_brokers() {
+    let mut bench = Bench::of_nodes(3);
+    let mut flow = writers(Shape::Max, Some(30_001));
+    flow.producers = 4;
+    flow.settings.partitioner = Partitioner::RoundRobin;
+    let (outcome, _) = bench.run(vec![FlowPlan::Produce(flow)], stages(0, None));
+    assert_eq!(totals(&outcome, 0).acked, 30_001);
+    let ends = bench.cluster.end_offsets(&bench.topic).unwrap();
+    assert_eq!(ends.iter().sum::<i64>(), 30_001);
+    // Four producers taking turns over three partitions differ by at most one record each.
+    assert!(
+        ends.iter().all(|&end| (end - 10_000).abs() <= 4),
+        "{ends:?}"
+    );
+}
+
+#[test]
+fn a_constant_rate_is_kept_to_the_record_and_every_record_has_three_times() {
+    let bench = Bench::new();
+    let flow = writers(
+        Shape::Constant {
+            per_second: 2_000.0,
+        },
+        None,
+    );
+    let (outcome, slices) = bench.run(vec![FlowPlan::Produce(flow)], stages(100, Some(900)));
+    let totals = totals(&outcome, 0);
+    assert_eq!(
+        (totals.scheduled, totals.acked, totals.skipped),
+        (2_000, 2_000, 0)
+    );
+    let mut hold = 0;
+    for mut slice in slices
+        .into_iter()
+        .filter(|slice| slice.key.stage == Stage::Hold)
+    {
+        slice.settle();
+        hold += slice.counts.records_scheduled;
+        let count = |kind: Kind| slice.times(kind).count();
+        assert_eq!(count(Kind::Response), count(Kind::Service));
+        assert_eq!(count(Kind::Response), count(Kind::Lag));
+        assert!(slice.times(Kind::Response).max_ns() >= slice.times(Kind::Service).max_ns());
+    }
+    assert_eq!(hold, 1_800, "warm-up takes 200 of the 2,000");
+}
+
+#[test]
+fn consumers_read_every_record_of_every_codec_and_all_of_its_bytes() {
+    let codecs = [
+        CompressionCodec::None,
+        CompressionCodec::Gzip,
+        CompressionCodec::Snappy,
+        CompressionCodec::Lz4,
+        CompressionCodec::Zstd,
+    ];
+    let bench = Bench::new();
+    for codec in codecs {
+        let mut flow = writers(Shape::Max, Some(3_000));
+        flow.settings.compression = Compression { codec, level: None };
+        let (outcome, _) = bench.run(vec![FlowPlan::Produce(flow)], stages(0, None));
+        assert_eq!(totals(&outcome, 0).acked, 3_000, "{codec:?}");
+    }
+    let all = FlowPlan::Consume(readers(2, PartitionShare::All, ConsumeEnd::Backlog));
+    let (outcome, _) = bench.run(vec![all], stages(0, Some(60_000)));
+    let read = totals(&outcome, 0);
+    assert_eq!(
+        (read.consumed, read.logical_bytes),
+        (2 * 15_000, 2 * 15_000 * 100)
+    );
+    let split = FlowPlan::Consume(readers(2, PartitionShare::Split, ConsumeEnd::Backlog));
+    let (outcome, _) = bench.run(vec![split], stages(0, Some(60_000)));
+    assert_eq!(totals(&outcome, 0).consumed, 15_000);
+    assert!(
+        outcome.end_ns < 30_000 * MS,
+        "a backlog that is read ends the hold"
+    );
+}
+
+#[test]
+fn a_consumer_reads_along_while_a_producer_writes() {
+    let mut bench = Bench::new();
+    let flows = vec![
+        FlowPlan::Produce(writers(Shape::Max, Some(40_000))),
+        FlowPlan::Consume(readers(1, PartitionShare::All, ConsumeEnd::Count(40_000))),
+    ];
+    let (outcome, _) = bench.run(flows, stages(0, None));
+    assert_eq!(totals(&outcome, 0).acked, 40_000);
+    assert!(totals(&outcome, 1).consumed >= 40_000);
+    assert_eq!(bench.records_on_broker(), 40_000);
+}
+
+#[test]
+fn a_preload_writes_exactly_its_records_evenly() {
+    let mut bench = Bench::new();
+    let plan = Preload {
+        records: 9_000,
+        record: RecordPlan { value_bytes: 50 },
+    };
+    let interrupt = Interrupt::new();
+    preload(
+        &bench.topic,
+        &topic_plan(),
+        &plan,
+        &bench.client,
+        &interrupt,
+        |_| (),
+    )
+    .unwrap();
+    assert_eq!(
+        bench.cluster.end_offsets(&bench.topic).unwrap(),
+        [3_000, 3_000, 3_000]
+    );
+}
+
+#[test]
+fn an_interrupt_ends_a_load_within_a_second() {
+    let bench = Bench::new();
+    let interrupt = Interrupt::new();
+    let mut raised = None;
+    let flow = writers(Shape::Constant { per_second: 500.0 }, None);
+    let watch = |progress: &Progress| {
+        if progress.flows[0].acked > 0 && raised.is_none() {
+            interrupt.raise();
+            raised = Some(Instant::now());
+        }
+    };
+    let flows = vec![FlowPlan::Produce(flow)];
+    let (outcome, _) = bench.run_watched(flows, stages(0, Some(600_000)), &interrupt, watch);
+    let took = raised.unwrap().elapsed();
+    assert!(outcome.interrupted);
+    // A second, and another for a machine that is busy with other tests.
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    let totals = outcome.flows[0].totals;
+    assert_eq!(
+        totals.acked + totals.failed + totals.indeterminate,
+        totals.scheduled
+    );
+}
+
+#[test]
+fn records_that_are_too_late_are_skipped_and_counted() {
+    let bench = Bench::new();
+    let mut flow = writers(
+        Shape::Constant {
+            per_second: 2_000_000.0,
+        },
+        None,
+    );
+    // A buffer of one batch and one request in flight: far less than two million a second.
+    flow.settings.buffer_bytes = 16_384;
+    flow.settings.in_flight_max = 1;
+    flow.skip_after_ns = 20 * MS;
+    let (outcome, _) = bench.run(vec![FlowPlan::Produce(flow)], stages(0, Some(300)));
+    let totals = totals(&outcome, 0);
+    assert!(totals.skipped > 0);
+    assert_eq!(totals.acked + totals.skipped, totals.scheduled);
+}
