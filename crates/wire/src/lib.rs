@@ -22,6 +22,7 @@
 //! written by `cargo xtask codegen`. [`frame`] puts a request or response into a frame and finds
 //! frames in a buffer; [`header`] reads what stands before a message. [`codec`] has the primitive
 //! types, [`api`] the table of keys and versions, [`error_code`] that of the errors.
+//! [`record_batch`] writes and reads what Produce and Fetch carry, [`compress`] its codecs.
 
 pub mod api;
 pub mod codec;

@@ -75,13 +75,17 @@ impl Definition {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error).with_context(|| path.display().to_string()),
         };
-        // By way of a `Value`, where the last of two equal keys counts, as it does for Kafka:
-        // DescribeTopicPartitionsRequest has such a pair.
-        let definition = serde_json::from_str::<Value>(&strip_comments(&text))
-            .and_then(serde_json::from_value::<Self>);
-        definition
+        Self::parse(&text)
             .map(Some)
             .with_context(|| path.display().to_string())
+    }
+
+    /// Reads the text of a file.
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        // By way of a `Value`, where the last of two equal keys counts, as it does for Kafka:
+        // DescribeTopicPartitionsRequest has such a pair.
+        let value = serde_json::from_str::<Value>(&strip_comments(text))?;
+        Ok(serde_json::from_value(value)?)
     }
 }
 

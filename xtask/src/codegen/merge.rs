@@ -293,3 +293,93 @@ fn spread(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A request with these valid versions and fields, flexible from 5.
+    fn definition(valid: &str, fields: &str) -> Definition {
+        let text = format!(
+            r#"{{ "apiKey": 1, "type": "request", "name": "XRequest", "validVersions": "{valid}",
+                 "flexibleVersions": "5+", "fields": [{fields}] }}"#
+        );
+        Definition::parse(&text).unwrap()
+    }
+
+    fn merged(new: &str, old: &str) -> Result<Message> {
+        merge(definition("3-6", new), Some(definition("0-5", old)))
+    }
+
+    const A: &str = r#"{ "name": "A", "type": "int32", "versions": "0+" }"#;
+
+    #[test]
+    fn fields_of_both_releases_stand_in_one_struct_in_the_order_of_the_wire() {
+        let dropped = r#"{ "name": "Old", "type": "int64", "versions": "1", "default": "-1" }"#;
+        let added =
+            r#"{ "name": "New", "type": "string", "versions": "6+", "nullableVersions": "6+" }"#;
+        let last = r#"{ "name": "Z", "type": "bool", "versions": "2+" }"#;
+        let message = merged(&[A, added, last].join(","), &[A, dropped, last].join(",")).unwrap();
+        assert_eq!(
+            (message.versions, message.release_new_from),
+            (Versions { low: 0, high: 6 }, 3)
+        );
+        let fields: Vec<_> = message.structs[0]
+            .fields
+            .iter()
+            .map(|field| (field.name.as_str(), field.versions.low, field.versions.high))
+            .collect();
+        assert_eq!(
+            fields,
+            [("A", 0, 6), ("Old", 1, 1), ("New", 6, 6), ("Z", 2, 6)]
+        );
+    }
+
+    #[test]
+    fn the_old_release_counts_only_where_the_new_one_has_no_version() {
+        let renamed = r#"{ "name": "B", "type": "int32", "versions": "4+" }"#;
+        let message = merged(A, &[A, renamed].join(",")).unwrap();
+        assert_eq!(message.structs[0].fields.len(), 1);
+    }
+
+    #[test]
+    fn a_nested_struct_stands_where_its_field_stands() {
+        let nested = r#"{ "name": "Ts", "type": "[]T", "versions": "2-4", "fields": [
+            { "name": "P", "type": "[]int32", "versions": "0+" } ] }"#;
+        let message = merged(nested, nested).unwrap();
+        assert_eq!(message.structs[1].versions, Versions { low: 2, high: 4 });
+        let element = Type::Struct("T".to_owned());
+        assert_eq!(message.bytes_min(&element, message.structs[1].versions), 4);
+    }
+
+    #[test]
+    fn what_cannot_be_joined_is_an_error() {
+        let refused = |new: &str, old: &str, words: &str| {
+            let error = format!("{:#}", merged(new, old).unwrap_err());
+            assert!(error.contains(words), "{error}");
+        };
+        let b = r#"{ "name": "B", "type": "int32", "versions": "0+" }"#;
+        refused(A, &A.replace("int32", "int64"), "types differ");
+        refused(
+            A,
+            &A.replace("\"0+\"", "\"0+\", \"default\": \"7\""),
+            "defaults differ",
+        );
+        refused(A, &A.replace("0+", "0-1"), "gap");
+        refused(&[A, b].join(","), &[b, A].join(","), "another order");
+        refused(&A.replace("int32", "int7"), A, "unknown type");
+        refused(&A.replace("\"A\"", "\"Version\""), A, "hide");
+        let gap = merge(definition("3-6", A), Some(definition("0-1", A)));
+        assert!(gap.is_err_and(|error| error.to_string().contains("gap between")));
+    }
+
+    #[test]
+    fn an_attribute_that_nobody_has_thought_of_is_an_error() {
+        let field = A.replace("\"0+\"", "\"0+\", \"novelty\": 1");
+        let text = format!(
+            r#"{{ "type": "data", "name": "X", "validVersions": "0", "flexibleVersions": "none",
+                 "fields": [{field}] }}"#
+        );
+        assert!(Definition::parse(&text).is_err());
+    }
+}
