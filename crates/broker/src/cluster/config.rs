@@ -1,5 +1,6 @@
 //! What a cluster is made of, as its owner says it.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +25,8 @@ pub struct ClusterConfig {
     pub advertised_host: Option<String>,
     /// Configuration under Kafka's names, such as `num.partitions`.
     pub settings: ConfigMap,
-    /// Start of all randomness: ids, placement, jitter.
+    /// Start of all randomness: ids, placement, jitter. [`ClusterConfig::new`] takes one from the system;
+    /// clusters with equal seeds have equal ids.
     pub seed: u64,
     /// The disk.
     pub disk: Disk,
@@ -58,7 +60,7 @@ impl ClusterConfig {
             listen: Listen::FreeLoopback,
             advertised_host: None,
             settings: ConfigMap::new(),
-            seed: 0,
+            seed: RandomState::new().build_hasher().finish(),
             disk: Disk::System,
         }
     }

@@ -117,6 +117,12 @@ pub(crate) fn serve(
     let correlation_id = header.correlation_id;
     let api = ApiKey::from_i16(key).ok_or(CloseReason::UnknownApi { key })?;
     let versions = served_versions(api).ok_or(CloseReason::UnknownApi { key })?;
+    let Some(stage) = node.connections.get(connection).map(|known| known.stage) else {
+        return Ok(());
+    };
+    if !stage.serves(api) {
+        return Err(CloseReason::NotAuthenticated);
+    }
     let Some(ticket) = node.connections.take_slot(connection) else {
         return Ok(());
     };

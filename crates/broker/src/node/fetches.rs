@@ -152,3 +152,11 @@ impl Node {
         }
     }
 }
+
+#[cfg(test)]
+impl Fetches {
+    /// How many fetches wait, with all that is kept of them.
+    pub(super) fn waiting(&self) -> usize {
+        self.parked.len() + self.watchers.len() + self.of_connection.len()
+    }
+}

@@ -12,6 +12,8 @@ mod producer_ids;
 mod replica;
 mod reply;
 mod response;
+#[cfg(test)]
+mod tests;
 mod upkeep;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

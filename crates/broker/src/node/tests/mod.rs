@@ -1,0 +1,9 @@
+//! A node with its controller on a virtual clock and a disk in memory: no thread, no socket.
+
+mod bench;
+mod fetching;
+mod grouping;
+mod producing;
+mod serving;
+
+pub(crate) use bench::Bench;
