@@ -41,7 +41,8 @@ mod volume;
 pub use figure::{Comparison, Figure, FigureError, Goal, Metric, Published, Stat, Unit};
 pub use plan::{
     ClusterFacts, ConsumeEnd, ConsumeFlow, FlowPlan, PartitionShare, Plan, Preload, ProduceFlow,
-    RecordPlan, Shape, Size, Stages, StartOffset, StudyRef, TargetKind, TopicPlan, Trial,
+    RecordPlan, Shape, Size, Stages, StartOffset, StudyRef, StudySource, TargetKind, TopicPlan,
+    Trial,
 };
 pub use planning::{PlanError, PlanReadError, PlanRequest};
 pub use problem::{Problem, Problems};
@@ -53,5 +54,5 @@ pub use settings::{
 };
 pub use share::Share;
 pub use studies::Studies;
-pub use study::{STUDY_FILE, Study, StudyFile, StudySource};
+pub use study::{STUDY_FILE, Study, StudyFile};
 pub use volume::{ClosedLoopPace, Volume};

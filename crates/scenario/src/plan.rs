@@ -45,7 +45,7 @@ pub enum Size {
     Full,
 }
 
-/// Names a study in a plan.
+/// What a plan keeps of the study that it belongs to, so that a report needs nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StudyRef {
@@ -53,6 +53,26 @@ pub struct StudyRef {
     pub name: String,
     /// What a report prints above it.
     pub title: String,
+    /// What the study asks.
+    pub question: String,
+    /// The document that it answers.
+    pub source: StudySource,
+    /// What the authors used.
+    pub setup: String,
+    /// What cannot be repeated on one machine, and why.
+    pub differs: Vec<String>,
+}
+
+/// The document that a study answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StudySource {
+    /// The document's title.
+    pub title: String,
+    /// When it was published.
+    pub year: u32,
+    /// Where it can be read.
+    pub address: Option<String>,
 }
 
 /// What was known of the cluster when the plan was made.

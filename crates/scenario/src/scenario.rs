@@ -56,14 +56,23 @@ impl Scenario {
     /// # Errors
     /// Every mistake that the change brings; the scenario is then as it was.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), Problems> {
+        self.set_all(&[(path.to_owned(), value.to_owned())])
+    }
+
+    /// Changes several things at once: (path, value). They are checked together, so that two
+    /// changes that only fit together can be made in either order.
+    ///
+    /// # Errors
+    /// Every mistake that the changes bring; the scenario is then as it was.
+    pub fn set_all(&mut self, changes: &[(String, String)]) -> Result<(), Problems> {
         let mut changed = self.clone();
-        let source = changed.sources.add("--set", &format!("{path}={value}"));
         let mut problems = Problems::default();
-        let node = tree::read(&changed.sources, source, path.len() + 1, &mut problems);
-        if let Some(node) = node {
-            changed.sets.push((path.to_owned(), node));
-            problems.append(changed.check());
+        for (path, value) in changes {
+            let source = changed.sources.add("--set", &format!("{path}={value}"));
+            let node = tree::read(&changed.sources, source, path.len() + 1, &mut problems);
+            changed.sets.extend(node.map(|node| (path.clone(), node)));
         }
+        problems.append(changed.check());
         *self = problems.into_result(changed)?;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Studies: folders of scenarios that answer one published document, read from their texts.
 
 use crate::keys::{SOURCE, STUDY};
-use crate::plan::StudyRef;
+use crate::plan::{StudyRef, StudySource};
 use crate::problem::{Place, Problems, Sources};
 use crate::reader::{Reader, shorten};
 use crate::scenario::Scenario;
@@ -24,17 +24,6 @@ pub struct Study {
     pub differs: Vec<String>,
     /// In running order.
     pub scenarios: Vec<Scenario>,
-}
-
-/// The document that a study answers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StudySource {
-    /// The document's title.
-    pub title: String,
-    /// When it was published.
-    pub year: u32,
-    /// Where it can be read.
-    pub address: Option<String>,
 }
 
 /// A file of a study: its path, for messages and by its last part, and what is in it.
@@ -96,27 +85,42 @@ impl Study {
         StudyRef {
             name: self.name.clone(),
             title: self.title.clone(),
+            question: self.question.clone(),
+            source: self.source.clone(),
+            setup: self.setup.clone(),
+            differs: self.differs.clone(),
         }
     }
 
     /// Changes one thing in every scenario that has the path, as `--set path=value` does.
     ///
     /// # Errors
-    /// Every mistake that the change brings in any of them; the one of the first scenario when
-    /// none has the path. The study is then as it was.
+    /// As [`Study::set_all`].
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), Problems> {
+        self.set_all(&[(path.to_owned(), value.to_owned())])
+    }
+
+    /// Changes several things at once, (path, value), each in every scenario that has the path.
+    ///
+    /// # Errors
+    /// Every mistake that the changes bring in any scenario; a path that no scenario has is shown
+    /// as the first one sees it. The study is then as it was.
+    pub fn set_all(&mut self, changes: &[(String, String)]) -> Result<(), Problems> {
         let mut changed = self.scenarios.clone();
-        let anywhere = changed.iter().any(|scenario| scenario.has_path(path));
         let mut problems = Problems::default();
-        for scenario in changed
-            .iter_mut()
-            .filter(|one| !anywhere || one.has_path(path))
-        {
-            if let Err(found) = scenario.set(path, value) {
+        let somewhere = |path: &str| self.scenarios.iter().any(|one| one.has_path(path));
+        for (index, scenario) in changed.iter_mut().enumerate() {
+            let belongs = |path: &str| match index {
+                0 => scenario.has_path(path) || !somewhere(path),
+                _ => scenario.has_path(path),
+            };
+            let mine: Vec<(String, String)> = changes
+                .iter()
+                .filter(|(path, _)| belongs(path))
+                .cloned()
+                .collect();
+            if let Err(found) = scenario.set_all(&mine) {
                 problems.append(found);
-            }
-            if !anywhere {
-                break;
             }
         }
         self.scenarios = problems.into_result(changed)?;

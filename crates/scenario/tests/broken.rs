@@ -3,7 +3,7 @@
 //! `KGAUGE_UPDATE_GOLDEN=1 cargo test -p kgauge-scenario --test broken` writes what is said now;
 //! read the difference before you commit it.
 
-#![allow(clippy::unwrap_used)] // These are tests, helper functions included.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

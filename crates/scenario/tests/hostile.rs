@@ -1,6 +1,6 @@
 //! Texts that nobody means well: the parser ends soon, with problems and without a panic.
 
-#![allow(clippy::unwrap_used)] // These are tests, helper functions included.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 //! From scenario to plan and share: nothing open, nothing lost, and readable again.
 
-#![allow(clippy::unwrap_used)] // These are tests, helper functions included.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use kgauge_scenario::{
     Acks, ClusterFacts, Comparison, Compression, CompressionCodec, ConsumeEnd, ConsumerSettings,
@@ -280,6 +280,19 @@ fn a_varied_path_that_is_set_becomes_one_trial() {
         (trials[0].name.as_str(), trials[0].published.len()),
         ("w.record.size=33 B", 0)
     );
+}
+
+#[test]
+fn changes_that_only_fit_together_are_checked_together() {
+    let mut scenario = scenario("", "");
+    let change = |path: &str, value: &str| (path.to_owned(), value.to_owned());
+    let batch = change("w.settings.batch.size", "2 MiB");
+    let request = change("w.settings.max.request.size", "4 MiB");
+    assert!(scenario.set(&batch.0, &batch.1).is_err());
+    scenario.set_all(&[batch, request]).unwrap();
+    assert_eq!(producers(&scenario).settings.batch_bytes, 2 << 20);
+    let wrong = [change("repeats", "none"), change("stages.hold", "5")];
+    assert_eq!(scenario.set_all(&wrong).unwrap_err().count(), 2);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The schedule's promises: exact, monotone, equal for equal seeds, and whole in stripes.
 
-#![allow(clippy::unwrap_used)] // These are tests, helper functions included.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use kgauge_scenario::{Random, Schedule, Shape, Stripe};
 use proptest::prelude::*;

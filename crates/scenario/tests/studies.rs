@@ -1,6 +1,6 @@
 //! Every shipped study reads, in every size, and says what its folder says.
 
-#![allow(clippy::unwrap_used)] // These are tests, helper functions included.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeSet;
 use std::path::Path;
