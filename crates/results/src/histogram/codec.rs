@@ -65,7 +65,7 @@ impl Histogram {
     }
 
     fn encode(&self) -> Vec<u8> {
-        let top_ns = self.max_ns.max(STATED_NS_MIN);
+        let top_ns = self.max_ns().unwrap_or_default().max(STATED_NS_MIN);
         let mut bytes = Vec::with_capacity(HEADER_BYTES + 4 * self.counts_span());
         bytes.extend_from_slice(&COOKIE.to_be_bytes());
         bytes.extend_from_slice(&[0; 8]); // payload length, normalizing offset
@@ -158,7 +158,7 @@ impl Histogram {
         }
         if let Some((first, last)) = bounds {
             self.min_ns = super::bucket_top_ns(first);
-            self.max_ns = super::bucket_top_ns(last);
+            self.span_ns = super::bucket_top_ns(last) - self.min_ns;
         }
         Ok(())
     }
@@ -175,13 +175,14 @@ impl Histogram {
         let sum_low = count * u128::from(exact.min_ns);
         let sum_high = count * u128::from(exact.max_ns);
         if !same(self.min_ns, exact.min_ns)
-            || !same(self.max_ns, exact.max_ns)
+            || !same(self.top_ns(), exact.max_ns)
+            || exact.max_ns < exact.min_ns
             || !(sum_low..=sum_high).contains(&exact.sum_ns)
         {
             return Err(DecodeError::Contradiction);
         }
         self.min_ns = exact.min_ns;
-        self.max_ns = exact.max_ns;
+        self.span_ns = exact.max_ns - exact.min_ns;
         self.max_at_ns = exact.max_at_ns;
         self.sum_ns = exact.sum_ns;
         Ok(())

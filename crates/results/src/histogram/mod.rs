@@ -56,10 +56,12 @@ pub struct Histogram {
     /// One count a bucket, as far as anything was counted: empty until the first time.
     counts: Vec<u64>,
     count: u64,
-    min_ns: u64,
-    max_ns: u64,
-    max_at_ns: u64,
     sum_ns: u128,
+    min_ns: u64,
+    /// From the smallest to the largest time; with the smallest at `u64::MAX` nothing was
+    /// counted. Kept so that one comparison tells that a time is no new extreme.
+    span_ns: u64,
+    max_at_ns: u64,
 }
 
 impl Histogram {
@@ -68,10 +70,10 @@ impl Histogram {
         Histogram {
             counts: Vec::new(),
             count: 0,
-            min_ns: u64::MAX,
-            max_ns: 0,
-            max_at_ns: u64::MAX,
             sum_ns: 0,
+            min_ns: u64::MAX,
+            span_ns: 0,
+            max_at_ns: u64::MAX,
         }
     }
 
@@ -80,31 +82,37 @@ impl Histogram {
     /// A value beyond [`VALUE_NS_MAX`] can only come from a broken clock; it is counted there.
     #[inline]
     pub fn record(&mut self, value_ns: u64, records: u64, at_ns: u64) {
-        if records == 0 {
-            return;
+        if records > 0 {
+            self.record_some(value_ns, records, at_ns);
         }
-        let value_ns = value_ns.min(VALUE_NS_MAX);
-        let index = bucket_index(value_ns);
-        match self.counts.get_mut(index) {
-            Some(count) => *count += records,
-            None => self.record_first(index, records),
-        }
+    }
+
+    /// The same for `records` above 0: what runs for every record of a load.
+    #[inline]
+    pub(crate) fn record_some(&mut self, value_ns: u64, records: u64, at_ns: u64) {
+        let Some(count) = self.counts.get_mut(bucket_index(value_ns)) else {
+            return self.record_first(value_ns, records, at_ns);
+        };
+        *count += records;
         self.count += records;
         self.sum_ns += u128::from(value_ns) * u128::from(records);
-        self.min_ns = self.min_ns.min(value_ns);
-        self.note_max(value_ns, at_ns);
+        if value_ns.wrapping_sub(self.min_ns) >= self.span_ns {
+            self.note_extreme(value_ns, at_ns);
+        }
     }
 
     /// The first time that is so large: makes room at once for all that are likely to follow.
     #[cold]
-    fn record_first(&mut self, index: usize, records: u64) {
+    fn record_first(&mut self, value_ns: u64, records: u64, at_ns: u64) {
+        let value_ns = value_ns.min(VALUE_NS_MAX);
+        let index = bucket_index(value_ns);
         let likely = if index < BUCKETS_LIKELY {
             BUCKETS_LIKELY
         } else {
             BUCKET_COUNT
         };
         self.make_room(likely);
-        self.counts[index] += records;
+        self.record_some(value_ns, records, at_ns);
     }
 
     /// Makes room for so many buckets. Fresh zeroed memory is not touched by it.
@@ -117,14 +125,25 @@ impl Histogram {
     }
 
     /// Of several equal maxima the earliest is kept, whatever the order of recording.
-    #[inline]
-    fn note_max(&mut self, value_ns: u64, at_ns: u64) {
-        if value_ns > self.max_ns {
-            self.max_ns = value_ns;
+    #[cold]
+    fn note_extreme(&mut self, value_ns: u64, at_ns: u64) {
+        let empty = self.min_ns == u64::MAX;
+        let max_ns = self.top_ns();
+        self.min_ns = self.min_ns.min(value_ns);
+        if empty || value_ns > max_ns {
+            self.span_ns = value_ns - self.min_ns;
             self.max_at_ns = at_ns;
-        } else if value_ns == self.max_ns {
-            self.max_at_ns = self.max_at_ns.min(at_ns);
+        } else {
+            self.span_ns = max_ns - self.min_ns;
+            if value_ns == max_ns {
+                self.max_at_ns = self.max_at_ns.min(at_ns);
+            }
         }
+    }
+
+    /// The largest time; meaningless when nothing was counted.
+    fn top_ns(&self) -> u64 {
+        self.min_ns.wrapping_add(self.span_ns)
     }
 
     /// Adds all that `other` has counted. Exact; the order of additions does not matter.
@@ -139,8 +158,11 @@ impl Histogram {
         }
         self.count = self.count.saturating_add(other.count);
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
-        self.min_ns = self.min_ns.min(other.min_ns);
-        self.note_max(other.max_ns, other.max_at_ns);
+        self.note_extreme(other.top_ns(), other.max_at_ns);
+        if other.min_ns < self.min_ns {
+            self.span_ns = self.top_ns() - other.min_ns;
+            self.min_ns = other.min_ns;
+        }
     }
 
     /// Forgets everything; only the buckets in use are touched.
@@ -151,13 +173,13 @@ impl Histogram {
         self.count = 0;
         self.sum_ns = 0;
         self.min_ns = u64::MAX;
-        self.max_ns = 0;
+        self.span_ns = 0;
         self.max_at_ns = u64::MAX;
     }
 
     /// The buckets from that of the smallest to that of the largest time.
     fn touched(&self) -> Option<std::ops::Range<usize>> {
-        (self.count > 0).then(|| bucket_index(self.min_ns)..bucket_index(self.max_ns) + 1)
+        (self.count > 0).then(|| bucket_index(self.min_ns)..bucket_index(self.top_ns()) + 1)
     }
 
     /// The buckets that hold anything, ascending: their largest time, and their count.
@@ -185,7 +207,7 @@ impl Histogram {
 
     /// The largest time, exact; `None` when nothing was counted.
     pub fn max_ns(&self) -> Option<u64> {
-        (self.count > 0).then_some(self.max_ns)
+        (self.count > 0).then(|| self.top_ns())
     }
 
     /// The moment given with the largest time; the earliest one of equals.
@@ -216,7 +238,7 @@ impl PartialEq for Histogram {
             (
                 h.count,
                 h.min_ns,
-                h.max_ns,
+                h.span_ns,
                 h.max_at_ns,
                 h.sum_ns,
                 h.touched(),

@@ -85,7 +85,7 @@ impl Histogram {
         for index in self.touched()? {
             seen = seen.saturating_add(self.counts[index]);
             if seen >= rank {
-                return Some(bucket_top_ns(index).min(self.max_ns));
+                return Some(bucket_top_ns(index).min(self.top_ns()));
             }
         }
         self.max_ns()

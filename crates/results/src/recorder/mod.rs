@@ -12,11 +12,11 @@ pub use writer::{SliceWriter, SlicesWritten, WriteError};
 use crate::slice::{Kind, SendOutcome, Slice, SliceKey};
 use crate::stage::StageBorders;
 
-/// Open slices at the start. Two are in use most of the time: now, and a border just crossed.
-const OPEN_AT_START: usize = 4;
-/// The most open slices: beyond it the one that was left longest ago is shipped as a partial.
-/// After a freeze of a minute each second of it gets its answers, in any order.
-const OPEN_MAX: usize = 64;
+/// Slices beside the two in use at the start: borders just crossed.
+const PARKED_AT_START: usize = 2;
+/// The most of them: beyond it the one that was left longest ago is shipped as a partial. After
+/// a freeze of a minute each second of it gets its answers, in any order.
+const PARKED_MAX: usize = 64;
 
 /// Folds one thread's samples of one flow into slices and ships them to the writer.
 ///
@@ -42,10 +42,14 @@ pub struct Recorder {
     flow: u16,
     borders: StageBorders,
     sink: SliceSink,
-    open: Vec<Open>,
+    /// Where the last intended time fell: the next one mostly does too.
+    intended: Open,
+    /// The same for what happens. It may be of the same second as `intended`; the two are added
+    /// when they are shipped.
+    happened: Open,
+    /// Slices of other seconds, and vacant ones.
+    parked: Vec<Open>,
     turn: u64,
-    intended: Cursor,
-    happened: Cursor,
 }
 
 /// An open slice and the span of time that belongs to it.
@@ -55,48 +59,44 @@ struct Open {
     start_ns: u64,
     /// 0 while the slice is vacant.
     length_ns: u64,
-    /// When a cursor last turned to it.
+    /// When it was parked.
     turn: u64,
 }
 
-/// The open slice that the last time fell into: the next one mostly does too.
-#[derive(Clone, Copy, Debug)]
-struct Cursor {
-    start_ns: u64,
-    /// 0: nowhere.
-    length_ns: u64,
-    position: usize,
-}
-
-impl Cursor {
-    const NOWHERE: Cursor = Cursor {
-        start_ns: 0,
-        length_ns: 0,
-        position: 0,
-    };
+impl Open {
+    fn vacant(sink: &SliceSink) -> Open {
+        Open {
+            slice: sink.fresh(),
+            start_ns: 0,
+            length_ns: 0,
+            turn: 0,
+        }
+    }
 
     #[inline]
     fn holds(&self, at_ns: u64) -> bool {
         at_ns.wrapping_sub(self.start_ns) < self.length_ns
+    }
+
+    fn is_vacant(&self) -> bool {
+        self.length_ns == 0
     }
 }
 
 impl Recorder {
     /// A recorder for the flow at this position of its trial.
     pub fn new(flow: u16, borders: StageBorders, sink: SliceSink) -> Recorder {
-        let mut recorder = Recorder {
+        let mut parked = Vec::with_capacity(PARKED_MAX);
+        parked.resize_with(PARKED_AT_START, || Open::vacant(&sink));
+        Recorder {
             flow,
             borders,
-            sink,
-            open: Vec::with_capacity(OPEN_MAX),
+            intended: Open::vacant(&sink),
+            happened: Open::vacant(&sink),
+            parked,
             turn: 0,
-            intended: Cursor::NOWHERE,
-            happened: Cursor::NOWHERE,
-        };
-        for _ in 0..OPEN_AT_START {
-            recorder.add_vacant();
+            sink,
         }
-        recorder
     }
 
     /// The schedule wanted `records` sent at `intended_ns`. A closed loop calls it when it hands
@@ -133,25 +133,37 @@ impl Recorder {
         let counts = &mut self.at_happened(acked_ns).counts;
         counts.records_acked += records;
         counts.logical_bytes_acked += logical_bytes;
-
-        let slice = self.at_intended(intended_ns);
-        let response_ns = acked_ns.saturating_sub(intended_ns);
-        if acked_ns < sent_ns || sent_ns < intended_ns {
-            slice.counts.clock_anomalies += records;
+        if acked_ns < sent_ns || sent_ns < intended_ns || records == 0 {
+            return self.acked_oddly(intended_ns, sent_ns, acked_ns, records);
         }
+        let slice = self.at_intended(intended_ns);
+        let response_ns = acked_ns - intended_ns;
         if sent_ns == intended_ns {
             let times = slice.times_mut(Kind::Immediate);
-            times.record(response_ns, records, intended_ns);
+            times.record_some(response_ns, records, intended_ns);
             return;
         }
-        let service_ns = acked_ns.saturating_sub(sent_ns);
-        let lag_ns = sent_ns.saturating_sub(intended_ns);
         let response = slice.times_mut(Kind::Response);
-        response.record(response_ns, records, intended_ns);
+        response.record_some(response_ns, records, intended_ns);
         let service = slice.times_mut(Kind::Service);
-        service.record(service_ns, records, intended_ns);
+        service.record_some(acked_ns - sent_ns, records, intended_ns);
         let lag = slice.times_mut(Kind::Lag);
-        lag.record(lag_ns, records, intended_ns);
+        lag.record_some(sent_ns - intended_ns, records, intended_ns);
+    }
+
+    /// Times that ran backwards become 0 and are told; no record at all is no sample.
+    #[cold]
+    fn acked_oddly(&mut self, intended_ns: u64, sent_ns: u64, acked_ns: u64, records: u64) {
+        let slice = self.at_intended(intended_ns);
+        let times = [
+            (Kind::Response, acked_ns.saturating_sub(intended_ns)),
+            (Kind::Service, acked_ns.saturating_sub(sent_ns)),
+            (Kind::Lag, sent_ns.saturating_sub(intended_ns)),
+        ];
+        slice.counts.clock_anomalies += records;
+        for (kind, value_ns) in times {
+            slice.times_mut(kind).record(value_ns, records, intended_ns);
+        }
     }
 
     /// The send of `records` failed for good at `at_ns`, with Kafka's error code or one of
@@ -296,89 +308,80 @@ impl Recorder {
     #[inline]
     fn at_intended(&mut self, at_ns: u64) -> &mut Slice {
         if !self.intended.holds(at_ns) {
-            self.intended = self.turn_to(at_ns, self.happened);
+            let mut open = self.take_open(at_ns);
+            std::mem::swap(&mut open, &mut self.intended);
+            self.park(open);
         }
-        &mut self.open[self.intended.position].slice
+        &mut self.intended.slice
     }
 
     #[inline]
     fn at_happened(&mut self, at_ns: u64) -> &mut Slice {
         if !self.happened.holds(at_ns) {
-            self.happened = self.turn_to(at_ns, self.intended);
+            let mut open = self.take_open(at_ns);
+            std::mem::swap(&mut open, &mut self.happened);
+            self.park(open);
         }
-        &mut self.open[self.happened.position].slice
+        &mut self.happened.slice
     }
 
-    /// Finds or opens the slice of a moment. The slice under the `other` cursor stays open.
+    /// The parked slice of a moment, or a vacant one made its slice.
     #[cold]
-    fn turn_to(&mut self, at_ns: u64, other: Cursor) -> Cursor {
-        let known = self
-            .open
-            .iter()
-            .position(|open| at_ns.wrapping_sub(open.start_ns) < open.length_ns);
-        let position = known.unwrap_or_else(|| self.open_at(at_ns, other));
-        self.turn += 1;
-        let open = &mut self.open[position];
-        open.turn = self.turn;
-        Cursor {
-            start_ns: open.start_ns,
-            length_ns: open.length_ns,
-            position,
+    fn take_open(&mut self, at_ns: u64) -> Open {
+        if let Some(known) = self.parked.iter().position(|open| open.holds(at_ns)) {
+            return self.parked.swap_remove(known);
         }
-    }
-
-    fn open_at(&mut self, at_ns: u64, other: Cursor) -> usize {
-        let position = self.vacate(other);
+        let vacant = self.parked.iter().position(Open::is_vacant);
+        let mut open = match vacant {
+            Some(vacant) => self.parked.swap_remove(vacant),
+            None => Open::vacant(&self.sink),
+        };
         let (start_ns, end_ns) = self.borders.span_around(at_ns);
-        let open = &mut self.open[position];
         open.start_ns = start_ns;
         open.length_ns = end_ns - start_ns;
         open.slice.key = SliceKey::at(self.flow, at_ns, &self.borders);
-        position
+        open
     }
 
-    /// The position of a vacant slice; when all are in use, the one left longest ago is shipped.
-    fn vacate(&mut self, other: Cursor) -> usize {
-        if let Some(vacant) = self.open.iter().position(|open| open.length_ns == 0) {
-            return vacant;
+    /// Keeps a slice for later. When there are too many, the one left longest ago is shipped.
+    #[cold]
+    fn park(&mut self, mut open: Open) {
+        self.turn += 1;
+        open.turn = self.turn;
+        if self.parked.len() == PARKED_MAX {
+            let oldest = self.parked.iter_mut().min_by_key(|open| open.turn);
+            if let Some(oldest) = oldest {
+                ship(&self.sink, oldest);
+                std::mem::swap(oldest, &mut open);
+            }
+            return;
         }
-        if self.open.len() < OPEN_MAX {
-            return self.add_vacant();
-        }
-        let kept = (other.length_ns > 0).then_some(other.position);
-        let candidates = (0..self.open.len()).filter(|position| Some(*position) != kept);
-        let oldest = candidates.min_by_key(|position| self.open[*position].turn);
-        let oldest = oldest.unwrap_or_default();
-        self.ship(oldest);
-        oldest
-    }
-
-    fn add_vacant(&mut self) -> usize {
-        self.open.push(Open {
-            slice: self.sink.fresh(),
-            start_ns: 0,
-            length_ns: 0,
-            turn: 0,
-        });
-        self.open.len() - 1
+        self.parked.push(open);
     }
 
     fn ship_all(&mut self) {
-        for position in 0..self.open.len() {
-            if self.open[position].length_ns > 0 {
-                self.ship(position);
-            }
+        let same_key = self.intended.slice.key == self.happened.slice.key;
+        if same_key && !self.intended.is_vacant() && !self.happened.is_vacant() {
+            // One line instead of two; what happened has few distributions and is quickly added.
+            self.intended.slice.add(&self.happened.slice);
+            self.happened.slice.reset(self.happened.slice.key);
         }
-        self.intended = Cursor::NOWHERE;
-        self.happened = Cursor::NOWHERE;
+        ship(&self.sink, &mut self.happened);
+        ship(&self.sink, &mut self.intended);
+        for open in &mut self.parked {
+            ship(&self.sink, open);
+        }
     }
+}
 
-    fn ship(&mut self, position: usize) {
-        let open = &mut self.open[position];
-        open.length_ns = 0;
-        if !open.slice.is_empty() {
-            self.sink.ship(&mut open.slice);
-        }
+/// Sends a slice off, unless there is nothing in it, and leaves a vacant one.
+fn ship(sink: &SliceSink, open: &mut Open) {
+    if open.is_vacant() {
+        return;
+    }
+    open.length_ns = 0;
+    if !open.slice.is_empty() {
+        sink.ship(&mut open.slice);
     }
 }
 

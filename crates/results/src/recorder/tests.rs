@@ -79,10 +79,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..300)
 }
 
+/// Value, records and moment of each sample, by kind.
+type Samples = BTreeMap<Kind, Vec<(u64, u64, u64)>>;
+
 /// Keeps everything; slow and plain.
 #[derive(Default)]
 struct Model {
-    slices: BTreeMap<SliceKey, (Counts, BTreeMap<Kind, Vec<(u64, u64, u64)>>)>,
+    slices: BTreeMap<SliceKey, (Counts, Samples)>,
 }
 
 impl Model {
@@ -90,7 +93,7 @@ impl Model {
         &mut self.at(at_ns).0
     }
 
-    fn at(&mut self, at_ns: u64) -> &mut (Counts, BTreeMap<Kind, Vec<(u64, u64, u64)>>) {
+    fn at(&mut self, at_ns: u64) -> &mut (Counts, Samples) {
         let stage = match at_ns {
             at_ns if at_ns < BORDERS.warm_up_end_ns => Stage::WarmUp,
             at_ns if at_ns < BORDERS.hold_end_ns => Stage::Hold,
@@ -297,7 +300,7 @@ fn records_in_flight_are_spread_over_the_seconds_and_none_is_lost() {
 #[test]
 fn more_open_seconds_than_places_ship_partial_slices() {
     let (mut recorder, slices) = recorder(StageBorders::open(0));
-    let seconds = 3 * OPEN_MAX as u64;
+    let seconds = 3 * PARKED_MAX as u64;
     for _ in 0..2 {
         for second in 0..seconds {
             recorder.acked(

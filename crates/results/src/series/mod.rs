@@ -189,17 +189,16 @@ fn fill_stage(span: StageSpan, flow: &FlowRead, points: &mut Vec<SecondPoint>) {
         // A sample outside its recorded stage is still shown, as of a whole second.
         let length_ns = end_ns.checked_sub(start_ns).filter(|length| *length > 0);
         let seconds = length_ns.unwrap_or(SECOND_NS) as f64 / SECOND_NS as f64;
+        // A flow does one of the two.
+        let rate = |sent: u64, read: u64| sent.saturating_add(read) as f64 / seconds;
         let times = |kind: Kind| found.and_then(|found| found.times.get(&kind).copied());
         points.push(SecondPoint {
             stage: span.stage,
             start_ns,
             end_ns: end_ns.max(start_ns),
-            records_per_s: (counts.records_acked + counts.records_consumed) as f64 / seconds,
-            logical_bytes_per_s: (counts.logical_bytes_acked + counts.logical_bytes_consumed)
-                as f64
-                / seconds,
-            wire_bytes_per_s: (counts.wire_bytes_sent + counts.wire_bytes_consumed) as f64
-                / seconds,
+            records_per_s: rate(counts.records_acked, counts.records_consumed),
+            logical_bytes_per_s: rate(counts.logical_bytes_acked, counts.logical_bytes_consumed),
+            wire_bytes_per_s: rate(counts.wire_bytes_sent, counts.wire_bytes_consumed),
             in_flight_mean: counts.in_flight_record_ns as f64 / (seconds * SECOND_NS as f64),
             counts,
             response: times(Kind::Response),

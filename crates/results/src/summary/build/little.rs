@@ -23,8 +23,8 @@ pub(super) fn littles_law(holds: &[Hold<'_>], closed_loop: bool) -> Option<Littl
     let service_mean_ns = service.mean_ns()?;
     let acked = holds
         .iter()
-        .map(|hold| hold.slice.counts.records_acked)
-        .sum::<u64>();
+        .map(|hold| u128::from(hold.slice.counts.records_acked))
+        .sum::<u128>();
     let records_per_ns = acked as f64 / span_ns;
     let in_flight = holds
         .iter()

@@ -126,9 +126,11 @@ fn counted_on_brokers(trial: Option<&Trial>, measured: &Measured<'_>) -> Vec<Cou
                 let counts = topics.iter().map(|topic| topic.records_counted());
                 counts.sum::<Option<u64>>()
             });
-        let may_be_there = records.indeterminate
-            + records.unresolved.max(0).unsigned_abs()
-            + if exact { 0 } else { records.retried };
+        let twice = if exact { 0 } else { records.retried };
+        let may_be_there = records
+            .indeterminate
+            .saturating_add(records.unresolved.max(0).unsigned_abs())
+            .saturating_add(twice);
         let agrees = on_broker.filter(|_| !acked_blindly).map(|on_broker| {
             (records.acked..=records.acked.saturating_add(may_be_there)).contains(&on_broker)
         });
