@@ -12,7 +12,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
+use socket2::{Domain, Socket, Type};
+
 use crate::controller::{Controller, JournalError};
+use crate::fault::{Fault, FaultError};
 use crate::ids::NodeId;
 use crate::image::NodeImage;
 use crate::node::NodeConfig;
@@ -193,11 +196,23 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHand
         .spawn(run)
 }
 
+/// Connections that may wait to be taken; more is what the system allows anyway.
+const BACKLOG: i32 = 4096;
+
 fn listen(config: &ClusterConfig) -> Result<Vec<TcpListener>, StartError> {
     let bind = |address: SocketAddr| {
-        TcpListener::bind(address).map_err(|source| StartError::Listen { address, source })
+        bind(address).map_err(|source| StartError::Listen { address, source })
     };
     config.addresses().into_iter().map(bind).collect()
+}
+
+fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+    // A cluster that was just stopped leaves connections behind that wait for the last packets.
+    socket.set_reuse_address(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
 }
 
 impl ClusterHandle {
@@ -225,6 +240,31 @@ impl ClusterHandle {
     pub fn bootstrap_servers(&self) -> String {
         let addresses: Vec<String> = self.addresses.iter().map(ToString::to_string).collect();
         addresses.join(",")
+    }
+
+    /// Sets a fault on one node, or (`None`) on all. It holds when this returns.
+    pub fn fault(&self, node: Option<NodeId>, fault: Fault) -> Result<(), FaultError> {
+        fault.check()?;
+        self.tell_faults(node, Some(fault))
+    }
+
+    /// Lifts all faults of one node, or (`None`) of all.
+    pub fn clear_faults(&self, node: Option<NodeId>) -> Result<(), FaultError> {
+        self.tell_faults(node, None)
+    }
+
+    fn tell_faults(&self, node: Option<NodeId>, fault: Option<Fault>) -> Result<(), FaultError> {
+        for (id, running) in &self.nodes {
+            if node.is_none_or(|node| node == *id) {
+                let (done, wait) = mpsc::channel();
+                running.inbox.send(Command::Fault(fault, done));
+                wait.recv().map_err(|_| FaultError::NoNode(*id))?;
+            }
+        }
+        match node.filter(|node| !self.nodes.contains_key(node)) {
+            Some(unknown) => Err(FaultError::NoNode(unknown)),
+            None => Ok(()),
+        }
     }
 
     /// The nodes that had to stop so far, and why.

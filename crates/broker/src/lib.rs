@@ -4,6 +4,7 @@ pub mod storage;
 
 pub mod cluster;
 pub mod controller;
+pub mod fault;
 mod groups;
 pub mod handlers;
 pub mod ids;
@@ -15,6 +16,7 @@ pub mod settings;
 pub mod time;
 mod timers;
 
+pub use fault::{Fault, FaultAction, FaultError};
 pub use cluster::{
     Cluster, ClusterConfig, ClusterFailure, ClusterHandle, Disk, Listen, StartError,
 };

@@ -84,6 +84,9 @@ pub(crate) fn partition_of(group: &str, partitions: usize) -> i32 {
 
 /// Checks that this node coordinates a group, and gives the group's partition.
 pub(crate) fn check_coordinator(node: &Node, group: &str) -> Result<i32, ErrorCode> {
+    if let Some(code) = node.faults.forced {
+        return Err(code);
+    }
     let partition = store::partition_for(node, group).ok_or(ErrorCode::NotCoordinator)?;
     if node.groups.led.contains(&partition) {
         Ok(partition)

@@ -95,7 +95,7 @@ impl Changes {
             changes: self.changes,
             mode,
         };
-        node.ask(request, Asked::AlterConfigs(call.reply, self.begun));
+        node.ask(call.now, request, Asked::AlterConfigs(call.reply, self.begun));
     }
 }
 

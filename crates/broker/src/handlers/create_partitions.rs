@@ -34,7 +34,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     let topics = request.topics.iter().map(read).collect();
     let mode = Mode::of(request.validate_only);
     let asked = Asked::CreatePartitions(call.reply, begun);
-    node.ask(Request::CreatePartitions { topics, mode }, asked);
+    node.ask(call.now, Request::CreatePartitions { topics, mode }, asked);
     Ok(())
 }
 

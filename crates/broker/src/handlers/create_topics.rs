@@ -58,7 +58,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     }
     let mode = Mode::of(request.validate_only);
     let asked = Asked::CreateTopics(call.reply, Begun(begun));
-    node.ask(Request::CreateTopics { topics, mode }, asked);
+    node.ask(call.now, Request::CreateTopics { topics, mode }, asked);
     Ok(())
 }
 

@@ -20,7 +20,6 @@ use crate::controller::{Mode, Refusal, Request};
 use crate::groups::partition_of;
 use crate::ids::OFFSETS_TOPIC;
 use crate::node::{Asked, Call, CloseReason, Node, Reply};
-use crate::time::Now;
 
 const GROUP: i8 = 0;
 const TRANSACTION: i8 = 1;
@@ -56,15 +55,15 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
             topics: vec![topic],
             mode: Mode::Apply,
         };
-        node.ask(request, Asked::OffsetsTopic(call.reply, wanted));
+        node.ask(call.now, request, Asked::OffsetsTopic(call.reply, wanted));
         return Ok(());
     }
-    finish(node, call.reply, &wanted, call.now);
+    finish(node, call.reply, &wanted);
     Ok(())
 }
 
 /// Answers from the image at hand.
-pub(crate) fn finish(node: &mut Node, reply: Reply, wanted: &Wanted, _now: Now) {
+pub(crate) fn finish(node: &mut Node, reply: Reply, wanted: &Wanted) {
     let coordinators: Vec<Coordinator<'_>> = wanted
         .keys
         .iter()
@@ -105,6 +104,9 @@ fn coordinator<'k>(node: &Node, key_type: i8, key: &'k str) -> Coordinator<'k> {
 
 fn find(node: &Node, key_type: i8, key: &str) -> Result<(i32, String, u16), Refusal> {
     let refuse = |code, words: &str| Err(Refusal::new(code, words));
+    if let Some(code) = node.faults.forced {
+        return refuse(code, "A fault that was set.");
+    }
     match key_type {
         GROUP => {}
         TRANSACTION => {

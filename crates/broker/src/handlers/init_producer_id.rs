@@ -18,8 +18,12 @@ use crate::node::{Call, CloseReason, Node, Reply};
 
 pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
     let request: InitProducerIdRequest<'_> = body.decode(call.version())?;
+    if let Some(code) = node.faults.forced {
+        answer(node, call.reply, Err(code));
+        return Ok(());
+    }
     match &request.transactional_id {
-        None => node.give_producer_id(call.reply),
+        None => node.give_producer_id(call.now, call.reply),
         Some(id) if id.is_empty() => answer(node, call.reply, Err(ErrorCode::InvalidRequest)),
         Some(_) => answer(node, call.reply, Err(ErrorCode::UnsupportedVersion)),
     }

@@ -29,6 +29,9 @@ impl<'a> TopicKey<'a> {
 
 /// The topic that a request names.
 pub(super) fn topic(node: &Node, key: TopicKey<'_>) -> Result<Arc<TopicImage>, ErrorCode> {
+    if let Some(code) = node.faults.forced {
+        return Err(code);
+    }
     match key {
         TopicKey::Name(name) => node
             .image

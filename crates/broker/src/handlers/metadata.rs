@@ -70,7 +70,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
             topics,
             mode: Mode::Apply,
         };
-        node.ask(request, Asked::AutoCreate(call.reply, wanted));
+        node.ask(call.now, request, Asked::AutoCreate(call.reply, wanted));
     }
     Ok(())
 }
@@ -147,7 +147,7 @@ pub(crate) fn finish(node: &mut Node, reply: Reply, wanted: &Wanted, answer_of: 
 
 fn answer(node: &mut Node, reply: Reply, wanted: &Wanted, invalid: &[String]) {
     let image = std::sync::Arc::clone(&node.image);
-    let topics = match &wanted.topics {
+    let mut topics: Vec<MetadataResponseTopic<'_>> = match &wanted.topics {
         Topics::All => image
             .topics
             .values()
@@ -158,6 +158,9 @@ fn answer(node: &mut Node, reply: Reply, wanted: &Wanted, invalid: &[String]) {
             .map(|key| by_key(&image, key, wanted, invalid))
             .collect(),
     };
+    if let Some(code) = node.faults.forced {
+        topics.iter_mut().for_each(|topic| topic.error_code = code.as_i16());
+    }
     let operations = authorized::if_asked(wanted.cluster_operations, authorized::ON_CLUSTER);
     let response = MetadataResponse {
         brokers: brokers(&image),

@@ -43,7 +43,7 @@ use kgauge_wire::header::RequestHeader;
 pub(crate) use body::Body;
 
 use crate::ids::ConnectionId;
-use crate::node::{Call, CloseReason, Node, Reply};
+use crate::node::{Call, CloseReason, Node, Reply, Verdict};
 use crate::time::Now;
 
 /// Makes the list that `ApiVersions` answers and the dispatch out of one table.
@@ -145,5 +145,30 @@ pub(crate) fn serve(
             version,
         });
     }
+    if !node.faults.are_set() {
+        return dispatch(node, call, Body::new(frame, message_at));
+    }
+    match node.faults.judge(now, api) {
+        Verdict::HoldUntil(at_ns) => {
+            node.hold(call, at_ns, frame, message_at);
+            return Ok(());
+        }
+        Verdict::CloseBefore => return Err(CloseReason::Fault),
+        Verdict::CloseAfter => node.faults.close_after(ticket),
+        Verdict::Fail(code) => node.faults.forced = Some(code),
+        Verdict::Serve => {}
+    }
+    let result = carry_out(node, call, frame, message_at);
+    node.faults.forced = None;
+    result
+}
+
+/// Carries out a request whose header has been read.
+pub(crate) fn carry_out(
+    node: &mut Node,
+    call: Call,
+    frame: &mut [u8],
+    message_at: usize,
+) -> Result<(), CloseReason> {
     dispatch(node, call, Body::new(frame, message_at))
 }

@@ -1,7 +1,7 @@
 //! Questions to the controller that wait for its answer, and who waits behind them.
 
 use super::{Node, Output, Reply};
-use crate::controller::{Answer, Request, ToController};
+use crate::controller::{Answer, Refusal, Request, ToController};
 use crate::handlers;
 use crate::time::Now;
 
@@ -21,7 +21,11 @@ pub(crate) enum Asked {
 
 impl Node {
     /// Asks the controller; `asked` says what happens with the answer.
-    pub(crate) fn ask(&mut self, request: Request, asked: Asked) {
+    pub(crate) fn ask(&mut self, now: Now, request: Request, asked: Asked) {
+        if let Some(code) = self.faults.forced {
+            let refusal = Refusal::new(code, "A fault that was set.");
+            return asked.finish(self, now, Answer::Failed(refusal));
+        }
         let id = self.asked_count;
         self.asked_count += 1;
         self.asked.insert(id, asked);
@@ -41,9 +45,9 @@ impl Asked {
                 handlers::metadata::finish(node, reply, &wanted, answer);
             }
             Self::OffsetsTopic(reply, wanted) => {
-                handlers::find_coordinator::finish(node, reply, &wanted, now);
+                handlers::find_coordinator::finish(node, reply, &wanted);
             }
-            Self::ProducerIds => node.producer_ids_arrived(answer),
+            Self::ProducerIds => node.producer_ids_arrived(now, answer),
         }
     }
 }

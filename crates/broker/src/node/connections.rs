@@ -15,7 +15,7 @@ use crate::ids::ConnectionId;
 pub(crate) const SLOTS_MAX: usize = 64;
 
 /// Where an answer belongs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Ticket {
     pub(crate) connection: ConnectionId,
     slot: u64,

@@ -6,6 +6,7 @@
 
 mod asked;
 mod connections;
+mod faults;
 mod fetches;
 mod images;
 mod producer_ids;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 
 pub(crate) use asked::Asked;
 pub(crate) use connections::Ticket;
+pub(crate) use faults::Verdict;
 pub(crate) use fetches::ParkedId;
 pub(crate) use replica::Replica;
 pub(crate) use reply::{Call, Reply};
@@ -39,6 +41,7 @@ use crate::storage::{Storage, StorageError};
 use crate::time::{NS_PER_MS, Now};
 use crate::timers::Timers;
 use connections::Connections;
+use faults::Faults;
 use fetches::Fetches;
 use producer_ids::ProducerIds;
 
@@ -111,6 +114,8 @@ pub(crate) enum Timer {
     Retention,
     /// `flush.ms` of a log.
     Flush(PartitionId),
+    /// A request was held back long enough.
+    Held(u64),
     /// Expiry of committed offsets.
     OffsetExpiry,
 }
@@ -146,6 +151,7 @@ pub struct Node {
     pub(crate) timers: Timers<Timer>,
     pub(crate) fetches: Fetches,
     pub(crate) groups: Groups,
+    pub(crate) faults: Faults,
     asked: BTreeMap<u64, Asked>,
     asked_count: u64,
     producer_ids: ProducerIds,
@@ -173,6 +179,7 @@ impl Node {
             timers: Timers::default(),
             fetches: Fetches::default(),
             groups: Groups::default(),
+            faults: Faults::default(),
             asked: BTreeMap::new(),
             asked_count: 0,
             producer_ids: ProducerIds::default(),
@@ -221,7 +228,7 @@ impl Node {
     /// A client has gone.
     pub fn closed(&mut self, connection: ConnectionId) {
         self.connections.closed(connection);
-        self.forget_fetches_of(connection);
+        self.forget_waits_of(connection);
     }
 
     /// Whether the next request of a connection must wait until answers to earlier ones have gone.
@@ -256,6 +263,7 @@ impl Node {
             match timer {
                 Timer::Fetch(id) => self.fetch_expired(now, id),
                 Timer::Group(timer) => crate::groups::timer(self, now, timer),
+                Timer::Held(id) => self.serve_held(now, id),
                 Timer::Retention => self.retention_due(now),
                 Timer::Flush(id) => self.flush_due(id),
                 Timer::OffsetExpiry => crate::groups::expire_offsets(self, now),
@@ -267,7 +275,12 @@ impl Node {
     pub(crate) fn close(&mut self, connection: ConnectionId, reason: CloseReason) {
         self.connections
             .close(connection, reason, &mut self.outputs);
+        self.forget_waits_of(connection);
+    }
+
+    fn forget_waits_of(&mut self, connection: ConnectionId) {
         self.forget_fetches_of(connection);
+        self.faults.forget(connection);
     }
 
     /// Reports a disk that cannot be trusted any more.

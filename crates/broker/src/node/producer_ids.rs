@@ -7,6 +7,7 @@ use kgauge_wire::error_code::ErrorCode;
 use super::{Asked, Node, Reply};
 use crate::controller::{Answer, ProducerIdBlock, Request};
 use crate::handlers::init_producer_id;
+use crate::time::Now;
 
 /// The block at hand and who waits for the next one.
 #[derive(Debug, Default)]
@@ -18,7 +19,7 @@ pub(super) struct ProducerIds {
 
 impl Node {
     /// Answers a request for a producer id, now or when the next block is here.
-    pub(crate) fn give_producer_id(&mut self, reply: Reply) {
+    pub(crate) fn give_producer_id(&mut self, now: Now, reply: Reply) {
         let ids = &mut self.producer_ids;
         if ids.next < ids.end {
             let id = ids.next;
@@ -28,18 +29,18 @@ impl Node {
         }
         ids.waiting.push_back(reply);
         if ids.waiting.len() == 1 {
-            self.ask(Request::ProducerIds, Asked::ProducerIds);
+            self.ask(now, Request::ProducerIds, Asked::ProducerIds);
         }
     }
 
-    pub(super) fn producer_ids_arrived(&mut self, answer: Answer) {
+    pub(super) fn producer_ids_arrived(&mut self, now: Now, answer: Answer) {
         let waiting = std::mem::take(&mut self.producer_ids.waiting);
         if let Answer::ProducerIds(ProducerIdBlock { first, count }) = answer {
             self.producer_ids.next = first;
             self.producer_ids.end = first + count;
             waiting
                 .into_iter()
-                .for_each(|reply| self.give_producer_id(reply));
+                .for_each(|reply| self.give_producer_id(now, reply));
         } else {
             for reply in waiting {
                 init_producer_id::answer(self, reply, Err(ErrorCode::CoordinatorNotAvailable));

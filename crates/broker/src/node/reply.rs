@@ -49,13 +49,16 @@ impl Node {
 
     /// Sends an answer that is in its final form.
     pub(crate) fn send(&mut self, reply: Reply, response: Response) {
-        self.connections
-            .fill(reply.ticket, Some(response), &mut self.outputs);
+        if !self.closes_instead(reply.ticket) {
+            self.connections.fill(reply.ticket, Some(response), &mut self.outputs);
+        }
     }
 
     /// Ends a request that gets no answer.
     pub(crate) fn stay_silent(&mut self, reply: Reply) {
-        self.connections.fill(reply.ticket, None, &mut self.outputs);
+        if !self.closes_instead(reply.ticket) {
+            self.connections.fill(reply.ticket, None, &mut self.outputs);
+        }
     }
 
     /// An answer that its version cannot carry is a mistake of ours. The client must not wait for

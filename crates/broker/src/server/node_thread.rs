@@ -14,6 +14,7 @@ use super::clock::Clock;
 use super::sockets::Sockets;
 use super::{Event, ToControllerThread};
 use crate::controller::FromController;
+use crate::fault::Fault;
 use crate::ids::{ConnectionId, NodeId};
 use crate::node::{Node, NodeConfig, Output};
 use crate::time::Now;
@@ -33,6 +34,8 @@ const IDLE_CHECK_MS: i64 = 10_000;
 pub(crate) enum Command {
     /// The controller's message.
     Controller(FromController),
+    /// Sets a fault (`None`: lifts all) and says when it is done.
+    Fault(Option<Fault>, Sender<()>),
     /// End in order.
     Stop,
 }
@@ -195,6 +198,14 @@ impl NodeThread {
         while let Ok(command) = self.commands.try_recv() {
             match command {
                 Command::Controller(message) => self.node.controller(now, message),
+                Command::Fault(fault, done) => {
+                    match fault {
+                        Some(fault) => self.node.set_fault(now, fault),
+                        None => self.node.clear_faults(),
+                    }
+                    // Who asked may have given up.
+                    let _ = done.send(());
+                }
                 Command::Stop => return Onward::Stop,
             }
         }

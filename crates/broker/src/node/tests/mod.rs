@@ -1,6 +1,7 @@
 //! A node with its controller on a virtual clock and a disk in memory: no thread, no socket.
 
 mod bench;
+mod faulting;
 mod fetching;
 mod grouping;
 mod producing;
