@@ -156,7 +156,10 @@ fn target_words(session: &mut Session, error: &dyn std::fmt::Display) -> String 
 
 fn topic_facts(session: &mut Session, trial: &Trial, name: String) -> TopicFacts {
     // What the cluster does not tell is not in the report; it says so where it matters.
-    let found = session.cluster.describe_configs(ConfigResource::Topic(&name)).unwrap_or_default();
+    let found = session
+        .cluster
+        .describe_configs(ConfigResource::Topic(&name))
+        .unwrap_or_default();
     let settings = found
         .into_iter()
         .filter(|entry| SETTINGS_KEPT.contains(&entry.name.as_str()))

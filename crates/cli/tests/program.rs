@@ -1,0 +1,387 @@
+//! The program as a user meets it: arguments, exit statuses, files, signals.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+const TINY: &str = "\
+kgauge: 1
+name: tiny
+question: Does it work?
+topic: {partitions: 2}
+flows:
+  - name: writers
+    kind: produce
+    shape: {constant: 2k/s}
+    record: {size: 100 B}
+  - name: readers
+    kind: consume
+    partitions: all
+    from: earliest
+stages: {warm-up: 0 s, hold: 400 ms}
+repeats: 2
+goals: [writers.throughput >= 100/s]
+";
+
+/// A folder for one test, and the program in it.
+struct Site {
+    dir: tempfile::TempDir,
+}
+
+impl Site {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("tiny.yaml"), TINY).unwrap();
+        Self { dir }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kgauge"));
+        command
+            .args(arguments)
+            .current_dir(self.dir.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    fn start(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(arguments);
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn check_refused(arguments: &[&str], status: i32, words: &[&str]) {
+    let site = Site::new();
+    let output = site.run(arguments);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
+    for word in words {
+        assert!(
+            said.contains(word),
+            "{arguments:?} does not say {word:?}: {said}"
+        );
+    }
+    assert!(
+        output.stdout.is_empty(),
+        "{arguments:?}: only results belong on stdout"
+    );
+    assert!(!site.path("kgauge-runs").join("tiny").exists());
+}
+
+/// Waits until a file has something in it.
+fn wait_for(path: &Path) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while fs::metadata(path).map_or(0, |facts| facts.len()) == 0 {
+        assert!(
+            Instant::now() < deadline,
+            "{} does not come",
+            path.display()
+        );
+        std::thread::yield_now();
+    }
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+fn a_run_ends_with_a_table_a_summary_and_a_report() {
+    let site = Site::new();
+    let output = site.run(&["run", "tiny.yaml", "--out", "out", "--seed", "42"]);
+    let (said, table) = (text(&output.stderr), text(&output.stdout));
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(table.contains("not Apache Kafka"), "{table}");
+    assert!(table.contains("report.html"), "{table}");
+    assert!(said.contains("seed 42"), "{said}");
+    let summary = json(&site.path("out/summary.json"));
+    let counted = summary["trials"][0]["counted"].as_array().unwrap();
+    assert_eq!(counted.len(), 2);
+    for repeat in counted {
+        assert_eq!(repeat["acked"], 800, "2,000 a second for 400 ms");
+        assert_eq!(repeat["on_broker"], 800);
+    }
+    assert!(
+        fs::read_to_string(site.path("out/report.html"))
+            .unwrap()
+            .contains("<html")
+    );
+    assert!(
+        !site.path("out/target-data").exists(),
+        "what the run wrote is removed"
+    );
+}
+
+#[test]
+fn the_report_is_a_function_of_the_folder() {
+    let site = Site::new();
+    site.run(&["run", "tiny.yaml", "--out", "out", "--repeat", "1"]);
+    let before = fs::read(site.path("out/report.html")).unwrap();
+    fs::remove_file(site.path("out/report.html")).unwrap();
+    fs::remove_file(site.path("out/summary.json")).unwrap();
+    let output = site.run(&["report", "out"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(fs::read(site.path("out/report.html")).unwrap(), before);
+}
+
+#[test]
+fn a_saved_plan_repeats_the_run() {
+    let site = Site::new();
+    site.run(&[
+        "run",
+        "tiny.yaml",
+        "--out",
+        "one",
+        "--repeat",
+        "1",
+        "--seed",
+        "7",
+    ]);
+    let output = site.run(&["run", "one/plan.json", "--out", "two", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let (one, two) = (
+        json(&site.path("one/plan.json")),
+        json(&site.path("two/plan.json")),
+    );
+    assert_eq!(one["trials"], two["trials"]);
+    assert_eq!(one["seed"], two["seed"]);
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(printed, json(&site.path("two/summary.json")));
+}
+
+#[test]
+fn a_goal_that_does_not_hold_makes_exit_status_1() {
+    let site = Site::new();
+    site.write("tiny.yaml", &TINY.replace(">= 100/s", ">= 1M/s"));
+    let output = site.run(&["run", "tiny.yaml", "--out", "out", "--repeat", "1"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+}
+
+#[test]
+fn all_mistakes_of_a_scenario_are_shown_at_once() {
+    let site = Site::new();
+    let wrong = TINY
+        .replace("question", "questoin")
+        .replace("size: 100 B", "size: 100");
+    site.write("wrong.yaml", &wrong);
+    let output = site.run(&["run", "wrong.yaml"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    for word in [
+        "wrong.yaml:3:1",
+        "did you mean `question`",
+        "has no unit",
+        "100 B",
+    ] {
+        assert!(said.contains(word), "{word:?} is missing in {said}");
+    }
+    assert!(
+        !site.path("kgauge-runs").exists(),
+        "nothing is begun for a wrong scenario"
+    );
+}
+
+#[test]
+fn bad_arguments_are_refused_in_words() {
+    check_refused(
+        &["run", "linkedin-2015"],
+        2,
+        &["did you mean `linkedin-2014`"],
+    );
+    check_refused(&["run", "tiny.yaml", "--set", "hold"], 2, &["PATH=VALUE"]);
+    check_refused(
+        &["run", "tiny.yaml", "--set", "stages.hodl='1 s'"],
+        2,
+        &["stages.hold"],
+    );
+    check_refused(&["run", "tiny.yaml", "--quik"], 2, &["--quick"]);
+    check_refused(
+        &["run", "linkedin-2014", "--only", "nothing"],
+        2,
+        &["single-producer"],
+    );
+    check_refused(
+        &["run", "tiny.yaml", "--target", "embeded"],
+        2,
+        &["embedded"],
+    );
+    check_refused(
+        &["run", "tiny.yaml", "--target", "kafka:4.3.1"],
+        2,
+        &["not supported yet"],
+    );
+    check_refused(&["report", "nowhere"], 2, &["holds no run"]);
+}
+
+#[test]
+fn a_target_that_is_not_there_makes_exit_status_3() {
+    // A port that was free a moment ago, and one that speaks something else.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let closed = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    check_refused(
+        &["run", "tiny.yaml", "--target", &closed],
+        3,
+        &["refused", "start the broker"],
+    );
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let server = std::thread::spawn(move || {
+        while let Ok((mut stream, _)) = listener.accept() {
+            let mut first = [0; 1];
+            if stream.read(&mut first).unwrap_or(0) == 0 {
+                break;
+            }
+            let _ = std::io::Write::write_all(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        }
+    });
+    check_refused(
+        &["run", "tiny.yaml", "--target", &address],
+        3,
+        &["looks like HTTP"],
+    );
+    drop(std::net::TcpStream::connect(&address));
+    server.join().unwrap();
+}
+
+#[test]
+fn a_folder_with_something_in_it_is_left_alone() {
+    let site = Site::new();
+    fs::create_dir(site.path("out")).unwrap();
+    site.write("out/mine.txt", "precious");
+    let output = site.run(&["run", "tiny.yaml", "--out", "out"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        fs::read_to_string(site.path("out/mine.txt")).unwrap(),
+        "precious"
+    );
+}
+
+#[test]
+fn ctrl_c_ends_a_run_cleanly_and_still_reports() {
+    let site = Site::new();
+    let run = site.start(&[
+        "run",
+        "tiny.yaml",
+        "--out",
+        "out",
+        "--set",
+        "stages.hold=60 s",
+    ]);
+    wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
+    let sent = Instant::now();
+    kill_process(Pid::from_child(&run), Signal::INT).unwrap();
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    assert!(
+        sent.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        sent.elapsed()
+    );
+    assert!(
+        text(&output.stdout).contains("not finished"),
+        "{}",
+        text(&output.stdout)
+    );
+    assert_eq!(json(&site.path("out/run.json"))["status"], "interrupted");
+    assert!(!site.path("out/target-data").exists());
+}
+
+#[test]
+fn a_killed_run_leaves_nothing_running_and_a_report_can_be_made_of_it() {
+    let site = Site::new();
+    let mut run = site.start(&[
+        "run",
+        "tiny.yaml",
+        "--out",
+        "out",
+        "--set",
+        "stages.hold=60 s",
+    ]);
+    wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
+    run.kill().unwrap();
+    run.wait().unwrap();
+    // The embedded cluster sees its parent go, removes its data and ends.
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while site.path("out/target-data").exists() {
+        assert!(Instant::now() < deadline, "the embedded cluster lives on");
+        std::thread::yield_now();
+    }
+    let output = site.run(&["report", "out"]);
+    assert!(
+        text(&output.stdout).contains("cut short"),
+        "{}",
+        text(&output.stdout)
+    );
+    assert_eq!(output.status.code(), Some(3));
+    assert!(
+        fs::read_to_string(site.path("out/report.html"))
+            .unwrap()
+            .contains("cut short")
+    );
+}
+
+#[test]
+fn a_cluster_serves_a_run_and_ends_at_ctrl_c() {
+    let site = Site::new();
+    let mut cluster = site.start(&["cluster", "up", "embedded:2", "--data", "data"]);
+    let mut first = String::new();
+    BufReader::new(cluster.stdout.take().unwrap())
+        .read_line(&mut first)
+        .unwrap();
+    let servers = first
+        .trim()
+        .strip_prefix("bootstrap.servers=")
+        .unwrap()
+        .to_owned();
+    let output = site.run(&[
+        "run",
+        "tiny.yaml",
+        "--out",
+        "out",
+        "--repeat",
+        "1",
+        "--target",
+        &servers,
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    kill_process(Pid::from_child(&cluster), Signal::INT).unwrap();
+    assert_eq!(cluster.wait().unwrap().code(), Some(0));
+    assert!(site.path("data").exists(), "--data keeps it");
+}
+
+#[test]
+fn studies_are_listed_with_their_questions() {
+    let site = Site::new();
+    let output = site.run(&["studies"]);
+    assert!(text(&output.stdout).contains("linkedin-2014"));
+    let output = site.run(&["studies", "--json"]);
+    let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(listed[0]["name"], "linkedin-2014");
+}
