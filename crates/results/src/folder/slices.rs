@@ -70,14 +70,17 @@ pub struct TimesRead {
 impl TimesRead {
     /// Folds a distribution; `None` when it is empty.
     pub fn of(times: &Histogram) -> Option<TimesRead> {
+        let quantiles = [Quantile::P50, Quantile::P90, Quantile::P99, Quantile::P99_9];
+        let ranks = quantiles.map(|quantile| quantile.rank(times.count()));
+        let [p50_ns, p90_ns, p99_ns, p99_9_ns] = times.values_ns_at_ranks(ranks)?;
         Some(TimesRead {
             count: times.count(),
             min_ns: times.min_ns()?,
             mean_ns: times.mean_ns()?,
-            p50_ns: times.value_ns_at(Quantile::P50)?,
-            p90_ns: times.value_ns_at(Quantile::P90)?,
-            p99_ns: times.value_ns_at(Quantile::P99)?,
-            p99_9_ns: times.value_ns_at(Quantile::P99_9)?,
+            p50_ns,
+            p90_ns,
+            p99_ns,
+            p99_9_ns,
             max_ns: times.max_ns()?,
         })
     }

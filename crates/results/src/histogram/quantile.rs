@@ -91,6 +91,23 @@ impl Histogram {
         self.max_ns()
     }
 
+    /// The times of several ranks, ascending, in one pass; empty when nothing was counted.
+    pub(crate) fn values_ns_at_ranks<const N: usize>(&self, ranks: [u64; N]) -> Option<[u64; N]> {
+        let mut values = [self.max_ns()?; N];
+        let (mut seen, mut next) = (0_u64, 0);
+        for index in self.touched()? {
+            seen = seen.saturating_add(self.counts[index]);
+            while next < N && seen >= ranks[next] {
+                values[next] = match ranks[next] {
+                    0 | 1 => self.min_ns,
+                    _ => bucket_top_ns(index).min(self.top_ns()),
+                };
+                next += 1;
+            }
+        }
+        Some(values)
+    }
+
     /// How many samples lie above `value_ns`, to the precision of a bucket.
     pub fn count_above(&self, value_ns: u64) -> u64 {
         let first = super::bucket_index(value_ns.min(super::VALUE_NS_MAX)) + 1;
@@ -140,6 +157,15 @@ mod tests {
         assert_eq!(times.value_ns_at(Quantile::P99_9), Some(999));
         assert_eq!(times.value_ns_at(Quantile::new(0)), Some(1));
         assert_eq!(times.value_ns_at(Quantile::new(1_000_000)), Some(1_000));
+    }
+
+    #[test]
+    fn several_ranks_in_one_pass_are_those_one_by_one() {
+        let times = one_to(5_000);
+        let ranks = [1, 2, 2_500, 2_500, 4_999, 5_000];
+        let one_by_one = ranks.map(|rank| times.value_ns_at_rank(rank).unwrap());
+        assert_eq!(times.values_ns_at_ranks(ranks), Some(one_by_one));
+        assert_eq!(Histogram::new().values_ns_at_ranks([1]), None);
     }
 
     #[test]

@@ -148,8 +148,8 @@ fn an_ack_is_explained() {
     let ack = summary.trials[0].flows[0].ack.as_ref().unwrap();
     assert_eq!(
         ack.sentence,
-        "acks=all: an ack means that every in-sync replica of 1 replica had the record (at least \
-         1; flushing left to the operating system). There are no followers."
+        "acks=all: an ack means that the leader, the only replica, had the record (flushing left \
+         to the operating system). There are no followers."
     );
 }
 
@@ -259,6 +259,20 @@ fn a_late_generator_accuses_itself_unless_its_buffer_was_full() {
     };
     assert_eq!(word(false), GeneratorWord::Late);
     assert_eq!(word(true), GeneratorWord::Fine);
+}
+
+#[test]
+fn a_flow_that_did_nothing_in_its_hold_has_a_throughput_of_zero() {
+    let mut made = Made::begin(CLOSED);
+    made.repeat(0, |flow, recorder| {
+        if flow == 0 {
+            closed(recorder);
+        }
+    });
+    let summary = Summary::of(&made.end());
+    let readers = &summary.trials[0].flows[1];
+    assert_eq!(readers.throughput.as_ref().unwrap().records_per_s.mean, 0.0);
+    assert!(readers.batching.is_none());
 }
 
 #[test]

@@ -75,26 +75,31 @@ fn flush_words(topic: Option<&TopicFacts>) -> String {
 }
 
 fn promise(acks: Acks, meaning: &AckMeaning) -> String {
-    let copies = match meaning.replication_factor {
-        Some(factor) => format!("of {}", words::counted(u64::from(factor), "replica")),
-        None => "of an unknown number of replicas".to_owned(),
-    };
     let flush = &meaning.flush;
+    let alone = meaning.replication_factor == Some(1);
     match acks {
         Acks::None => "acks=0: an ack means nothing; a record counts as acked when it was written \
                        to the connection."
             .to_owned(),
+        Acks::Leader | Acks::All if alone => format!(
+            "acks={}: an ack means that the leader, the only replica, had the record ({flush}).",
+            meaning.acks
+        ),
         Acks::Leader => {
-            format!("acks=1: an ack means that the leader {copies} had the record ({flush}).")
+            format!("acks=1: an ack means that the leader had the record ({flush}); no follower.")
         }
         Acks::All => {
+            let copies = match meaning.replication_factor {
+                Some(factor) => format!(" of {factor}"),
+                None => String::new(),
+            };
             let least = match meaning.min_insync_replicas {
-                Some(least) => format!("at least {least}"),
-                None => "min.insync.replicas not known".to_owned(),
+                Some(least) => format!("at least {least}{copies}"),
+                None => format!("an unknown number{copies}"),
             };
             format!(
-                "acks=all: an ack means that every in-sync replica {copies} had the record \
-                 ({least}; {flush})."
+                "acks=all: an ack means that every in-sync replica, {least}, had the record \
+                 ({flush})."
             )
         }
     }

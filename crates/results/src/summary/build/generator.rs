@@ -142,8 +142,13 @@ fn cpu_evidence(
     if let (Some(generator), Some(target), Some(cpus)) =
         (cpu.generator_cores, cpu.target_cores, machine)
     {
+        let full = if generator + target >= THREAD_USE_LIMIT * f64::from(cpus) {
+            ": it was full, and each would do more on a machine of its own"
+        } else {
+            ""
+        };
         evidence.push(format!(
-            "On this machine of {} the generator used {} and the target {} cores.",
+            "On this machine of {} the generator used {} and the target {}{full}.",
             words::counted(u64::from(cpus), "core"),
             words::number(generator),
             words::number(target),

@@ -1,11 +1,13 @@
 //! What was measured of a flow in the hold stages: the figures' raw material.
 
+use std::sync::LazyLock;
+
 use kgauge_scenario::FlowPlan;
 
 use crate::folder::{FlowRead, RepeatRead};
 use crate::histogram::Histogram;
 use crate::run::Outcome;
-use crate::slice::{Kind, Slice};
+use crate::slice::{Kind, Slice, SliceKey};
 use crate::stage::{SECOND_NS, Stage};
 use crate::statistics::Spread;
 use crate::summary::FlowKind;
@@ -24,8 +26,10 @@ impl<'a> Measured<'a> {
     /// The complete repeats; if there is none, those that got as far as a hold stage.
     pub(super) fn of(begun: Vec<&'a RepeatRead>) -> Measured<'a> {
         let has_hold = |repeat: &&&'a RepeatRead| {
-            let mut flows = repeat.flows.values();
-            flows.any(|flow| flow.hold().is_some())
+            let mut seen = repeat.flows.values();
+            let planned = repeat.record.iter().flat_map(|record| &record.flows);
+            let mut planned = planned.filter_map(|flow| flow.stage(Stage::Hold));
+            seen.any(|flow| flow.hold().is_some()) || planned.any(|span| span.length_ns() > 0)
         };
         let complete = |repeat: &&&'a RepeatRead| {
             let record = repeat.record.as_ref();
@@ -65,17 +69,15 @@ pub(super) struct Hold<'a> {
 
 impl<'a> Hold<'a> {
     pub(super) fn of(repeat: &'a RepeatRead, flow: u16) -> Option<Hold<'a>> {
-        let read = repeat.flows.get(&flow)?;
-        let record = repeat.record.as_ref();
-        let record = record.and_then(|record| record.flows.get(usize::from(flow)));
-        let recorded_ns = record
-            .and_then(|record| record.stage(Stage::Hold))
-            .map(|span| span.length_ns());
-        let length_ns = recorded_ns.or_else(|| seen_ns(read))?;
+        let read = repeat.flows.get(&flow);
+        let recorded_ns = recorded_ns(repeat, flow);
+        // A flow that had a hold and recorded nothing in it did nothing: that is a figure too.
+        let nothing = recorded_ns.map(|_| &*NOTHING);
+        let length_ns = recorded_ns.or_else(|| seen_ns(read?))?;
         (length_ns > 0).then_some(Hold {
             repeat: repeat.key.repeat,
             length_ns,
-            slice: read.hold()?,
+            slice: read.and_then(FlowRead::hold).or(nothing)?,
         })
     }
 
@@ -92,6 +94,20 @@ impl<'a> Hold<'a> {
             FlowKind::Unknown => counts.records_acked.max(counts.records_consumed),
         }
     }
+}
+
+static NOTHING: LazyLock<Slice> = LazyLock::new(|| {
+    Slice::new(SliceKey {
+        flow: 0,
+        stage: Stage::Hold,
+        second: 0,
+    })
+});
+
+/// The length of a flow's hold as the record of the repeat has it.
+fn recorded_ns(repeat: &RepeatRead, flow: u16) -> Option<u64> {
+    let record = repeat.record.as_ref()?.flows.get(usize::from(flow))?;
+    record.stage(Stage::Hold).map(|span| span.length_ns())
 }
 
 /// Where the record of a repeat is missing: the whole seconds in which its hold was seen.
