@@ -75,8 +75,8 @@ pub(crate) fn count(text: &str) -> Result<u64, UnitError> {
         .find(|(name, _)| *name == suffix.trim());
     match (factor, suffix) {
         (Some((_, factor)), suffix) if !suffix.starts_with(' ') => number
-            .times(*factor)
-            .ok_or_else(|| fail(format!("`{text}` is not a whole number, or far too many"))),
+            .times(*factor, "")
+            .map_err(|why| fail(format!("`{text}` {why}"))),
         (Some((name, _)), _) => {
             let number = text.trim_end_matches(name).trim_end();
             let cure = format!("write it without the space: `{number}{name}`");
@@ -125,12 +125,10 @@ fn quantity(text: &str, kind: &Quantity) -> Result<u64, UnitError> {
             cure: meant(unit, kind).unwrap_or(write),
         });
     };
-    let smallest = kind.units[0].0;
-    number.times(*factor).ok_or_else(|| {
-        fail(format!(
-            "`{text}` is not a whole number of {smallest}, or far too large"
-        ))
-    })
+    let smallest = format!(" of {}", kind.units[0].0);
+    number
+        .times(*factor, &smallest)
+        .map_err(|why| fail(format!("`{text}` {why}")))
 }
 
 /// What a unit that is not one probably means.
@@ -210,14 +208,18 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// The product, if it is a whole number that fits.
-    fn times(self, factor: u64) -> Option<u64> {
-        let product = self.digits.checked_mul(u128::from(factor))?;
-        let divisor = 10u128.checked_pow(self.scale)?;
+    /// The product, or why it is no whole number of `unit` that fits.
+    fn times(self, factor: u64, unit: &str) -> Result<u64, String> {
+        let too_large = || "is far too large".to_owned();
+        let product = self
+            .digits
+            .checked_mul(u128::from(factor))
+            .ok_or_else(too_large)?;
+        let divisor = 10u128.checked_pow(self.scale).ok_or_else(too_large)?;
         if product % divisor != 0 {
-            return None;
+            return Err(format!("is not a whole number{unit}"));
         }
-        u64::try_from(product / divisor).ok()
+        u64::try_from(product / divisor).map_err(|_| too_large())
     }
 
     fn as_f64(self, factor: u64) -> f64 {
