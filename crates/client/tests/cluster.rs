@@ -137,6 +137,54 @@ fn a_controllers_listener_is_told_as_such() {
 }
 
 #[test]
+fn old_brokers_are_never_asked_for_a_topic_that_they_might_create() {
+    for newest in [0, 3] {
+        let address = fake::server(move |mut stream| {
+            let own = stream.local_addr().unwrap();
+            let own = Address {
+                host: own.ip().to_string(),
+                port: own.port(),
+            };
+            while let Some(asked) = Asked::next(&mut stream) {
+                let answer = if asked.api == ApiKey::ApiVersions {
+                    let mut known = fake::all_versions();
+                    let metadata = known.api_keys.iter_mut();
+                    let mut metadata = metadata.filter(|api| api.api_key == 3);
+                    metadata.next().unwrap().max_version = newest;
+                    asked.answer(&known)
+                } else {
+                    // Null means all topics, and so does an empty list before version 1.
+                    let request: MetadataRequest<'_> = asked.message();
+                    assert_eq!(request.topics, (newest == 0).then(Vec::new));
+                    let mut told = picture(&own, 1, 0);
+                    told.topics.push(MetadataResponseTopic {
+                        name: Some("of-somebody-else".into()),
+                        ..MetadataResponseTopic::default()
+                    });
+                    // Nothing of these is carried by old versions.
+                    told.topics[0].partitions[0].leader_epoch = -1;
+                    if newest == 0 {
+                        told = MetadataResponse {
+                            controller_id: -1,
+                            cluster_id: None,
+                            ..told
+                        };
+                        told.brokers[0].rack = None;
+                    }
+                    asked.answer(&told)
+                };
+                stream.write_all(&answer).unwrap();
+            }
+        });
+        let mut cluster = Cluster::bootstrap(config(&[&address])).unwrap();
+        assert_eq!(cluster.metadata().controller_id, (newest > 0).then_some(1));
+        let metadata = cluster.refresh(&["t"]).unwrap();
+        assert_eq!(metadata.topics.len(), 1, "nobody asked for the other");
+        assert_eq!(cluster.known_leader("t", 0).unwrap().epoch, None);
+    }
+}
+
+#[test]
 fn a_partition_without_leader_is_asked_for_until_it_has_one() {
     let address = cluster_of_one(|address, asked, count| {
         let request: MetadataRequest<'_> = asked.message();

@@ -15,12 +15,13 @@
 //! # Where to start
 //!
 //! [`host_facts`] for the machine, [`Sampler`] for what changes, [`ProcessSampler`] for one look at
-//! one process, [`thread_cpu_ns`] for the calling thread.
+//! one process, [`listener_pid`] for the process of a broker that was there before, [`thread_cpu_ns`] for the calling thread.
 
 mod cgroup;
 mod cpu_clock;
 mod file_system;
 mod host;
+mod listener;
 mod process;
 mod sampler;
 mod unavailable;
@@ -29,6 +30,7 @@ pub use cgroup::CgroupLimits;
 pub use cpu_clock::{process_cpu_ns, thread_cpu_ns};
 pub use file_system::{FileSystem, free_bytes};
 pub use host::{HostCpu, HostFacts, host_cpu, host_facts};
+pub use listener::listener_pid;
 pub use process::{ProcessError, ProcessSample, ProcessSampler, ThreadSample};
 pub use sampler::{Sampler, SamplerReport, Watch, WatchedProcess};
 pub use unavailable::Unavailable;

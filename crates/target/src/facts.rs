@@ -147,6 +147,10 @@ fn broker_facts(
                     settings.insert(entry.name, value);
                 }
             }
+            // log.dir counts only where log.dirs is not set.
+            if settings.contains_key("log.dirs") {
+                settings.remove("log.dir");
+            }
         }
         Err(ConfigsError::Cluster(ClusterError::Call(error @ CallError::Unsupported { .. }))) => {
             missing.push(format!("settings of broker {}: {error}", broker.id));

@@ -27,7 +27,7 @@ pub struct Room {
      there{}",
     place(room),
     needed_bytes,
-    " and a twentieth of the free space is left alone"
+    ", and a twentieth of the free space is left alone"
 )]
 pub struct NotEnoughRoom {
     /// Where.

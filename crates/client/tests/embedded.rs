@@ -1,0 +1,69 @@
+//! Everything the client can ask, against kgauge's embedded cluster in this process.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod asking;
+
+use kgauge_broker::cluster::{Cluster as Embedded, ClusterConfig, ClusterHandle};
+use kgauge_client::admin::NewTopic;
+use kgauge_client::{ClientConfig, Cluster};
+
+/// A cluster of so many nodes; it ends with its handle, and the directory goes with it.
+fn embedded(nodes: u16) -> (Cluster, ClusterHandle, tempfile::TempDir) {
+    let dir = tempfile::tempdir().unwrap();
+    let config = ClusterConfig::new(dir.path().join("data")).with_nodes(nodes);
+    let handle = Embedded::start(config).unwrap();
+    let client = ClientConfig::from_servers(&handle.bootstrap_servers()).unwrap();
+    (Cluster::bootstrap(client).unwrap(), handle, dir)
+}
+
+#[test]
+fn a_topic_is_made_looked_at_and_deleted() {
+    let (mut cluster, _handle, _dir) = embedded(1);
+    asking::a_topic_is_made_looked_at_and_deleted(&mut cluster);
+}
+
+#[test]
+fn the_brokers_words_come_through() {
+    let (mut cluster, _handle, _dir) = embedded(1);
+    asking::the_brokers_words_come_through(&mut cluster);
+}
+
+#[test]
+fn producer_ids_are_handed_out() {
+    let (mut cluster, _handle, _dir) = embedded(1);
+    asking::producer_ids_are_handed_out(&mut cluster);
+}
+
+#[test]
+fn settings_sizes_and_groups_are_told() {
+    let (mut cluster, _handle, _dir) = embedded(1);
+    asking::settings_sizes_and_groups_are_told(&mut cluster);
+}
+
+#[test]
+fn leaders_are_spread_and_each_is_asked_for_its_own() {
+    let (mut cluster, _handle, _dir) = embedded(3);
+    let topic = NewTopic {
+        name: "spread".to_owned(),
+        partitions: 9,
+        replication_factor: 1,
+        configs: Vec::new(),
+    };
+    cluster.create_topic(&topic).unwrap();
+    let mut leaders: Vec<i32> = (0..9)
+        .map(|partition| cluster.leader("spread", partition).unwrap().broker_id)
+        .collect();
+    leaders.sort_unstable();
+    leaders.dedup();
+    assert_eq!(leaders, [1, 2, 3]);
+    assert_eq!(cluster.end_offsets("spread").unwrap(), [0; 9]);
+    for id in leaders {
+        let own = cluster.open(id).unwrap();
+        assert_eq!(
+            own.address(),
+            &cluster.metadata().broker(id).unwrap().address
+        );
+    }
+    cluster.delete_topic("spread").unwrap();
+}
