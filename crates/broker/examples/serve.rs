@@ -11,7 +11,9 @@ use kgauge_broker::{Cluster, ClusterConfig, Listen};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let dir = arguments.next().ok_or("the first argument is the data folder")?;
+    let dir = arguments
+        .next()
+        .ok_or("the first argument is the data folder")?;
     let nodes: u16 = arguments.next().as_deref().unwrap_or("1").parse()?;
     let port: u16 = arguments.next().as_deref().unwrap_or("0").parse()?;
     let mut config = ClusterConfig::new(dir).with_nodes(nodes);

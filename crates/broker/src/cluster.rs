@@ -23,7 +23,7 @@ use crate::server::{
     Command, ControllerThread, Event, Inbox, NodeThread, Parts, ToControllerThread, poll_with_waker,
 };
 use crate::settings::{ConfigMap, Layers, NodeSettings};
-use crate::storage::StorageError;
+use crate::storage::{Storage, StorageError};
 pub use config::{ClusterConfig, Disk, Listen};
 use lock::DirLock;
 
@@ -110,50 +110,26 @@ impl Cluster {
             Disk::Given(_) => None,
         };
         files::check_nodes(&*storage, &config)?;
-        let fixed = Arc::new(config.settings.clone());
         let dir = config.data_dir.join("controller");
-        let controller = Controller::open(&*storage, &dir, settings(&fixed), config.seed)?;
+        let controller = Controller::open(&*storage, &dir, settings(&config), config.seed)?;
         files::check_cluster(&*storage, &config, &controller.image().cluster_id)?;
 
-        let listeners = listen(&config)?;
         let (events, event_receiver) = mpsc::channel();
         let (to_controller, messages) = mpsc::channel();
-        let mut inboxes = BTreeMap::new();
-        let mut threads = Vec::new();
-        for (id, listener) in config.node_ids().zip(listeners) {
-            let (poll, waker) = poll_with_waker()?;
-            let (sender, commands) = mpsc::channel();
-            inboxes.insert(
-                id,
-                Inbox {
-                    commands: sender,
-                    waker,
-                },
-            );
-            let address = listener.local_addr()?;
-            let node = NodeConfig {
-                id,
-                reachable: NodeImage {
-                    host: config.host(address),
-                    port: address.port(),
-                },
-                dir: config.node_dir(id),
-                storage: Arc::clone(&storage),
-                settings: Arc::clone(&fixed),
-                seed: config.seed.wrapping_add(u64::from(id.0.unsigned_abs())),
-            };
-            let (controller, events) = (to_controller.clone(), events.clone());
-            let parts = Parts {
-                config: node,
-                listener,
-                poll,
-                commands,
-                controller,
-                events,
-            };
-            threads.push((id, address, NodeThread::new(parts)?));
+        let wires = Wires {
+            storage,
+            events,
+            controller: to_controller,
+        };
+        let mut prepared = Vec::new();
+        for (id, listener) in config.node_ids().zip(listen(&config)?) {
+            prepared.push(wires.prepare(&config, id, listener)?);
         }
-        let nodes = inboxes.clone();
+        let nodes = prepared
+            .iter()
+            .map(|node| (node.id, node.inbox.clone()))
+            .collect();
+        let events = wires.events.clone();
         let controller = ControllerThread {
             controller,
             messages,
@@ -161,18 +137,18 @@ impl Cluster {
             events,
         };
         let mut handle = ClusterHandle {
-            addresses: threads.iter().map(|(_, address, _)| *address).collect(),
+            addresses: prepared.iter().map(|node| node.address).collect(),
             nodes: BTreeMap::new(),
-            controller: to_controller,
+            controller: wires.controller,
             controller_thread: Some(spawn("controller", move || controller.run())?),
             events: event_receiver,
             failures: Vec::new(),
             _lock: lock,
         };
-        for (id, _, thread) in threads {
-            let Some(inbox) = inboxes.remove(&id) else {
-                continue;
-            };
+        for Prepared {
+            id, inbox, thread, ..
+        } in prepared
+        {
             let thread = Some(spawn(&format!("node-{id}"), move || thread.run())?);
             handle.nodes.insert(id, Running { inbox, thread });
         }
@@ -181,8 +157,67 @@ impl Cluster {
     }
 }
 
-fn settings(fixed: &ConfigMap) -> NodeSettings {
+/// What every node's thread is tied to.
+struct Wires {
+    storage: Arc<dyn Storage>,
+    events: Sender<Event>,
+    controller: Sender<ToControllerThread>,
+}
+
+/// A node whose thread has not begun.
+struct Prepared {
+    id: NodeId,
+    address: SocketAddr,
+    inbox: Inbox,
+    thread: NodeThread,
+}
+
+impl Wires {
+    fn prepare(
+        &self,
+        config: &ClusterConfig,
+        id: NodeId,
+        listener: TcpListener,
+    ) -> io::Result<Prepared> {
+        let (poll, waker) = poll_with_waker()?;
+        let (sender, commands) = mpsc::channel();
+        let inbox = Inbox {
+            commands: sender,
+            waker,
+        };
+        let address = listener.local_addr()?;
+        let node = NodeConfig {
+            id,
+            reachable: NodeImage {
+                host: config.host(address),
+                port: address.port(),
+            },
+            dir: config.node_dir(id),
+            storage: Arc::clone(&self.storage),
+            settings: Arc::new(config.settings.clone()),
+            seed: config.seed.wrapping_add(u64::from(id.0.unsigned_abs())),
+        };
+        let (controller, events) = (self.controller.clone(), self.events.clone());
+        let parts = Parts {
+            config: node,
+            listener,
+            poll,
+            commands,
+            controller,
+            events,
+        };
+        Ok(Prepared {
+            id,
+            address,
+            inbox,
+            thread: NodeThread::new(parts)?,
+        })
+    }
+}
+
+fn settings(config: &ClusterConfig) -> NodeSettings {
     let none = ConfigMap::new();
+    let fixed = &config.settings;
     NodeSettings::read(&Layers {
         dynamic_node: &none,
         dynamic_default: &none,

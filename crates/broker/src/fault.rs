@@ -60,7 +60,11 @@ impl Fault {
     /// A fault of one API until it is lifted.
     #[must_use]
     pub fn of(api: ApiKey, action: FaultAction) -> Self {
-        Self { api: Some(api), action, times: None }
+        Self {
+            api: Some(api),
+            action,
+            times: None,
+        }
     }
 
     /// The same for so many requests only.

@@ -16,10 +16,22 @@ use kgauge_wire::messages::metadata::{MetadataRequest, MetadataRequestTopic};
 use kgauge_wire::messages::produce::ProduceRequest;
 
 fn end_offset(client: &mut Client, topic: &'static str) -> i64 {
-    let partition = ListOffsetsPartition { timestamp: -1, ..Default::default() };
+    let partition = ListOffsetsPartition {
+        timestamp: -1,
+        ..Default::default()
+    };
     let name = Str::Borrowed(topic);
-    let topics = vec![ListOffsetsTopic { name, partitions: vec![partition] }];
-    let answer = client.ask(7, &ListOffsetsRequest { topics, ..Default::default() });
+    let topics = vec![ListOffsetsTopic {
+        name,
+        partitions: vec![partition],
+    }];
+    let answer = client.ask(
+        7,
+        &ListOffsetsRequest {
+            topics,
+            ..Default::default()
+        },
+    );
     answer.topics[0].partitions[0].offset
 }
 
@@ -38,8 +50,11 @@ fn three_nodes_share_a_topic_and_every_node_knows_who_leads() {
     for address in &addresses {
         let answer = Client::connect(*address).ask(12, &request);
         assert_eq!(answer.brokers.len(), 3);
-        let mut leaders: Vec<i32> =
-            answer.topics[0].partitions.iter().map(|p| p.leader_id).collect();
+        let mut leaders: Vec<i32> = answer.topics[0]
+            .partitions
+            .iter()
+            .map(|p| p.leader_id)
+            .collect();
         leaders.sort_unstable();
         assert_eq!(leaders, [1, 1, 2, 2, 3, 3]);
         for partition in &answer.topics[0].partitions {
@@ -87,7 +102,10 @@ fn requests_sent_at_once_are_answered_in_order() {
     }
     for index in (0..200).filter(|index| index % 3 != 0) {
         let answer = client.receive::<ProduceRequest<'static>>(12);
-        assert_eq!(answer.responses[0].partition_responses[0].base_offset, index * 3);
+        assert_eq!(
+            answer.responses[0].partition_responses[0].base_offset,
+            index * 3
+        );
     }
 }
 
@@ -101,7 +119,10 @@ fn a_consumer_that_waits_is_woken_by_a_producer() {
     consumer.send(12, &fetch_request("t", 0, 0, 15_000));
     producer.produce("t", 0, batch(5, 10));
     let answer = consumer.receive::<kgauge_wire::messages::fetch::FetchRequest<'static>>(12);
-    let records = answer.responses[0].partitions[0].records.as_deref().unwrap();
+    let records = answer.responses[0].partitions[0]
+        .records
+        .as_deref()
+        .unwrap();
     assert_eq!(count(records), 5);
 }
 
@@ -129,7 +150,15 @@ fn a_client_that_takes_nothing_holds_up_nobody() {
     // It then gets all that it asked for.
     greedy.stream.set_nonblocking(false).unwrap();
     let answer = greedy.receive::<kgauge_wire::messages::fetch::FetchRequest<'static>>(12);
-    assert_eq!(count(answer.responses[0].partitions[0].records.as_deref().unwrap()), 40_000);
+    assert_eq!(
+        count(
+            answer.responses[0].partitions[0]
+                .records
+                .as_deref()
+                .unwrap()
+        ),
+        40_000
+    );
 }
 
 #[test]
@@ -139,7 +168,9 @@ fn a_thousand_half_open_connections_do_no_harm() {
     let mut half_open = Vec::new();
     for _ in 0..1000 {
         // Half of a request that claims 90 MiB.
-        let Ok(mut stream) = TcpStream::connect(address) else { break };
+        let Ok(mut stream) = TcpStream::connect(address) else {
+            break;
+        };
         stream.write_all(&(90i32 << 20).to_be_bytes()).unwrap();
         stream.write_all(&[0, 0, 0]).unwrap();
         half_open.push(stream);
@@ -158,10 +189,10 @@ fn garbage_and_lying_sizes_close_their_connection_only() {
     let address = running.cluster.addresses()[0];
     let mut good = Client::connect(address);
     let frames: [&[u8]; 4] = [
-        &[0xff; 16],                          // a negative size
-        &[0x7f, 0xff, 0xff, 0xff, 1, 2, 3],   // 2 GiB
+        &[0xff; 16],                           // a negative size
+        &[0x7f, 0xff, 0xff, 0xff, 1, 2, 3],    // 2 GiB
         &[0, 0, 0, 4, 0xde, 0xad, 0xbe, 0xef], // no header
-        b"GET / HTTP/1.1\r\n\r\n",            // 1195725856 bytes
+        b"GET / HTTP/1.1\r\n\r\n",             // 1195725856 bytes
     ];
     for frame in frames {
         let mut bad = Client::connect(address);
@@ -207,7 +238,9 @@ fn a_cluster_that_cannot_start_says_why() {
         .with_nodes(0)
         .with_setting("num.partitions", "many")
         .with_setting("no.such.setting", "1");
-    let StartError::Config(mistakes) = error(wrong) else { panic!() };
+    let StartError::Config(mistakes) = error(wrong) else {
+        panic!()
+    };
     assert_eq!(mistakes.len(), 3, "{mistakes:?}");
     running.cluster.stop().unwrap();
     let fewer = error(ClusterConfig::new(dir).with_nodes(1));

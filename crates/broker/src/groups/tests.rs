@@ -17,6 +17,9 @@ struct Bench {
     ids: u32,
 }
 
+/// Answers to syncs: who, and the assignment or the error.
+type Syncs = Vec<(u32, Result<Vec<u8>, ErrorCode>)>;
+
 /// What became of somebody's join.
 #[derive(Debug, PartialEq)]
 enum Told {
@@ -137,7 +140,7 @@ impl Bench {
     }
 
     /// The answers to syncs since the last look, and how often the group was written down.
-    fn syncs(&mut self) -> (Vec<(u32, Result<Vec<u8>, ErrorCode>)>, usize) {
+    fn syncs(&mut self) -> (Syncs, usize) {
         let mut told = Vec::new();
         let mut stored = 0;
         for effect in self.effects.drain(..) {

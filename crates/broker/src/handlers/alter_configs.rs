@@ -95,7 +95,11 @@ impl Changes {
             changes: self.changes,
             mode,
         };
-        node.ask(call.now, request, Asked::AlterConfigs(call.reply, self.begun));
+        node.ask(
+            call.now,
+            request,
+            Asked::AlterConfigs(call.reply, self.begun),
+        );
     }
 }
 

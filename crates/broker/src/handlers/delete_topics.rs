@@ -48,7 +48,11 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
         .filter(|wanted| wanted.early.is_none())
         .map(|wanted| wanted.id);
     let request = Request::DeleteTopics(ids.collect());
-    node.ask(call.now, request, Asked::DeleteTopics(call.reply, Begun(begun)));
+    node.ask(
+        call.now,
+        request,
+        Asked::DeleteTopics(call.reply, Begun(begun)),
+    );
     Ok(())
 }
 

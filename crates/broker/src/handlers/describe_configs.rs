@@ -30,7 +30,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     let one = |resource: &DescribeConfigsResource<'_>| {
         let found = describe(node, resource).map(|mut entries| {
             if let Some(keys) = &resource.configuration_keys {
-                entries.retain(|entry| keys.iter().any(|key| *key == entry.name));
+                entries.retain(|entry| keys.contains(&entry.name));
             }
             if !request.include_synonyms {
                 entries.iter_mut().for_each(|entry| entry.synonyms.clear());

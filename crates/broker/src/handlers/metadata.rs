@@ -159,7 +159,9 @@ fn answer(node: &mut Node, reply: Reply, wanted: &Wanted, invalid: &[String]) {
             .collect(),
     };
     if let Some(code) = node.faults.forced {
-        topics.iter_mut().for_each(|topic| topic.error_code = code.as_i16());
+        topics
+            .iter_mut()
+            .for_each(|topic| topic.error_code = code.as_i16());
     }
     let operations = authorized::if_asked(wanted.cluster_operations, authorized::ON_CLUSTER);
     let response = MetadataResponse {

@@ -27,12 +27,15 @@ const MANY_FROM: i16 = 8;
 /// From this version on topics go by id.
 const BY_ID_FROM: i16 = 10;
 
-/// One topic's offsets: what is committed for each wanted partition.
+/// One topic's offsets.
 struct Told {
     name: String,
     id: Uuid,
-    partitions: Vec<(i32, Result<Option<Committed>, ErrorCode>)>,
+    partitions: Partitions,
 }
+
+/// What is committed for each wanted partition.
+type Partitions = Vec<(i32, Result<Option<Committed>, ErrorCode>)>;
 
 pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
     let request: OffsetFetchRequest<'_> = body.decode(call.version())?;
@@ -147,8 +150,7 @@ fn many(
 }
 
 fn everything(entry: Option<&Entry>) -> Vec<Told> {
-    let mut topics: BTreeMap<&str, Vec<(i32, Result<Option<Committed>, ErrorCode>)>> =
-        BTreeMap::new();
+    let mut topics: BTreeMap<&str, Partitions> = BTreeMap::new();
     for ((topic, index), committed) in entry.iter().flat_map(|entry| &entry.offsets) {
         topics
             .entry(topic)

@@ -61,7 +61,9 @@ impl Faults {
             active.fault.api.is_none_or(|concerned| concerned == api)
                 && active.fault.times != Some(0)
         };
-        let Some(active) = self.active.iter_mut().find(concerns) else { return Verdict::Serve };
+        let Some(active) = self.active.iter_mut().find(concerns) else {
+            return Verdict::Serve;
+        };
         active.fault.times = active.fault.times.map(|times| times - 1);
         match active.fault.action {
             FaultAction::Delay(length) => Verdict::HoldUntil(now.mono_ns + nanos(length)),
@@ -79,8 +81,10 @@ impl Faults {
 
     /// Forgets the requests of a connection that is gone.
     pub(super) fn forget(&mut self, connection: ConnectionId) {
-        self.close_after.retain(|ticket| ticket.connection != connection);
-        self.held.retain(|_, held| held.call.reply.ticket.connection != connection);
+        self.close_after
+            .retain(|ticket| ticket.connection != connection);
+        self.held
+            .retain(|_, held| held.call.reply.ticket.connection != connection);
     }
 
     /// Whether any fault was ever set: without one a request is not looked at twice.
@@ -96,7 +100,10 @@ fn nanos(length: std::time::Duration) -> u64 {
 impl Node {
     /// Sets a fault. Faults that were set before come first.
     pub fn set_fault(&mut self, now: Now, fault: Fault) {
-        self.faults.active.push(Active { fault, set_ns: now.mono_ns });
+        self.faults.active.push(Active {
+            fault,
+            set_ns: now.mono_ns,
+        });
     }
 
     /// Lifts all faults. Requests that are held back are served in their time.
@@ -109,12 +116,21 @@ impl Node {
         let id = self.faults.count;
         self.faults.count += 1;
         let frame = frame.to_vec();
-        self.faults.held.insert(id, Held { call, frame, message_at });
+        self.faults.held.insert(
+            id,
+            Held {
+                call,
+                frame,
+                message_at,
+            },
+        );
         self.timers.set(at_ns, Timer::Held(id));
     }
 
     pub(super) fn serve_held(&mut self, now: Now, id: u64) {
-        let Some(mut held) = self.faults.held.remove(&id) else { return };
+        let Some(mut held) = self.faults.held.remove(&id) else {
+            return;
+        };
         let connection = held.call.reply.ticket.connection;
         let call = Call { now, ..held.call };
         let served = handlers::carry_out(self, call, &mut held.frame, held.message_at);

@@ -50,7 +50,8 @@ impl Node {
     /// Sends an answer that is in its final form.
     pub(crate) fn send(&mut self, reply: Reply, response: Response) {
         if !self.closes_instead(reply.ticket) {
-            self.connections.fill(reply.ticket, Some(response), &mut self.outputs);
+            self.connections
+                .fill(reply.ticket, Some(response), &mut self.outputs);
         }
     }
 

@@ -1,5 +1,6 @@
 //! A tiny blocking client, and clusters on temporary folders.
 #![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -38,15 +39,27 @@ impl Client {
     pub(crate) fn connect(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).unwrap();
         // A test that hangs shall fail.
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
         stream.set_nodelay(true).unwrap();
-        Self { stream, correlation_id: 0 }
+        Self {
+            stream,
+            correlation_id: 0,
+        }
     }
 
     pub(crate) fn send<'a, R: Request<'a>>(&mut self, version: i16, request: &R) {
         let mut bytes = Vec::new();
         self.correlation_id += 1;
-        put_request(&mut bytes, version, self.correlation_id, Some("test"), request).unwrap();
+        put_request(
+            &mut bytes,
+            version,
+            self.correlation_id,
+            Some("test"),
+            request,
+        )
+        .unwrap();
         self.stream.write_all(&bytes).unwrap();
     }
 
@@ -63,7 +76,11 @@ impl Client {
         answer
     }
 
-    pub(crate) fn ask<R: Request<'static>>(&mut self, version: i16, request: &R) -> R::Response<'static> {
+    pub(crate) fn ask<R: Request<'static>>(
+        &mut self,
+        version: i16,
+        request: &R,
+    ) -> R::Response<'static> {
         self.send(version, request);
         self.receive::<R>(version)
     }
@@ -80,7 +97,10 @@ impl Client {
             replication_factor: -1,
             ..CreatableTopic::default()
         };
-        let request = CreateTopicsRequest { topics: vec![topic], ..Default::default() };
+        let request = CreateTopicsRequest {
+            topics: vec![topic],
+            ..Default::default()
+        };
         assert_eq!(self.ask(7, &request).topics[0].error_code, 0);
     }
 
@@ -107,13 +127,21 @@ pub(crate) fn produce_request(
     acks: i16,
     batch: Vec<u8>,
 ) -> ProduceRequest<'static> {
-    let data = PartitionProduceData { index: partition, records: Some(Bytes::Owned(batch)) };
+    let data = PartitionProduceData {
+        index: partition,
+        records: Some(Bytes::Owned(batch)),
+    };
     let topic = TopicProduceData {
         name: Str::Borrowed(topic),
         partition_data: vec![data],
         ..TopicProduceData::default()
     };
-    ProduceRequest { acks, timeout_ms: 5000, topic_data: vec![topic], ..Default::default() }
+    ProduceRequest {
+        acks,
+        timeout_ms: 5000,
+        topic_data: vec![topic],
+        ..Default::default()
+    }
 }
 
 pub(crate) fn fetch_request(
@@ -142,7 +170,9 @@ pub(crate) fn fetch_request(
 
 /// A batch of so many records of so many bytes, dated now.
 pub(crate) fn batch(records: usize, value_bytes: usize) -> Vec<u8> {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap();
     let now_ms = i64::try_from(now.as_millis()).unwrap();
     let mut encoder = BatchEncoder::default();
     encoder.start(now_ms);

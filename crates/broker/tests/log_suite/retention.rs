@@ -151,6 +151,19 @@ fn both_limits_work_together() {
 }
 
 #[test]
+fn a_segment_whose_records_were_all_deleted_goes_once_there_is_another() {
+    let mut log = log_of_ten(&Lab::in_memory(), &config());
+    log.delete_records_before(10).unwrap();
+    assert_eq!(removed(&mut log, NOW_MS), [], "the active one stays");
+    log.roll(NOW_MS).unwrap();
+    assert_eq!(
+        removed(&mut log, NOW_MS),
+        [(9, 100, RemovalReason::BelowStart)]
+    );
+    assert_eq!((log.log_start_offset(), log.log_end_offset()), (10, 10));
+}
+
+#[test]
 fn undated_segments_age_from_when_they_were_made_or_opened() {
     let lab = Lab::in_memory();
     let config = LogConfig {

@@ -50,18 +50,28 @@ impl Bench {
     pub(crate) fn with(settings: &[(&str, &str)]) -> Self {
         let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let settings: ConfigMap = settings.iter().map(pair).collect();
-        let now = Now { mono_ns: 1_000_000, wall_ms: 1_700_000_000_000 };
+        let now = Now {
+            mono_ns: 1_000_000,
+            wall_ms: 1_700_000_000_000,
+        };
         Self::start(MemoryStorage::new(), Arc::new(settings), now)
     }
 
     fn start(storage: MemoryStorage, settings: Arc<ConfigMap>, now: Now) -> Self {
         let none = ConfigMap::new();
-        let layers = Layers { dynamic_node: &none, dynamic_default: &none, fixed: &settings };
+        let layers = Layers {
+            dynamic_node: &none,
+            dynamic_default: &none,
+            fixed: &settings,
+        };
         let read = NodeSettings::read(&layers);
         let controller = Controller::open(&storage, Path::new("/c"), read, 3).unwrap();
         let config = NodeConfig {
             id: NODE,
-            reachable: NodeImage { host: "here".to_owned(), port: 9092 },
+            reachable: NodeImage {
+                host: "here".to_owned(),
+                port: 9092,
+            },
             dir: PathBuf::from("/n"),
             storage: storage.shared(),
             settings: Arc::clone(&settings),
@@ -94,7 +104,10 @@ impl Bench {
             for output in self.node.outputs().collect::<Vec<_>>() {
                 quiet = false;
                 match output {
-                    Output::Respond { connection, response } => {
+                    Output::Respond {
+                        connection,
+                        response,
+                    } => {
                         let bytes = response.to_bytes().unwrap();
                         self.answers.entry(connection).or_default().push_back(bytes);
                     }
@@ -131,7 +144,10 @@ impl Bench {
             self.node.tick(self.now);
             self.settle();
         }
-        self.now = Now { mono_ns: end_ns, wall_ms: wall_end_ms };
+        self.now = Now {
+            mono_ns: end_ns,
+            wall_ms: wall_end_ms,
+        };
     }
 
     pub(crate) fn connect(&mut self) -> ConnectionId {
@@ -182,7 +198,10 @@ impl Bench {
         // Answers borrow from their bytes, and a test is over soon.
         let bytes: &'static [u8] = Vec::leak(bytes);
         let (size, payload) = bytes.split_first_chunk::<4>().unwrap();
-        assert_eq!(usize::try_from(i32::from_be_bytes(*size)), Ok(payload.len()));
+        assert_eq!(
+            usize::try_from(i32::from_be_bytes(*size)),
+            Ok(payload.len())
+        );
         let mut reader = Reader::new(payload);
         let header_version = R::KEY.response_header_version(version);
         let header = ResponseHeader::decode(&mut reader, header_version).unwrap();
@@ -196,7 +215,8 @@ impl Bench {
     pub(crate) fn ask<R: Request<'static>>(&mut self, request: &R) -> R::Response<'static> {
         let connection = self.connect();
         self.send(connection, request);
-        self.answer::<R>(connection).unwrap_or_else(|| panic!("no answer to {}", R::NAME))
+        self.answer::<R>(connection)
+            .unwrap_or_else(|| panic!("no answer to {}", R::NAME))
     }
 
     /// Creates a topic with one partition.
@@ -212,9 +232,15 @@ impl Bench {
             configs: configs.iter().map(config).collect(),
             ..CreatableTopic::default()
         };
-        let request = CreateTopicsRequest { topics: vec![topic], ..Default::default() };
+        let request = CreateTopicsRequest {
+            topics: vec![topic],
+            ..Default::default()
+        };
         let answer = self.ask(&request);
-        assert_eq!(ErrorCode::from_i16(answer.topics[0].error_code), ErrorCode::None);
+        assert_eq!(
+            ErrorCode::from_i16(answer.topics[0].error_code),
+            ErrorCode::None
+        );
     }
 
     /// Sends batches to partition 0 of a topic.
@@ -233,8 +259,12 @@ impl Bench {
             }],
             ..Default::default()
         };
-        let request: ProduceRequest<'static> =
-            ProduceRequest { acks, timeout_ms: 1000, topic_data: vec![topic], ..Default::default() };
+        let request: ProduceRequest<'static> = ProduceRequest {
+            acks,
+            timeout_ms: 1000,
+            topic_data: vec![topic],
+            ..Default::default()
+        };
         self.send_version(to, 12, &request);
         let answer: ProduceResponse<'static> =
             self.answer_version::<ProduceRequest<'static>>(to, 12)?;

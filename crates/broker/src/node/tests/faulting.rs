@@ -19,7 +19,9 @@ const LENGTH: Duration = Duration::from_millis(200);
 fn bench(action: FaultAction) -> (Bench, ConnectionId) {
     let mut bench = Bench::new();
     bench.create("t", &[]);
-    bench.node.set_fault(bench.now, Fault::of(ApiKey::Produce, action));
+    bench
+        .node
+        .set_fault(bench.now, Fault::of(ApiKey::Produce, action));
     let connection = bench.connect();
     (bench, connection)
 }
@@ -67,11 +69,18 @@ fn a_stall_holds_all_requests_until_its_end_and_is_over_then() {
 #[test]
 fn a_failure_is_answered_and_nothing_is_carried_out() {
     let (mut bench, connection) = bench(FaultAction::Fail(ErrorCode::NotLeaderOrFollower));
-    assert_eq!(produce(&mut bench, connection), Some(ErrorCode::NotLeaderOrFollower));
+    assert_eq!(
+        produce(&mut bench, connection),
+        Some(ErrorCode::NotLeaderOrFollower)
+    );
     bench.node.clear_faults();
     assert_eq!(produce(&mut bench, connection), Some(ErrorCode::None));
     let id = bench.node.image.topic("t").unwrap().id;
-    let log = &bench.node.replicas[&crate::ids::PartitionId { topic: id, index: 0 }].log;
+    let log = &bench.node.replicas[&crate::ids::PartitionId {
+        topic: id,
+        index: 0,
+    }]
+        .log;
     assert_eq!(log.log_end_offset(), 1);
 }
 
@@ -79,7 +88,11 @@ fn a_failure_is_answered_and_nothing_is_carried_out() {
 fn other_apis_are_not_concerned() {
     let (mut bench, connection) = bench(FaultAction::CloseBefore);
     bench.send(connection, &MetadataRequest::default());
-    assert!(bench.answer::<MetadataRequest<'static>>(connection).is_some());
+    assert!(
+        bench
+            .answer::<MetadataRequest<'static>>(connection)
+            .is_some()
+    );
 }
 
 #[test]
@@ -89,7 +102,11 @@ fn a_connection_closes_before_or_after_its_request_is_carried_out() {
         assert_eq!(produce(&mut bench, connection), None);
         assert_eq!(bench.closed, [(connection, CloseReason::Fault)]);
         let id = bench.node.image.topic("t").unwrap().id;
-        let log = &bench.node.replicas[&crate::ids::PartitionId { topic: id, index: 0 }].log;
+        let log = &bench.node.replicas[&crate::ids::PartitionId {
+            topic: id,
+            index: 0,
+        }]
+            .log;
         assert_eq!(log.log_end_offset(), records, "{action:?}");
     }
 }
@@ -99,9 +116,15 @@ fn a_fault_for_some_requests_spares_the_others() {
     let mut bench = Bench::new();
     bench.create("t", &[]);
     let fail = FaultAction::Fail(ErrorCode::KafkaStorageError);
-    bench.node.set_fault(bench.now, Fault::of(ApiKey::Produce, fail).times(2));
+    bench
+        .node
+        .set_fault(bench.now, Fault::of(ApiKey::Produce, fail).times(2));
     let connection = bench.connect();
-    for expected in [ErrorCode::KafkaStorageError, ErrorCode::KafkaStorageError, ErrorCode::None] {
+    for expected in [
+        ErrorCode::KafkaStorageError,
+        ErrorCode::KafkaStorageError,
+        ErrorCode::None,
+    ] {
         assert_eq!(produce(&mut bench, connection), Some(expected));
     }
 }

@@ -49,7 +49,9 @@ fn answer(bench: &mut Bench, from: ConnectionId) -> Option<FetchResponse<'static
 fn told(response: &FetchResponse<'_>) -> (ErrorCode, i64) {
     let partition = &response.responses[0].partitions[0];
     let bytes = partition.records.as_deref().unwrap_or_default();
-    let records: i64 = batches(bytes).map(|b| i64::from(b.unwrap().header.record_count)).sum();
+    let records: i64 = batches(bytes)
+        .map(|b| i64::from(b.unwrap().header.record_count))
+        .sum();
     (ErrorCode::from_i16(partition.error_code), records)
 }
 
@@ -66,7 +68,10 @@ fn what_is_there_is_given_at_once() {
     let response = answer(&mut bench, connection).unwrap();
     assert_eq!(told(&response), (ErrorCode::None, 3));
     let partition = &response.responses[0].partitions[0];
-    assert_eq!((partition.high_watermark, partition.last_stable_offset), (3, 3));
+    assert_eq!(
+        (partition.high_watermark, partition.last_stable_offset),
+        (3, 3)
+    );
     assert_eq!(response.session_id, 0);
 }
 
@@ -80,7 +85,10 @@ fn a_fetch_waits_for_its_bytes_and_no_longer() {
     bench.fill("t", 3);
     assert_eq!(answer(&mut bench, connection), None, "a byte is missing");
     bench.fill("t", 3);
-    assert_eq!(told(&answer(&mut bench, connection).unwrap()), (ErrorCode::None, 6));
+    assert_eq!(
+        told(&answer(&mut bench, connection).unwrap()),
+        (ErrorCode::None, 6)
+    );
     bench.pass_ms(1000);
     assert_eq!(answer(&mut bench, connection), None, "it is answered once");
 }
@@ -95,10 +103,16 @@ fn a_fetch_is_answered_with_what_is_there_when_its_time_is_over() {
     bench.pass_ms(499);
     assert_eq!(answer(&mut bench, empty), None);
     bench.pass_ms(1);
-    assert_eq!(told(&answer(&mut bench, empty).unwrap()), (ErrorCode::None, 0));
+    assert_eq!(
+        told(&answer(&mut bench, empty).unwrap()),
+        (ErrorCode::None, 0)
+    );
     assert_eq!(answer(&mut bench, little), None);
     bench.pass_ms(200);
-    assert_eq!(told(&answer(&mut bench, little).unwrap()), (ErrorCode::None, 3));
+    assert_eq!(
+        told(&answer(&mut bench, little).unwrap()),
+        (ErrorCode::None, 3)
+    );
 }
 
 #[test]
@@ -125,8 +139,14 @@ fn a_topic_that_is_deleted_ends_the_wait() {
     let mut bench = Bench::new();
     bench.create("t", &[]);
     let connection = send(&mut bench, &fetch(0, 1, 60_000));
-    let topics = vec![DeleteTopicState { name: Some(Str::Borrowed("t")), ..Default::default() }];
-    bench.ask(&DeleteTopicsRequest { topics, ..Default::default() });
+    let topics = vec![DeleteTopicState {
+        name: Some(Str::Borrowed("t")),
+        ..Default::default()
+    }];
+    bench.ask(&DeleteTopicsRequest {
+        topics,
+        ..Default::default()
+    });
     let response = answer(&mut bench, connection).unwrap();
     assert_eq!(told(&response), (ErrorCode::UnknownTopicOrPartition, 0));
 }
@@ -152,8 +172,15 @@ fn a_fetch_that_waits_holds_back_the_answers_behind_it() {
     bench.send(connection, &MetadataRequest::default());
     assert_eq!(answer(&mut bench, connection), None);
     bench.fill("t", 1);
-    assert_eq!(told(&answer(&mut bench, connection).unwrap()), (ErrorCode::None, 1));
-    assert!(bench.answer::<MetadataRequest<'static>>(connection).is_some());
+    assert_eq!(
+        told(&answer(&mut bench, connection).unwrap()),
+        (ErrorCode::None, 1)
+    );
+    assert!(
+        bench
+            .answer::<MetadataRequest<'static>>(connection)
+            .is_some()
+    );
 }
 
 #[test]
@@ -177,7 +204,11 @@ fn the_limits_of_request_and_partition_hold_but_the_first_batch_comes_whole() {
     let bytes = |bench: &mut Bench, request: &FetchRequest<'static>| {
         let connection = send(bench, request);
         let response = answer(bench, connection).unwrap();
-        response.responses[0].partitions[0].records.as_deref().unwrap_or_default().len()
+        response.responses[0].partitions[0]
+            .records
+            .as_deref()
+            .unwrap_or_default()
+            .len()
     };
     let one = usize::try_from(one_batch_bytes()).unwrap();
     let mut request = fetch(0, 1, 0);
@@ -199,10 +230,19 @@ fn offsets_are_found_by_time() {
     bench.pass_ms(1000);
     bench.fill("t", 2);
     let mut find = |timestamp| {
-        let partition = ListOffsetsPartition { timestamp, ..Default::default() };
+        let partition = ListOffsetsPartition {
+            timestamp,
+            ..Default::default()
+        };
         let name = Str::Borrowed("t");
-        let topics = vec![ListOffsetsTopic { name, partitions: vec![partition] }];
-        let answer = bench.ask(&ListOffsetsRequest { topics, ..Default::default() });
+        let topics = vec![ListOffsetsTopic {
+            name,
+            partitions: vec![partition],
+        }];
+        let answer = bench.ask(&ListOffsetsRequest {
+            topics,
+            ..Default::default()
+        });
         let partition = &answer.topics[0].partitions[0];
         assert_eq!(partition.error_code, 0);
         (partition.offset, partition.timestamp)

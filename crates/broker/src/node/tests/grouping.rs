@@ -19,10 +19,16 @@ use crate::ids::{OFFSETS_TOPIC, PartitionId};
 
 fn find_coordinator(bench: &mut Bench) {
     let keys = vec![Str::Borrowed("g")];
-    let request = FindCoordinatorRequest { coordinator_keys: keys, ..Default::default() };
+    let request = FindCoordinatorRequest {
+        coordinator_keys: keys,
+        ..Default::default()
+    };
     let answer = bench.ask(&request);
     let found = &answer.coordinators[0];
-    assert_eq!((found.error_code, found.node_id, &*found.host), (0, 1, "here"));
+    assert_eq!(
+        (found.error_code, found.node_id, &*found.host),
+        (0, 1, "here")
+    );
 }
 
 fn join(member_id: &str) -> JoinGroupRequest<'static> {
@@ -44,7 +50,10 @@ fn join(member_id: &str) -> JoinGroupRequest<'static> {
 fn one_member(bench: &mut Bench) -> String {
     find_coordinator(bench);
     let asked = bench.ask(&join(""));
-    assert_eq!(ErrorCode::from_i16(asked.error_code), ErrorCode::MemberIdRequired);
+    assert_eq!(
+        ErrorCode::from_i16(asked.error_code),
+        ErrorCode::MemberIdRequired
+    );
     assert!(asked.member_id.starts_with("bench-"), "{}", asked.member_id);
     let joined = bench.ask(&join(&asked.member_id));
     assert_eq!((joined.error_code, joined.generation_id), (0, 1));
@@ -84,26 +93,40 @@ fn commit(bench: &mut Bench, generation: i32, member_id: &str, offset: i64) -> E
     };
     let connection = bench.connect();
     bench.send_version(connection, 9, &request);
-    let answer = bench.answer_version::<OffsetCommitRequest<'static>>(connection, 9).unwrap();
+    let answer = bench
+        .answer_version::<OffsetCommitRequest<'static>>(connection, 9)
+        .unwrap();
     ErrorCode::from_i16(answer.topics[0].partitions[0].error_code)
 }
 
 /// Everything that is committed, as (topic, partition, offset).
 fn committed(bench: &mut Bench) -> Vec<(String, i32, i64)> {
-    let group = OffsetFetchRequestGroup { group_id: Str::Borrowed("g"), ..Default::default() };
+    let group = OffsetFetchRequestGroup {
+        group_id: Str::Borrowed("g"),
+        ..Default::default()
+    };
     let request = OffsetFetchRequest {
-        groups: vec![OffsetFetchRequestGroup { topics: None, ..group }],
+        groups: vec![OffsetFetchRequestGroup {
+            topics: None,
+            ..group
+        }],
         ..OffsetFetchRequest::default()
     };
     let connection = bench.connect();
     bench.send_version(connection, 9, &request);
-    let answer = bench.answer_version::<OffsetFetchRequest<'static>>(connection, 9).unwrap();
+    let answer = bench
+        .answer_version::<OffsetFetchRequest<'static>>(connection, 9)
+        .unwrap();
     assert_eq!(answer.groups[0].error_code, 0);
     let topics = &answer.groups[0].topics;
     let mut all = Vec::new();
     for topic in topics {
         let told = |p: &kgauge_wire::messages::offset_fetch::OffsetFetchResponsePartitions<'_>| {
-            (topic.name.to_string(), p.partition_index, p.committed_offset)
+            (
+                topic.name.to_string(),
+                p.partition_index,
+                p.committed_offset,
+            )
         };
         all.extend(topic.partitions.iter().map(told));
     }
@@ -112,7 +135,10 @@ fn committed(bench: &mut Bench) -> Vec<(String, i32, i64)> {
 
 fn state(bench: &mut Bench) -> String {
     let groups = vec![Str::Borrowed("g")];
-    let answer = bench.ask(&DescribeGroupsRequest { groups, ..Default::default() });
+    let answer = bench.ask(&DescribeGroupsRequest {
+        groups,
+        ..Default::default()
+    });
     answer.groups[0].group_state.to_string()
 }
 
@@ -121,19 +147,40 @@ fn the_offsets_topic_is_made_by_the_first_question() {
     let mut bench = Bench::with(&[("offsets.topic.num.partitions", "5")]);
     assert!(bench.node.image.topic(OFFSETS_TOPIC).is_none());
     find_coordinator(&mut bench);
-    assert_eq!(bench.node.image.topic(OFFSETS_TOPIC).unwrap().partitions.len(), 5);
+    assert_eq!(
+        bench
+            .node
+            .image
+            .topic(OFFSETS_TOPIC)
+            .unwrap()
+            .partitions
+            .len(),
+        5
+    );
 }
 
 #[test]
 fn a_transactions_coordinator_is_refused_in_words() {
     let mut bench = Bench::new();
     let keys = vec![Str::Borrowed("tx")];
-    let request =
-        FindCoordinatorRequest { key_type: 1, coordinator_keys: keys, ..Default::default() };
+    let request = FindCoordinatorRequest {
+        key_type: 1,
+        coordinator_keys: keys,
+        ..Default::default()
+    };
     let answer = bench.ask(&request);
     let refused = &answer.coordinators[0];
-    assert_eq!(ErrorCode::from_i16(refused.error_code), ErrorCode::UnsupportedVersion);
-    assert!(refused.error_message.as_deref().unwrap().contains("transactions"));
+    assert_eq!(
+        ErrorCode::from_i16(refused.error_code),
+        ErrorCode::UnsupportedVersion
+    );
+    assert!(
+        refused
+            .error_message
+            .as_deref()
+            .unwrap()
+            .contains("transactions")
+    );
 }
 
 #[test]
@@ -164,7 +211,11 @@ fn who_may_commit_is_checked() {
     let mut bench = Bench::new();
     bench.create("t", &[]);
     find_coordinator(&mut bench);
-    assert_eq!(commit(&mut bench, -1, "", 1), ErrorCode::None, "nobody is in the group");
+    assert_eq!(
+        commit(&mut bench, -1, "", 1),
+        ErrorCode::None,
+        "nobody is in the group"
+    );
     assert_eq!(commit(&mut bench, 3, "x", 1), ErrorCode::UnknownMemberId);
     let id = one_member(&mut bench);
     assert_eq!(commit(&mut bench, -1, "", 2), ErrorCode::UnknownMemberId);
@@ -182,7 +233,9 @@ fn a_deleted_group_is_gone_also_after_a_restart() {
     let listed = bench.ask(&ListGroupsRequest::default());
     assert_eq!(listed.groups.len(), 1);
     assert_eq!(&*listed.groups[0].group_state, "Empty");
-    let delete = DeleteGroupsRequest { groups_names: vec![Str::Borrowed("g")] };
+    let delete = DeleteGroupsRequest {
+        groups_names: vec![Str::Borrowed("g")],
+    };
     assert_eq!(bench.ask(&delete).results[0].error_code, 0);
     let again = ErrorCode::from_i16(bench.ask(&delete).results[0].error_code);
     assert_eq!(again, ErrorCode::GroupIdNotFound);
@@ -195,7 +248,9 @@ fn a_deleted_group_is_gone_also_after_a_restart() {
 fn a_group_with_members_cannot_be_deleted() {
     let mut bench = Bench::new();
     one_member(&mut bench);
-    let delete = DeleteGroupsRequest { groups_names: vec![Str::Borrowed("g")] };
+    let delete = DeleteGroupsRequest {
+        groups_names: vec![Str::Borrowed("g")],
+    };
     let refused = ErrorCode::from_i16(bench.ask(&delete).results[0].error_code);
     assert_eq!(refused, ErrorCode::NonEmptyGroup);
 }

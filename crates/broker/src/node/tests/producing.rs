@@ -11,7 +11,10 @@ use crate::ids::PartitionId;
 use crate::node::CloseReason;
 
 fn end_offset(bench: &Bench, topic: &str) -> i64 {
-    let id = PartitionId { topic: bench.node.image.topic(topic).unwrap().id, index: 0 };
+    let id = PartitionId {
+        topic: bench.node.image.topic(topic).unwrap().id,
+        index: 0,
+    };
     bench.node.replicas[&id].log.log_end_offset()
 }
 
@@ -24,7 +27,10 @@ fn offsets_follow_each_other() {
     for (acks, expected) in [(1, 0), (-1, 3), (1, 6)] {
         let answer = bench.produce(connection, "t", acks, &three).unwrap();
         assert_eq!((answer.error_code, answer.base_offset), (0, expected));
-        assert_eq!((answer.log_append_time_ms, answer.log_start_offset), (-1, 0));
+        assert_eq!(
+            (answer.log_append_time_ms, answer.log_start_offset),
+            (-1, 0)
+        );
     }
 }
 
@@ -37,7 +43,11 @@ fn without_acknowledgement_there_is_silence() {
     assert_eq!(bench.produce(connection, "t", 0, &three), None);
     assert_eq!(end_offset(&bench, "t"), 3);
     bench.send(connection, &MetadataRequest::default());
-    assert!(bench.answer::<MetadataRequest<'static>>(connection).is_some());
+    assert!(
+        bench
+            .answer::<MetadataRequest<'static>>(connection)
+            .is_some()
+    );
 }
 
 #[test]
@@ -71,12 +81,24 @@ fn what_cannot_be_appended_is_refused_with_kafkas_code() {
     old_format[16] = 1;
     assert_eq!(refused("t", 1, &large), ErrorCode::MessageTooLarge);
     assert_eq!(refused("t", 1, &flipped), ErrorCode::CorruptMessage);
-    assert_eq!(refused("t", 1, &good[..good.len() - 1]), ErrorCode::CorruptMessage);
-    assert!([ErrorCode::InvalidRecord, ErrorCode::UnsupportedForMessageFormat,
-        ErrorCode::CorruptMessage].contains(&refused("t", 1, &old_format)));
+    assert_eq!(
+        refused("t", 1, &good[..good.len() - 1]),
+        ErrorCode::CorruptMessage
+    );
+    assert!(
+        [
+            ErrorCode::InvalidRecord,
+            ErrorCode::UnsupportedForMessageFormat,
+            ErrorCode::CorruptMessage
+        ]
+        .contains(&refused("t", 1, &old_format))
+    );
     assert_eq!(refused("t", 1, &[]), ErrorCode::InvalidRecord);
     assert_eq!(refused("t", 2, &good), ErrorCode::InvalidRequiredAcks);
-    assert_eq!(refused("nobody", 1, &good), ErrorCode::UnknownTopicOrPartition);
+    assert_eq!(
+        refused("nobody", 1, &good),
+        ErrorCode::UnknownTopicOrPartition
+    );
     let future = batch(1_700_000_000_000 + 2 * 3_600_000, 1, &ProducerState::NONE);
     assert_eq!(refused("t", 1, &future), ErrorCode::InvalidTimestamp);
     assert_eq!(end_offset(&bench, "t"), 0);
@@ -86,31 +108,49 @@ fn what_cannot_be_appended_is_refused_with_kafkas_code() {
 fn a_repeated_batch_gets_the_offsets_of_its_first_arrival() {
     let mut bench = Bench::new();
     bench.create("t", &[]);
-    let plain = InitProducerIdRequest { transactional_id: None, ..Default::default() };
+    let plain = InitProducerIdRequest {
+        transactional_id: None,
+        ..Default::default()
+    };
     let id = bench.ask(&plain);
     assert_eq!((id.producer_id, id.producer_epoch), (0, 0));
     assert_eq!(bench.ask(&plain).producer_id, 1);
     let connection = bench.connect();
     let now_ms = bench.now.wall_ms;
     let send = |bench: &mut Bench, base_sequence| {
-        let producer = ProducerState { id: 0, epoch: 0, base_sequence, transactional: false };
-        let answer = bench.produce(connection, "t", -1, &batch(now_ms, 2, &producer)).unwrap();
+        let producer = ProducerState {
+            id: 0,
+            epoch: 0,
+            base_sequence,
+            transactional: false,
+        };
+        let answer = bench
+            .produce(connection, "t", -1, &batch(now_ms, 2, &producer))
+            .unwrap();
         (ErrorCode::from_i16(answer.error_code), answer.base_offset)
     };
     assert_eq!(send(&mut bench, 0), (ErrorCode::None, 0));
     assert_eq!(send(&mut bench, 2), (ErrorCode::None, 2));
     assert_eq!(send(&mut bench, 0), (ErrorCode::None, 0));
-    assert_eq!(send(&mut bench, 6), (ErrorCode::OutOfOrderSequenceNumber, -1));
+    assert_eq!(
+        send(&mut bench, 6),
+        (ErrorCode::OutOfOrderSequenceNumber, -1)
+    );
     assert_eq!(end_offset(&bench, "t"), 4);
 }
 
 #[test]
 fn a_transactional_id_is_refused() {
     let mut bench = Bench::new();
-    let request =
-        InitProducerIdRequest { transactional_id: Some("tx".into()), ..Default::default() };
+    let request = InitProducerIdRequest {
+        transactional_id: Some("tx".into()),
+        ..Default::default()
+    };
     let answer = bench.ask(&request);
-    assert_eq!(ErrorCode::from_i16(answer.error_code), ErrorCode::UnsupportedVersion);
+    assert_eq!(
+        ErrorCode::from_i16(answer.error_code),
+        ErrorCode::UnsupportedVersion
+    );
     assert_eq!(answer.producer_id, -1);
 }
 
@@ -121,7 +161,10 @@ fn the_leader_dates_records_where_the_topic_says_so() {
     let connection = bench.connect();
     let old = batch(5, 1, &ProducerState::NONE);
     let answer = bench.produce(connection, "t", 1, &old).unwrap();
-    assert_eq!((answer.error_code, answer.log_append_time_ms), (0, bench.now.wall_ms));
+    assert_eq!(
+        (answer.error_code, answer.log_append_time_ms),
+        (0, bench.now.wall_ms)
+    );
 }
 
 #[test]
@@ -135,7 +178,10 @@ fn retention_by_time_removes_what_is_old_and_a_restart_remembers() {
     bench.fill("t", 3);
     bench.pass_ms(3_000);
     let start = |bench: &Bench| {
-        let id = PartitionId { topic: bench.node.image.topic("t").unwrap().id, index: 0 };
+        let id = PartitionId {
+            topic: bench.node.image.topic("t").unwrap().id,
+            index: 0,
+        };
         bench.node.replicas[&id].log.log_start_offset()
     };
     let began = start(&bench);
@@ -150,7 +196,10 @@ fn flush_by_time_makes_records_durable_without_another_append() {
     let mut bench = Bench::new();
     bench.create("t", &[("flush.ms", "50")]);
     bench.fill("t", 3);
-    let id = PartitionId { topic: bench.node.image.topic("t").unwrap().id, index: 0 };
+    let id = PartitionId {
+        topic: bench.node.image.topic("t").unwrap().id,
+        index: 0,
+    };
     assert_eq!(bench.node.replicas[&id].log.flushed_offset(), 0);
     bench.pass_ms(50);
     assert_eq!(bench.node.replicas[&id].log.flushed_offset(), 3);

@@ -23,7 +23,11 @@ fn api_versions_tells_the_table() {
         let versions = crate::handlers::served_versions(api).unwrap();
         assert_eq!(told.max_version, *versions.end(), "{api}");
         // Produce is announced from 0, for librdkafka's sake.
-        let min = if api == ApiKey::Produce { 0 } else { *versions.start() };
+        let min = if api == ApiKey::Produce {
+            0
+        } else {
+            *versions.start()
+        };
         assert_eq!(told.min_version, min, "{api}");
     }
     assert_eq!(answer.api_keys.len(), crate::handlers::SERVED.len());
@@ -35,9 +39,17 @@ fn api_versions_of_an_unknown_version_is_answered_in_version_zero() {
     let mut bench = Bench::new();
     let connection = bench.connect();
     // Key 18, version 99, correlation id 7, no client id, no tagged fields, and whatever follows.
-    bench.send_bytes(connection, &mut [0, 18, 0, 99, 0, 0, 0, 7, 0xff, 0xff, 0, 1, 2, 3]);
-    let answer = bench.answer_version::<ApiVersionsRequest<'static>>(connection, 0).unwrap();
-    assert_eq!(ErrorCode::from_i16(answer.error_code), ErrorCode::UnsupportedVersion);
+    bench.send_bytes(
+        connection,
+        &mut [0, 18, 0, 99, 0, 0, 0, 7, 0xff, 0xff, 0, 1, 2, 3],
+    );
+    let answer = bench
+        .answer_version::<ApiVersionsRequest<'static>>(connection, 0)
+        .unwrap();
+    assert_eq!(
+        ErrorCode::from_i16(answer.error_code),
+        ErrorCode::UnsupportedVersion
+    );
     assert_eq!(answer.api_keys[0].api_key, 18);
     assert!(bench.closed.is_empty());
 }
@@ -47,19 +59,25 @@ fn what_is_not_served_or_malformed_closes_its_connection_only() {
     let mut bench = Bench::new();
     let other = bench.connect();
     let frames: [&[u8]; 5] = [
-        &[0x7f, 0, 0, 0, 0, 0, 0, 7, 0xff, 0xff],       // no such API
-        &[0, 0, 0, 2, 0, 0, 0, 7, 0xff, 0xff],          // Produce version 2
-        &[0, 3, 0, 1, 0, 0, 0, 7, 0xff, 0xff, 0, 0],    // Metadata that ends early
+        &[0x7f, 0, 0, 0, 0, 0, 0, 7, 0xff, 0xff],    // no such API
+        &[0, 0, 0, 2, 0, 0, 0, 7, 0xff, 0xff],       // Produce version 2
+        &[0, 3, 0, 1, 0, 0, 0, 7, 0xff, 0xff, 0, 0], // Metadata that ends early
         &[0, 3, 0, 1, 0, 0, 0, 7, 0xff, 0xff, 0, 0, 0, 0, 9], // a byte too many
         &[0, 3],
     ];
     for frame in frames {
         let connection = bench.connect();
         bench.send_bytes(connection, &mut frame.to_vec());
-        assert_eq!(bench.closed.last().map(|(closed, _)| *closed), Some(connection));
+        assert_eq!(
+            bench.closed.last().map(|(closed, _)| *closed),
+            Some(connection)
+        );
     }
     assert_eq!(bench.closed[0].1, CloseReason::UnknownApi { key: 0x7f00 });
-    let old = CloseReason::UnsupportedVersion { name: "Produce", version: 2 };
+    let old = CloseReason::UnsupportedVersion {
+        name: "Produce",
+        version: 2,
+    };
     assert_eq!(bench.closed[1].1, old);
     bench.send(other, &ApiVersionsRequest::default());
     assert!(bench.answer::<ApiVersionsRequest<'static>>(other).is_some());
@@ -102,11 +120,17 @@ fn a_mentioned_topic_is_created_when_client_and_cluster_allow_it() {
     assert_eq!(code(&answer, 1), ErrorCode::InvalidTopicException);
     let id = answer.topics[0].topic_id;
     let by_id = |topic_id| MetadataRequest {
-        topics: Some(vec![MetadataRequestTopic { topic_id, name: None }]),
+        topics: Some(vec![MetadataRequestTopic {
+            topic_id,
+            name: None,
+        }]),
         ..MetadataRequest::default()
     };
     assert_eq!(bench.ask(&by_id(id)).topics[0].name.as_deref(), Some("t"));
-    assert_eq!(code(&bench.ask(&by_id(Uuid([9; 16]))), 0), ErrorCode::UnknownTopicId);
+    assert_eq!(
+        code(&bench.ask(&by_id(Uuid([9; 16]))), 0),
+        ErrorCode::UnknownTopicId
+    );
     let mut closed = Bench::with(&[("auto.create.topics.enable", "false")]);
     let answer = closed.ask(&metadata(&["t"], true));
     assert_eq!(code(&answer, 0), ErrorCode::UnknownTopicOrPartition);
@@ -116,17 +140,32 @@ fn a_mentioned_topic_is_created_when_client_and_cluster_allow_it() {
 fn metadata_without_names_tells_all_topics_or_none() {
     let mut bench = Bench::new();
     bench.create("t", &[]);
-    let all = MetadataRequest { topics: None, ..MetadataRequest::default() };
-    let none = MetadataRequest { topics: Some(Vec::new()), ..MetadataRequest::default() };
+    let all = MetadataRequest {
+        topics: None,
+        ..MetadataRequest::default()
+    };
+    let none = MetadataRequest {
+        topics: Some(Vec::new()),
+        ..MetadataRequest::default()
+    };
     let answer = bench.ask(&all);
     assert_eq!(answer.topics.len(), 1);
-    assert_eq!((&*answer.brokers[0].host, answer.brokers[0].port), ("here", 9092));
+    assert_eq!(
+        (&*answer.brokers[0].host, answer.brokers[0].port),
+        ("here", 9092)
+    );
     assert!(answer.cluster_id.is_some());
     assert_eq!(bench.ask(&none).topics.len(), 0);
     let connection = bench.connect();
     bench.send_version(connection, 0, &none);
-    let answer = bench.answer_version::<MetadataRequest<'static>>(connection, 0).unwrap();
-    assert_eq!(answer.topics.len(), 1, "in version 0 an empty list asks for all");
+    let answer = bench
+        .answer_version::<MetadataRequest<'static>>(connection, 0)
+        .unwrap();
+    assert_eq!(
+        answer.topics.len(),
+        1,
+        "in version 0 an empty list asks for all"
+    );
 }
 
 #[test]
@@ -144,9 +183,16 @@ fn topics_are_described_page_by_page() {
         let answer = bench.ask(&request);
         for topic in &answer.topics {
             let name = topic.name.clone().unwrap().into_owned();
-            seen.extend(topic.partitions.iter().map(|p| (name.clone(), p.partition_index)));
+            seen.extend(
+                topic
+                    .partitions
+                    .iter()
+                    .map(|p| (name.clone(), p.partition_index)),
+            );
         }
-        let Some(next) = answer.next_cursor else { break };
+        let Some(next) = answer.next_cursor else {
+            break;
+        };
         cursor = Some(DescribeTopicPartitionsRequestCursor {
             topic_name: next.topic_name,
             partition_index: next.partition_index,
