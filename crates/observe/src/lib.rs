@@ -15,7 +15,8 @@
 //! # Where to start
 //!
 //! [`host_facts`] for the machine, [`Sampler`] for what changes, [`ProcessSampler`] for one look at
-//! one process, [`listener_pid`] for the process of a broker that was there before, [`thread_cpu_ns`] for the calling thread.
+//! one process, [`listener_pid`] for the process of a broker that was there before,
+//! [`thread_cpu_ns`] for the calling thread.
 
 mod cgroup;
 mod cpu_clock;

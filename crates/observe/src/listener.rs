@@ -89,11 +89,19 @@ mod tests {
 
     #[test]
     fn only_listening_sockets_of_the_port_count() {
-        let text = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
-                    \x20  0: 0100007F:2384 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1\n\
-                    \x20  1: 0100007F:2384 0100007F:C001 01 00000000:00000000 00:00000000 00000000     0        0 4712 1\n\
-                    \x20  2: 0100007F:2385 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4713 1\n\
-                    nonsense\n";
+        // The fields between the state and the inode: queues, timer, retransmits, user, timeout.
+        let line = |local: &str, state: &str, inode: u32| {
+            format!(" 0: {local} 00000000:0000 {state} 0:0 00:0 0 0 0 {inode} 1 0 100\n")
+        };
+        let text = [
+            "  sl  local_address rem_address st tx_queue ...\n".to_owned(),
+            line("0100007F:2384", "0A", 4711),
+            line("0100007F:2384", "01", 4712),
+            line("0100007F:2385", "0A", 4713),
+            "nonsense\n".to_owned(),
+        ]
+        .concat();
+        let text = text.as_str();
         assert_eq!(listening(text, 0x2384), BTreeSet::from([4711]));
         assert_eq!(listening(text, 1), BTreeSet::new());
     }

@@ -206,8 +206,8 @@ fn resident_bytes(status: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    const STAT: &str = "10388 (a) b (c)) S 10379 10388 10388 0 -1 4194560 16733 4478490 0 1211 10 8 \
-                        13634 1800 20 0 1 0 92322 5640192 1134 18446744073709551615 0 0\n";
+    const STAT: &str = "10388 (a) b (c)) S 10379 10388 10388 0 -1 4194560 16733 4478490 0 1211 \
+                        10 8 13634 1800 20 0 1 0 92322 5640192 1134 18446744073709551615 0 0\n";
 
     #[test]
     fn names_with_parentheses_do_not_shift_the_fields() {

@@ -29,8 +29,8 @@ pub struct TopicWish {
 /// A run id that cannot stand in the name of a topic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "run id {run_id:?} cannot be part of a topic's name: it must have 1 to {RUN_ID_BYTES_MAX} of the \
-     characters a-z, A-Z, 0-9 and -"
+    "run id {run_id:?} cannot be part of a topic's name: it must have 1 to {RUN_ID_BYTES_MAX} of \
+     the characters a-z, A-Z, 0-9 and -"
 )]
 pub struct RunNameError {
     /// The id.
