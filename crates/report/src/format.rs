@@ -144,7 +144,7 @@ pub(crate) fn percent(share: f64) -> String {
 /// One decimal below ten, none from ten on; a value that is not zero never reads as zero.
 fn one_or_two(value: f64) -> String {
     match value.abs() {
-        size if size == 0.0 => "0".to_owned(),
+        0.0 => "0".to_owned(),
         size if size < 0.095 => "< 0.1".to_owned(),
         size if size < 9.95 => format!("{value:.1}"),
         _ => grouped(&format!("{value:.0}")),

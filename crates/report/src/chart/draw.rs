@@ -4,7 +4,7 @@
 //! 1,000 × [`HEIGHT`] units are stretched; strokes do not stretch (`vector-effect`). So a phone and a large
 //! screen get the same file, without script.
 
-use super::{Band, Chart, Line, Look, Marker, Mean, Point, Scale};
+use super::{Axis, Band, Chart, Line, Look, Marker, Mean, Point, Scale};
 use crate::markup::Markup;
 
 /// Height of the plot in pixels.
@@ -100,7 +100,7 @@ fn write_side(page: &mut Markup, chart: &Chart) {
 }
 
 fn write_grid(page: &mut Markup, chart: &Chart) {
-    for minor in minor_lines(&chart.y.scale) {
+    for minor in minor_lines(&chart.y) {
         if let Some(y) = vertical(chart, minor) {
             horizontal_line(page, "minor", y);
         }
@@ -113,18 +113,18 @@ fn write_grid(page: &mut Markup, chart: &Chart) {
     horizontal_line(page, "axis", TOP + HEIGHT);
 }
 
-/// Faint lines between the decades of a log axis.
-fn minor_lines(scale: &Scale) -> Vec<f64> {
-    let Scale::Log { low, high } = *scale else {
+/// Faint lines between the decades of a log axis that labels each decade and nothing between.
+fn minor_lines(axis: &Axis) -> Vec<f64> {
+    let Scale::Log { low, high } = axis.scale else {
         return Vec::new();
     };
-    if !(900.0..1e6).contains(&(high / low)) {
+    let is_decade = |tick: &f64| (tick.log10() - tick.log10().round()).abs() < 1e-6;
+    let stepped = axis.ticks.windows(2).all(|pair| pair[1] / pair[0] < 11.0);
+    if !stepped || !axis.ticks.iter().all(is_decade) {
         return Vec::new();
     }
-    let first = low.log10().floor() as i32;
-    let last = high.log10().ceil() as i32;
-    (first..last)
-        .flat_map(|power| [2.0, 5.0].map(|factor| factor * 10_f64.powi(power)))
+    let decades = axis.ticks.iter().flat_map(|tick| [2.0 * tick, 5.0 * tick]);
+    decades
         .filter(|value| *value > low && *value < high)
         .collect()
 }
@@ -348,7 +348,8 @@ fn write_end_labels(page: &mut Markup, chart: &Chart) {
             labels.push((y, index));
         }
     }
-    labels.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // Of equal heights the later group stands higher: the maximum above the p99.
+    labels.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
     let mut above = f64::NEG_INFINITY;
     for (y, index) in labels {
         let y = y.max(above + END_LABEL_GAP);

@@ -4,8 +4,8 @@
 const TICKS_MAX: usize = 7;
 /// Steps between labels of a linear axis that the spacing aims for.
 const STEPS_WANTED: f64 = 5.0;
-/// A log axis that spans less is bounded and labelled at 1-2-5 steps, else at whole decades.
-const NARROW_RATIO: f64 = 1000.0;
+/// Which multiples of a power of ten a log axis may label, finest first.
+const LOG_FACTORS: [&[f64]; 3] = [&[1.0, 2.0, 5.0], &[1.0, 3.0], &[1.0]];
 
 /// How an axis maps values to places from 0 (start) to 1 (end).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,7 +46,8 @@ impl Scale {
         }
     }
 
-    /// Whole decades around `low` and `high`, or 1-2-5 steps where less than three decades are spanned.
+    /// The tightest log axis around `low` and `high` whose ends and labels are round: at 1-2-5, 1-3 or
+    /// whole decades, whichever is the finest that leaves room between labels.
     pub(crate) fn decades(low: f64, high: f64) -> Self {
         let low = if low.is_finite() && low > 0.0 {
             low
@@ -58,17 +59,13 @@ impl Scale {
         } else {
             low * 10.0
         };
-        if high / low < NARROW_RATIO {
-            return Self::Log {
-                low: below_125(low),
-                high: above_125(high),
-            };
-        }
-        let floor = 10_f64.powf((low.log10() + 1e-9).floor());
-        Self::Log {
-            low: floor,
-            high: 10_f64.powf((high.log10() - 1e-9).ceil()),
-        }
+        let ends = |factors: &[f64]| (below(low, factors), above(high, factors));
+        let fits = |factors: &&[f64]| {
+            let (low, high) = ends(factors);
+            labels_at(low, high, factors, 1).len() <= TICKS_MAX
+        };
+        let (low, high) = ends(LOG_FACTORS.into_iter().find(fits).unwrap_or(&[1.0]));
+        Self::Log { low, high }
     }
 
     /// Where a value stands, 0 to 1; `None` for what the axis cannot show (zero on a log axis).
@@ -106,23 +103,25 @@ impl Scale {
 
 /// 1, 2 or 5 times a power of ten, at or above `rough`.
 fn round_step(rough: f64) -> f64 {
-    above_125(rough)
+    above(rough, &[1.0, 2.0, 5.0])
 }
 
-fn above_125(value: f64) -> f64 {
+/// The nearest of the factors times a power of ten that is at or above a value.
+fn above(value: f64, factors: &[f64]) -> f64 {
     let decade = 10_f64.powf(value.log10().floor());
-    [1.0, 2.0, 5.0, 10.0]
+    let steps = factors.iter().map(|factor| factor * decade);
+    steps
         .into_iter()
-        .map(|factor| factor * decade)
         .find(|step| *step >= value * (1.0 - 1e-9))
         .unwrap_or(10.0 * decade)
 }
 
-fn below_125(value: f64) -> f64 {
-    let decade = 10_f64.powf(value.log10().floor());
-    [5.0, 2.0, 1.0]
+/// The nearest that is at or below it.
+fn below(value: f64, factors: &[f64]) -> f64 {
+    let decade = 10_f64.powf((value.log10() + 1e-9).floor());
+    let steps = factors.iter().rev().map(|factor| factor * decade);
+    steps
         .into_iter()
-        .map(|factor| factor * decade)
         .find(|step| *step <= value * (1.0 + 1e-9))
         .unwrap_or(decade)
 }
@@ -138,27 +137,29 @@ fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
 }
 
 fn log_ticks(low: f64, high: f64) -> Vec<f64> {
-    let first = (low.log10() - 1e-9).floor() as i32;
-    let last = (high.log10() + 1e-9).floor() as i32;
-    let ticks = |factors: &[f64], stride: usize| -> Vec<f64> {
-        (first..=last)
-            .step_by(stride)
-            .flat_map(|power| {
-                factors
-                    .iter()
-                    .map(move |factor| factor * 10_f64.powi(power))
-            })
-            .filter(|tick| *tick >= low * (1.0 - 1e-9) && *tick <= high * (1.0 + 1e-9))
-            .collect()
-    };
-    for factors in [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]] {
-        let found = ticks(factors, 1);
+    for factors in LOG_FACTORS {
+        let found = labels_at(low, high, factors, 1);
         if found.len() <= TICKS_MAX {
             return found;
         }
     }
-    let decades = (last - first + 1).max(1) as usize;
-    ticks(&[1.0], decades.div_ceil(TICKS_MAX))
+    let decades = (high / low).log10().ceil() as usize + 1;
+    labels_at(low, high, &[1.0], decades.div_ceil(TICKS_MAX))
+}
+
+/// The factors times every `stride`-th power of ten between two values.
+fn labels_at(low: f64, high: f64, factors: &[f64], stride: usize) -> Vec<f64> {
+    let first = (low.log10() + 1e-9).floor() as i32;
+    let last = (high.log10() + 1e-9).floor() as i32;
+    (first..=last)
+        .step_by(stride.max(1))
+        .flat_map(|power| {
+            factors
+                .iter()
+                .map(move |factor| factor * 10_f64.powi(power))
+        })
+        .filter(|tick| *tick >= low * (1.0 - 1e-9) && *tick <= high * (1.0 + 1e-9))
+        .collect()
 }
 
 fn tail_ticks(nines: f64) -> Vec<f64> {
@@ -205,7 +206,7 @@ mod tests {
         let scale = Scale::decades(300.0, 4_500_000.0);
         assert_eq!(scale.place(0.0), None);
         assert!((scale.place(1000.0).expect("on the axis") - 0.2).abs() < 1e-9);
-        assert_eq!(scale.ticks().len(), 6);
+        assert_eq!(scale.ticks(), [100.0, 1e3, 1e4, 1e5, 1e6, 1e7]);
         assert_eq!(
             Scale::decades(1.0, 1e9).ticks().len(),
             5,

@@ -4,11 +4,30 @@ use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Point, Scale, Unit};
 use crate::format;
 use crate::view::{Flow, FlowTimeline, LatencyKind, Timeline, TimesAt, Trial};
 
+/// One of the lines: its name and look, and how its value is taken.
+struct Shown {
+    name: &'static str,
+    dash: Dash,
+    value: fn(&TimesAt) -> u64,
+}
+
 /// What is drawn of each second.
-const SHOWN: [(&str, Dash, fn(&TimesAt) -> u64); 3] = [
-    ("p50", Dash::Solid, |times| times.p50_ns),
-    ("p99", Dash::Dashed, |times| times.p99_ns),
-    ("max", Dash::Dotted, |times| times.max_ns),
+const SHOWN: [Shown; 3] = [
+    Shown {
+        name: "p50",
+        dash: Dash::Solid,
+        value: |times| times.p50_ns,
+    },
+    Shown {
+        name: "p99",
+        dash: Dash::Dashed,
+        value: |times| times.p99_ns,
+    },
+    Shown {
+        name: "max",
+        dash: Dash::Dotted,
+        value: |times| times.max_ns,
+    },
 ];
 
 /// The short form of what the percentile chart says with numbers.
@@ -54,9 +73,9 @@ fn chart(trial: &Trial, index: usize, flow: &str, alone: bool) -> Option<Chart> 
         groups: SHOWN
             .iter()
             .enumerate()
-            .map(|(colour, (name, dash, _))| Group {
-                name: (*name).to_owned(),
-                look: Look::line(colour, *dash),
+            .map(|(colour, shown)| Group {
+                name: shown.name.to_owned(),
+                look: Look::line(colour, shown.dash),
             })
             .collect(),
         means: Vec::new(),
@@ -99,7 +118,7 @@ fn points(times: &[TimesAt], value: fn(&TimesAt) -> u64, seconds_per_point: u64)
 
 fn lines(timelines: &[Timeline], flow: &str) -> Vec<Line> {
     let mut lines = Vec::new();
-    for (group, (_, _, value)) in SHOWN.iter().enumerate() {
+    for (group, shown) in SHOWN.iter().enumerate() {
         // The first repeat is drawn last, so that it lies above the faint ones.
         for (index, timeline) in timelines.iter().enumerate().rev() {
             let times = times(timeline, flow);
@@ -107,7 +126,7 @@ fn lines(timelines: &[Timeline], flow: &str) -> Vec<Line> {
                 group,
                 name: super::repeat_name(timelines, timeline.repeat),
                 faint: index > 0,
-                points: points(times, *value, timeline.seconds_per_point),
+                points: points(times, shown.value, timeline.seconds_per_point),
             });
         }
     }

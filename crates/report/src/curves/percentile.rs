@@ -53,11 +53,7 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
         id: format!("{}-percentiles", trial.id),
         title: "Latency by percentile".to_owned(),
         subtitle: "all repeats together; each further nine takes one step, log axis".to_owned(),
-        x: Axis::new(
-            "share of records at or below",
-            Scale::Tail { nines },
-            Unit::Quantile,
-        ),
+        x: Axis::new("share at or below", Scale::Tail { nines }, Unit::Quantile),
         y: Axis::new("latency", Scale::decades(low, high), Unit::Nanoseconds),
         bands: Vec::new(),
         groups,

@@ -38,29 +38,34 @@ pub(super) fn write(page: &mut Markup, view: &View) {
 }
 
 fn write_scenario(page: &mut Markup, scenario: &Scenario) {
-    page.element("tbody", &[], |page| {
-        if scenario.trials.len() > 1 {
-            page.element("tr", &[("class", "group")], |page| {
-                let span = COLUMNS.len().to_string();
-                page.leaf(
-                    "th",
-                    &[("colspan", &span), ("scope", "rowgroup")],
-                    &scenario.name,
-                );
-            });
-        }
-        for trial in &scenario.trials {
-            match &trial.missing {
-                Some(reason) => write_missing(page, trial, reason),
-                None => {
-                    for (index, flow) in trial.flows.iter().enumerate() {
-                        // CPU is of the whole trial: it stands with its first flow.
-                        write_flow(page, trial, flow, (index == 0).then_some(&trial.cpu));
+    let grouped = scenario.trials.len() > 1;
+    page.element(
+        "tbody",
+        &[("class", if grouped { "grouped" } else { "alone" })],
+        |page| {
+            if grouped {
+                page.element("tr", &[("class", "group")], |page| {
+                    let span = COLUMNS.len().to_string();
+                    page.leaf(
+                        "th",
+                        &[("colspan", &span), ("scope", "rowgroup")],
+                        &scenario.name,
+                    );
+                });
+            }
+            for trial in &scenario.trials {
+                match &trial.missing {
+                    Some(reason) => write_missing(page, trial, reason),
+                    None => {
+                        for (index, flow) in trial.flows.iter().enumerate() {
+                            // CPU is of the whole trial: it stands with its first flow.
+                            write_flow(page, trial, flow, (index == 0).then_some(&trial.cpu));
+                        }
                     }
                 }
             }
-        }
-    });
+        },
+    );
 }
 
 fn write_missing(page: &mut Markup, trial: &Trial, reason: &str) {

@@ -51,25 +51,30 @@ fn has_latency(scenario: &Scenario) -> bool {
 }
 
 fn write_scenario(page: &mut Markup, scenario: &Scenario) {
-    page.element("tbody", &[], |page| {
-        if scenario.trials.len() > 1 {
-            page.element("tr", &[("class", "group")], |page| {
-                let span = (SHOWN_MILLIONTHS.len() + 3).to_string();
-                page.leaf(
-                    "th",
-                    &[("colspan", &span), ("scope", "rowgroup")],
-                    &scenario.name,
-                );
-            });
-        }
-        for trial in &scenario.trials {
-            for flow in &trial.flows {
-                if let Some(latency) = flow.latency() {
-                    write_flow(page, trial, flow, latency);
+    let grouped = scenario.trials.len() > 1;
+    page.element(
+        "tbody",
+        &[("class", if grouped { "grouped" } else { "alone" })],
+        |page| {
+            if grouped {
+                page.element("tr", &[("class", "group")], |page| {
+                    let span = (SHOWN_MILLIONTHS.len() + 3).to_string();
+                    page.leaf(
+                        "th",
+                        &[("colspan", &span), ("scope", "rowgroup")],
+                        &scenario.name,
+                    );
+                });
+            }
+            for trial in &scenario.trials {
+                for flow in &trial.flows {
+                    if let Some(latency) = flow.latency() {
+                        write_flow(page, trial, flow, latency);
+                    }
                 }
             }
-        }
-    });
+        },
+    );
 }
 
 fn write_flow(page: &mut Markup, trial: &Trial, flow: &Flow, latency: &Latency) {
@@ -107,7 +112,7 @@ fn write_percentile(page: &mut Markup, percentile: Option<&Percentile>) {
         &format::nanoseconds(found.ns as f64),
     );
     if found.few {
-        let text = format!("a guess: {} beyond", format::count(found.beyond));
+        let text = format!("only {} beyond", format::count(found.beyond));
         page.leaf("span", &[("class", "small block")], &text);
     }
 }

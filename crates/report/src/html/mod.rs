@@ -116,6 +116,3 @@ fn write_curves(page: &mut Markup, view: &View, charts: &Charts) {
 fn scenario_id(index: usize) -> String {
     format!("scenario-{}", index + 1)
 }
-
-#[cfg(test)]
-mod tests;

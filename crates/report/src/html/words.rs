@@ -1,7 +1,7 @@
 //! What the figures mean: the target, the closed loops, an acknowledgement.
 
 use crate::markup::Markup;
-use crate::view::{Fact, View};
+use crate::view::{Fact, Study, View};
 
 /// Writes the section.
 pub(super) fn write(page: &mut Markup, view: &View) {
@@ -24,6 +24,9 @@ pub(super) fn write(page: &mut Markup, view: &View) {
                         .iter()
                         .for_each(|sentence| page.leaf("li", &[], sentence));
                 });
+            }
+            if let Some(study) = &view.study {
+                write_study(page, study);
             }
             page.leaf("h3", &[], "Words");
             page.element("dl", &[("class", "facts")], |page| {
@@ -87,6 +90,23 @@ fn write_closed(page: &mut Markup, view: &View) {
             });
         }
     });
+}
+
+fn write_study(page: &mut Markup, study: &Study) {
+    page.leaf("h3", &[], "The published figures");
+    page.leaf("p", &[], &study.source);
+    if !study.setup.is_empty() {
+        page.leaf("p", &[], &study.setup);
+    }
+    if !study.differs.is_empty() {
+        page.leaf("p", &[], "What is different here:");
+        page.element("ul", &[], |page| {
+            study
+                .differs
+                .iter()
+                .for_each(|sentence| page.leaf("li", &[], sentence));
+        });
+    }
 }
 
 /// Names with their values.

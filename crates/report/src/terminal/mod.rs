@@ -165,15 +165,3 @@ fn write_places(writer: &mut Writer, view: &View) {
         writer.line(format!("{name:<11} {}", crate::clean::one_line(&value)));
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::view::fixture;
-
-    #[test]
-    fn the_text_can_be_looked_at() {
-        let text = text(&fixture::view(), TerminalStyle::default());
-        print!("{text}");
-    }
-}

@@ -24,6 +24,8 @@ pub(crate) struct View {
     pub(crate) title: String,
     /// What the study repeats, or what the scenario is about.
     pub(crate) about: Vec<String>,
+    /// What it is compared with, for a study.
+    pub(crate) study: Option<Study>,
     /// The run, its folder, its times.
     pub(crate) run: RunHead,
     /// Said before any figure: cut short, interrupted, failed sends, limited by the generator.
@@ -46,6 +48,17 @@ pub(crate) struct View {
     pub(crate) events: Vec<Event>,
     /// Commands that repeat the run or remake the report.
     pub(crate) commands: Vec<Command>,
+}
+
+/// The published document that a study repeats.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Study {
+    /// Title, year and address of the document.
+    pub(crate) source: String,
+    /// What its authors used.
+    pub(crate) setup: String,
+    /// What is different here.
+    pub(crate) differs: Vec<String>,
 }
 
 /// The run itself.
@@ -214,6 +227,3 @@ pub(crate) struct Command {
     /// The same for the page, which does not know where it stands.
     pub(crate) line_anywhere: String,
 }
-
-#[cfg(test)]
-pub(crate) mod fixture;

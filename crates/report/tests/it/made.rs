@@ -88,7 +88,15 @@ pub(crate) fn make(
                 repeat,
             };
             let cut = end == End::Killed && last;
-            clock_ms += make_repeat(&folder, trial, key, names, clock_ms, cut);
+            let repeat = ToMake {
+                folder: &folder,
+                trial,
+                key,
+                names,
+                started_unix_ms: clock_ms,
+                cut,
+            };
+            clock_ms += repeat.make();
         }
     }
     if end == End::Complete {
@@ -138,61 +146,87 @@ fn environment(names: &Names<'_>) -> Environment {
     }
 }
 
-/// Makes a repeat; returns how long it took.
-fn make_repeat(
-    folder: &RunFolder,
-    trial: &Trial,
+/// A repeat that is about to be made.
+struct ToMake<'a> {
+    folder: &'a RunFolder,
+    trial: &'a Trial,
     key: RepeatKey,
-    names: &Names<'_>,
+    names: &'a Names<'a>,
     started_unix_ms: u64,
+    /// It ends in the middle, without a word.
     cut: bool,
-) -> u64 {
-    let begun = folder.begin_repeat(key).unwrap();
-    let note = |at_ns: u64, kind: EventKind| {
-        let at_unix_ms = started_unix_ms + at_ns / MS_NS;
+}
+
+impl ToMake<'_> {
+    fn borders(&self) -> StageBorders {
+        let stages = &self.trial.stages;
+        let hold_ns = stages.hold_ns.unwrap_or(HOLD_NS).min(HOLD_NS);
+        StageBorders::closed(stages.warm_up_ns, stages.warm_up_ns + hold_ns)
+    }
+
+    fn note(&self, at_ns: u64, kind: EventKind) {
+        let at_unix_ms = self.started_unix_ms + at_ns / MS_NS;
         let event = Event {
             at_unix_ms,
-            repeat: Some(key),
+            repeat: Some(self.key),
             at_ns: Some(at_ns),
             kind,
         };
-        folder.events().write(&event).unwrap();
-    };
-    note(
-        0,
-        EventKind::TopicCreated {
-            topic: names.topic.to_owned(),
-        },
-    );
-    note(0, EventKind::RepeatStarted);
-    if let Some(text) = names.error {
-        note(
-            SECOND_NS,
-            EventKind::Error {
-                text: text.to_owned(),
-                code: Some(7),
+        self.folder.events().write(&event).unwrap();
+    }
+
+    /// Makes it; returns how many milliseconds it took.
+    fn make(&self) -> u64 {
+        let begun = self.folder.begin_repeat(self.key).unwrap();
+        self.note(
+            0,
+            EventKind::TopicCreated {
+                topic: self.names.topic.to_owned(),
             },
         );
+        self.note(0, EventKind::RepeatStarted);
+        if let Some(text) = self.names.error {
+            self.note(
+                SECOND_NS,
+                EventKind::Error {
+                    text: text.to_owned(),
+                    code: Some(7),
+                },
+            );
+        }
+        let borders = self.borders();
+        let end_ns = borders.hold_end_ns / if self.cut { 2 } else { 1 };
+        let mut written = 0;
+        for (index, flow) in self.trial.flows.iter().enumerate() {
+            let recorder = Recorder::new(u16::try_from(index).unwrap(), borders, begun.sink());
+            written += self.load(recorder, end_ns, flow);
+        }
+        watch(self.folder, self.key, self.started_unix_ms, end_ns);
+        if self.cut {
+            return end_ns / MS_NS;
+        }
+        begun.finish(&self.record(&borders, written)).unwrap();
+        self.note(
+            end_ns + SECOND_NS / 4,
+            EventKind::RepeatEnded {
+                outcome: Outcome::Complete,
+            },
+        );
+        end_ns / MS_NS + 250
     }
-    let hold_ns = trial.stages.hold_ns.unwrap_or(HOLD_NS).min(HOLD_NS);
-    let borders = StageBorders::closed(trial.stages.warm_up_ns, trial.stages.warm_up_ns + hold_ns);
-    let end_ns = if cut {
-        borders.hold_end_ns / 2
-    } else {
-        borders.hold_end_ns
-    };
-    let mut written = 0;
-    for (index, flow) in trial.flows.iter().enumerate() {
-        let recorder = Recorder::new(u16::try_from(index).unwrap(), borders, begun.sink());
-        let random = Random::new(u64::from(key.trial) * 100 + u64::from(key.repeat) * 10);
+
+    /// Returns how many records were written.
+    fn load(&self, recorder: Recorder, end_ns: u64, flow: &FlowPlan) -> u64 {
+        let repeat = self.key.repeat;
+        let random = Random::new(u64::from(self.key.trial) * 100 + u64::from(repeat) * 10);
         let mut load = Load {
             recorder,
             random,
             drawn: 0,
             end_ns,
-            repeat: key.repeat,
+            repeat,
         };
-        written += match flow {
+        let written = match flow {
             FlowPlan::Produce(flow) => load.produce(flow),
             FlowPlan::Consume(flow) => {
                 load.consume(flow.consumers);
@@ -200,28 +234,74 @@ fn make_repeat(
             }
         };
         load.recorder.finish();
+        written
     }
-    watch(folder, key, started_unix_ms, end_ns);
-    if cut {
-        return end_ns / MS_NS;
-    }
-    begun
-        .finish(&record(
-            trial,
-            key,
-            names,
-            &borders,
-            started_unix_ms,
-            written,
-        ))
-        .unwrap();
-    note(
-        end_ns + SECOND_NS / 4,
-        EventKind::RepeatEnded {
+
+    fn record(&self, borders: &StageBorders, written: u64) -> RepeatRecord {
+        let hold_ns = borders.hold_end_ns - borders.warm_up_end_ns;
+        let flow = |flow: &FlowPlan| FlowRecord {
+            name: flow.name().to_owned(),
+            stages: spans(borders),
+            threads: 1,
+        };
+        RepeatRecord {
+            key: self.key,
+            started_unix_ms: self.started_unix_ms,
+            flows: self.trial.flows.iter().map(flow).collect(),
+            topics: vec![topic(self.names.topic, written)],
+            cpu: Some(Cpu {
+                span_ns: hold_ns,
+                generator_threads_ns: hold_ns / 2,
+                generator_threads: 1,
+                generator_thread_ns_max: hold_ns / 2,
+                generator_process_ns: Some(hold_ns * 62 / 100),
+                target_process_ns: Some(hold_ns * 85 / 100),
+            }),
+            replication: Some(Replication::NoFollowers),
             outcome: Outcome::Complete,
+        }
+    }
+}
+
+fn spans(borders: &StageBorders) -> Vec<StageSpan> {
+    let (start_ns, end_ns) = (borders.warm_up_end_ns, borders.hold_end_ns);
+    let span = |stage, start_ns, end_ns| StageSpan {
+        stage,
+        start_ns,
+        end_ns,
+    };
+    let spans = [
+        span(Stage::WarmUp, 0, start_ns),
+        span(Stage::Hold, start_ns, end_ns),
+        span(Stage::Drain, end_ns, end_ns + SECOND_NS / 4),
+    ];
+    spans
+        .into_iter()
+        .filter(|span| span.length_ns() > 0)
+        .collect()
+}
+
+fn topic(name: &str, written: u64) -> TopicRecord {
+    let settings = [
+        ("min.insync.replicas", "1"),
+        ("flush.messages", "9223372036854775807"),
+        ("flush.ms", "9223372036854775807"),
+    ];
+    let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    TopicRecord {
+        facts: TopicFacts {
+            name: name.to_owned(),
+            partitions: 1,
+            replication_factor: 1,
+            settings: settings.into(),
         },
-    );
-    end_ns / MS_NS + 250
+        partitions: vec![PartitionOffsets {
+            partition: 0,
+            leader: Some(0),
+            end_before: Some(0),
+            end_after: i64::try_from(written).ok(),
+        }],
+    }
 }
 
 /// CPU of both sides, once a second.
@@ -307,7 +387,7 @@ impl Load {
         let mut intended_ns = 0;
         while intended_ns < self.end_ns {
             let sent_ns = intended_ns + 3_000 + self.draw() % 20_000;
-            let slow = self.draw() % 2_000 == 0;
+            let slow = self.draw().is_multiple_of(2_000);
             let taken_ns = (if slow { 50e6 } else { 1e6 } * self.wave()) as u64;
             self.sent(intended_ns, sent_ns, sent_ns + taken_ns, 1, bytes);
             written += 1;
@@ -345,71 +425,5 @@ impl Load {
             self.recorder.consumed(at_ns, records, records * 100);
             at_ns += TICK_NS;
         }
-    }
-}
-
-fn record(
-    trial: &Trial,
-    key: RepeatKey,
-    names: &Names<'_>,
-    borders: &StageBorders,
-    started_unix_ms: u64,
-    written: u64,
-) -> RepeatRecord {
-    let span = |stage, start_ns, end_ns| StageSpan {
-        stage,
-        start_ns,
-        end_ns,
-    };
-    let (start_ns, end_ns) = (borders.warm_up_end_ns, borders.hold_end_ns);
-    let hold_ns = end_ns - start_ns;
-    let stages = vec![
-        span(Stage::WarmUp, 0, start_ns),
-        span(Stage::Hold, start_ns, end_ns),
-        span(Stage::Drain, end_ns, end_ns + SECOND_NS / 4),
-    ];
-    let flow = |flow: &FlowPlan| FlowRecord {
-        name: flow.name().to_owned(),
-        stages: stages
-            .iter()
-            .copied()
-            .filter(|stage| stage.length_ns() > 0)
-            .collect(),
-        threads: 1,
-    };
-    let settings = [
-        ("min.insync.replicas", "1"),
-        ("flush.messages", "9223372036854775807"),
-        ("flush.ms", "9223372036854775807"),
-    ];
-    let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    RepeatRecord {
-        key,
-        started_unix_ms,
-        flows: trial.flows.iter().map(flow).collect(),
-        topics: vec![TopicRecord {
-            facts: TopicFacts {
-                name: names.topic.to_owned(),
-                partitions: 1,
-                replication_factor: 1,
-                settings: settings.into(),
-            },
-            partitions: vec![PartitionOffsets {
-                partition: 0,
-                leader: Some(0),
-                end_before: Some(0),
-                end_after: i64::try_from(written).ok(),
-            }],
-        }],
-        cpu: Some(Cpu {
-            span_ns: hold_ns,
-            generator_threads_ns: hold_ns / 2,
-            generator_threads: 1,
-            generator_thread_ns_max: hold_ns / 2,
-            generator_process_ns: Some(hold_ns * 62 / 100),
-            target_process_ns: Some(hold_ns * 85 / 100),
-        }),
-        replication: Some(Replication::NoFollowers),
-        outcome: Outcome::Complete,
     }
 }

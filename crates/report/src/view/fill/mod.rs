@@ -11,7 +11,9 @@ use kgauge_results::RunRead;
 use kgauge_results::run::TargetKind;
 use kgauge_results::summary::{GoalWord, Summary, TrialSummary};
 
-use super::{Command, Cpu, Event, Fact, RunHead, Scenario, Target, Trial, Verbatim, Verdict, View};
+use super::{
+    Command, Cpu, Event, Fact, RunHead, Scenario, Study, Target, Trial, Verbatim, Verdict, View,
+};
 use crate::format;
 
 /// Everything that a report shows of a run.
@@ -19,7 +21,8 @@ pub(crate) fn view(run: &RunRead, summary: &Summary) -> View {
     let (notices, warnings) = warnings::sorted(summary);
     View {
         title: title(run, summary),
-        about: about(summary),
+        about: about(run, summary),
+        study: study(run),
         run: head(run, summary),
         notices,
         target: target(run, summary),
@@ -42,13 +45,28 @@ fn title(run: &RunRead, summary: &Summary) -> String {
         .unwrap_or_else(|| run.head.run_id.clone())
 }
 
-fn about(summary: &Summary) -> Vec<String> {
-    summary
-        .run
-        .study
-        .iter()
-        .map(|study| study.title.clone())
+fn about(run: &RunRead, summary: &Summary) -> Vec<String> {
+    let title = summary.run.study.iter().map(|study| study.title.clone());
+    let study = run.plan.iter().filter_map(|plan| plan.study.as_ref());
+    let question = study.map(|study| study.question.clone());
+    title
+        .chain(question)
+        .filter(|sentence| !sentence.is_empty())
         .collect()
+}
+
+fn study(run: &RunRead) -> Option<Study> {
+    let study = run.plan.as_ref()?.study.as_ref()?;
+    let source = &study.source;
+    let address = source
+        .address
+        .as_ref()
+        .map_or_else(String::new, |text| format!(", {text}"));
+    Some(Study {
+        source: format!("{} ({}){address}", source.title, source.year),
+        setup: study.setup.clone(),
+        differs: study.differs.clone(),
+    })
 }
 
 fn head(run: &RunRead, summary: &Summary) -> RunHead {

@@ -5,38 +5,23 @@ use kgauge_results::summary;
 use kgauge_results::summary::{Summary, WarningKind};
 
 use super::trial_name;
-use crate::format;
 use crate::view::{Level, Warning, WarningItem};
 
 /// (Notices before any figure, other warnings), each gravest first.
 pub(super) fn sorted(summary: &Summary) -> (Vec<Warning>, Vec<Warning>) {
-    let mut groups: Vec<(WarningKind, Warning)> = Vec::new();
-    for (place, warning) in places(summary) {
-        let words = without_flow(warning);
-        let item = WarningItem { place, words };
-        let known = groups
-            .iter_mut()
-            .find(|(kind, group)| *kind == warning.kind && group.remedy == warning.remedy);
-        match known {
-            Some((_, group)) => group.items.push(item),
-            None => groups.push((
-                warning.kind,
-                Warning {
-                    level: level(warning.kind),
-                    words: String::new(),
-                    items: vec![item],
-                    remedy: warning.remedy.clone(),
-                },
-            )),
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for warning in &summary.warnings {
+        add(&mut groups, warning, None);
+    }
+    for (index, trial) in summary.trials.iter().enumerate() {
+        for warning in &trial.warnings {
+            add(&mut groups, warning, Some(index));
         }
     }
     let said = groups
         .iter()
-        .any(|(kind, _)| *kind == WarningKind::NotFinished);
-    let mut all: Vec<Warning> = groups
-        .into_iter()
-        .map(|(_, warning)| shared_words(warning))
-        .collect();
+        .any(|group| group.kind == WarningKind::NotFinished);
+    let mut all: Vec<Warning> = groups.iter().map(|group| group.warning(summary)).collect();
     all.extend(unfinished(summary).filter(|_| !said));
     all.extend(defects(summary));
     all.sort_by_key(|warning| std::cmp::Reverse(warning.level));
@@ -44,63 +29,121 @@ pub(super) fn sorted(summary: &Summary) -> (Vec<Warning>, Vec<Warning>) {
         .partition(|warning| warning.level == Level::Grave)
 }
 
-/// All warnings with the place that they are about.
-fn places(summary: &Summary) -> Vec<(String, &summary::Warning)> {
-    let of_run = summary
-        .warnings
+/// All warnings of one kind and cure.
+struct Group<'a> {
+    kind: WarningKind,
+    remedy: &'a str,
+    /// Words, and where they are true.
+    items: Vec<(&'a str, Vec<Place<'a>>)>,
+}
+
+/// A trial by its position in the summary, and one of its flows where only that is meant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Place<'a> {
+    trial: usize,
+    flow: Option<&'a str>,
+}
+
+fn add<'a>(groups: &mut Vec<Group<'a>>, warning: &'a summary::Warning, trial: Option<usize>) {
+    let known = groups
         .iter()
-        .map(|warning| (warning.flow.clone().unwrap_or_default(), warning));
-    let of_trials = summary.trials.iter().flat_map(|trial| {
-        trial.warnings.iter().map(move |warning| {
-            let place = match &warning.flow {
-                Some(flow) if trial.flows.len() > 1 => format!("{}, {flow}", trial_name(trial)),
-                _ => trial_name(trial),
-            };
-            (place, warning)
-        })
+        .position(|group| group.kind == warning.kind && group.remedy == warning.remedy);
+    let position = known.unwrap_or_else(|| {
+        groups.push(Group {
+            kind: warning.kind,
+            remedy: &warning.remedy,
+            items: Vec::new(),
+        });
+        groups.len() - 1
     });
-    of_run.chain(of_trials).collect()
+    let Some(group) = groups.get_mut(position) else {
+        return;
+    };
+    // The place tells the flow, so it is not said twice.
+    let flow = warning.flow.as_deref();
+    let words = flow
+        .and_then(|flow| warning.text.strip_prefix(flow)?.strip_prefix(": "))
+        .unwrap_or(&warning.text);
+    let place = trial.map(|trial| Place { trial, flow });
+    match group.items.iter_mut().find(|(known, _)| *known == words) {
+        Some((_, places)) => places.extend(place),
+        None => group.items.push((words, place.into_iter().collect())),
+    }
 }
 
-/// The words of a warning without the flow's name before them: the place tells it.
-fn without_flow(warning: &summary::Warning) -> String {
-    let flow = warning.flow.as_deref().unwrap_or_default();
-    let rest = warning
-        .text
-        .strip_prefix(flow)
-        .and_then(|rest| rest.strip_prefix(": "));
-    rest.map_or_else(|| warning.text.clone(), format::capital)
-}
-
-/// What several places have in common is said once: all of their words, or their first sentence.
-fn shared_words(mut warning: Warning) -> Warning {
-    let [first, _, ..] = warning.items.as_slice() else {
-        return warning;
-    };
-    let first = first.words.clone();
-    let all = |shared: &str| {
-        warning
-            .items
-            .iter()
-            .all(|item| item.words.starts_with(shared))
-    };
-    if warning.items.iter().all(|item| item.words == first) {
-        let places: Vec<&str> = warning
-            .items
-            .iter()
-            .map(|item| item.place.as_str())
-            .collect();
-        warning.items = vec![WarningItem {
-            place: places.join(", "),
-            words: first,
-        }];
-    } else if let Some(end) = first.find(". ").filter(|end| all(&first[..end + 2])) {
-        warning.words = first[..=end].to_owned();
-        for item in &mut warning.items {
-            item.words.drain(..end + 2);
+impl Group<'_> {
+    fn warning(&self, summary: &Summary) -> Warning {
+        let shared = self.shared();
+        let item = |(words, places): &(&str, Vec<Place<'_>>)| WarningItem {
+            place: place_words(places, summary),
+            words: words
+                .strip_prefix(shared)
+                .unwrap_or(words)
+                .trim_start()
+                .to_owned(),
+        };
+        Warning {
+            level: level(self.kind),
+            words: shared.to_owned(),
+            items: self.items.iter().map(item).collect(),
+            remedy: self.remedy.to_owned(),
         }
     }
-    warning
+
+    /// The first sentence, where several items begin with it: it is said once, before them.
+    fn shared(&self) -> &str {
+        let [(first, _), _, ..] = self.items.as_slice() else {
+            return "";
+        };
+        let Some(end) = first.find(". ") else {
+            return "";
+        };
+        let sentence = &first[..=end];
+        match self
+            .items
+            .iter()
+            .all(|(words, _)| words.starts_with(sentence))
+        {
+            true => sentence,
+            false => "",
+        }
+    }
+}
+
+/// A whole scenario by its name, else trial by trial.
+fn place_words(places: &[Place<'_>], summary: &Summary) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for place in places {
+        let Some(trial) = summary.trials.get(place.trial) else {
+            continue;
+        };
+        let of_scenario = |index: &usize| {
+            summary
+                .trials
+                .get(*index)
+                .is_some_and(|other| other.scenario == trial.scenario)
+        };
+        let mut others = (0..summary.trials.len()).filter(of_scenario);
+        let whole = others.all(|index| places.iter().any(|place| place.trial == index));
+        let name = match whole {
+            true => trial.scenario.clone(),
+            false => trial_name(trial),
+        };
+        let every_flow = trial.flows.iter().all(|flow| {
+            let flow = Some(flow.name.as_str());
+            places
+                .iter()
+                .any(|other| other.trial == place.trial && other.flow == flow)
+        });
+        let name = match place.flow {
+            Some(flow) if !every_flow => format!("{name} ({flow})"),
+            _ => name,
+        };
+        if !words.contains(&name) {
+            words.push(name);
+        }
+    }
+    words.join(", ")
 }
 
 /// A run that did not end as planned always says so, even if the summary has no warning of it.

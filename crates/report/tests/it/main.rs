@@ -1,0 +1,12 @@
+//! Reports of real run folders: made by the recorder, read back, rendered.
+
+// Nothing here is shipped; a test that cannot go on should stop at once.
+#![allow(clippy::unwrap_used)]
+
+mod hostile;
+mod made;
+mod page;
+mod scenarios;
+mod shared;
+mod tags;
+mod terminal;

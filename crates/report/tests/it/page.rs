@@ -1,0 +1,201 @@
+//! The page of a real run folder: what it promises whatever is in it.
+
+use kgauge_report::render_html;
+use kgauge_results::run::RunHead;
+use kgauge_results::{RunFolder, RunRead, Summary};
+
+use crate::hostile::spoil;
+use crate::made::{CALM, End, Names, make};
+use crate::scenarios;
+use crate::shared::{Made, complete, killed};
+use crate::tags::assert_balanced;
+
+/// Tries everything: ending the element, the attribute, the script block; a comment; reversed reading.
+const HOSTILE: &str =
+    "x\"'></script><script>alert(1)</script><!--\u{202e}]]>&lt;</style><img src=x onerror=y>";
+
+fn page(made: &Made) -> String {
+    render_html(&made.run, &made.summary)
+}
+
+/// The values of all attributes of a name.
+fn attributes(page: &str, name: &str) -> Vec<String> {
+    let start = format!(" {name}=\"");
+    let parts = page.split(start.as_str()).skip(1);
+    parts
+        .filter_map(|part| Some(part.split_once('"')?.0.to_owned()))
+        .collect()
+}
+
+#[test]
+fn every_tag_is_closed_by_its_like() {
+    assert_balanced(&page(complete()));
+}
+
+#[test]
+fn no_text_from_outside_becomes_markup() {
+    let calm = page(killed());
+    let keep = tempfile::tempdir().unwrap();
+    let dir = keep.path().join("run");
+    let study = Some(scenarios::study());
+    let (mut run, mut summary) = make(&dir, study, &scenarios::all(), &CALM, End::Killed);
+    spoil(&mut run, &mut summary, HOSTILE);
+    let spoilt = render_html(&run, &summary);
+    assert_balanced(&spoilt);
+    for own in ["<script", "<style", "<meta"] {
+        assert_eq!(
+            spoilt.matches(own).count(),
+            calm.matches(own).count(),
+            "{own}"
+        );
+    }
+    for forbidden in ["<img", "<!--", "\u{202e}", "onerror=y>"] {
+        assert!(!spoilt.contains(forbidden), "{forbidden} came through");
+    }
+    assert!(
+        spoilt.matches("alert(1)").count() > 50,
+        "the names are shown all the same"
+    );
+}
+
+#[test]
+fn a_topic_named_script_is_only_a_name() {
+    let keep = tempfile::tempdir().unwrap();
+    let names = Names {
+        topic: HOSTILE,
+        cluster: HOSTILE,
+        error: Some(HOSTILE),
+    };
+    let (run, summary) = make(
+        &keep.path().join("run"),
+        None,
+        &scenarios::paced(),
+        &names,
+        End::Complete,
+    );
+    let page = render_html(&run, &summary);
+    // Its own two: the data block and the script.
+    assert_eq!(page.matches("<script").count(), 2);
+    assert!(
+        page.contains("topic x&quot;&#39;&gt;&lt;/script&gt;"),
+        "the name is shown"
+    );
+}
+
+#[test]
+fn the_page_asks_the_network_for_nothing() {
+    let page = page(complete());
+    for forbidden in [
+        " src=",
+        "url(",
+        "@import",
+        "<link",
+        "fetch(",
+        "XMLHttpRequest",
+        "<base",
+    ] {
+        assert!(!page.contains(forbidden), "{forbidden} in the page");
+    }
+    assert!(
+        attributes(&page, "href")
+            .iter()
+            .all(|target| target.starts_with('#'))
+    );
+    let policy = attributes(&page, "content")
+        .into_iter()
+        .find(|text| text.contains("-src"));
+    let policy = policy.expect("there is a policy").replace("&#39;", "'");
+    assert!(
+        policy.starts_with("default-src 'none'; style-src 'sha256-"),
+        "{policy}"
+    );
+    assert!(!policy.contains("unsafe"), "{policy}");
+    assert!(
+        !page.contains(" style="),
+        "the policy forbids style attributes"
+    );
+}
+
+#[test]
+fn ids_are_unique_and_links_lead_somewhere() {
+    let page = page(complete());
+    let mut ids = attributes(&page, "id");
+    for link in attributes(&page, "href") {
+        assert!(
+            ids.contains(&link.trim_start_matches('#').to_owned()),
+            "{link} leads nowhere"
+        );
+    }
+    let count = ids.len();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), count);
+}
+
+#[test]
+fn a_closed_loop_is_marked_wherever_its_latency_is_shown() {
+    let page = page(complete());
+    // Four of the five producers run at full speed: one beside consumers, three sizes.
+    assert_eq!(page.matches("mark-closed\">closed loop</span>").count(), 4);
+    // Its sentence with the residual stands under each of their curves and once more in words.
+    assert_eq!(page.matches("by Little&#39;s law that makes").count(), 8);
+}
+
+#[test]
+fn remaking_the_page_changes_no_byte_wherever_the_folder_is() {
+    let keep = tempfile::tempdir().unwrap();
+    let dir = keep.path().join("run");
+    let (run, summary) = make(&dir, None, &scenarios::paced(), &CALM, End::Complete);
+    let first = render_html(&run, &summary);
+    let moved = keep.path().join("moved elsewhere");
+    std::fs::rename(&dir, &moved).unwrap();
+    let run = RunRead::open(&moved).unwrap();
+    assert_eq!(first, render_html(&run, &Summary::of(&run)));
+}
+
+#[test]
+fn the_page_of_a_study_is_far_below_two_mebibytes() {
+    let page = page(complete());
+    assert!(page.len() < 600_000, "{} bytes", page.len());
+}
+
+#[test]
+fn a_killed_run_gives_a_page_that_says_so_first() {
+    let page = page(killed());
+    let said = page
+        .find("This run was not finished (cut short")
+        .expect("it is said");
+    assert!(said < page.find("In short").unwrap());
+    assert!(page.contains("repeat.json"), "what is missing is named");
+}
+
+#[test]
+fn every_chart_has_its_data_as_a_table_and_for_the_script() {
+    let keep = tempfile::tempdir().unwrap();
+    let (run, summary) = make(
+        &keep.path().join("run"),
+        None,
+        &scenarios::paced(),
+        &CALM,
+        End::Complete,
+    );
+    let page = render_html(&run, &summary);
+    let charts = page.matches("<figure class=\"chart\"").count();
+    assert_eq!(charts, 4, "throughput, response, percentiles, CPU");
+    assert_eq!(page.matches("<details class=\"data\">").count(), charts);
+    let (_, data) = page.split_once("id=\"chart-data\">").unwrap();
+    let (data, _) = data.split_once("</script>").unwrap();
+    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    assert_eq!(data.as_array().map(Vec::len), Some(charts));
+}
+
+#[test]
+fn a_folder_without_any_figure_gives_a_page_all_the_same() {
+    let keep = tempfile::tempdir().unwrap();
+    let head = RunHead::starting("r9".to_owned(), Vec::new(), 1_772_366_400_000);
+    drop(RunFolder::create(keep.path(), head).unwrap());
+    let run = RunRead::open(keep.path()).unwrap();
+    let page = render_html(&run, &Summary::of(&run));
+    assert_balanced(&page);
+    assert!(page.contains("cut short"));
+}

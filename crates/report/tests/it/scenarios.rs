@@ -1,0 +1,98 @@
+//! Small scenarios of every kind that a report treats differently.
+
+use kgauge_scenario::{Scenario, StudyRef, StudySource};
+
+/// Two flows at full speed, with a published figure.
+const PAIR: &str = "\
+kgauge: 1
+name: producer-and-consumer
+question: How much does a consumer cost the producer?
+target: {brokers: 1}
+topic: {partitions: 1, replication: 1}
+flows:
+  - name: writers
+    kind: produce
+    producers: 1
+    shape: max
+    record: {size: 100 B}
+    settings: {acks: 1, buffer.memory: 1048576}
+  - name: readers
+    kind: consume
+    consumers: 3
+    partitions: all
+    from: earliest
+stages: {warm-up: 1 s, hold: 4 s, drain: 5 s}
+repeats: 3
+published:
+  - figure: readers.throughput
+    value: 795064 records/s
+    source: a paper
+";
+
+/// One number varied.
+const SIZES: &str = "\
+kgauge: 1
+name: message-size
+question: How does the throughput change with the size of the records?
+target: {brokers: 1}
+topic: {partitions: 1, replication: 1}
+flows:
+  - name: writers
+    kind: produce
+    producers: 1
+    shape: max
+    record: {size: 100 B}
+    settings: {acks: 1, buffer.memory: 1048576}
+vary:
+  writers.record.size: [100 B, 1000 B, 10000 B]
+stages: {warm-up: 0 s, hold: 2 s, drain: 5 s}
+repeats: 2
+";
+
+/// A schedule, with goals.
+const PACED: &str = "\
+kgauge: 1
+name: paced-producer
+question: What does a caller wait at 1,000 records/s?
+target: {brokers: 1}
+topic: {partitions: 1, replication: 1}
+flows:
+  - name: writers
+    kind: produce
+    producers: 1
+    shape: {constant: 1000/s}
+    record: {size: 100 B}
+    settings: {acks: all}
+stages: {warm-up: 0 s, hold: 4 s, drain: 5 s}
+repeats: 1
+goals:
+  - writers.latency.p99 <= 20 ms
+  - writers.throughput >= 5000/s
+";
+
+pub(crate) fn all() -> Vec<Scenario> {
+    [PAIR, SIZES, PACED].map(parse).to_vec()
+}
+
+pub(crate) fn paced() -> Vec<Scenario> {
+    vec![parse(PACED)]
+}
+
+fn parse(text: &str) -> Scenario {
+    Scenario::parse("test.yaml", text).unwrap()
+}
+
+pub(crate) fn study() -> StudyRef {
+    StudyRef {
+        name: "a-study".to_owned(),
+        title: "What a paper found".to_owned(),
+        question: "Does it hold?".to_owned(),
+        source: StudySource {
+            title: "A paper, by its authors".to_owned(),
+            year: 2014,
+            address: Some("https://example.org/paper".to_owned()),
+        },
+        setup: "Three machines.".to_owned(),
+        differs: vec!["One machine here.".to_owned()],
+    }
+}
