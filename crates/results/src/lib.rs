@@ -8,7 +8,7 @@
 //! **Non-goals.** No socket, no clock, no sampling of hosts (that is `observe`), no rendering
 //! (that is `report`).
 //!
-//! **Where to start.** [`Recorder`] is what the load engine calls; [`slice`] is what it makes;
+//! **Where to start.** [`Recorder`] is what the load engine calls; [`mod@slice`] is what it makes;
 //! [`recorder::SliceWriter`] brings slices to disk. The layout of a run folder stands in
 //! `docs/internals/run-folder.md`.
 

@@ -10,7 +10,10 @@ use crate::recorder::WriteError;
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// There is something in it already.
-    #[error("{} is not empty: results go into a new or empty folder, choose one with --out", dir.display())]
+    #[error(
+        "{} is not empty: results go into a new or empty folder, choose one with --out",
+        dir.display()
+    )]
     NotEmpty {
         /// The folder.
         dir: PathBuf,

@@ -15,6 +15,11 @@ use crate::run::RepeatKey;
 use crate::slice::{Kind, Slice};
 use crate::stage::Stage;
 
+/// The names of the columns, as the format wants them.
+const COLUMNS: &str = concat!(
+    "\"StartTimestamp\",\"Interval_Length\",",
+    "\"Interval_Max\",\"Interval_Compressed_Histogram\""
+);
 /// Nanoseconds in a millisecond, the unit in which logs show their largest value.
 const LOG_MAX_DIVISOR: f64 = 1_000_000.0;
 
@@ -52,7 +57,7 @@ fn head(run_id: &str, key: RepeatKey, started_unix_ms: Option<u64>) -> String {
          #[Histogram log format version 1.3]\n\
          #[StartTime: {started_s:.3} (seconds since epoch)]\n\
          #[BaseTime: {started_s:.3} (seconds since epoch)]\n\
-         \"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
+         {COLUMNS}\n",
         version = env!("CARGO_PKG_VERSION"),
         run = tag_of(run_id),
     )

@@ -39,7 +39,10 @@ pub struct SlicesWritten {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
     /// The disk is full.
-    #[error("no space left for results in {}: free some or choose another folder with --out", path.display())]
+    #[error(
+        "no space left for results in {}: free some or choose another folder with --out",
+        path.display()
+    )]
     DiskFull {
         /// The file.
         path: PathBuf,
@@ -53,7 +56,10 @@ pub enum WriteError {
         why: String,
     },
     /// The disk takes nothing for many seconds.
-    #[error("the disk under {} does not keep up: {QUEUE_MAX} slices wait to be written", path.display())]
+    #[error(
+        "the disk under {} does not keep up: {QUEUE_MAX} slices wait to be written",
+        path.display()
+    )]
     Stalled {
         /// The file.
         path: PathBuf,

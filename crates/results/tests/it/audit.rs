@@ -86,7 +86,10 @@ proptest! {
 
     #[test]
     fn no_samples_at_all_can_make_us_contradict_ourselves(
-        samples in prop::collection::vec((2..60_u64, 0..20_000_000_000_u64, 0..9_000_000_u64), 1..400),
+        samples in prop::collection::vec(
+            (2..60_u64, 0..20_000_000_000_u64, 0..9_000_000_u64),
+            1..400,
+        ),
     ) {
         let mut made = Made::begin(PACED);
         made.repeat(0, |_, recorder| {

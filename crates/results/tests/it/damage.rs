@@ -124,7 +124,10 @@ proptest! {
 
     #[test]
     fn flipped_bytes_are_never_a_panic(
-        hits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()), 1..30),
+        hits in prop::collection::vec(
+            (any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()),
+            1..30,
+        ),
     ) {
         let made = small_run();
         let files = files(&made.dir());

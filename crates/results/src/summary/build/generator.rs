@@ -148,7 +148,7 @@ fn cpu_evidence(
             ""
         };
         evidence.push(format!(
-            "On this machine of {} the generator used {} and the target {}{full}.",
+            "On this machine of {} the generator used {} cores and the target {}{full}.",
             words::counted(u64::from(cpus), "core"),
             words::number(generator),
             words::number(target),
