@@ -237,27 +237,24 @@ mod tests {
         let before = sampler.sample().unwrap();
         assert!(before.resident_bytes > 100_000);
         let (sender, receiver) = std::sync::mpsc::channel::<()>();
-        let worker = std::thread::Builder::new()
-            .name("load-7".to_owned())
-            .spawn(move || {
-                // More than two of the kernel's ticks.
-                while crate::thread_cpu_ns() < 50_000_000 {
-                    std::hint::spin_loop();
-                }
-                let _ = receiver.recv();
-            });
-        let used = |sample: ProcessSample| sample.user_ns + sample.system_ns;
-        while used(sampler.sample().unwrap()) < used(before) + 30_000_000 {
+        let worker = std::thread::Builder::new().name("load-7".to_owned());
+        let still_wanted = move || receiver.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty);
+        let worker = worker.spawn(move || while still_wanted() {}).unwrap();
+        // Both counters move in ticks, so they are looked at until they do.
+        let thread_ns = || {
+            let threads = sampler.threads().unwrap();
+            let seen = threads.iter().find(|thread| thread.name == "load-7");
+            seen.map_or(0, |thread| thread.user_ns + thread.system_ns)
+        };
+        while thread_ns() == 0 {
             std::thread::yield_now();
         }
-        let threads = sampler.threads().unwrap();
-        let seen = threads
-            .iter()
-            .find(|thread| thread.name == "load-7")
-            .unwrap();
-        assert!(seen.user_ns + seen.system_ns > 0);
+        let used = |sample: ProcessSample| sample.user_ns + sample.system_ns;
+        while used(sampler.sample().unwrap()) == used(before) {
+            std::thread::yield_now();
+        }
         drop(sender);
-        worker.unwrap().join().unwrap();
+        worker.join().unwrap();
     }
 
     #[test]
