@@ -1,7 +1,16 @@
 //! Project scripts: `cargo xtask <command>`. One module a command.
 
+mod bench;
+mod built;
 mod codegen;
 mod golden_batches;
+mod interop;
+mod kafka;
+mod maven;
+mod say;
+mod stop;
+
+use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
@@ -14,18 +23,27 @@ cargo xtask <command>
   golden [--check]    remake crates/wire/tests/golden with Kafka's own Java classes
   golden-batches [--check | --read]
                       remake crates/wire/tests/golden_batches with Kafka's own Java classes;
-                      --read: have those classes read what crates/wire writes";
+                      --read: have those classes read what crates/wire writes
+  interop [--binary PATH] [--only embedded|kafka]
+                      Kafka's own tools and kcat against kgauge's embedded cluster, then kgauge
+                      against a real Kafka; --binary: a kgauge that is built already
+  bench [--quick] [--rounds N] [--records N] [--record]
+                      what a record costs kgauge's engine and Kafka's own tool, in alternating
+                      runs against a real Kafka; --record: keep it in proof/";
 
-fn main() -> Result<()> {
+fn main() -> Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (command, rest) = match arguments.split_first() {
         Some((command, rest)) => (command.as_str(), rest),
         None => ("", &[][..]),
     };
     match command {
-        "codegen" => codegen::run(rest),
-        "golden" => codegen::golden::run(rest),
-        "golden-batches" => golden_batches::run(rest),
+        "codegen" => codegen::run(rest)?,
+        "golden" => codegen::golden::run(rest)?,
+        "golden-batches" => golden_batches::run(rest)?,
+        "bench" => return bench::run(rest),
+        "interop" => return interop::run(rest),
         _ => bail!("{USAGE}"),
     }
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,14 +1,11 @@
-//! Brings files of Kafka releases with the ordinary Maven client, so that mirrors, proxies and
-//! settings work as they do for everything else.
+//! What the generators need of Kafka releases: message definitions and Java classes.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 
-/// The plugin's version is fixed, so that Maven need not ask for the newest.
-const PLUGIN: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1";
+use crate::maven;
 
 /// Reads the messages of `kafka-clients` as JSON, which Kafka's converters want.
 const JACKSON: &str = "2.21.2";
@@ -24,7 +21,7 @@ pub(super) fn definitions(release: &str) -> Result<PathBuf> {
             format!("-DoutputDirectory={}", folder.display()),
             "-Dmdep.unpack.includes=common/message/*.json".to_owned(),
         ];
-        run(&folder, release, &goal)?;
+        maven::run(&folder, &artifacts(release), &goal)?;
     }
     Ok(definitions)
 }
@@ -38,7 +35,7 @@ pub(crate) fn class_path(release: &str) -> Result<String> {
             "copy-dependencies".to_owned(),
             format!("-DoutputDirectory={}", jars.display()),
         ];
-        run(&folder, release, &goal)?;
+        maven::run(&folder, &artifacts(release), &goal)?;
     }
     Ok(format!("{}/*", jars.display()))
 }
@@ -49,50 +46,9 @@ fn folder(release: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Runs one goal of the dependency plugin inside a generated project.
-fn run(folder: &Path, release: &str, goal: &[String]) -> Result<()> {
-    announce(release, &goal[0]);
-    let pom = folder.join("pom.xml");
-    fs::write(&pom, project(release))?;
-    let status = Command::new("mvn")
-        .args(["-q", "-B", "-f"])
-        .arg(&pom)
-        .arg(format!("{PLUGIN}:{}", goal[0]))
-        .args(&goal[1..])
-        .status()
-        .context("Maven (mvn) could not be started")?;
-    if !status.success() {
-        bail!("Maven could not do {} for kafka-clients {release}", goal[0]);
-    }
-    Ok(())
-}
-
-fn project(release: &str) -> String {
-    let dependency = |group: &str, artifact: &str, version: &str| {
-        format!(
-            "    <dependency>
-      <groupId>{group}</groupId>
-      <artifactId>{artifact}</artifactId>
-      <version>{version}</version>
-    </dependency>\n"
-        )
-    };
-    format!(
-        "<project>
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>kgauge</groupId>
-  <artifactId>codegen</artifactId>
-  <version>1</version>
-  <packaging>pom</packaging>
-  <dependencies>
-{}{}  </dependencies>
-</project>\n",
-        dependency("org.apache.kafka", "kafka-clients", release),
-        dependency("com.fasterxml.jackson.core", "jackson-databind", JACKSON),
-    )
-}
-
-#[expect(clippy::print_stderr, reason = "a script says what it waits for")]
-fn announce(release: &str, goal: &str) {
-    eprintln!("Maven: {goal} for kafka-clients {release}");
+fn artifacts(release: &str) -> [maven::Artifact<'_>; 2] {
+    [
+        ("org.apache.kafka", "kafka-clients", release),
+        ("com.fasterxml.jackson.core", "jackson-databind", JACKSON),
+    ]
 }

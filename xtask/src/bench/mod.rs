@@ -1,0 +1,121 @@
+//! `cargo xtask bench`: what a record costs kgauge's engine and what it costs Kafka's own tool, in
+//! alternating runs against the same real Kafka.
+
+mod compare;
+mod contender;
+mod cpu;
+mod figures;
+mod machine;
+mod proof;
+
+use std::fs;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::codegen::root;
+use crate::kafka::{Broker, RELEASE, Release, Tools};
+use crate::say::{remark, say};
+use crate::{built, stop};
+use compare::Plan;
+use contender::Contenders;
+
+/// What was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Options {
+    plan: Plan,
+    record: bool,
+}
+
+impl Options {
+    fn parse(arguments: &[String]) -> Result<Options> {
+        let is_quick = arguments.iter().any(|argument| argument == "--quick");
+        let mut options = Options {
+            plan: if is_quick { Plan::QUICK } else { Plan::DEFAULT },
+            record: false,
+        };
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--quick" => {}
+                "--record" => options.record = true,
+                "--rounds" => options.plan.rounds = count(argument, arguments.next())?,
+                "--records" => options.plan.records = count(argument, arguments.next())?,
+                _ => bail!(
+                    "bench takes --quick, --rounds N, --records N and --record, not {argument:?}"
+                ),
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn count(name: &str, value: Option<&String>) -> Result<u64> {
+    let count = value.and_then(|value| value.parse().ok());
+    let count = count.with_context(|| format!("{name} wants a number"))?;
+    ensure!(count > 0, "{name} wants at least 1");
+    Ok(count)
+}
+
+/// Runs the command with what stood after its name.
+pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
+    let options = Options::parse(arguments)?;
+    stop::listen()?;
+    let engine = built::release("kgauge-load", &["--example", "produce"])?;
+    let release = Release::fetch()?;
+    let machine = machine::facts()?;
+    if machine.is_busy() {
+        remark(&format!(
+            "others use this machine (load average {:.1} on {} processors): the figures will be \
+             wide apart",
+            machine.load_average, machine.processors
+        ));
+    }
+    let folder = root().join("target/bench");
+    fs::create_dir_all(&folder)?;
+    let work = tempfile::Builder::new()
+        .prefix("work-")
+        .tempdir_in(&folder)?;
+    let broker = Broker::start(&release, &work.path().join("broker"))?;
+    let tools = Tools {
+        release: &release,
+        servers: broker.servers(),
+        alive: &|| broker.check(),
+    };
+    let contenders = Contenders::new(&engine, &tools, work.path())?;
+    let measured = compare::run(&contenders, options.plan)?;
+    let summary = figures::summary(&measured, options.plan);
+    say(&format!(
+        "Kafka {RELEASE} on the same machine; {machine}\n\n{summary}"
+    ));
+    if options.record {
+        let folder = proof::write(&machine, options.plan, &measured, &summary)?;
+        say(&format!("recorded in {}", folder.display()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<Options> {
+        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+        Options::parse(&words)
+    }
+
+    #[test]
+    fn what_is_named_outdoes_quick_in_any_order() {
+        let options = parse(&["--rounds", "2", "--quick"]).unwrap();
+        assert_eq!(options.plan.rounds, 2);
+        assert_eq!(options.plan.records, Plan::QUICK.records);
+        assert!(!options.record && parse(&["--record"]).unwrap().record);
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused() {
+        for words in [&["--rounds"][..], &["--rounds", "0"], &["--records", "x"]] {
+            assert!(parse(words).is_err(), "{words:?}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Has cargo build a program in release, and finds where cargo put it.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::codegen::root;
+use crate::say::remark;
+
+/// Builds `--package package` with what `target` selects, such as `--example produce`.
+pub(crate) fn release(package: &str, target: &[&str]) -> Result<PathBuf> {
+    remark(&format!("cargo: building {package} in release"));
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo)
+        .args(["build", "--release", "--locked", "--package", package])
+        .args(target)
+        .arg("--message-format=json-render-diagnostics")
+        .current_dir(root())
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cargo could not be started")?;
+    ensure!(built.status.success(), "{package} could not be built");
+    let messages = String::from_utf8(built.stdout)?;
+    executable(&messages).with_context(|| format!("cargo names no program of {package}"))
+}
+
+/// The program in cargo's messages, one JSON object a line. Dependencies make none.
+fn executable(messages: &str) -> Option<PathBuf> {
+    let mut programs = messages.lines().filter_map(|line| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(PathBuf::from)
+    });
+    programs.next_back()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_found_among_cargos_messages() {
+        let messages = r#"{"reason":"compiler-artifact","executable":null}
+{"reason":"compiler-artifact","executable":"/t/release/kgauge"}
+{"reason":"build-finished","success":true}"#;
+        assert_eq!(executable(messages), Some("/t/release/kgauge".into()));
+        assert_eq!(executable(r#"{"executable":null}"#), None);
+    }
+}

@@ -1,0 +1,282 @@
+//! Named checks: run one after the other, their tools' output kept when they fail, a table at the end.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::kafka::{Finished, Job};
+use crate::say::say;
+use crate::stop;
+
+/// So much of a failed check's transcript is shown; all of it is in its file.
+const SHOWN_LINES: usize = 40;
+
+/// What a check is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Name {
+    /// The program that is judged, or that judges, such as `kafka-topics`.
+    pub(super) client: &'static str,
+    /// What it does.
+    pub(super) action: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Passed,
+    Failed,
+    Skipped,
+}
+
+impl Mark {
+    fn word(self) -> &'static str {
+        match self {
+            Mark::Passed => "PASS",
+            Mark::Failed => "FAIL",
+            Mark::Skipped => "SKIPPED",
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Row {
+    target: &'static str,
+    name: Name,
+    mark: Mark,
+    took: Duration,
+    note: String,
+}
+
+/// All checks so far.
+#[derive(Debug)]
+pub(super) struct Checks {
+    target: &'static str,
+    kept: PathBuf,
+    rows: Vec<Row>,
+}
+
+impl Checks {
+    /// No check yet. Transcripts of failed ones go to the folder `kept`, which is emptied.
+    pub(super) fn new(kept: PathBuf) -> Result<Checks> {
+        if kept.is_dir() {
+            fs::remove_dir_all(&kept)?;
+        }
+        Ok(Checks {
+            target: "",
+            kept,
+            rows: Vec::new(),
+        })
+    }
+
+    /// The checks that follow run against this.
+    pub(super) fn against(&mut self, target: &'static str) {
+        self.target = target;
+    }
+
+    /// Runs one check, and tells whether it passed: when `body` gives a note on what was seen. The
+    /// only errors are that the user wants to stop and that transcripts cannot be kept.
+    pub(super) fn check(
+        &mut self,
+        client: &'static str,
+        action: &'static str,
+        body: impl FnOnce(&mut Transcript) -> Result<String>,
+    ) -> Result<bool> {
+        let name = Name { client, action };
+        let mut transcript = Transcript::default();
+        let start = Instant::now();
+        let ended = body(&mut transcript);
+        let took = start.elapsed();
+        stop::check()?;
+        let (mark, note) = match ended {
+            Ok(note) => (Mark::Passed, note),
+            Err(error) => {
+                let _ = writeln!(transcript.text, "=> {error:#}");
+                self.keep(name, &transcript)?;
+                let words = error.to_string();
+                let first = words.lines().next().unwrap_or_default();
+                (Mark::Failed, first.to_owned())
+            }
+        };
+        self.add(name, mark, took, note);
+        Ok(mark == Mark::Passed)
+    }
+
+    /// Runs a check that says something only when an earlier one has passed; else it is skipped.
+    pub(super) fn follow(
+        &mut self,
+        passed: bool,
+        client: &'static str,
+        action: &'static str,
+        body: impl FnOnce(&mut Transcript) -> Result<String>,
+    ) -> Result<bool> {
+        if passed {
+            return self.check(client, action, body);
+        }
+        self.skip(client, action, "what it rests on failed");
+        Ok(false)
+    }
+
+    /// Notes that a check could not be made.
+    pub(super) fn skip(&mut self, client: &'static str, action: &'static str, why: &str) {
+        let name = Name { client, action };
+        self.add(name, Mark::Skipped, Duration::ZERO, why.to_owned());
+    }
+
+    fn add(&mut self, name: Name, mark: Mark, took: Duration, note: String) {
+        let row = Row {
+            target: self.target,
+            name,
+            mark,
+            took,
+            note,
+        };
+        say(&format!(
+            "{:<7} {} {}: {} ({:.1} s)",
+            mark.word(),
+            name.client,
+            name.action,
+            row.note,
+            took.as_secs_f64()
+        ));
+        self.rows.push(row);
+    }
+
+    fn keep(&self, name: Name, transcript: &Transcript) -> Result<()> {
+        let words = format!("{} {} {}", self.target, name.client, name.action);
+        fs::create_dir_all(&self.kept)?;
+        let path = self.kept.join(format!("{}.txt", file_stem(&words)));
+        fs::write(&path, &transcript.text)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        say(&format!("------- {words}, all of it in {}", path.display()));
+        say(tail(&transcript.text, SHOWN_LINES));
+        say("-------");
+        Ok(())
+    }
+
+    /// Target, client and action of every check with its result.
+    pub(super) fn table(&self) -> String {
+        let head = ["against", "client", "action", "result", "seconds", "seen"];
+        let cells = self.rows.iter().map(|row| {
+            [
+                row.target.to_owned(),
+                row.name.client.to_owned(),
+                row.name.action.to_owned(),
+                row.mark.word().to_owned(),
+                format!("{:.1}", row.took.as_secs_f64()),
+                row.note.clone(),
+            ]
+        });
+        let lines: Vec<[String; 6]> = std::iter::once(head.map(str::to_owned))
+            .chain(cells)
+            .collect();
+        columns(&lines)
+    }
+
+    /// The closing line.
+    pub(super) fn totals(&self) -> String {
+        let count = |mark| self.rows.iter().filter(|row| row.mark == mark).count();
+        format!(
+            "{} passed, {} failed, {} skipped",
+            count(Mark::Passed),
+            count(Mark::Failed),
+            count(Mark::Skipped)
+        )
+    }
+
+    /// True when no check failed and at least one passed.
+    pub(super) fn all_good(&self) -> bool {
+        let any = |mark| self.rows.iter().any(|row| row.mark == mark);
+        any(Mark::Passed) && !any(Mark::Failed)
+    }
+}
+
+/// Left-aligned columns, two spaces apart.
+fn columns<const N: usize>(lines: &[[String; N]]) -> String {
+    let mut widths = [0; N];
+    for line in lines {
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut out = String::new();
+    for line in lines {
+        let mut text = String::new();
+        for (width, cell) in widths.iter().zip(line) {
+            let _ = write!(text, "{cell:<width$}  ");
+        }
+        out.push_str(text.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// Words as a file name: `kgauge run`, `-C consume` make `kgauge-run-C-consume`.
+fn file_stem(words: &str) -> String {
+    let words = words.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    words.join("-")
+}
+
+fn tail(text: &str, lines_max: usize) -> &str {
+    let starts = text.trim_end().rmatch_indices('\n').map(|(at, _)| at + 1);
+    let from = starts.take(lines_max).nth(lines_max - 1).unwrap_or(0);
+    text[from..].trim_end()
+}
+
+/// What the programs of one check were asked and what they said.
+#[derive(Debug, Default)]
+pub(super) struct Transcript {
+    text: String,
+}
+
+impl Transcript {
+    /// Runs a program to its end, however that is.
+    pub(super) fn run_any(&mut self, job: Job) -> Result<Finished> {
+        let _ = writeln!(self.text, "$ {}", job.words);
+        let finished = job.run()?;
+        for stream in [&finished.stdout, &finished.stderr] {
+            self.text.push_str(stream);
+            if !stream.is_empty() && !stream.ends_with('\n') {
+                self.text.push('\n');
+            }
+        }
+        Ok(finished)
+    }
+
+    /// Runs a program that must end well.
+    pub(super) fn run(&mut self, job: Job) -> Result<Finished> {
+        self.run_any(job)?.success()
+    }
+
+    /// Adds what a program said elsewhere.
+    pub(super) fn note(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tail_has_the_last_lines_only() {
+        assert_eq!(tail("a\nb\nc\n", 2), "b\nc");
+        assert_eq!(tail("a\nb", 5), "a\nb");
+        assert_eq!(tail("", 5), "");
+    }
+
+    #[test]
+    fn transcripts_get_plain_file_names() {
+        assert_eq!(file_stem("kcat -P, every codec"), "kcat-P-every-codec");
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let line = |a: &str, b: &str| [a.to_owned(), b.to_owned()];
+        let text = columns(&[line("client", "x"), line("ü", "y")]);
+        assert_eq!(text, "client  x\nü       y\n");
+    }
+}

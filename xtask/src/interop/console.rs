@@ -1,0 +1,163 @@
+//! Checks: the console tools, with contents compared, and the group that the consumer was in.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, ensure};
+
+use super::checks::Checks;
+use crate::kafka::{Tool, Tools, output};
+
+/// The topic of these checks.
+pub(super) const TOPIC: &str = "interop-console";
+
+const GROUP: &str = "interop-console-group";
+const PARTITIONS: u32 = 3;
+const RECORDS: usize = 2_000;
+
+/// Lines `key<TAB>value`: keys that come again, so that their order shows; values empty, long and
+/// beyond ASCII.
+pub(super) fn lines(prefix: &str, records: usize) -> String {
+    let line = |index: usize| {
+        let value = match index % 50 {
+            0 => String::new(),
+            1 => format!("{index} {}", "long ".repeat(1_000)),
+            _ => format!("{index} größer, 大きい"),
+        };
+        format!("{prefix}-{}\t{value}\n", index % 40)
+    };
+    (0..records).map(line).collect()
+}
+
+pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
+    let input = lines("key", RECORDS);
+    checks.check(Tool::CONSOLE_PRODUCER.name, "send lines with keys", |log| {
+        log.run(tools.create(TOPIC, PARTITIONS)?)?;
+        let arguments = ["--topic", TOPIC, "--reader-property", "parse.key=true"];
+        let call = tools.call(Tool::CONSOLE_PRODUCER, &arguments)?;
+        log.run(call.with_input(&input)?)?;
+        Ok(format!("{RECORDS} lines"))
+    })?;
+    checks.check(Tool::CONSOLE_CONSUMER.name, "read as a group", |log| {
+        let records = RECORDS.to_string();
+        let arguments = [
+            "--topic",
+            TOPIC,
+            "--group",
+            GROUP,
+            "--from-beginning",
+            "--max-messages",
+            &records,
+            "--timeout-ms",
+            "60000",
+            "--formatter-property",
+            "print.key=true",
+        ];
+        let said = log.run(tools.call(Tool::CONSOLE_CONSUMER, &arguments)?)?;
+        same(&input, &said.stdout)
+    })?;
+    groups(checks, tools)
+}
+
+/// Values by key, in their order, of lines `key<TAB>value`.
+fn by_key(text: &str) -> BTreeMap<&str, Vec<&str>> {
+    let mut values: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for line in text.lines() {
+        let (key, value) = line.split_once('\t').unwrap_or(("(no key)", line));
+        values.entry(key).or_default().push(value);
+    }
+    values
+}
+
+/// Compares what was read with what was sent; only the order between keys may differ.
+pub(super) fn same(sent: &str, read: &str) -> Result<String> {
+    let (sent_lines, read_lines) = (sent.lines().count(), read.lines().count());
+    ensure!(
+        sent_lines == read_lines,
+        "{read_lines} records read, {sent_lines} sent"
+    );
+    let (sent, read) = (by_key(sent), by_key(read));
+    let differs = sent
+        .iter()
+        .find(|(key, values)| read.get(*key) != Some(values));
+    ensure!(
+        differs.is_none(),
+        "records of key {:?} differ",
+        differs.map(|(key, _)| key)
+    );
+    Ok(format!(
+        "{read_lines} records, contents and order per key equal"
+    ))
+}
+
+fn groups(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
+    const CLIENT: &str = Tool::GROUPS.name;
+    checks.check(CLIENT, "list", |log| {
+        let said = log.run(tools.call(Tool::GROUPS, &["--list"])?)?.stdout;
+        ensure!(said.lines().any(|line| line == GROUP), "{GROUP} is missing");
+        Ok(GROUP.to_owned())
+    })?;
+    checks.check(CLIENT, "describe", |log| {
+        let arguments = ["--describe", "--group", GROUP];
+        let said = log.run(tools.call(Tool::GROUPS, &arguments)?)?.stdout;
+        let standing = output::standing(&said, GROUP)?;
+        let records = u64::try_from(RECORDS).context("a small constant")?;
+        ensure!(
+            standing.committed == records && standing.lag == 0,
+            "{} committed, lag {}",
+            standing.committed,
+            standing.lag
+        );
+        Ok(format!("{} committed, lag 0", standing.committed))
+    })?;
+    checks.check(CLIENT, "reset offsets", |log| {
+        let arguments = [
+            "--reset-offsets",
+            "--to-earliest",
+            "--execute",
+            "--topic",
+            TOPIC,
+        ];
+        let arguments = [&["--group", GROUP][..], &arguments].concat();
+        log.run(tools.call(Tool::GROUPS, &arguments)?)?;
+        let arguments = ["--describe", "--group", GROUP];
+        let said = log.run(tools.call(Tool::GROUPS, &arguments)?)?.stdout;
+        let standing = output::standing(&said, GROUP)?;
+        ensure!(standing.committed == 0, "{} committed", standing.committed);
+        Ok(format!("lag {}", standing.lag))
+    })?;
+    checks.check(CLIENT, "delete", |log| {
+        log.run(tools.call(Tool::GROUPS, &["--delete", "--group", GROUP])?)?;
+        let said = log.run(tools.call(Tool::GROUPS, &["--list"])?)?.stdout;
+        ensure!(!said.lines().any(|line| line == GROUP), "{GROUP} is there");
+        Ok("the group is gone".to_owned())
+    })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_keep_their_order_within_a_key() {
+        let expected = BTreeMap::from([("a", vec!["2", ""]), ("b", vec!["1"])]);
+        assert_eq!(by_key("a\t2\nb\t1\na\t\n"), expected);
+    }
+
+    #[test]
+    fn records_may_change_places_between_keys_but_not_within_one() {
+        let sent = "a\t1\nb\t2\na\t3\n";
+        assert!(same(sent, "b\t2\na\t1\na\t3\n").is_ok());
+        assert!(same(sent, "b\t2\na\t3\na\t1\n").is_err());
+        assert!(same(sent, "a\t1\nb\t2\n").is_err());
+        assert!(same(sent, "a\t1\nb\t2\nc\t3\n").is_err());
+    }
+
+    #[test]
+    fn the_lines_hold_what_is_hard() {
+        let lines = lines("key", 100);
+        assert_eq!(lines.lines().count(), 100);
+        assert!(lines.contains("key-0\t\n"));
+        assert!(lines.lines().any(|line| line.len() > 5_000));
+    }
+}

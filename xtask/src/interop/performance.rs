@@ -1,0 +1,120 @@
+//! Checks: Kafka's performance tools and kafka-get-offsets. What is sent is counted and read back.
+
+use anyhow::{Result, ensure};
+
+use super::checks::{Checks, Transcript};
+use super::topics::TOPIC;
+use crate::kafka::{Tool, Tools, output};
+
+const CODECS_TOPIC: &str = "interop-codecs";
+const RECORDS: u64 = 1_000_000;
+const RECORDS_PER_CODEC: u64 = 200_000;
+
+const PRODUCER: &str = Tool::PRODUCER_PERF.name;
+const CONSUMER: &str = Tool::CONSUMER_PERF.name;
+
+pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
+    checks.check(PRODUCER, "1,000,000 x 100 B, default settings", |log| {
+        produce(log, tools, TOPIC, RECORDS, &[])
+    })?;
+    checks.check(Tool::OFFSETS.name, "end offsets", |log| {
+        ends_at(log, tools, TOPIC, RECORDS)
+    })?;
+    checks.check(CONSUMER, "read all", |log| {
+        consume(log, tools, TOPIC, RECORDS)
+    })?;
+    codecs(checks, tools)
+}
+
+/// All codecs go into one topic, which is then read as a whole.
+fn codecs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
+    let actions = [
+        ("gzip", "compression.type=gzip"),
+        ("snappy", "compression.type=snappy"),
+        ("lz4", "compression.type=lz4"),
+        ("zstd", "compression.type=zstd"),
+    ];
+    let mut sent = 0;
+    for (codec, setting) in actions {
+        checks.check(PRODUCER, codec, |log| {
+            if sent == 0 {
+                log.run(tools.create(CODECS_TOPIC, 1)?)?;
+            }
+            let settings = ["--command-property", setting];
+            let said = produce(log, tools, CODECS_TOPIC, RECORDS_PER_CODEC, &settings)?;
+            sent += RECORDS_PER_CODEC;
+            ends_at(log, tools, CODECS_TOPIC, sent)?;
+            Ok(said)
+        })?;
+    }
+    checks.check(CONSUMER, "read all codecs", |log| {
+        ensure!(sent > 0, "nothing was sent");
+        consume(log, tools, CODECS_TOPIC, sent)
+    })?;
+    Ok(())
+}
+
+fn produce(
+    log: &mut Transcript,
+    tools: &Tools<'_>,
+    topic: &str,
+    records: u64,
+    settings: &[&str],
+) -> Result<String> {
+    let records_text = records.to_string();
+    let fixed = [
+        "--topic",
+        topic,
+        "--record-size",
+        "100",
+        "--throughput",
+        "-1",
+    ];
+    let arguments = [&fixed[..], &["--num-records", &records_text], settings].concat();
+    let said = log
+        .run(tools.call(Tool::PRODUCER_PERF, &arguments)?)?
+        .stdout;
+    let sent = output::sent(&said)?;
+    ensure!(
+        sent.records == records,
+        "{} of {records} sent",
+        sent.records
+    );
+    Ok(format!(
+        "{records} sent, {:.0} records/s",
+        sent.records_per_s
+    ))
+}
+
+fn consume(log: &mut Transcript, tools: &Tools<'_>, topic: &str, records: u64) -> Result<String> {
+    let records_text = records.to_string();
+    let arguments = ["--topic", topic, "--num-records", &records_text];
+    let said = log
+        .run(tools.call(Tool::CONSUMER_PERF, &arguments)?)?
+        .stdout;
+    let consumed = output::consumed(&said)?;
+    ensure!(consumed == records, "{consumed} of {records} read");
+    Ok(format!("{consumed} read"))
+}
+
+/// Checks that the partitions of `topic` hold so many records together.
+fn ends_at(log: &mut Transcript, tools: &Tools<'_>, topic: &str, expected: u64) -> Result<String> {
+    let said = log
+        .run(tools.call(Tool::OFFSETS, &["--topic", topic])?)?
+        .stdout;
+    let ends = output::end_offsets(&said);
+    let sum: u64 = ends.values().sum();
+    ensure!(
+        sum == expected,
+        "the end offsets add up to {sum}, not {expected}"
+    );
+    Ok(format!("{sum} in {} partitions", ends.len()))
+}
+
+/// What was acked before a clean stop is there after it.
+pub(super) fn after_restart(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
+    checks.check(Tool::OFFSETS.name, "end offsets after a restart", |log| {
+        ends_at(log, tools, TOPIC, RECORDS)
+    })?;
+    Ok(())
+}

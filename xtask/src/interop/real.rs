@@ -1,0 +1,164 @@
+//! kgauge against a real Kafka: whole runs, and what they leave.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::checks::{Checks, Transcript};
+use super::kgauge::{Kgauge, counts};
+use super::stopped;
+use crate::kafka::{Broker, Release, Tool, Tools, output};
+
+/// Every topic that kgauge makes begins with it.
+const PREFIX: &str = "kgauge-";
+pub(super) const RUN: &str = "kgauge run";
+
+/// All checks of this half; `folder` is made for them.
+pub(super) fn run(
+    checks: &mut Checks,
+    release: &Release,
+    binary: &Path,
+    folder: &Path,
+) -> Result<()> {
+    fs::create_dir_all(folder)?;
+    let mut broker = None;
+    checks.check("Kafka", "start", |_| {
+        let started = broker.insert(Broker::start(release, &folder.join("broker"))?);
+        Ok(started.servers())
+    })?;
+    let Some(broker) = broker else {
+        return Ok(());
+    };
+    let tools = Tools {
+        release,
+        servers: broker.servers(),
+        alive: &|| broker.check(),
+    };
+    let kgauge = Kgauge { binary, folder };
+    let ran = checks.check(RUN, "linkedin-2014 --quick", |log| {
+        study(log, &kgauge, &tools)
+    })?;
+    checks.follow(ran, RUN, "its topics are gone", |log| {
+        nothing_left(log, &tools)
+    })?;
+    checks.check(RUN, "acked = counted by Kafka's tool", |log| {
+        kept(log, &kgauge, &tools)
+    })?;
+    stopped::run(checks, &kgauge, &tools)
+}
+
+fn study(log: &mut Transcript, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -> Result<String> {
+    let out = kgauge.folder.join("study");
+    let out = out.to_str().context("the folder's name is not UTF-8")?;
+    let scenarios = ["--only", "single-producer,single-consumer", "--repeat", "1"];
+    let call = [
+        "run",
+        "linkedin-2014",
+        "--quick",
+        "--json",
+        "--target",
+        &tools.servers,
+    ];
+    let call = [&call[..], &scenarios, &["--out", out]].concat();
+    let printed = log.run(kgauge.call(&call))?.stdout;
+    let summary: Value = serde_json::from_str(&printed).context("--json printed no JSON")?;
+    let path = Path::new(out).join("summary.json");
+    let written: Value = serde_json::from_slice(&fs::read(path)?)?;
+    ensure!(
+        written == summary,
+        "summary.json is not what --json printed"
+    );
+
+    let counts = counts(&summary)?;
+    let [producer, consumer] = &counts[..] else {
+        anyhow::bail!("{} trials in the summary, not 2", counts.len());
+    };
+    ensure!(
+        producer.acked > 0 && producer.on_broker == Some(producer.acked),
+        "{} acked, the brokers count {:?}",
+        producer.acked,
+        producer.on_broker
+    );
+    ensure!(
+        producer.agrees == Some(true),
+        "the summary does not say that they agree"
+    );
+    let preload = preloaded(&Path::new(out).join("plan.json"))?;
+    ensure!(
+        consumer.consumed == preload,
+        "{} read of {preload} preloaded",
+        consumer.consumed
+    );
+    Ok(format!(
+        "{} acked and on the broker, {preload} preloaded and read",
+        producer.acked
+    ))
+}
+
+/// How many records the plan put into the second trial's topic.
+fn preloaded(plan: &Path) -> Result<u64> {
+    let plan: Value = serde_json::from_slice(&fs::read(plan)?)?;
+    let records = plan.pointer("/trials/1/topic/preload/records");
+    records
+        .and_then(Value::as_u64)
+        .context("the plan has no preload")
+}
+
+/// Checks that no topic of a run is on the cluster.
+pub(super) fn nothing_left(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
+    let left = of_runs(log, tools)?;
+    ensure!(left.is_empty(), "left behind: {}", left.join(" "));
+    Ok("none left".to_owned())
+}
+
+fn of_runs(log: &mut Transcript, tools: &Tools<'_>) -> Result<Vec<String>> {
+    let said = log.run(tools.call(Tool::TOPICS, &["--list"])?)?.stdout;
+    let names = said
+        .lines()
+        .map(str::trim)
+        .filter(|name| name.starts_with(PREFIX));
+    Ok(names.map(str::to_owned).collect())
+}
+
+/// Deletes what a killed run, or one with `--keep`, has left.
+pub(super) fn delete_left(log: &mut Transcript, tools: &Tools<'_>) -> Result<()> {
+    if !of_runs(log, tools)?.is_empty() {
+        log.run(tools.delete(&format!("{PREFIX}.*"))?)?;
+    }
+    Ok(())
+}
+
+/// Not kgauge but Kafka's own tool counts, so the topic is kept until it has.
+fn kept(log: &mut Transcript, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -> Result<String> {
+    let out = kgauge.folder.join("kept");
+    let out = out.to_str().context("the folder's name is not UTF-8")?;
+    let scenario = [
+        "--only",
+        "single-producer",
+        "--repeat",
+        "1",
+        "--quick",
+        "--keep",
+    ];
+    let call = ["run", "linkedin-2014", "--json", "--target", &tools.servers];
+    let call = [&call[..], &scenario, &["--out", out]].concat();
+    let printed = log.run(kgauge.call(&call))?.stdout;
+    let summary: Value = serde_json::from_str(&printed).context("--json printed no JSON")?;
+    let counts = counts(&summary)?;
+    let acked: u64 = counts.iter().map(|trial| trial.acked).sum();
+
+    let topics = format!("{PREFIX}.*");
+    let said = log
+        .run(tools.call(Tool::OFFSETS, &["--topic", &topics])?)?
+        .stdout;
+    let ends = output::end_offsets(&said);
+    let counted: u64 = ends.values().sum();
+    delete_left(log, tools)?;
+    ensure!(
+        acked > 0 && acked == counted,
+        "{acked} acked, Kafka counts {counted}"
+    );
+    Ok(format!("{acked} acked, {counted} counted"))
+}

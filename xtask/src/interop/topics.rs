@@ -1,0 +1,82 @@
+//! Checks: kafka-topics and kafka-configs.
+
+use anyhow::{Result, ensure};
+
+use super::checks::{Checks, Transcript};
+use crate::kafka::{Tool, Tools, output};
+
+/// The topic of the checks here and of the performance tools.
+pub(super) const TOPIC: &str = "interop";
+/// How many partitions it has in the end.
+pub(super) const PARTITIONS: u32 = 6;
+
+const PARTITIONS_FIRST: u32 = 3;
+const CLIENT: &str = "kafka-topics";
+
+pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
+    checks.check(CLIENT, "create", |log| {
+        let said = log.run(tools.create(TOPIC, PARTITIONS_FIRST)?)?.stdout;
+        ensure!(
+            said.contains("Created topic interop."),
+            "it does not say so"
+        );
+        Ok(format!("{PARTITIONS_FIRST} partitions"))
+    })?;
+    checks.check(CLIENT, "list", |log| {
+        let said = log.run(tools.call(Tool::TOPICS, &["--list"])?)?.stdout;
+        ensure!(said.lines().any(|line| line == TOPIC), "{TOPIC} is missing");
+        Ok("the new topic".to_owned())
+    })?;
+    checks.check(CLIENT, "describe", |log| {
+        describe(log, tools, PARTITIONS_FIRST)
+    })?;
+    configs(checks, tools)?;
+    checks.check(CLIENT, "alter partitions", |log| {
+        let more = PARTITIONS.to_string();
+        let arguments = ["--alter", "--topic", TOPIC, "--partitions", &more];
+        log.run(tools.call(Tool::TOPICS, &arguments)?)?;
+        describe(log, tools, PARTITIONS)
+    })?;
+    Ok(())
+}
+
+fn configs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
+    const SETTING: &str = "retention.ms=3600000";
+    let entity = ["--entity-type", "topics", "--entity-name", TOPIC];
+    checks.check("kafka-configs", "alter", |log| {
+        let arguments = [&["--alter", "--add-config", SETTING][..], &entity].concat();
+        let said = log.run(tools.call(Tool::CONFIGS, &arguments)?)?.stdout;
+        ensure!(said.contains("Completed updating"), "it does not say so");
+        Ok(SETTING.to_owned())
+    })?;
+    checks.check("kafka-configs", "describe", |log| {
+        let arguments = [&["--describe"][..], &entity].concat();
+        let said = log.run(tools.call(Tool::CONFIGS, &arguments)?)?.stdout;
+        ensure!(said.contains(SETTING), "{SETTING} is not there");
+        Ok(SETTING.to_owned())
+    })?;
+    Ok(())
+}
+
+fn describe(log: &mut Transcript, tools: &Tools<'_>, expected: u32) -> Result<String> {
+    let arguments = ["--describe", "--topic", TOPIC];
+    let said = log.run(tools.call(Tool::TOPICS, &arguments)?)?.stdout;
+    let (count, led) = output::partitions(&said)?;
+    ensure!(
+        (count, led) == (expected, expected),
+        "{count} partitions, {led} with a leader, not {expected}"
+    );
+    Ok(format!("{count} partitions, all with a leader"))
+}
+
+/// The last check on a cluster: a topic of another check goes.
+pub(super) fn delete(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
+    checks.check(CLIENT, "delete", |log| {
+        let topic = super::console::TOPIC;
+        log.run(tools.delete(topic)?)?;
+        let said = log.run(tools.call(Tool::TOPICS, &["--list"])?)?.stdout;
+        ensure!(!said.lines().any(|line| line == topic), "{topic} is there");
+        Ok("the topic is gone".to_owned())
+    })?;
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! Reads what Kafka's tools print. Figures are taken by the names beside them, not by position.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, ensure};
+
+/// The last line of `kafka-producer-perf-test`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Sent {
+    /// Records acked.
+    pub(crate) records: u64,
+    /// Over all of its run.
+    pub(crate) records_per_s: f64,
+}
+
+/// `1000000 records sent, 487329.4 records/sec (46.48 MB/sec), ... 3 ms 50th, ...`; the lines on the
+/// way there look the same but for the percentiles.
+pub(crate) fn sent(stdout: &str) -> Result<Sent> {
+    let read = |line: &str| {
+        let (records, rest) = line.split_once(" records sent, ")?;
+        let (rate, rest) = rest.split_once(" records/sec")?;
+        rest.contains(" 50th").then_some(Sent {
+            records: records.trim().parse().ok()?,
+            records_per_s: rate.trim().parse().ok()?,
+        })
+    };
+    let last = stdout.lines().rev().find_map(read);
+    last.context("no closing line of kafka-producer-perf-test")
+}
+
+/// What `kafka-consumer-perf-test` read: a column of its last line, named in its first.
+pub(crate) fn consumed(stdout: &str) -> Result<u64> {
+    const COLUMN: &str = "data.consumed.in.nMsg";
+    let cells = |line: &str| -> Vec<String> {
+        line.split(',').map(|cell| cell.trim().to_owned()).collect()
+    };
+    let mut lines = stdout.lines().filter(|line| line.contains(", "));
+    let is_head = |line: &&str| line.contains(COLUMN);
+    let head = lines
+        .find(is_head)
+        .context("no head of kafka-consumer-perf-test")?;
+    let column = cells(head).iter().position(|cell| cell == COLUMN);
+    let row = cells(lines.next_back().context("no line below the head")?);
+    let cell = column
+        .and_then(|column| row.get(column))
+        .context("the line is too short")?;
+    cell.parse()
+        .with_context(|| format!("{cell:?} is no number"))
+}
+
+/// `kafka-get-offsets`: `topic:partition:offset` a line. Topics have no colon in their names.
+pub(crate) fn end_offsets(stdout: &str) -> BTreeMap<(String, u32), u64> {
+    let read = |line: &str| {
+        let mut parts = line.trim().split(':');
+        let (topic, partition, offset) = (parts.next()?, parts.next()?, parts.next()?);
+        let key = (topic.to_owned(), partition.parse().ok()?);
+        Some((key, offset.parse().ok()?))
+    };
+    stdout.lines().filter_map(read).collect()
+}
+
+/// A group's standing in all of its partitions together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Partitions with a committed offset.
+    pub(crate) partitions: u32,
+    /// Sum of the committed offsets.
+    pub(crate) committed: u64,
+    /// Sum of the lags.
+    pub(crate) lag: u64,
+}
+
+/// `kafka-consumer-groups --describe`: columns named in the head, `-` for what is not known.
+pub(crate) fn standing(stdout: &str, group: &str) -> Result<Standing> {
+    let words =
+        |line: &str| -> Vec<String> { line.split_whitespace().map(str::to_owned).collect() };
+    let mut lines = stdout.lines().map(words);
+    let head = lines.find(|cells| cells.first().is_some_and(|cell| cell == "GROUP"));
+    let head = head.context("no head of kafka-consumer-groups")?;
+    let column = |name: &str| {
+        let at = head.iter().position(|cell| cell == name);
+        at.with_context(|| format!("no column {name}"))
+    };
+    let (committed, lag) = (column("CURRENT-OFFSET")?, column("LAG")?);
+    let mut standing = Standing::default();
+    for cells in lines.filter(|cells| cells.first().is_some_and(|cell| cell == group)) {
+        let number = |at: usize| {
+            let cell = cells.get(at).context("the line is too short")?;
+            cell.parse::<u64>()
+                .with_context(|| format!("{cell:?} is no number"))
+        };
+        standing.partitions += 1;
+        standing.committed += number(committed)?;
+        standing.lag += number(lag)?;
+    }
+    ensure!(standing.partitions > 0, "no line of group {group}");
+    Ok(standing)
+}
+
+/// `kafka-topics --describe`: partitions by its first line, and those of them with a leader.
+pub(crate) fn partitions(stdout: &str) -> Result<(u32, u32)> {
+    let after = |name: &str, line: &str| {
+        let (_, rest) = line.split_once(name)?;
+        rest.split_whitespace().next().map(str::to_owned)
+    };
+    let count = stdout
+        .lines()
+        .find_map(|line| after("PartitionCount:", line));
+    let count = count.context("no PartitionCount")?;
+    let leaders = stdout.lines().filter_map(|line| after("\tLeader:", line));
+    let led = leaders
+        .filter(|leader| leader.parse::<u32>().is_ok())
+        .count();
+    Ok((count.parse()?, u32::try_from(led)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_closing_line_of_the_producer_tool_is_read_not_one_on_the_way() {
+        let text = "\
+250001 records sent, 50000.2 records/sec (4.77 MB/sec), 12.0 ms avg latency, 310.0 ms max latency.
+1000000 records sent, 487329.434698 records/sec (46.48 MB/sec), 5.61 ms avg latency, 310.00 ms max \
+latency, 3 ms 50th, 20 ms 95th, 41 ms 99th, 52 ms 99.9th.
+";
+        let expected = Sent {
+            records: 1_000_000,
+            records_per_s: 487_329.434_698,
+        };
+        assert_eq!(sent(text).unwrap(), expected);
+        let on_the_way = text.lines().next().unwrap();
+        assert!(sent(on_the_way).is_err());
+    }
+
+    #[test]
+    fn the_consumer_tools_count_is_found_by_its_column() {
+        let text = "\
+start.time, end.time, data.consumed.in.MB, MB.sec, data.consumed.in.nMsg, nMsg.sec
+2026-11-20 10:00:00:000, 2026-11-20 10:00:02:000, 95.3674, 47.6837, 1000000, 500000.0000
+";
+        assert_eq!(consumed(text).unwrap(), 1_000_000);
+        assert!(consumed(text.lines().next().unwrap()).is_err());
+        assert!(consumed("").is_err());
+    }
+
+    #[test]
+    fn end_offsets_are_read_and_other_lines_are_not() {
+        let offsets = end_offsets("a warning\nt:0:10\nt:1:5\nu:0:\n");
+        let expected = [(("t".to_owned(), 0), 10), (("t".to_owned(), 1), 5)];
+        assert_eq!(offsets, BTreeMap::from(expected));
+    }
+
+    #[test]
+    fn a_groups_lags_add_up_and_an_unknown_one_is_an_error() {
+        let text = "
+GROUP  TOPIC  PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG  CONSUMER-ID  HOST  CLIENT-ID
+g      t      0          10              12              2    -            -     -
+g      t      1          5               5               0    -            -     -
+";
+        let expected = Standing {
+            partitions: 2,
+            committed: 15,
+            lag: 2,
+        };
+        assert_eq!(standing(text, "g").unwrap(), expected);
+        assert!(standing(text, "h").is_err());
+        assert!(standing(&text.replace("10 ", "-  "), "g").is_err());
+    }
+
+    #[test]
+    fn partitions_without_leader_are_told_apart() {
+        let text = "\
+Topic: t\tTopicId: x\tPartitionCount: 2\tReplicationFactor: 1\tConfigs: \n\
+\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1
+\tTopic: t\tPartition: 1\tLeader: none\tReplicas: 1\tIsr: \n";
+        assert_eq!(partitions(text).unwrap(), (2, 1));
+    }
+}

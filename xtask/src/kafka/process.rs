@@ -1,0 +1,188 @@
+//! Child processes: run to their end within a time, or kept behind a handle that stops them.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::stop;
+
+/// How often something that is waited for is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How long a process may take to end after SIGTERM.
+const END_MAX: Duration = Duration::from_secs(15);
+
+/// Looks until there is something to see, the time is over (none) or the user wants to stop (error).
+pub(crate) fn poll<T>(
+    time_max: Duration,
+    mut look: impl FnMut() -> Result<Option<T>>,
+) -> Result<Option<T>> {
+    let start = Instant::now();
+    loop {
+        stop::check()?;
+        if let Some(seen) = look()? {
+            return Ok(Some(seen));
+        }
+        if start.elapsed() >= time_max {
+            return Ok(None);
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// A child process. Dropping it ends it: SIGTERM first, SIGKILL when that does not help.
+#[derive(Debug)]
+pub(crate) struct Running {
+    name: String,
+    child: RefCell<Child>,
+}
+
+impl Running {
+    /// Starts `command`; `name` is what messages call it.
+    pub(crate) fn start(name: &str, command: &mut Command) -> Result<Running> {
+        let child = command
+            .spawn()
+            .with_context(|| format!("{name} could not be started"))?;
+        Ok(Running {
+            name: name.to_owned(),
+            child: RefCell::new(child),
+        })
+    }
+
+    /// How it ended; none while it runs.
+    pub(crate) fn ended(&self) -> Result<Option<ExitStatus>> {
+        let ended = self.child.borrow_mut().try_wait();
+        ended.with_context(|| format!("{} cannot be waited for", self.name))
+    }
+
+    /// Waits for its end; none when it still runs after `time_max`.
+    pub(crate) fn wait(&self, time_max: Duration) -> Result<Option<ExitStatus>> {
+        poll(time_max, || self.ended())
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) -> Result<()> {
+        if let Some(status) = self.ended()? {
+            bail!("{} has ended already: {status}", self.name);
+        }
+        let pid = Pid::from_child(&self.child.borrow());
+        kill_process(pid, signal).with_context(|| format!("{} takes no signal", self.name))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !matches!(self.ended(), Ok(None)) {
+            return;
+        }
+        let _ = self.signal(Signal::TERM);
+        let start = Instant::now();
+        // Not `poll`: a user who wants to stop must not cut this short.
+        while start.elapsed() < END_MAX && matches!(self.ended(), Ok(None)) {
+            std::thread::sleep(LOOK);
+        }
+        let mut child = self.child.borrow_mut();
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+/// A command that is to run to its end.
+#[derive(Debug)]
+pub(crate) struct Job {
+    /// What was asked for, as messages show it.
+    pub(crate) words: String,
+    /// What is run; its streams are taken care of.
+    pub(crate) command: Command,
+    /// Its standard input; empty when there is none.
+    pub(crate) input: Option<File>,
+    /// It is ended when it takes longer.
+    pub(crate) time_max: Duration,
+}
+
+impl Job {
+    /// A command without input, named by `words`.
+    pub(crate) fn new(words: String, command: Command, time_max: Duration) -> Job {
+        Job {
+            words,
+            command,
+            input: None,
+            time_max,
+        }
+    }
+
+    /// The same with text on its standard input.
+    pub(crate) fn with_input(mut self, text: &str) -> Result<Job> {
+        let mut file = tempfile::tempfile()?;
+        std::io::Write::write_all(&mut file, text.as_bytes())?;
+        file.rewind()?;
+        self.input = Some(file);
+        Ok(self)
+    }
+
+    /// Runs it. A bad exit status or a timeout is no error here; see [`Finished::success`].
+    pub(crate) fn run(mut self) -> Result<Finished> {
+        // Files, not pipes: nobody need read while it runs, and none of it is lost.
+        let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
+        let input = self.input.map_or_else(Stdio::null, Stdio::from);
+        self.command
+            .stdin(input)
+            .stdout(stdout.try_clone()?)
+            .stderr(stderr.try_clone()?);
+        let start = Instant::now();
+        let running = Running::start(&self.words, &mut self.command)?;
+        let status = running.wait(self.time_max)?;
+        let took = start.elapsed();
+        drop(running);
+        Ok(Finished {
+            words: self.words,
+            status,
+            took,
+            stdout: text(&mut stdout)?,
+            stderr: text(&mut stderr)?,
+        })
+    }
+}
+
+fn text(file: &mut File) -> Result<String> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A command that has ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// What was asked for.
+    pub(crate) words: String,
+    /// How it ended; none when its time was over.
+    pub(crate) status: Option<ExitStatus>,
+    /// From start to end.
+    pub(crate) took: Duration,
+    /// All that it wrote there.
+    pub(crate) stdout: String,
+    /// All that it wrote there.
+    pub(crate) stderr: String,
+}
+
+impl Finished {
+    /// Itself when it ended with status 0.
+    pub(crate) fn success(self) -> Result<Finished> {
+        self.ended_with(0)
+    }
+
+    /// Itself when it ended with this exit status.
+    pub(crate) fn ended_with(self, code: i32) -> Result<Finished> {
+        match self.status {
+            Some(status) if status.code() == Some(code) => Ok(self),
+            Some(status) => bail!("{} ended with {status}, not {code}", self.words),
+            None => bail!("{} did not end within {:?}", self.words, self.took),
+        }
+    }
+}

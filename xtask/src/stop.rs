@@ -1,0 +1,31 @@
+//! Ctrl-C and SIGTERM end a command by an error, so that everything it has started is stopped and
+//! its temporary folders are removed on the way out.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use anyhow::{Result, ensure};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+static WANTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Starts to listen. A second signal ends the process on the spot.
+pub(crate) fn listen() -> Result<()> {
+    let wanted = WANTED.get_or_init(Arc::default);
+    for signal in [SIGINT, SIGTERM] {
+        // The order matters: at the first signal the flag is not up yet.
+        flag::register_conditional_shutdown(signal, 130, Arc::clone(wanted))?;
+        flag::register(signal, Arc::clone(wanted))?;
+    }
+    Ok(())
+}
+
+/// An error once the user has asked to stop.
+pub(crate) fn check() -> Result<()> {
+    let wanted = WANTED
+        .get()
+        .is_some_and(|wanted| wanted.load(Ordering::Relaxed));
+    ensure!(!wanted, "stopped by a signal");
+    Ok(())
+}
