@@ -251,25 +251,18 @@ impl Bench {
         acks: i16,
         batch: &[u8],
     ) -> Option<PartitionProduceResponse<'static>> {
-        let topic = TopicProduceData {
-            name: Str::Owned(topic.to_owned()),
-            partition_data: vec![PartitionProduceData {
-                index: 0,
-                records: Some(Bytes::Owned(batch.to_vec())),
-            }],
-            ..Default::default()
-        };
-        let request: ProduceRequest<'static> = ProduceRequest {
-            acks,
-            timeout_ms: 1000,
-            topic_data: vec![topic],
-            ..Default::default()
-        };
-        self.send_version(to, 12, &request);
+        self.send_version(to, 12, &produce_request(topic, acks, batch));
         let answer: ProduceResponse<'static> =
             self.answer_version::<ProduceRequest<'static>>(to, 12)?;
         let mut partitions = answer.responses.into_iter().next()?.partition_responses;
         Some(partitions.remove(0))
+    }
+
+    /// Lets a client leave, with all answers that it has not looked at.
+    pub(crate) fn forget(&mut self, connection: ConnectionId) {
+        self.node.closed(connection);
+        self.answers.remove(&connection);
+        self.closed.clear();
     }
 
     /// Sends one batch of so many records and expects it to be taken.
@@ -279,6 +272,25 @@ impl Bench {
         let answer = self.produce(connection, topic, 1, &batch).unwrap();
         assert_eq!(ErrorCode::from_i16(answer.error_code), ErrorCode::None);
         self.node.closed(connection);
+    }
+}
+
+/// A request that appends to partition 0 of a topic.
+pub(crate) fn produce_request(topic: &str, acks: i16, batch: &[u8]) -> ProduceRequest<'static> {
+    let data = PartitionProduceData {
+        index: 0,
+        records: Some(Bytes::Owned(batch.to_vec())),
+    };
+    let topic = TopicProduceData {
+        name: Str::Owned(topic.to_owned()),
+        partition_data: vec![data],
+        ..TopicProduceData::default()
+    };
+    ProduceRequest {
+        acks,
+        timeout_ms: 1000,
+        topic_data: vec![topic],
+        ..Default::default()
     }
 }
 

@@ -4,6 +4,7 @@ mod bench;
 mod faulting;
 mod fetching;
 mod grouping;
+mod mangled;
 mod producing;
 mod serving;
 
