@@ -1,5 +1,7 @@
 //! The house rules that no compiler knows: arrows between rooms, words, sizes, heads, dependencies.
 
+#![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! The program as a user meets it: arguments, exit statuses, files, signals.
 
+#![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 //! `cargo run --release -p kgauge-load --example produce -- HOST:PORT RECORDS VALUE_BYTES BATCH_BYTES
 //! ACKS [RATE]`. `cargo xtask bench` calls it beside Kafka's own tool.
 
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, reason = "an example talks to its user")]
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,5 +1,7 @@
 //! The engine against the embedded cluster: what it says was acked is what the broker counts.
 
+#![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
+
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 

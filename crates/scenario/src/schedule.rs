@@ -41,6 +41,7 @@ impl Stripe {
     }
 
     /// The flow-wide number of this stripe's record `n` (from 0).
+    #[inline]
     pub fn record_number(self, n: u64) -> u64 {
         n.saturating_mul(u64::from(self.count))
             .saturating_add(u64::from(self.index))

@@ -19,7 +19,7 @@ use kgauge_results::{RunRead, Summary};
 use kgauge_scenario::Plan;
 
 use crate::args::Run;
-use crate::exit::{ExitStatus, OrStop, Stop, with_cure};
+use crate::exit::{ExitStatus, OrStop, with_cure};
 use crate::interrupt;
 use crate::place::unix_ms;
 use question::Question;
@@ -67,6 +67,7 @@ fn close(session: Session, ended: &anyhow::Result<Ended>) -> anyhow::Result<()> 
         stopping,
         progress,
         keep,
+        target_pids: _,
     } = session;
     // The user's first signal ends the load, not the cleaning up after it.
     cluster.set_interrupt(stopping.all.clone());
@@ -128,11 +129,4 @@ fn terminal_width() -> usize {
 fn console_size() -> Option<(u16, u16)> {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
     (size.ws_col > 0).then_some((size.ws_row, size.ws_col))
-}
-
-/// Whether an error says that the target failed.
-pub(crate) fn is_target_failure(error: &anyhow::Error) -> bool {
-    error
-        .downcast_ref::<Stop>()
-        .is_some_and(|stop| stop.status == ExitStatus::TargetFailed)
 }

@@ -124,9 +124,7 @@ fn of_study(study: Study, arguments: &Run) -> anyhow::Result<Question> {
             .scenarios
             .retain(|one| arguments.only.iter().any(|name| name == one.name()));
     }
-    for (path, value) in settings(arguments)? {
-        study.set(&path, &value).or_bad_input()?;
-    }
+    study.set_all(&settings(arguments)?).or_bad_input()?;
     let name = study.name.clone();
     Ok(Question::Scenarios {
         study: Some(study.reference()),
@@ -145,10 +143,9 @@ fn changed(
         let words = "--only chooses among the scenarios of a study; this is one scenario";
         return Err(stop(ExitStatus::BadInput, words));
     }
-    for (path, value) in settings(arguments)? {
-        for scenario in &mut scenarios {
-            scenario.set(&path, &value).or_bad_input()?;
-        }
+    let settings = settings(arguments)?;
+    for scenario in &mut scenarios {
+        scenario.set_all(&settings).or_bad_input()?;
     }
     Ok(Question::Scenarios {
         study,

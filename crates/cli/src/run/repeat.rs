@@ -46,64 +46,37 @@ pub(crate) fn repeat(
         .end_offsets(&facts.name)
         .or_target_failed("")?;
     let folder = session.folder.begin_repeat(key).or_failed()?;
-    let setup = LoadSetup {
-        share,
-        topic: &facts.name,
-        client: session.target.config(),
-        sink: &|| folder.sink(),
-        interrupt: &session.stopping.load,
-    };
-    let load = Load::prepare(&setup);
-    let load = prepare_failed(session, load)?;
-
     let started_unix_ms = unix_ms();
-    let clock = Clock::start();
-    session.event(Some((key, 0)), EventKind::RepeatStarted);
-    let sampler = start_sampler(session, key, clock)?;
-    let mut watch = RepeatWatch::new(session, trial, key, &folder);
-    let outcome = load.run(clock, |progress| watch.look(progress));
-    let (trouble, cpu) = (watch.trouble, watch.cpu);
-    let outcome = outcome.or_failed()?;
-    for note in sampler.stop().notes {
-        session.event(
-            Some((key, outcome.end_ns)),
-            EventKind::Warning { text: note },
-        );
-    }
+    let measured = measure(session, trial, share, &facts.name, &folder)?;
+    let outcome = &measured.load;
 
     let ended = if session.stopping.is_wanted() {
         Ended::Interrupted
     } else {
         Ended::Complete
     };
-    let words = match (&trouble, ended) {
-        (Some(trouble), _) => Outcome::Failed {
-            why: trouble.words(),
-        },
-        (None, Ended::Interrupted) => Outcome::Interrupted,
-        (None, Ended::Complete) => Outcome::Complete,
-    };
+    if ended == Ended::Interrupted {
+        // The first signal ends the load; what the brokers have is still worth a question.
+        session.cluster.set_interrupt(session.stopping.all.clone());
+    }
     let after = session.cluster.end_offsets(&facts.name);
+    let end = measured.end(ended);
+    let topic = topic_record(&mut session.cluster, facts, &before, after.as_deref().ok());
     let record = RepeatRecord {
         key,
         started_unix_ms,
-        flows: flow_records(trial, &outcome),
-        topics: vec![topic_record(
-            &mut session.cluster,
-            facts,
-            &before,
-            after.as_deref().ok(),
-        )],
-        cpu: Some(cpu.record(&outcome)),
+        flows: flow_records(trial, outcome),
+        topics: vec![topic],
+        cpu: Some(measured.cpu.record(outcome)),
         replication: (facts.replication_factor == 1).then_some(Replication::NoFollowers),
-        outcome: words.clone(),
+        outcome: end.clone(),
     };
     session.event(
         Some((key, outcome.end_ns)),
-        EventKind::RepeatEnded { outcome: words },
+        EventKind::RepeatEnded { outcome: end },
     );
     let kept = folder.finish(&record);
-    if let Some(trouble) = trouble {
+    if let Some(trouble) = measured.trouble {
         return Err(trouble.into_error());
     }
     kept.or_failed()?;
@@ -111,6 +84,63 @@ pub(crate) fn repeat(
         after.or_target_failed("")?;
     }
     Ok(ended)
+}
+
+/// What a load left behind, and what was seen meanwhile.
+struct Measured {
+    load: LoadOutcome,
+    cpu: ProcessCpu,
+    trouble: Option<Trouble>,
+}
+
+impl Measured {
+    /// How the repeat ended, for its record.
+    fn end(&self, ended: Ended) -> Outcome {
+        match (&self.trouble, ended) {
+            (Some(trouble), _) => Outcome::Failed {
+                why: trouble.words(),
+            },
+            (None, Ended::Interrupted) => Outcome::Interrupted,
+            (None, Ended::Complete) if self.load.broken => Outcome::Failed {
+                why: "a consumer found corrupt records or was refused; see events.jsonl".to_owned(),
+            },
+            (None, Ended::Complete) => Outcome::Complete,
+        }
+    }
+}
+
+/// Connects, runs the load, observes.
+fn measure(
+    session: &mut Session,
+    trial: &Trial,
+    share: &Share,
+    topic: &str,
+    folder: &RepeatFolder,
+) -> anyhow::Result<Measured> {
+    let setup = LoadSetup {
+        share,
+        topic,
+        client: session.target.config(),
+        sink: &|| folder.sink(),
+        interrupt: &session.stopping.load,
+    };
+    let load = prepare_failed(session, Load::prepare(&setup))?;
+    let key = folder.key();
+    let clock = Clock::start();
+    session.event(Some((key, 0)), EventKind::RepeatStarted);
+    let sampler = start_sampler(session, key, clock)?;
+    let mut watch = RepeatWatch::new(session, trial, folder);
+    let outcome = load.run(clock, |progress| watch.look(progress));
+    let (trouble, cpu) = (watch.trouble, watch.cpu);
+    let load = outcome.or_failed()?;
+    for text in sampler.stop().notes {
+        session.event(Some((key, load.end_ns)), EventKind::Warning { text });
+    }
+    if load.incidents_dropped > 0 {
+        let text = format!("{} more incidents are not listed", load.incidents_dropped);
+        session.event(Some((key, load.end_ns)), EventKind::Warning { text });
+    }
+    Ok(Measured { load, cpu, trouble })
 }
 
 /// What ended a load early.
@@ -141,7 +171,6 @@ impl Trouble {
 struct RepeatWatch<'a> {
     session: &'a mut Session,
     trial: &'a Trial,
-    key: RepeatKey,
     folder: &'a RepeatFolder,
     cpu: ProcessCpu,
     trouble: Option<Trouble>,
@@ -150,20 +179,18 @@ struct RepeatWatch<'a> {
 }
 
 impl<'a> RepeatWatch<'a> {
-    fn new(
-        session: &'a mut Session,
-        trial: &'a Trial,
-        key: RepeatKey,
-        folder: &'a RepeatFolder,
-    ) -> Self {
+    fn new(session: &'a mut Session, trial: &'a Trial, folder: &'a RepeatFolder) -> Self {
         let cpu = ProcessCpu {
             generator: CpuTrack::of(Some(std::process::id())),
-            target: CpuTrack::of(session.target_pid()),
+            targets: session
+                .target_pids
+                .iter()
+                .map(|&pid| CpuTrack::of(Some(pid)))
+                .collect(),
         };
         Self {
             session,
             trial,
-            key,
             folder,
             cpu,
             trouble: None,
@@ -174,10 +201,13 @@ impl<'a> RepeatWatch<'a> {
 
     fn look(&mut self, progress: &Progress) {
         self.cpu.generator.look(progress.elapsed_ns);
-        self.cpu.target.look(progress.elapsed_ns);
+        self.cpu
+            .targets
+            .iter_mut()
+            .for_each(|track| track.look(progress.elapsed_ns));
         for incident in &progress.incidents {
             let text = format!("{}: {}", incident.flow, incident.what);
-            let at = Some((self.key, incident.at_ns));
+            let at = Some((self.folder.key(), incident.at_ns));
             self.session
                 .event(at, EventKind::Error { text, code: None });
         }
@@ -243,10 +273,20 @@ impl<'a> RepeatWatch<'a> {
 /// CPU of the processes that take part.
 struct ProcessCpu {
     generator: CpuTrack,
-    target: CpuTrack,
+    targets: Vec<CpuTrack>,
 }
 
 impl ProcessCpu {
+    /// All of the target's processes together; none when one of them cannot be seen.
+    fn targets_between(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
+        let each = self
+            .targets
+            .iter()
+            .map(|track| track.between(start_ns, end_ns));
+        let all = each.sum::<Option<u64>>()?;
+        (!self.targets.is_empty()).then_some(all)
+    }
+
     fn record(&self, outcome: &LoadOutcome) -> Cpu {
         let (start_ns, end_ns) = (outcome.hold_start_ns, outcome.hold_end_ns);
         let threads = &outcome.worker_hold_cpu_ns;
@@ -256,18 +296,19 @@ impl ProcessCpu {
             generator_threads: threads.len() as u32,
             generator_thread_ns_max: threads.iter().copied().max().unwrap_or(0),
             generator_process_ns: self.generator.between(start_ns, end_ns),
-            target_process_ns: self.target.between(start_ns, end_ns),
+            target_process_ns: self.targets_between(start_ns, end_ns),
         }
     }
 }
 
 fn start_sampler(session: &Session, key: RepeatKey, clock: Clock) -> anyhow::Result<Sampler> {
     let targets = session
-        .target_pid()
-        .map(|pid| WatchedProcess { pid, broker: None });
+        .target_pids
+        .iter()
+        .map(|&pid| WatchedProcess { pid, broker: None });
     let evidence = session.folder.evidence();
     Sampler::start(
-        Watch::each_second(key, targets.into_iter().collect()),
+        Watch::each_second(key, targets.collect()),
         move || clock.now_ns(),
         move |seen| evidence.write(seen).map_err(|error| error.to_string()),
     )

@@ -18,6 +18,8 @@ pub(crate) struct Session {
     pub(crate) stopping: Stopping,
     pub(crate) progress: ProgressLine,
     pub(crate) keep: bool,
+    /// The target's processes on this machine.
+    pub(crate) target_pids: Vec<u32>,
 }
 
 impl Session {
@@ -30,10 +32,5 @@ impl Session {
     pub(crate) fn death(&mut self) -> Option<String> {
         let error = self.target.check().err()?;
         Some(crate::exit::with_cure(&error, error.cure()))
-    }
-
-    /// The process that is the target and nothing else, if it is one on this machine.
-    pub(crate) fn target_pid(&self) -> Option<u32> {
-        self.target.pids().first().copied()
     }
 }

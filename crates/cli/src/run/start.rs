@@ -5,7 +5,7 @@ use std::time::Duration;
 use kgauge_results::RunFolder;
 use kgauge_results::run::RunHead;
 use kgauge_scenario::{Plan, Size};
-use kgauge_target::{EmbeddedCommand, EmbeddedSetup, Target, TargetSpec, TopicGuard};
+use kgauge_target::{EmbeddedCommand, EmbeddedSetup, Target, TargetFacts, TargetSpec, TopicGuard};
 
 use super::environment::environment;
 use super::question::Question;
@@ -52,9 +52,10 @@ pub(crate) fn start(
         for (name, text) in question.texts() {
             folder.write_scenario(name, text).or_failed()?;
         }
-        Ok((target, cluster, topics, plan))
+        let pids = target_pids(&target, &facts);
+        Ok((target, cluster, topics, plan, pids))
     })();
-    let (target, cluster, topics, plan) = match started {
+    let (target, cluster, topics, plan, target_pids) = match started {
         Ok(started) => started,
         Err(error) => {
             drop(folder);
@@ -79,9 +80,28 @@ pub(crate) fn start(
             stopping,
             progress,
             keep,
+            target_pids,
         },
         plan,
     ))
+}
+
+/// The target's processes, as far as they run on this machine and can be seen.
+fn target_pids(target: &Target, facts: &TargetFacts) -> Vec<u32> {
+    let own = target.pids();
+    if !own.is_empty() || facts.same_machine != Some(true) {
+        return own;
+    }
+    let ports = facts.brokers.iter().filter_map(|broker| {
+        let (_, port) = broker.address.rsplit_once(':')?;
+        port.parse().ok()
+    });
+    let mut pids: Vec<u32> = ports
+        .filter_map(|port| kgauge_observe::listener_pid(port).ok().flatten())
+        .collect();
+    pids.sort_unstable();
+    pids.dedup();
+    pids
 }
 
 fn start_target(

@@ -21,6 +21,16 @@ const RATIO_CAUTION: f32 = 1.05;
 /// Room for the varints of any record that only has a value.
 const RECORD_OVERHEAD_BYTES_MAX: usize = 32;
 
+/// The offset delta from which on a record's size must be computed anew: the zigzag varint of a delta
+/// grows by a byte at 2^6, 2^13, 2^20 and so on, and with it, perhaps, the varint of the length.
+fn next_longer_delta(records: u32) -> u32 {
+    let mut border = 1 << 6;
+    while border <= records {
+        border <<= 7;
+    }
+    border
+}
+
 impl Producer {
     /// Takes the records that are due.
     pub(super) fn take_records(&mut self, now_ns: u64, recorder: &mut Recorder, clock: &Clock) {
@@ -155,9 +165,12 @@ impl Producer {
         };
         let encoder = &mut self.pool[place].encoder;
         let delta_ms = timestamp_ms - encoder.base_timestamp_ms();
-        let mut appended = 0;
+        let (mut appended, mut record, mut size_changes_at) = (0, 0, encoder.records());
         while appended < wanted {
-            let record = encoder.next_record_bytes(timestamp_ms, None, Some(value_bytes), &[]);
+            if encoder.records() >= size_changes_at {
+                record = encoder.next_record_bytes(timestamp_ms, None, Some(value_bytes), &[]);
+                size_changes_at = next_longer_delta(encoder.records());
+            }
             let has_room = if ratio == 1.0 {
                 encoder.has_room_for(record, batch_bytes_max)
             } else {
@@ -255,5 +268,31 @@ impl Producer {
     /// Whether nothing is to be held back for company any more.
     pub(super) fn is_flushing(&self) -> bool {
         self.phase != Phase::Running || self.blocked_since_ns.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_measured_anew_where_its_delta_gets_longer() {
+        let size = |delta: i32| record_bytes(delta, 0, None, Some(100), &[]);
+        let mut border = next_longer_delta(0);
+        for records in 0..20_000_u32 {
+            if records >= border {
+                assert!(
+                    size(records as i32) > size(records as i32 - 1),
+                    "at {records}"
+                );
+                border = next_longer_delta(records);
+            } else if records > 0 {
+                assert_eq!(
+                    size(records as i32),
+                    size(records as i32 - 1),
+                    "at {records}"
+                );
+            }
+        }
     }
 }

@@ -81,6 +81,9 @@ pub(crate) struct Published {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PublishedWord {
     Agrees,
+    /// Not near, but the repeats differ so much that it is no contradiction.
+    WithinSpread,
+    Undecided,
     Higher,
     Lower,
     NotComparable,
@@ -92,6 +95,8 @@ impl PublishedWord {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Agrees => "agrees",
+            Self::WithinSpread => "within spread",
+            Self::Undecided => "undecided",
             Self::Higher => "higher",
             Self::Lower => "lower",
             Self::NotComparable => "not comparable",

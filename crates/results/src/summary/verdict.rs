@@ -78,6 +78,8 @@ pub struct PublishedComparison {
 pub enum PublishedWord {
     /// It lies in our interval, or within 10 %.
     Agrees,
+    /// It lies in our interval, but the interval is so wide that this says little.
+    Undecided,
     /// Ours is higher.
     Higher,
     /// Ours is lower.

@@ -93,26 +93,31 @@ impl BatchEncoder {
     }
 
     /// Records appended since the start.
+    #[inline]
     pub fn records(&self) -> u32 {
         self.records as u32
     }
 
     /// Nothing was appended since the start.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.records == 0
     }
 
     /// The timestamp that the batch was started with.
+    #[inline]
     pub fn base_timestamp_ms(&self) -> i64 {
         self.base_timestamp_ms
     }
 
     /// Bytes of the batch so far, header included; after compression those of the compressed batch.
+    #[inline]
     pub fn batch_bytes(&self) -> usize {
         self.end
     }
 
     /// Bytes that a record would add, if it came next.
+    #[inline]
     pub fn next_record_bytes(
         &self,
         timestamp_ms: i64,
@@ -133,6 +138,7 @@ impl BatchEncoder {
     /// Whether `record_bytes` more keep the batch within `batch_bytes_max`.
     ///
     /// As in Kafka's producer the first record always has room, however large it is.
+    #[inline]
     pub fn has_room_for(&self, record_bytes: usize, batch_bytes_max: usize) -> bool {
         self.records == 0 || self.end + record_bytes <= batch_bytes_max
     }

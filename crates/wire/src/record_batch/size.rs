@@ -12,6 +12,7 @@ const RECORD_OVERHEAD_BYTES_MAX: usize =
 ///
 /// `key_bytes` and `value_bytes` are `None` for null. This is the size that Kafka's producer counts
 /// too.
+#[inline]
 pub fn record_bytes(
     offset_delta: i32,
     timestamp_delta: i64,
@@ -43,6 +44,7 @@ pub fn record_bytes_upper_bound(
 }
 
 /// Bytes of a record after its length field.
+#[inline]
 pub(super) fn body_bytes(
     offset_delta: i32,
     timestamp_delta: i64,
@@ -55,6 +57,7 @@ pub(super) fn body_bytes(
 }
 
 /// Bytes of key, value and headers with their lengths.
+#[inline]
 fn payload_bytes(
     key_bytes: Option<usize>,
     value_bytes: Option<usize>,
@@ -68,11 +71,13 @@ fn payload_bytes(
     bytes
 }
 
+#[inline]
 fn nullable_bytes(length: Option<usize>) -> usize {
     length.map_or(1, |length| length_bytes(length) + length)
 }
 
 /// Bytes of a length or count as a signed number.
+#[inline]
 fn length_bytes(length: usize) -> usize {
     unsigned_bytes((length as u64) << 1)
 }

@@ -89,18 +89,20 @@ fn beside_published(flow: &Flow) -> String {
         .published
         .iter()
         .find(|found| found.metric == "throughput");
-    match found.map(|found| (found, found.ratio)) {
-        Some((found, Some(_))) if found.word == PublishedWord::Agrees => {
-            format!(", which agrees with the published {}", found.text)
+    let Some((found, ratio)) = found.and_then(|found| Some((found, found.ratio?))) else {
+        return String::new();
+    };
+    let times = format!(
+        "{} times the published {}",
+        format::short(ratio),
+        found.text
+    );
+    match found.word {
+        PublishedWord::Agrees => format!(", which agrees with the published {}", found.text),
+        PublishedWord::WithinSpread => {
+            format!(", {times}, but the repeats differ too much to tell them apart")
         }
-        Some((found, Some(ratio))) => {
-            format!(
-                ", {} times the published {}",
-                format::short(ratio),
-                found.text
-            )
-        }
-        _ => String::new(),
+        _ => format!(", {times}"),
     }
 }
 

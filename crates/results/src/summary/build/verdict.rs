@@ -15,6 +15,9 @@ use crate::summary::{
 /// Figures within this part of each other agree even without an interval.
 const AGREES_WITHIN: f64 = 0.10;
 
+/// An interval that reaches further than this part of the figure decides nothing by holding a value.
+const WIDE: f64 = 0.25;
+
 /// What figures are judged by.
 pub(super) struct Judged<'a> {
     pub(super) flows: &'a [FlowSummary],
@@ -186,7 +189,12 @@ impl Judged<'_> {
             );
         }
         let inside = interval.is_some_and(|interval| interval.contains(published.value));
-        if inside || (ratio - 1.0).abs() <= AGREES_WITHIN {
+        let near = (ratio - 1.0).abs() <= AGREES_WITHIN;
+        if inside && !near && is_wide(published, ratio, interval) {
+            let why = "Undecided: it lies in our 95 % interval, which is too wide to say more";
+            return (PublishedWord::Undecided, why.to_owned());
+        }
+        if inside || near {
             let how = if inside {
                 "it lies in our 95 % interval"
             } else {
@@ -212,6 +220,12 @@ impl Judged<'_> {
         }
         word
     }
+}
+
+/// Whether the interval reaches further than [`WIDE`] from the figure that it is around.
+fn is_wide(published: &Published, ratio: f64, interval: Option<Interval>) -> bool {
+    let measured = ratio * published.value;
+    interval.is_some_and(|interval| interval.high - measured > WIDE * measured)
 }
 
 /// What the repeats say about a goal that was just held or just missed.
