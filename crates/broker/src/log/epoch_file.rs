@@ -6,10 +6,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::epochs::{EpochStart, LeaderEpochs};
-use super::{LogError, PartitionLog};
-use crate::storage::{Storage, StorageResult, read_whole, replace_file};
+use crate::storage::{Storage, StorageResult, read_whole};
 
-const NAME: &str = "leader-epoch-checkpoint";
+pub(super) const NAME: &str = "leader-epoch-checkpoint";
 
 /// Reads the file. `None` when it is missing or damaged: the epochs then come from the batches.
 pub(super) fn read(storage: &dyn Storage, dir: &Path) -> StorageResult<Option<LeaderEpochs>> {
@@ -38,7 +37,8 @@ fn parse(text: &str) -> Option<LeaderEpochs> {
     LeaderEpochs::from_entries(entries)
 }
 
-fn text(epochs: &LeaderEpochs) -> String {
+/// The text of the file.
+pub(super) fn text(epochs: &LeaderEpochs) -> String {
     let mut text = format!("0\n{}\n", epochs.entries().len());
     for EpochStart {
         epoch,
@@ -49,22 +49,6 @@ fn text(epochs: &LeaderEpochs) -> String {
         let _ = writeln!(text, "{epoch} {start_offset}");
     }
     text
-}
-
-impl PartitionLog {
-    /// Writes the epochs if they changed. The file's name is durable after the folder's next flush.
-    pub(super) fn store_epochs(&mut self) -> Result<(), LogError> {
-        if self.epochs.is_dirty() {
-            replace_file(
-                &*self.storage,
-                &self.dir.join(NAME),
-                text(&self.epochs).as_bytes(),
-            )?;
-            self.epochs.set_stored();
-            self.names_changed += 1;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

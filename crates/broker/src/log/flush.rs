@@ -1,9 +1,8 @@
-//! Making the log durable, remembering how far it is, and closing it.
+//! Making the log durable.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::state_file::{Closed, LogState};
 use super::{LogError, PartitionLog};
 use crate::storage::{Storage, StorageError, StorageFile};
 
@@ -47,7 +46,7 @@ impl FlushJob {
         }
     }
 
-    fn sync(&self) -> Result<(), StorageError> {
+    pub(super) fn sync(&self) -> Result<(), StorageError> {
         self.files.iter().try_for_each(|file| file.sync_data())?;
         self.dirs
             .iter()
@@ -68,7 +67,10 @@ impl PartitionLog {
     /// Prepares a flush of everything appended so far; `None` when all of it is durable.
     pub fn begin_flush(&mut self) -> Result<Option<FlushJob>, LogError> {
         self.alive()?;
-        if self.unflushed_records == 0 && self.recovery_point == self.next_offset {
+        if self.unflushed_records == 0
+            && self.recovery_point == self.next_offset
+            && self.names_flushed == self.names_changed
+        {
             return Ok(None);
         }
         let first = self.segment_index(self.recovery_point);
@@ -135,88 +137,9 @@ impl PartitionLog {
         self.unflushed_records > 0 && (by_time || self.recovery_point < active_base)
     }
 
-    /// Writes down where the log begins and how far it is flushed, so that a recovery has less to
-    /// read. Worth a call every minute or so; does nothing when nothing changed.
-    pub fn checkpoint(&mut self) -> Result<(), LogError> {
-        self.alive()?;
-        // A log that is as it was closed stays marked so.
-        let state = self.state(self.state_stored.closed);
-        if state == self.state_stored && !self.epochs.is_dirty() {
-            return Ok(());
-        }
-        self.write_state(None)
-    }
-
     /// The folder that is to be flushed for the log's own name to be durable. Other logs' names become
     /// durable with it, which does no harm.
     pub(super) fn unflushed_parent(&self) -> Option<&Path> {
         self.dir.parent().filter(|_| self.dir_name_unflushed)
-    }
-
-    fn state(&self, closed: Option<Closed>) -> LogState {
-        LogState {
-            log_start_offset: self.log_start_offset,
-            recovery_point: self.recovery_point,
-            segments: self
-                .segments
-                .iter()
-                .filter_map(|segment| segment.facts)
-                .collect(),
-            closed,
-        }
-    }
-
-    /// Writes the state file and the leader epochs, those that changed.
-    pub(super) fn write_state(&mut self, closed: Option<Closed>) -> Result<(), LogError> {
-        self.store_epochs()?;
-        let state = self.state(closed);
-        if self.state_stored != state {
-            state.write(&*self.storage, &self.dir)?;
-            if let Some(parent) = self.unflushed_parent() {
-                self.storage.sync_dir(parent)?;
-                self.dir_name_unflushed = false;
-            }
-            self.state_stored = state;
-        }
-        Ok(())
-    }
-
-    /// Removes the state file: what is opened next is recovered, and begins with its first segment.
-    pub(super) fn forget_state(&mut self) -> Result<(), LogError> {
-        LogState::remove(&*self.storage, &self.dir)?;
-        self.state_stored = LogState::default();
-        Ok(())
-    }
-
-    /// Flushes everything and notes that the log was closed in order: the next start has nothing to
-    /// recover.
-    pub fn close(mut self) -> Result<(), LogError> {
-        self.flush()?;
-        for index in 0..self.segments.len() {
-            let (place, segment) = self.segment(index);
-            segment.store_indexes(place)?;
-        }
-        if !self.producers.is_empty() {
-            self.write_snapshot()?;
-        }
-        let (end_offset, producers) = (self.next_offset, self.producers.len());
-        let (_, active) = self.active();
-        let (segment_base, segment_bytes) = (active.base_offset, active.bytes);
-        let closed = Closed {
-            end_offset,
-            segment_base,
-            segment_bytes,
-            producers,
-        };
-        // A log in which nothing ever happened needs no file that says so.
-        let untouched = self.segments.len() == 1 && segment_bytes == 0 && segment_base == 0;
-        let closed = (!untouched).then_some(closed);
-        self.write_state(closed)
-    }
-
-    /// Removes the log with all its files.
-    pub fn delete(self) -> Result<(), LogError> {
-        self.storage.remove_dir_all(&self.dir)?;
-        Ok(())
     }
 }

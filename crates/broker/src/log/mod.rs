@@ -27,11 +27,12 @@
 //! | [`PartitionLog::apply_retention`] | timer, some minutes |
 //! | [`PartitionLog::flush_due`], [`PartitionLog::flush`] or [`PartitionLog::begin_flush`] | timer, a second |
 //! | [`PartitionLog::checkpoint`], [`PartitionLog::close_files`] | timer, a minute |
-//! | [`PartitionLog::close`], [`PartitionLog::delete`] | end |
+//! | [`PartitionLog::close`] or [`PartitionLog::begin_close`], [`PartitionLog::delete`] | end |
 //!
 //! Offsets are dense on a leader. Times are milliseconds since 1970 and come from the caller.
 
 mod append;
+mod close;
 mod cold;
 mod config;
 mod epoch_file;
@@ -60,6 +61,7 @@ mod timestamps;
 mod truncate;
 
 pub use append::AppendInfo;
+pub use close::CloseJob;
 pub use config::{Gaps, LogConfig};
 pub use epochs::{EpochEnd, EpochStart, LeaderEpochs};
 pub use error::{AppendError, Corruption, LogError, ReadError};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::facts::SegmentFacts;
-use super::names::{LOG, parse_file};
+use super::names::{LOG, SNAPSHOT, parse_file};
 use super::producers::ProducerStates;
 use super::recent::Recent;
 use super::segment::Segment;
@@ -30,7 +30,10 @@ impl PartitionLog {
         let has_state = state.is_some();
         let known = state.unwrap_or_default();
         let epochs = epoch_file::read(&*storage, dir)?.unwrap_or_default();
-        let segments = find_segments(&*storage, dir, &known.segments, now_ms)?;
+        let Found {
+            segments,
+            snapshots,
+        } = look_into(&*storage, dir, &known.segments, now_ms)?;
         let mut log = Self {
             storage,
             dir: dir.to_path_buf(),
@@ -42,6 +45,7 @@ impl PartitionLog {
             recovery_point: known.recovery_point,
             epochs,
             producers: ProducerStates::default(),
+            snapshots,
             unflushed_records: 0,
             unflushed_since_ms: now_ms,
             names_changed: 1,
@@ -81,6 +85,9 @@ impl PartitionLog {
         // Ten thousand new partitions shall not hold ten thousand files.
         segment.close_files();
         segments.push(segment);
+        if self.remove_all_snapshots()? {
+            self.storage.sync_dir(&self.dir)?;
+        }
         self.next_offset = base_offset;
         self.recovery_point = base_offset;
         self.epochs.clear();
@@ -105,6 +112,9 @@ impl PartitionLog {
         self.next_offset = closed.end_offset;
         self.names_flushed = self.names_changed;
         self.dir_name_unflushed = false;
+        if self.remove_stray_snapshots()? {
+            self.storage.sync_dir(&self.dir)?;
+        }
         if closed.producers > 0 {
             self.rebuild_producers(now_ms)?;
         }
@@ -125,26 +135,43 @@ impl PartitionLog {
     }
 }
 
-/// The segments of a folder, oldest first. What a crash left of files in the making is removed.
-fn find_segments(
+/// What is in a log's folder.
+struct Found {
+    /// Oldest first.
+    segments: Vec<Segment>,
+    /// Lowest first.
+    snapshots: Vec<i64>,
+}
+
+/// Looks into a log's folder. What a crash left of files in the making is removed.
+fn look_into(
     storage: &dyn Storage,
     dir: &Path,
     known: &[SegmentFacts],
     now_ms: i64,
-) -> Result<Vec<Segment>, LogError> {
-    let mut segments = Vec::new();
+) -> Result<Found, LogError> {
+    let (mut segments, mut snapshots) = (Vec::new(), Vec::new());
+    // Twenty digits sort by name as by number.
     for entry in storage.list(dir)? {
         let unfinished = [".tmp", ".deleted", ".cleaned", ".swap"];
         if entry.kind == EntryKind::File && unfinished.iter().any(|end| entry.name.ends_with(end)) {
             storage.remove_file(&dir.join(&entry.name))?;
-        } else if let Some((base_offset, LOG)) = parse_file(&entry.name) {
-            let mut segment = Segment::existing(base_offset, entry.len, now_ms);
-            let index = known.binary_search_by_key(&base_offset, |facts| facts.base_offset);
-            let facts = index.ok().map(|index| known[index]);
-            segment.facts = facts.filter(|facts| facts.bytes == segment.bytes);
-            segments.push(segment);
+            continue;
+        }
+        match parse_file(&entry.name) {
+            Some((base_offset, LOG)) => {
+                let mut segment = Segment::existing(base_offset, entry.len, now_ms);
+                let index = known.binary_search_by_key(&base_offset, |facts| facts.base_offset);
+                let facts = index.ok().map(|index| known[index]);
+                segment.facts = facts.filter(|facts| facts.bytes == segment.bytes);
+                segments.push(segment);
+            }
+            Some((at, SNAPSHOT)) => snapshots.push(at),
+            _ => {}
         }
     }
-    // Twenty digits sort by name as by number.
-    Ok(segments)
+    Ok(Found {
+        segments,
+        snapshots,
+    })
 }

@@ -28,6 +28,8 @@ pub struct PartitionLog {
     pub(super) recovery_point: i64,
     pub(super) epochs: LeaderEpochs,
     pub(super) producers: ProducerStates,
+    /// Offsets of the snapshot files, lowest first.
+    pub(super) snapshots: Vec<i64>,
     /// Records appended since the last flush.
     pub(super) unflushed_records: u64,
     /// When the first of them was appended, ms since 1970.

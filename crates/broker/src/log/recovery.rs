@@ -68,8 +68,7 @@ impl PartitionLog {
     fn flush_cut(&mut self) -> Result<(), LogError> {
         let (place, active) = self.active();
         active.file(place)?.sync_data()?;
-        self.storage.sync_dir(&self.dir)?;
-        self.write_state(None)
+        self.write_state_durably()
     }
 
     /// Removes the segments from an index on; at least one remains.
@@ -85,17 +84,20 @@ impl PartitionLog {
 
     /// Removes the files of a segment, those that exist.
     pub(super) fn remove_segment_files(&mut self, base_offset: i64) -> Result<(), LogError> {
-        self.names_changed += 1;
         for kind in [LOG, OFFSET_INDEX, TIME_INDEX, SNAPSHOT] {
-            match self
-                .storage
-                .remove_file(&file_at(&self.dir, base_offset, kind))
-            {
-                Err(error) if error.is_not_found() => {}
-                removed => removed?,
-            }
+            self.remove_file_if_there(base_offset, kind)?;
         }
+        self.snapshots.retain(|at| *at != base_offset);
         Ok(())
+    }
+
+    /// Removes one of the log's files.
+    pub(super) fn remove_file_if_there(&mut self, at: i64, kind: &str) -> Result<(), LogError> {
+        self.names_changed += 1;
+        match self.storage.remove_file(&file_at(&self.dir, at, kind)) {
+            Err(error) if error.is_not_found() => Ok(()),
+            removed => Ok(removed?),
+        }
     }
 }
 

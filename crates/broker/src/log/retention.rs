@@ -1,5 +1,6 @@
 //! Forgetting old segments, by size and by age.
 
+use super::segment::Segment;
 use super::{LogError, PartitionLog};
 
 /// A segment that retention removed.
@@ -20,6 +21,8 @@ pub enum RemovalReason {
     Age,
     /// The log without it still has `retention.bytes`.
     Size,
+    /// All its records were deleted before: they are below the log's start.
+    BelowStart,
 }
 
 impl PartitionLog {
@@ -32,7 +35,8 @@ impl PartitionLog {
         self.alive()?;
         self.producers
             .expire(now_ms, self.config.producer_id_expiration_ms);
-        let mut removed = self.too_old(now_ms)?;
+        let mut removed = self.below_start();
+        self.too_old(now_ms, &mut removed)?;
         self.too_much(&mut removed);
         if removed.len() == self.segments.len() {
             match self.roll(now_ms) {
@@ -53,13 +57,21 @@ impl PartitionLog {
         }
     }
 
-    /// The oldest segments whose records are all too old. Stops at the first that is kept.
-    fn too_old(&mut self, now_ms: i64) -> Result<Vec<RemovedSegment>, LogError> {
-        let mut removed = Vec::new();
+    /// The oldest segments that end at or below the log's start.
+    fn below_start(&self) -> Vec<RemovedSegment> {
+        let ends_below = |pair: &&[Segment]| pair[1].base_offset <= self.log_start_offset;
+        let below = self.segments.windows(2).take_while(ends_below);
+        below
+            .map(|pair| removal(&pair[0], RemovalReason::BelowStart))
+            .collect()
+    }
+
+    /// Adds the oldest segments whose records are all too old. Stops at the first that is kept.
+    fn too_old(&mut self, now_ms: i64, removed: &mut Vec<RemovedSegment>) -> Result<(), LogError> {
         let Some(retention_ms) = self.config.retention_ms else {
-            return Ok(removed);
+            return Ok(());
         };
-        for index in 0..self.segments.len() {
+        for index in removed.len()..self.segments.len() {
             if !self.is_removable(index) {
                 break;
             }
@@ -71,18 +83,13 @@ impl PartitionLog {
             if now_ms.saturating_sub(newest_ms) <= retention_ms {
                 break;
             }
-            let (base_offset, bytes) = (segment.base_offset, segment.bytes);
-            removed.push(RemovedSegment {
-                base_offset,
-                bytes,
-                reason: RemovalReason::Age,
-            });
+            removed.push(removal(segment, RemovalReason::Age));
             self.note_use(index);
         }
-        Ok(removed)
+        Ok(())
     }
 
-    /// The oldest segments without which the log still has its size.
+    /// Adds the oldest segments without which the log still has its size.
     fn too_much(&self, removed: &mut Vec<RemovedSegment>) {
         let Some(retention_bytes) = self.config.retention_bytes else {
             return;
@@ -95,12 +102,7 @@ impl PartitionLog {
                 break;
             }
             surplus -= segment.bytes;
-            let (base_offset, bytes) = (segment.base_offset, segment.bytes);
-            removed.push(RemovedSegment {
-                base_offset,
-                bytes,
-                reason: RemovalReason::Size,
-            });
+            removed.push(removal(segment, RemovalReason::Size));
         }
     }
 
@@ -111,5 +113,13 @@ impl PartitionLog {
             Some(next) => self.high_watermark >= next.base_offset,
             None => self.segments[index].bytes > 0 && self.high_watermark >= self.next_offset,
         }
+    }
+}
+
+fn removal(segment: &Segment, reason: RemovalReason) -> RemovedSegment {
+    RemovedSegment {
+        base_offset: segment.base_offset,
+        bytes: segment.bytes,
+        reason,
     }
 }

@@ -7,15 +7,12 @@
 //! batch, oldest first: Kafka reads that and keeps the newest, and nothing is forgotten over a
 //! restart.
 
-use std::ops::RangeInclusive;
-use std::path::Path;
-
 use kgauge_wire::record_batch::crc32c;
 
-use super::names::{SNAPSHOT, file_at, parse_file};
+use super::names::{SNAPSHOT, file_at};
 use super::producers::{ProducerBatch, ProducerRow, ProducerStates};
 use super::{LogError, PartitionLog};
-use crate::storage::{OpenMode, Storage, StorageResult, read_whole};
+use crate::storage::{OpenMode, read_whole};
 
 const VERSION: i16 = 1;
 const HEAD_BYTES: usize = 2 + 4 + 4;
@@ -95,45 +92,18 @@ fn take<const N: usize>(bytes: &[u8]) -> Option<([u8; N], &[u8])> {
         .map(|(taken, rest)| (*taken, rest))
 }
 
-/// Offsets of the snapshot files in a folder, lowest first.
-pub(super) fn offsets(storage: &dyn Storage, dir: &Path) -> StorageResult<Vec<i64>> {
-    let entries = storage.list(dir)?;
-    let mut offsets: Vec<i64> = entries
-        .iter()
-        .filter_map(|entry| parse_file(&entry.name))
-        .filter_map(|(offset, kind)| (kind == SNAPSHOT).then_some(offset))
-        .collect();
-    offsets.sort_unstable();
-    Ok(offsets)
-}
-
-/// The newest good snapshot of a range of offsets, with its own offset.
-pub(super) fn newest_in(
-    storage: &dyn Storage,
-    dir: &Path,
-    range: RangeInclusive<i64>,
-) -> StorageResult<Option<(i64, ProducerStates)>> {
-    for at in offsets(storage, dir)?
-        .into_iter()
-        .rev()
-        .filter(|at| range.contains(at))
-    {
-        let bytes = read_whole(storage, &file_at(dir, at, SNAPSHOT))?;
-        if let Some(states) = bytes.and_then(|bytes| decode(&bytes)) {
-            return Ok(Some((at, states)));
-        }
-    }
-    Ok(None)
-}
-
 impl PartitionLog {
-    /// Writes the producers' states as they are at the log's end. It is made durable with the
-    /// segment that ends there.
+    /// Writes the producers' states as they are at the log's end. Not flushed: if a crash takes it,
+    /// an older one and more batches tell the same.
     pub(super) fn write_snapshot(&mut self) -> Result<(), LogError> {
-        let path = file_at(&self.dir, self.next_offset, SNAPSHOT);
+        let at = self.next_offset;
+        if let Err(index) = self.snapshots.binary_search(&at) {
+            self.snapshots.insert(index, at);
+        }
+        self.names_changed += 1;
+        let path = file_at(&self.dir, at, SNAPSHOT);
         let file = self.storage.open(&path, OpenMode::CreateOrTruncate)?;
         file.write_at(&encode(&self.producers), 0)?;
-        self.names_changed += 1;
         Ok(())
     }
 
@@ -141,41 +111,59 @@ impl PartitionLog {
     /// for the newest. True when there were any: the folder should be flushed, for a snapshot that a
     /// crash brings back would be of another history.
     pub(super) fn remove_stray_snapshots(&mut self) -> Result<bool, LogError> {
-        let offsets = offsets(&*self.storage, &self.dir)?;
         let end = self.next_offset;
-        let newest = offsets.iter().copied().rfind(|at| *at <= end);
-        let is_stray = |at: i64| {
-            let index = self
-                .segments
-                .binary_search_by_key(&at, |segment| segment.base_offset);
-            at > end || (index.is_err() && Some(at) != newest)
-        };
-        let strays: Vec<i64> = offsets.into_iter().filter(|at| is_stray(*at)).collect();
-        self.remove_snapshots(&strays)?;
-        Ok(!strays.is_empty())
+        let newest = self.snapshots.iter().copied().rfind(|at| *at <= end);
+        let bases: Vec<i64> = self
+            .segments
+            .iter()
+            .map(|segment| segment.base_offset)
+            .collect();
+        let needed = |at: i64| bases.binary_search(&at).is_ok() || Some(at) == newest;
+        self.remove_snapshots(|at| at > end || !needed(at))
     }
 
-    /// Removes all snapshots.
-    pub(super) fn remove_all_snapshots(&mut self) -> Result<(), LogError> {
-        let offsets = offsets(&*self.storage, &self.dir)?;
-        self.remove_snapshots(&offsets)
+    /// Removes all snapshots. True when there were any.
+    pub(super) fn remove_all_snapshots(&mut self) -> Result<bool, LogError> {
+        self.remove_snapshots(|_| true)
     }
 
-    fn remove_snapshots(&mut self, offsets: &[i64]) -> Result<(), LogError> {
-        for at in offsets {
-            self.storage
-                .remove_file(&file_at(&self.dir, *at, SNAPSHOT))?;
-            self.names_changed += 1;
+    fn remove_snapshots(&mut self, goes: impl Fn(i64) -> bool) -> Result<bool, LogError> {
+        let before = self.snapshots.len();
+        let mut kept = Vec::new();
+        for at in std::mem::take(&mut self.snapshots) {
+            if goes(at) {
+                self.remove_file_if_there(at, SNAPSHOT)?;
+            } else {
+                kept.push(at);
+            }
         }
-        Ok(())
+        self.snapshots = kept;
+        Ok(self.snapshots.len() < before)
+    }
+
+    /// The newest good snapshot of the log, with its offset. One from before the first segment is of
+    /// another history.
+    fn newest_snapshot(&self) -> Result<Option<(i64, ProducerStates)>, LogError> {
+        let range = self.segments[0].base_offset..=self.next_offset;
+        for at in self
+            .snapshots
+            .iter()
+            .copied()
+            .rev()
+            .filter(|at| range.contains(at))
+        {
+            let bytes = read_whole(&*self.storage, &file_at(&self.dir, at, SNAPSHOT))?;
+            if let Some(states) = bytes.and_then(|bytes| decode(&bytes)) {
+                return Ok(Some((at, states)));
+            }
+        }
+        Ok(None)
     }
 
     /// Makes the producers' states those of the log's end: from the newest snapshot and the batches
     /// after it.
     pub(super) fn rebuild_producers(&mut self, now_ms: i64) -> Result<(), LogError> {
-        // A snapshot from before the first segment is of another history.
-        let range = self.segments[0].base_offset..=self.next_offset;
-        let snapshot = newest_in(&*self.storage, &self.dir, range)?;
+        let snapshot = self.newest_snapshot()?;
         let (from, states) =
             snapshot.unwrap_or((self.segments[0].base_offset, ProducerStates::default()));
         self.producers = states;

@@ -49,10 +49,9 @@ impl LogState {
         Ok(bytes.and_then(|bytes| Self::parse(&bytes)))
     }
 
-    /// Replaces the file; durable when this returns.
+    /// Replaces the file. Which of the two a crash leaves is settled by the folder's next flush.
     pub(super) fn write(&self, storage: &dyn Storage, dir: &Path) -> StorageResult<()> {
-        replace_file(storage, &dir.join(NAME), self.text().as_bytes())?;
-        storage.sync_dir(dir)
+        replace_file(storage, &dir.join(NAME), self.text().as_bytes())
     }
 
     /// Removes the file, for good when this returns.

@@ -48,7 +48,7 @@ impl PartitionLog {
         self.recent.clear();
         self.recovery_point = self.recovery_point.min(end_offset);
         self.epochs.truncate_from_end(end_offset);
-        self.write_state(None)?;
+        self.write_state_durably()?;
         self.drop_segments_from(index + 1)?;
         let (place, segment) = self.segment(index);
         segment.cut(place, position)?;
@@ -80,7 +80,7 @@ impl PartitionLog {
         self.recovery_point = offset;
         self.epochs.clear();
         self.producers = ProducerStates::default();
-        self.write_state(None)?;
+        self.write_state_durably()?;
         while let Some(segment) = self.segments.last() {
             let base_offset = segment.base_offset;
             self.remove_segment_files(base_offset)?;
@@ -122,12 +122,12 @@ impl PartitionLog {
         self.high_watermark = self.high_watermark.max(self.log_start_offset);
         self.recovery_point = self.recovery_point.max(self.log_start_offset);
         self.epochs.truncate_from_start(self.log_start_offset);
-        match self.write_state(None) {
+        match self.write_state_durably() {
             Err(error) if error.is_disk_full() => {
                 let removed = self.remove_segments_below_start();
                 self.fatal(removed)?;
                 self.storage.sync_dir(&self.dir)?;
-                let retried = self.write_state(None);
+                let retried = self.write_state_durably();
                 if retried.is_err() {
                     // Opening must not take the segments that went for lost ones.
                     let forgotten = self.forget_state();
