@@ -312,8 +312,8 @@ impl ClusterHandle {
         &self.failures
     }
 
-    /// Stops in order: every log is flushed and closed, so that the next start has nothing to recover.
-    /// Gives the first failure of the cluster's life.
+    /// Stops in order: every log is flushed and closed, so that the next start has nothing to
+    /// recover. Gives the first failure of the cluster's life.
     pub fn stop(mut self) -> Result<(), ClusterFailure> {
         self.end();
         match self.failures().first() {

@@ -1,7 +1,7 @@
 //! The instrument: what a cluster can be told to do wrong, by node and API, while it runs.
 //!
-//! Delays and stalls are kept by the node's timers, to the millisecond. They hold single requests back,
-//! not the node: other requests go on.
+//! Delays and stalls are kept by the node's timers, to some tens of microseconds on an idle machine.
+//! They hold single requests back, not the node: other requests go on.
 
 use std::time::Duration;
 
@@ -26,8 +26,8 @@ pub enum FaultAction {
     Delay(Duration),
     /// It is held until so much time has passed since the fault was set, then served.
     Stall(Duration),
-    /// It is not carried out and answered with this error, in every partition, topic or group that it
-    /// names. Not possible for the APIs in [`CANNOT_FAIL`].
+    /// It is not carried out and answered with this error, in every partition, topic or group that
+    /// it names. Not possible for the APIs in [`CANNOT_FAIL`].
     Fail(ErrorCode),
     /// Its connection is closed and it is not carried out.
     CloseBefore,

@@ -1,10 +1,10 @@
-//! The embedded cluster: N Kafka nodes in one process, for load tests without installation, for every
-//! test of ours, and as the instrument that proves our measurements.
+//! The embedded cluster: N Kafka nodes in one process, for load tests without installation, for
+//! every test of ours, and as the instrument that proves our measurements.
 //!
 //! Goals
 //!
-//! * Any Kafka client works: Kafka's protocol in the versions that today's clients speak, Kafka's error
-//!   codes and words, Kafka's files on disk.
+//! * Any Kafka client works: Kafka's protocol in the versions that today's clients speak, Kafka's
+//!   error codes and words, Kafka's files on disk.
 //! * Exact: offsets dense, what was acknowledged is there, what cannot be done is refused in words.
 //! * Cheap: a node shows the ceiling of who loads it. Batches are checked where they were received,
 //!   written once, and sent from the page cache.
@@ -12,7 +12,7 @@
 //!   [`controller`].
 //! * An instrument: [`fault`] delays, fails, stalls or drops what a test wants.
 //!
-//! Not goals
+//! Non-goals
 //!
 //! * It is not Apache Kafka, and its figures are never Kafka's. Whoever prints them says so.
 //! * No production: one process is no cluster that survives its machine.
@@ -20,18 +20,18 @@
 //!
 //! Where to start
 //!
-//! * To use it: [`Cluster::start`] with a [`ClusterConfig`], then [`ClusterHandle::bootstrap_servers`].
+//! * To use it: [`Cluster::start`] with a [`ClusterConfig`], then
+//!   [`ClusterHandle::bootstrap_servers`].
 //! * To read it: [`handlers`] has a file for each API. A request comes from `server` to
-//!   [`node::Node::request`], through the table in [`handlers`], to a [`log::PartitionLog`] or to a group,
-//!   and back as a [`node::Response`]. What concerns all nodes goes by way of the
+//!   [`node::Node::request`], through the table in [`handlers`], to a [`log::PartitionLog`] or to a
+//!   group, and back as a [`node::Response`]. What concerns all nodes goes by way of the
 //!   [`controller::Controller`], which publishes [`image::ClusterImage`]s.
 //!
 //! ```no_run
 //! use kgauge_broker::{Cluster, ClusterConfig};
 //!
-//! let config = ClusterConfig::new("/tmp/cluster").with_nodes(3).with_setting("num.partitions", "6");
-//! let cluster = Cluster::start(config)?;
-//! let clients_take = cluster.bootstrap_servers();
+//! let config = ClusterConfig::new("/tmp/cluster").with_nodes(3).with_setting("num.partitions",
+//! "6"); let cluster = Cluster::start(config)?; let clients_take = cluster.bootstrap_servers();
 //! cluster.stop()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

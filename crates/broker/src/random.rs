@@ -1,6 +1,7 @@
 //! Seeded randomness: the same seed gives the same ids and choices.
 
-/// A small generator (`SplitMix64`, Steele, Lea and Flood 2014). Good for spreading, not for secrets.
+/// A small generator (`SplitMix64`, Steele, Lea and Flood 2014). Good for spreading, not for
+/// secrets.
 #[derive(Debug, Clone)]
 pub struct Random {
     state: u64,

@@ -25,8 +25,8 @@ pub struct ClusterConfig {
     pub advertised_host: Option<String>,
     /// Configuration under Kafka's names, such as `num.partitions`.
     pub settings: ConfigMap,
-    /// Start of all randomness: ids, placement, jitter. [`ClusterConfig::new`] takes one from the system;
-    /// clusters with equal seeds have equal ids.
+    /// Start of all randomness: ids, placement, jitter. [`ClusterConfig::new`] takes one from the
+    /// system; clusters with equal seeds have equal ids.
     pub seed: u64,
     /// The disk.
     pub disk: Disk,

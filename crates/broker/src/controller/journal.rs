@@ -1,8 +1,8 @@
 //! The controller's metadata on disk: a journal of changes, one line each, with a checksum.
 //!
 //! A line is the CRC-32C of the rest in eight hexadecimal digits, a space, the change as JSON and a
-//! line feed. Appends are flushed before anybody hears of them. At the start the longest valid prefix is
-//! read, what follows it is cut off, and the whole is written anew as a snapshot.
+//! line feed. Appends are flushed before anybody hears of them. At the start the longest valid
+//! prefix is read, what follows it is cut off, and the whole is written anew as a snapshot.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! The controller: owns topics, partitions, leaders, configurations and producer ids of a cluster.
 //!
-//! It is a state machine without thread, clock or socket: [`Controller::handle`] takes one message of a
-//! node and pushes what is to be sent into [`Controller::outputs`]. Every change is flushed to its
-//! journal before anybody hears of it. An answer is held back until all nodes that are up work by its
-//! effects, so that a client which was told "created" can produce to any node at once.
+//! It is a state machine without thread, clock or socket: [`Controller::handle`] takes one message
+//! of a node and pushes what is to be sent into [`Controller::outputs`]. Every change is flushed to
+//! its journal before anybody hears of it. An answer is held back until all nodes that are up work
+//! by its effects, so that a client which was told "created" can produce to any node at once.
 
 mod configs;
 mod journal;
@@ -263,8 +263,8 @@ impl Controller {
 
     /// Gives each partition for which `choose` names one a new leader (or none), in a new epoch.
     ///
-    /// A node that comes back leads in a new epoch, as after Kafka's fencing: what it may have lost is
-    /// then visible to clients that ask for the end of the old epoch.
+    /// A node that comes back leads in a new epoch, as after Kafka's fencing: what it may have lost
+    /// is then visible to clients that ask for the end of the old epoch.
     fn elect(&mut self, choose: impl Fn(&PartitionImage) -> Option<Option<NodeId>>) {
         let mut records = Vec::new();
         for topic in self.metadata.image.topics.values() {

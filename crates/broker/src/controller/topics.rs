@@ -64,7 +64,8 @@ impl Controller {
             let words = format!("Topic '{name}' already exists.");
             return Err(Refusal::new(ErrorCode::TopicAlreadyExists, words));
         }
-        // Kafka's metric names turn dots into underscores, so it refuses names that would meet there.
+        // Kafka's metric names turn dots into underscores, so it refuses names that would meet
+        // there.
         let folded = name.replace('.', "_");
         let meets = |other: &&TopicName| other.replace('.', "_") == folded;
         if name.contains(['.', '_'])
@@ -197,7 +198,8 @@ impl Controller {
         let present = i32::try_from(topic.partitions.len()).unwrap_or(i32::MAX);
         let refuse = |words: String| Err(Refusal::new(ErrorCode::InvalidPartitions, words));
         if &*topic.name == OFFSETS_TOPIC {
-            // The coordinator of every group would change: its committed offsets would be lost to it.
+            // The coordinator of every group would change: its committed offsets would be lost to
+            // it.
             return refuse(format!(
                 "The number of partitions of {OFFSETS_TOPIC} is fixed."
             ));

@@ -1,5 +1,5 @@
-//! One consumer group by the classic protocol: who is in it, which generation they are in, who waits
-//! for what. A state machine without I/O.
+//! One consumer group by the classic protocol: who is in it, which generation they are in, who
+//! waits for what. A state machine without I/O.
 //!
 //! ```text
 //!            join                 all have joined,           the leader's
@@ -11,8 +11,8 @@
 //!                      +---------------------------------------+
 //! ```
 //!
-//! Rules are those of Kafka's classic group coordinator: KIP-62 (two timeouts), KIP-134 (initial delay),
-//! KIP-345 (static members), KIP-394 (the member id comes first).
+//! Rules are those of Kafka's classic group coordinator: KIP-62 (two timeouts), KIP-134 (initial
+//! delay), KIP-345 (static members), KIP-394 (the member id comes first).
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,8 @@
 //! Consumer groups: their members, generations and committed offsets.
 //!
-//! [`group`] with [`join`] and [`rebalance`] is the state machine of one group, without I/O; [`records`]
-//! and [`store`] keep groups in the offsets topic as Kafka does; this file ties them to the node.
+//! [`group`] with [`join`] and [`rebalance`] is the state machine of one group, without I/O;
+//! [`records`] and [`store`] keep groups in the offsets topic as Kafka does; this file ties them to
+//! the node.
 
 mod group;
 mod join;
@@ -130,8 +131,8 @@ pub(crate) fn with_new_group<R>(
     with_group(node, now, id, act)
 }
 
-/// Answers members and writes groups down, in order. What could not be written down is not told as if
-/// it were.
+/// Answers members and writes groups down, in order. What could not be written down is not told as
+/// if it were.
 fn carry_out(node: &mut Node, now: Now, id: &str, effects: Vec<Effect<Reply>>) {
     let mut stored = Ok(());
     for effect in effects {
@@ -167,7 +168,8 @@ fn settle(node: &mut Node, id: &str) {
     }
     let next_ns = entry.group.next_ns();
     match (entry.timer, next_ns) {
-        // A timer that comes early finds nothing due and is set anew: cheaper than moving it each time.
+        // A timer that comes early finds nothing due and is set anew: cheaper than moving it each
+        // time.
         (Some((at_ns, _)), Some(next_ns)) if at_ns <= next_ns => {}
         (before, next_ns) => {
             if let Some((_, timer)) = before {

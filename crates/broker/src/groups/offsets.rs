@@ -217,8 +217,8 @@ pub(crate) fn forget_topic(node: &mut Node, now: Now, topic: &str) {
     }
 }
 
-/// Forgets offsets and groups that nobody has used for `offsets.retention.minutes`, and sets the next
-/// time.
+/// Forgets offsets and groups that nobody has used for `offsets.retention.minutes`, and sets the
+/// next time.
 pub(crate) fn expire_offsets(node: &mut Node, now: Now) {
     let retention_ms = node
         .settings
@@ -244,8 +244,8 @@ pub(crate) fn expire_offsets(node: &mut Node, now: Now) {
     node.timers.set(due_ns, Timer::OffsetExpiry);
 }
 
-/// The offsets that expired before a moment: those of an empty group count from when it became empty,
-/// those of topics that a group does not read from their commit (KIP-211).
+/// The offsets that expired before a moment: those of an empty group count from when it became
+/// empty, those of topics that a group does not read from their commit (KIP-211).
 fn expired(entry: &Entry, before_ms: i64) -> Vec<(String, i32)> {
     let group = &entry.group;
     let subscribed = match group.state {

@@ -5,8 +5,8 @@
 //! | `OffsetCommitKey` version 1: group, topic, partition | `OffsetCommitValue`, written as version 3 |
 //! | `GroupMetadataKey` version 2: group | `GroupMetadataValue`, written as version 3 |
 //!
-//! Each begins with its version in two bytes; a null value takes back what the key says. The definitions
-//! are those of Kafka's group coordinator. Values of versions 0 to 3 are read.
+//! Each begins with its version in two bytes; a null value takes back what the key says. The
+//! definitions are those of Kafka's group coordinator. Values of versions 0 to 3 are read.
 
 use kgauge_wire::codec::{
     DecodeError, EncodeError, Lengths, Reader, put_array_length, put_bytes, put_i16, put_i32,

@@ -1,8 +1,9 @@
-//! The groups' records in the partitions of the offsets topic: written as things happen, read when this
-//! node becomes their leader, and written anew when too much of them is outdated.
+//! The groups' records in the partitions of the offsets topic: written as things happen, read when
+//! this node becomes their leader, and written anew when too much of them is outdated.
 //!
-//! Kafka compacts the offsets topic. Here the coordinator knows what is alive: when a partition's log
-//! is many times larger than that, it appends everything alive once more and lets the log begin there.
+//! Kafka compacts the offsets topic. Here the coordinator knows what is alive: when a partition's
+//! log is many times larger than that, it appends everything alive once more and lets the log begin
+//! there.
 
 use std::collections::BTreeMap;
 
@@ -20,16 +21,16 @@ use crate::time::Now;
 /// Bytes read at a time while a partition is loaded.
 const LOAD_BYTES: usize = 4 << 20;
 
-/// A partition's log is written anew when it is this large, and this many times what was alive after
-/// the last time.
+/// A partition's log is written anew when it is this large, and this many times what was alive
+/// after the last time.
 const TIDY_BYTES_MIN: u64 = 16 << 20;
 const TIDY_FACTOR: u64 = 8;
 
 /// A record to write: its key, and its value or null.
 pub(super) type Change = (Key, Option<Vec<u8>>);
 
-/// Appends records to a partition of the offsets topic. They are on every replica when this returns;
-/// with replication the caller's answers will have to wait for the high watermark instead.
+/// Appends records to a partition of the offsets topic. They are on every replica when this
+/// returns; with replication the caller's answers will have to wait for the high watermark instead.
 pub(super) fn write(
     node: &mut Node,
     now: Now,
@@ -115,7 +116,8 @@ pub(super) fn load(
             // The last one may be cut off: it comes first in the next read.
             let Ok(batch) = batch else { break };
             offset = batch.header.next_offset();
-            // A record that is not understood is one that this version did not write: it is left out.
+            // A record that is not understood is one that this version did not write: it is left
+            // out.
             let _ = apply_batch(&batch, &mut decompressor, now, id.index, &mut entries);
         }
         if offset == before {
@@ -265,8 +267,8 @@ fn restored<W: Copy>(now: Now, value: GroupValue) -> Group<W> {
     group
 }
 
-/// Writes everything alive of a partition once more, if most of its log is outdated, and lets the log
-/// begin there.
+/// Writes everything alive of a partition once more, if most of its log is outdated, and lets the
+/// log begin there.
 pub(super) fn tidy(node: &mut Node, now: Now, partition: i32) -> Result<(), LogError> {
     let Some(id) = offsets_partition(node, partition) else {
         return Ok(());

@@ -1,10 +1,10 @@
-//! `AlterConfigs` (key 33), versions 0 to 2: the whole set of a resource's configurations, by way of
-//! the controller. What is not named goes back to its default; clients prefer
+//! `AlterConfigs` (key 33), versions 0 to 2: the whole set of a resource's configurations, by way
+//! of the controller. What is not named goes back to its default; clients prefer
 //! `IncrementalAlterConfigs`, which shares the answer.
 //!
 //! * Resource types: topic (2), broker (4; an empty name means all nodes). Others are refused.
-//! * Unknown names and values that do not fit are refused (INVALID_CONFIG) and nothing of the resource
-//!   is changed.
+//! * Unknown names and values that do not fit are refused (INVALID_CONFIG) and nothing of the
+//!   resource is changed.
 
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::codec::Str;

@@ -1,7 +1,8 @@
-//! `CreatePartitions` (key 37), versions 0 to 3: more partitions for topics, by way of the controller.
+//! `CreatePartitions` (key 37), versions 0 to 3: more partitions for topics, by way of the
+//! controller.
 //!
-//! * A count that is not above the present one is refused (INVALID_PARTITIONS), and so is any change
-//!   of the topic of the groups' offsets, whose partitions decide who coordinates a group.
+//! * A count that is not above the present one is refused (INVALID_PARTITIONS), and so is any
+//!   change of the topic of the groups' offsets, whose partitions decide who coordinates a group.
 //!
 //! Not done: replication factors above 1.
 

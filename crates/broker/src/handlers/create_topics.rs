@@ -3,8 +3,8 @@
 //! * Any node takes the request. The answer comes when every node knows the topics.
 //! * −1 for partitions or replication factor means the cluster's default (KIP-464, from version 4).
 //! * A name that stands twice in one request is refused (INVALID_REQUEST).
-//! * From version 5 the answer tells partitions, replication factor and configurations; from version 7
-//!   the id.
+//! * From version 5 the answer tells partitions, replication factor and configurations; from
+//!   version 7 the id.
 //!
 //! Not done: replication factors above 1 (INVALID_REPLICATION_FACTOR, with the limit in words). The
 //! request's timeout is not used: nothing here takes long.

@@ -1,8 +1,8 @@
 //! `DeleteRecords` (key 21), versions 0 to 2: moves a partition's start forward.
 //!
 //! * Offset −1 means up to the high watermark. Beyond it: OFFSET_OUT_OF_RANGE.
-//! * Whole segments below the new start are removed at once; the rest of a segment stays on disk and is
-//!   not served any more.
+//! * Whole segments below the new start are removed at once; the rest of a segment stays on disk
+//!   and is not served any more.
 //! * Internal topics are refused (INVALID_TOPIC_EXCEPTION), as in Kafka.
 
 use kgauge_wire::codec::Str;
@@ -65,9 +65,7 @@ fn delete(
         Ok(start) => Ok(start),
         Err(LogError::OffsetOutOfRange { .. }) => Err(ErrorCode::OffsetOutOfRange),
         Err(error) => {
-            if let LogError::Dead { cause } = error {
-                node.fatal(cause);
-            }
+            node.log_failed(error);
             Err(ErrorCode::KafkaStorageError)
         }
     }

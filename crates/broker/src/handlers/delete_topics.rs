@@ -2,8 +2,8 @@
 //!
 //! * From version 6 topics go by name or by id; before that by name.
 //! * `delete.topic.enable=false` refuses all (TOPIC_DELETION_DISABLED).
-//! * The topic of the groups' offsets cannot be deleted (INVALID_TOPIC_EXCEPTION): Kafka allows it and
-//!   loses all committed offsets.
+//! * The topic of the groups' offsets cannot be deleted (INVALID_TOPIC_EXCEPTION): Kafka allows it
+//!   and loses all committed offsets.
 
 use kgauge_wire::codec::{Str, Uuid};
 use kgauge_wire::error_code::ErrorCode;

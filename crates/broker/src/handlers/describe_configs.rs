@@ -1,8 +1,8 @@
 //! `DescribeConfigs` (key 32), versions 1 to 4: every configuration of topics and nodes that the
 //! cluster honours, with who decided it.
 //!
-//! * Resource types: topic (2), broker (4). An empty broker name means what is set on all nodes; a node
-//!   is asked about itself only, as in Kafka (INVALID_REQUEST for another's number).
+//! * Resource types: topic (2), broker (4). An empty broker name means what is set on all nodes; a
+//!   node is asked about itself only, as in Kafka (INVALID_REQUEST for another's number).
 //! * Brokers' loggers (8), client metrics (16) and groups (32) are refused (INVALID_REQUEST).
 //! * From version 3 each entry has its type; documentation is not given, as it is Kafka's.
 

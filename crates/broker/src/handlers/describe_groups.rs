@@ -1,7 +1,7 @@
 //! `DescribeGroups` (key 15), versions 0 to 6: members and assignments of groups.
 //!
-//! * A group that nobody knows is "Dead"; from version 6 it also has the error GROUP_ID_NOT_FOUND and a
-//!   sentence (KIP-1043).
+//! * A group that nobody knows is "Dead"; from version 6 it also has the error GROUP_ID_NOT_FOUND
+//!   and a sentence (KIP-1043).
 //! * From version 3 rights (all, as there is no access control); from version 4 lasting names.
 
 use kgauge_wire::codec::{Bytes, Str};

@@ -1,7 +1,7 @@
 //! `DescribeLogDirs` (key 35), versions 1 to 5: the node's folder and the bytes of its partitions.
 //!
-//! * A node has one folder. Version 3 adds an error code for the whole, version 4 size and free bytes of
-//!   the file system, version 5 whether the folder is cordoned (never).
+//! * A node has one folder. Version 3 adds an error code for the whole, version 4 size and free
+//!   bytes of the file system, version 5 whether the folder is cordoned (never).
 //! * A null list of topics asks for all.
 
 use std::collections::BTreeMap;

@@ -1,9 +1,10 @@
 //! `DescribeTopicPartitions` (key 75), version 0: topics and their partitions, page by page.
 //!
-//! * No topic named means all. Topics come sorted by name; a page ends after `ResponsePartitionLimit`
-//!   partitions (2,000 at most) with a cursor to go on from. Nothing is created.
-//! * Eligible leader replicas are not kept: both lists are empty. (Null is allowed by the definition, but
-//!   Kafka 4.3.1's admin client falls over it.)
+//! * No topic named means all. Topics come sorted by name; a page ends after
+//!   `ResponsePartitionLimit` partitions (2,000 at most) with a cursor to go on from. Nothing is
+//!   created.
+//! * Eligible leader replicas are not kept: both lists are empty. (Null is allowed by the
+//!   definition, but Kafka 4.3.1's admin client falls over it.)
 
 use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;

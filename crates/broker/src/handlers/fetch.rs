@@ -1,21 +1,22 @@
 //! `Fetch` (key 1), versions 4 to 18: batches from the logs of partitions led here.
 //!
-//! * The answer carries stretches of log files, which the server sends from the page cache. A stretch
-//!   ends within one segment; its last batch may be cut off at the limit, as by Kafka.
-//! * Limits: the request's `MaxBytes` or `fetch.max.bytes`, whichever is less, over all partitions, and
-//!   each partition's own. The first batch of the first partition that has any comes whole all the same,
-//!   so that a consumer gets on.
+//! * The answer carries stretches of log files, which the server sends from the page cache. A
+//!   stretch ends within one segment; its last batch may be cut off at the limit, as by Kafka.
+//! * Limits: the request's `MaxBytes` or `fetch.max.bytes`, whichever is less, over all partitions,
+//!   and each partition's own. The first batch of the first partition that has any comes whole all
+//!   the same, so that a consumer gets on.
 //! * Fewer than `MinBytes` wait for `MaxWaitMs` at most. An error in any partition answers at once.
-//! * Consumers see records below the high watermark, of whatever isolation level: without transactions
-//!   the two are one.
-//! * Version 9 brings leader epochs (FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH), version 13 topic ids.
-//! * Incremental sessions (from version 7) are declined: the answer always carries session id 0, which
-//!   tells the client to name all its partitions each time. A session id from elsewhere gets
+//! * Consumers see records below the high watermark, of whatever isolation level: without
+//!   transactions the two are one.
+//! * Version 9 brings leader epochs (FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH), version 13 topic
+//!   ids.
+//! * Incremental sessions (from version 7) are declined: the answer always carries session id 0,
+//!   which tells the client to name all its partitions each time. A session id from elsewhere gets
 //!   FETCH_SESSION_ID_NOT_FOUND. Full requests cost about 40 bytes a partition; sessions pay from
 //!   thousands of partitions a consumer on.
 //!
-//! Not done: sessions; fetches of followers (served like consumers'); preferred read replicas; the hints
-//! with diverging epochs and new leaders.
+//! Not done: sessions; fetches of followers (served like consumers'); preferred read replicas; the
+//! hints with diverging epochs and new leaders.
 
 use kgauge_wire::codec::Uuid;
 use kgauge_wire::error_code::ErrorCode;

@@ -1,8 +1,8 @@
 //! The answer to a fetch, written by hand: its records stay in their files, so it is bytes with
 //! stretches of files between.
 //!
-//! The fields and their order are those of Kafka's `FetchResponse` definition, versions 4 to 18. Null
-//! for aborted transactions, no tagged field. A test compares with the generated codec.
+//! The fields and their order are those of Kafka's `FetchResponse` definition, versions 4 to 18.
+//! Null for aborted transactions, no tagged field. A test compares with the generated codec.
 
 use kgauge_wire::codec::{self, EncodeError, Lengths};
 use kgauge_wire::error_code::ErrorCode;

@@ -1,10 +1,10 @@
 //! `FindCoordinator` (key 10), versions 0 to 6: which node coordinates a group.
 //!
-//! * It is the leader of the partition of `__consumer_offsets` that the group's name hashes to, Kafka's
-//!   way: Java's hash of the name, modulo the number of partitions. The topic is created by the first
-//!   question; the answer waits for it.
-//! * From version 1 a key type: group (0), transaction (1), share (2, from version 6). From version 4
-//!   several keys in one request.
+//! * It is the leader of the partition of `__consumer_offsets` that the group's name hashes to,
+//!   Kafka's way: Java's hash of the name, modulo the number of partitions. The topic is created by
+//!   the first question; the answer waits for it.
+//! * From version 1 a key type: group (0), transaction (1), share (2, from version 6). From version
+//!   4 several keys in one request.
 //!
 //! Not done: coordinators of transactions and share groups. Transactions are refused with
 //! UNSUPPORTED_VERSION and a sentence that clients show; see `init_producer_id.rs` for the choice.

@@ -1,4 +1,5 @@
-//! `Heartbeat` (key 12), versions 0 to 4: a member lives, and hears whether a rebalance is under way.
+//! `Heartbeat` (key 12), versions 0 to 4: a member lives, and hears whether a rebalance is under
+//! way.
 //!
 //! * From version 3 lasting names (FENCED_INSTANCE_ID for one that somebody else has taken over).
 

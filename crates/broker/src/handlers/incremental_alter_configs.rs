@@ -1,8 +1,8 @@
-//! `IncrementalAlterConfigs` (key 44), versions 0 and 1: single configurations of topics and nodes, by
-//! way of the controller. What is not named stays.
+//! `IncrementalAlterConfigs` (key 44), versions 0 and 1: single configurations of topics and nodes,
+//! by way of the controller. What is not named stays.
 //!
-//! * Operations: set (0) and delete (1). Append (2) and subtract (3) work on lists; the only list here is
-//!   `cleanup.policy`, which has one possible value, so they are refused (INVALID_REQUEST).
+//! * Operations: set (0) and delete (1). Append (2) and subtract (3) work on lists; the only list
+//!   here is `cleanup.policy`, which has one possible value, so they are refused (INVALID_REQUEST).
 //! * A name that stands twice is refused.
 
 use std::collections::BTreeSet;

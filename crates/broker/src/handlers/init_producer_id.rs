@@ -1,14 +1,15 @@
 //! `InitProducerId` (key 22), versions 0 to 6: an id for an idempotent producer.
 //!
-//! * Ids come in blocks of 1,000 from the controller and are never given out twice, also not after a
-//!   restart. The epoch of a new id is 0.
+//! * Ids come in blocks of 1,000 from the controller and are never given out twice, also not after
+//!   a restart. The epoch of a new id is 0.
 //! * From version 3 a producer may name its old id and epoch to have the epoch raised. That is for
 //!   transactions only; as in Kafka an idempotent producer gets a new id instead.
 //!
-//! Not done: transactions. A transactional id is refused with UNSUPPORTED_VERSION: no other code says
-//! "this broker cannot do that" and ends every client's attempt at once. INVALID_REQUEST would blame the
-//! client, COORDINATOR_NOT_AVAILABLE would have it try for ever, and the codes about rights would lie.
-//! Clients come here only after `FindCoordinator`, which refuses with the same code and in words.
+//! Not done: transactions. A transactional id is refused with UNSUPPORTED_VERSION: no other code
+//! says "this broker cannot do that" and ends every client's attempt at once. INVALID_REQUEST would
+//! blame the client, COORDINATOR_NOT_AVAILABLE would have it try for ever, and the codes about
+//! rights would lie. Clients come here only after `FindCoordinator`, which refuses with the same
+//! code and in words.
 
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::init_producer_id::{InitProducerIdRequest, InitProducerIdResponse};

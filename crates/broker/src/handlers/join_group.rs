@@ -1,12 +1,13 @@
 //! `JoinGroup` (key 11), versions 0 to 9: a member joins its group, or joins again for the next
 //! generation. The answer waits until all have joined.
 //!
-//! * From version 1 a rebalance timeout of its own (before: the session timeout). From version 4 a new
-//!   member first gets an id and comes again with it (MEMBER_ID_REQUIRED, KIP-394). From version 5 lasting
-//!   names (KIP-345). From version 7 the answer names the kind of group and a null protocol on errors.
-//!   Version 8 brings a reason, which is not kept. From version 9 a returning leader is told to leave the
-//!   assignment as it is (KIP-814).
-//! * `group.initial.rebalance.delay.ms` is 0 by default, not 3 s as in Kafka: see the settings' table.
+//! * From version 1 a rebalance timeout of its own (before: the session timeout). From version 4 a
+//!   new member first gets an id and comes again with it (MEMBER_ID_REQUIRED, KIP-394). From
+//!   version 5 lasting names (KIP-345). From version 7 the answer names the kind of group and a
+//!   null protocol on errors. Version 8 brings a reason, which is not kept. From version 9 a
+//!   returning leader is told to leave the assignment as it is (KIP-814).
+//! * `group.initial.rebalance.delay.ms` is 0 by default, not 3 s as in Kafka: see the settings'
+//!   table.
 //!
 //! Not done: the group protocol of KIP-848 (its APIs are not announced).
 

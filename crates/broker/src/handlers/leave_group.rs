@@ -1,7 +1,7 @@
 //! `LeaveGroup` (key 13), versions 0 to 5: members leave, and the rest rebalance at once.
 //!
-//! * From version 3 several members in one request, also by their lasting names alone (an admin removes
-//!   them so). Version 5 brings reasons, which are not kept.
+//! * From version 3 several members in one request, also by their lasting names alone (an admin
+//!   removes them so). Version 5 brings reasons, which are not kept.
 
 use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;

@@ -1,7 +1,7 @@
 //! `ListGroups` (key 16), versions 0 to 5: the groups that this node coordinates.
 //!
-//! * From version 4 states and a filter by them, from version 5 types and a filter: all are "classic".
-//!   Filters do not mind upper and lower case.
+//! * From version 4 states and a filter by them, from version 5 types and a filter: all are
+//!   "classic". Filters do not mind upper and lower case.
 
 use kgauge_wire::codec::Str;
 use kgauge_wire::messages::list_groups::{ListGroupsRequest, ListGroupsResponse, ListedGroup};

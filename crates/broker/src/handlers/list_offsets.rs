@@ -1,11 +1,11 @@
 //! `ListOffsets` (key 2), versions 1 to 11: offsets by time, of partitions led here.
 //!
-//! * Latest (−1): the high watermark. Earliest (−2) and earliest local (−4, from version 8): the log's
-//!   start. Largest timestamp (−3, from version 7): the first record that has it. Tiered (−5, from
-//!   version 9; −6, from version 11): nothing is tiered, so −1. A timestamp from 0 on: the first record
-//!   at or after it, −1 when there is none.
-//! * Version 2 brings isolation levels, which without transactions are one; version 4 leader epochs;
-//!   version 10 a timeout that only tiered storage needs.
+//! * Latest (−1): the high watermark. Earliest (−2) and earliest local (−4, from version 8): the
+//!   log's start. Largest timestamp (−3, from version 7): the first record that has it. Tiered (−5,
+//!   from version 9; −6, from version 11): nothing is tiered, so −1. A timestamp from 0 on: the
+//!   first record at or after it, −1 when there is none.
+//! * Version 2 brings isolation levels, which without transactions are one; version 4 leader
+//!   epochs; version 10 a timeout that only tiered storage needs.
 //!
 //! Not done: answers for followers.
 

@@ -46,7 +46,8 @@ pub(super) fn topic(node: &Node, key: TopicKey<'_>) -> Result<Arc<TopicImage>, E
     }
 }
 
-/// The replica of a topic's partition, if this node leads it in the epoch that the client believes in.
+/// The replica of a topic's partition, if this node leads it in the epoch that the client believes
+/// in.
 pub(super) fn led<'n>(
     node: &'n mut Node,
     topic: &TopicImage,

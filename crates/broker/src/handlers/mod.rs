@@ -1,4 +1,5 @@
-//! The APIs that a node serves, one file each: versions, behaviour, version notes, what is not done.
+//! The APIs that a node serves, one file each: versions, behaviour, version notes, what is not
+//! done.
 
 pub(crate) mod alter_configs;
 mod api_versions;

@@ -1,11 +1,13 @@
-//! `OffsetCommit` (key 8), versions 2 to 10: remembers how far a group has read, in the offsets topic.
+//! `OffsetCommit` (key 8), versions 2 to 10: remembers how far a group has read, in the offsets
+//! topic.
 //!
-//! * A member commits in its generation; a client that is in no group commits with generation −1, while
-//!   nobody is in the group.
-//! * Offsets in topics that do not exist are refused (UNKNOWN_TOPIC_OR_PARTITION, by id UNKNOWN_TOPIC_ID),
-//!   metadata above `offset.metadata.max.bytes` too (OFFSET_METADATA_TOO_LARGE).
-//! * The retention time of versions 2 to 4 is not used: `offsets.retention.minutes` decides for all.
-//!   From version 6 leader epochs, from version 7 lasting names, version 10 names topics by id.
+//! * A member commits in its generation; a client that is in no group commits with generation −1,
+//!   while nobody is in the group.
+//! * Offsets in topics that do not exist are refused (UNKNOWN_TOPIC_OR_PARTITION, by id
+//!   UNKNOWN_TOPIC_ID), metadata above `offset.metadata.max.bytes` too (OFFSET_METADATA_TOO_LARGE).
+//! * The retention time of versions 2 to 4 is not used: `offsets.retention.minutes` decides for
+//!   all. From version 6 leader epochs, from version 7 lasting names, version 10 names topics by
+//!   id.
 
 use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;

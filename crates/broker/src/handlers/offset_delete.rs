@@ -1,5 +1,5 @@
-//! `OffsetDelete` (key 47), version 0: takes back committed offsets of topics that nobody in the group
-//! reads (GROUP_SUBSCRIBED_TO_TOPIC for the others).
+//! `OffsetDelete` (key 47), version 0: takes back committed offsets of topics that nobody in the
+//! group reads (GROUP_SUBSCRIBED_TO_TOPIC for the others).
 
 use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;

@@ -1,10 +1,10 @@
 //! `OffsetFetch` (key 9), versions 1 to 10: how far groups have read.
 //!
-//! * A null list of topics (from version 2) asks for all. What was never committed is told as −1 without
-//!   an error, also of a group that nobody knows.
+//! * A null list of topics (from version 2) asks for all. What was never committed is told as −1
+//!   without an error, also of a group that nobody knows.
 //! * From version 8 several groups in one request; version 9 brings the member's epoch, which means
-//!   nothing to classic groups; version 10 names topics by id and leaves out those that are gone when
-//!   all are asked for.
+//!   nothing to classic groups; version 10 names topics by id and leaves out those that are gone
+//!   when all are asked for.
 //! * "Require stable" (from version 7) waits for transactions, of which there are none.
 
 use std::collections::BTreeMap;

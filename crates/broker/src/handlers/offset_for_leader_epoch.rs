@@ -1,8 +1,8 @@
 //! `OffsetForLeaderEpoch` (key 23), versions 2 to 4: where a leader's epoch ends in the log.
 //!
 //! Consumers ask after a change of leader to see whether what they read still stands (KIP-320). The
-//! answer names the largest known epoch at or below the one that was asked for, with its end; −1 for
-//! both when the log knows none.
+//! answer names the largest known epoch at or below the one that was asked for, with its end; −1
+//! for both when the log knows none.
 
 use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;

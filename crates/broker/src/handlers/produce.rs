@@ -1,17 +1,18 @@
 //! `Produce` (key 0), versions 3 to 13: record batches onto the logs of partitions led here.
 //!
-//! * acks 0: no answer; a failure closes the connection, as in Kafka. acks 1 and all (−1): answered when
-//!   appended; other values are refused (INVALID_REQUIRED_ACKS).
-//! * Batches are checked and given their offsets where they lie in the receive buffer, then written once.
+//! * acks 0: no answer; a failure closes the connection, as in Kafka. acks 1 and all (−1): answered
+//!   when appended; other values are refused (INVALID_REQUIRED_ACKS).
+//! * Batches are checked and given their offsets where they lie in the receive buffer, then written
+//!   once.
 //! * Idempotent producers: the last five batches of each are remembered; a repeated batch gets the
 //!   offsets of its first arrival.
-//! * Versions 0 to 2 carry message formats 0 and 1 and are not served (the connection closes), as in
-//!   Kafka 4. From version 7 a client may send zstd. From version 8 refusals carry words. Version 13
-//!   names topics by id.
+//! * Versions 0 to 2 carry message formats 0 and 1 and are not served (the connection closes), as
+//!   in Kafka 4. From version 7 a client may send zstd. From version 8 refusals carry words.
+//!   Version 13 names topics by id.
 //! * From version 10 the answer may name the new leader; clients also learn it from metadata.
 //!
-//! Not done: transactions (INVALID_REQUEST for a transactional id); waiting for replicas; the hint with
-//! the new leader.
+//! Not done: transactions (INVALID_REQUEST for a transactional id); waiting for replicas; the hint
+//! with the new leader.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use super::Body;
 use super::lookup::{self, TopicKey};
 use crate::controller::Refusal;
 use crate::image::TopicImage;
-use crate::log::{AppendError, AppendInfo, LogError};
+use crate::log::{AppendError, AppendInfo};
 use crate::node::{Call, CloseReason, Node};
 
 /// From this version on topics go by id.
@@ -158,13 +159,11 @@ fn append(
             Ok(info)
         }
         Err(error) => {
-            if let AppendError::Log(LogError::Dead { cause }) = &error {
-                node.fatal(cause.clone());
+            let refusal = Refusal::new(ErrorCode::from_i16(error.code()), error.to_string());
+            if let AppendError::Log(error) = error {
+                node.log_failed(error);
             }
-            Err(Refusal::new(
-                ErrorCode::from_i16(error.code()),
-                error.to_string(),
-            ))
+            Err(refusal)
         }
     }
 }

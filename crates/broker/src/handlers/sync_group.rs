@@ -1,5 +1,5 @@
-//! `SyncGroup` (key 14), versions 0 to 5: the leader brings the assignments, every member gets its own.
-//! The answer waits for the leader, and until the group is written down.
+//! `SyncGroup` (key 14), versions 0 to 5: the leader brings the assignments, every member gets its
+//! own. The answer waits for the leader, and until the group is written down.
 //!
 //! * From version 3 lasting names; from version 5 kind of group and protocol, which must be the
 //!   generation's (INCONSISTENT_GROUP_PROTOCOL).

@@ -1,7 +1,7 @@
 //! The clients' connections as the core sees them: requests in order, answers in the same order.
 //!
-//! Each request takes the next slot of its connection. Slots fill in any order; what has filled at the
-//! front is sent. So a fetch that waits holds back the answers after it and nothing else.
+//! Each request takes the next slot of its connection. Slots fill in any order; what has filled at
+//! the front is sent. So a fetch that waits holds back the answers after it and nothing else.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;

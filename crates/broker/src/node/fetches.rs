@@ -1,8 +1,8 @@
 //! Fetches that wait for more bytes: Kafka's fetch purgatory, as state.
 //!
-//! A parked fetch watches its partitions. Every append adds to the bytes it has to wait for; when they
-//! suffice, when its time is over or when one of its partitions changes hands, it is served with what is
-//! there.
+//! A parked fetch watches its partitions. Every append adds to the bytes it has to wait for; when
+//! they suffice, when its time is over or when one of its partitions changes hands, it is served
+//! with what is there.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -184,8 +184,8 @@ impl Node {
         }
     }
 
-    /// Renames folders of partitions that the cluster does not know, as Kafka does: they may be what a
-    /// lost journal forgot, so they are kept, out of the way.
+    /// Renames folders of partitions that the cluster does not know, as Kafka does: they may be
+    /// what a lost journal forgot, so they are kept, out of the way.
     fn set_strays_aside(&mut self) {
         let storage = Arc::clone(&self.config.storage);
         let dir = self.config.dir.clone();
@@ -213,8 +213,8 @@ impl Node {
         }
     }
 
-    /// Whether a partition's folder belongs to what the cluster knows. A folder without an id is one
-    /// whose creation a crash cut short.
+    /// Whether a partition's folder belongs to what the cluster knows. A folder without an id is
+    /// one whose creation a crash cut short.
     fn keeps(&self, topic: &str, index: i32, id: Option<Uuid>) -> bool {
         let Some(topic) = self.image.topic(topic) else {
             return false;

@@ -1,8 +1,9 @@
 //! One node of the cluster as a state machine: requests, the controller's messages and the time go
 //! in; answers, closed connections and messages for the controller come out.
 //!
-//! Nothing here has a socket, a thread or a clock. [`Node`] is driven by the server in real operation
-//! and directly by tests and simulation. What cannot be answered at once is kept as state with a timer.
+//! Nothing here has a socket, a thread or a clock. [`Node`] is driven by the server in real
+//! operation and directly by tests and simulation. What cannot be answered at once is kept as state
+//! with a timer.
 
 mod asked;
 mod connections;
@@ -64,8 +65,8 @@ pub enum Output {
     },
     /// Give the controller a message.
     ToController(ToController),
-    /// The disk failed under the node: stop it. Nothing is tried again (a flush that failed once may
-    /// "succeed" over lost bytes).
+    /// The disk failed under the node: stop it. Nothing is tried again (a flush that failed once
+    /// may "succeed" over lost bytes).
     Fatal(StorageError),
 }
 

@@ -20,8 +20,8 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    /// Checks that `node` leads the partition, in the epoch that the client believes in (-1: it does
-    /// not say).
+    /// Checks that `node` leads the partition, in the epoch that the client believes in (-1: it
+    /// does not say).
     pub(crate) fn check_led_by(&self, node: NodeId, client_epoch: i32) -> Result<(), ErrorCode> {
         self.check_epoch(client_epoch)?;
         if self.leader == Some(node) {

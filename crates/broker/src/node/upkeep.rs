@@ -54,10 +54,12 @@ impl Node {
         }
     }
 
-    /// A log that cannot be trusted any more stops the node; other failures concern only the log.
+    /// A log that cannot be trusted any more stops the node. A full disk and a process without file
+    /// handles are no reason: they concern one request, and can be cured while the node runs.
     pub(crate) fn log_failed(&mut self, error: LogError) {
         match error {
-            LogError::Dead { cause } | LogError::Storage(cause) if !cause.is_disk_full() => {
+            LogError::Dead { cause } => self.fatal(cause),
+            LogError::Storage(cause) if !cause.is_disk_full() && !cause.is_out_of_handles() => {
                 self.fatal(cause);
             }
             _ => {}

@@ -23,7 +23,8 @@ pub(super) fn accept(listener: &TcpListener) -> Accepted {
     loop {
         match listener.accept() {
             Ok((stream, peer)) => {
-                // Without it small answers wait for acknowledgements; a socket that refuses is gone.
+                // Without it small answers wait for acknowledgements; a socket that refuses is
+                // gone.
                 let _ = stream.set_nodelay(true);
                 return Accepted::Connection(stream, peer);
             }

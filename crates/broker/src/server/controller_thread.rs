@@ -75,6 +75,10 @@ impl ControllerThread {
                 Output::Fatal(error) => {
                     let words = error.to_string();
                     let _ = self.events.send(Event::Failed { node: None, words });
+                    // Without it the nodes could answer no admin request.
+                    self.nodes
+                        .values()
+                        .for_each(|node| node.send(Command::Stop));
                     return false;
                 }
             }

@@ -1,9 +1,9 @@
 //! Bytes that have come from a client and are not served yet.
 //!
-//! Most requests are read whole into the thread's own buffer and served there. Only the beginning of a
-//! request whose rest has not come is kept with its connection, in a buffer that grows with the bytes
-//! that have really arrived: a lying length costs nothing, and a thousand clients that send half a
-//! request hold a thousand halves.
+//! Most requests are read whole into the thread's own buffer and served there. Only the beginning
+//! of a request whose rest has not come is kept with its connection, in a buffer that grows with
+//! the bytes that have really arrived: a lying length costs nothing, and a thousand clients that
+//! send half a request hold a thousand halves.
 
 use std::ops::Range;
 
@@ -15,8 +15,8 @@ const FIRST_BYTES: usize = 4096;
 /// Bytes that may lie in spare buffers.
 const SPARE_BYTES_MAX: usize = 64 << 20;
 
-/// Buffers of connections that do not need them any more. The last one given back comes out first: it
-/// is the likeliest to be in the processor's cache, and large enough.
+/// Buffers of connections that do not need them any more. The last one given back comes out first:
+/// it is the likeliest to be in the processor's cache, and large enough.
 #[derive(Debug, Default)]
 pub(crate) struct Spare {
     buffers: Vec<Vec<u8>>,

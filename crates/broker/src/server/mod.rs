@@ -2,6 +2,7 @@
 //! thread for the controller. Nothing else in this crate touches a socket or a clock.
 
 mod accept;
+mod alarm;
 mod clock;
 mod controller_thread;
 mod inbound;

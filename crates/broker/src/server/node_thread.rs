@@ -1,5 +1,5 @@
-//! A node's thread: one event loop over its listener, its connections, the controller's messages and
-//! its timers.
+//! A node's thread: one event loop over its listener, its connections, the controller's messages
+//! and its timers.
 
 use std::io;
 use std::sync::Arc;
@@ -10,10 +10,11 @@ use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
 
 use super::accept::{Accepted, RETRY_MS, accept};
+use super::alarm::Alarm;
 use super::clock::Clock;
 use super::sockets::Sockets;
 use super::{Event, ToControllerThread};
-use crate::controller::FromController;
+use crate::controller::{FromController, ToController};
 use crate::fault::Fault;
 use crate::ids::{ConnectionId, NodeId};
 use crate::node::{Node, NodeConfig, Output};
@@ -21,8 +22,9 @@ use crate::time::Now;
 
 const LISTENER: Token = Token(0);
 const WAKER: Token = Token(1);
-/// Connection n has the token n + 2.
-const FIRST_CONNECTION: usize = 2;
+const ALARM: Token = Token(2);
+/// Connection n has the token n + 3.
+const FIRST_CONNECTION: usize = 3;
 
 const EVENTS_MAX: usize = 1024;
 
@@ -62,6 +64,7 @@ pub(crate) struct NodeThread {
     id: NodeId,
     clock: Clock,
     poll: Poll,
+    alarm: Alarm,
     listener: TcpListener,
     node: Node,
     sockets: Sockets,
@@ -112,6 +115,7 @@ impl NodeThread {
         let mut listener = TcpListener::from_std(listener);
         poll.registry()
             .register(&mut listener, LISTENER, Interest::READABLE)?;
+        let alarm = Alarm::new(poll.registry(), ALARM)?;
         let clock = Clock::new();
         let now = clock.now();
         let id = config.id;
@@ -121,6 +125,7 @@ impl NodeThread {
             id,
             clock,
             poll,
+            alarm,
             listener,
             node,
             sockets: Sockets::new(frame_bytes_max),
@@ -145,6 +150,10 @@ impl NodeThread {
             }
             onward = self.round(&events);
         }
+        if onward == Onward::Failed {
+            // The others must know that its partitions have no leader.
+            self.tell_controller(ToController::Stopped);
+        }
         if onward == Onward::Stop
             && let Err(error) = self.node.stop()
         {
@@ -165,6 +174,13 @@ impl NodeThread {
         });
     }
 
+    fn tell_controller(&self, message: ToController) {
+        // Without a controller the cluster is ending.
+        let _ = self
+            .controller
+            .send(ToControllerThread::Message(self.id, message));
+    }
+
     /// How long the system may let us wait.
     fn wait(&self) -> Option<Duration> {
         if self.sockets.is_busy() {
@@ -176,18 +192,20 @@ impl NodeThread {
             Some(self.idle_check_ns),
         ];
         let at_ns = timers.into_iter().flatten().min()?;
-        Some(Duration::from_nanos(
-            at_ns.saturating_sub(self.clock.now().mono_ns),
-        ))
+        Some(
+            self.alarm
+                .timeout(at_ns.saturating_sub(self.clock.now().mono_ns)),
+        )
     }
 
-    /// One round: what the system, the controller and the clock say, and a turn for each connection.
+    /// One round: what the system, the controller and the clock say, and a turn for each
+    /// connection.
     fn round(&mut self, events: &Events) -> Onward {
         let now = self.clock.now();
         for event in events {
             match event.token() {
                 LISTENER => self.accept_all(now),
-                WAKER => {}
+                WAKER | ALARM => {}
                 Token(token) => {
                     let id = ConnectionId((token - FIRST_CONNECTION) as u64);
                     self.sockets
@@ -275,6 +293,7 @@ impl NodeThread {
     fn carry_out(&mut self) -> Onward {
         loop {
             let mut touched = Vec::new();
+            let mut to_controller = Vec::new();
             let mut onward = Onward::Go;
             for output in self.node.outputs() {
                 match output {
@@ -289,10 +308,7 @@ impl NodeThread {
                     }
                     Output::Close { connection, .. } => self.sockets.close(connection),
                     Output::ToController(message) => {
-                        // Without a controller the cluster is ending.
-                        let _ = self
-                            .controller
-                            .send(ToControllerThread::Message(self.id, message));
+                        to_controller.push(message);
                     }
                     Output::Fatal(error) => {
                         let (node, words) = (Some(self.id), error.to_string());
@@ -301,6 +317,9 @@ impl NodeThread {
                     }
                 }
             }
+            to_controller
+                .into_iter()
+                .for_each(|message| self.tell_controller(message));
             if onward == Onward::Failed || touched.is_empty() {
                 return onward;
             }

@@ -6,8 +6,8 @@ use std::io::{self, IoSlice};
 use super::transport::Transport;
 use crate::node::{Chunk, Response};
 
-/// Answers that may wait for a slow client, and bytes in memory that they may hold. Beyond either, no
-/// request of the client is read until it takes what is there.
+/// Answers that may wait for a slow client, and bytes in memory that they may hold. Beyond either,
+/// no request of the client is read until it takes what is there.
 const RESPONSES_MAX: usize = 64;
 const BYTES_HELD_MAX: usize = 4 << 20;
 

@@ -42,7 +42,8 @@ impl Transport {
         }
     }
 
-    /// Sends bytes of a file from its `done`th on, from the page cache where the file is the system's.
+    /// Sends bytes of a file from its `done`th on, from the page cache where the file is the
+    /// system's.
     pub(crate) fn send_file(&mut self, slice: &FileSlice, done: usize) -> io::Result<usize> {
         let left = slice.len - done;
         let count = left.min(SEND_FILE_BYTES_MAX);

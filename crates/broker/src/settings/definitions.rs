@@ -1,5 +1,6 @@
 //! The table of every configuration that the cluster honours, under Kafka's names and with Kafka's
-//! defaults. A name that is not here is refused, so that nobody measures a setting that did nothing.
+//! defaults. A name that is not here is refused, so that nobody measures a setting that did
+//! nothing.
 
 use super::check::{Check, ConfigType};
 
@@ -236,8 +237,8 @@ pub const NODE_DEFINITIONS: &[NodeDefinition] = &[
     node("default.replication.factor", Int, Some("1"), AtLeast(1), AtStart),
     node("delete.topic.enable", Boolean, Some("true"), Any, AtStart),
     node("fetch.max.bytes", Int, Some("57671680"), AtLeast(1024), AtStart),
-    // Kafka waits 3 s for more members before the first rebalance of an empty group. Here the default
-    // is 0, so that a first run and every test start at once; production-like runs set it.
+    // Kafka waits 3 s for more members before the first rebalance of an empty group. Here the
+    // default is 0, so that a first run and every test start at once; production-like runs set it.
     node("group.initial.rebalance.delay.ms", Int, Some("0"), AtLeast(0), AtStart),
     node("group.max.session.timeout.ms", Int, Some("1800000"), AtLeast(1), AtStart),
     node("group.max.size", Int, Some("2147483647"), AtLeast(1), AtStart),

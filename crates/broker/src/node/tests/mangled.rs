@@ -1,5 +1,5 @@
-//! Requests as a broken or hostile client sends them: the node answers, waits or closes the connection,
-//! and goes on.
+//! Requests as a broken or hostile client sends them: the node answers, waits or closes the
+//! connection, and goes on.
 
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::frame::put_request;
