@@ -26,7 +26,7 @@ use crate::ids::{ConnectionId, NodeId};
 use crate::image::NodeImage;
 use crate::node::{CloseReason, Node, NodeConfig, Output};
 use crate::settings::{ConfigMap, Layers, NodeSettings};
-use crate::storage::MemoryStorage;
+use crate::storage::{MemoryStorage, StorageError};
 use crate::time::{NS_PER_MS, Now};
 
 const NODE: NodeId = NodeId(1);
@@ -36,6 +36,8 @@ pub(crate) struct Bench {
     pub(crate) storage: MemoryStorage,
     pub(crate) now: Now,
     pub(crate) closed: Vec<(ConnectionId, CloseReason)>,
+    /// Reasons for which the node wants to be stopped.
+    pub(crate) fatal: Vec<StorageError>,
     controller: Controller,
     settings: Arc<ConfigMap>,
     answers: BTreeMap<ConnectionId, VecDeque<Vec<u8>>>,
@@ -82,6 +84,7 @@ impl Bench {
             storage,
             now,
             closed: Vec::new(),
+            fatal: Vec::new(),
             controller,
             settings,
             answers: BTreeMap::new(),
@@ -115,7 +118,7 @@ impl Bench {
                     Output::ToController(message) => {
                         self.controller.handle(self.now, NODE, message);
                     }
-                    Output::Fatal(error) => panic!("{error}"),
+                    Output::Fatal(error) => self.fatal.push(error),
                 }
             }
             for output in self.controller.outputs().collect::<Vec<_>>() {

@@ -9,6 +9,7 @@ use super::Bench;
 use super::bench::batch;
 use crate::ids::PartitionId;
 use crate::node::CloseReason;
+use crate::storage::{Fault, Operation};
 
 fn end_offset(bench: &Bench, topic: &str) -> i64 {
     let id = PartitionId {
@@ -203,4 +204,47 @@ fn flush_by_time_makes_records_durable_without_another_append() {
     assert_eq!(bench.node.replicas[&id].log.flushed_offset(), 0);
     bench.pass_ms(50);
     assert_eq!(bench.node.replicas[&id].log.flushed_offset(), 3);
+}
+
+#[test]
+fn a_full_disk_refuses_and_recovers() {
+    let mut bench = Bench::new();
+    bench.create("t", &[]);
+    bench.fill("t", 3);
+    let connection = bench.connect();
+    bench
+        .storage
+        .set_capacity(Some(bench.storage.used_bytes() + 10));
+    let three = batch(bench.now.wall_ms, 3, &ProducerState::NONE);
+    let answer = bench.produce(connection, "t", 1, &three).unwrap();
+    assert_eq!(
+        ErrorCode::from_i16(answer.error_code),
+        ErrorCode::KafkaStorageError
+    );
+    assert!(bench.fatal.is_empty());
+    bench.storage.set_capacity(None);
+    let answer = bench.produce(connection, "t", 1, &three).unwrap();
+    assert_eq!((answer.error_code, answer.base_offset), (0, 3));
+}
+
+#[test]
+fn a_flush_that_failed_stops_the_node() {
+    let mut bench = Bench::new();
+    bench.create("t", &[("flush.messages", "1")]);
+    let connection = bench.connect();
+    let fault = Fault::once(Operation::SyncData, "t-0", std::io::ErrorKind::Other);
+    bench.storage.inject(fault);
+    let three = batch(bench.now.wall_ms, 3, &ProducerState::NONE);
+    for _ in 0..2 {
+        let answer = bench.produce(connection, "t", 1, &three).unwrap();
+        assert_eq!(
+            ErrorCode::from_i16(answer.error_code),
+            ErrorCode::KafkaStorageError
+        );
+    }
+    assert!(
+        bench.fatal[0].to_string().contains("cannot flush"),
+        "{}",
+        bench.fatal[0]
+    );
 }
