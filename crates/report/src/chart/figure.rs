@@ -5,7 +5,7 @@ use crate::format;
 use crate::markup::Markup;
 
 /// Rows of a data table at most; longer lines show every n-th point there, and the table says so.
-const TABLE_ROWS_MAX: usize = 60;
+pub(super) const TABLE_ROWS_MAX: usize = 60;
 
 /// Writes the whole figure.
 pub(crate) fn write_figure(page: &mut Markup, chart: &Chart) {

@@ -38,6 +38,20 @@ pub(crate) struct Chart {
     pub(crate) notes: Vec<String>,
 }
 
+impl Chart {
+    /// About how many bytes of a page it takes: path, data block and table of every line.
+    pub(crate) fn bytes_about(&self) -> usize {
+        const POINT: usize = 28;
+        const CELL: usize = 30;
+        const FRAME: usize = 3_000;
+        let lines = self.lines.iter().map(|line| {
+            let points = line.points.len();
+            points * POINT + points.min(figure::TABLE_ROWS_MAX) * CELL
+        });
+        FRAME + lines.sum::<usize>()
+    }
+}
+
 /// One axis.
 #[derive(Debug, Clone)]
 pub(crate) struct Axis {

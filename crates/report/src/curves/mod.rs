@@ -40,7 +40,7 @@ fn time_axis(timelines: &[Timeline]) -> Axis {
 }
 
 /// The stages of the first repeat. Repeats of one plan have the same stages; where a stage ends by count
-/// and not by time they differ a little, and the notes say so.
+/// and not by time they differ, and the notes say so ([`stages_differ`]).
 fn bands(timelines: &[Timeline]) -> Vec<Band> {
     let Some(first) = timelines.first() else {
         return Vec::new();
@@ -55,6 +55,21 @@ fn bands(timelines: &[Timeline]) -> Vec<Band> {
             measured: stage.measured,
         })
         .collect()
+}
+
+/// Whether any repeat's stages end visibly elsewhere than the first one's.
+fn stages_differ(timelines: &[Timeline]) -> bool {
+    let ends = |timeline: &Timeline| -> Vec<f64> {
+        timeline.stages.iter().map(|stage| stage.to_s).collect()
+    };
+    let Some((first, others)) = timelines.split_first() else {
+        return false;
+    };
+    let first = ends(first);
+    others.iter().map(ends).any(|other| {
+        let far = |(one, next): (&f64, &f64)| (one - next).abs() > 0.05 * one.max(*next);
+        other.len() != first.len() || first.iter().zip(&other).any(far)
+    })
 }
 
 /// Names of the flows that any repeat has, in order.

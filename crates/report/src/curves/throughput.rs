@@ -146,7 +146,13 @@ fn notes(trial: &Trial) -> Vec<String> {
         let records = format::plural(flow.counts.good, "record", "records");
         Some(format!("{who}{records} in all stages{repeats}."))
     };
-    trial.flows.iter().filter_map(note).collect()
+    let mut notes: Vec<String> = trial.flows.iter().filter_map(note).collect();
+    if super::stages_differ(&trial.timelines) {
+        notes.push(
+            "The repeats took differently long; the stages are those of the first.".to_owned(),
+        );
+    }
+    notes
 }
 
 /// `1,284,000 ± 2.4 %`.

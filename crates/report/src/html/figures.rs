@@ -132,7 +132,7 @@ fn write_figure(page: &mut Markup, figure: Option<&Figure>, write: fn(f64) -> St
         Some(half) => format::plus_minus(half, figure.mean),
         None => "one repeat: no interval".to_owned(),
     };
-    page.leaf("span", &[("class", "small block")], &spread);
+    page.leaf("span", &[("class", "small spread block")], &spread);
 }
 
 fn write_bad_counts(page: &mut Markup, counts: &Counts) {

@@ -127,8 +127,14 @@ fn write_marks(page: &mut Markup, flow: &Flow, kind: LatencyKind) {
         return mark(page, "badge", kind.name(), "of requests, not of records");
     }
     if flow.closed.is_some() {
-        let meaning = "records in flight ÷ throughput; not the broker's latency";
-        mark(page, "badge mark-closed", "closed loop", meaning);
+        let residual = flow.residual.map_or_else(String::new, |residual| {
+            format!(
+                " (Little's law is off by {})",
+                format::percent(residual.abs())
+            )
+        });
+        let meaning = format!("records in flight ÷ throughput; not the broker's latency{residual}");
+        mark(page, "badge mark-closed", "closed loop", &meaning);
     }
     if let Some(late) = &flow.late {
         mark(page, "badge bad", "late generator", late);

@@ -13,7 +13,7 @@ mod words;
 use crate::chart::{Chart, data::ChartData};
 use crate::curves;
 use crate::markup::Markup;
-use crate::view::View;
+use crate::view::{Trial, View};
 
 /// The script that adds what a pointer and keys can do. The page says everything without it.
 const SCRIPT: &str = include_str!("script.js");
@@ -24,9 +24,12 @@ const STYLE: &str = include_str!("style.css");
 struct Charts {
     /// Per scenario.
     sweeps: Vec<Vec<Chart>>,
-    /// Per scenario and trial.
-    trials: Vec<Vec<Vec<Chart>>>,
+    /// Per scenario and trial; `None` where the page would become too large.
+    trials: Vec<Vec<Option<Vec<Chart>>>>,
 }
+
+/// Bytes that charts may take, so that the page stays below 2 MiB with all that is beside them.
+const CHART_BYTES_MAX: usize = 1_400_000;
 
 impl Charts {
     fn of(view: &View) -> Self {
@@ -37,21 +40,24 @@ impl Charts {
                 .as_ref()
                 .map_or_else(Vec::new, |sweep| curves::of_sweep(sweep, &id))
         });
+        let sweeps: Vec<Vec<Chart>> = sweeps.collect();
+        let mut bytes: usize = sweeps.iter().flatten().map(Chart::bytes_about).sum();
+        let mut within_budget = |trial: &Trial| {
+            let charts = curves::of_trial(trial);
+            bytes += charts.iter().map(Chart::bytes_about).sum::<usize>();
+            (bytes <= CHART_BYTES_MAX).then_some(charts)
+        };
         let trials = view
             .scenarios
             .iter()
-            .map(|scenario| scenario.trials.iter().map(curves::of_trial).collect());
-        Self {
-            sweeps: sweeps.collect(),
-            trials: trials.collect(),
-        }
+            .map(|scenario| scenario.trials.iter().map(&mut within_budget).collect())
+            .collect();
+        Self { sweeps, trials }
     }
 
     fn all(&self) -> impl Iterator<Item = &Chart> {
-        self.sweeps
-            .iter()
-            .flatten()
-            .chain(self.trials.iter().flatten().flatten())
+        let trials = self.trials.iter().flatten().flatten().flatten();
+        self.sweeps.iter().flatten().chain(trials)
     }
 }
 

@@ -125,11 +125,7 @@ fn write_warning(page: &mut Markup, warning: &Warning) {
             }
             match warning.items.as_slice() {
                 [item] => page.element("p", &[], |page| write_item(page, item)),
-                items => page.element("ul", &[], |page| {
-                    items
-                        .iter()
-                        .for_each(|item| page.element("li", &[], |page| write_item(page, item)));
-                }),
+                items => write_items(page, items),
             }
             if !warning.remedy.is_empty() {
                 page.leaf("p", &[("class", "remedy")], &warning.remedy);
@@ -137,6 +133,26 @@ fn write_warning(page: &mut Markup, warning: &Warning) {
         });
     });
     page.line();
+}
+
+/// The first few; the others are folded.
+fn write_items(page: &mut Markup, items: &[WarningItem]) {
+    const SHOWN: usize = 4;
+    let list = |page: &mut Markup, items: &[WarningItem]| {
+        page.element("ul", &[], |page| {
+            items
+                .iter()
+                .for_each(|item| page.element("li", &[], |page| write_item(page, item)));
+        });
+    };
+    let (shown, folded) = items.split_at(items.len().min(SHOWN));
+    list(page, shown);
+    if !folded.is_empty() {
+        page.element("details", &[], |page| {
+            page.leaf("summary", &[], &format!("{} more", folded.len()));
+            list(page, folded);
+        });
+    }
 }
 
 fn write_item(page: &mut Markup, item: &WarningItem) {

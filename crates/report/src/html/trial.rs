@@ -13,7 +13,7 @@ pub(super) fn write_scenario(
     page: &mut Markup,
     scenario: &Scenario,
     sweep: &[Chart],
-    trials: &[Vec<Chart>],
+    trials: &[Option<Vec<Chart>>],
 ) {
     page.leaf("h2", &[], &scenario.name);
     if !scenario.question.is_empty() {
@@ -27,17 +27,17 @@ pub(super) fn write_scenario(
     if let ([trial], [charts]) = (scenario.trials.as_slice(), trials) {
         page.element("div", &[("class", "trial"), ("id", &trial.id)], |page| {
             page.leaf("p", &[("class", "small")], &line(trial));
-            write_charts(page, trial, charts);
+            write_charts(page, trial, charts.as_deref());
         });
         return;
     }
     let all_open = scenario.trials.len() <= OPEN_TRIALS_MAX;
     for (index, (trial, charts)) in scenario.trials.iter().zip(trials).enumerate() {
-        write_trial(page, trial, charts, all_open || index == 0);
+        write_trial(page, trial, charts.as_deref(), all_open || index == 0);
     }
 }
 
-fn write_trial(page: &mut Markup, trial: &Trial, charts: &[Chart], open: bool) {
+fn write_trial(page: &mut Markup, trial: &Trial, charts: Option<&[Chart]>, open: bool) {
     let mut attributes = vec![("class", "trial"), ("id", trial.id.as_str())];
     if open {
         attributes.push(("open", ""));
@@ -53,14 +53,21 @@ fn write_trial(page: &mut Markup, trial: &Trial, charts: &[Chart], open: bool) {
     page.line();
 }
 
-fn write_charts(page: &mut Markup, trial: &Trial, charts: &[Chart]) {
+fn write_charts(page: &mut Markup, trial: &Trial, charts: Option<&[Chart]>) {
     if let Some(reason) = &trial.missing {
         page.leaf("p", &[("class", "missing")], reason);
     }
+    let Some(charts) = charts else {
+        return page.leaf("p", &[("class", "note")], LEFT_OUT);
+    };
     page.element("div", &[("class", "charts")], |page| {
         charts.iter().for_each(|chart| write_figure(page, chart));
     });
 }
+
+/// Said instead of charts that would make the page too large to be opened on a phone.
+const LEFT_OUT: &str = "The charts of this trial are left out to keep the page small. The run folder has \
+    all of its data.";
 
 /// `3 repeats · 1,284,000 records/s`.
 fn line(trial: &Trial) -> String {

@@ -102,7 +102,7 @@ pub(crate) struct Target {
 }
 
 /// A name and its value.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fact {
     /// The name.
     pub(crate) name: String,

@@ -160,6 +160,21 @@ fn the_page_of_a_study_is_far_below_two_mebibytes() {
 }
 
 #[test]
+fn a_page_of_very_many_trials_stays_below_two_mebibytes_and_says_what_it_left_out() {
+    let keep = tempfile::tempdir().unwrap();
+    let dir = keep.path().join("run");
+    let (run, summary) = make(&dir, None, &scenarios::very_many(), &CALM, End::Complete);
+    let page = render_html(&run, &summary);
+    assert_balanced(&page);
+    assert!(page.len() < 2 << 20, "{} bytes", page.len());
+    assert!(page.contains("The charts of this trial are left out"));
+    assert!(
+        page.contains("id=\"trial-80\""),
+        "its figures are there all the same"
+    );
+}
+
+#[test]
 fn a_killed_run_gives_a_page_that_says_so_first() {
     let page = page(killed());
     let said = page

@@ -70,6 +70,13 @@ goals:
   - writers.throughput >= 5000/s
 ";
 
+/// So many sizes that not every trial can have its charts in one page.
+pub(crate) fn very_many() -> Vec<Scenario> {
+    let sizes: Vec<String> = (1..=80).map(|size| format!("{} B", size * 100)).collect();
+    let text = SIZES.replace("100 B, 1000 B, 10000 B", &sizes.join(", "));
+    vec![parse(&text.replace("repeats: 2", "repeats: 3"))]
+}
+
 pub(crate) fn all() -> Vec<Scenario> {
     [PAIR, SIZES, PACED].map(parse).to_vec()
 }

@@ -260,6 +260,9 @@ fn texts(run: &RunRead) -> Vec<Verbatim> {
     scenarios.collect()
 }
 
+/// Events that are shown at most: the first and the last half of them.
+const EVENTS_MAX: usize = 300;
+
 fn events(run: &RunRead) -> Vec<Event> {
     let event = |event: &kgauge_results::run::Event| {
         let since = event.at_unix_ms.saturating_sub(run.head.started_unix_ms);
@@ -268,7 +271,21 @@ fn events(run: &RunRead) -> Vec<Event> {
             words: words::event(event),
         }
     };
-    run.events.iter().map(event).collect()
+    let left_out = run.events.len().saturating_sub(EVENTS_MAX);
+    if left_out == 0 {
+        return run.events.iter().map(event).collect();
+    }
+    let half = EVENTS_MAX / 2;
+    let mut events: Vec<Event> = run.events.iter().take(half).map(event).collect();
+    events.push(Event {
+        at: "…".to_owned(),
+        words: format!(
+            "{} more stand in events.jsonl",
+            format::count(left_out as u64)
+        ),
+    });
+    events.extend(run.events.iter().skip(half + left_out).map(event));
+    events
 }
 
 fn commands(run: &RunRead) -> Vec<Command> {

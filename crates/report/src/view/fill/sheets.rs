@@ -168,8 +168,11 @@ fn generator(summary: &Summary) -> Vec<Fact> {
     summary.trials.iter().filter_map(evidence).collect()
 }
 
-/// The plan of each trial, one sheet each. It is walked as JSON, so that whatever a plan comes to hold is
-/// shown without a change here.
+/// A trial's name and its settings.
+type TrialFacts = (String, Vec<Fact>);
+
+/// The settings of each scenario, then what its trials have of their own. The plan is walked as JSON, so that
+/// whatever it comes to hold is shown without a change here.
 fn plan_sheets(run: &RunRead) -> Vec<Sheet> {
     let plan = run
         .plan
@@ -181,32 +184,51 @@ fn plan_sheets(run: &RunRead) -> Vec<Sheet> {
     else {
         return Vec::new();
     };
-    let trial_sheet = |trial: &Value| {
-        let text = |key: &str| trial.get(key).and_then(Value::as_str).unwrap_or_default();
-        let name = match text("name") {
-            "" => text("scenario"),
-            name => name,
-        };
-        let mut facts = Vec::new();
-        for key in ["topic", "stages", "repeats"] {
-            facts.extend(
-                trial
-                    .get(key)
-                    .map(|value| flat(key, value))
-                    .unwrap_or_default(),
-            );
-        }
-        let flows = trial.get("flows").and_then(Value::as_array);
-        for flow in flows.into_iter().flatten() {
-            let name = flow.get("name").and_then(Value::as_str).unwrap_or("flow");
-            facts.extend(flat(name, flow));
-        }
-        Sheet {
-            title: format!("Settings: {name}"),
-            facts,
-        }
+    let text = |trial: &Value, key: &str| {
+        trial
+            .get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
     };
-    trials.iter().map(trial_sheet).collect()
+    let mut scenarios: Vec<(String, Vec<TrialFacts>)> = Vec::new();
+    for trial in trials {
+        let (scenario, name) = (text(trial, "scenario"), text(trial, "name"));
+        let entry = (name, plan_facts(trial));
+        match scenarios.iter_mut().find(|(known, _)| *known == scenario) {
+            Some((_, trials)) => trials.push(entry),
+            None => scenarios.push((scenario, vec![entry])),
+        }
+    }
+    let scenario_sheet = |(scenario, trials): (String, Vec<TrialFacts>)| {
+        let shared = |fact: &Fact| trials.iter().all(|(_, facts)| facts.contains(fact));
+        let first = trials.first().map_or(&[][..], |(_, facts)| facts);
+        let mut facts: Vec<Fact> = first.iter().filter(|fact| shared(fact)).cloned().collect();
+        for (trial, own) in &trials {
+            let own = own.iter().filter(|fact| !shared(fact));
+            facts.extend(own.map(|own| fact(&format!("{trial}: {}", own.name), &*own.value)));
+        }
+        sheet(&format!("Settings: {scenario}"), facts)
+    };
+    scenarios.into_iter().map(scenario_sheet).collect()
+}
+
+fn plan_facts(trial: &Value) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    for key in ["topic", "stages", "repeats"] {
+        facts.extend(
+            trial
+                .get(key)
+                .map(|value| flat(key, value))
+                .unwrap_or_default(),
+        );
+    }
+    let flows = trial.get("flows").and_then(Value::as_array);
+    for flow in flows.into_iter().flatten() {
+        let name = flow.get("name").and_then(Value::as_str).unwrap_or("flow");
+        facts.extend(flat(name, flow));
+    }
+    facts
 }
 
 /// Every leaf of a JSON value with its path.

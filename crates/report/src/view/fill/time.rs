@@ -159,3 +159,68 @@ fn process(series: &CpuSeries) -> Option<ProcessTimeline> {
     let cores: Vec<(f64, f64)> = cores.collect();
     (!cores.is_empty()).then_some(ProcessTimeline { name, cores })
 }
+
+#[cfg(test)]
+mod tests {
+    use kgauge_results::series::SecondPoint;
+    use kgauge_results::{Counts, Stage};
+
+    use super::*;
+
+    /// A flow of 100 records in each second; a border of stages cuts the second second at 1.25 s.
+    fn series(seconds: u64) -> FlowSeries {
+        let point = |stage, start_ns, end_ns, records| SecondPoint {
+            stage,
+            start_ns,
+            end_ns,
+            records_per_s: 0.0,
+            logical_bytes_per_s: 0.0,
+            wire_bytes_per_s: 0.0,
+            in_flight_mean: 0.0,
+            counts: Counts {
+                records_acked: records,
+                ..Counts::default()
+            },
+            response: None,
+            service: None,
+            lag: None,
+            end_to_end: None,
+        };
+        let quarter = SECOND_NS / 4;
+        let mut points = vec![
+            point(Stage::WarmUp, 0, SECOND_NS, 100),
+            point(Stage::WarmUp, SECOND_NS, SECOND_NS + quarter, 90),
+            point(Stage::Hold, SECOND_NS + quarter, 2 * SECOND_NS, 10),
+        ];
+        points.extend((2..seconds).map(|second| {
+            point(
+                Stage::Hold,
+                second * SECOND_NS,
+                (second + 1) * SECOND_NS,
+                100,
+            )
+        }));
+        let end_ns = seconds * SECOND_NS;
+        points.push(point(Stage::Drain, end_ns, end_ns + SECOND_NS / 1000, 7));
+        FlowSeries {
+            flow: 0,
+            stages: Vec::new(),
+            seconds: points,
+        }
+    }
+
+    #[test]
+    fn a_second_that_a_border_cuts_is_put_together_again() {
+        let rates = rates(&series(4), 1);
+        assert_eq!(
+            rates,
+            [(0.5, 100.0), (1.5, 100.0), (2.5, 100.0), (3.5, 100.0)]
+        );
+    }
+
+    #[test]
+    fn a_long_run_is_drawn_by_spans_whose_rates_are_exact() {
+        let rates = rates(&series(20), 10);
+        assert_eq!(rates, [(5.0, 100.0), (15.0, 100.0)]);
+    }
+}
