@@ -48,10 +48,10 @@ pub(super) fn run(contenders: &Contenders<'_>, plan: Plan) -> Result<Vec<Measure
     let mut add = |acks, round, place, contender, records| {
         let ran = contenders.run(contender, acks, records)?;
         remark(&format!(
-            "acks={} round {round}: {}: {:.0} ns CPU a record, {:.0} records/s",
+            "acks={} round {round}: {}: {:.2} s CPU for {records} records, {:.0} records/s",
             acks.word(),
             contender.words(),
-            ran.cpu_ns_per_record(),
+            ran.cpu.as_secs_f64(),
             ran.records_per_s
         ));
         measured.push(Measured {

@@ -1,6 +1,7 @@
 //! From runs to a table: smallest, median and largest of every figure, and the ratio of medians.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use super::compare::{Measured, Plan};
 use super::contender::{
@@ -34,6 +35,9 @@ impl Spread {
     }
 }
 
+/// Below it a Java process is mostly busy with starting and with compiling itself.
+const RECORDS_FEW: u64 = 1_000_000;
+
 /// The tables for both `acks`, with what must be known beside them.
 pub(super) fn summary(measured: &[Measured], plan: Plan) -> String {
     let mut out = format!(
@@ -43,6 +47,12 @@ pub(super) fn summary(measured: &[Measured], plan: Plan) -> String {
          Kafka's defaults. All records were counted on the broker.\n",
         plan.rounds, plan.records
     );
+    if plan.records < RECORDS_FEW {
+        out.push_str(
+            "So few records show that it works, and no more: Java is busy with starting and with \
+             compiling itself.\n",
+        );
+    }
     for acks in Acks::EACH {
         let of_acks = measured.iter().filter(|run| run.acks == acks);
         let of_acks: Vec<&Measured> = of_acks.collect();
@@ -62,12 +72,8 @@ fn table(runs: &[&Measured]) -> String {
         "{:<42}{:>9}{:>9}{:>9}{:>14}\n",
         "ns CPU a record", "min", "median", "max", "records/s"
     );
-    let mut medians = [None; Contender::EACH.len()];
-    for (contender, median) in Contender::EACH.into_iter().zip(&mut medians) {
-        let counted = || {
-            let runs = runs.iter().filter(move |run| run.contender == contender);
-            runs.filter(|run| run.round > 0).map(|run| run.ran)
-        };
+    for contender in Contender::EACH {
+        let counted = || counted(runs, contender).map(|run| run.ran);
         let cpu = Spread::of(counted().map(|ran| ran.cpu_ns_per_record()).collect());
         let rate = Spread::of(counted().map(|ran| ran.records_per_s).collect());
         line(&mut out, contender.words(), cpu, rate);
@@ -75,27 +81,55 @@ fn table(runs: &[&Measured]) -> String {
         if let Some(threads) = Spread::of(threads.collect()) {
             line(&mut out, "  its load threads", Some(threads), None);
         }
-        *median = cpu.map(|cpu| cpu.median);
     }
-    let [engine, tool, ready] = medians;
-    let ratio = |of: Option<f64>| match (of, engine) {
-        (Some(of), Some(engine)) if engine > 0.0 => format!("{:.1}", of / engine),
-        _ => "unknown".to_owned(),
+    out.push_str(&ratios(runs));
+    out
+}
+
+/// The runs of a contender that figures are made of: all but the one that shows what starting costs.
+fn counted<'a>(
+    runs: &'a [&'a Measured],
+    contender: Contender,
+) -> impl Iterator<Item = &'a Measured> {
+    let of_contender = runs.iter().copied();
+    of_contender.filter(move |run| run.contender == contender && run.round > 0)
+}
+
+/// How many times the CPU of the engine each contender takes, by medians; once of the whole process
+/// and once with the CPU of its start taken off, which says what longer runs would come to.
+fn ratios(runs: &[&Measured]) -> String {
+    let start = |contender| {
+        let start = runs
+            .iter()
+            .find(|run| run.contender == contender && run.round == 0);
+        start.map(|run| run.ran.cpu)
     };
-    let _ = writeln!(
-        out,
-        "ratio of medians: the tool costs {} times as much, {} times with --payload-file",
-        ratio(tool),
-        ratio(ready)
+    let median = |contender, off: Duration| {
+        let figures = counted(runs, contender).map(|run| run.ran.cpu_ns_per_record_less(off));
+        Spread::of(figures.collect()).map(|figures| figures.median)
+    };
+    let mut out = format!(
+        "\n{:<42}{:>14}{:>20}{:>17}\n",
+        "times the CPU of the engine (medians)",
+        "whole process",
+        "start taken off",
+        "the start alone"
     );
-    let starts = runs.iter().filter(|run| run.round == 0);
-    for run in starts {
+    for contender in Contender::EACH {
+        let ratio = |off: &dyn Fn(Contender) -> Option<Duration>| {
+            let own = median(contender, off(contender)?)?;
+            let engine = median(Contender::Engine, off(Contender::Engine)?)?;
+            (engine > 0.0).then_some(own / engine)
+        };
+        let text = |ratio: Option<f64>| ratio.map_or("unknown".to_owned(), |it| format!("{it:.1}"));
+        let seconds = start(contender).map_or(0.0, |cpu| cpu.as_secs_f64());
         let _ = writeln!(
             out,
-            "starting alone ({} records): {} {:.2} s CPU",
-            run.ran.records,
-            run.contender.words(),
-            run.ran.cpu.as_secs_f64()
+            "{:<42}{:>14}{:>20}{:>15.2} s",
+            contender.words(),
+            text(ratio(&|_| Some(Duration::ZERO))),
+            text(ratio(&start)),
+            seconds
         );
     }
     out
@@ -114,8 +148,6 @@ fn line(out: &mut String, name: &str, cpu: Option<Spread>, rate: Option<Spread>)
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::bench::contender::Ran;
 
@@ -128,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ratio_is_that_of_the_medians_without_the_start() {
+    fn ratios_are_those_of_medians_with_the_start_and_without() {
         let run = |contender, round, cpu_ms| Measured {
             acks: Acks::All,
             round,
@@ -142,15 +174,20 @@ mod tests {
             },
         };
         let runs = [
-            run(Contender::Engine, 0, 9_000),
+            run(Contender::Engine, 0, 10),
             run(Contender::Engine, 1, 50),
+            run(Contender::Tool, 0, 1_000),
             run(Contender::Tool, 1, 2_000),
-            run(Contender::ToolReadyPayloads, 1, 1_600),
+            run(Contender::Tool, 2, 2_200),
+            run(Contender::Tool, 3, 9_000),
         ];
-        let table = table(&runs.iter().collect::<Vec<_>>());
-        assert!(
-            table.contains("costs 40.0 times as much, 32.0 times"),
-            "{table}"
-        );
+        let text = ratios(&runs.iter().collect::<Vec<_>>());
+        let cells = |line: usize| -> Vec<&str> {
+            let line = text.lines().nth(line).unwrap();
+            line.split_whitespace().rev().collect()
+        };
+        // 2,200 / 50, and (2,200 - 1,000) / (50 - 10)
+        assert_eq!(cells(3)[..4], ["s", "1.00", "30.0", "44.0"]);
+        assert_eq!(cells(4)[2..4], ["unknown", "unknown"]);
     }
 }
