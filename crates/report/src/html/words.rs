@@ -1,5 +1,6 @@
 //! What the figures mean: the target, the closed loops, an acknowledgement.
 
+use crate::format;
 use crate::markup::Markup;
 use crate::view::{Fact, Study, View};
 
@@ -78,15 +79,33 @@ fn write_closed(page: &mut Markup, view: &View) {
     page.leaf(
         "p",
         &[],
-        "These flows ran at full speed. Their latency is how much they kept in flight divided by \
-         the throughput (Little's law); it says nothing else about the broker.",
+        "These flows ran at full speed: the next record is sent as soon as there is room. By \
+         Little's law their latency is records in flight ÷ throughput.",
     );
+    // What all of them say first is said once.
+    let first = sentences.first().map_or("", |(_, sentence)| sentence);
+    let shared = first.find(". ").map_or("", |end| &first[..=end]);
+    let shared = match sentences
+        .iter()
+        .all(|(_, sentence)| sentence.starts_with(shared))
+    {
+        true => shared,
+        false => "",
+    };
+    if !shared.is_empty() {
+        page.leaf("p", &[], shared);
+    }
     page.element("ul", &[], |page| {
-        for (place, sentence) in sentences {
+        for (place, sentence) in &sentences {
             page.element("li", &[], |page| {
-                page.leaf("strong", &[], &place);
+                page.leaf("strong", &[], place);
                 page.text(": ");
-                page.text(sentence);
+                page.text(
+                    sentence
+                        .strip_prefix(shared)
+                        .unwrap_or(sentence)
+                        .trim_start(),
+                );
             });
         }
     });
