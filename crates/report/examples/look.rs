@@ -1,7 +1,8 @@
-//! Makes a report to look at while working on it: the shipped study with made-up loads, or a run folder.
+//! Makes a report to look at while working on it: the shipped study with made-up loads, or a run
+//! folder.
 //!
-//! `cargo run -p kgauge-report --example look -- OUT [RUN-FOLDER]` writes `OUT/report.html` and prints the
-//! terminal's text.
+//! `cargo run -p kgauge-report --example look -- OUT [RUN-FOLDER]` writes `OUT/report.html` and
+//! prints the terminal's text.
 #![allow(clippy::unwrap_used, clippy::print_stdout, dead_code, unreachable_pub)]
 
 #[path = "../tests/it/made.rs"]

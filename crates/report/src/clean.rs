@@ -1,7 +1,7 @@
 //! Which characters of outside text may reach a terminal or a page.
 
-/// True for characters that a terminal would obey or that reorder what is read: controls other than line
-/// break and tab, and the bidirectional overrides.
+/// True for characters that a terminal would obey or that reorder what is read: controls other than
+/// line break and tab, and the bidirectional overrides.
 pub(crate) fn is_unsafe(character: char) -> bool {
     let direction = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
         || matches!(character, '\u{2066}'..='\u{2069}' | '\u{feff}');

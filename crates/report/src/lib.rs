@@ -1,14 +1,15 @@
 //! Room `report`: from a run folder to what people read, a table in the terminal and `report.html`.
 //!
-//! **Goals.** A report answers first and shows its proof after; no figure stands without its spread and
-//! its marks; the same folder gives the same bytes; the page needs no network and no script; no text from
-//! outside can become markup or a command to a terminal.
+//! **Goals.** A report answers first and shows its proof after; no figure stands without its spread
+//! and its marks; the same folder gives the same bytes; the page needs no network and no script; no
+//! text from outside can become markup or a command to a terminal.
 //!
-//! **Non-goals.** Measuring, statistics and verdicts: they are made in `results`. Printing: `cli` does it.
-//! Nothing here reads a clock, the environment or a file.
+//! **Non-goals.** Measuring, statistics and verdicts: they are made in `results`. Printing: `cli`
+//! does it. Nothing here reads a clock, the environment or a file.
 //!
-//! **Where to start.** `view`: what is shown, in which order, and `view/fill`, which takes it from the run
-//! folder. `terminal` and `html` write it; `curves` decides which charts there are, `chart` draws one.
+//! **Where to start.** `view`: what is shown, in which order, and `view/fill`, which takes it from
+//! the run folder. `terminal` and `html` write it; `curves` decides which charts there are, `chart`
+//! draws one.
 
 mod chart;
 mod clean;
@@ -25,8 +26,8 @@ pub use terminal::TerminalStyle;
 
 /// The report as text for a terminal, ending with a line break.
 ///
-/// Opens with the target and the answers, then the tables; fits `style.width` columns. Colours only when
-/// asked for, and they say nothing that words do not.
+/// Opens with the target and the answers, then the tables; fits `style.width` columns. Colours only
+/// when asked for, and they say nothing that words do not.
 pub fn render_terminal(run: &RunRead, summary: &Summary, style: TerminalStyle) -> String {
     terminal::text(&view::fill::view(run, summary), style)
 }

@@ -1,8 +1,8 @@
 //! Writes HTML and SVG so that no text from outside can become markup.
 //!
-//! Tag and attribute names are `&'static str`, so they can only come from this crate's source. Everything
-//! else goes through [`Markup::text`] or an attribute value and is escaped there. Elements are closed by
-//! the call that opened them, so tags balance by construction.
+//! Tag and attribute names are `&'static str`, so they can only come from this crate's source.
+//! Everything else goes through [`Markup::text`] or an attribute value and is escaped there.
+//! Elements are closed by the call that opened them, so tags balance by construction.
 
 /// An attribute: its name from our source, its value from anywhere.
 pub(crate) type Attribute<'a> = (&'static str, &'a str);
@@ -72,8 +72,8 @@ impl Markup {
 
     /// A block of JSON that scripts read: `<script type="application/json">`.
     ///
-    /// Inside it HTML knows no escapes, so `<`, `>` and `&` are written as JSON escapes; they can only
-    /// stand inside JSON strings, where the escape means the same.
+    /// Inside it HTML knows no escapes, so `<`, `>` and `&` are written as JSON escapes; they can
+    /// only stand inside JSON strings, where the escape means the same.
     pub(crate) fn json_block(&mut self, id: &'static str, json: &str) {
         self.start("script", &[("type", "application/json"), ("id", id)]);
         self.out.push('>');
@@ -106,8 +106,9 @@ impl Markup {
     }
 }
 
-/// Escapes for text and for quoted attribute values alike. Control characters, which HTML forbids and a
-/// terminal may obey, become the replacement character; so do the marks that reverse reading direction.
+/// Escapes for text and for quoted attribute values alike. Control characters, which HTML forbids
+/// and a terminal may obey, become the replacement character; so do the marks that reverse reading
+/// direction.
 fn escape_into(out: &mut String, text: &str) {
     for character in text.chars() {
         match character {

@@ -1,8 +1,8 @@
 //! One chart as SVG that stretches with its column while text and strokes keep their size.
 //!
-//! Places along the horizontal axis are percentages of the plot's width. Curves lie in an inner SVG whose
-//! 1,000 × [`HEIGHT`] units are stretched; strokes do not stretch (`vector-effect`). So a phone and a large
-//! screen get the same file, without script.
+//! Places along the horizontal axis are percentages of the plot's width. Curves lie in an inner SVG
+//! whose 1,000 × [`HEIGHT`] units are stretched; strokes do not stretch (`vector-effect`). So a
+//! phone and a large screen get the same file, without script.
 
 use super::{Axis, Band, Chart, Line, Look, Marker, Mean, Point, Scale};
 use crate::markup::Markup;
@@ -253,7 +253,8 @@ fn path(chart: &Chart, points: &[Point]) -> String {
             None => pen_down = false,
         }
     }
-    // A single point between two gaps still shows, as a dot: round line caps draw a line of no length.
+    // A single point between two gaps still shows, as a dot: round line caps draw a line of no
+    // length.
     if out.matches('L').count() == 0 && !out.is_empty() {
         out.push_str("h0");
     }

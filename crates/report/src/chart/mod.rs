@@ -1,5 +1,5 @@
-//! Charts as data: axes, lines, bands. [`draw`] turns one into SVG, [`figure`] into a whole figure with
-//! legend and table, [`data`] into the numbers that the page's script reads.
+//! Charts as data: axes, lines, bands. [`draw`] turns one into SVG, [`figure`] into a whole figure
+//! with legend and table, [`data`] into the numbers that the page's script reads.
 
 pub(crate) mod data;
 mod draw;
@@ -32,7 +32,8 @@ pub(crate) struct Chart {
     pub(crate) means: Vec<Mean>,
     /// The curves, drawn in this order.
     pub(crate) lines: Vec<Line>,
-    /// Whether groups are named at the end of their line too, for eyes that do not tell colours apart.
+    /// Whether groups are named at the end of their line too, for eyes that do not tell colours
+    /// apart.
     pub(crate) end_labels: bool,
     /// Sentences under the chart.
     pub(crate) notes: Vec<String>,

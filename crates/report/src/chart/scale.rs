@@ -46,8 +46,8 @@ impl Scale {
         }
     }
 
-    /// The tightest log axis around `low` and `high` whose ends and labels are round: at 1-2-5, 1-3 or
-    /// whole decades, whichever is the finest that leaves room between labels.
+    /// The tightest log axis around `low` and `high` whose ends and labels are round: at 1-2-5, 1-3
+    /// or whole decades, whichever is the finest that leaves room between labels.
     pub(crate) fn decades(low: f64, high: f64) -> Self {
         let low = if low.is_finite() && low > 0.0 {
             low

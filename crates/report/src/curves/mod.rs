@@ -39,8 +39,8 @@ fn time_axis(timelines: &[Timeline]) -> Axis {
     )
 }
 
-/// The stages of the first repeat. Repeats of one plan have the same stages; where a stage ends by count
-/// and not by time they differ, and the notes say so ([`stages_differ`]).
+/// The stages of the first repeat. Repeats of one plan have the same stages; where a stage ends by
+/// count and not by time they differ, and the notes say so ([`stages_differ`]).
 fn bands(timelines: &[Timeline]) -> Vec<Band> {
     let Some(first) = timelines.first() else {
         return Vec::new();

@@ -1,4 +1,5 @@
-//! The whole distribution: latency against quantile on an axis where each further nine takes one step.
+//! The whole distribution: latency against quantile on an axis where each further nine takes one
+//! step.
 
 use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Point, Scale, Unit};
 use crate::format;

@@ -1,4 +1,5 @@
-//! SHA-256 (FIPS 180-4), for the content-security policy: only the page's own style and script may run.
+//! SHA-256 (FIPS 180-4), for the content-security policy: only the page's own style and script may
+//! run.
 
 use base64::Engine as _;
 
@@ -8,7 +9,8 @@ pub(crate) fn source(text: &str) -> String {
     format!("'sha256-{encoded}'")
 }
 
-/// The first 32 bits of the fractions of the square roots of the first 8 primes (FIPS 180-4, 5.3.3).
+/// The first 32 bits of the fractions of the square roots of the first 8 primes (FIPS 180-4,
+/// 5.3.3).
 const START: [u32; 8] = [
     0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 ];

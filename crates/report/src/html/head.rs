@@ -4,8 +4,8 @@ use super::{SCRIPT, STYLE, digest};
 use crate::markup::Markup;
 use crate::view::View;
 
-/// Writes `<head>`. The policy allows this page's own style and script by their digests and nothing else:
-/// no network, no other script, no frame, no form.
+/// Writes `<head>`. The policy allows this page's own style and script by their digests and nothing
+/// else: no network, no other script, no frame, no form.
 pub(super) fn write(page: &mut Markup, view: &View) {
     let policy = format!(
         "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",

@@ -94,7 +94,8 @@ fn write_body(page: &mut Markup, view: &View, charts: &Charts) {
     });
     setup::write_footer(page, view);
     let numbers: Vec<ChartData<'_>> = charts.all().map(ChartData::of).collect();
-    // Finite numbers and strings always serialise; an empty block only costs the values under the pointer.
+    // Finite numbers and strings always serialise; an empty block only costs the values under the
+    // pointer.
     let json = serde_json::to_string(&numbers).unwrap_or_else(|_| "[]".to_owned());
     page.json_block("chart-data", &json);
     page.line();

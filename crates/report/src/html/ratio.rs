@@ -1,4 +1,5 @@
-//! Measured beside published, as a small picture: where the ratio lies between a tenth and ten times.
+//! Measured beside published, as a small picture: where the ratio lies between a tenth and ten
+//! times.
 
 use crate::format;
 use crate::markup::Markup;
@@ -38,8 +39,8 @@ pub(super) fn write(page: &mut Markup, published: &Published) {
     });
 }
 
-/// A line from 0.1 × to 10 ×, a tick at 1 ×, the ratio as a disc with its interval. A ratio beyond the
-/// ends stands at the end as an arrow; its number stands beside it anyway.
+/// A line from 0.1 × to 10 ×, a tick at 1 ×, the ratio as a disc with its interval. A ratio beyond
+/// the ends stands at the end as an arrow; its number stands beside it anyway.
 fn write_strip(page: &mut Markup, ratio: f64, interval: Option<(f64, f64)>) {
     let label = format!(
         "measured is {} times the published figure",

@@ -12,10 +12,8 @@ pub(super) fn write(page: &mut Markup, view: &View) {
         |page| {
             page.leaf("h2", &[("id", "words")], "What these figures mean");
             page.leaf("h3", &[], "The target");
-            page.leaf("p", &[], &view.target.words);
-            if !view.target.caution.is_empty() {
-                page.leaf("p", &[], &view.target.caution);
-            }
+            let words = view.target.words.trim_end_matches('.');
+            page.leaf("p", &[], &format!("{}.", format::capital(words)));
             write_facts(page, &view.target.facts);
             write_closed(page, view);
             if !view.acked.is_empty() {

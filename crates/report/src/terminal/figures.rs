@@ -113,8 +113,8 @@ fn latency(view: &View) -> Table {
     Table { columns, rows }
 }
 
-/// One row for each flow of each trial. A scenario with one trial of one flow is one row; otherwise its
-/// name heads the rows.
+/// One row for each flow of each trial. A scenario with one trial of one flow is one row; otherwise
+/// its name heads the rows.
 fn rows(view: &View, cells: impl Fn(&Trial, &Flow) -> Vec<String>) -> Vec<Row> {
     let mut rows = Vec::new();
     for scenario in &view.scenarios {

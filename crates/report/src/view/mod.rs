@@ -1,8 +1,8 @@
 //! What a report shows, in the order in which it is shown: the one model behind terminal and page.
 //!
-//! Everything here is ready to be written: sentences, figures with their intervals, and marks for what a
-//! figure must not be read without. Texts are as they came from outside; each writer escapes them.
-//! Only [`fill`] knows how a run folder is built.
+//! Everything here is ready to be written: sentences, figures with their intervals, and marks for
+//! what a figure must not be read without. Texts are as they came from outside; each writer escapes
+//! them. Only [`fill`] knows how a run folder is built.
 
 pub(crate) mod fill;
 mod flow;

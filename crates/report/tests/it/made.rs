@@ -1,7 +1,8 @@
-//! Run folders of made-up loads: the samples go through the real recorder, so only the cluster is missing.
+//! Run folders of made-up loads: the samples go through the real recorder, so only the cluster is
+//! missing.
 //!
-//! A producer at full speed keeps its buffer full; one at a rate is acked after about a millisecond, now and
-//! then after fifty; a consumer fetches two hundred times a second.
+//! A producer at full speed keeps its buffer full; one at a rate is acked after about a
+//! millisecond, now and then after fifty; a consumer fetches two hundred times a second.
 
 use std::path::Path;
 

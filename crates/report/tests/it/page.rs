@@ -10,7 +10,8 @@ use crate::scenarios;
 use crate::shared::{Made, complete, killed};
 use crate::tags::assert_balanced;
 
-/// Tries everything: ending the element, the attribute, the script block; a comment; reversed reading.
+/// Tries everything: ending the element, the attribute, the script block; a comment; reversed
+/// reading.
 const HOSTILE: &str =
     "x\"'></script><script>alert(1)</script><!--\u{202e}]]>&lt;</style><img src=x onerror=y>";
 

@@ -1,7 +1,7 @@
 //! Reads a page as far as its tags.
 
-/// Tag names in the order of the page, start tags as `p`, end tags as `/p`; void elements and the content of
-/// `style` and `script` left out. Panics where a `<` starts no tag.
+/// Tag names in the order of the page, start tags as `p`, end tags as `/p`; void elements and the
+/// content of `style` and `script` left out. Panics where a `<` starts no tag.
 fn tags(page: &str) -> Vec<String> {
     let mut tags = Vec::new();
     let mut rest = page

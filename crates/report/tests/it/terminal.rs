@@ -23,7 +23,8 @@ fn text(style: TerminalStyle, made: &Made) -> String {
     text.replace(&made.run.dir.display().to_string(), "RUNS/run")
 }
 
-/// Other rooms' sentences, replaced: what they say is tested there, where they stand is tested here.
+/// Other rooms' sentences, replaced: what they say is tested there, where they stand is tested
+/// here.
 fn own_sentences(summary: &mut Summary) {
     for warning in &mut summary.warnings {
         let kind = warning.kind;

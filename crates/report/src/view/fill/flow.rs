@@ -18,7 +18,8 @@ const MEGABYTE: f64 = 1e6;
 /// Late sends below this part of all are no reason to mark percentiles up to p99.
 const LATE_PART_MIN: f64 = 0.01;
 
-/// A ratio that can be called agreement. Beyond it only the spread keeps two figures from differing.
+/// A ratio that can be called agreement. Beyond it only the spread keeps two figures from
+/// differing.
 const NEAR: std::ops::RangeInclusive<f64> = 0.9..=1.1;
 
 /// What is shown of a flow.

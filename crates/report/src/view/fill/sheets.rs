@@ -171,8 +171,8 @@ fn generator(summary: &Summary) -> Vec<Fact> {
 /// A trial's name and its settings.
 type TrialFacts = (String, Vec<Fact>);
 
-/// The settings of each scenario, then what its trials have of their own. The plan is walked as JSON, so that
-/// whatever it comes to hold is shown without a change here.
+/// The settings of each scenario, then what its trials have of their own. The plan is walked as
+/// JSON, so that whatever it comes to hold is shown without a change here.
 fn plan_sheets(run: &RunRead) -> Vec<Sheet> {
     let plan = run
         .plan

@@ -86,8 +86,9 @@ fn kind_of(kind: FlowKind) -> Kind {
     }
 }
 
-/// Records per second of each span of `per_point` seconds: counts add, so this is exact. Parts of a second
-/// that a stage's border cuts are put together again, or a drain of a millisecond would be a spike.
+/// Records per second of each span of `per_point` seconds: counts add, so this is exact. Parts of a
+/// second that a stage's border cuts are put together again, or a drain of a millisecond would be a
+/// spike.
 fn rates(series: &FlowSeries, per_point: u64) -> Vec<(f64, f64)> {
     let mut spans = BTreeMap::<u64, (u64, u64)>::new();
     for second in &series.seconds {
