@@ -13,7 +13,7 @@ pub(super) fn write_header(page: &mut Markup, view: &View) {
             page.leaf("p", &[("class", "about")], sentence);
         }
         page.element("dl", &[("class", "head-facts")], |page| {
-            let took = view.run.took.as_deref().unwrap_or("unknown");
+            let took = view.run.took.as_deref().unwrap_or("not finished");
             let facts = [
                 ("Target", view.target.name.as_str()),
                 ("Started", &view.run.started),

@@ -20,7 +20,15 @@ const CPU_MARK: &str = "|";
 /// Writes both tables and explains the marks that they use.
 pub(super) fn write(writer: &mut Writer, view: &View) {
     writer.gap();
-    write_table(writer, &throughput(view));
+    let throughput = throughput(view);
+    if throughput
+        .rows
+        .iter()
+        .any(|row| matches!(row, Row::Cells(_)))
+    {
+        write_table(writer, &throughput);
+    }
+    write_missing(writer, view);
     let latency = latency(view);
     if latency.rows.iter().any(|row| matches!(row, Row::Cells(_))) {
         writer.gap();
@@ -113,23 +121,25 @@ fn latency(view: &View) -> Table {
     Table { columns, rows }
 }
 
-/// One row for each flow of each trial. A scenario with one trial of one flow is one row; otherwise
-/// its name heads the rows.
+/// One row for each flow of each measured trial. A scenario with one trial of one flow is one row;
+/// otherwise its name heads the rows.
 fn rows(view: &View, cells: impl Fn(&Trial, &Flow) -> Vec<String>) -> Vec<Row> {
     let mut rows = Vec::new();
     for scenario in &view.scenarios {
+        let measured = || {
+            scenario
+                .trials
+                .iter()
+                .filter(|trial| trial.missing.is_none())
+        };
         let alone = matches!(scenario.trials.as_slice(), [trial] if trial.flows.len() < 2);
-        if !alone {
+        if !alone && measured().next().is_some() {
             rows.push(Row::Group(match &scenario.factor {
                 Some(factor) => format!("{}: {factor}", scenario.name),
                 None => scenario.name.clone(),
             }));
         }
-        for trial in &scenario.trials {
-            if let Some(reason) = &trial.missing {
-                rows.push(Row::Group(format!("{}: {reason}", trial.name)));
-                continue;
-            }
+        for trial in measured() {
             for flow in &trial.flows {
                 let mut row = vec![row_name(scenario, trial, flow, alone)];
                 row.extend(cells(trial, flow));
@@ -138,6 +148,29 @@ fn rows(view: &View, cells: impl Fn(&Trial, &Flow) -> Vec<String>) -> Vec<Row> {
         }
     }
     rows
+}
+
+/// Trials without figures, each reason once: by scenario where all of its trials have it.
+fn write_missing(writer: &mut Writer, view: &View) {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for scenario in &view.scenarios {
+        let all = scenario.trials.iter().all(|trial| trial.missing.is_some());
+        for trial in &scenario.trials {
+            let Some(reason) = &trial.missing else {
+                continue;
+            };
+            let place = if all { &scenario.name } else { &trial.name };
+            match reasons.iter_mut().find(|(known, _)| known == reason) {
+                Some((_, places)) if places.contains(&place.as_str()) => {}
+                Some((_, places)) => places.push(place),
+                None => reasons.push((reason, vec![place])),
+            }
+        }
+    }
+    for (reason, places) in reasons {
+        let text = format!("{}: {reason}", places.join(", "));
+        writer.sentence(Some(Ink::Bad), &text, "", "  ");
+    }
 }
 
 fn row_name(scenario: &Scenario, trial: &Trial, flow: &Flow, alone: bool) -> String {

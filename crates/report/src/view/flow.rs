@@ -81,8 +81,7 @@ pub(crate) struct Published {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PublishedWord {
     Agrees,
-    /// Not near, but the repeats differ so much that it is no contradiction.
-    WithinSpread,
+    /// Within an interval that is too wide to say more.
     Undecided,
     Higher,
     Lower,
@@ -95,7 +94,6 @@ impl PublishedWord {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Agrees => "agrees",
-            Self::WithinSpread => "within spread",
             Self::Undecided => "undecided",
             Self::Higher => "higher",
             Self::Lower => "lower",

@@ -18,10 +18,6 @@ const MEGABYTE: f64 = 1e6;
 /// Late sends below this part of all are no reason to mark percentiles up to p99.
 const LATE_PART_MIN: f64 = 0.01;
 
-/// A ratio that can be called agreement. Beyond it only the spread keeps two figures from
-/// differing.
-const NEAR: std::ops::RangeInclusive<f64> = 0.9..=1.1;
-
 /// What is shown of a flow.
 pub(super) fn flow(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> Flow {
     let throughput = flow.throughput.as_ref();
@@ -106,10 +102,7 @@ fn beside(found: &PublishedComparison) -> Published {
             .interval
             .map(|found| (ratio(found.low), ratio(found.high))),
         word: match found.word {
-            summary::PublishedWord::Agrees => match found.ratio {
-                Some(ratio) if !NEAR.contains(&ratio) => PublishedWord::WithinSpread,
-                _ => PublishedWord::Agrees,
-            },
+            summary::PublishedWord::Agrees => PublishedWord::Agrees,
             summary::PublishedWord::Undecided => PublishedWord::Undecided,
             summary::PublishedWord::Higher => PublishedWord::Higher,
             summary::PublishedWord::Lower => PublishedWord::Lower,

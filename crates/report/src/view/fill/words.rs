@@ -99,7 +99,7 @@ fn beside_published(flow: &Flow) -> String {
     );
     match found.word {
         PublishedWord::Agrees => format!(", which agrees with the published {}", found.text),
-        PublishedWord::WithinSpread => {
+        PublishedWord::Undecided => {
             format!(", {times}, but the repeats differ too much to tell them apart")
         }
         _ => format!(", {times}"),
