@@ -42,7 +42,7 @@ fn serve(up: &ClusterUp) -> anyhow::Result<ExitStatus> {
         );
         return Err(stop(ExitStatus::BadInput, words));
     };
-    let stopping = interrupt::listen()?;
+    let stopping = interrupt::listen("stopping the embedded cluster")?;
     let work = std::env::temp_dir().join(format!("kgauge-cluster-{:08x}", fresh_number() as u32));
     let data_dir: PathBuf = up.data.clone().unwrap_or_else(|| work.join("data"));
     let setup = EmbeddedSetup {

@@ -25,9 +25,9 @@ impl Stopping {
     }
 }
 
-/// Starts to listen. A third signal ends the process on the spot.
+/// Starts to listen; `first` is said at the first signal. A third ends the process on the spot.
 #[allow(clippy::print_stderr, clippy::exit)]
-pub(crate) fn listen() -> anyhow::Result<Stopping> {
+pub(crate) fn listen(first: &'static str) -> anyhow::Result<Stopping> {
     let stopping = Stopping {
         load: Interrupt::new(),
         all: Interrupt::new(),
@@ -39,7 +39,7 @@ pub(crate) fn listen() -> anyhow::Result<Stopping> {
         for _ in signals.forever() {
             match told.signals.fetch_add(1, Ordering::Relaxed) {
                 0 => {
-                    eprintln!("\nkgauge: stopping; topics are deleted, then the report is written");
+                    eprintln!("\nkgauge: {first}");
                     told.load.raise();
                 }
                 1 => {

@@ -29,7 +29,7 @@ use session::Session;
 /// Runs what the arguments name, keeps everything in a run folder, and reports.
 pub(crate) fn run(arguments: &Run) -> anyhow::Result<ExitStatus> {
     let question = Question::read(arguments)?;
-    let stopping = interrupt::listen()?;
+    let stopping = interrupt::listen("stopping; topics are deleted, then the report is written")?;
     let (mut session, plan) = start::start(arguments, &question, stopping)?;
     let ended = run_all(&mut session, &plan);
     let dir = session.folder.dir().to_owned();
