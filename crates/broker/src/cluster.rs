@@ -203,6 +203,7 @@ impl Wires {
             listener,
             poll,
             commands,
+            inbox: inbox.clone(),
             controller,
             events,
         };

@@ -211,6 +211,7 @@ fn read_replica(
     bytes_max: usize,
     first_batch: FirstBatch,
 ) -> Result<PartitionAnswer, ErrorCode> {
+    replica.read = true;
     let high_watermark = replica.log.high_watermark();
     let request = ReadRequest {
         offset: partition.offset,

@@ -12,6 +12,7 @@ use kgauge_wire::messages::offset_for_leader_epoch::{
 };
 
 use super::{Body, lookup};
+use crate::log::EpochEnd;
 use crate::node::{Call, CloseReason, Node};
 
 pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
@@ -51,7 +52,14 @@ fn end(
         leader_epoch,
     } = *partition;
     let replica = lookup::led_by_name(node, topic, index, current_leader_epoch)?;
-    let end = replica.log.end_offset_for_epoch(leader_epoch);
+    let end = match leader_epoch == replica.leader_epoch {
+        // Of the epoch at hand the log may know nothing yet: nothing was appended in it.
+        true => Some(EpochEnd {
+            epoch: leader_epoch,
+            end_offset: replica.log.log_end_offset(),
+        }),
+        false => replica.log.end_offset_for_epoch(leader_epoch),
+    };
     Ok(EpochEndOffset {
         error_code: 0,
         partition: index,

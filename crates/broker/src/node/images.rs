@@ -111,6 +111,9 @@ impl Node {
                         settings: settings.clone(),
                         log,
                         flush_pending: false,
+                        flushing: false,
+                        read: false,
+                        end_seen: -1,
                     };
                     self.broken.remove(&id);
                     self.replicas.insert(id, replica);
@@ -136,7 +139,6 @@ impl Node {
         replica.leader = partition.leader;
         replica.leader_epoch = partition.leader_epoch;
         if partition.leader == Some(own) {
-            replica.log.assign_leader_epoch(partition.leader_epoch);
             replica.advance_high_watermark();
         }
         let leads = partition.leader == Some(own);

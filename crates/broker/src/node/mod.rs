@@ -36,6 +36,7 @@ use crate::groups::{GroupTimer, Groups};
 use crate::handlers;
 use crate::ids::{ConnectionId, NodeId, PartitionId};
 use crate::image::{ClusterImage, NodeImage};
+use crate::log::FlushJob;
 use crate::random::Random;
 use crate::settings::{ConfigMap, Layers, NodeSettings};
 use crate::storage::{Storage, StorageError};
@@ -65,6 +66,13 @@ pub enum Output {
     },
     /// Give the controller a message.
     ToController(ToController),
+    /// Run a flush, which may take long, and give [`Node::flushed`] the result.
+    Flush {
+        /// Which log.
+        partition: PartitionId,
+        /// The flush.
+        job: FlushJob,
+    },
     /// The disk failed under the node: stop it. Nothing is tried again (a flush that failed once
     /// may "succeed" over lost bytes).
     Fatal(StorageError),
@@ -111,7 +119,11 @@ pub(crate) enum Timer {
     Fetch(ParkedId),
     /// Something of a group.
     Group(GroupTimer),
-    /// Retention, and what else goes on at `log.retention.check.interval.ms`.
+    /// Logs may want to be flushed because a segment was closed.
+    FlushCheck,
+    /// Logs write down how far they are.
+    Checkpoint,
+    /// `log.retention.check.interval.ms`
     Retention,
     /// `flush.ms` of a log.
     Flush(PartitionId),
@@ -266,7 +278,9 @@ impl Node {
                 Timer::Group(timer) => crate::groups::timer(self, now, timer),
                 Timer::Held(id) => self.serve_held(now, id),
                 Timer::Retention => self.retention_due(now),
-                Timer::Flush(id) => self.flush_due(id),
+                Timer::Flush(id) => self.begin_flush(id),
+                Timer::FlushCheck => self.check_flushes(now),
+                Timer::Checkpoint => self.checkpoint_due(now),
                 Timer::OffsetExpiry => crate::groups::expire_offsets(self, now),
             }
         }

@@ -15,8 +15,14 @@ pub(crate) struct Replica {
     pub(crate) leader_epoch: i32,
     pub(crate) settings: TopicSettings,
     pub(crate) log: PartitionLog,
-    /// A flush by time is on its way.
+    /// A timer will ask for a flush.
     pub(crate) flush_pending: bool,
+    /// A flush is being run.
+    pub(crate) flushing: bool,
+    /// Somebody has read since the last checkpoint.
+    pub(crate) read: bool,
+    /// Where the log ended at the last checkpoint.
+    pub(crate) end_seen: i64,
 }
 
 impl Replica {

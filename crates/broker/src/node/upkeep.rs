@@ -1,16 +1,30 @@
-//! What a node does by the clock: retention, `flush.ms`, and closing in order.
+//! What a node does by the clock: flushes, checkpoints, retention, and closing in order.
 
-use super::{Node, Timer};
+use super::{Node, Output, Timer};
 use crate::ids::PartitionId;
-use crate::log::LogError;
+use crate::log::{CloseJob, FlushDone, LogError};
 use crate::time::Now;
+
+/// How often logs are asked whether they want to be flushed.
+const FLUSH_CHECK_MS: i64 = 1_000;
+
+/// How often logs write down how far they are, and give back files that nobody used.
+const CHECKPOINT_MS: i64 = 60_000;
 
 impl Node {
     pub(super) fn start_upkeep(&mut self, now: Now) {
-        let retention_ns = now.after_ms(self.settings.log_retention_check_interval_ms);
-        self.timers.set(retention_ns, Timer::Retention);
-        let expiry_ns = now.after_ms(self.settings.offsets_retention_check_interval_ms);
-        self.timers.set(expiry_ns, Timer::OffsetExpiry);
+        let settings = &self.settings;
+        for (after_ms, timer) in [
+            (FLUSH_CHECK_MS, Timer::FlushCheck),
+            (CHECKPOINT_MS, Timer::Checkpoint),
+            (settings.log_retention_check_interval_ms, Timer::Retention),
+            (
+                settings.offsets_retention_check_interval_ms,
+                Timer::OffsetExpiry,
+            ),
+        ] {
+            self.timers.set(now.after_ms(after_ms), timer);
+        }
     }
 
     /// Removes what retention no longer keeps, and sets the next time.
@@ -31,6 +45,18 @@ impl Node {
         self.timers.set(due_ns, Timer::Retention);
     }
 
+    /// Flushes the logs that closed a segment since the last look, and sets the next time.
+    pub(super) fn check_flushes(&mut self, now: Now) {
+        let due = self
+            .replicas
+            .iter()
+            .filter(|(_, replica)| replica.log.flush_due(now.wall_ms));
+        let due: Vec<PartitionId> = due.map(|(id, _)| *id).collect();
+        due.into_iter().for_each(|id| self.begin_flush(id));
+        self.timers
+            .set(now.after_ms(FLUSH_CHECK_MS), Timer::FlushCheck);
+    }
+
     /// Sees to it that what was just appended is flushed in `flush.ms`.
     pub(crate) fn flush_later(&mut self, now: Now, id: PartitionId) {
         let Some(replica) = self.replicas.get_mut(&id) else {
@@ -44,14 +70,60 @@ impl Node {
         }
     }
 
-    pub(super) fn flush_due(&mut self, id: PartitionId) {
+    /// Has a log flushed away from this thread, unless that is going on already.
+    pub(super) fn begin_flush(&mut self, id: PartitionId) {
         let Some(replica) = self.replicas.get_mut(&id) else {
             return;
         };
         replica.flush_pending = false;
-        if let Err(error) = replica.log.flush() {
-            self.log_failed(error);
+        if replica.flushing {
+            return;
         }
+        match replica.log.begin_flush() {
+            Ok(None) => {}
+            Ok(Some(job)) => {
+                replica.flushing = true;
+                self.outputs.push(Output::Flush { partition: id, job });
+            }
+            Err(error) => self.log_failed(error),
+        }
+    }
+
+    /// A flush was run. What was appended meanwhile is flushed in its own time.
+    pub fn flushed(&mut self, now: Now, partition: PartitionId, done: FlushDone) {
+        let Some(replica) = self.replicas.get_mut(&partition) else {
+            return;
+        };
+        replica.flushing = false;
+        match replica.log.finish_flush(done) {
+            Ok(()) if replica.log.flushed_offset() < replica.log.log_end_offset() => {
+                self.flush_later(now, partition);
+            }
+            Ok(()) => {}
+            Err(error) => self.log_failed(error),
+        }
+    }
+
+    /// Lets logs write down how far they are, and give back files that nobody used since the last
+    /// time.
+    pub(super) fn checkpoint_due(&mut self, now: Now) {
+        let mut failures = Vec::new();
+        for replica in self.replicas.values_mut() {
+            let end = replica.log.log_end_offset();
+            let idle = !std::mem::take(&mut replica.read) && replica.end_seen == end;
+            replica.end_seen = end;
+            let kept = if idle {
+                replica.log.close_files()
+            } else {
+                Ok(())
+            };
+            failures.extend(kept.and_then(|()| replica.log.checkpoint()).err());
+        }
+        failures
+            .into_iter()
+            .for_each(|error| self.log_failed(error));
+        self.timers
+            .set(now.after_ms(CHECKPOINT_MS), Timer::Checkpoint);
     }
 
     /// A log that cannot be trusted any more stops the node. A full disk and a process without file
@@ -66,13 +138,17 @@ impl Node {
         }
     }
 
-    /// Ends in order: flushes and closes every log, so that the next start has nothing to recover.
-    /// Gives the first failure.
-    pub fn stop(mut self) -> Result<(), LogError> {
-        let mut result = Ok(());
-        for (_, replica) in self.replicas.drain() {
-            result = result.and(replica.log.close());
+    /// Ends in order. When the jobs have run, in any order and on any threads, every log is flushed
+    /// and closed, and the next start has nothing to recover. Also gives the logs that failed.
+    #[must_use]
+    pub fn stop(self) -> (Vec<CloseJob>, Vec<LogError>) {
+        let (mut jobs, mut failures) = (Vec::new(), Vec::new());
+        for (_, replica) in self.replicas {
+            match replica.log.begin_close() {
+                Ok(job) => jobs.push(job),
+                Err(error) => failures.push(error),
+            }
         }
-        result
+        (jobs, failures)
     }
 }

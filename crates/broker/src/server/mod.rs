@@ -5,6 +5,7 @@ mod accept;
 mod alarm;
 mod clock;
 mod controller_thread;
+mod flusher;
 mod inbound;
 mod node_thread;
 mod outbound;

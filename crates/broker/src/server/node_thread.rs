@@ -12,11 +12,13 @@ use mio::{Events, Interest, Poll, Token, Waker};
 use super::accept::{Accepted, RETRY_MS, accept};
 use super::alarm::Alarm;
 use super::clock::Clock;
+use super::flusher::{Flusher, close_all};
 use super::sockets::Sockets;
 use super::{Event, ToControllerThread};
 use crate::controller::{FromController, ToController};
 use crate::fault::Fault;
-use crate::ids::{ConnectionId, NodeId};
+use crate::ids::{ConnectionId, NodeId, PartitionId};
+use crate::log::FlushDone;
 use crate::node::{Node, NodeConfig, Output};
 use crate::time::Now;
 
@@ -36,6 +38,8 @@ const IDLE_CHECK_MS: i64 = 10_000;
 pub(crate) enum Command {
     /// The controller's message.
     Controller(FromController),
+    /// A flush was run.
+    Flushed(PartitionId, FlushDone),
     /// Sets a fault (`None`: lifts all) and says when it is done.
     Fault(Option<Fault>, Sender<()>),
     /// End in order.
@@ -69,6 +73,7 @@ pub(crate) struct NodeThread {
     node: Node,
     sockets: Sockets,
     commands: Receiver<Command>,
+    flusher: Flusher,
     controller: Sender<ToControllerThread>,
     events: Sender<Event>,
     connections: u64,
@@ -82,6 +87,7 @@ pub(crate) struct Parts {
     pub(crate) listener: std::net::TcpListener,
     pub(crate) poll: Poll,
     pub(crate) commands: Receiver<Command>,
+    pub(crate) inbox: Inbox,
     pub(crate) controller: Sender<ToControllerThread>,
     pub(crate) events: Sender<Event>,
 }
@@ -108,6 +114,7 @@ impl NodeThread {
             listener,
             poll,
             commands,
+            inbox,
             controller,
             events,
         } = parts;
@@ -119,6 +126,7 @@ impl NodeThread {
         let clock = Clock::new();
         let now = clock.now();
         let id = config.id;
+        let flusher = Flusher::start(&format!("kgauge-flush-{id}"), inbox)?;
         let node = Node::new(now, config);
         let frame_bytes_max = node.request_bytes_max();
         Ok(Self {
@@ -130,6 +138,7 @@ impl NodeThread {
             node,
             sockets: Sockets::new(frame_bytes_max),
             commands,
+            flusher,
             controller,
             events,
             connections: 0,
@@ -154,9 +163,18 @@ impl NodeThread {
             // The others must know that its partitions have no leader.
             self.tell_controller(ToController::Stopped);
         }
-        if onward == Onward::Stop
-            && let Err(error) = self.node.stop()
-        {
+        if onward == Onward::Stop {
+            self.stop();
+        }
+    }
+
+    /// Closes every log.
+    fn stop(self) {
+        // Flushes under way come first.
+        drop(self.flusher);
+        let (jobs, mut failures) = self.node.stop();
+        failures.extend(close_all(jobs));
+        if let Some(error) = failures.first() {
             let words = error.to_string();
             // An owner that is gone does not want to know.
             let _ = self.events.send(Event::Failed {
@@ -216,6 +234,7 @@ impl NodeThread {
         while let Ok(command) = self.commands.try_recv() {
             match command {
                 Command::Controller(message) => self.node.controller(now, message),
+                Command::Flushed(id, done) => self.node.flushed(now, id, done),
                 Command::Fault(fault, done) => {
                     match fault {
                         Some(fault) => self.node.set_fault(now, fault),
@@ -310,6 +329,7 @@ impl NodeThread {
                     Output::ToController(message) => {
                         to_controller.push(message);
                     }
+                    Output::Flush { partition, job } => self.flusher.flush(partition, job),
                     Output::Fatal(error) => {
                         let (node, words) = (Some(self.id), error.to_string());
                         let _ = self.events.send(Event::Failed { node, words });

@@ -96,7 +96,9 @@ impl Bench {
 
     /// Stops in order and starts again on the same disk.
     pub(crate) fn restarted(self) -> Self {
-        self.node.stop().unwrap();
+        let (jobs, failures) = self.node.stop();
+        assert!(failures.is_empty(), "{failures:?}");
+        jobs.into_iter().for_each(|job| job.run().unwrap());
         Self::start(self.storage, self.settings, self.now)
     }
 
@@ -117,6 +119,9 @@ impl Bench {
                     Output::Close { connection, reason } => self.closed.push((connection, reason)),
                     Output::ToController(message) => {
                         self.controller.handle(self.now, NODE, message);
+                    }
+                    Output::Flush { partition, job } => {
+                        self.node.flushed(self.now, partition, job.run());
                     }
                     Output::Fatal(error) => self.fatal.push(error),
                 }

@@ -1,0 +1,73 @@
+//! Flushing away from a node's thread: a disk may take long, and requests go on meanwhile.
+
+use std::io;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+
+use super::{Command, Inbox};
+use crate::ids::PartitionId;
+use crate::log::{CloseJob, FlushJob, LogError};
+
+/// Logs that are closed at once: the disk answers many flushes together.
+const CLOSE_THREADS: usize = 16;
+
+/// A thread that flushes, one log after the other.
+#[derive(Debug)]
+pub(super) struct Flusher {
+    jobs: Option<Sender<(PartitionId, FlushJob)>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Flusher {
+    pub(super) fn start(name: &str, inbox: Inbox) -> io::Result<Self> {
+        let (jobs, receiver) = mpsc::channel();
+        let run = move || flush_all(&receiver, &inbox);
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(run)?;
+        Ok(Self {
+            jobs: Some(jobs),
+            thread: Some(thread),
+        })
+    }
+
+    /// Has a log flushed. A job that nobody takes any more belongs to a node that ends.
+    pub(super) fn flush(&self, partition: PartitionId, job: FlushJob) {
+        let _ = self.jobs.as_ref().map(|jobs| jobs.send((partition, job)));
+    }
+}
+
+impl Drop for Flusher {
+    fn drop(&mut self) {
+        self.jobs = None;
+        // A panic has been told already.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn flush_all(jobs: &Receiver<(PartitionId, FlushJob)>, inbox: &Inbox) {
+    while let Ok((partition, job)) = jobs.recv() {
+        inbox.send(Command::Flushed(partition, job.run()));
+    }
+}
+
+/// Closes logs, many at once. Gives the failures.
+pub(super) fn close_all(jobs: Vec<CloseJob>) -> Vec<LogError> {
+    let threads = CLOSE_THREADS.min(jobs.len());
+    let queue = Mutex::new(jobs);
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let work = || {
+        let mut failures = Vec::new();
+        while let Some(job) = next() {
+            failures.extend(job.run().err());
+        }
+        failures
+    };
+    thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        running
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap_or_default())
+            .collect()
+    })
+}
