@@ -269,9 +269,11 @@ impl PartitionLog {
         };
         let (place, active) = self.active();
         let bytes = active.bytes;
-        let cut = active
-            .file(place)
-            .and_then(|file| Ok(file.truncate(bytes)?));
+        let cut = active.file(place).and_then(|file| {
+            file.truncate(bytes)?;
+            // A crash must not bring the bytes back once the segment is closed and believed.
+            Ok(file.sync_data()?)
+        });
         if cut.is_ok() && cause.is_disk_full() {
             return LogError::Storage(cause);
         }

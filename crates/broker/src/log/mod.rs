@@ -71,5 +71,6 @@ pub use names::{parse_partition_dir_name, partition_dir_name};
 pub use partition_log::PartitionLog;
 pub use producers::{BATCHES_KEPT, ProducerBatch, ProducerEntry, ProducerStates};
 pub use read::{FirstBatch, ReadRequest, ReadResult};
+pub use recovery::Recovery;
 pub use retention::{RemovalReason, RemovedSegment};
 pub use timestamps::TimestampedOffset;

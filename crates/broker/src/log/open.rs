@@ -54,6 +54,7 @@ impl PartitionLog {
             cuts: 0,
             state_stored: known.clone(),
             recent: Recent::default(),
+            recovery: None,
             dead: None,
         };
         if log.segments.is_empty() {

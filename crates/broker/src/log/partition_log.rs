@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::epochs::{EpochEnd, EpochStart, LeaderEpochs};
 use super::producers::ProducerStates;
 use super::recent::Recent;
+use super::recovery::Recovery;
 use super::segment::{Place, Segment};
 use super::state_file::LogState;
 use super::{LogConfig, LogError};
@@ -44,6 +45,8 @@ pub struct PartitionLog {
     /// The state file as it is on disk.
     pub(super) state_stored: LogState,
     pub(super) recent: Recent,
+    /// What opening had to mend.
+    pub(super) recovery: Option<Recovery>,
     /// The failure that ended the log's life.
     pub(super) dead: Option<StorageError>,
 }

@@ -5,11 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::memory_faults::Dice;
+use super::memory_file::MemoryFile;
 use super::{
     Crash, DirEntry, EntryKind, Fault, OpenMode, Operation, Space, Storage, StorageError,
     StorageFile, StorageResult,
 };
+use crate::random::Random;
 
 /// A disk in memory. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -18,19 +19,19 @@ pub struct MemoryStorage {
 }
 
 #[derive(Debug, Default)]
-struct Disk {
+pub(super) struct Disk {
     /// The tree as programs see it.
     names: BTreeMap<PathBuf, Node>,
     /// The tree that a crash leaves.
     names_durable: BTreeMap<PathBuf, Node>,
     faults: Vec<Fault>,
     /// Room for file bytes; `None` for no limit.
-    capacity_bytes: Option<u64>,
-    used_bytes: u64,
+    pub(super) capacity_bytes: Option<u64>,
+    pub(super) used_bytes: u64,
     /// Counts crashes; handles of earlier lives fail.
-    life: u64,
+    pub(super) life: u64,
     /// Counts writes, so that the newest one is known.
-    writes: u64,
+    pub(super) writes: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -40,15 +41,17 @@ enum Node {
 }
 
 #[derive(Debug, Default)]
-struct Inode {
-    bytes: Vec<u8>,
-    bytes_durable: Vec<u8>,
+pub(super) struct Inode {
+    pub(super) bytes: Vec<u8>,
+    pub(super) bytes_durable: Vec<u8>,
     /// What was done since the last flush, oldest first.
-    pending: Vec<Change>,
+    pub(super) pending: Vec<Change>,
+    /// It has no name any more; its bytes no longer count.
+    removed: bool,
 }
 
 #[derive(Debug)]
-enum Change {
+pub(super) enum Change {
     Write {
         number: u64,
         position: usize,
@@ -59,7 +62,7 @@ enum Change {
     },
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -89,7 +92,7 @@ impl MemoryStorage {
                 disk.each_inode(|inode| inode.bytes = inode.bytes_durable.clone());
             }
             Crash::TearLastWrite { bytes_kept } => disk.tear_last_write(bytes_kept),
-            Crash::Random { seed } => disk.roll_dice(&mut Dice(seed)),
+            Crash::Random { seed } => disk.roll_dice(&mut Random::new(seed)),
         }
         disk.drop_unreachable();
         disk.names_durable = disk.names.clone();
@@ -131,11 +134,12 @@ impl MemoryStorage {
             Node::File(inode) => {
                 let bytes = lock(inode).bytes.clone();
                 let bytes_durable = bytes.clone();
-                Node::File(Arc::new(Mutex::new(Inode {
+                let copy = Inode {
                     bytes,
                     bytes_durable,
-                    pending: vec![],
-                })))
+                    ..Inode::default()
+                };
+                Node::File(Arc::new(Mutex::new(copy)))
             }
         };
         let names: BTreeMap<_, _> = disk
@@ -160,7 +164,7 @@ impl MemoryStorage {
 }
 
 impl Disk {
-    fn strike(&mut self, operation: Operation, path: &Path) -> StorageResult<()> {
+    pub(super) fn strike(&mut self, operation: Operation, path: &Path) -> StorageResult<()> {
         for fault in &mut self.faults {
             if let Some(error) = fault.strike(operation, path) {
                 return Err(StorageError::new(operation, path, error));
@@ -183,6 +187,23 @@ impl Disk {
             Some(Node::File(_)) => Err(said(operation, dir, io::ErrorKind::NotADirectory)),
             None if dir.parent().is_none() || dir.as_os_str().is_empty() => Ok(()),
             None => Err(said(operation, dir, io::ErrorKind::NotFound)),
+        }
+    }
+
+    /// Takes a name away, and the file's bytes out of the account.
+    fn remove_name(&mut self, path: &Path) {
+        if let Some(Node::File(inode)) = self.names.remove(path) {
+            let mut inode = lock(&inode);
+            inode.removed = true;
+            self.used_bytes -= inode.bytes.len() as u64;
+        }
+    }
+
+    /// Takes note that a file grew or shrank.
+    pub(super) fn account(&mut self, inode: &Inode, bytes_before: usize) {
+        if !inode.removed {
+            self.used_bytes += inode.bytes.len() as u64;
+            self.used_bytes -= bytes_before as u64;
         }
     }
 
@@ -245,7 +266,7 @@ impl Disk {
         });
     }
 
-    fn roll_dice(&mut self, dice: &mut Dice) {
+    fn roll_dice(&mut self, dice: &mut Random) {
         let mut names = self.names_durable.clone();
         for path in self.names.keys().chain(self.names_durable.keys()) {
             if dice.below(2) == 0 {
@@ -292,7 +313,7 @@ impl Inode {
     }
 }
 
-fn overwrite(bytes: &mut Vec<u8>, position: usize, written: &[u8]) {
+pub(super) fn overwrite(bytes: &mut Vec<u8>, position: usize, written: &[u8]) {
     let end = position + written.len();
     if position == bytes.len() {
         bytes.extend_from_slice(written);
@@ -304,7 +325,7 @@ fn overwrite(bytes: &mut Vec<u8>, position: usize, written: &[u8]) {
     bytes[position..end].copy_from_slice(written);
 }
 
-fn said(operation: Operation, path: &Path, kind: io::ErrorKind) -> StorageError {
+pub(super) fn said(operation: Operation, path: &Path, kind: io::ErrorKind) -> StorageError {
     StorageError::new(operation, path, io::Error::from(kind))
 }
 
@@ -398,19 +419,18 @@ impl Storage for MemoryStorage {
                 } else {
                     to.join(rest)
                 };
+                disk.remove_name(&target);
                 disk.names.insert(target, node);
             }
         }
-        disk.count_used();
         Ok(())
     }
 
     fn remove_file(&self, path: &Path) -> StorageResult<()> {
         let disk = &mut *lock(&self.disk);
         disk.strike(Operation::Remove, path)?;
-        let inode = disk.file(Operation::Remove, path)?;
-        disk.used_bytes -= lock(&inode).bytes.len() as u64;
-        disk.names.remove(path);
+        disk.file(Operation::Remove, path)?;
+        disk.remove_name(path);
         Ok(())
     }
 
@@ -419,9 +439,8 @@ impl Storage for MemoryStorage {
         disk.strike(Operation::Remove, dir)?;
         disk.require_dir(Operation::Remove, dir)?;
         for path in disk.below(dir) {
-            disk.names.remove(&path);
+            disk.remove_name(&path);
         }
-        disk.count_used();
         Ok(())
     }
 
@@ -453,110 +472,5 @@ impl Storage for MemoryStorage {
             bytes_total,
             bytes_free: bytes_total.saturating_sub(disk.used_bytes),
         })
-    }
-}
-
-/// An open file of a [`MemoryStorage`].
-#[derive(Debug)]
-struct MemoryFile {
-    path: PathBuf,
-    disk: Arc<Mutex<Disk>>,
-    inode: Arc<Mutex<Inode>>,
-    life: u64,
-}
-
-impl MemoryFile {
-    /// Locks the disk for one operation; fails by injected fault, or when the disk crashed since
-    /// the file was opened.
-    fn begin(&self, operation: Operation) -> StorageResult<MutexGuard<'_, Disk>> {
-        let mut disk = lock(&self.disk);
-        if disk.life != self.life {
-            let words = "the disk crashed since the file was opened";
-            return Err(StorageError::new(
-                operation,
-                &self.path,
-                io::Error::other(words),
-            ));
-        }
-        disk.strike(operation, &self.path)?;
-        Ok(disk)
-    }
-
-    fn cut(&self, disk: &mut Disk, len: usize) {
-        let mut inode = lock(&self.inode);
-        disk.used_bytes = disk.used_bytes + len as u64 - inode.bytes.len() as u64;
-        inode.bytes.resize(len, 0);
-        inode.pending.push(Change::Truncate { len });
-    }
-}
-
-impl StorageFile for MemoryFile {
-    fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn len(&self) -> StorageResult<u64> {
-        let _disk = self.begin(Operation::Len)?;
-        Ok(lock(&self.inode).bytes.len() as u64)
-    }
-
-    fn read_at(&self, buffer: &mut [u8], position: u64) -> StorageResult<usize> {
-        let _disk = self.begin(Operation::Read)?;
-        let inode = lock(&self.inode);
-        let start = usize::try_from(position)
-            .unwrap_or(usize::MAX)
-            .min(inode.bytes.len());
-        let count = buffer.len().min(inode.bytes.len() - start);
-        buffer[..count].copy_from_slice(&inode.bytes[start..start + count]);
-        Ok(count)
-    }
-
-    fn write_at(&self, bytes: &[u8], position: u64) -> StorageResult<()> {
-        let mut disk = self.begin(Operation::Write)?;
-        let full = |_| said(Operation::Write, &self.path, io::ErrorKind::FileTooLarge);
-        let position = usize::try_from(position).map_err(full)?;
-        let mut inode = lock(&self.inode);
-        let growth = (position + bytes.len()).saturating_sub(inode.bytes.len());
-        let room = disk
-            .capacity_bytes
-            .map_or(u64::MAX, |all| all.saturating_sub(disk.used_bytes));
-        let missing = growth.saturating_sub(usize::try_from(room).unwrap_or(usize::MAX));
-        let written = &bytes[..bytes.len() - missing.min(bytes.len())];
-        if !written.is_empty() {
-            let len_before = inode.bytes.len();
-            overwrite(&mut inode.bytes, position, written);
-            disk.used_bytes += (inode.bytes.len() - len_before) as u64;
-            disk.writes += 1;
-            let change = Change::Write {
-                number: disk.writes,
-                position,
-                bytes: written.to_vec(),
-            };
-            inode.pending.push(change);
-        }
-        if missing > 0 {
-            return Err(said(
-                Operation::Write,
-                &self.path,
-                io::ErrorKind::StorageFull,
-            ));
-        }
-        Ok(())
-    }
-
-    fn truncate(&self, len: u64) -> StorageResult<()> {
-        let mut disk = self.begin(Operation::Truncate)?;
-        let too_large = |_| said(Operation::Truncate, &self.path, io::ErrorKind::FileTooLarge);
-        let len = usize::try_from(len).map_err(too_large)?;
-        self.cut(&mut disk, len);
-        Ok(())
-    }
-
-    fn sync_data(&self) -> StorageResult<()> {
-        let _disk = self.begin(Operation::SyncData)?;
-        let mut inode = lock(&self.inode);
-        inode.bytes_durable = inode.bytes.clone();
-        inode.pending.clear();
-        Ok(())
     }
 }

@@ -83,19 +83,3 @@ impl Fault {
         Some(io::Error::from(self.error))
     }
 }
-
-/// A small seeded source of numbers (SplitMix64, Steele et al. 2014): a crash must not depend on
-/// another crate's choice of algorithm.
-#[derive(Debug)]
-pub(super) struct Dice(pub(super) u64);
-
-impl Dice {
-    /// A number from 0 to `below - 1`.
-    pub(super) fn below(&mut self, below: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % below.max(1)
-    }
-}

@@ -18,6 +18,7 @@ use std::sync::Arc;
 mod error;
 mod memory;
 mod memory_faults;
+mod memory_file;
 mod real;
 mod replace;
 

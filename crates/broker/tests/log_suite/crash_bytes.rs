@@ -176,6 +176,17 @@ fn a_loss_in_one_segment_takes_all_segments_after_it() {
         let mut log = lab.open_with(config);
         assert_eq!(log.log_end_offset(), 5);
         assert_eq!(log.segment_count(), 3);
+        let recovery = log.recovery().unwrap();
+        assert_eq!(
+            (recovery.bytes_kept, recovery.bytes_cut),
+            (5 * 69, 68 + 6 * 69)
+        );
+        let damage = recovery.damage.as_ref().unwrap();
+        assert_eq!((&damage.file, damage.position), (&lab.path(third), 69));
+        assert_eq!(
+            damage.reason,
+            "the batch says it has 69 bytes but only 68 are there"
+        );
         assert!(
             !lab.names()
                 .iter()

@@ -43,6 +43,31 @@ fn a_full_disk_refuses_the_append_and_leaves_the_log_whole() {
 }
 
 #[test]
+fn what_a_failed_write_left_never_comes_back() {
+    for seed in 0..30 {
+        let lab = Lab::in_memory();
+        let mut log = lab.open();
+        append(&mut log, batch(1));
+        let capacity = lab.memory().used_bytes() + 10;
+        lab.memory().set_capacity(Some(capacity));
+        assert!(try_append(&mut log).is_err());
+        lab.memory().set_capacity(None);
+        log.flush().unwrap();
+        log.roll(NOW_MS).unwrap();
+        append(&mut log, batch(1));
+        log.flush().unwrap();
+        log.checkpoint().unwrap();
+        append(&mut log, batch(1));
+        drop(log);
+        lab.memory().crash(Crash::Random { seed });
+        let mut log = lab.open();
+        assert!(log.log_end_offset() >= 2, "seed {seed}");
+        let batches = headers(&read_from(&mut log, 0)).len();
+        assert_eq!(batches as i64, log.log_end_offset(), "seed {seed}");
+    }
+}
+
+#[test]
 fn a_roll_on_a_full_disk_may_be_tried_again() {
     let lab = Lab::in_memory();
     let config = LogConfig {

@@ -3,11 +3,10 @@
 //! The promise under test: a log serves exactly what was appended and not cut; after a crash it is a prefix of
 //! that, which holds everything that was flushed.
 
-use std::fmt::Write as _;
-
-use kgauge_broker::log::{LogConfig, PartitionLog};
-use kgauge_broker::storage::{Crash, MemoryStorage};
+use kgauge_broker::log::{AppendError, LogConfig, PartitionLog};
+use kgauge_broker::storage::Crash;
 use kgauge_wire::record_batch::{BatchHeader, ProducerState};
+use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::support::{Lab, NOW_MS, append, produced, read_from, read_once};
@@ -41,6 +40,10 @@ enum Step {
     ApplyRetention {
         bytes: u64,
     },
+    /// An append for which the disk has less room than it needs, or just enough.
+    AppendOnFullDisk {
+        room: u64,
+    },
     Restart,
     Crash(Crash),
 }
@@ -67,6 +70,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..20_i64).prop_map(|gap| Step::StartAnew { gap }),
         1 => any::<u8>().prop_map(Step::DeleteRecords),
         1 => (0..1500_u64).prop_map(|bytes| Step::ApplyRetention { bytes }),
+        2 => (0..400_u64).prop_map(|room| Step::AppendOnFullDisk { room }),
         2 => Just(Step::Restart),
         4 => crash().prop_map(Step::Crash),
     ]
@@ -151,7 +155,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn new() -> Self {
+    fn new(lab: Lab) -> Self {
         let config = LogConfig {
             segment_bytes: 600,
             index_interval_bytes: 150,
@@ -159,7 +163,6 @@ impl Pair {
             flush_messages: None,
             ..LogConfig::default()
         };
-        let lab = Lab::on(MemoryStorage::new());
         let log = Some(lab.open_with(config.clone()));
         Self {
             lab,
@@ -229,6 +232,7 @@ impl Pair {
             }
             Step::DeleteRecords(share) => self.delete_records(share),
             Step::ApplyRetention { bytes } => self.apply_retention(bytes),
+            Step::AppendOnFullDisk { room } => self.append_on_full_disk(room),
             Step::Restart => {
                 self.log.take().unwrap().close().unwrap();
                 self.model.flushed = self.model.end;
@@ -236,6 +240,22 @@ impl Pair {
                 self.drop_removed();
             }
             Step::Crash(crash) => self.crash(crash),
+        }
+    }
+
+    fn append_on_full_disk(&mut self, room: u64) {
+        let Some(memory) = self.lab.memory.clone() else {
+            return;
+        };
+        memory.set_capacity(Some(memory.used_bytes() + room));
+        let mut bytes = produced(&[NOW_MS; 2], &ProducerState::NONE, &[b'f'; 60]);
+        let epoch = self.model.epoch;
+        let answer = self.log().append_as_leader(&mut bytes, epoch, NOW_MS);
+        memory.set_capacity(None);
+        match answer {
+            Ok(_) => self.model.push(bytes),
+            Err(AppendError::Log(error)) => assert!(error.is_disk_full(), "{error}"),
+            Err(error) => panic!("{error}"),
         }
     }
 
@@ -336,7 +356,14 @@ impl Pair {
 
     fn crash(&mut self, crash: Crash) {
         self.log = None;
-        self.lab.memory().crash(crash);
+        // On a real disk only the process can die.
+        let crash = match &self.lab.memory {
+            Some(memory) => {
+                memory.crash(crash);
+                crash
+            }
+            None => Crash::KeepEverything,
+        };
         self.log = Some(self.lab.open_with(self.config.clone()));
         let end = self.log().log_end_offset();
         let model = &self.model;
@@ -412,24 +439,43 @@ impl Pair {
     }
 }
 
+fn check(lab: Lab, steps: &[Step]) {
+    let mut pair = Pair::new(lab);
+    for step in steps {
+        pair.take(step);
+        pair.compare();
+    }
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(ProptestConfig::default().cases))]
 
     #[test]
-    fn a_log_is_what_was_appended_whatever_happens(steps in prop::collection::vec(step(), 1..60)) {
-        let mut pair = Pair::new();
-        let mut story = String::new();
-        for step in &steps {
-            let _ = writeln!(story, "{step:?}");
-            pair.take(step);
-            pair.compare();
-        }
+    fn a_log_is_what_was_appended_whatever_happens(steps in vec(step(), 1..60)) {
+        check(Lab::in_memory(), &steps);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(32))]
+
+    #[test]
+    fn so_it_is_on_a_real_disk(steps in vec(step(), 1..40)) {
+        check(Lab::on_real_disk(), &steps);
     }
 }
 
 #[test]
 fn a_log_of_one_append_is_the_model_too() {
-    let mut pair = Pair::new();
+    let mut pair = Pair::new(Lab::in_memory());
     let mut batch = pair.produce(0, 2);
     append(pair.log(), batch.clone());
     batch[..8].copy_from_slice(&0_i64.to_be_bytes());
