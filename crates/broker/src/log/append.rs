@@ -111,7 +111,7 @@ impl PartitionLog {
             let header = batch.header;
             let last_offset = header.last_offset();
             let follows = self.config.gaps.allow(end_offset, header.base_offset);
-            if !follows || last_offset < header.base_offset {
+            if !follows || last_offset < header.base_offset || last_offset == i64::MAX {
                 let base_offset = header.base_offset;
                 return Err(AppendError::NotTheNextOffset {
                     base_offset,

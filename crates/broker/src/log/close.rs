@@ -113,8 +113,8 @@ impl PartitionLog {
         }
     }
 
-    /// Writes the leader epochs and the state file, what changed of them. A crash may bring back the
-    /// state file as it was before, which is true as well, only older.
+    /// Writes the leader epochs and the state file, what changed of them. A crash may bring back
+    /// the state file as it was before, which is true as well, only older.
     fn write_state(&mut self) -> Result<(), LogError> {
         if self.epochs.is_dirty() {
             replace_file(

@@ -53,7 +53,8 @@ pub enum Gaps {
 }
 
 impl Gaps {
-    /// Whether a batch that begins at `base_offset` can follow offsets that end before `end_offset`.
+    /// Whether a batch that begins at `base_offset` can follow offsets that end before
+    /// `end_offset`.
     pub(super) fn allow(self, end_offset: i64, base_offset: i64) -> bool {
         base_offset == end_offset || (self == Self::Allowed && base_offset > end_offset)
     }

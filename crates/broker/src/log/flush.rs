@@ -137,8 +137,8 @@ impl PartitionLog {
         self.unflushed_records > 0 && (by_time || self.recovery_point < active_base)
     }
 
-    /// The folder that is to be flushed for the log's own name to be durable. Other logs' names become
-    /// durable with it, which does no harm.
+    /// The folder that is to be flushed for the log's own name to be durable. Other logs' names
+    /// become durable with it, which does no harm.
     pub(super) fn unflushed_parent(&self) -> Option<&Path> {
         self.dir.parent().filter(|_| self.dir_name_unflushed)
     }

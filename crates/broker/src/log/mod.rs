@@ -16,18 +16,21 @@
 //! | call | when |
 //! |---|---|
 //! | [`PartitionLog::open`] | start, new replica; recovers after a crash |
+//! | [`PartitionLog::recovery`] | after opening: what had to be mended |
 //! | [`PartitionLog::append_as_leader`] | Produce |
 //! | [`PartitionLog::append_as_follower`] | a follower got a Fetch response |
 //! | [`PartitionLog::read`] | Fetch; gives a [`FileSlice`](crate::storage::FileSlice) to send |
 //! | [`PartitionLog::set_high_watermark`] | the owner knows what enough replicas have |
-//! | [`PartitionLog::offset_for_timestamp`], [`PartitionLog::offset_of_max_timestamp`] | ListOffsets |
-//! | [`PartitionLog::end_offset_for_epoch`] | OffsetForLeaderEpoch |
-//! | [`PartitionLog::truncate_to`], [`PartitionLog::truncate_fully_and_start_at`] | a follower's log parted from its leader's |
-//! | [`PartitionLog::delete_records_before`] | DeleteRecords |
+//! | [`PartitionLog::offset_for_timestamp`] | `ListOffsets` by time |
+//! | [`PartitionLog::offset_of_max_timestamp`] | `ListOffsets` for the newest record |
+//! | [`PartitionLog::end_offset_for_epoch`] | `OffsetForLeaderEpoch` |
+//! | [`PartitionLog::truncate_to`] | a follower's log parted from its leader's |
+//! | [`PartitionLog::truncate_fully_and_start_at`] | a follower fell behind its leader's start |
+//! | [`PartitionLog::delete_records_before`] | `DeleteRecords` |
 //! | [`PartitionLog::apply_retention`] | timer, some minutes |
-//! | [`PartitionLog::flush_due`], [`PartitionLog::flush`] or [`PartitionLog::begin_flush`] | timer, a second |
+//! | [`PartitionLog::flush_due`], then [`PartitionLog::flush`] or `begin_flush` | timer, a second |
 //! | [`PartitionLog::checkpoint`], [`PartitionLog::close_files`] | timer, a minute |
-//! | [`PartitionLog::close`] or [`PartitionLog::begin_close`], [`PartitionLog::delete`] | end |
+//! | [`PartitionLog::close`] or `begin_close`, [`PartitionLog::delete`] | end |
 //!
 //! Offsets are dense on a leader. Times are milliseconds since 1970 and come from the caller.
 

@@ -71,8 +71,8 @@ impl PartitionLog {
         Ok(log)
     }
 
-    /// True when nothing was flushed since the log's start and the segment that began there is gone:
-    /// what is left follows a loss.
+    /// True when nothing was flushed since the log's start and the segment that began there is
+    /// gone: what is left follows a loss.
     fn lost_its_beginning(&self) -> bool {
         self.recovery_point <= self.log_start_offset
             && self.segments[0].base_offset > self.log_start_offset

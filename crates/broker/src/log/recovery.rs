@@ -29,10 +29,10 @@ impl PartitionLog {
     /// Finds the longest prefix of the log that is whole, and makes the log that.
     ///
     /// Segments below the recovery point are believed, for they were flushed. In the others every
-    /// batch is checked: length, format, CRC, and that offsets and leader epochs follow those before
-    /// (the CRC does not cover them). A segment that does not begin where the one before it ends
-    /// follows a loss, and goes with all after it; one that does was preceded by bytes that never
-    /// belonged to the log, left by a write that failed.
+    /// batch is checked: length, format, CRC, and that offsets and leader epochs follow those
+    /// before (the CRC does not cover them). A segment that does not begin where the one before it
+    /// ends follows a loss, and goes with all after it; one that does was preceded by bytes that
+    /// never belonged to the log, left by a write that failed.
     pub(super) fn recover(&mut self, now_ms: i64) -> Result<(), LogError> {
         let first = self.segment_index(self.recovery_point);
         let last = self.segments.len() - 1;
@@ -184,9 +184,11 @@ fn judge(
     batch.validate_crc().map_err(|error| error.to_string())?;
     let header = &batch.header;
     let (base_offset, last_offset) = (header.base_offset, header.last_offset());
-    let near = last_offset
-        .checked_sub(segment_base)
-        .is_some_and(|r| r <= i64::from(i32::MAX));
+    // The offset after the last must exist, and the indexes reach 31 bits from the segment's base.
+    let near = last_offset < i64::MAX
+        && last_offset
+            .checked_sub(segment_base)
+            .is_some_and(|r| r <= i64::from(i32::MAX));
     if !gaps.allow(next_offset, base_offset) || last_offset < base_offset || !near {
         return Err(format!(
             "offsets {base_offset} to {last_offset} do not follow {next_offset}"

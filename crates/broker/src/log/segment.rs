@@ -39,7 +39,8 @@ pub(super) struct Segment {
     file: Option<Arc<dyn StorageFile>>,
     /// What the indexes and the end of the log file tell; `None` until it is needed.
     pub(super) summary: Option<Summary>,
-    /// What was written down when the indexes were stored; `None` once there is more in the segment.
+    /// What was written down when the indexes were stored; `None` once there is more in the
+    /// segment.
     pub(super) facts: Option<SegmentFacts>,
 }
 

@@ -108,8 +108,8 @@ impl PartitionLog {
     }
 
     /// Removes snapshots of offsets above the log's end and those that no segment begins with, but
-    /// for the newest. True when there were any: the folder should be flushed, for a snapshot that a
-    /// crash brings back would be of another history.
+    /// for the newest. True when there were any: the folder should be flushed, for a snapshot that
+    /// a crash brings back would be of another history.
     pub(super) fn remove_stray_snapshots(&mut self) -> Result<bool, LogError> {
         let end = self.next_offset;
         let newest = self.snapshots.iter().copied().rfind(|at| *at <= end);
@@ -141,8 +141,8 @@ impl PartitionLog {
         Ok(self.snapshots.len() < before)
     }
 
-    /// The newest good snapshot of the log, with its offset. One from before the first segment is of
-    /// another history.
+    /// The newest good snapshot of the log, with its offset. One from before the first segment is
+    /// of another history.
     fn newest_snapshot(&self) -> Result<Option<(i64, ProducerStates)>, LogError> {
         let range = self.segments[0].base_offset..=self.next_offset;
         for at in self

@@ -1,4 +1,5 @@
-//! A short segment is cut at every byte and flipped in every byte: recovery gives the longest valid prefix.
+//! A short segment is cut at every byte and flipped in every byte: recovery gives the longest valid
+//! prefix.
 
 use kgauge_broker::log::{LogConfig, PartitionLog};
 
@@ -30,7 +31,8 @@ fn borders(bytes: &[u8]) -> Vec<usize> {
     borders
 }
 
-/// Opens the log over damaged bytes, and checks that it is exactly the prefix of `len` bytes, works on, and stays so.
+/// Opens the log over damaged bytes, and checks that it is exactly the prefix of `len` bytes, works
+/// on, and stays so.
 fn check_recovers_to(lab: &Lab, whole: &[u8], damaged: &[u8], len: usize, what: &str) {
     lab.storage.remove_dir_all(&lab.dir).unwrap();
     lab.storage.create_dir_all(&lab.dir).unwrap();
@@ -104,8 +106,9 @@ fn the_same_on_a_real_disk() {
 
 /// How many batches of the log are whole after byte `position` was changed.
 ///
-/// The CRC covers all but the first 21 bytes of a batch, and offset, length, magic and CRC have one right value. Only a
-/// leader epoch has several: any that does not fall from batch to batch is as good as what was written.
+/// The CRC covers all but the first 21 bytes of a batch, and offset, length, magic and CRC have one
+/// right value. Only a leader epoch has several: any that does not fall from batch to batch is as
+/// good as what was written.
 fn batches_whole(whole: &[u8], damaged: &[u8], position: usize) -> usize {
     let borders = borders(whole);
     let hit = borders

@@ -1,4 +1,5 @@
-//! The two disks behind the storage traits: what they have in common, and what the one in memory can lose.
+//! The two disks behind the storage traits: what they have in common, and what the one in memory
+//! can lose.
 
 use std::io::ErrorKind;
 use std::path::Path;

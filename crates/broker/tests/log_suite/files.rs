@@ -1,4 +1,5 @@
-//! The files of a log, byte for byte as Kafka has them, and what happens when one is missing or wrong.
+//! The files of a log, byte for byte as Kafka has them, and what happens when one is missing or
+//! wrong.
 
 use kgauge_broker::log::LogConfig;
 
@@ -64,7 +65,8 @@ fn a_closed_log_has_kafkas_files_with_kafkas_entries() {
                 "log-state",
             ]
         );
-        // An entry once more than 250 bytes lie before the batch since the last one: before the 4th, 7th and 10th.
+        // An entry once more than 250 bytes lie before the batch since the last one: before the
+        // 4th, 7th and 10th.
         let offsets = lab.file("00000000000000000000.index").unwrap();
         assert_eq!(offset_entries(&offsets), [(3, 300), (6, 600), (9, 900)]);
         let times = lab.file("00000000000000000000.timeindex").unwrap();

@@ -1,4 +1,5 @@
-//! What users of a partition log rely on, with known answers, on the in-memory disk and on a real one.
+//! What users of a partition log rely on, with known answers, on the in-memory disk and on a real
+//! one.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

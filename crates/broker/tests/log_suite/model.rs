@@ -1,7 +1,8 @@
-//! The log against a list: random appends, rolls, cuts, restarts and crashes, compared after every step.
+//! The log against a list: random appends, rolls, cuts, restarts and crashes, compared after every
+//! step.
 //!
-//! The promise under test: a log serves exactly what was appended and not cut; after a crash it is a prefix of
-//! that, which holds everything that was flushed.
+//! The promise under test: a log serves exactly what was appended and not cut; after a crash it is
+//! a prefix of that, which holds everything that was flushed.
 
 use kgauge_broker::log::{AppendError, LogConfig, PartitionLog};
 use kgauge_broker::storage::Crash;
@@ -345,8 +346,8 @@ impl Pair {
         self.drop_removed();
     }
 
-    /// The model forgets batches that are in no segment any more; those of a segment that stays can still be
-    /// brought back to the producer's memory by a cut.
+    /// The model forgets batches that are in no segment any more; those of a segment that stays can
+    /// still be brought back to the producer's memory by a cut.
     fn drop_removed(&mut self) {
         let first = self.log().segments().next().unwrap().0;
         self.model

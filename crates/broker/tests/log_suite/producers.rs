@@ -1,4 +1,5 @@
-//! Idempotent producers: duplicates, gaps, fencing, and that nothing of it is forgotten over restarts.
+//! Idempotent producers: duplicates, gaps, fencing, and that nothing of it is forgotten over
+//! restarts.
 
 use kgauge_broker::log::{AppendError, AppendInfo, LogConfig, PartitionLog};
 use kgauge_wire::record_batch::ProducerState;

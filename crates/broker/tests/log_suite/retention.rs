@@ -4,7 +4,8 @@ use kgauge_broker::log::{LogConfig, PartitionLog, RemovalReason};
 
 use crate::support::{Lab, NOW_MS, append, batch_of_bytes, headers, read_from};
 
-/// Three segments of three batches of 100 bytes, and one batch in the fourth. Batch n is dated n seconds after NOW_MS.
+/// Three segments of three batches of 100 bytes, and one batch in the fourth. Batch n is dated n
+/// seconds after NOW_MS.
 fn log_of_ten(lab: &Lab, config: &LogConfig) -> PartitionLog {
     let mut log = lab.open_with(config.clone());
     for number in 0..10 {
