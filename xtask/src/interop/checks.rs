@@ -1,4 +1,4 @@
-//! Named checks: run one after the other, their tools' output kept when they fail, a table at the end.
+//! Named checks: run one after the other, their tools' output kept, a table at the end.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::kafka::{Finished, Job};
 use crate::say::say;
 use crate::stop;
 
-/// So much of a failed check's transcript is shown; all of it is in its file.
+/// So much of a failed check's transcript is shown; all of every check's is in its file.
 const SHOWN_LINES: usize = 40;
 
 /// What a check is about.
@@ -58,7 +58,7 @@ pub(super) struct Checks {
 }
 
 impl Checks {
-    /// No check yet. Transcripts of failed ones go to the folder `kept`, which is emptied.
+    /// No check yet. Transcripts go to the folder `kept`, which is emptied.
     pub(super) fn new(kept: PathBuf) -> Result<Checks> {
         if kept.is_dir() {
             fs::remove_dir_all(&kept)?;
@@ -90,10 +90,17 @@ impl Checks {
         let took = start.elapsed();
         stop::check()?;
         let (mark, note) = match ended {
-            Ok(note) => (Mark::Passed, note),
+            Ok(note) => {
+                let _ = writeln!(transcript.text, "=> {note}");
+                self.keep(name, &transcript)?;
+                (Mark::Passed, note)
+            }
             Err(error) => {
                 let _ = writeln!(transcript.text, "=> {error:#}");
-                self.keep(name, &transcript)?;
+                let path = self.keep(name, &transcript)?;
+                say(&format!("------- all of it in {}", path.display()));
+                say(tail(&transcript.text, SHOWN_LINES));
+                say("-------");
                 let words = error.to_string();
                 let first = words.lines().next().unwrap_or_default();
                 (Mark::Failed, first.to_owned())
@@ -143,16 +150,16 @@ impl Checks {
         self.rows.push(row);
     }
 
-    fn keep(&self, name: Name, transcript: &Transcript) -> Result<()> {
+    fn keep(&self, name: Name, transcript: &Transcript) -> Result<PathBuf> {
         let words = format!("{} {} {}", self.target, name.client, name.action);
         fs::create_dir_all(&self.kept)?;
-        let path = self.kept.join(format!("{}.txt", file_stem(&words)));
+        let number = self.rows.len() + 1;
+        let path = self
+            .kept
+            .join(format!("{number:02}-{}.txt", file_stem(&words)));
         fs::write(&path, &transcript.text)
             .with_context(|| format!("cannot write {}", path.display()))?;
-        say(&format!("------- {words}, all of it in {}", path.display()));
-        say(tail(&transcript.text, SHOWN_LINES));
-        say("-------");
-        Ok(())
+        Ok(path)
     }
 
     /// Target, client and action of every check with its result.

@@ -76,8 +76,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let work = tempfile::Builder::new()
         .prefix("work-")
         .tempdir_in(&folder)?;
-    let mut checks = Checks::new(folder.join("failed"))?;
-    say(&format!("Kafka {RELEASE}'s tools, {}", binary.display()));
+    let output = folder.join("output");
+    let mut checks = Checks::new(output.clone())?;
+    say(&format!(
+        "Kafka {RELEASE}'s tools, {}; what they say is kept in {}",
+        binary.display(),
+        output.display()
+    ));
     if options.wants(Half::Embedded) {
         checks.against("embedded cluster");
         embedded::run(
