@@ -51,6 +51,14 @@ pub(super) fn write_notices(page: &mut Markup, view: &View) {
     }
 }
 
+/// Keeps a plus-minus sign, its number and its unit on one line.
+fn unbroken(answer: &str) -> String {
+    answer
+        .replace("± ", "±\u{a0}")
+        .replace(" %", "\u{a0}%")
+        .replace(" MB/s", "\u{a0}MB/s")
+}
+
 /// Questions with their answers, and the verdicts.
 pub(super) fn write_short(page: &mut Markup, view: &View) {
     page.element(
@@ -68,7 +76,7 @@ pub(super) fn write_short(page: &mut Markup, view: &View) {
                     page.element("h3", &[], |page| {
                         page.leaf("a", &[("href", &href)], question)
                     });
-                    page.leaf("p", &[], &scenario.answer);
+                    page.leaf("p", &[], &unbroken(&scenario.answer));
                 });
             }
             if !view.verdicts.is_empty() {
