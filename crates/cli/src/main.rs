@@ -4,6 +4,7 @@ mod args;
 mod cluster;
 mod exit;
 mod interrupt;
+mod open_files;
 mod place;
 mod progress;
 mod report;
@@ -19,6 +20,7 @@ use exit::ExitStatus;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    open_files::raise_limit();
     let ended = match arguments.command {
         Command::Run(run) => run::run(&run),
         Command::Studies(studies) => studies::list(&studies),
