@@ -11,20 +11,27 @@ mod trial;
 
 use std::io::IsTerminal;
 use std::path::Path;
+use std::time::Duration;
 
+use kgauge_client::{ClientConfig, Cluster};
 use kgauge_report::TerminalStyle;
 use kgauge_results::folder::{write_histogram_logs, write_report, write_summary};
 use kgauge_results::run::{EventKind, RunStatus};
 use kgauge_results::{RunRead, Summary};
 use kgauge_scenario::Plan;
+use kgauge_target::{Target, TopicGuard};
 
 use crate::args::Run;
 use crate::exit::{ExitStatus, OrStop, with_cure};
 use crate::interrupt;
 use crate::place::unix_ms;
+use crate::progress::ProgressLine;
 use question::Question;
 use repeat::Ended;
 use session::Session;
+
+/// How long cleaning up on somebody's cluster may take.
+const CLEANING_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Runs what the arguments name, keeps everything in a run folder, and reports.
 pub(crate) fn run(arguments: &Run) -> anyhow::Result<ExitStatus> {
@@ -61,24 +68,24 @@ fn close(session: Session, ended: &anyhow::Result<Ended>) -> anyhow::Result<()> 
     }
     let Session {
         target,
-        mut cluster,
+        cluster,
         mut folder,
         topics,
-        stopping,
+        stopping: _,
         progress,
         keep,
         target_pids: _,
     } = session;
-    // The user's first signal ends the load, not the cleaning up after it.
-    cluster.set_interrupt(stopping.all.clone());
+    drop(cluster);
     if keep {
         for topic in topics.keep() {
             progress.remark(&format!("kgauge: kept topic {topic}"));
         }
+    } else if matches!(target, Target::Embedded(_)) {
+        // Its data goes as a whole, with every topic in it.
+        topics.keep();
     } else {
-        for left in topics.delete_all(&mut cluster) {
-            progress.remark(&format!("kgauge: {}", with_cure(&left, left.cure())));
-        }
+        delete_topics(topics, &target, &progress);
     }
     let (status, why) = match ended {
         Ok(Ended::Complete) => (RunStatus::Complete, None),
@@ -88,10 +95,36 @@ fn close(session: Session, ended: &anyhow::Result<Ended>) -> anyhow::Result<()> 
         ),
         Err(error) => (RunStatus::Failed, Some(error.to_string())),
     };
-    drop(cluster);
     let stopped = target.stop();
     folder.end(status, why, unix_ms()).or_failed()?;
     stopped.or_target_failed("")
+}
+
+/// Deletes what is left of the run's topics. It is tried whatever the user has pressed, for a bounded
+/// time, on a connection of its own; a third signal ends the process.
+fn delete_topics(topics: TopicGuard, target: &Target, progress: &ProgressLine) {
+    if topics.topics().is_empty() {
+        return;
+    }
+    let config = ClientConfig {
+        api_timeout: CLEANING_TIME_MAX,
+        ..target.config().clone()
+    };
+    match Cluster::bootstrap(config) {
+        Ok(mut cluster) => {
+            for left in topics.delete_all(&mut cluster) {
+                progress.remark(&format!("kgauge: {}", with_cure(&left, left.cure())));
+            }
+        }
+        Err(error) => {
+            let names = topics.keep().join(", ");
+            let words = format!("cannot delete topic {names}: {error}");
+            progress.remark(&format!(
+                "kgauge: {}",
+                with_cure(&words, "delete it by hand")
+            ));
+        }
+    }
 }
 
 /// Makes summary and report out of a run folder, and prints the one or the other.

@@ -54,7 +54,7 @@ pub(crate) fn run_trial(
         };
         let ended = repeat(session, trial, &share, &facts);
         let is_last = index + 1 == trial.repeats || !matches!(ended, Ok(Ended::Complete));
-        if (is_last || !only_reads(trial)) && !session.keep {
+        if (is_last || !only_reads(trial)) && !session.keep && session.death().is_none() {
             delete_topic(session, &facts.name);
         }
         if ended? == Ended::Interrupted {
