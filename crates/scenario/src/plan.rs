@@ -95,6 +95,8 @@ pub struct ClusterFacts {
 pub enum TargetKind {
     /// kgauge's own broker, started for this run.
     Embedded,
+    /// Apache Kafka, started by kgauge for this run.
+    Kafka,
     /// A cluster that was there before, given by its addresses.
     Existing,
 }

@@ -13,6 +13,7 @@ pub(crate) fn environment(dir: &Path, facts: &TargetFacts) -> Environment {
         target: Target {
             kind: match facts.kind {
                 kgauge_scenario::TargetKind::Embedded => TargetKind::Embedded,
+                kgauge_scenario::TargetKind::Kafka => TargetKind::Kafka,
                 kgauge_scenario::TargetKind::Existing => TargetKind::Existing,
             },
             cluster_id: facts.cluster_id.clone(),
