@@ -12,6 +12,7 @@
 //! [`recorder::SliceWriter`] brings slices to disk. The layout of a run folder stands in
 //! `docs/internals/run-folder.md`.
 
+pub mod compare;
 pub mod folder;
 pub mod histogram;
 pub mod recorder;
@@ -22,6 +23,7 @@ pub mod stage;
 pub mod statistics;
 pub mod summary;
 
+pub use compare::{Comparison, RunToCompare, compare};
 pub use folder::{FolderError, RepeatFolder, RunFolder, RunRead};
 pub use histogram::{Histogram, Quantile};
 pub use recorder::{Recorder, Request, SliceSink, SliceWriter, SlicesWritten, WriteError};

@@ -8,7 +8,7 @@ pub mod latency;
 pub mod trial;
 pub mod verdict;
 pub mod warning;
-mod words;
+pub(crate) mod words;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,186 @@
+//! The figures of one trial of one run, as cells of a comparison.
+
+use super::row::{BesidePublished, Cell, FigureKind, Mark, PublishedFigure};
+use crate::run::RunStatus;
+use crate::statistics::Spread;
+use crate::summary::{
+    FlowSummary, GeneratorWord, LatencySummary, Percentile, Summary, TrialSummary,
+};
+
+/// Where a figure stands and what was measured.
+pub(super) struct Found {
+    /// The flow; `None` for figures of the whole trial.
+    pub(super) flow: Option<String>,
+    pub(super) kind: FigureKind,
+    pub(super) cell: Cell,
+    pub(super) published: Option<PublishedFigure>,
+}
+
+/// All figures that a trial has, flow by flow, then what a record cost.
+pub(super) fn of_trial(summary: &Summary, trial: &TrialSummary) -> Vec<Found> {
+    let flows = trial.flows.iter();
+    let mut found = flows
+        .flat_map(|flow| of_flow(summary, trial, flow))
+        .collect::<Vec<_>>();
+    let costs = [
+        (
+            FigureKind::GeneratorCpu,
+            &trial.cpu.generator_threads_ns_per_record,
+        ),
+        (FigureKind::TargetCpu, &trial.cpu.target_ns_per_record),
+    ];
+    for (kind, spread) in costs {
+        if let Some(spread) = spread {
+            found.push(Found {
+                flow: None,
+                kind,
+                cell: cell(spread, trial_marks(summary, trial)),
+                published: None,
+            });
+        }
+    }
+    found
+}
+
+fn of_flow(summary: &Summary, trial: &TrialSummary, flow: &FlowSummary) -> Vec<Found> {
+    let mut marks = trial_marks(summary, trial);
+    let records = &flow.records_all_stages;
+    if records.failed > 0 || records.indeterminate > 0 || records.unresolved != 0 {
+        marks.push(Mark::SendsFailed);
+    }
+    let mut found = Vec::new();
+    let mut push = |kind, cell| {
+        let name = format!("{}.{}", flow.name, metric(kind));
+        let published = trial.published.iter().find(|found| found.figure == name);
+        let mut cell: Cell = cell;
+        cell.published = published.map(|found| BesidePublished {
+            ratio: found.ratio,
+            word: found.word,
+        });
+        found.push(Found {
+            flow: Some(flow.name.clone()),
+            kind,
+            cell,
+            published: published.map(|found| PublishedFigure {
+                value: found.published,
+                text: found.published_text.clone(),
+                source: found.source.clone(),
+            }),
+        });
+    };
+    let throughput = flow.throughput.as_ref();
+    if let Some(throughput) = throughput {
+        push(
+            FigureKind::Throughput,
+            cell(&throughput.records_per_s, marks.clone()),
+        );
+        push(
+            FigureKind::ThroughputBytes,
+            cell(&throughput.logical_bytes_per_s, marks.clone()),
+        );
+    }
+    let latencies = &flow.latencies;
+    if let Some(latency) = latencies
+        .end_to_end
+        .as_ref()
+        .or(latencies.response.as_ref())
+    {
+        for (kind, name) in [
+            (FigureKind::LatencyP50, "p50"),
+            (FigureKind::LatencyP99, "p99"),
+            (FigureKind::LatencyP999, "p99.9"),
+        ] {
+            if let Some(cell) = percentile(flow, latency, name, &marks) {
+                push(kind, cell);
+            }
+        }
+    }
+    if let Some(spread) = throughput.and_then(wire_bytes) {
+        push(FigureKind::WireBytes, cell(&spread, marks));
+    }
+    found
+}
+
+/// What a scenario calls the figure in `published`.
+fn metric(kind: FigureKind) -> &'static str {
+    match kind {
+        FigureKind::Throughput => "throughput",
+        FigureKind::ThroughputBytes => "throughput.bytes",
+        FigureKind::LatencyP50 => "latency.p50",
+        FigureKind::LatencyP99 => "latency.p99",
+        FigureKind::LatencyP999 => "latency.p99.9",
+        // Nothing of the kind can be published in a scenario.
+        FigureKind::GeneratorCpu | FigureKind::TargetCpu | FigureKind::WireBytes => "",
+    }
+}
+
+fn percentile(
+    flow: &FlowSummary,
+    latency: &LatencySummary,
+    name: &str,
+    marks: &[Mark],
+) -> Option<Cell> {
+    let percentiles = &latency.percentiles;
+    let found: &Percentile = percentiles.iter().find(|found| found.name == name)?;
+    let mut marks = marks.to_vec();
+    if flow.closed_loop {
+        marks.push(Mark::ClosedLoop);
+    }
+    if found.few {
+        marks.push(Mark::FewSamples);
+    }
+    let mut cell = cell(found.over_repeats.as_ref()?, marks);
+    cell.estimate = Some(found.value_ns as f64);
+    Some(cell)
+}
+
+/// Bytes on the wire for a record, repeat by repeat.
+fn wire_bytes(throughput: &crate::summary::Throughput) -> Option<Spread> {
+    let wire = throughput.wire_bytes_per_s.as_ref()?;
+    let records = &throughput.records_per_s.values;
+    if wire.values.len() != records.len() {
+        return None;
+    }
+    let each = wire.values.iter().zip(records);
+    Spread::of(
+        &each
+            .map(|(bytes, records)| bytes / records)
+            .collect::<Vec<_>>(),
+    )
+}
+
+fn cell(spread: &Spread, mut marks: Vec<Mark>) -> Cell {
+    if spread.two_modes {
+        marks.push(Mark::TwoModes);
+    }
+    if spread.n == 1 {
+        marks.push(Mark::OneRepeat);
+    }
+    marks.sort_unstable();
+    Cell {
+        estimate: Some(spread.mean),
+        missing: None,
+        interval: spread.ci95,
+        repeats: spread.n,
+        values: spread.values.clone(),
+        marks,
+        published: None,
+        against: None,
+    }
+}
+
+fn trial_marks(summary: &Summary, trial: &TrialSummary) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    if summary.run.status != RunStatus::Complete {
+        marks.push(Mark::NotFinished);
+    }
+    if trial.repeats_measured < trial.repeats_planned {
+        marks.push(Mark::RepeatsMissing);
+    }
+    match trial.generator.word {
+        GeneratorWord::Limited => marks.push(Mark::GeneratorLimited),
+        GeneratorWord::Late => marks.push(Mark::GeneratorLate),
+        GeneratorWord::Fine | GeneratorWord::Unknown => {}
+    }
+    marks
+}

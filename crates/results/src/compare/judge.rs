@@ -1,0 +1,189 @@
+//! Says of each figure how it stands to the baseline's.
+
+use super::grounds::{DifferenceKind, RunDifference};
+use super::holm::adjusted;
+use super::row::{Against, AgainstWord, Cell, ComparisonRow, FigureKind, Mark};
+use super::welch::{self, ALPHA};
+use crate::summary::words;
+
+/// A percentile is at most 0.1 % too high: so wide are a histogram's buckets.
+const HISTOGRAM_RESOLUTION: f64 = 0.001;
+
+/// What is judged by.
+pub(super) struct Judge<'a> {
+    pub(super) baseline: usize,
+    pub(super) differences: &'a [RunDifference],
+}
+
+impl Judge<'_> {
+    /// Fills `against` of all cells. Returns how many comparisons were decided by statistics.
+    pub(super) fn all(&self, rows: &mut [ComparisonRow]) -> u32 {
+        for row in rows.iter_mut() {
+            self.row(row);
+        }
+        let cells = || rows.iter().flat_map(|row| &row.cells);
+        let chances = cells()
+            .filter_map(|cell| cell.against.as_ref()?.p)
+            .collect::<Vec<_>>();
+        let mut in_all = adjusted(&chances).into_iter();
+        for row in rows.iter_mut() {
+            let kind = row.figure;
+            for against in row
+                .cells
+                .iter_mut()
+                .filter_map(|cell| cell.against.as_mut())
+            {
+                if against.p.is_some() {
+                    decide(kind, against, in_all.next().unwrap_or(1.0), chances.len());
+                }
+            }
+        }
+        u32::try_from(chances.len()).unwrap_or(u32::MAX)
+    }
+
+    fn row(&self, row: &mut ComparisonRow) {
+        let Some(base) = row.cells.get(self.baseline).cloned() else {
+            return;
+        };
+        let (kind, scenario) = (row.figure, row.scenario.clone());
+        for (index, cell) in row.cells.iter_mut().enumerate() {
+            if index == self.baseline {
+                continue;
+            }
+            let bars = self.differences.iter().filter(|found| {
+                found.bars && found.run as usize == index && found.concerns(&scenario)
+            });
+            let bars = bars.collect::<Vec<_>>();
+            cell.against = Some(against(kind, cell, &base, &bars));
+        }
+    }
+}
+
+/// All that can be said of one pair by itself; where statistics decide, `p` is there and the word
+/// follows when all of them are known.
+fn against(kind: FigureKind, cell: &Cell, base: &Cell, bars: &[&RunDifference]) -> Against {
+    let said = |word, why: &str| Against {
+        ratio: None,
+        interval: None,
+        p: None,
+        p_adjusted: None,
+        word,
+        why: why.to_owned(),
+    };
+    let (Some(ours), Some(theirs)) = (cell.estimate, base.estimate) else {
+        let why = match cell.estimate {
+            None => "There is no such figure in this run.",
+            Some(_) => "There is no such figure in the baseline.",
+        };
+        return said(AgainstWord::NotMeasured, why);
+    };
+    if let Some(why) = misleading(kind, cell, base, bars) {
+        return said(AgainstWord::NotComparable, &why);
+    }
+    if kind == FigureKind::ThroughputBytes {
+        let why = "The records a second say the same.";
+        return said(AgainstWord::NotJudged, why);
+    }
+    if ours <= 0.0 || theirs <= 0.0 {
+        return said(AgainstWord::NotComparable, "One of the figures is zero.");
+    }
+    let resolution = match kind.is_latency() {
+        true => HISTOGRAM_RESOLUTION,
+        false => 0.0,
+    };
+    let found = welch::ratio(&cell.values, &base.values, resolution);
+    let mut against = said(AgainstWord::Undecided, "");
+    against.ratio = found.map(|found| found.ratio).or(Some(ours / theirs));
+    against.interval = found.map(|found| found.interval);
+    let reasons = bars
+        .iter()
+        .map(|bar| bar.words.as_str())
+        .collect::<Vec<_>>();
+    let few = |cell: &Cell| cell.marks.contains(&Mark::FewSamples);
+    if !reasons.is_empty() {
+        against.word = AgainstWord::NotComparable;
+        against.why = format!("Not comparable: {}.", reasons.join("; "));
+    } else if few(cell) || few(base) {
+        against.why = "Undecided: fewer than 100 samples lie beyond the percentile.".to_owned();
+    } else {
+        match found {
+            Some(found) => against.p = Some(found.p),
+            None if cell.repeats < 2 || base.repeats < 2 => {
+                against.why = "Undecided: one repeat has no spread to compare by.".to_owned();
+            }
+            None => against.why = "Undecided: a repeat's figure is zero.".to_owned(),
+        }
+    }
+    against
+}
+
+/// Why even a ratio would mislead.
+fn misleading(
+    kind: FigureKind,
+    cell: &Cell,
+    base: &Cell,
+    bars: &[&RunDifference],
+) -> Option<String> {
+    let target = bars
+        .iter()
+        .find(|bar| bar.kind == DifferenceKind::TargetKind);
+    if let Some(bar) = target {
+        return Some(format!("Not comparable: {}.", bar.words));
+    }
+    if kind.is_latency()
+        && [cell, base]
+            .iter()
+            .any(|cell| cell.marks.contains(&Mark::ClosedLoop))
+    {
+        let why = "Not comparable: at full speed this time is that of the producer's own buffer \
+                   (Little's law); compare the throughput.";
+        return Some(why.to_owned());
+    }
+    if !kind.hangs_on_generator() {
+        return None;
+    }
+    let accused = |mark: Mark, what: &str| {
+        let whose = match (cell.marks.contains(&mark), base.marks.contains(&mark)) {
+            (true, true) => "in both runs",
+            (true, false) => "in this run",
+            (false, true) => "in the baseline",
+            (false, false) => return None,
+        };
+        Some(format!(
+            "Not comparable: the generator was {what} {whose}, not the target."
+        ))
+    };
+    let limited = accused(Mark::GeneratorLimited, "the limit");
+    limited.or_else(|| accused(Mark::GeneratorLate, "late").filter(|_| kind.is_latency()))
+}
+
+fn decide(kind: FigureKind, against: &mut Against, p_adjusted: f64, comparisons: usize) {
+    against.p_adjusted = Some(p_adjusted);
+    let (Some(ratio), Some(interval), Some(p)) = (against.ratio, against.interval, against.p)
+    else {
+        return;
+    };
+    let low_high = format!(
+        "{} to {}",
+        words::number(interval.low),
+        words::number(interval.high)
+    );
+    let beyond = !interval.contains(1.0);
+    if p_adjusted < ALPHA && beyond {
+        against.word = AgainstWord::of_difference(kind, ratio);
+        against.why = format!(
+            "{} times the baseline, 95 % interval {low_high}.",
+            words::number(ratio)
+        );
+    } else {
+        against.word = AgainstWord::NoDifference;
+        against.why = if p < ALPHA && beyond {
+            format!(
+                "No difference found: alone the interval {low_high} would show one, but among \
+                 {comparisons} comparisons so much is expected by chance."
+            )
+        } else {
+            format!("No difference found: the 95 % interval of the ratio, {low_high}, holds 1.")
+        };
+    }
+}

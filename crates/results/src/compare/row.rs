@@ -1,0 +1,264 @@
+//! One line of a comparison: a figure, what each run measured of it, and how that stands to the
+//! baseline.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::statistics::Interval;
+use crate::summary::{Factor, PublishedWord};
+
+/// One figure of one flow of one trial, in every run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparisonRow {
+    /// The scenario.
+    pub scenario: String,
+    /// The question that it answers.
+    pub question: String,
+    /// The trial: empty when nothing varies, else like `writers.record.size=10 B`.
+    pub trial: String,
+    /// The varied settings.
+    pub factors: Vec<Factor>,
+    /// The flow; null for what a record of the whole trial cost.
+    pub flow: Option<String>,
+    /// Which figure.
+    pub figure: FigureKind,
+    /// Its unit.
+    pub unit: FigureUnit,
+    /// True when the more the better.
+    pub more_is_better: bool,
+    /// What others published of it, if they did.
+    pub published: Option<PublishedFigure>,
+    /// What each run measured, in the order of the runs.
+    pub cells: Vec<Cell>,
+}
+
+/// The figures that are compared.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum FigureKind {
+    /// Records a second, acked or read.
+    Throughput,
+    /// Bytes of keys, values and headers a second. It says nothing that the records do not, so it
+    /// is shown and not judged.
+    ThroughputBytes,
+    /// Median of the response (of echo flows of the time from end to end).
+    LatencyP50,
+    /// 99 % of it.
+    LatencyP99,
+    /// 99.9 % of it.
+    LatencyP999,
+    /// CPU of the load threads per record.
+    GeneratorCpu,
+    /// CPU of the target's processes per record.
+    TargetCpu,
+    /// Bytes of requests (produce) or fetch answers (consume) per record.
+    WireBytes,
+}
+
+impl FigureKind {
+    /// True for times of records.
+    pub fn is_latency(self) -> bool {
+        matches!(
+            self,
+            FigureKind::LatencyP50 | FigureKind::LatencyP99 | FigureKind::LatencyP999
+        )
+    }
+
+    /// True where the generator's limit is the figure's.
+    pub(super) fn hangs_on_generator(self) -> bool {
+        self.is_latency() || matches!(self, FigureKind::Throughput | FigureKind::ThroughputBytes)
+    }
+
+    /// True when the more the better.
+    pub fn more_is_better(self) -> bool {
+        matches!(self, FigureKind::Throughput | FigureKind::ThroughputBytes)
+    }
+
+    /// Its unit.
+    pub fn unit(self) -> FigureUnit {
+        match self {
+            FigureKind::Throughput => FigureUnit::RecordsPerSecond,
+            FigureKind::ThroughputBytes => FigureUnit::BytesPerSecond,
+            FigureKind::LatencyP50 | FigureKind::LatencyP99 | FigureKind::LatencyP999 => {
+                FigureUnit::Nanoseconds
+            }
+            FigureKind::GeneratorCpu | FigureKind::TargetCpu => FigureUnit::NanosecondsPerRecord,
+            FigureKind::WireBytes => FigureUnit::BytesPerRecord,
+        }
+    }
+}
+
+/// The unit of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)] // The names say it.
+pub enum FigureUnit {
+    RecordsPerSecond,
+    BytesPerSecond,
+    Nanoseconds,
+    NanosecondsPerRecord,
+    BytesPerRecord,
+}
+
+/// A figure that others published, in the row's unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PublishedFigure {
+    /// The value.
+    pub value: f64,
+    /// As it was written.
+    pub text: String,
+    /// Where.
+    pub source: Option<String>,
+}
+
+/// What one run measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cell {
+    /// The figure: mean of the repeats, of percentiles that of all samples together. Null when
+    /// there is none, and then `missing` says why.
+    pub estimate: Option<f64>,
+    /// Why there is none.
+    pub missing: Option<Missing>,
+    /// 95 % interval of the mean over the repeats; null with fewer than two.
+    pub interval: Option<Interval>,
+    /// Repeats that were measured.
+    pub repeats: u32,
+    /// The value of each repeat.
+    pub values: Vec<f64>,
+    /// What the figure must not be read without.
+    pub marks: Vec<Mark>,
+    /// How it stands to the published figure.
+    pub published: Option<BesidePublished>,
+    /// How it stands to the baseline; null in the baseline's own column.
+    pub against: Option<Against>,
+}
+
+/// Why a run has no such figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Missing {
+    /// The trial was not part of the run, or never began.
+    NotRun,
+    /// The trial began and has no such figure.
+    NotMeasured,
+}
+
+/// What a figure must not be read without.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mark {
+    /// The run was stopped, failed or died before its end.
+    NotFinished,
+    /// Some repeats that were planned are missing.
+    RepeatsMissing,
+    /// Sends failed, or nobody knows whether they did.
+    SendsFailed,
+    /// The generator was the limit.
+    GeneratorLimited,
+    /// The generator was late.
+    GeneratorLate,
+    /// A closed loop's time: that of its own buffer.
+    ClosedLoop,
+    /// Fewer than 100 samples lie beyond the percentile.
+    FewSamples,
+    /// Repeats fall into two groups.
+    TwoModes,
+    /// One repeat: no interval.
+    OneRepeat,
+}
+
+/// A measured figure beside the published one, as the run's own summary has it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BesidePublished {
+    /// measured / published.
+    pub ratio: Option<f64>,
+    /// In a word.
+    pub word: PublishedWord,
+}
+
+/// A measured figure against the baseline's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Against {
+    /// This run / baseline, of geometric means over the repeats (with one repeat, of the figures).
+    /// Null where it would mislead.
+    pub ratio: Option<f64>,
+    /// Its 95 % interval, of this comparison alone.
+    pub interval: Option<Interval>,
+    /// The chance of a difference at least so large where there is none, of this comparison alone.
+    pub p: Option<f64>,
+    /// The same adjusted for all comparisons of the table; below 0.05 is a difference.
+    pub p_adjusted: Option<f64>,
+    /// In a word.
+    pub word: AgainstWord,
+    /// Why, in a sentence.
+    pub why: String,
+}
+
+/// How a figure stands to the baseline's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AgainstWord {
+    /// More records, or less time.
+    Faster,
+    /// Fewer records, or more time.
+    Slower,
+    /// Less CPU for a record.
+    Cheaper,
+    /// More CPU for a record.
+    Dearer,
+    /// Fewer bytes for a record.
+    Smaller,
+    /// More bytes for a record.
+    Larger,
+    /// The figures are within what repeats differ by: there may still be a difference as large as
+    /// the interval allows.
+    NoDifference,
+    /// Too little was measured to tell.
+    Undecided,
+    /// The two do not measure the same.
+    NotComparable,
+    /// One of the two was not measured.
+    NotMeasured,
+    /// Not judged: another row says the same.
+    NotJudged,
+}
+
+impl AgainstWord {
+    /// The word for reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AgainstWord::Faster => "faster",
+            AgainstWord::Slower => "slower",
+            AgainstWord::Cheaper => "cheaper",
+            AgainstWord::Dearer => "dearer",
+            AgainstWord::Smaller => "smaller",
+            AgainstWord::Larger => "larger",
+            AgainstWord::NoDifference => "no difference found",
+            AgainstWord::Undecided => "undecided",
+            AgainstWord::NotComparable => "not comparable",
+            AgainstWord::NotMeasured => "not measured",
+            AgainstWord::NotJudged => "not judged",
+        }
+    }
+
+    /// The word for a ratio that is surely above or below 1.
+    pub(super) fn of_difference(kind: FigureKind, ratio: f64) -> AgainstWord {
+        let more = ratio > 1.0;
+        match kind.unit() {
+            FigureUnit::RecordsPerSecond | FigureUnit::BytesPerSecond if more => {
+                AgainstWord::Faster
+            }
+            FigureUnit::RecordsPerSecond | FigureUnit::BytesPerSecond => AgainstWord::Slower,
+            FigureUnit::Nanoseconds if more => AgainstWord::Slower,
+            FigureUnit::Nanoseconds => AgainstWord::Faster,
+            FigureUnit::NanosecondsPerRecord if more => AgainstWord::Dearer,
+            FigureUnit::NanosecondsPerRecord => AgainstWord::Cheaper,
+            FigureUnit::BytesPerRecord if more => AgainstWord::Larger,
+            FigureUnit::BytesPerRecord => AgainstWord::Smaller,
+        }
+    }
+}

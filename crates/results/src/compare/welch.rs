@@ -1,0 +1,272 @@
+//! The ratio of two figures from their repeats: Welch's t test on logarithms.
+//!
+//! Rates and times are positive and spread in proportion to their size, so their logarithms are
+//! compared: the difference of mean logarithms is the logarithm of the ratio of geometric means.
+//! The two runs need not spread equally, and the degrees of freedom are Welch's and Satterthwaite's
+//! (B. L. Welch, "The generalization of 'Student's' problem when several different population
+//! variances are involved", Biometrika 34, 1947, pages 28-35; NIST/SEMATECH e-Handbook, 7.3.1).
+
+use crate::statistics::Interval;
+
+/// What remains outside of an interval of 95 %.
+pub(super) const ALPHA: f64 = 0.05;
+/// Steps of the search for a quantile: each halves the error, from at most 1e6 to below 1e-9.
+const BISECTIONS: usize = 60;
+/// Quantiles are looked for up to here: that of one degree of freedom is 12.7.
+const T_MAX: f64 = 1e6;
+
+/// A ratio of geometric means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ratio {
+    /// Of the values to the baseline's.
+    pub(super) ratio: f64,
+    /// Its 95 % interval, of this comparison alone.
+    pub(super) interval: Interval,
+    /// The chance of a difference at least so large where there is none.
+    pub(super) p: f64,
+}
+
+/// The ratio of `values` to `baseline`; `None` with fewer than two values on either side or with
+/// one that is not above zero.
+///
+/// Values are known only to the part `resolution` (0.001 for one of a thousand): so much of a
+/// difference is none.
+pub(super) fn ratio(values: &[f64], baseline: &[f64], resolution: f64) -> Option<Ratio> {
+    let (ours, theirs) = (Logs::of(values)?, Logs::of(baseline)?);
+    let difference = ours.mean - theirs.mean;
+    let tolerance = resolution.max(0.0).ln_1p();
+    let beyond = (difference.abs() - tolerance).max(0.0);
+    let (one, other) = (ours.variance_of_mean(), theirs.variance_of_mean());
+    let error = (one + other).sqrt();
+    let (half, p) = if error > 0.0 {
+        let freedom =
+            (one + other).powi(2) / (one * one / ours.freedom() + other * other / theirs.freedom());
+        (
+            t_quantile(ALPHA, freedom) * error,
+            t_two_sided(beyond / error, freedom),
+        )
+    } else if beyond > 0.0 {
+        // Repeats without any spread, as records that all have one size: every difference is real.
+        (0.0, 0.0)
+    } else {
+        (0.0, 1.0)
+    };
+    let half = half + tolerance;
+    let found = Ratio {
+        ratio: difference.exp(),
+        interval: Interval {
+            low: (difference - half).exp(),
+            high: (difference + half).exp(),
+        },
+        p,
+    };
+    let numbers = [
+        found.ratio,
+        found.interval.low,
+        found.interval.high,
+        found.p,
+    ];
+    numbers
+        .iter()
+        .all(|value| value.is_finite())
+        .then_some(found)
+}
+
+/// Mean and variance of logarithms.
+struct Logs {
+    n: f64,
+    mean: f64,
+    variance: f64,
+}
+
+impl Logs {
+    fn of(values: &[f64]) -> Option<Logs> {
+        let usable = |value: &f64| value.is_finite() && *value > 0.0;
+        if values.len() < 2 || !values.iter().all(usable) {
+            return None;
+        }
+        let n = values.len() as f64;
+        // Logarithms of ratios to the first: equal values then have exactly no spread.
+        let first = *values.first()?;
+        let logs = || values.iter().map(|value| (value / first).ln());
+        let mean = logs().sum::<f64>() / n;
+        let variance = logs().map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        Some(Logs {
+            n,
+            mean: mean + first.ln(),
+            variance,
+        })
+    }
+
+    fn freedom(&self) -> f64 {
+        self.n - 1.0
+    }
+
+    fn variance_of_mean(&self) -> f64 {
+        self.variance / self.n
+    }
+}
+
+/// The chance that Student's t lies further from zero than `t`:
+/// `I(v / (v + t^2); v / 2, 1 / 2)` (NIST DLMF 8.17, Abramowitz and Stegun 26.7.1).
+fn t_two_sided(t: f64, freedom: f64) -> f64 {
+    incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5)
+}
+
+/// The `t` beyond which `p` lies, on both sides together.
+fn t_quantile(p: f64, freedom: f64) -> f64 {
+    let (mut low, mut high) = (0.0, T_MAX);
+    for _ in 0..BISECTIONS {
+        let middle = f64::midpoint(low, high);
+        if t_two_sided(middle, freedom) > p {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    f64::midpoint(low, high)
+}
+
+/// The regularised incomplete beta function I(x; a, b).
+fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
+    if x <= 0.0 {
+        return 0.0;
+    }
+    if x >= 1.0 {
+        return 1.0;
+    }
+    let scale = ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (-x).ln_1p();
+    // The fraction converges fast on this side of the mean only (DLMF 8.17.22).
+    if x < (a + 1.0) / (a + b + 2.0) {
+        scale.exp() * fraction(x, a, b) / a
+    } else {
+        1.0 - scale.exp() * fraction(1.0 - x, b, a) / b
+    }
+}
+
+/// The continued fraction of DLMF 8.17.22, by the modified method of Lentz (DLMF 3.10(iii)).
+fn fraction(x: f64, a: f64, b: f64) -> f64 {
+    const TINY: f64 = 1e-300;
+    const STEPS_MAX: u32 = 500;
+    let safe = |value: f64| if value.abs() < TINY { TINY } else { value };
+    let mut c = 1.0;
+    let mut d = 1.0 / safe(1.0 - (a + b) * x / (a + 1.0));
+    let mut product = d;
+    for step in 1..=STEPS_MAX {
+        let m = f64::from(step);
+        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+        d = 1.0 / safe(1.0 + even * d);
+        c = safe(1.0 + even / c);
+        product *= c * d;
+        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+        d = 1.0 / safe(1.0 + odd * d);
+        c = safe(1.0 + odd / c);
+        product *= c * d;
+        if (c * d - 1.0).abs() < 1e-15 {
+            break;
+        }
+    }
+    product
+}
+
+/// The logarithm of the gamma function above zero: Stirling's series (DLMF 5.11.1), whose error
+/// beyond 10 is below 1e-12, reached by `gamma(x) = gamma(x + 1) / x`.
+fn ln_gamma(x: f64) -> f64 {
+    let (mut x, mut shift) = (x, 0.0);
+    while x < 10.0 {
+        shift += x.ln();
+        x += 1.0;
+    }
+    let inverse = 1.0 / (x * x);
+    let series =
+        (1.0 / 12.0 - inverse * (1.0 / 360.0 - inverse * (1.0 / 1260.0 - inverse / 1680.0))) / x;
+    (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series - shift
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(one: f64, other: f64, part: f64) -> bool {
+        (one - other).abs() <= part * other.abs()
+    }
+
+    #[test]
+    fn the_answer_worked_out_on_paper_comes_out() {
+        // Logarithms 4, 5, 6 against 1, 2, 3: difference 3, both variances 1, so the error is
+        // sqrt(2/3), t = 3.6742 with exactly 4 degrees of freedom, whose quantile is 2.7764.
+        let values = [4.0_f64, 5.0, 6.0].map(f64::exp);
+        let baseline = [1.0_f64, 2.0, 3.0].map(f64::exp);
+        let found = ratio(&values, &baseline, 0.0).unwrap();
+        assert!(near(found.ratio.ln(), 3.0, 1e-12));
+        assert!(
+            near(found.interval.low.ln(), 3.0 - 2.266_96, 1e-4),
+            "{found:?}"
+        );
+        assert!(near(found.interval.high.ln(), 3.0 + 2.266_96, 1e-4));
+        // With 4 degrees the chance inside is s (1 + (1 - s^2) / 2), s^2 = 13.5 / 17.5.
+        assert!(near(found.p, 0.021_312, 1e-4), "{found:?}");
+    }
+
+    #[test]
+    fn unequal_spreads_take_welchs_degrees_of_freedom() {
+        // Variances of the means 1/2 and 0.01/3: (0.50333)^2 / (0.25 / 1 + 0.000011111 / 2) =
+        // 1.01333 degrees, nearly those of the wide run alone, whose quantile is about 12.5.
+        let values = [0.0_f64, 2.0_f64.sqrt()].map(f64::exp);
+        let baseline = [5.0_f64, 5.1, 5.2].map(f64::exp);
+        let found = ratio(&values, &baseline, 0.0).unwrap();
+        let half = found.interval.high.ln() - found.ratio.ln();
+        let quantile = half / (0.5 + 0.01_f64 / 3.0).sqrt();
+        assert!((12.2..12.7).contains(&quantile), "{quantile}");
+        assert!(near(quantile, t_quantile(0.05, 1.013_33), 1e-4));
+    }
+
+    #[test]
+    fn quantiles_of_the_published_table_come_out() {
+        // NIST/SEMATECH e-Handbook, 1.3.6.7.2.
+        for (freedom, published) in [
+            (1.0, 12.706),
+            (2.0, 4.303),
+            (4.0, 2.776),
+            (30.0, 2.042),
+            (100.0, 1.984),
+        ] {
+            assert!(
+                (t_quantile(0.05, freedom) - published).abs() < 0.000_6,
+                "{freedom}"
+            );
+        }
+        assert!((t_quantile(0.01, 10.0) - 3.169).abs() < 0.000_6);
+        assert!(
+            near(t_two_sided(1.0, 1.0), 0.5, 1e-12),
+            "of Cauchy's, by hand"
+        );
+        assert!(near(
+            t_two_sided(2.0_f64.sqrt(), 2.0),
+            1.0 - 0.5_f64.sqrt(),
+            1e-12
+        ));
+    }
+
+    #[test]
+    fn what_cannot_be_compared_gives_nothing() {
+        assert_eq!(ratio(&[1.0], &[1.0, 2.0], 0.0), None);
+        assert_eq!(ratio(&[1.0, 0.0], &[1.0, 2.0], 0.0), None);
+        assert_eq!(ratio(&[1.0, 2.0], &[1.0, f64::NAN], 0.0), None);
+        assert_eq!(
+            ratio(&[1e308, 1e308], &[1e-308, 1e-308], 0.0),
+            None,
+            "no such number"
+        );
+    }
+
+    #[test]
+    fn figures_without_spread_differ_by_more_than_their_resolution_or_not() {
+        let found = ratio(&[200.0, 200.0], &[100.0, 100.0], 0.001).unwrap();
+        assert_eq!((found.ratio, found.p), (2.0, 0.0));
+        assert!(near(found.interval.low, 2.0 / 1.001, 1e-12));
+        let found = ratio(&[100.05, 100.05], &[100.0, 100.0], 0.001).unwrap();
+        assert_eq!(found.p, 1.0);
+        assert!(found.interval.contains(1.0));
+    }
+}
