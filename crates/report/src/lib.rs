@@ -13,6 +13,7 @@
 
 mod chart;
 mod clean;
+mod compare;
 mod curves;
 mod format;
 mod html;
@@ -20,7 +21,7 @@ mod markup;
 mod terminal;
 mod view;
 
-use kgauge_results::{RunRead, Summary};
+use kgauge_results::{Comparison, RunRead, Summary};
 
 pub use terminal::TerminalStyle;
 
@@ -37,4 +38,19 @@ pub fn render_terminal(run: &RunRead, summary: &Summary, style: TerminalStyle) -
 /// A pure function of the folder's content: where the folder stands does not matter.
 pub fn render_html(run: &RunRead, summary: &Summary) -> String {
     html::page(&view::fill::view(run, summary))
+}
+
+/// Several runs side by side as text for a terminal, ending with a line break.
+///
+/// A column for each run; where they do not fit into `style.width` they stand in blocks, the
+/// baseline in each. Below it what is not comparable, and why.
+pub fn render_comparison_terminal(comparison: &Comparison, style: TerminalStyle) -> String {
+    terminal::compare::text(&compare::view(comparison), style)
+}
+
+/// Several runs side by side as one HTML page that needs no network and has no script.
+///
+/// A pure function of the runs' content: where their folders stand does not matter.
+pub fn render_comparison_html(comparison: &Comparison) -> String {
+    html::compare::page(&compare::view(comparison))
 }

@@ -4,45 +4,65 @@ use super::{SCRIPT, STYLE, digest};
 use crate::markup::Markup;
 use crate::view::View;
 
-/// Writes `<head>`. The policy allows this page's own style and script by their digests and nothing
-/// else: no network, no other script, no frame, no form.
+/// Writes `<head>` of a report.
 pub(super) fn write(page: &mut Markup, view: &View) {
+    let head = Head {
+        title: &format!("{} on {} · kgauge", view.title, view.target.name),
+        version: &view.run.version,
+        styles: &[STYLE],
+        script: Some(SCRIPT),
+    };
+    write_head(page, &head);
+}
+
+/// What a page's head says.
+pub(super) struct Head<'a> {
+    pub(super) title: &'a str,
+    /// Of the kgauge that it is about.
+    pub(super) version: &'a str,
+    pub(super) styles: &'a [&'static str],
+    /// The script that the body holds.
+    pub(super) script: Option<&'static str>,
+}
+
+/// Writes `<head>`. The policy allows this page's own styles and script by their digests and nothing
+/// else: no network, no other script, no frame, no form.
+pub(super) fn write_head(page: &mut Markup, head: &Head<'_>) {
+    let styles = head.styles.iter().map(|style| digest::source(style));
+    let script = head
+        .script
+        .map_or_else(|| "'none'".to_owned(), digest::source);
     let policy = format!(
-        "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
-        digest::source(STYLE),
-        digest::source(SCRIPT)
+        "default-src 'none'; style-src {}; script-src {script}; base-uri 'none'; form-action 'none'",
+        styles.collect::<Vec<_>>().join(" "),
     );
+    let generator = format!("kgauge {}", head.version);
+    let meta: [&[(&'static str, &str)]; 6] = [
+        &[("charset", "utf-8")],
+        &[
+            ("http-equiv", "Content-Security-Policy"),
+            ("content", &policy),
+        ],
+        &[
+            ("name", "viewport"),
+            ("content", "width=device-width, initial-scale=1"),
+        ],
+        &[("name", "color-scheme"), ("content", "light dark")],
+        &[("name", "referrer"), ("content", "no-referrer")],
+        &[("name", "generator"), ("content", &generator)],
+    ];
     page.element("head", &[], |page| {
         page.line();
-        page.void("meta", &[("charset", "utf-8")]);
+        for attributes in meta {
+            page.void("meta", attributes);
+            page.line();
+        }
+        page.leaf("title", &[], head.title);
         page.line();
-        let meta = [
-            ("http-equiv", "Content-Security-Policy"),
-            ("content", &*policy),
-        ];
-        page.void("meta", &meta);
-        page.line();
-        let width = "width=device-width, initial-scale=1";
-        page.void("meta", &[("name", "viewport"), ("content", width)]);
-        page.line();
-        page.void(
-            "meta",
-            &[("name", "color-scheme"), ("content", "light dark")],
-        );
-        page.line();
-        page.void("meta", &[("name", "referrer"), ("content", "no-referrer")]);
-        page.line();
-        let generator = format!("kgauge {}", view.run.version);
-        page.void("meta", &[("name", "generator"), ("content", &generator)]);
-        page.line();
-        page.leaf(
-            "title",
-            &[],
-            &format!("{} on {} · kgauge", view.title, view.target.name),
-        );
-        page.line();
-        page.element("style", &[], |page| page.own(STYLE));
-        page.line();
+        for style in head.styles {
+            page.element("style", &[], |page| page.own(style));
+            page.line();
+        }
     });
     page.line();
 }

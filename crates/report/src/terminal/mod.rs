@@ -1,5 +1,6 @@
 //! The report in a terminal: the answers, the figures in tables, what to mind, where the rest is.
 
+pub(crate) mod compare;
 mod figures;
 mod style;
 mod table;

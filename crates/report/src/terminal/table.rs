@@ -157,7 +157,7 @@ fn total(widths: &[usize], gap: usize) -> usize {
 }
 
 /// The text, or its beginning with an ellipsis when it is too wide.
-fn cut(text: &str, width: usize) -> String {
+pub(super) fn cut(text: &str, width: usize) -> String {
     if columns(text) <= width {
         return text.to_owned();
     }

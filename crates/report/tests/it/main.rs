@@ -3,6 +3,8 @@
 // Nothing here is shipped; a test that cannot go on should stop at once.
 #![allow(clippy::unwrap_used)]
 
+mod compare;
+mod compared;
 mod hostile;
 mod made;
 mod page;

@@ -6,8 +6,9 @@ use super::row::{Against, AgainstWord, Cell, ComparisonRow, FigureKind, Mark};
 use super::welch::{self, ALPHA};
 use crate::summary::words;
 
-/// A percentile is at most 0.1 % too high: so wide are a histogram's buckets.
-const HISTOGRAM_RESOLUTION: f64 = 0.001;
+/// Less of a difference than 0.1 % is none: so wide are a histogram's buckets, and of other figures
+/// nobody would act on it.
+pub(super) const RESOLUTION: f64 = 0.001;
 
 /// What is judged by.
 pub(super) struct Judge<'a> {
@@ -87,11 +88,7 @@ fn against(kind: FigureKind, cell: &Cell, base: &Cell, bars: &[&RunDifference]) 
     if ours <= 0.0 || theirs <= 0.0 {
         return said(AgainstWord::NotComparable, "One of the figures is zero.");
     }
-    let resolution = match kind.is_latency() {
-        true => HISTOGRAM_RESOLUTION,
-        false => 0.0,
-    };
-    let found = welch::ratio(&cell.values, &base.values, resolution);
+    let found = welch::ratio(&cell.values, &base.values, RESOLUTION);
     let mut against = said(AgainstWord::Undecided, "");
     against.ratio = found.map(|found| found.ratio).or(Some(ours / theirs));
     against.interval = found.map(|found| found.interval);

@@ -170,6 +170,6 @@ fn method_words(comparisons: u32) -> String {
     };
     format!(
         "Ratios are of geometric means over the repeats, with 95 % intervals by Welch's t test on \
-         logarithms. {many}"
+         logarithms; less than 0.1 % counts as none. {many}"
     )
 }

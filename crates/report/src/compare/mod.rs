@@ -1,0 +1,370 @@
+//! What a comparison shows: figures, spreads, marks and sentences, ready for terminal and page.
+
+mod sentences;
+
+use kgauge_results::compare::{
+    AgainstWord, Cell, Comparison, ComparisonRow, FigureKind, FigureUnit, Mark, Missing,
+};
+
+use crate::format::{self, NOTHING};
+pub(crate) use sentences::Sentence;
+
+/// A comparison, ready to be written.
+#[derive(Debug, Clone)]
+pub(crate) struct CompareView {
+    /// What is compared: `linedin-2014: 3 runs side by side`.
+    pub(crate) title: String,
+    /// For each run but the baseline how it stands to it, counted.
+    pub(crate) answers: Vec<String>,
+    /// The runs.
+    pub(crate) heads: Vec<Head>,
+    /// Position of the baseline.
+    pub(crate) baseline: usize,
+    /// The figures, trial by trial.
+    pub(crate) groups: Vec<Group>,
+    /// What is not comparable and why, and what else differs.
+    pub(crate) sentences: Vec<Sentence>,
+    /// What the marks in use mean.
+    pub(crate) marks: Vec<(Mark, &'static str)>,
+    /// How the words were found.
+    pub(crate) method: String,
+}
+
+/// A column's head.
+#[derive(Debug, Clone)]
+pub(crate) struct Head {
+    /// The run in few words.
+    pub(crate) label: String,
+    /// Target, run, machine: for those who want to know.
+    pub(crate) facts: Vec<(&'static str, String)>,
+}
+
+/// The figures of one trial.
+#[derive(Debug, Clone)]
+pub(crate) struct Group {
+    /// The scenario.
+    pub(crate) scenario: String,
+    /// The question that it answers.
+    pub(crate) question: String,
+    /// The trial: scenario and factors.
+    pub(crate) title: String,
+    /// Its flows, and what a record cost without a flow's name.
+    pub(crate) parts: Vec<Part>,
+}
+
+/// The figures of one flow, or of none.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    /// The flow.
+    pub(crate) flow: Option<String>,
+    /// Its figures.
+    pub(crate) rows: Vec<RowView>,
+}
+
+/// One figure in all runs.
+#[derive(Debug, Clone)]
+pub(crate) struct RowView {
+    /// Its name with the unit.
+    pub(crate) name: &'static str,
+    /// Which.
+    pub(crate) kind: FigureKind,
+    /// One for each run.
+    pub(crate) cells: Vec<CellView>,
+    /// The published figure.
+    pub(crate) published: Option<PublishedView>,
+}
+
+/// A published figure.
+#[derive(Debug, Clone)]
+pub(crate) struct PublishedView {
+    /// As a number in the row's unit.
+    pub(crate) value: f64,
+    /// Short.
+    pub(crate) figure: String,
+    /// Where.
+    pub(crate) source: String,
+}
+
+/// One figure of one run.
+#[derive(Debug, Clone)]
+pub(crate) struct CellView {
+    /// The figure, short: `6.38 M`; what is missing in words.
+    pub(crate) figure: String,
+    /// As a number in the row's unit.
+    pub(crate) value: Option<f64>,
+    /// Its interval.
+    pub(crate) interval: Option<(f64, f64)>,
+    /// `± 2.4 %`, or `n=1`; empty where there is no figure.
+    pub(crate) spread: String,
+    /// What it must not be read without.
+    pub(crate) marks: Vec<Mark>,
+    /// How it stands to the baseline.
+    pub(crate) against: Option<AgainstView>,
+    /// Measured / published.
+    pub(crate) beside_published: Option<f64>,
+}
+
+/// How a figure stands to the baseline's.
+#[derive(Debug, Clone)]
+pub(crate) struct AgainstView {
+    /// `1.10`; empty where there is none to show.
+    pub(crate) ratio: String,
+    /// In a word.
+    pub(crate) word: AgainstWord,
+    /// Good, bad, or neither.
+    pub(crate) tone: Tone,
+    /// Why.
+    pub(crate) why: String,
+}
+
+/// Whether a difference is welcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Better,
+    Worse,
+    /// No difference found.
+    Same,
+    /// Nothing can be said.
+    Silent,
+}
+
+/// Makes the view.
+pub(crate) fn view(comparison: &Comparison) -> CompareView {
+    let groups = groups(comparison);
+    CompareView {
+        title: title(comparison),
+        answers: sentences::answers(comparison),
+        heads: comparison.runs.iter().map(sentences::head).collect(),
+        baseline: comparison.baseline as usize,
+        marks: marks_in_use(comparison),
+        groups,
+        sentences: sentences::all(comparison),
+        method: comparison.method.words.clone(),
+    }
+}
+
+fn title(comparison: &Comparison) -> String {
+    let runs = comparison.runs.len() as u64;
+    let mut scenarios: Vec<&str> = Vec::new();
+    for row in &comparison.rows {
+        if scenarios.last() != Some(&row.scenario.as_str()) {
+            scenarios.push(&row.scenario);
+        }
+    }
+    let what = match scenarios.as_slice() {
+        [] => "nothing measured".to_owned(),
+        [only] => (*only).to_owned(),
+        many => format::plural(many.len() as u64, "scenario", "scenarios"),
+    };
+    format!(
+        "{} side by side: {what}",
+        format::plural(runs, "run", "runs")
+    )
+}
+
+fn groups(comparison: &Comparison) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut last: Option<&ComparisonRow> = None;
+    for row in &comparison.rows {
+        let same_trial = last.is_some_and(|last| {
+            last.scenario == row.scenario && last.trial == row.trial && last.factors == row.factors
+        });
+        if !same_trial {
+            groups.push(Group {
+                scenario: row.scenario.clone(),
+                question: row.question.clone(),
+                title: trial_title(row),
+                parts: Vec::new(),
+            });
+        }
+        last = Some(row);
+        let Some(group) = groups.last_mut() else {
+            continue;
+        };
+        if group.parts.last().is_none_or(|part| part.flow != row.flow) {
+            group.parts.push(Part {
+                flow: row.flow.clone(),
+                rows: Vec::new(),
+            });
+        }
+        if let Some(part) = group.parts.last_mut() {
+            part.rows.push(row_view(row));
+        }
+    }
+    groups
+}
+
+/// `message-size, writers.record.size=10 B`
+pub(crate) fn trial_title(row: &ComparisonRow) -> String {
+    let name = match row.scenario.as_str() {
+        "" => "a scenario that is not known",
+        name => name,
+    };
+    match row.trial.as_str() {
+        "" => name.to_owned(),
+        trial => format!("{name}, {trial}"),
+    }
+}
+
+fn row_view(row: &ComparisonRow) -> RowView {
+    let published = row.published.as_ref().map(|found| PublishedView {
+        value: found.value,
+        figure: figure(found.value, row.unit),
+        source: found.source.clone().unwrap_or_default(),
+    });
+    RowView {
+        name: row_name(row.figure),
+        kind: row.figure,
+        cells: row.cells.iter().map(|cell| cell_view(row, cell)).collect(),
+        published,
+    }
+}
+
+/// The figure's name with its unit.
+pub(crate) fn row_name(kind: FigureKind) -> &'static str {
+    match kind {
+        FigureKind::Throughput => "records/s",
+        FigureKind::ThroughputBytes => "MB/s",
+        FigureKind::LatencyP50 => "latency p50",
+        FigureKind::LatencyP99 => "latency p99",
+        FigureKind::LatencyP999 => "latency p99.9",
+        FigureKind::GeneratorCpu => "CPU generator",
+        FigureKind::TargetCpu => "CPU target",
+        FigureKind::WireBytes => "wire B/record",
+    }
+}
+
+fn cell_view(row: &ComparisonRow, cell: &Cell) -> CellView {
+    let text = match (cell.estimate, cell.missing) {
+        (Some(value), _) => figure(value, row.unit),
+        (None, Some(Missing::NotRun)) => "not run".to_owned(),
+        (None, _) => NOTHING.to_owned(),
+    };
+    let spread = match (cell.estimate, cell.interval) {
+        (None, _) => String::new(),
+        // The interval is of the mean over the repeats, so it is a part of that.
+        (Some(_), Some(interval)) => format::plus_minus(
+            (interval.high - interval.low) / 2.0,
+            f64::midpoint(interval.high, interval.low),
+        ),
+        (Some(_), None) => format!("n={}", cell.repeats),
+    };
+    let against = cell.against.as_ref().map(|found| AgainstView {
+        ratio: found.ratio.map(format::short).unwrap_or_default(),
+        word: found.word,
+        tone: tone(found.word),
+        why: found.why.clone(),
+    });
+    CellView {
+        figure: text,
+        value: cell.estimate,
+        interval: cell.interval.map(|found| (found.low, found.high)),
+        spread,
+        marks: cell.marks.clone(),
+        against,
+        beside_published: cell.published.and_then(|found| found.ratio),
+    }
+}
+
+fn tone(word: AgainstWord) -> Tone {
+    match word {
+        AgainstWord::Faster | AgainstWord::Cheaper | AgainstWord::Smaller => Tone::Better,
+        AgainstWord::Slower | AgainstWord::Dearer | AgainstWord::Larger => Tone::Worse,
+        AgainstWord::NoDifference => Tone::Same,
+        AgainstWord::Undecided
+        | AgainstWord::NotComparable
+        | AgainstWord::NotMeasured
+        | AgainstWord::NotJudged => Tone::Silent,
+    }
+}
+
+/// A figure in few characters.
+pub(crate) fn figure(value: f64, unit: FigureUnit) -> String {
+    match unit {
+        FigureUnit::RecordsPerSecond => thousands(value),
+        FigureUnit::BytesPerSecond => format::short(value / 1e6),
+        FigureUnit::Nanoseconds | FigureUnit::NanosecondsPerRecord => format::nanoseconds(value),
+        FigureUnit::BytesPerRecord => format::short(value),
+    }
+}
+
+/// Three digits with `k`, `M` or `G`: `1.20 M`. Zeros stay, so that columns can be compared.
+fn thousands(value: f64) -> String {
+    let (divisor, suffix) = match value.abs() {
+        size if size < 999.5 => (1.0, ""),
+        size if size < 999.5e3 => (1e3, " k"),
+        size if size < 999.5e6 => (1e6, " M"),
+        _ => (1e9, " G"),
+    };
+    format::short(value / divisor) + suffix
+}
+
+/// What a mark looks like beside a figure; the rest is said in words.
+pub(crate) fn mark_sign(mark: Mark) -> &'static str {
+    match mark {
+        Mark::ClosedLoop => "*",
+        Mark::GeneratorLate => "!",
+        Mark::GeneratorLimited => "^",
+        Mark::FewSamples => "~",
+        Mark::SendsFailed => "#",
+        Mark::TwoModes => "‖",
+        Mark::NotFinished | Mark::RepeatsMissing => "†",
+        // Its spread says so: n=1.
+        Mark::OneRepeat => "",
+    }
+}
+
+/// The signs of a cell, each once.
+pub(crate) fn signs(marks: &[Mark]) -> String {
+    let mut signs = String::new();
+    for sign in marks.iter().map(|mark| mark_sign(*mark)) {
+        if !signs.contains(sign) {
+            signs.push_str(sign);
+        }
+    }
+    signs
+}
+
+fn marks_in_use(comparison: &Comparison) -> Vec<(Mark, &'static str)> {
+    let words = [
+        (
+            Mark::ClosedLoop,
+            "closed loop at full speed: this time is records in flight / throughput (Little's \
+             law), not the broker's latency",
+        ),
+        (
+            Mark::GeneratorLimited,
+            "the generator was the limit: the target can do at least so much",
+        ),
+        (
+            Mark::GeneratorLate,
+            "the generator was late: times are partly its own delay",
+        ),
+        (Mark::FewSamples, "fewer than 100 samples lie beyond it"),
+        (
+            Mark::SendsFailed,
+            "sends failed, or nobody knows whether they did",
+        ),
+        (
+            Mark::TwoModes,
+            "the repeats fall into two groups: the mean describes neither",
+        ),
+        (
+            Mark::NotFinished,
+            "the run is not whole: stopped, failed or cut short",
+        ),
+        (
+            Mark::RepeatsMissing,
+            "repeats that were planned are missing",
+        ),
+        (
+            Mark::OneRepeat,
+            "one repeat: no interval, and nothing can be told from chance",
+        ),
+    ];
+    let used = |mark: Mark| {
+        let mut cells = comparison.rows.iter().flat_map(|row| &row.cells);
+        cells.any(|cell| cell.marks.contains(&mark))
+    };
+    words.into_iter().filter(|(mark, _)| used(*mark)).collect()
+}

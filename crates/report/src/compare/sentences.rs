@@ -1,0 +1,258 @@
+//! A comparison in sentences: how each run stands to the baseline, what is not comparable and why.
+
+use std::collections::BTreeMap;
+
+use kgauge_results::compare::{
+    Against, AgainstWord, Comparison, DifferenceKind, FigureKind, Mark, RunColumn,
+};
+use kgauge_results::run::RunStatus;
+
+use super::{Head, row_name, trial_title};
+use crate::format;
+use crate::view::Level;
+
+/// Places named in a sentence before the others are only counted.
+const PLACES_SHOWN: usize = 3;
+
+/// One sentence to mind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sentence {
+    /// How grave.
+    pub(crate) level: Level,
+    /// The sentence.
+    pub(crate) words: String,
+}
+
+/// The head of a run.
+pub(super) fn head(run: &RunColumn) -> Head {
+    let machine = run.machine.as_ref().map(|machine| {
+        let model = machine.cpu_model.clone();
+        let cpus = machine
+            .cpu_count
+            .map(|count| format::plural(count.into(), "processor", "processors"));
+        [model, cpus]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(", ")
+    });
+    let ended = match run.run_status {
+        RunStatus::Complete => String::new(),
+        status => status.as_str().to_owned(),
+    };
+    let size = run.size.clone().unwrap_or_default();
+    let facts = [
+        ("Target", run.target.clone()),
+        ("Run", run.run_id.clone()),
+        ("Folder", run.folder.clone()),
+        ("Size", size),
+        ("Machine", machine.unwrap_or_default()),
+        ("kgauge", run.kgauge.version.clone()),
+        ("Ended", ended),
+    ];
+    Head {
+        label: run.label.clone(),
+        facts: facts
+            .into_iter()
+            .filter(|(_, value)| !value.is_empty())
+            .collect(),
+    }
+}
+
+/// How each run stands to the baseline, counted over all figures.
+pub(super) fn answers(comparison: &Comparison) -> Vec<String> {
+    let baseline = comparison.baseline as usize;
+    let Some(base) = comparison.runs.get(baseline) else {
+        return Vec::new();
+    };
+    let others = comparison
+        .runs
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| *index != baseline);
+    let answer = |(index, run): (usize, &RunColumn)| {
+        let said = tally(comparison, index);
+        let said = match said.is_empty() {
+            true => "nothing in common".to_owned(),
+            false => said.join("; "),
+        };
+        format!("{} against {}: {said}.", run.label, base.label)
+    };
+    others.map(answer).collect()
+}
+
+/// Differences by figure, with the range of their ratios; then how often there was none.
+fn tally(comparison: &Comparison, column: usize) -> Vec<String> {
+    let mut differences: BTreeMap<(FigureKind, &str), Vec<f64>> = BTreeMap::new();
+    let mut totals: BTreeMap<FigureKind, usize> = BTreeMap::new();
+    let mut others: Vec<(&str, usize)> = [
+        AgainstWord::NoDifference,
+        AgainstWord::Undecided,
+        AgainstWord::NotComparable,
+        AgainstWord::NotMeasured,
+    ]
+    .map(|word| (word.as_str(), 0))
+    .to_vec();
+    for row in &comparison.rows {
+        let found = row.cells.get(column).and_then(|cell| cell.against.as_ref());
+        let Some(against) = found else { continue };
+        if against.word == AgainstWord::NotJudged {
+            continue;
+        }
+        *totals.entry(row.figure).or_default() += 1;
+        let word = against.word.as_str();
+        match others.iter_mut().find(|(name, _)| *name == word) {
+            Some((_, count)) => *count += 1,
+            None => {
+                let ratios = differences.entry((row.figure, word)).or_default();
+                ratios.extend(against.ratio);
+            }
+        }
+    }
+    let differences = differences.into_iter().map(|((figure, word), ratios)| {
+        let total = totals.get(&figure).copied().unwrap_or(ratios.len());
+        let how_often = match (ratios.len(), total) {
+            (1, 1) => String::new(),
+            (found, total) => format!(" in {found} of {total}"),
+        };
+        format!(
+            "{} {word}{how_often} ({})",
+            row_name(figure),
+            range(&ratios)
+        )
+    });
+    let others = others.into_iter().filter(|(_, count)| *count > 0);
+    differences
+        .chain(others.map(|(word, count)| format!("{word} in {count}")))
+        .collect()
+}
+
+/// `1.20 x`, `1.20 to 6.40 x`.
+fn range(ratios: &[f64]) -> String {
+    let low = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    match (format::short(low), format::short(high)) {
+        (low, high) if low == high => format!("{low} x"),
+        (low, high) => format!("{low} to {high} x"),
+    }
+}
+
+/// `one; two; three; and 4 more`
+fn places(found: &[String]) -> String {
+    let shown = found
+        .iter()
+        .take(PLACES_SHOWN)
+        .map(String::as_str)
+        .collect::<Vec<_>>();
+    let more = found.len().saturating_sub(shown.len());
+    let more = if more > 0 {
+        format!("; and {more} more")
+    } else {
+        String::new()
+    };
+    format!("{}{more}", shown.join("; "))
+}
+
+/// What is not comparable, what is missing, what else differs; each reason once.
+pub(super) fn all(comparison: &Comparison) -> Vec<Sentence> {
+    let mut sentences = differences(comparison);
+    sentences.extend(reasons(comparison));
+    if comparison.rows_left_out > 0 {
+        sentences.push(Sentence {
+            level: Level::Grave,
+            words: format!(
+                "{} are left out: there are more than a comparison holds.",
+                format::plural(comparison.rows_left_out, "row", "rows")
+            ),
+        });
+    }
+    // The gravest first; the sort keeps the order otherwise.
+    sentences.sort_by_key(|sentence| std::cmp::Reverse(sentence.level));
+    sentences
+}
+
+fn differences(comparison: &Comparison) -> Vec<Sentence> {
+    let mut found: Vec<(&str, bool, DifferenceKind, Vec<&str>)> = Vec::new();
+    if let Some(base) = comparison.runs.get(comparison.baseline as usize)
+        && base.run_status != RunStatus::Complete
+    {
+        let words = "the run is not whole, and the others are compared with it";
+        found.push((words, false, DifferenceKind::NotFinished, vec![&base.label]));
+    }
+    for difference in &comparison.differences {
+        let Some(run) = comparison.runs.get(difference.run as usize) else {
+            continue;
+        };
+        match found
+            .iter_mut()
+            .find(|(words, ..)| *words == difference.words)
+        {
+            Some((.., runs)) => runs.push(&run.label),
+            None => found.push((
+                &difference.words,
+                difference.bars,
+                difference.kind,
+                vec![&run.label],
+            )),
+        }
+    }
+    let base = comparison.runs.get(comparison.baseline as usize);
+    let base = base.map_or("the baseline", |run| run.label.as_str());
+    let sentence = |(words, bars, kind, runs): (&str, bool, DifferenceKind, Vec<&str>)| {
+        let runs = runs.join(", ");
+        match (bars, kind) {
+            (true, _) => Sentence {
+                level: Level::Caution,
+                words: format!("{runs} and {base} are not comparable: {words}."),
+            },
+            (false, DifferenceKind::NotFinished) => Sentence {
+                level: Level::Grave,
+                words: format!("{runs}: {words}."),
+            },
+            (false, _) => Sentence {
+                level: Level::Note,
+                words: format!("{runs} and {base}: {words}."),
+            },
+        }
+    };
+    found.into_iter().map(sentence).collect()
+}
+
+/// Why single figures are not comparable, where neither a difference of the runs nor a mark says so.
+fn reasons(comparison: &Comparison) -> Vec<Sentence> {
+    let mut found: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut at: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in &comparison.rows {
+        for (cell, run) in row.cells.iter().zip(&comparison.runs) {
+            let Some(against) = &cell.against else {
+                continue;
+            };
+            // At full speed the mark of the time says it.
+            let closed = row.figure.is_latency() && cell.marks.contains(&Mark::ClosedLoop);
+            let word = against.word == AgainstWord::NotComparable;
+            if closed || !word || barred(comparison, against) {
+                continue;
+            }
+            let index = *at.entry(&against.why).or_insert(found.len());
+            if index == found.len() {
+                found.push((&against.why, Vec::new()));
+            }
+            let place = format!("{} ({})", trial_title(row), run.label);
+            if let Some((_, places)) = found.get_mut(index)
+                && places.last() != Some(&place)
+            {
+                places.push(place);
+            }
+        }
+    }
+    let sentence = |(why, found): (&str, Vec<String>)| Sentence {
+        level: Level::Caution,
+        words: format!("{why} So in {}.", places(&found)),
+    };
+    found.into_iter().map(sentence).collect()
+}
+
+fn barred(comparison: &Comparison, against: &Against) -> bool {
+    let mut bars = comparison.differences.iter().filter(|found| found.bars);
+    bars.any(|found| against.why.contains(&found.words))
+}

@@ -1,0 +1,459 @@
+//! The page of a comparison: how the runs stand to the baseline, then every figure of all of them.
+
+use kgauge_results::compare::{FigureKind, Mark};
+
+use super::STYLE;
+use super::figures::cell;
+use super::head::{Head, write_head};
+use crate::compare::{
+    self, AgainstView, CellView, CompareView, Group, Part, RowView, Sentence, Tone,
+};
+use crate::format;
+use crate::markup::Markup;
+use crate::view::Level;
+
+/// What this page has beyond a report's style.
+const COMPARE_STYLE: &str = include_str!("compare.css");
+
+/// Cells beyond it are left out, and that is said: a page of more is not read, and grows by about
+/// 300 bytes for each.
+const CELLS_MAX: usize = 5_000;
+
+/// The whole page.
+pub(crate) fn page(view: &CompareView) -> String {
+    let mut page = Markup::new();
+    page.own("<!DOCTYPE html>\n");
+    page.element("html", &[("lang", "en")], |page| {
+        let head = Head {
+            title: &format!("{} · kgauge", view.title),
+            version: env!("CARGO_PKG_VERSION"),
+            styles: &[STYLE, COMPARE_STYLE],
+            script: None,
+        };
+        write_head(page, &head);
+        page.element("body", &[], |page| write_body(page, view));
+    });
+    page.line();
+    page.finish()
+}
+
+fn write_body(page: &mut Markup, view: &CompareView) {
+    page.line();
+    let skip = [("class", "skip"), ("href", "#figures")];
+    page.leaf("a", &skip, "Skip to the figures");
+    page.element("header", &[("class", "top")], |page| {
+        page.leaf("p", &[("class", "brand")], "kgauge comparison");
+        page.leaf("h1", &[], &view.title);
+        let labels = view.heads.iter().map(|head| head.label.as_str());
+        let labels = labels.collect::<Vec<_>>().join(" · ");
+        page.leaf("p", &[("class", "about")], &labels);
+    });
+    page.line();
+    page.element("main", &[], |page| {
+        write_notices(page, view, |level| level == Level::Grave);
+        write_answers(page, view);
+        write_notices(page, view, |level| level != Level::Grave);
+        write_figures(page, view);
+        write_reading(page, view);
+        write_runs(page, view);
+    });
+    page.leaf(
+        "footer",
+        &[],
+        &format!("kgauge {}", env!("CARGO_PKG_VERSION")),
+    );
+    page.line();
+}
+
+fn write_notices(page: &mut Markup, view: &CompareView, of: impl Fn(Level) -> bool) {
+    let shown = view.sentences.iter().filter(|sentence| of(sentence.level));
+    shown.for_each(|sentence| write_notice(page, sentence));
+}
+
+fn write_notice(page: &mut Markup, sentence: &Sentence) {
+    let (class, word) = match sentence.level {
+        Level::Note => ("notice note-box", "Note"),
+        Level::Caution => ("notice caution", "Caution"),
+        Level::Grave => ("notice grave", "Important"),
+    };
+    page.element("div", &[("class", class)], |page| {
+        page.leaf("span", &[("class", "notice-word")], word);
+        page.element("div", &[], |page| page.leaf("p", &[], &sentence.words));
+    });
+    page.line();
+}
+
+fn write_answers(page: &mut Markup, view: &CompareView) {
+    page.element("section", &[("aria-labelledby", "short")], |page| {
+        page.leaf("h2", &[("id", "short")], "In short");
+        page.element("ul", &[("class", "answers")], |page| {
+            for answer in &view.answers {
+                page.leaf("li", &[], answer);
+            }
+        });
+    });
+    page.line();
+}
+
+/// The scenarios with their charts and tables.
+fn write_figures(page: &mut Markup, view: &CompareView) {
+    page.element("div", &[("id", "figures")], |page| {
+        let mut room = CELLS_MAX;
+        let mut left_out = 0;
+        let mut groups = view.groups.as_slice();
+        while let Some(first) = groups.first() {
+            let same = groups
+                .iter()
+                .take_while(|group| group.scenario == first.scenario);
+            let (scenario, rest) = groups.split_at(same.count());
+            groups = rest;
+            let fitting = scenario.iter().take_while(|group| {
+                let cells = cells_of(group);
+                let fits = cells <= room;
+                room = if fits { room - cells } else { 0 };
+                fits
+            });
+            let shown = fitting.count();
+            left_out += scenario.len() - shown;
+            if let Some(scenario) = scenario.get(..shown).filter(|shown| !shown.is_empty()) {
+                write_scenario(page, view, scenario);
+            }
+        }
+        if left_out > 0 {
+            let trials = format::plural(left_out as u64, "trial is", "trials are");
+            let text = format!("{trials} left out of this page, which would be too large.");
+            page.leaf("p", &[("class", "missing")], &text);
+        }
+    });
+}
+
+fn cells_of(group: &Group) -> usize {
+    let rows = group.parts.iter().flat_map(|part| &part.rows);
+    rows.map(|row| row.cells.len() + 1).sum()
+}
+
+fn write_scenario(page: &mut Markup, view: &CompareView, groups: &[Group]) {
+    page.element("section", &[("class", "scenario")], |page| {
+        if let Some(first) = groups.first() {
+            page.leaf("h2", &[], &first.scenario);
+            page.leaf("p", &[("class", "lead")], &first.question);
+        }
+        page.element("div", &[("class", "charts")], |page| {
+            for group in groups {
+                for part in &group.parts {
+                    let charted = part.rows.iter().filter(|row| has_chart(row));
+                    charted.for_each(|row| write_chart(page, view, group, part, row));
+                }
+            }
+        });
+        page.line();
+        page.element("div", &[("class", "side-by-side")], |page| {
+            page.element("table", &[("class", "figures stack")], |page| {
+                write_heads(page, view, groups);
+                groups
+                    .iter()
+                    .for_each(|group| write_group(page, view, groups, group));
+            });
+        });
+        page.line();
+        write_words(page, view, groups);
+    });
+    page.line();
+}
+
+/// Rates, and times that are the broker's.
+fn has_chart(row: &RowView) -> bool {
+    let closed = |cell: &CellView| cell.marks.contains(&Mark::ClosedLoop);
+    match row.kind {
+        FigureKind::Throughput => true,
+        FigureKind::LatencyP99 => !row.cells.iter().any(closed),
+        _ => false,
+    }
+}
+
+fn write_chart(page: &mut Markup, view: &CompareView, group: &Group, part: &Part, row: &RowView) {
+    let tops = row.cells.iter().filter_map(|cell| {
+        let high = cell.interval.map(|(_, high)| high);
+        Some(cell.value?.max(high.unwrap_or(0.0)))
+    });
+    let published = row.published.as_ref();
+    let top = tops
+        .chain(published.map(|found| found.value))
+        .fold(0.0, f64::max);
+    if !(top.is_finite() && top > 0.0) {
+        return;
+    }
+    page.element("figure", &[("class", "chart")], |page| {
+        page.element("figcaption", &[], |page| {
+            let flow = part.flow.as_deref().unwrap_or_default();
+            page.leaf("strong", &[], &format!("{flow} {}", row.name));
+            page.leaf("span", &[("class", "subtitle")], &group.title);
+        });
+        page.element("div", &[("class", "bars")], |page| {
+            for (head, cell) in view.heads.iter().zip(&row.cells) {
+                let other = cell.against.as_ref().is_some_and(|found| {
+                    found.word == kgauge_results::compare::AgainstWord::NotComparable
+                });
+                let bar = Bar {
+                    name: &head.label,
+                    value: cell.value,
+                    interval: cell.interval,
+                    text: &format!(
+                        "{}{} {}",
+                        cell.figure,
+                        compare::signs(&cell.marks),
+                        cell.spread
+                    ),
+                    class: if other { "bar c0 other" } else { "bar c0" },
+                };
+                bar.write(page, top);
+            }
+            if let Some(published) = published {
+                let bar = Bar {
+                    name: "published",
+                    value: Some(published.value),
+                    interval: None,
+                    text: &published.figure,
+                    class: "bar c1 published",
+                };
+                bar.write(page, top);
+            }
+        });
+    });
+    page.line();
+}
+
+/// One bar from zero with the interval of its mean.
+struct Bar<'a> {
+    name: &'a str,
+    value: Option<f64>,
+    interval: Option<(f64, f64)>,
+    text: &'a str,
+    class: &'static str,
+}
+
+impl Bar<'_> {
+    fn write(&self, page: &mut Markup, top: f64) {
+        let place = |value: f64| format!("{:.2}%", (value / top).clamp(0.0, 1.0) * 98.0);
+        page.element("div", &[("class", "bar-row")], |page| {
+            page.leaf("span", &[], self.name);
+            // The text beside it says the same.
+            let svg = [
+                ("class", self.class),
+                ("width", "100%"),
+                ("height", "18"),
+                ("aria-hidden", "true"),
+            ];
+            page.element("svg", &svg, |page| {
+                let Some(value) = self.value else { return };
+                let bar = [
+                    ("x", "1"),
+                    ("y", "3"),
+                    ("width", &*place(value)),
+                    ("height", "12"),
+                ];
+                page.shape("rect", &bar);
+                if let Some((low, high)) = self.interval {
+                    let (low, high) = (place(low), place(high));
+                    for (x1, x2, y1, y2) in [
+                        (&low, &high, "9", "9"),
+                        (&low, &low, "5", "13"),
+                        (&high, &high, "5", "13"),
+                    ] {
+                        page.shape("line", &[("x1", x1), ("x2", x2), ("y1", y1), ("y2", y2)]);
+                    }
+                }
+            });
+            page.leaf("span", &[("class", "bar-value")], self.text);
+        });
+    }
+}
+
+fn has_published(groups: &[Group]) -> bool {
+    let parts = groups.iter().flat_map(|group| &group.parts);
+    let mut rows = parts.flat_map(|part| &part.rows);
+    rows.any(|row| row.published.is_some())
+}
+
+fn write_heads(page: &mut Markup, view: &CompareView, groups: &[Group]) {
+    page.element("thead", &[], |page| {
+        page.element("tr", &[], |page| {
+            page.leaf("th", &[("scope", "col")], "");
+            for (index, head) in view.heads.iter().enumerate() {
+                page.element("th", &[("scope", "col")], |page| {
+                    page.text(&head.label);
+                    if index == view.baseline {
+                        page.leaf("span", &[("class", "small block")], "baseline");
+                    }
+                });
+            }
+            if has_published(groups) {
+                page.leaf("th", &[("scope", "col")], "published");
+            }
+        });
+    });
+}
+
+fn write_group(page: &mut Markup, view: &CompareView, groups: &[Group], group: &Group) {
+    let with_published = has_published(groups);
+    let span = (view.heads.len() + 1 + usize::from(with_published)).to_string();
+    let head = |page: &mut Markup, class: &str, text: &str| {
+        page.element("tr", &[("class", class)], |page| {
+            let attributes = [("colspan", &*span), ("scope", "rowgroup")];
+            page.leaf("th", &attributes, text);
+        });
+    };
+    page.element("tbody", &[("class", "grouped")], |page| {
+        if groups.len() > 1 {
+            head(page, "group", &group.title);
+        }
+        for part in &group.parts {
+            let name = part
+                .flow
+                .as_deref()
+                .unwrap_or("a record of the whole trial");
+            head(page, "group flow", name);
+            for row in &part.rows {
+                write_row(page, view, row, with_published);
+            }
+        }
+    });
+    page.line();
+}
+
+fn write_row(page: &mut Markup, view: &CompareView, row: &RowView, with_published: bool) {
+    page.element("tr", &[], |page| {
+        page.leaf("th", &[("scope", "row")], row.name);
+        for (head, found) in view.heads.iter().zip(&row.cells) {
+            cell(page, &head.label, |page| write_cell(page, found));
+        }
+        match &row.published {
+            Some(published) => cell(page, "published", |page| {
+                page.leaf("span", &[("class", "number")], &published.figure);
+                page.leaf("span", &[("class", "small block")], &published.source);
+            }),
+            None if with_published => page.leaf("td", &[("class", "none")], ""),
+            None => {}
+        }
+    });
+    page.line();
+}
+
+fn write_cell(page: &mut Markup, cell: &CellView) {
+    page.leaf("span", &[("class", "number")], &cell.figure);
+    page.leaf("span", &[("class", "signs")], &compare::signs(&cell.marks));
+    if !cell.spread.is_empty() {
+        page.leaf("span", &[("class", "small spread block")], &cell.spread);
+    }
+    if let Some(against) = &cell.against {
+        write_against(page, against);
+    }
+    if let Some(ratio) = cell.beside_published {
+        let text = format!("{} × published", format::short(ratio));
+        page.leaf("span", &[("class", "small block")], &text);
+    }
+}
+
+fn write_against(page: &mut Markup, against: &AgainstView) {
+    let class = match against.tone {
+        Tone::Better => "badge good block",
+        Tone::Worse => "badge bad block",
+        Tone::Same | Tone::Silent => "small block",
+    };
+    let text = match (against.ratio.as_str(), against.word) {
+        (_, kgauge_results::compare::AgainstWord::NotJudged) => return,
+        ("", word) => word.as_str().to_owned(),
+        (ratio, word) => format!("{ratio} × {}", word.as_str()),
+    };
+    page.leaf("span", &[("class", class)], &text);
+}
+
+/// Every comparison with its interval, folded.
+fn write_words(page: &mut Markup, view: &CompareView, groups: &[Group]) {
+    page.element("details", &[("class", "words")], |page| {
+        page.leaf("summary", &[], "Every comparison in words");
+        page.element("ul", &[], |page| {
+            for group in groups {
+                for part in &group.parts {
+                    part.rows
+                        .iter()
+                        .for_each(|row| write_row_words(page, view, group, part, row));
+                }
+            }
+        });
+    });
+}
+
+fn write_row_words(
+    page: &mut Markup,
+    view: &CompareView,
+    group: &Group,
+    part: &Part,
+    row: &RowView,
+) {
+    for (head, cell) in view.heads.iter().zip(&row.cells) {
+        let Some(against) = cell.against.as_ref().filter(|found| !found.why.is_empty()) else {
+            continue;
+        };
+        page.element("li", &[], |page| {
+            let flow = part
+                .flow
+                .as_deref()
+                .map_or(String::new(), |flow| format!("{flow} "));
+            let place = format!("{}, {flow}{}, {}", group.title, row.name, head.label);
+            page.leaf("strong", &[], &place);
+            page.text(": ");
+            page.text(&against.why);
+        });
+    }
+}
+
+/// What the marks mean, and how the words were found.
+fn write_reading(page: &mut Markup, view: &CompareView) {
+    page.element("section", &[("class", "words"), ("aria-labelledby", "reading")], |page| {
+        page.leaf("h2", &[("id", "reading")], "How to read it");
+        page.leaf(
+            "p",
+            &[],
+            "Mean of the repeats with its 95 % confidence interval, hold stage only; of percentiles \
+             that of all samples together. CPU is processor time for a record.",
+        );
+        page.leaf("p", &[], &view.method);
+        page.element("ul", &[], |page| {
+            for (mark, words) in &view.marks {
+                let sign = match compare::mark_sign(*mark) {
+                    "" => "n=1",
+                    sign => sign,
+                };
+                page.element("li", &[], |page| {
+                    page.leaf("span", &[("class", "signs")], sign);
+                    page.text(": ");
+                    page.text(words);
+                });
+            }
+        });
+    });
+    page.line();
+}
+
+fn write_runs(page: &mut Markup, view: &CompareView) {
+    page.element("section", &[("aria-labelledby", "runs")], |page| {
+        page.leaf("h2", &[("id", "runs")], "The runs");
+        page.element("div", &[("class", "columns")], |page| {
+            for head in &view.heads {
+                page.element("div", &[], |page| {
+                    page.leaf("h3", &[], &head.label);
+                    page.element("dl", &[("class", "facts")], |page| {
+                        for (name, value) in &head.facts {
+                            page.element("div", &[], |page| {
+                                page.leaf("dt", &[], name);
+                                page.leaf("dd", &[], value);
+                            });
+                        }
+                    });
+                });
+            }
+        });
+    });
+    page.line();
+}

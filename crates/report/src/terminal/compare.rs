@@ -1,0 +1,432 @@
+//! A comparison in a terminal: a column for each run, in blocks where they do not all fit; then
+//! what is not comparable and why.
+
+use super::Writer;
+use super::style::{Ink, TerminalStyle};
+use super::table::cut;
+use super::wrap::wrap;
+use crate::clean::{columns, one_line};
+use crate::compare::{self, AgainstView, CellView, CompareView, Group, RowView, Tone};
+use crate::view::Level;
+use kgauge_results::compare::FigureKind;
+
+/// A column is not made wider for its head than this: it breaks into lines.
+const HEAD_MAX: usize = 12;
+/// The name column is not wider than this.
+const NAME_MAX: usize = 28;
+/// The column of published figures.
+const PUBLISHED: &str = "published";
+/// The line that compares.
+const AGAINST: &str = "  x baseline";
+
+/// The whole text, ending with a line break.
+pub(crate) fn text(view: &CompareView, style: TerminalStyle) -> String {
+    let mut writer = Writer {
+        style,
+        lines: Vec::new(),
+    };
+    writer.sentence(Some(Ink::Strong), &view.title, "", "  ");
+    write_grave(&mut writer, view);
+    writer.gap();
+    for answer in &view.answers {
+        writer.sentence(None, answer, "", "  ");
+    }
+    let layout = Layout::of(view, style.columns());
+    for block in &layout.blocks {
+        writer.gap();
+        write_block(&mut writer, view, &layout, block);
+    }
+    write_legend(&mut writer, view);
+    write_sentences(&mut writer, view);
+    writer.gap();
+    writer.sentence(Some(Ink::Soft), &view.method, "", "");
+    let mut text = writer.lines.join("\n");
+    text.push('\n');
+    text
+}
+
+fn write_grave(writer: &mut Writer, view: &CompareView) {
+    for sentence in view
+        .sentences
+        .iter()
+        .filter(|found| found.level == Level::Grave)
+    {
+        writer.sentence(Some(Ink::Bad), &sentence.words, "IMPORTANT: ", "  ");
+    }
+}
+
+fn write_sentences(writer: &mut Writer, view: &CompareView) {
+    writer.gap();
+    for sentence in &view.sentences {
+        let (ink, mark) = match sentence.level {
+            Level::Note => (Ink::Soft, "note: "),
+            Level::Caution => (Ink::Caution, "caution: "),
+            Level::Grave => continue,
+        };
+        writer.sentence(Some(ink), &sentence.words, mark, "  ");
+    }
+}
+
+/// A column of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    Run(usize),
+    Published,
+}
+
+/// How the table is laid out.
+struct Layout {
+    /// Figure and spread on one line?
+    one_line: bool,
+    name_width: usize,
+    cell_width: usize,
+    /// Of the column of published figures.
+    published_width: usize,
+    gap: usize,
+    /// The columns of each block; the baseline is in all of them.
+    blocks: Vec<Vec<Shown>>,
+}
+
+impl Layout {
+    fn of(view: &CompareView, width: usize) -> Layout {
+        let runs = (0..view.heads.len()).map(Shown::Run);
+        let has_published = rows(view).any(|row| row.published.is_some());
+        let mut all = runs.collect::<Vec<_>>();
+        if has_published {
+            all.push(Shown::Published);
+        }
+        let flows = rows(view).map(|row| columns(row.name));
+        let name_width = flows.fold(columns(AGAINST), usize::max).min(NAME_MAX) + 2;
+        let room = width.saturating_sub(name_width);
+        let published_width = published_width(view);
+        for (one_line, gap) in [(true, 2), (false, 2), (false, 1)] {
+            let cell_width = cell_width(view, one_line);
+            let published = if has_published {
+                published_width + gap
+            } else {
+                0
+            };
+            if (cell_width + gap) * view.heads.len() + published <= room {
+                return Layout {
+                    one_line,
+                    name_width,
+                    cell_width,
+                    published_width,
+                    gap,
+                    blocks: vec![all],
+                };
+            }
+        }
+        let cell_width =
+            cell_width(view, false).max(if has_published { published_width } else { 0 });
+        let cell_width = cell_width.min((room / 2).saturating_sub(1).max(1));
+        let fitting = (room / (cell_width + 1)).max(2);
+        Layout {
+            one_line: false,
+            name_width,
+            cell_width,
+            published_width: cell_width,
+            gap: 1,
+            blocks: blocks(&all, Shown::Run(view.baseline), fitting),
+        }
+    }
+}
+
+impl Layout {
+    fn width_of(&self, shown: Shown) -> usize {
+        match shown {
+            Shown::Run(_) => self.cell_width,
+            Shown::Published => self.published_width,
+        }
+    }
+}
+
+fn published_width(view: &CompareView) -> usize {
+    let figures = rows(view).filter_map(|row| row.published.as_ref());
+    let figures = figures.map(|found| columns(&found.figure));
+    figures.fold(columns(PUBLISHED), usize::max)
+}
+
+/// So many columns a block, the baseline first in each.
+fn blocks(all: &[Shown], base: Shown, fitting: usize) -> Vec<Vec<Shown>> {
+    let others = all.iter().copied().filter(|shown| *shown != base);
+    let others = others.collect::<Vec<_>>();
+    let block = |part: &[Shown]| {
+        let mut block = vec![base];
+        block.extend_from_slice(part);
+        block
+    };
+    others
+        .chunks(fitting.saturating_sub(1).max(1))
+        .map(block)
+        .collect()
+}
+
+fn rows(view: &CompareView) -> impl Iterator<Item = &RowView> {
+    let parts = view.groups.iter().flat_map(|group| &group.parts);
+    parts
+        .flat_map(|part| &part.rows)
+        .filter(|row| is_shown(row))
+}
+
+/// Megabytes say what records say, unless somebody published them.
+fn is_shown(row: &RowView) -> bool {
+    row.kind != FigureKind::ThroughputBytes || row.published.is_some()
+}
+
+fn cell_width(view: &CompareView, one_line: bool) -> usize {
+    let cells = rows(view).flat_map(|row| &row.cells).flat_map(|cell| {
+        [
+            columns(&figure_line(cell, one_line)),
+            if one_line { 0 } else { columns(&spread(cell)) },
+            cell.against
+                .as_ref()
+                .map_or(0, |found| columns(&against_line(found))),
+            beside_published(cell).map_or(0, |text| columns(&text)),
+        ]
+    });
+    let heads = view.heads.iter().flat_map(|head| {
+        let words = head.label.split_whitespace();
+        words
+            .map(|word| columns(&crate::clean::one_line(word)).min(HEAD_MAX))
+            .collect::<Vec<_>>()
+    });
+    cells
+        .chain(heads)
+        .chain([columns("baseline")])
+        .max()
+        .unwrap_or(0)
+}
+
+fn figure_line(cell: &CellView, one_line: bool) -> String {
+    let figure = format!("{}{}", cell.figure, compare::signs(&cell.marks));
+    match one_line && !cell.spread.is_empty() {
+        true => format!("{figure} {}", spread(cell)),
+        false => figure,
+    }
+}
+
+/// `±2.4%`: columns are narrow.
+fn spread(cell: &CellView) -> String {
+    cell.spread.replace(' ', "")
+}
+
+/// `1.10 +` better, `0.90 -` worse, `1.01 =` no difference found, `?` undecided.
+fn against_line(found: &AgainstView) -> String {
+    let sign = match found.tone {
+        Tone::Better => "+",
+        Tone::Worse => "-",
+        Tone::Same => "=",
+        Tone::Silent => "?",
+    };
+    match (found.tone, found.ratio.as_str()) {
+        (Tone::Silent, _) | (_, "") => silent_word(found).to_owned(),
+        (_, ratio) => format!("{ratio} {sign}"),
+    }
+}
+
+fn silent_word(found: &AgainstView) -> &'static str {
+    use kgauge_results::compare::AgainstWord;
+    match found.word {
+        AgainstWord::NotComparable => "n/c",
+        AgainstWord::Undecided => "?",
+        _ => "",
+    }
+}
+
+fn beside_published(cell: &CellView) -> Option<String> {
+    cell.beside_published.map(crate::format::short)
+}
+
+fn write_block(writer: &mut Writer, view: &CompareView, layout: &Layout, block: &[Shown]) {
+    write_heads(writer, view, layout, block);
+    let cells = block
+        .iter()
+        .map(|shown| layout.width_of(*shown) + layout.gap);
+    let width = layout.name_width + cells.sum::<usize>();
+    let rule = "─".repeat(width.min(writer.style.columns()));
+    let rule = writer.style.paint(Ink::Soft, &rule);
+    writer.line(rule);
+    for group in &view.groups {
+        write_group(writer, layout, block, group);
+    }
+}
+
+/// One text of a line, in its column.
+struct Text {
+    ink: Option<Ink>,
+    text: String,
+    width: usize,
+}
+
+fn write_heads(writer: &mut Writer, view: &CompareView, layout: &Layout, block: &[Shown]) {
+    let heads = block.iter().map(|shown| match shown {
+        Shown::Published => vec![PUBLISHED.to_owned()],
+        Shown::Run(index) => {
+            let head = view.heads.get(*index);
+            let label = head.map_or("", |head| head.label.as_str());
+            let mut lines = wrap(label, layout.cell_width, "", "");
+            if *index == view.baseline {
+                lines.push("baseline".to_owned());
+            }
+            lines
+        }
+    });
+    let heads = heads.collect::<Vec<_>>();
+    let height = heads.iter().map(Vec::len).max().unwrap_or(0);
+    for line in 0..height {
+        // Heads stand at the bottom, on their columns.
+        let texts = heads.iter().zip(block).map(|(head, shown)| {
+            let above = height - head.len();
+            let text = line.checked_sub(above).and_then(|line| head.get(line));
+            Text {
+                ink: Some(Ink::Strong),
+                text: text.cloned().unwrap_or_default(),
+                width: layout.width_of(*shown),
+            }
+        });
+        write_line(writer, layout, "", texts.collect());
+    }
+}
+
+fn write_group(writer: &mut Writer, layout: &Layout, block: &[Shown], group: &Group) {
+    let width = writer.style.columns();
+    let title = cut(&one_line(&group.title), width);
+    let title = writer.style.paint(Ink::Strong, &title);
+    writer.line(title);
+    let flows = group
+        .parts
+        .iter()
+        .filter(|part| part.flow.is_some())
+        .count();
+    for part in &group.parts {
+        if flows > 1 {
+            let name = part
+                .flow
+                .as_deref()
+                .unwrap_or("a record of the whole trial");
+            let name = cut(&one_line(&format!(" {name}")), width);
+            let name = writer.style.paint(Ink::Soft, &name);
+            writer.line(name);
+        }
+        for row in part.rows.iter().filter(|row| is_shown(row)) {
+            write_row(writer, layout, block, row);
+        }
+    }
+}
+
+fn write_row(writer: &mut Writer, layout: &Layout, block: &[Shown], row: &RowView) {
+    let cells = |of_run: &dyn Fn(&CellView) -> (Option<Ink>, String), published: Option<&str>| {
+        let cell = |shown: &Shown| {
+            let (ink, text) = match shown {
+                Shown::Published => (None, published.unwrap_or_default().to_owned()),
+                Shown::Run(index) => row.cells.get(*index).map_or((None, String::new()), of_run),
+            };
+            Text {
+                ink,
+                text,
+                width: layout.width_of(*shown),
+            }
+        };
+        block.iter().map(cell).collect::<Vec<_>>()
+    };
+    let published = row.published.as_ref().map(|found| found.figure.as_str());
+    let figures = cells(
+        &|cell| (None, figure_line(cell, layout.one_line)),
+        published,
+    );
+    write_line(writer, layout, row.name, figures);
+    if !layout.one_line {
+        let spreads = cells(&|cell| (Some(Ink::Soft), spread(cell)), None);
+        write_if_any(writer, layout, "", spreads);
+    }
+    // A line of nothing but "not comparable" says what the sentences below say better.
+    let told = |found: &AgainstView| found.tone != Tone::Silent || is_undecided(found);
+    let mut against = row.cells.iter().filter_map(|cell| cell.against.as_ref());
+    if against.any(told) {
+        let line = |cell: &CellView| {
+            let found = cell.against.as_ref();
+            let ink = found.and_then(|found| match found.tone {
+                Tone::Better => Some(Ink::Good),
+                Tone::Worse => Some(Ink::Bad),
+                Tone::Same | Tone::Silent => None,
+            });
+            (ink, found.map(against_line).unwrap_or_default())
+        };
+        write_if_any(writer, layout, AGAINST, cells(&line, None));
+    }
+    let beside = |cell: &CellView| (Some(Ink::Soft), beside_published(cell).unwrap_or_default());
+    write_if_any(writer, layout, "  x published", cells(&beside, None));
+}
+
+fn is_undecided(found: &AgainstView) -> bool {
+    found.word == kgauge_results::compare::AgainstWord::Undecided
+}
+
+fn write_if_any(writer: &mut Writer, layout: &Layout, name: &str, cells: Vec<Text>) {
+    if cells.iter().any(|cell| !cell.text.is_empty()) {
+        write_line(writer, layout, name, cells);
+    }
+}
+
+fn write_line(writer: &mut Writer, layout: &Layout, name: &str, cells: Vec<Text>) {
+    let name = cut(name, layout.name_width.saturating_sub(2));
+    let mut line = String::new();
+    // What colours add takes no column, so spaces are counted apart.
+    let mut waiting = layout.name_width;
+    if !name.is_empty() {
+        line.push_str("  ");
+        line.push_str(&name);
+        waiting = waiting.saturating_sub(2 + columns(&name));
+    }
+    for cell in cells {
+        let text = cut(&one_line(&cell.text), cell.width);
+        waiting += layout.gap + cell.width.saturating_sub(columns(&text));
+        if text.is_empty() {
+            continue;
+        }
+        line.push_str(&" ".repeat(waiting));
+        waiting = 0;
+        match cell.ink {
+            Some(ink) => line.push_str(&writer.style.paint(ink, &text)),
+            None => line.push_str(&text),
+        }
+    }
+    writer.line(line);
+}
+
+fn write_legend(writer: &mut Writer, view: &CompareView) {
+    writer.gap();
+    let tones = rows(view)
+        .flat_map(|row| &row.cells)
+        .filter_map(|cell| cell.against.as_ref())
+        .collect::<Vec<_>>();
+    let shown = |tone: Tone| tones.iter().any(|found| found.tone == tone);
+    let mut words: Vec<&str> = Vec::new();
+    if shown(Tone::Better) {
+        words.push("+ better");
+    }
+    if shown(Tone::Worse) {
+        words.push("- worse");
+    }
+    if shown(Tone::Same) {
+        words.push("= no difference found");
+    }
+    if tones.iter().any(|found| is_undecided(found)) {
+        words.push("? undecided");
+    }
+    if tones.iter().any(|found| silent_word(found) == "n/c") {
+        words.push("n/c not comparable");
+    }
+    if !words.is_empty() {
+        let text = format!("times the baseline: {}", words.join(", "));
+        writer.sentence(Some(Ink::Soft), &text, "", "  ");
+    }
+    for (mark, words) in &view.marks {
+        let sign = match compare::mark_sign(*mark) {
+            "" => "n=1",
+            sign => sign,
+        };
+        writer.sentence(Some(Ink::Caution), words, &format!("{sign} "), "  ");
+    }
+}
