@@ -195,7 +195,10 @@ fn write_chart(page: &mut Markup, view: &CompareView, group: &Group, part: &Part
                     found.word == kgauge_results::compare::AgainstWord::NotComparable
                 });
                 let bar = Bar {
-                    name: &head.label,
+                    name: &match other {
+                        true => format!("{}, not comparable", head.label),
+                        false => head.label.clone(),
+                    },
                     value: cell.value,
                     interval: cell.interval,
                     text: &format!(

@@ -2,11 +2,15 @@
 
 use std::path::Path;
 
-use kgauge_report::{TerminalStyle, render_comparison_terminal};
-use kgauge_results::run::TargetKind;
+use kgauge_report::{TerminalStyle, render_comparison_html, render_comparison_terminal};
+use kgauge_results::run::{RunHead, TargetKind};
+use kgauge_results::summary::Factor;
+use kgauge_results::{RunFolder, RunRead, Summary};
 
 use crate::compared::{Compared, SEVEN, comparison, killed, of, releases};
+use crate::hostile::spoil;
 use crate::shared::complete;
+use crate::tags::assert_balanced;
 
 fn text(runs: &[Compared], width: usize) -> String {
     let style = TerminalStyle {
@@ -78,5 +82,121 @@ fn a_killed_run_says_so_before_its_figures() {
     assert!(
         text.contains("not run"),
         "its last trial has empty cells: {text}"
+    );
+}
+
+#[test]
+fn the_page_is_whole_without_script_and_network() {
+    let page = render_comparison_html(&comparison(&releases(&complete().run, &SEVEN)));
+    assert_balanced(&page);
+    assert!(
+        page.contains("script-src &#39;none&#39;"),
+        "the policy allows no script"
+    );
+    assert!(!page.contains("<script") && !page.contains("<link") && !page.contains("src="));
+    for (version, _) in SEVEN {
+        assert!(
+            page.contains(&format!("data-column=\"Kafka {version}\"")),
+            "{version}"
+        );
+    }
+    assert!(page.contains("6.40 × faster"));
+    assert!(page.contains("0.800 × slower"));
+    assert!(page.len() < 600_000, "{} bytes", page.len());
+}
+
+#[test]
+fn the_same_runs_give_the_same_page_wherever_they_stand() {
+    let folder = &complete().run;
+    let page = || render_comparison_html(&comparison(&releases(folder, &SEVEN)));
+    assert_eq!(page(), page());
+    assert!(!page().contains(&*folder.dir.parent().unwrap().to_string_lossy()));
+}
+
+#[test]
+fn the_embedded_cluster_gets_no_ratio_to_kafka() {
+    let folder = &complete().run;
+    let mut runs = releases(folder, &[("4.3.1", 1.0)]);
+    runs.push(of(folder, TargetKind::Embedded, None, 9.0));
+    let comparison = comparison(&runs);
+    let page = render_comparison_html(&comparison);
+    assert!(!page.contains("9.00 ×"), "no ratio");
+    assert!(page.contains("embedded and Kafka 4.3.1 are not comparable"));
+    let text = text(&runs, 80);
+    let against = || text.lines().filter(|line| line.contains("x baseline"));
+    assert!(
+        against().all(|line| line.ends_with("n/c") && !line.contains("9.00")),
+        "{text}"
+    );
+}
+
+#[test]
+fn no_name_becomes_markup_or_commands_the_terminal() {
+    let evil = "<script>alert(1)</script>\"'\u{1b}]0;owned\u{7}\u{202e}";
+    let spoiled = |version: &str| {
+        let mut one = of(&complete().run, TargetKind::Kafka, Some(version), 1.0);
+        spoil(&mut one.run, &mut one.summary, evil);
+        for trial in &mut one.summary.trials {
+            for published in &mut trial.published {
+                published.figure = format!("{evil}.throughput");
+                published.source = Some(evil.to_owned());
+            }
+        }
+        one.summary.run.size = Some(version.to_owned() + evil);
+        one
+    };
+    let comparison = comparison(&[spoiled("1.0.2"), spoiled("4.3.1")]);
+    let page = render_comparison_html(&comparison);
+    assert_balanced(&page);
+    assert!(!page.contains("<script"), "escaped");
+    assert!(page.contains("&lt;script&gt;"), "and shown all the same");
+    let style = TerminalStyle {
+        color: false,
+        width: 80,
+    };
+    let text = render_comparison_terminal(&comparison, style);
+    assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{text}");
+    assert!(!page.contains(['\u{1b}', '\u{7}', '\u{202e}']));
+}
+
+#[test]
+fn a_page_of_very_many_trials_says_what_it_left_out() {
+    let mut runs = releases(&complete().run, &SEVEN);
+    for one in &mut runs {
+        let first = one.summary.trials[0].clone();
+        one.summary.trials = (0..300)
+            .map(|index| {
+                let mut trial = first.clone();
+                trial.name = format!("trial={index}");
+                trial.factors = vec![Factor {
+                    path: "trial".to_owned(),
+                    value: index.to_string(),
+                }];
+                trial
+            })
+            .collect();
+    }
+    let page = render_comparison_html(&comparison(&runs));
+    assert_balanced(&page);
+    assert!(page.len() < 4 << 20, "{} bytes", page.len());
+    assert!(page.contains("left out of this page"));
+}
+
+#[test]
+fn runs_without_any_figure_give_a_page_all_the_same() {
+    let empty = |id: &str| {
+        let keep = tempfile::tempdir().unwrap();
+        let head = RunHead::starting(id.to_owned(), Vec::new(), 1_772_366_400_000);
+        drop(RunFolder::create(keep.path(), head).unwrap());
+        let run = RunRead::open(keep.path()).unwrap();
+        let summary = Summary::of(&run);
+        Compared { run, summary }
+    };
+    let runs = [empty("r1"), empty("r2")];
+    assert_balanced(&render_comparison_html(&comparison(&runs)));
+    let text = text(&runs, 80);
+    assert!(
+        text.contains("IMPORTANT") && text.contains("nothing in common"),
+        "{text}"
     );
 }

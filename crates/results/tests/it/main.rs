@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // All of this is tests.
 
 mod audit;
+mod compare;
 mod damage;
 mod folder;
 mod made;
