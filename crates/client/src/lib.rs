@@ -13,7 +13,7 @@
 //! * The load. The engine's threads take their sockets by [`Connection::into_parts`] and go on
 //!   alone; nothing here is made for speed.
 //! * Producing, consuming and consumer groups; see the room `load`.
-//! * TLS and SASL, yet: they are refused by name.
+//! * Kerberos (GSSAPI), and asking a token server for OAUTHBEARER's tokens.
 //!
 //! # Where to start
 //!
@@ -28,9 +28,11 @@ pub mod connection;
 mod interrupt;
 pub mod release;
 mod secret;
+pub mod security;
 
 pub use cluster::{Cluster, ClusterError};
 pub use config::{Address, ClientConfig, ConfigError, Settings};
 pub use connection::{CallError, ConnectError, Connection};
 pub use interrupt::Interrupt;
 pub use secret::Secret;
+pub use security::Security;

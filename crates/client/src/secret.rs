@@ -7,17 +7,17 @@ use std::fmt;
 /// Every value of a `client.properties` file is held as one until its key has said that it is
 /// harmless, so that a misspelt `sasl.jaas.confg` does not end in an error message.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+pub struct Secret(zeroize::Zeroizing<String>);
 
 impl Secret {
     /// Wraps `text`.
     pub fn new(text: impl Into<String>) -> Secret {
-        Secret(text.into())
+        Secret(zeroize::Zeroizing::new(text.into()))
     }
 
     /// The text itself. Whoever calls this answers for where it goes.
     pub fn expose(&self) -> &str {
-        &self.0
+        self.0.as_str()
     }
 }
 

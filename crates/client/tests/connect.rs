@@ -277,7 +277,7 @@ fn the_parts_of_a_connection_go_on_where_it_stopped() {
     let connection = Connection::connect(&address, &config(&[&address])).unwrap();
     let parts = connection.into_parts().unwrap();
     assert_eq!(parts.correlation_id_next, 2);
-    assert_eq!(parts.stream.read_timeout().unwrap(), None);
-    assert!(parts.stream.nodelay().unwrap());
+    assert_eq!(parts.channel.tcp.read_timeout().unwrap(), None);
+    assert!(parts.channel.tcp.nodelay().unwrap());
     assert!(parts.api_versions.range(ApiKey::Produce).is_some());
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::ops::{Deref, DerefMut};
 
+use kgauge_client::security::Channel;
 use mio::{Registry, Token};
 
 use crate::link::Link;
@@ -29,7 +30,7 @@ pub(crate) struct BrokerLink {
     broker_id: i32,
     link: Link,
     /// Connected before the run, not yet with the event loop.
-    fresh: Option<std::net::TcpStream>,
+    fresh: Option<Channel>,
     version: i16,
     state: State,
     losses: u32,
@@ -42,11 +43,11 @@ impl BrokerLink {
         broker_id: i32,
         token: Token,
         frame_bytes_max: usize,
-        stream: std::net::TcpStream,
+        channel: Channel,
         version: i16,
     ) -> Self {
         let link = Link::new(token, frame_bytes_max);
-        let fresh = Some(stream);
+        let fresh = Some(channel);
         Self {
             broker_id,
             link,
@@ -84,7 +85,7 @@ impl BrokerLink {
     /// Hands a stream from before the run to the event loop.
     pub(crate) fn register(&mut self, registry: &Registry) -> io::Result<()> {
         match self.fresh.take() {
-            Some(stream) => self.link.open(stream, registry),
+            Some(channel) => self.link.open(channel, registry),
             None => Ok(()),
         }
     }
@@ -92,11 +93,11 @@ impl BrokerLink {
     /// There is a new connection.
     pub(crate) fn reconnected(
         &mut self,
-        stream: std::net::TcpStream,
+        channel: Channel,
         version: i16,
         registry: &Registry,
     ) -> io::Result<()> {
-        self.link.open(stream, registry)?;
+        self.link.open(channel, registry)?;
         self.version = version;
         self.state = State::Open;
         self.losses = 0;

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use kgauge_client::admin::ProducerIdError;
+use kgauge_client::security::Channel;
 use kgauge_client::{ClientConfig, Cluster, ClusterError, Connection, Interrupt};
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
@@ -50,7 +51,7 @@ pub(crate) enum Told {
     Connected {
         client: usize,
         link: usize,
-        stream: std::net::TcpStream,
+        channel: Channel,
         produce_version: i16,
         fetch_version: i16,
     },
@@ -174,10 +175,10 @@ impl Clerk {
 
     fn connect(&mut self, worker: usize, client: usize, link: usize, broker_id: i32) {
         let told = match self.try_connect(broker_id) {
-            Some((stream, produce_version, fetch_version)) => Told::Connected {
+            Some((channel, produce_version, fetch_version)) => Told::Connected {
                 client,
                 link,
-                stream,
+                channel,
                 produce_version,
                 fetch_version,
             },
@@ -188,7 +189,7 @@ impl Clerk {
         }
     }
 
-    fn try_connect(&self, broker_id: i32) -> Option<(std::net::TcpStream, i16, i16)> {
+    fn try_connect(&self, broker_id: i32) -> Option<(Channel, i16, i16)> {
         let address = &self.cluster.metadata().broker(broker_id)?.address;
         let limit = CONNECT_TIME_MAX.min(self.config.connection_setup_timeout);
         let connection =
@@ -197,7 +198,7 @@ impl Clerk {
         let produce_version = versions.highest_common(ApiKey::Produce, produce::VERSIONS)?;
         let fetch_version = versions.highest_common(ApiKey::Fetch, consume::VERSIONS)?;
         let parts = connection.into_parts().ok()?;
-        Some((parts.stream, produce_version, fetch_version))
+        Some((parts.channel, produce_version, fetch_version))
     }
 
     fn name_the_nameless(&mut self) {

@@ -1,9 +1,10 @@
 //! One non-blocking connection to a broker: frames out, frames in.
 
 use std::collections::VecDeque;
-use std::io::{self, IoSlice, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::ops::Range;
 
+use kgauge_client::security::{Channel, TlsSession};
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 
@@ -100,10 +101,46 @@ impl Frame {
     }
 }
 
+/// A non-blocking socket, with TLS over it or without.
+#[derive(Debug)]
+struct Stream {
+    tcp: TcpStream,
+    tls: Option<Box<TlsSession>>,
+}
+
+impl Stream {
+    fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        match &mut self.tls {
+            None => self.tcp.write_vectored(slices),
+            Some(session) => session.write_vectored(&mut self.tcp, slices),
+        }
+    }
+
+    /// Encrypted bytes of complete frames may still wait for the socket.
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.tls {
+            None => Ok(()),
+            Some(session) => match session.flush(&mut self.tcp) {
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => Err(error),
+                _ => Ok(()),
+            },
+        }
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.tls {
+            None => self.tcp.read(buffer),
+            Some(session) => session.read_all(&mut self.tcp, buffer),
+        }
+    }
+}
+
 /// A connection with its queues. Lost connections keep the link; it gets a new stream later.
 #[derive(Debug)]
 pub(crate) struct Link {
-    stream: Option<TcpStream>,
+    stream: Option<Stream>,
     token: Token,
     inbox: Inbox,
     outbox: VecDeque<Frame>,
@@ -125,19 +162,16 @@ impl Link {
     }
 
     /// Takes over a connected stream that has done its handshake.
-    pub(crate) fn open(
-        &mut self,
-        stream: std::net::TcpStream,
-        registry: &Registry,
-    ) -> io::Result<()> {
-        stream.set_nonblocking(true)?;
-        let mut stream = TcpStream::from_std(stream);
+    pub(crate) fn open(&mut self, channel: Channel, registry: &Registry) -> io::Result<()> {
+        channel.tcp.set_nonblocking(true)?;
+        let mut tcp = TcpStream::from_std(channel.tcp);
         registry.register(
-            &mut stream,
+            &mut tcp,
             self.token,
             Interest::READABLE | Interest::WRITABLE,
         )?;
-        self.stream = Some(stream);
+        let tls = channel.tls;
+        self.stream = Some(Stream { tcp, tls });
         Ok(())
     }
 
@@ -145,7 +179,7 @@ impl Link {
     pub(crate) fn close(&mut self, registry: &Registry) {
         if let Some(mut stream) = self.stream.take() {
             // A stream that cannot be taken out of the selector leaves it by being closed.
-            let _ = registry.deregister(&mut stream);
+            let _ = registry.deregister(&mut stream.tcp);
         }
         self.inbox.clear();
         while let Some(frame) = self.outbox.pop_front() {
@@ -176,6 +210,7 @@ impl Link {
         let Some(stream) = &mut self.stream else {
             return Ok(0);
         };
+        stream.flush()?;
         let mut complete = 0;
         while let Some(frame) = self.outbox.front_mut() {
             let mut slices = [IoSlice::new(&[]); SLICES_MAX];

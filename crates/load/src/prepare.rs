@@ -319,8 +319,8 @@ impl Site<'_> {
                 first: *versions.start(),
                 last: *versions.end(),
             })?;
-        let stream = connection.into_parts()?.stream;
-        let socket = socket2::SockRef::from(&stream);
+        let channel = connection.into_parts()?.channel;
+        let socket = socket2::SockRef::from(&channel.tcp);
         if let Some(bytes) = wanted.send_buffer_bytes {
             socket.set_send_buffer_size(bytes as usize)?;
         }
@@ -331,7 +331,7 @@ impl Site<'_> {
             broker_id,
             token,
             wanted.response_bytes_max,
-            stream,
+            channel,
             version,
         ))
     }

@@ -357,17 +357,17 @@ impl Worker {
                 Told::Connected {
                     client,
                     link,
-                    stream,
+                    channel,
                     produce_version,
                     fetch_version,
                 } => {
                     let _ = self.with(client, |member, _, around| {
                         match &mut member.client {
                             Client::Produce(producer) => {
-                                producer.on_connected(link, stream, produce_version, around);
+                                producer.on_connected(link, channel, produce_version, around);
                             }
                             Client::Consume(consumer) => {
-                                consumer.on_connected(link, stream, fetch_version, around);
+                                consumer.on_connected(link, channel, fetch_version, around);
                             }
                         }
                         Ok(())

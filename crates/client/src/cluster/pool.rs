@@ -28,7 +28,7 @@ impl Pool {
     pub(super) fn has(&self, broker_id: i32) -> bool {
         let slot = self.brokers.get(&broker_id);
         slot.and_then(|slot| slot.connection.as_ref())
-            .is_some_and(|open| !open.is_broken())
+            .is_some_and(|open| !open.is_broken() && !open.is_session_over())
     }
 
     /// The connection to a broker, opened if need be.
@@ -48,7 +48,7 @@ impl Pool {
             let fresh = config
                 .connection_idle_max
                 .is_none_or(|max| open.idle() < max);
-            fresh && !open.is_broken() && slot.address == broker.address
+            fresh && !open.is_broken() && !open.is_session_over() && slot.address == broker.address
         });
         let connection = match usable {
             Some(open) => open,

@@ -8,7 +8,7 @@
 pub enum KeyRole {
     /// Sets a field of [`crate::ClientConfig`].
     Client,
-    /// Belongs to TLS or SASL, and has no effect with `security.protocol=PLAINTEXT`.
+    /// Belongs to TLS or SASL, and has no effect with another `security.protocol`.
     Security,
     /// Steers only the inside of the Java client (its metrics, its classes); no effect here.
     JavaOnly,
@@ -55,6 +55,9 @@ const JAVA_ONLY: &[&str] = &[
 const UNSUPPORTED: &[&str] = &["bootstrap.controllers", "config.providers"];
 
 const SECURITY: &[&str] = &[
+    // kgauge's own; the rest is Kafka's.
+    "kgauge.oauthbearer.token.command",
+    "kgauge.oauthbearer.token.file",
     "sasl.client.callback.handler.class",
     "sasl.jaas.config",
     "sasl.kerberos.kinit.cmd",

@@ -17,6 +17,8 @@ pub use keys::{KeyRole, role as key_role};
 pub use mistake::{ConfigError, ConfigMistake, ConfigNote, Place};
 pub use settings::{Setting, Settings};
 
+use crate::security::Security;
+
 /// Kafka's own limit for a request (`socket.request.max.bytes`), taken here for answers.
 const RESPONSE_BYTES_MAX: usize = 100 * 1024 * 1024;
 
@@ -59,7 +61,9 @@ pub struct ClientConfig {
     /// The largest answer that is read; kgauge's own, no key of Kafka's. A length beyond it is an
     /// error, not an allocation.
     pub response_bytes_max: usize,
-    /// Settings without effect, and why.
+    /// TLS and SASL.
+    pub security: Security,
+    /// Settings without effect, and what else the report should say.
     pub notes: Vec<ConfigNote>,
 }
 
@@ -95,6 +99,7 @@ impl ClientConfig {
             receive_buffer_bytes: Some(65_536),
             metadata_recovery: MetadataRecovery::Rebootstrap,
             response_bytes_max: RESPONSE_BYTES_MAX,
+            security: Security::default(),
             notes: Vec::new(),
         }
     }
@@ -103,6 +108,13 @@ impl ClientConfig {
     pub fn from_servers(servers: &str) -> Result<ClientConfig, ConfigError> {
         let mut settings = Settings::default();
         settings.add_pair("bootstrap.servers", servers);
+        settings.client_config()
+    }
+
+    /// From the text of a properties file; `origin` is its name in messages.
+    pub fn from_properties_text(text: &str, origin: &str) -> Result<ClientConfig, ConfigError> {
+        let mut settings = Settings::default();
+        settings.add_properties(origin, text.as_bytes());
         settings.client_config()
     }
 

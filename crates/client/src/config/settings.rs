@@ -103,8 +103,13 @@ impl Settings {
         } = self;
         let mut config = ClientConfig::new(Vec::new());
         let mut servers_seen = false;
+        let mut security = Vec::new();
         for entry in effective(entries) {
             servers_seen |= entry.key == "bootstrap.servers";
+            if keys::role(&entry.key) == Some(KeyRole::Security) {
+                security.push(entry);
+                continue;
+            }
             match judge(&mut config, &entry) {
                 Ok(None) => {}
                 Ok(Some(what)) => notes.push(ConfigNote {
@@ -120,6 +125,10 @@ impl Settings {
                 }
             }
         }
+        let (security, found) = crate::security::settings::read(config.security.protocol, security);
+        config.security = security;
+        mistakes.extend(found.mistakes);
+        notes.extend(found.notes);
         if !servers_seen {
             mistakes.push(ConfigMistake {
                 place: Place::Missing,
@@ -176,9 +185,8 @@ fn judge(config: &mut ClientConfig, entry: &Setting) -> Result<Option<String>, v
     };
     match keys::role(key) {
         Some(KeyRole::Client) => value::apply(config, key, entry.value.expose()).map(|()| None),
-        Some(KeyRole::Security) => Ok(Some(format!(
-            "{key} has no effect with security.protocol=PLAINTEXT"
-        ))),
+        // Read together, once the protocol is known.
+        Some(KeyRole::Security) => Ok(None),
         Some(KeyRole::JavaOnly) => Ok(Some(format!(
             "{key} steers the Java client only and has no effect here"
         ))),

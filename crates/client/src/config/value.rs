@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::address::Address;
 use super::{ClientConfig, MetadataRecovery};
+use crate::security::Protocol;
 
 /// What is wrong with a value, and what to write instead.
 pub(super) type Wrong = (String, String);
@@ -39,7 +40,7 @@ pub(super) fn apply(config: &mut ClientConfig, key: &str, text: &str) -> Result<
         "receive.buffer.bytes" => config.receive_buffer_bytes = buffer_bytes(key, text)?,
         "metadata.recovery.strategy" => config.metadata_recovery = recovery(text)?,
         "client.dns.lookup" => dns_lookup(text)?,
-        "security.protocol" => security_protocol(text)?,
+        "security.protocol" => config.security.protocol = security_protocol(text)?,
         _ => {}
     }
     Ok(())
@@ -148,22 +149,11 @@ fn dns_lookup(text: &str) -> Result<(), Wrong> {
     }
 }
 
-fn security_protocol(text: &str) -> Result<(), Wrong> {
-    let upper = text.to_ascii_uppercase();
-    match upper.as_str() {
-        "PLAINTEXT" => Ok(()),
-        "SSL" | "SASL_PLAINTEXT" | "SASL_SSL" => Err((
-            format!(
-                "security.protocol={upper} is not supported yet: kgauge {} speaks PLAINTEXT only",
-                env!("CARGO_PKG_VERSION")
-            ),
-            "give a PLAINTEXT listener of the cluster, or a release of kgauge whose notes name \
-             TLS and SASL"
-                .to_owned(),
-        )),
-        _ => Err((
+fn security_protocol(text: &str) -> Result<Protocol, Wrong> {
+    crate::security::settings::protocol(text).ok_or_else(|| {
+        (
             format!("security.protocol is {}", shown(text)),
-            "write PLAINTEXT (SSL, SASL_PLAINTEXT and SASL_SSL are not supported yet)".to_owned(),
-        )),
-    }
+            "write PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL".to_owned(),
+        )
+    })
 }

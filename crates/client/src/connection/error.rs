@@ -96,6 +96,28 @@ pub enum ConnectError {
         /// What is wrong with it.
         error: DecodeError,
     },
+    /// The TLS handshake failed.
+    #[error("{address}: TLS: {words}")]
+    Tls {
+        /// As the user or the cluster gave it.
+        address: Address,
+        /// What went wrong.
+        words: String,
+        /// What the user can do about it.
+        cure: &'static str,
+    },
+    /// The broker did not let this client in.
+    #[error("{address}: SASL {mechanism}: {words}")]
+    Sasl {
+        /// As the user or the cluster gave it.
+        address: Address,
+        /// `sasl.mechanism`.
+        mechanism: &'static str,
+        /// What went wrong, with the broker's words where it has some.
+        words: String,
+        /// What the user can do about it.
+        cure: &'static str,
+    },
     /// The operating system failed in the midst of it.
     #[error("{address}: {error}")]
     Io {
@@ -133,6 +155,8 @@ impl ConnectError {
             | ConnectError::Closed { address }
             | ConnectError::Rejected { address, .. }
             | ConnectError::Malformed { address, .. }
+            | ConnectError::Tls { address, .. }
+            | ConnectError::Sasl { address, .. }
             | ConnectError::Io { address, .. }
             | ConnectError::Interrupted { address } => address,
         }
@@ -155,7 +179,9 @@ impl ConnectError {
             ConnectError::Foreign {
                 foreign: Foreign::Tls,
                 ..
-            } => "TLS is not supported yet: give a PLAINTEXT listener of the cluster",
+            } => {
+                "set security.protocol to SSL or SASL_SSL, or give a PLAINTEXT listener of the cluster"
+            }
             ConnectError::Foreign { .. } => {
                 "give the port of a Kafka listener (listeners= in the broker's server.properties)"
             }
@@ -167,6 +193,7 @@ impl ConnectError {
                 "check that this is a Kafka listener; if it is, please report this with the \
                  broker's version"
             }
+            ConnectError::Tls { cure, .. } | ConnectError::Sasl { cure, .. } => cure,
             ConnectError::Io { .. } => "check the network and try again",
             ConnectError::Interrupted { .. } => "run it again",
         }
@@ -315,8 +342,8 @@ impl CallError {
                 "the broker may be overloaded; look at its log, or raise request.timeout.ms"
             }
             CallError::Closed { .. } => {
-                "look at the broker's log; a listener that wants SASL also ends like this, which \
-                 is not supported yet"
+                "look at the broker's log; a listener that wants SASL also ends like this: then set \
+                 security.protocol to SASL_PLAINTEXT or SASL_SSL"
             }
             CallError::Io { .. } => "check the network and the broker, and try again",
             CallError::Interrupted { .. } => "run it again",

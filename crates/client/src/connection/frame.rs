@@ -1,11 +1,11 @@
 //! Whole frames over a blocking socket, bounded in bytes and in time.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
 use std::time::Instant;
 
 use super::foreign::PREVIEW_BYTES_MAX;
 use crate::interrupt::{Interrupt, WAIT_SLICE};
+use crate::security::Channel;
 
 /// How much room a body gets at a time: a lying length costs no more memory than bytes arrive.
 const READ_STEP_BYTES: usize = 256 * 1024;
@@ -54,7 +54,7 @@ fn is_pause(error: &io::Error) -> bool {
 
 /// Writes all of `bytes`.
 pub(super) fn write_all(
-    stream: &mut TcpStream,
+    stream: &mut Channel,
     mut bytes: &[u8],
     patience: Patience<'_>,
 ) -> Result<(), FrameError> {
@@ -78,16 +78,33 @@ pub(super) fn write_all(
 
 /// Reads one frame's body: a length of 4 bytes, big-endian and signed, then as many bytes.
 pub(super) fn read_frame(
-    stream: &mut TcpStream,
+    stream: &mut Channel,
     body_bytes_max: usize,
+    patience: Patience<'_>,
+) -> Result<Vec<u8>, FrameError> {
+    // Every answer begins with a correlation id of 4 bytes.
+    read_sized(stream, 4..=body_bytes_max, patience)
+}
+
+/// Reads a SASL message of a broker before 1.0, which may be empty.
+pub(super) fn read_bare(
+    stream: &mut Channel,
+    body_bytes_max: usize,
+    patience: Patience<'_>,
+) -> Result<Vec<u8>, FrameError> {
+    read_sized(stream, 0..=body_bytes_max, patience)
+}
+
+fn read_sized(
+    stream: &mut Channel,
+    allowed: std::ops::RangeInclusive<usize>,
     patience: Patience<'_>,
 ) -> Result<Vec<u8>, FrameError> {
     let mut head = Vec::with_capacity(4);
     fill(stream, &mut head, 4, patience)?;
     let length = i32::from_be_bytes([head[0], head[1], head[2], head[3]]);
-    // Every answer begins with a correlation id of 4 bytes.
-    let body_bytes = usize::try_from(length).unwrap_or(0);
-    if !(4..=body_bytes_max).contains(&body_bytes) {
+    let body_bytes = usize::try_from(length).unwrap_or(usize::MAX);
+    if !allowed.contains(&body_bytes) {
         return Err(FrameError::Length {
             length: length.into(),
             received: and_what_follows(stream, head),
@@ -112,7 +129,7 @@ pub(super) fn read_frame(
 
 /// Reads until `bytes` holds `wanted`.
 fn fill(
-    stream: &mut TcpStream,
+    stream: &mut Channel,
     bytes: &mut Vec<u8>,
     wanted: usize,
     patience: Patience<'_>,
@@ -156,7 +173,7 @@ fn classify(error: io::Error, received: Vec<u8>) -> FrameError {
 }
 
 /// What else has come after bytes that are no frame, to recognise who sent them.
-fn and_what_follows(stream: &mut TcpStream, head: Vec<u8>) -> Vec<u8> {
+fn and_what_follows(stream: &mut Channel, head: Vec<u8>) -> Vec<u8> {
     let mut rest = [0u8; PREVIEW_BYTES_MAX];
     let count = match stream.set_read_timeout(Some(WAIT_SLICE)) {
         Ok(()) => stream.read(&mut rest).unwrap_or(0),

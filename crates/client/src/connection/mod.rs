@@ -9,7 +9,8 @@ mod handshake;
 mod probe;
 mod reply;
 
-use std::net::{SocketAddr, TcpStream};
+use std::io::Write;
+use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
@@ -24,7 +25,11 @@ pub use reply::Reply;
 
 use crate::config::{Address, ClientConfig};
 use crate::interrupt::Interrupt;
+use crate::security::{Channel, sasl};
 use frame::{FrameError, Patience};
+
+/// How long before its end a session is no longer used.
+const SESSION_MARGIN: Duration = Duration::from_secs(1);
 
 /// A blocking connection whose broker has said which requests it knows.
 ///
@@ -32,10 +37,11 @@ use frame::{FrameError, Patience};
 /// frame) it [is broken](Connection::is_broken) and every further call fails.
 #[derive(Debug)]
 pub struct Connection {
-    stream: TcpStream,
+    channel: Channel,
     address: Address,
     peer: SocketAddr,
     api_versions: ApiVersions,
+    session_end: Option<Instant>,
     client_id: String,
     request_timeout: Duration,
     response_bytes_max: usize,
@@ -49,12 +55,16 @@ pub struct Connection {
 /// What a connection consists of, for an event loop of one's own.
 #[derive(Debug)]
 pub struct ConnectionParts {
-    /// The socket, blocking and without timeouts; no unread byte is left behind.
-    pub stream: TcpStream,
+    /// The socket, blocking and without timeouts, with its TLS session if it has one; no unread
+    /// byte is left behind.
+    pub channel: Channel,
     /// The broker's address as it was given.
     pub address: Address,
     /// The address it resolved to.
     pub peer: SocketAddr,
+    /// When the broker ends the session of an authenticated client, if it does (KIP-368): the
+    /// first request after that closes the connection.
+    pub session_end: Option<Instant>,
     /// What the broker knows.
     pub api_versions: ApiVersions,
     /// `client.id`, for the headers of requests.
@@ -79,8 +89,10 @@ impl Connection {
     ) -> Result<Connection, ConnectError> {
         let deadline = Instant::now() + limit;
         let (stream, peer) = dial::dial(address, config, deadline, interrupt)?;
+        let channel = Channel::open(stream, address, config, deadline, interrupt)?;
         let mut connection = Connection {
-            stream,
+            channel,
+            session_end: None,
             address: address.clone(),
             peer,
             api_versions: ApiVersions::default(),
@@ -96,6 +108,9 @@ impl Connection {
         match handshake::shake(&mut connection, deadline) {
             Ok(api_versions) => {
                 connection.api_versions = api_versions;
+                if let Some(sasl) = &config.security.sasl {
+                    connection.session_end = sasl::authenticate(&mut connection, sasl, deadline)?;
+                }
                 Ok(connection)
             }
             Err(error) => {
@@ -129,6 +144,31 @@ impl Connection {
     /// How long ago the last exchange began.
     pub fn idle(&self) -> Duration {
         self.used.elapsed()
+    }
+
+    /// Whether the broker's word about this client holds no longer than one more request; opening
+    /// anew costs as many exchanges as authenticating again.
+    pub fn is_session_over(&self) -> bool {
+        let limit = Instant::now() + self.request_timeout.min(SESSION_MARGIN);
+        self.session_end.is_some_and(|end| end <= limit)
+    }
+
+    pub(crate) fn interrupt(&self) -> Interrupt {
+        self.interrupt.clone()
+    }
+
+    /// A SASL message without a request around it, and the answer; `None` if there is none.
+    pub(crate) fn exchange_bare(&mut self, message: &[u8], deadline: Instant) -> Option<Vec<u8>> {
+        let patience = Patience {
+            deadline,
+            interrupt: &self.interrupt,
+        };
+        let size = u32::try_from(message.len()).ok()?;
+        let framed = zeroize::Zeroizing::new([&size.to_be_bytes(), message].concat());
+        let answer = frame::write_all(&mut self.channel, &framed, patience)
+            .and_then(|()| frame::read_bare(&mut self.channel, self.response_bytes_max, patience));
+        self.broken = answer.is_err();
+        answer.ok()
     }
 
     /// Lets later calls listen to another flag.
@@ -201,10 +241,13 @@ impl Connection {
 
     /// Gives the socket away, for an event loop of one's own.
     pub fn into_parts(self) -> std::io::Result<ConnectionParts> {
-        self.stream.set_read_timeout(None)?;
-        self.stream.set_write_timeout(None)?;
+        let mut channel = self.channel;
+        channel.flush()?;
+        channel.set_read_timeout(None)?;
+        channel.set_write_timeout(None)?;
         Ok(ConnectionParts {
-            stream: self.stream,
+            channel,
+            session_end: self.session_end,
             address: self.address,
             peer: self.peer,
             api_versions: self.api_versions,
@@ -240,8 +283,8 @@ impl Connection {
             deadline,
             interrupt: &self.interrupt,
         };
-        let answer = frame::write_all(&mut self.stream, &self.request, patience)
-            .and_then(|()| frame::read_frame(&mut self.stream, self.response_bytes_max, patience));
+        let answer = frame::write_all(&mut self.channel, &self.request, patience)
+            .and_then(|()| frame::read_frame(&mut self.channel, self.response_bytes_max, patience));
         self.broken = answer.is_err();
         answer.map_err(Failure::Frame)
     }

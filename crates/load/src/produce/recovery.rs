@@ -55,12 +55,12 @@ impl Producer {
     pub(crate) fn on_connected(
         &mut self,
         link: usize,
-        stream: std::net::TcpStream,
+        channel: kgauge_client::security::Channel,
         version: i16,
         around: &Surroundings<'_>,
     ) {
         if self.links[link]
-            .reconnected(stream, version, around.registry)
+            .reconnected(channel, version, around.registry)
             .is_err()
         {
             self.links[link].lost(around.clock.now_ns(), around.registry);

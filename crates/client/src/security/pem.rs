@@ -1,0 +1,42 @@
+//! Certificates and keys in PEM, also with a key under a password (PKCS#8, PBES2).
+
+use rustls::pki_types::pem::{PemObject, SectionKind};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+/// All certificates of a text.
+pub(super) fn certificates(text: &[u8]) -> Result<Vec<CertificateDer<'static>>, &'static str> {
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text).collect();
+    match found {
+        Ok(found) if !found.is_empty() => Ok(found),
+        Ok(_) => Err("holds no CERTIFICATE in PEM"),
+        Err(_) => Err("holds broken PEM"),
+    }
+}
+
+/// The first private key of a text.
+pub(super) fn key(
+    text: &[u8],
+    password: Option<&str>,
+) -> Result<PrivateKeyDer<'static>, &'static str> {
+    const SEALED: &[u8] = b"-----BEGIN ENCRYPTED PRIVATE KEY-----";
+    if !text.windows(SEALED.len()).any(|window| window == SEALED) {
+        return PrivateKeyDer::from_pem_slice(text)
+            .map_err(|_| "holds no PRIVATE KEY in PEM that can be read");
+    }
+    let password = password.ok_or("holds an encrypted key, and no password for it is given")?;
+    // The label is not one that rustls knows: relabelled, its DER comes out unread.
+    let relabelled = String::from_utf8_lossy(text)
+        .replace("BEGIN ENCRYPTED PRIVATE KEY", "BEGIN PRIVATE KEY")
+        .replace("END ENCRYPTED PRIVATE KEY", "END PRIVATE KEY");
+    let mut sections =
+        <(SectionKind, Vec<u8>) as PemObject>::pem_slice_iter(relabelled.as_bytes()).flatten();
+    let (_, der) = sections
+        .find(|(kind, _)| *kind == SectionKind::PrivateKey)
+        .ok_or("holds broken PEM")?;
+    let sealed = pkcs8::EncryptedPrivateKeyInfoRef::try_from(der.as_slice())
+        .map_err(|_| "holds an encrypted key in an unknown form (PKCS#8 with PBES2 is known)")?;
+    let opened = sealed
+        .decrypt(password)
+        .map_err(|_| "holds a key that its password does not open")?;
+    PrivateKeyDer::try_from(opened.as_bytes().to_vec()).map_err(|_| "holds a key of unknown kind")
+}

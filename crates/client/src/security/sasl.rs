@@ -1,0 +1,242 @@
+//! SASL over Kafka's requests: SaslHandshake names the mechanism, SaslAuthenticate carries its
+//! messages; for brokers before 1.0 they go as bare frames (KIP-43, KIP-152).
+
+use std::time::Instant;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::codec::Bytes;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::{SaslAuthenticateRequest, SaslHandshakeRequest};
+use ring::rand::{SecureRandom, SystemRandom};
+
+use super::scram::{Hash, Scram, ScramError};
+use super::{Login, SaslSettings, token};
+use crate::connection::{CallError, ConnectError, Connection};
+use crate::secret::Secret;
+
+/// What goes wrong; without any message of the exchange.
+struct Trouble {
+    words: String,
+    cure: &'static str,
+}
+
+impl Trouble {
+    fn new(words: impl Into<String>, cure: &'static str) -> Trouble {
+        Trouble {
+            words: words.into(),
+            cure,
+        }
+    }
+}
+
+impl From<ScramError> for Trouble {
+    fn from(error: ScramError) -> Trouble {
+        const LOG: &str = "look at the broker's log";
+        match error {
+            ScramError::Malformed => Trouble::new("its SCRAM answer breaks the rules", LOG),
+            ScramError::Rounds(rounds) => Trouble::new(
+                format!("it wants {rounds} SCRAM rounds; 4096 to 10000000 are accepted"),
+                "set the user's iterations anew with kafka-configs",
+            ),
+            ScramError::ServerProof => Trouble::new(
+                "it could not prove that it knows the password",
+                "this may be no broker of yours: check its address",
+            ),
+            ScramError::Refused => Trouble::new("it refused the SCRAM exchange", LOG),
+        }
+    }
+}
+
+/// Says who we are. When the session ends, if the broker limits it (KIP-368).
+pub(crate) fn authenticate(
+    connection: &mut Connection,
+    settings: &SaslSettings,
+    deadline: Instant,
+) -> Result<Option<Instant>, ConnectError> {
+    let mut exchange = Exchange {
+        connection,
+        deadline,
+        bare: false,
+        session_end: None,
+    };
+    let done = exchange
+        .agree(settings.mechanism())
+        .and_then(|()| match settings {
+            SaslSettings::Plain(login) => exchange.plain(login),
+            SaslSettings::ScramSha256(login) => exchange.scram(Hash::Sha256, login),
+            SaslSettings::ScramSha512(login) => exchange.scram(Hash::Sha512, login),
+            SaslSettings::OauthBearer(source) => {
+                let interrupt = exchange.connection.interrupt();
+                match token::fetch(source, deadline, &interrupt) {
+                    Ok(token) => exchange.bearer(&token),
+                    Err(words) => Err(Trouble::new(words, "correct the token's source")),
+                }
+            }
+        });
+    let session_end = exchange.session_end;
+    done.map(|()| session_end)
+        .map_err(|trouble| ConnectError::Sasl {
+            address: connection.address().clone(),
+            mechanism: settings.mechanism(),
+            words: trouble.words,
+            cure: trouble.cure,
+        })
+}
+
+struct Exchange<'a> {
+    connection: &'a mut Connection,
+    deadline: Instant,
+    /// The broker knows SaslHandshake 0 only: messages go without a request around them.
+    bare: bool,
+    session_end: Option<Instant>,
+}
+
+impl Exchange<'_> {
+    fn agree(&mut self, mechanism: &'static str) -> Result<(), Trouble> {
+        const OLD: &str = "give a SASL listener of a Kafka of at least 0.10";
+        let known = self.connection.api_versions();
+        let version = known
+            .highest_common(ApiKey::SaslHandshake, 0..=1)
+            .ok_or_else(|| Trouble::new("it does not know SASL", OLD))?;
+        self.bare = version == 0 || known.range(ApiKey::SaslAuthenticate).is_none();
+        let version = if self.bare { 0 } else { version };
+        let request = SaslHandshakeRequest {
+            mechanism: mechanism.into(),
+        };
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let reply = self
+            .connection
+            .call_between(&request, version..=version, left)
+            .map_err(|error| call_trouble(&error))?;
+        let answer = reply.decode().map_err(|error| call_trouble(&error))?;
+        match ErrorCode::from(answer.error_code) {
+            ErrorCode::None => Ok(()),
+            ErrorCode::UnsupportedSaslMechanism => {
+                let offered: Vec<_> = answer.mechanisms.iter().map(|name| &**name).collect();
+                Err(Trouble::new(
+                    format!(
+                        "it does not offer this mechanism, but: {}",
+                        offered.join(", ")
+                    ),
+                    "set sasl.mechanism to one of those, or enable it by sasl.enabled.mechanisms",
+                ))
+            }
+            ErrorCode::IllegalSaslState => Err(Trouble::new(
+                "this listener does not use SASL",
+                "set security.protocol to PLAINTEXT or SSL, or give another listener",
+            )),
+            code => Err(Trouble::new(
+                format!("it answered {code}"),
+                "look at the broker's log",
+            )),
+        }
+    }
+
+    fn plain(&mut self, login: &Login) -> Result<(), Trouble> {
+        let (name, password) = (login.username.expose(), login.password.expose());
+        // Authorization id, name, password (RFC 4616); Kafka's client leaves the first empty.
+        self.send(
+            Secret::new(format!("\0{name}\0{password}"))
+                .expose()
+                .as_bytes(),
+        )?;
+        Ok(())
+    }
+
+    fn scram(&mut self, hash: Hash, login: &Login) -> Result<(), Trouble> {
+        let mut nonce = [0; 24];
+        SystemRandom::new()
+            .fill(&mut nonce)
+            .map_err(|_| Trouble::new("this machine gives no random numbers", "try again"))?;
+        let mut scram = Scram::new(
+            hash,
+            login.username.expose(),
+            login.password.expose(),
+            STANDARD_NO_PAD.encode(nonce),
+            login.is_delegation_token,
+        );
+        let answer = self.send(scram.first().as_bytes())?;
+        let last = scram.last(&answer)?;
+        let answer = self.send(last.as_bytes())?;
+        Ok(scram.check(&answer)?)
+    }
+
+    fn bearer(&mut self, token: &Secret) -> Result<(), Trouble> {
+        let first = Secret::new(format!("n,,\x01auth=Bearer {}\x01\x01", token.expose()));
+        let answer = self.send(first.expose().as_bytes())?;
+        if answer.is_empty() {
+            return Ok(());
+        }
+        // The server's reason; it says no only after this byte (RFC 7628, section 3.2.3).
+        let reason = shown(&String::from_utf8_lossy(&answer));
+        let cure = "get a token that the broker accepts";
+        match self.send(b"\x01") {
+            Err(trouble) => Err(Trouble::new(format!("{} ({reason})", trouble.words), cure)),
+            Ok(_) => Err(Trouble::new(
+                format!("it refused the token ({reason})"),
+                cure,
+            )),
+        }
+    }
+
+    /// One message there and one back.
+    fn send(&mut self, message: &[u8]) -> Result<Vec<u8>, Trouble> {
+        if self.bare {
+            return self
+                .connection
+                .exchange_bare(message, self.deadline)
+                .ok_or_else(|| {
+                    Trouble::new(
+                        "it closed the connection: name, password or token are wrong",
+                        "correct sasl.jaas.config",
+                    )
+                });
+        }
+        let request = SaslAuthenticateRequest {
+            auth_bytes: Bytes::Borrowed(message),
+        };
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let sent = Instant::now();
+        let reply = self
+            .connection
+            .call_between(&request, 0..=2, left)
+            .map_err(|error| call_trouble(&error))?;
+        let answer = reply.decode().map_err(|error| call_trouble(&error))?;
+        let code = ErrorCode::from(answer.error_code);
+        if !code.is_none() {
+            let words = answer.error_message.as_deref().unwrap_or_default();
+            let words = if words.is_empty() {
+                code.to_string()
+            } else {
+                format!("{code} (\"{}\")", shown(words))
+            };
+            return Err(Trouble::new(
+                words,
+                "correct the name and the password or token in sasl.jaas.config, and check that \
+                 the broker knows the user",
+            ));
+        }
+        if let Ok(lifetime_ms @ 1..) = u64::try_from(answer.session_lifetime_ms) {
+            self.session_end = sent.checked_add(std::time::Duration::from_millis(lifetime_ms));
+        }
+        Ok(answer.auth_bytes.to_vec())
+    }
+}
+
+fn call_trouble(error: &CallError) -> Trouble {
+    match error {
+        CallError::Closed { .. } => Trouble::new(
+            "it closed the connection during authentication",
+            "look at the broker's log",
+        ),
+        other => Trouble::new(other.to_string(), other.cure()),
+    }
+}
+
+/// A broker's words: one bounded line.
+fn shown(words: &str) -> String {
+    let cut: String = words.chars().take(300).collect();
+    cut.escape_debug().to_string()
+}

@@ -1,0 +1,178 @@
+//! Trust and key stores: PEM, PKCS12 or JKS, told apart by their content.
+
+use std::path::Path;
+
+use p12_keystore::{KeyStore, KeyStoreEntry, Pkcs12ImportPolicy};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use super::{jks, pem};
+
+/// Nobody's key store is larger; a wrong path may lead to anything.
+const STORE_BYTES_MAX: u64 = 16 << 20;
+
+/// What is wrong, as a clause after the file's name, and the cure.
+pub(super) type Wrong = (String, &'static str);
+
+/// A key with its certificates, the own one first.
+pub(super) type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
+/// The passwords of a store and of the keys in it.
+#[derive(Clone, Copy)]
+pub(super) struct Passwords<'a> {
+    pub(super) store: Option<&'a str>,
+    pub(super) key: Option<&'a str>,
+}
+
+enum Kind {
+    Pem,
+    Jks,
+    Pkcs12,
+}
+
+/// The bytes of a store or token file.
+pub(super) fn read(path: &str) -> Result<Vec<u8>, Wrong> {
+    const CURE: &str = "correct the path, or make the file readable";
+    let path = Path::new(path);
+    let told = |error: std::io::Error| (format!("cannot be read: {error}"), CURE);
+    let facts = std::fs::metadata(path).map_err(told)?;
+    if !facts.is_file() || facts.len() > STORE_BYTES_MAX {
+        return Err(("is no file of at most 16 MiB".to_owned(), CURE));
+    }
+    std::fs::read(path).map_err(told)
+}
+
+fn kind(bytes: &[u8]) -> Result<Kind, Wrong> {
+    const JCEKS: &[u8] = &[0xce, 0xce, 0xce, 0xce];
+    match bytes {
+        _ if bytes.starts_with(&jks::MAGIC) => Ok(Kind::Jks),
+        _ if bytes.starts_with(JCEKS) => Err((
+            "is a JCEKS store, which is not supported".to_owned(),
+            "convert it: keytool -importkeystore -deststoretype PKCS12",
+        )),
+        _ if bytes.windows(11).any(|window| window == b"-----BEGIN ") => Ok(Kind::Pem),
+        [0x30, ..] => Ok(Kind::Pkcs12),
+        _ => Err((
+            "is neither PEM, PKCS12 nor JKS".to_owned(),
+            "give a store as keytool or openssl make it",
+        )),
+    }
+}
+
+/// The certificates that a store trusts.
+pub(super) fn trusted(
+    bytes: &[u8],
+    password: Option<&str>,
+) -> Result<Vec<CertificateDer<'static>>, Wrong> {
+    let found = match kind(bytes)? {
+        Kind::Pem => pem::certificates(bytes)
+            .map_err(|what| (what.to_owned(), "write certificates in PEM"))?,
+        Kind::Jks => jks::parse(bytes, password)
+            .map_err(jks_words)?
+            .trusted
+            .into_iter()
+            .map(CertificateDer::from)
+            .collect(),
+        Kind::Pkcs12 => {
+            let store = pkcs12(bytes, password)?;
+            let certificates = store.entries().filter_map(|(_, entry)| match entry {
+                KeyStoreEntry::Certificate(certificate) => {
+                    Some(CertificateDer::from(certificate.as_der().to_vec()))
+                }
+                _ => None,
+            });
+            certificates.collect()
+        }
+    };
+    if found.is_empty() {
+        return Err((
+            "holds no trusted certificate".to_owned(),
+            "add the CA as Java wants it: keytool -importcert -alias ca -file ca.pem",
+        ));
+    }
+    Ok(found)
+}
+
+/// The key of a store; the first by name, if there are several.
+pub(super) fn identity(bytes: &[u8], passwords: Passwords<'_>) -> Result<Identity, Wrong> {
+    const NONE: (&str, &str) = ("holds no private key with its certificate", "add one");
+    let none = || (NONE.0.to_owned(), NONE.1);
+    match kind(bytes)? {
+        Kind::Pem => pem_identity(bytes, bytes, passwords.key.or(passwords.store)),
+        Kind::Jks => {
+            let store = jks::parse(bytes, passwords.store).map_err(jks_words)?;
+            let sealed = store.keys.first().ok_or_else(none)?;
+            let password = passwords.key.or(passwords.store).unwrap_or_default();
+            let key = sealed.open(password).map_err(|error| match error {
+                jks::JksError::Password => (
+                    "holds a key that its password does not open".to_owned(),
+                    "correct ssl.key.password",
+                ),
+                other => jks_words(other),
+            })?;
+            let chain = sealed.chain.iter().cloned().map(CertificateDer::from);
+            Ok((chain.collect(), key_der(key)?))
+        }
+        Kind::Pkcs12 => {
+            let store = pkcs12(bytes, passwords.store)?;
+            let (_, chain) = store.private_key_chain().ok_or_else(none)?;
+            let certificates = chain.certs().iter();
+            let certificates = certificates.map(|one| CertificateDer::from(one.as_der().to_vec()));
+            Ok((
+                certificates.collect(),
+                key_der(chain.key().as_der().to_vec())?,
+            ))
+        }
+    }
+}
+
+/// A key and a chain that stand in the settings themselves, or in one PEM file.
+pub(super) fn pem_identity(
+    key: &[u8],
+    chain: &[u8],
+    password: Option<&str>,
+) -> Result<Identity, Wrong> {
+    const CURE: &str = "write the key (PKCS#8) and its certificates in PEM, and its password as \
+                        ssl.key.password";
+    let told = |what: &str| (what.to_owned(), CURE);
+    let certificates = pem::certificates(chain).map_err(told)?;
+    Ok((certificates, pem::key(key, password).map_err(told)?))
+}
+
+fn key_der(bytes: Vec<u8>) -> Result<PrivateKeyDer<'static>, Wrong> {
+    PrivateKeyDer::try_from(bytes).map_err(|_| {
+        (
+            "holds a key of unknown kind".to_owned(),
+            "use an RSA, EC or Ed25519 key",
+        )
+    })
+}
+
+fn pkcs12(bytes: &[u8], password: Option<&str>) -> Result<KeyStore, Wrong> {
+    let password = password.unwrap_or_default();
+    KeyStore::from_pkcs12(bytes, password, Pkcs12ImportPolicy::Strict).map_err(|error| {
+        use p12_keystore::error::Error;
+        match error {
+            Error::MacError(_) | Error::UnpadError => (
+                "is a PKCS12 store that its password does not open".to_owned(),
+                "correct the password",
+            ),
+            _ => (
+                "is no whole PKCS12 store, or one of unknown kind".to_owned(),
+                "make it anew, with keytool or openssl pkcs12",
+            ),
+        }
+    })
+}
+
+fn jks_words(error: jks::JksError) -> Wrong {
+    match error {
+        jks::JksError::Password => (
+            "is a JKS store that its password does not open".to_owned(),
+            "correct the password",
+        ),
+        jks::JksError::Damaged => (
+            "is a damaged JKS store".to_owned(),
+            "make it anew with keytool",
+        ),
+    }
+}
