@@ -46,6 +46,10 @@ pub(super) fn head(run: &RunColumn) -> Head {
         ("Run", run.run_id.clone()),
         ("Folder", run.folder.clone()),
         ("Size", size),
+        (
+            "Seed",
+            run.seed.map(|seed| seed.to_string()).unwrap_or_default(),
+        ),
         ("Machine", machine.unwrap_or_default()),
         ("kgauge", run.kgauge.version.clone()),
         ("Ended", ended),

@@ -106,7 +106,10 @@ fn label(summary: &Summary) -> String {
         (Some(TargetKind::Embedded), _) => "embedded".to_owned(),
         (Some(TargetKind::Kafka), Some(version)) => format!("Kafka {version}"),
         (Some(TargetKind::Kafka), None) => "Kafka".to_owned(),
-        (Some(TargetKind::Existing), Some(version)) => format!("cluster {version}"),
+        // Of a cluster that does not tell its release its APIs tell the oldest that it can be.
+        (Some(TargetKind::Existing), Some(version)) => {
+            format!("cluster {}", version.replace("at least ", "≥"))
+        }
         (Some(TargetKind::Existing), None) => "cluster".to_owned(),
         (None, _) => "unknown".to_owned(),
     };

@@ -2,13 +2,22 @@
 
 use super::grounds::{DifferenceKind, RunDifference};
 use super::holm::adjusted;
-use super::row::{Against, AgainstWord, Cell, ComparisonRow, FigureKind, Mark};
+use super::row::{Against, AgainstWord, Cell, ComparisonRow, FigureKind, FigureUnit, Mark};
 use super::welch::{self, ALPHA};
 use crate::summary::words;
 
 /// Less of a difference than 0.1 % is none: so wide are a histogram's buckets, and of other figures
 /// nobody would act on it.
 pub(super) const RESOLUTION: f64 = 0.001;
+
+/// Comparisons of figures with one unit are adjusted together: those that a reader looks through
+/// for one question. Megabytes are not judged.
+const FAMILIES: [FigureUnit; 4] = [
+    FigureUnit::RecordsPerSecond,
+    FigureUnit::Nanoseconds,
+    FigureUnit::NanosecondsPerRecord,
+    FigureUnit::BytesPerRecord,
+];
 
 /// What is judged by.
 pub(super) struct Judge<'a> {
@@ -22,24 +31,11 @@ impl Judge<'_> {
         for row in rows.iter_mut() {
             self.row(row);
         }
-        let cells = || rows.iter().flat_map(|row| &row.cells);
-        let chances = cells()
-            .filter_map(|cell| cell.against.as_ref()?.p)
-            .collect::<Vec<_>>();
-        let mut in_all = adjusted(&chances).into_iter();
-        for row in rows.iter_mut() {
-            let kind = row.figure;
-            for against in row
-                .cells
-                .iter_mut()
-                .filter_map(|cell| cell.against.as_mut())
-            {
-                if against.p.is_some() {
-                    decide(kind, against, in_all.next().unwrap_or(1.0), chances.len());
-                }
-            }
+        let mut comparisons = 0;
+        for unit in FAMILIES {
+            comparisons += adjust(rows, unit);
         }
-        u32::try_from(chances.len()).unwrap_or(u32::MAX)
+        u32::try_from(comparisons).unwrap_or(u32::MAX)
     }
 
     fn row(&self, row: &mut ComparisonRow) {
@@ -58,6 +54,26 @@ impl Judge<'_> {
             cell.against = Some(against(kind, cell, &base, &bars));
         }
     }
+}
+
+/// Decides all comparisons of one unit; returns how many there are.
+fn adjust(rows: &mut [ComparisonRow], unit: FigureUnit) -> usize {
+    let of_unit = || rows.iter().filter(|row| row.unit == unit);
+    let chances = of_unit()
+        .flat_map(|row| &row.cells)
+        .filter_map(|cell| cell.against.as_ref()?.p)
+        .collect::<Vec<_>>();
+    let mut in_all = adjusted(&chances).into_iter();
+    for row in rows.iter_mut().filter(|row| row.unit == unit) {
+        let kind = row.figure;
+        let cells = row.cells.iter_mut();
+        for against in cells.filter_map(|cell| cell.against.as_mut()) {
+            if against.p.is_some() {
+                decide(kind, against, in_all.next().unwrap_or(1.0), chances.len());
+            }
+        }
+    }
+    chances.len()
 }
 
 /// All that can be said of one pair by itself; where statistics decide, `p` is there and the word

@@ -2,7 +2,7 @@
 //! baseline. A pure function of the run folders.
 //!
 //! A difference is claimed only where the interval of the ratio excludes 1 and still would among
-//! all comparisons of the table: `welch` makes the ratio, `holm` adjusts. What does not measure
+//! all comparisons of figures with that unit: `welch` makes the ratio, `holm` adjusts. What does not measure
 //! the same (the embedded cluster and Apache Kafka, other scenarios, sizes or machines, a generator
 //! that was the limit, a closed loop's latency) is never called faster or slower.
 
@@ -67,7 +67,7 @@ pub struct Comparison {
 pub struct Method {
     /// How sure an interval is: 0.95.
     pub confidence: f64,
-    /// Comparisons that statistics decided, all adjusted together.
+    /// Comparisons that statistics decided; those of one unit are adjusted together.
     pub comparisons: u32,
     /// In sentences.
     pub words: String,
@@ -164,8 +164,8 @@ fn method_words(comparisons: u32) -> String {
         0 => "No comparison could be decided by statistics.".to_owned(),
         1 => "One comparison was decided so.".to_owned(),
         many => format!(
-            "{many} comparisons were decided so and adjusted together by Holm's method: the chance \
-             of even one false difference among them is at most 5 %."
+            "{many} comparisons were decided so; those of one unit are adjusted together by Holm's \
+             method, so that the chance of even one false difference among them is at most 5 %."
         ),
     };
     format!(

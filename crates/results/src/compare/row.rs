@@ -190,7 +190,7 @@ pub struct Against {
     pub interval: Option<Interval>,
     /// The chance of a difference at least so large where there is none, of this comparison alone.
     pub p: Option<f64>,
-    /// The same adjusted for all comparisons of the table; below 0.05 is a difference.
+    /// The same adjusted for all comparisons of figures with this unit; below 0.05 is a difference.
     pub p_adjusted: Option<f64>,
     /// In a word.
     pub word: AgainstWord,
