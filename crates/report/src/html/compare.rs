@@ -343,8 +343,14 @@ fn write_row(page: &mut Markup, view: &CompareView, row: &RowView, with_publishe
 }
 
 fn write_cell(page: &mut Markup, cell: &CellView) {
-    page.leaf("span", &[("class", "number")], &cell.figure);
-    page.leaf("span", &[("class", "signs")], &compare::signs(&cell.marks));
+    // The marks inside, so that no line breaks between them and their figure.
+    page.element("span", &[("class", "number")], |page| {
+        page.text(&cell.figure);
+        let signs = compare::signs(&cell.marks);
+        if !signs.is_empty() {
+            page.leaf("span", &[("class", "signs")], &signs);
+        }
+    });
     if !cell.spread.is_empty() {
         page.leaf("span", &[("class", "small spread block")], &cell.spread);
     }

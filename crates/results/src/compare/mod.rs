@@ -165,7 +165,7 @@ fn method_words(comparisons: u32) -> String {
         1 => "One comparison was decided so.".to_owned(),
         many => format!(
             "{many} comparisons were decided so; those of one unit are adjusted together by Holm's \
-             method, so that the chance of even one false difference among them is at most 5 %."
+             method, so that the chance of even one false difference among them is at most 1 in 20."
         ),
     };
     format!(
