@@ -1,7 +1,7 @@
 //! Produces to a running cluster and prints what a record cost the generator.
 //!
-//! `cargo run --release -p kgauge-load --example produce -- HOST:PORT RECORDS VALUE_BYTES BATCH_BYTES
-//! ACKS [RATE]`. `cargo xtask bench` calls it beside Kafka's own tool.
+//! `cargo run --release -p kgauge-load --example produce -- HOST:PORT|client.properties RECORDS
+//! VALUE_BYTES BATCH_BYTES ACKS [RATE]`. `cargo xtask bench` calls it beside Kafka's own tool.
 
 #![allow(clippy::print_stdout, reason = "an example talks to its user")]
 
@@ -38,7 +38,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         acks,
         shape,
     );
-    let client = ClientConfig::from_servers(servers)?;
+    // A path leads to a client.properties, anything else is an address.
+    let client = match std::path::Path::new(servers) {
+        file if file.is_file() => ClientConfig::from_properties_file(file)?,
+        _ => ClientConfig::from_servers(servers)?,
+    };
     let mut cluster = Cluster::bootstrap(client.clone())?;
     let topic = format!("kgauge-example-{}", std::process::id());
     cluster.create_topic(&NewTopic {

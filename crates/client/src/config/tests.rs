@@ -64,13 +64,12 @@ fn all_mistakes_are_shown_at_once_each_with_line_and_cure() {
     let shown = mistakes(
         "bootstrap.server=a:9092\n\
          request.timeout.ms=30s\n\
-         security.protocol=SASL_SSL\n\
+         security.protocol=TLS\n\
          acks=all\n\
          group.id=g\n\
          bootstrap.controllers=a:9093\n\
          client.dns.lookup=resolve_canonical_bootstrap_servers_only\n",
     );
-    let version = env!("CARGO_PKG_VERSION");
     assert_eq!(
         shown,
         [
@@ -79,11 +78,9 @@ fn all_mistakes_are_shown_at_once_each_with_line_and_cure() {
             "client.properties:2: request.timeout.ms is \"30s\"; write a whole number from 1 to \
              2147483647 (milliseconds, no unit)"
                 .to_owned(),
-            format!(
-                "client.properties:3: security.protocol=SASL_SSL is not supported yet: kgauge \
-                 {version} speaks PLAINTEXT only; give a PLAINTEXT listener of the cluster, or a \
-                 release of kgauge whose notes name TLS and SASL"
-            ),
+            "client.properties:3: security.protocol is \"TLS\"; write PLAINTEXT, SSL, \
+             SASL_PLAINTEXT or SASL_SSL"
+                .to_owned(),
             "client.properties:4: acks is a producer setting, not one of the connection; write it \
              in a producer flow of the scenario"
                 .to_owned(),

@@ -109,7 +109,7 @@ fn sha1(parts: &[&[u8]]) -> Vec<u8> {
 }
 
 /// Content and rest of one DER element of this tag.
-fn der(bytes: &[u8], tag: u8) -> Result<(&[u8], &[u8]), JksError> {
+pub(super) fn der(bytes: &[u8], tag: u8) -> Result<(&[u8], &[u8]), JksError> {
     let mut reader = Reader { rest: bytes };
     if reader.take(1)? != [tag] {
         return Err(JksError::Damaged);

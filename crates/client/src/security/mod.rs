@@ -1,6 +1,7 @@
 //! TLS and SASL, in the words of Kafka's own `client.properties`.
 
 pub(crate) mod channel;
+mod ec_key;
 mod jaas;
 mod jks;
 mod pem;

@@ -5,7 +5,7 @@ use std::path::Path;
 use p12_keystore::{KeyStore, KeyStoreEntry, Pkcs12ImportPolicy};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use super::{jks, pem};
+use super::{ec_key, jks, pem};
 
 /// Nobody's key store is larger; a wrong path may lead to anything.
 const STORE_BYTES_MAX: u64 = 16 << 20;
@@ -94,6 +94,12 @@ pub(super) fn trusted(
 
 /// The key of a store; the first by name, if there are several.
 pub(super) fn identity(bytes: &[u8], passwords: Passwords<'_>) -> Result<Identity, Wrong> {
+    let (chain, key) = stored_identity(bytes, passwords)?;
+    let key = ec_key::completed(key, chain.first());
+    Ok((chain, key))
+}
+
+fn stored_identity(bytes: &[u8], passwords: Passwords<'_>) -> Result<Identity, Wrong> {
     const NONE: (&str, &str) = ("holds no private key with its certificate", "add one");
     let none = || (NONE.0.to_owned(), NONE.1);
     match kind(bytes)? {
@@ -135,7 +141,9 @@ pub(super) fn pem_identity(
                         ssl.key.password";
     let told = |what: &str| (what.to_owned(), CURE);
     let certificates = pem::certificates(chain).map_err(told)?;
-    Ok((certificates, pem::key(key, password).map_err(told)?))
+    let key = pem::key(key, password).map_err(told)?;
+    let key = ec_key::completed(key, certificates.first());
+    Ok((certificates, key))
 }
 
 fn key_der(bytes: Vec<u8>) -> Result<PrivateKeyDer<'static>, Wrong> {
@@ -174,5 +182,93 @@ fn jks_words(error: jks::JksError) -> Wrong {
             "is a damaged JKS store".to_owned(),
             "make it anew with keytool",
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CA: &[u8] = include_bytes!("../../tests/stores/ca.pem");
+    const TRUST_P12: &[u8] = include_bytes!("../../tests/stores/trust.p12");
+    const TRUST_JKS: &[u8] = include_bytes!("../../tests/stores/trust.jks");
+    const CLIENT_P12: &[u8] = include_bytes!("../../tests/stores/client.p12");
+    const CLIENT_JKS: &[u8] = include_bytes!("../../tests/stores/client.jks");
+    const CLIENT: &[u8] = include_bytes!("../../tests/stores/client.pem");
+    const KEY: &[u8] = include_bytes!("../../tests/stores/client-key.pem");
+    const KEY_PLAIN: &[u8] = include_bytes!("../../tests/stores/client-plain.pem");
+
+    fn passwords(store: &'static str, key: &'static str) -> Passwords<'static> {
+        let given = |text: &'static str| (!text.is_empty()).then_some(text);
+        Passwords {
+            store: given(store),
+            key: given(key),
+        }
+    }
+
+    #[test]
+    fn all_kinds_of_trust_stores_hold_the_same_certificate() {
+        let expected = trusted(CA, None).unwrap();
+        assert_eq!(expected.len(), 1);
+        assert_eq!(trusted(TRUST_P12, Some("store-pass")).unwrap(), expected);
+        assert_eq!(trusted(TRUST_JKS, Some("store-pass")).unwrap(), expected);
+        // Without a password Java reads a JKS store unchecked.
+        assert_eq!(trusted(TRUST_JKS, None).unwrap(), expected);
+    }
+
+    #[test]
+    fn all_kinds_of_key_stores_hold_the_same_usable_key() {
+        let (chain, key) = pem_identity(KEY_PLAIN, CLIENT, None).unwrap();
+        for (name, found) in [
+            ("pem", pem_identity(KEY, CLIENT, Some("key-pass")).unwrap()),
+            (
+                "p12",
+                identity(CLIENT_P12, passwords("store-pass", "")).unwrap(),
+            ),
+            (
+                "jks",
+                identity(CLIENT_JKS, passwords("store-pass", "key-pass")).unwrap(),
+            ),
+        ] {
+            assert_eq!(found.0[0], chain[0], "{name}");
+            assert_eq!(found.1, key, "{name}");
+            rustls::crypto::ring::sign::any_supported_type(&found.1).expect(name);
+        }
+    }
+
+    #[test]
+    fn wrong_passwords_are_called_so() {
+        for error in [
+            trusted(TRUST_P12, Some("hunter2")).unwrap_err(),
+            trusted(TRUST_JKS, Some("hunter2")).unwrap_err(),
+            identity(CLIENT_P12, passwords("hunter2", "")).unwrap_err(),
+            identity(CLIENT_JKS, passwords("store-pass", "hunter2")).unwrap_err(),
+            pem_identity(KEY, CLIENT, Some("hunter2")).unwrap_err(),
+        ] {
+            assert!(error.0.contains("password does not open"), "{}", error.0);
+            assert!(!error.0.contains("hunter2"));
+        }
+    }
+
+    #[test]
+    fn cut_stores_are_errors() {
+        for whole in [TRUST_P12, TRUST_JKS, CLIENT_JKS] {
+            for end in 0..whole.len() {
+                assert!(
+                    trusted(&whole[..end], Some("store-pass")).is_err(),
+                    "at {end}"
+                );
+                assert!(identity(&whole[..end], passwords("store-pass", "key-pass")).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn flipped_bits_of_a_jks_store_are_seen() {
+        for at in 0..TRUST_JKS.len() {
+            let mut bytes = TRUST_JKS.to_vec();
+            bytes[at] ^= 0x81;
+            assert!(trusted(&bytes, Some("store-pass")).is_err(), "at {at}");
+        }
     }
 }
