@@ -127,7 +127,7 @@ fn a_port_that_answers_only_its_own_protocol_is_found_out() {
         ),
         "{error}"
     );
-    assert!(error.cure().starts_with("TLS is not supported yet"));
+    assert!(error.cure().starts_with("set security.protocol to SSL"));
 
     // Like many web servers: waits for the end of the line.
     let http = server(|mut stream| {

@@ -10,6 +10,7 @@ use kgauge_wire::error_code::ErrorCode;
 
 use super::foreign::Foreign;
 use crate::config::Address;
+use crate::security::tls;
 
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
@@ -159,6 +160,31 @@ impl ConnectError {
             | ConnectError::Sasl { address, .. }
             | ConnectError::Io { address, .. }
             | ConnectError::Interrupted { address } => address,
+        }
+    }
+
+    /// The same after a TLS handshake: with TLS 1.3 a broker refuses a client's certificate only
+    /// then.
+    pub(super) fn over_tls(self) -> ConnectError {
+        let (address, (words, cure)) = match self {
+            ConnectError::Io { address, error } => match tls::failure(&error) {
+                Some(failure) => (address, tls::words(failure)),
+                None => return ConnectError::Io { address, error },
+            },
+            ConnectError::Closed { address } => (
+                address,
+                (
+                    "the broker closed the connection right after the TLS handshake".to_owned(),
+                    "look at the broker's log; if it wants a client certificate, give one by \
+                     ssl.keystore.location",
+                ),
+            ),
+            other => return other,
+        };
+        ConnectError::Tls {
+            address,
+            words,
+            cure,
         }
     }
 

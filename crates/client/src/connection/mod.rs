@@ -113,6 +113,8 @@ impl Connection {
                 }
                 Ok(connection)
             }
+            // A riddle's solution would be that it is TLS, which is known.
+            Err(error) if connection.channel.tls.is_some() => Err(error.over_tls()),
             Err(error) => {
                 // The riddle's server may serve one connection at a time.
                 drop(connection);

@@ -284,7 +284,8 @@ fn certificate_words(error: &CertificateError) -> (String, &'static str) {
                 if presented.is_empty() {
                     "it names none".to_owned()
                 } else {
-                    presented.join(", ").escape_debug().to_string()
+                    let names: Vec<&str> = presented.iter().map(|name| bare_name(name)).collect();
+                    names.join(", ").escape_debug().to_string()
                 }
             ),
             "reach the broker under a name in its certificate (advertised.listeners), or switch \
@@ -299,6 +300,14 @@ fn certificate_words(error: &CertificateError) -> (String, &'static str) {
             "correct the broker's certificate",
         ),
     }
+}
+
+/// `localhost` of `DnsName("localhost")`, which is how webpki tells a certificate's names.
+fn bare_name(told: &str) -> &str {
+    let inner = told
+        .split_once('(')
+        .and_then(|(_, rest)| rest.strip_suffix(')'));
+    inner.map_or(told, |inner| inner.trim_matches('"'))
 }
 
 fn alert_words(alert: AlertDescription) -> (String, &'static str) {

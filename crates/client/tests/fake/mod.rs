@@ -56,7 +56,7 @@ pub(crate) fn config(servers: &[&Address]) -> ClientConfig {
 }
 
 /// One request's payload, header included; `None` when the client has closed.
-pub(crate) fn read_request(stream: &mut TcpStream) -> Option<Vec<u8>> {
+pub(crate) fn read_request(stream: &mut impl Read) -> Option<Vec<u8>> {
     let mut size = [0; 4];
     stream.read_exact(&mut size).ok()?;
     let mut payload = vec![0; usize::try_from(i32::from_be_bytes(size)).unwrap()];
@@ -74,7 +74,7 @@ pub(crate) struct Asked {
 
 impl Asked {
     /// Reads the next request of a connection.
-    pub(crate) fn next(stream: &mut TcpStream) -> Option<Asked> {
+    pub(crate) fn next(stream: &mut impl Read) -> Option<Asked> {
         let payload = read_request(stream)?;
         let header = RequestHeader::decode_implied(&mut Reader::new(&payload)).unwrap();
         let api = ApiKey::from_i16(header.api_key).unwrap();
