@@ -1,6 +1,8 @@
 //! TLS and SASL against servers of the test's own: who is let in, who is refused, in which words;
 //! and that no secret is ever repeated.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 mod fake;
 
 use std::fmt::Write as _;

@@ -103,19 +103,17 @@ pub enum ConnectError {
         /// As the user or the cluster gave it.
         address: Address,
         /// What went wrong.
-        words: String,
+        words: Box<str>,
         /// What the user can do about it.
         cure: &'static str,
     },
     /// The broker did not let this client in.
-    #[error("{address}: SASL {mechanism}: {words}")]
+    #[error("{address}: SASL {words}")]
     Sasl {
         /// As the user or the cluster gave it.
         address: Address,
-        /// `sasl.mechanism`.
-        mechanism: &'static str,
-        /// What went wrong, with the broker's words where it has some.
-        words: String,
+        /// The mechanism, and what went wrong, with the broker's words where it has some.
+        words: Box<str>,
         /// What the user can do about it.
         cure: &'static str,
     },
@@ -183,7 +181,7 @@ impl ConnectError {
         };
         ConnectError::Tls {
             address,
-            words,
+            words: words.into(),
             cure,
         }
     }

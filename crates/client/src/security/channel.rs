@@ -34,7 +34,7 @@ impl Channel {
             let (words, cure) = super::tls::words(error);
             ConnectError::Tls {
                 address: address.clone(),
-                words,
+                words: words.into(),
                 cure,
             }
         };
@@ -94,7 +94,7 @@ impl Channel {
 fn closed(address: &Address) -> ConnectError {
     ConnectError::Tls {
         address: address.clone(),
-        words: "the connection was closed in the midst of the TLS handshake".to_owned(),
+        words: "the connection was closed in the midst of the TLS handshake".into(),
         cure: "this is probably no TLS listener: give one, or set security.protocol to PLAINTEXT \
                or SASL_PLAINTEXT; otherwise look at the broker's log",
     }

@@ -79,8 +79,7 @@ pub(crate) fn authenticate(
     done.map(|()| session_end)
         .map_err(|trouble| ConnectError::Sasl {
             address: connection.address().clone(),
-            mechanism: settings.mechanism(),
-            words: trouble.words,
+            words: format!("{}: {}", settings.mechanism(), trouble.words).into(),
             cure: trouble.cure,
         })
 }
