@@ -1,0 +1,282 @@
+//! What a run would do to a cluster, told before it does it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use kgauge_scenario::{ClosedLoopPace, FlowPlan, Plan, Shape, Trial};
+
+use crate::facts::TargetFacts;
+
+/// What a crashed run leaves is deleted by the brokers this long after its planned end. Long, since
+/// records carry the generator's wall clock, and the brokers' may differ from it.
+const RETENTION_MARGIN_MS: u64 = 24 * 3_600 * 1_000;
+
+/// Brokers named one by one; of more than these only the number is told.
+const BROKERS_SHOWN: usize = 2;
+
+/// What a run would touch and write, as far as the plan tells it.
+///
+/// Displayed as a few lines of text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Footprint {
+    /// Kafka's cluster id; clusters before 0.10.1 have none.
+    pub cluster_id: Option<String>,
+    /// The release, as far as it is known.
+    pub version: Option<String>,
+    /// The brokers' advertised addresses.
+    pub brokers: Vec<String>,
+    /// How many topics are made, over all trials and repeats.
+    pub topics: u64,
+    /// What the names of all these topics begin with.
+    pub name_prefix: String,
+    /// The most partitions that one of them has.
+    pub partitions_max: u32,
+    /// The most replicas that a partition of them has.
+    pub replication_max: u16,
+    /// Records that are written at most, flows counted in `closed_loop_ns` left out.
+    pub records: u64,
+    /// Their keys and values, bytes.
+    pub logical_bytes: u64,
+    /// What they take on the brokers' disks, every replica, without compression; bytes.
+    pub stored_bytes: u64,
+    /// How long flows write at full speed with nothing that bounds what they write; 0 if none does.
+    pub closed_loop_ns: u64,
+    /// The highest planned rate of all flows of a trial together, records a second; `None` if a
+    /// flow goes at full speed. Poisson arrivals count with their mean.
+    pub peak_per_second: Option<f64>,
+}
+
+impl Footprint {
+    /// The footprint of a plan on a cluster.
+    pub fn of(plan: &Plan, facts: &TargetFacts) -> Footprint {
+        let mut footprint = Footprint {
+            cluster_id: facts.cluster_id.clone(),
+            version: facts.version.clone(),
+            brokers: facts.brokers.iter().map(|b| b.address.clone()).collect(),
+            topics: 0,
+            name_prefix: format!("kgauge-{}-", plan.run_id),
+            partitions_max: 0,
+            replication_max: 0,
+            records: 0,
+            logical_bytes: 0,
+            stored_bytes: 0,
+            closed_loop_ns: 0,
+            peak_per_second: Some(0.0),
+        };
+        for trial in &plan.trials {
+            footprint.add(trial);
+        }
+        footprint
+    }
+
+    fn add(&mut self, trial: &Trial) {
+        // With a pace of nothing only what the plan bounds itself is counted.
+        let volume = trial.bytes_written_max(ClosedLoopPace {
+            records_per_second: 0.0,
+            bytes_per_second: 0.0,
+        });
+        let repeats = u64::from(trial.repeats);
+        let add = |sum: &mut u64, each: u64| {
+            *sum = sum.saturating_add(each.saturating_mul(repeats));
+        };
+        add(&mut self.topics, 1);
+        add(&mut self.records, volume.records);
+        add(&mut self.logical_bytes, volume.logical_bytes);
+        add(&mut self.stored_bytes, volume.stored_bytes);
+        if volume.is_assumed {
+            let hold_ns = trial.stages.hold_ns.unwrap_or(0);
+            let span_ns = trial.stages.warm_up_ns.saturating_add(hold_ns);
+            add(&mut self.closed_loop_ns, span_ns);
+        }
+        self.partitions_max = self.partitions_max.max(trial.topic.partitions);
+        self.replication_max = self.replication_max.max(trial.topic.replication);
+        self.peak_per_second = self
+            .peak_per_second
+            .zip(peak_per_second(trial))
+            .map(|(a, b)| a.max(b));
+    }
+}
+
+/// All produce flows together; `None` if one of them goes at full speed.
+fn peak_per_second(trial: &Trial) -> Option<f64> {
+    let mut sum = 0.0;
+    for flow in &trial.flows {
+        if let FlowPlan::Produce(flow) = flow {
+            match flow.shape {
+                Shape::Max => return None,
+                Shape::Constant { per_second } | Shape::Poisson { per_second } => sum += per_second,
+            }
+        }
+    }
+    Some(sum)
+}
+
+/// `retention.ms` for the topic of a trial on a cluster that outlives the run, so that a crashed
+/// run's records do not stay: the trial's planned time and a day.
+///
+/// `None`, which leaves the cluster's own retention, if the scenario sets one, or if the trial has
+/// no planned end: then any figure could delete what is still to be read.
+pub fn retention_ms(trial: &Trial) -> Option<u64> {
+    if has_retention(&trial.topic.config) {
+        return None;
+    }
+    let stages = &trial.stages;
+    let planned_ns = stages
+        .warm_up_ns
+        .saturating_add(stages.hold_ns?)
+        .saturating_add(stages.drain_ns_max);
+    Some(planned_ns.div_ceil(1_000_000) + RETENTION_MARGIN_MS)
+}
+
+fn has_retention(config: &BTreeMap<String, String>) -> bool {
+    ["retention.ms", "retention.bytes", "cleanup.policy"]
+        .iter()
+        .any(|&key| config.contains_key(key))
+}
+
+impl fmt::Display for Footprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = self.cluster_id.as_deref().unwrap_or("without an id");
+        writeln!(f, "cluster  {id}")?;
+        if let Some(version) = &self.version {
+            writeln!(f, "release  {version}")?;
+        }
+        let shown = self.brokers.len().min(BROKERS_SHOWN);
+        let more = match self.brokers.len() - shown {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let names = self.brokers[..shown].join(", ");
+        writeln!(f, "brokers  {}: {names}{more}", self.brokers.len())?;
+        let Footprint {
+            topics,
+            partitions_max,
+            replication_max,
+            ..
+        } = self;
+        writeln!(
+            f,
+            "topics   {topics} to be made, of up to {partitions_max} partitions x \
+             {replication_max} replicas"
+        )?;
+        writeln!(f, "names    {}*", self.name_prefix)?;
+        writeln!(
+            f,
+            "writes   up to {} records, {}; with all replicas {}",
+            self.records,
+            size(self.logical_bytes),
+            size(self.stored_bytes)
+        )?;
+        if self.closed_loop_ns > 0 {
+            let seconds = self.closed_loop_ns.div_ceil(1_000_000_000);
+            writeln!(
+                f,
+                "         and whatever the cluster takes in {seconds} s at full speed"
+            )?;
+        }
+        match self.peak_per_second {
+            Some(rate) => write!(f, "rate     up to {rate:.0} records/s"),
+            None => write!(f, "rate     as much as the cluster takes"),
+        }
+    }
+}
+
+/// Bytes in the largest binary unit that leaves at least 1.
+fn size(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    let mut unit = "B";
+    for next in ["KiB", "MiB", "GiB", "TiB", "PiB"] {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = next;
+    }
+    let digits = usize::from(unit != "B");
+    format!("{value:.digits$} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::BrokerFacts;
+    use kgauge_scenario::{Scenario, Size, TargetKind};
+
+    fn trials(flow: &str, topic: &str) -> Vec<Trial> {
+        let text = format!(
+            "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 6{topic}}}\nflows:\n  \
+             - {{name: w, kind: produce, record: {{size: 100 B}}, {flow}}}\n\
+             stages: {{warm-up: 2 s, hold: 8 s}}\n"
+        );
+        let scenario = Scenario::parse("a.yaml", &text).unwrap();
+        scenario.trials(Size::Default)
+    }
+
+    fn footprint(flow: &str) -> Footprint {
+        let broker = |id: i32| BrokerFacts {
+            id,
+            address: format!("10.0.0.{id}:9092"),
+            rack: None,
+            settings: BTreeMap::new(),
+        };
+        let facts = TargetFacts {
+            kind: TargetKind::Existing,
+            cluster_id: Some("abc".to_owned()),
+            bootstrap_servers: vec!["10.0.0.1:9092".to_owned()],
+            same_machine: Some(false),
+            version: None,
+            brokers: vec![broker(1), broker(2), broker(3)],
+            missing: Vec::new(),
+        };
+        let mut trials = trials(flow, "");
+        trials[0].repeats = 3;
+        let plan = Plan {
+            format: Plan::FORMAT,
+            run_id: "r1".to_owned(),
+            seed: 1,
+            size: Size::Default,
+            study: None,
+            cluster: facts.for_plan(),
+            trials,
+        };
+        Footprint::of(&plan, &facts)
+    }
+
+    #[test]
+    fn a_rate_is_told_with_all_repeats() {
+        let footprint = footprint("shape: {constant: 10k/s}");
+        // Three times the 100,001 records of 10 s.
+        assert_eq!(footprint.records, 300_003);
+        assert_eq!(footprint.closed_loop_ns, 0);
+        assert_eq!(footprint.peak_per_second, Some(10_000.0));
+        let text = footprint.to_string();
+        assert!(text.contains("3: 10.0.0.1:9092, 10.0.0.2:9092 and 1 more"));
+        assert!(text.contains("topics   3 to be made, of up to 6 partitions"));
+        assert!(text.contains("names    kgauge-r1-*"));
+        assert!(text.contains("300003 records, 28.6 MiB"), "{text}");
+        assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+    }
+
+    #[test]
+    fn full_speed_says_for_how_long_and_claims_no_rate() {
+        let text = footprint("shape: max").to_string();
+        assert!(
+            text.contains("whatever the cluster takes in 30 s"),
+            "{text}"
+        );
+        assert!(text.ends_with("as much as the cluster takes"), "{text}");
+    }
+
+    #[test]
+    fn retention_outlasts_the_trial_and_yields_to_the_scenario() {
+        let mut trial = trials("shape: {constant: 1/s}", "").remove(0);
+        trial.stages.drain_ns_max = 5_000_000_000;
+        assert_eq!(retention_ms(&trial), Some(15_000 + 86_400_000));
+        let config = &mut trial.topic.config;
+        config.insert("retention.ms".to_owned(), "1".to_owned());
+        assert_eq!(retention_ms(&trial), None);
+        trial.topic.config.clear();
+        trial.stages.hold_ns = None;
+        assert_eq!(retention_ms(&trial), None);
+    }
+}
