@@ -17,6 +17,7 @@
 //! [`TargetSpec`] is what the user wrote, [`Target`] what came of it, [`TopicGuard`] what a run may
 //! touch on it, [`embedded_main`] the child's side.
 
+mod adopt;
 mod child;
 mod embedded;
 mod embedded_error;
@@ -30,6 +31,7 @@ mod room;
 mod spec;
 mod target;
 
+pub use adopt::{AdoptError, Layout, adopt};
 pub use child::embedded_main;
 pub use embedded::{EmbeddedCommand, EmbeddedSetup, EmbeddedTarget};
 pub use embedded_error::EmbeddedError;

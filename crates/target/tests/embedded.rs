@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use kgauge_client::admin::CreateTopicError;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
 use kgauge_target::{
-    EmbeddedCommand, EmbeddedError, EmbeddedSetup, Target, TargetError, TargetSpec, TopicGuard,
-    TopicWish, embedded_main,
+    AdoptError, EmbeddedCommand, EmbeddedError, EmbeddedSetup, Layout, Target, TargetError,
+    TargetSpec, TopicGuard, TopicWish, adopt, embedded_main,
 };
 
 /// Gets a directory of its own.
@@ -34,12 +34,16 @@ fn main() -> ExitCode {
         // What cargo test and editors pass on: names are filters, options mean nothing here.
         _ => {}
     }
-    let tests: [(&str, Test); 7] = [
+    let tests: [(&str, Test); 8] = [
         (
             "three_nodes_serve_and_leave_nothing_behind",
             three_nodes_serve_and_leave_nothing_behind,
         ),
         ("facts_and_room_are_told", facts_and_room_are_told),
+        (
+            "an_existing_topic_is_used_as_it_is",
+            an_existing_topic_is_used_as_it_is,
+        ),
         (
             "a_killed_child_is_noticed_and_its_data_removed",
             a_killed_child_is_noticed,
@@ -253,6 +257,35 @@ fn the_guard_deletes_what_it_made(dir: &Path) {
     assert_eq!(topics_of(target.config(), &[&theirs, &own]), [true, true]);
     drop(late);
     assert_eq!(topics_of(target.config(), &[&theirs, &own]), [true, false]);
+    assert_eq!(owner.delete_all(&mut cluster).len(), 0);
+    target.stop().unwrap();
+}
+
+fn an_existing_topic_is_used_as_it_is(dir: &Path) {
+    let target = start("embedded", &setup(dir));
+    let mut cluster = target.connect(Interrupt::new()).unwrap();
+    let mut owner = TopicGuard::new(target.config().clone(), "owner").unwrap();
+    let topic = owner.create(&mut cluster, &wish("x")).unwrap();
+    let layout = |partitions, replicas| Layout {
+        partitions,
+        replicas,
+    };
+    adopt(&mut cluster, &topic, layout(3, 1)).unwrap();
+    let error = adopt(&mut cluster, &topic, layout(4, 1)).unwrap_err();
+    let words = error.to_string();
+    assert!(
+        words.contains("has 3 partitions, the trial wants 4"),
+        "{words}"
+    );
+    let error = adopt(&mut cluster, &topic, layout(3, 2)).unwrap_err();
+    let words = error.to_string();
+    assert!(words.contains("has 1 replicas of partition 0, the trial wants 2"));
+    let error = adopt(&mut cluster, "nowhere", layout(3, 1)).unwrap_err();
+    assert!(matches!(error, AdoptError::Missing { .. }), "{error}");
+    assert_eq!(
+        topics_of(target.config(), &[&topic, "nowhere"]),
+        [true, false]
+    );
     assert_eq!(owner.delete_all(&mut cluster).len(), 0);
     target.stop().unwrap();
 }

@@ -1,0 +1,123 @@
+//! Using a topic that was there before: only as it is, and only if it suits the trial.
+
+use kgauge_client::cluster::Topic;
+use kgauge_client::{Cluster, ClusterError};
+
+/// Kafka's error code for a topic that is not there (protocol guide, "Error Codes").
+const UNKNOWN_TOPIC_OR_PARTITION: i16 = 3;
+
+/// Why an existing topic cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum AdoptError {
+    /// The cluster does not tell about it.
+    #[error("topic {topic}: {source}")]
+    Cluster {
+        /// The topic.
+        topic: String,
+        /// Why.
+        #[source]
+        source: Box<ClusterError>,
+    },
+    /// There is none of that name.
+    #[error("topic {topic} is not there, or this user may not see it")]
+    Missing {
+        /// The topic.
+        topic: String,
+    },
+    /// It belongs to Kafka itself.
+    #[error("topic {topic} belongs to Kafka itself; a run never writes to it")]
+    Internal {
+        /// The topic.
+        topic: String,
+    },
+    /// The cluster refuses to tell about it.
+    #[error("topic {topic}: the cluster answers {broker_words}")]
+    Refused {
+        /// The topic.
+        topic: String,
+        /// The broker's error.
+        broker_words: String,
+    },
+    /// Its layout is not the trial's.
+    #[error(
+        "topic {topic} has {found} {what}, the trial wants {wanted}; it is used as it is or not \
+         at all"
+    )]
+    Layout {
+        /// The topic.
+        topic: String,
+        /// What differs: `partitions`, or the replicas of one of them.
+        what: String,
+        /// How many there are.
+        found: usize,
+        /// How many the trial wants.
+        wanted: usize,
+    },
+}
+
+/// Partitions and replicas that a trial wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    /// How many partitions.
+    pub partitions: usize,
+    /// How many replicas each of them has.
+    pub replicas: usize,
+}
+
+/// Asks the cluster for a topic that the user allowed by name, and checks that it suits.
+///
+/// Nothing is changed: such a topic is never registered with a
+/// [`TopicGuard`](crate::TopicGuard), so that no run deletes it. Its records stay in it. On
+/// brokers before 0.11 with `auto.create.topics.enable` the question alone makes a missing topic.
+pub fn adopt(cluster: &mut Cluster, name: &str, layout: Layout) -> Result<(), AdoptError> {
+    let metadata = cluster
+        .refresh(&[name])
+        .map_err(|source| AdoptError::Cluster {
+            topic: name.to_owned(),
+            source: Box::new(source),
+        })?;
+    match metadata.topic(name) {
+        Some(topic) => check(topic, layout),
+        None => Err(AdoptError::Missing {
+            topic: name.to_owned(),
+        }),
+    }
+}
+
+fn check(found: &Topic, layout: Layout) -> Result<(), AdoptError> {
+    let topic = found.name.clone();
+    if found.is_internal {
+        return Err(AdoptError::Internal { topic });
+    }
+    if found.error.as_i16() == UNKNOWN_TOPIC_OR_PARTITION {
+        return Err(AdoptError::Missing { topic });
+    }
+    if !found.error.is_none() {
+        let broker_words = found.error.to_string();
+        return Err(AdoptError::Refused {
+            topic,
+            broker_words,
+        });
+    }
+    if found.partitions.len() != layout.partitions {
+        return Err(AdoptError::Layout {
+            topic,
+            what: "partitions".to_owned(),
+            found: found.partitions.len(),
+            wanted: layout.partitions,
+        });
+    }
+    let other = found
+        .partitions
+        .iter()
+        .find(|partition| partition.replicas.len() != layout.replicas);
+    match other {
+        Some(partition) => Err(AdoptError::Layout {
+            topic,
+            what: format!("replicas of partition {}", partition.index),
+            found: partition.replicas.len(),
+            wanted: layout.replicas,
+        }),
+        None => Ok(()),
+    }
+}
