@@ -141,6 +141,7 @@ fn share_of(plan: &TopicPlan, preload: &Preload) -> Share {
         skip_after_ns: u64::MAX,
     };
     let trial = Trial {
+        broker_config: BTreeMap::new(),
         index: 0,
         scenario: String::new(),
         question: String::new(),

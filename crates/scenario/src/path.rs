@@ -26,6 +26,9 @@ pub(crate) struct PathError {
 /// The first words of paths that do not start with a flow's name.
 pub(crate) const ROOTS: &[&str] = &["topic", "stages", "target", "repeats"];
 
+/// `broker.num.io.threads` is short for `target.config.num.io.threads`.
+const BROKER: &str = "broker.";
+
 /// The steps to what a path names, whether it is written yet or not.
 pub(crate) fn locate(tree: &Node, path: &str) -> Result<Vec<Step>, PathError> {
     for (index, name, table) in flows(tree) {
@@ -36,6 +39,10 @@ pub(crate) fn locate(tree: &Node, path: &str) -> Result<Vec<Step>, PathError> {
             let start = vec![Step::Key("flows".into()), Step::Index(index)];
             return descend(tree, path, start, table, rest);
         }
+    }
+    if let Some(setting) = path.strip_prefix(BROKER) {
+        let full = format!("target.config.{setting}");
+        return descend(tree, path, Vec::new(), &ROOT, &full);
     }
     let root = path.split('.').next().unwrap_or(path);
     if ROOTS.contains(&root) {
@@ -72,7 +79,7 @@ fn descend(
             _ if remaining.is_empty() => return Ok(steps),
             Kind::Map(table) => table,
             Kind::Shape => &SHAPE,
-            Kind::TopicConfig => {
+            Kind::TopicConfig | Kind::BrokerConfig => {
                 steps.push(Step::Key(remaining.to_owned()));
                 return Ok(steps);
             }

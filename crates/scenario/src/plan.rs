@@ -115,6 +115,9 @@ pub struct Trial {
     pub name: String,
     /// The varied paths and their values, as written.
     pub factors: Vec<(String, String)>,
+    /// Broker settings that the cluster must have, as text.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub broker_config: BTreeMap<String, String>,
     /// The topic that the trial creates.
     pub topic: TopicPlan,
     /// The traffic. At least one flow; names are unique.

@@ -107,7 +107,7 @@ impl Scenario {
         let (combinations, _) = self.combinations(size);
         combinations
             .iter()
-            .map(|(_, written)| written.brokers)
+            .map(|(_, written)| written.target.brokers)
             .max()
             .unwrap_or(1)
     }
@@ -120,6 +120,7 @@ impl Scenario {
             scenario: written.name,
             question: written.question,
             name: trial_name(&factors),
+            broker_config: written.target.config,
             topic: written.topic,
             flows: written.flows,
             stages: written.stages,

@@ -407,3 +407,49 @@ fn a_name_with_a_byte_order_mark_and_windows_line_ends_is_read() {
         ("w.yaml", text.as_str())
     );
 }
+
+#[test]
+fn broker_settings_come_from_the_scenario_or_from_set_and_may_be_varied() {
+    let text = "target: {config: {num.io.threads: 4, log.dirs.note: a b}}\n";
+    let mut scenario = scenario("", text);
+    assert_eq!(first(&scenario).broker_config["num.io.threads"], "4");
+    scenario.set("broker.num.network.threads", "2").unwrap();
+    scenario.set("target.config.num.io.threads", "8").unwrap();
+    let config = first(&scenario).broker_config;
+    let expected = [
+        ("log.dirs.note", "a b"),
+        ("num.io.threads", "8"),
+        ("num.network.threads", "2"),
+    ];
+    let found: Vec<_> = config
+        .iter()
+        .map(|(a, b)| (a.as_str(), b.as_str()))
+        .collect();
+    assert_eq!(found, expected);
+
+    let varied = self::scenario("", "vary: {broker.num.io.threads: [1, 8]}\n");
+    let trials = varied.trials(Size::Default);
+    let values: Vec<_> = trials
+        .iter()
+        .map(|trial| trial.broker_config["num.io.threads"].as_str())
+        .collect();
+    assert_eq!(values, ["1", "8"]);
+    assert_eq!(trials[0].name, "broker.num.io.threads=1");
+}
+
+#[test]
+fn broker_settings_hold_no_secrets_and_one_line() {
+    let refused = |path: &str, value: &str| {
+        let mut scenario = scenario("", "");
+        scenario.set(path, value).unwrap_err().to_string()
+    };
+    for key in [
+        "ssl.keystore.password",
+        "listener.name.x.plain.sasl.jaas.config",
+    ] {
+        let words = refused(&format!("broker.{key}"), "canary");
+        assert!(words.contains("is a secret"), "{words}");
+    }
+    assert!(refused("broker.a b", "1").contains("no name of a broker setting"));
+    assert!(refused("broker.num.io.threads", "\"1\\n2\"").contains("has one line"));
+}

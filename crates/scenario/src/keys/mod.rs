@@ -77,6 +77,8 @@ pub(crate) enum Kind {
     PathLists,
     /// Kafka's topic settings.
     TopicConfig,
+    /// Kafka's broker settings, of any release.
+    BrokerConfig,
     /// A list of words.
     Texts,
 }

@@ -29,7 +29,7 @@ pub(crate) static ROOT: Table = Table {
             "target",
             Kind::Map(&TARGET),
             Empty,
-            "What the cluster must have. Which cluster it is, `--target` says.",
+            "What the cluster must have and be set to. Which cluster it is, `--target` says.",
         ),
         key(
             "topic",
@@ -89,20 +89,30 @@ pub(crate) static ROOT: Table = Table {
 
 pub(crate) static TARGET: Table = Table {
     name: "Target",
-    keys: &[key(
-        "brokers",
-        Kind::Count,
-        Default("1"),
-        "The cluster must have at least so many brokers.",
-    )],
+    keys: &[
+        key(
+            "brokers",
+            Kind::Count,
+            Default("1"),
+            "The cluster must have at least so many brokers.",
+        ),
+        key(
+            "config",
+            Kind::BrokerConfig,
+            Empty,
+            "Broker settings, such as `{num.io.threads: 4}`: a cluster that kgauge starts gets \
+             them, one that is there must have them. In paths `broker.KEY` means the same as \
+             `target.config.KEY`.",
+        ),
+    ],
     refused: &[
         Refusal {
             names: &["bootstrap.servers", "address", "host", "hosts"],
             why: "which cluster it is, `--target` says, so that a scenario fits every cluster",
         },
         Refusal {
-            names: &["config", "version", "kafka", "embedded"],
-            why: "not supported yet: `--target` says what the cluster is",
+            names: &["version", "kafka", "embedded"],
+            why: "what the cluster is, `--target` says, so that a scenario fits every release",
         },
     ],
 };

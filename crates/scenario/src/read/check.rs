@@ -25,7 +25,7 @@ pub(super) fn check(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
 
 fn topic(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
     let topic = &written.topic;
-    if u32::from(topic.replication) > written.brokers {
+    if u32::from(topic.replication) > written.target.brokers {
         let what = format!("{} replicas need as many brokers", topic.replication);
         let cure = format!("write `target: {{brokers: {}}}`", topic.replication);
         note(reader, tree, "topic.replication", what, cure);

@@ -4,23 +4,25 @@ mod check;
 mod flow;
 mod goal;
 mod settings;
+mod target;
 mod topic;
 
 use crate::figure::{Goal, Published};
-use crate::keys::{ROOT, STAGES, TARGET};
+use crate::keys::{ROOT, STAGES};
 use crate::plan::{FlowPlan, Stages, TopicPlan};
 use crate::problem::Place;
 use crate::reader::Reader;
 use crate::tree::Node;
 
 pub(crate) use goal::factor_values;
+pub(crate) use target::TargetNeeds;
 
 /// What a scenario says once its overrides have been applied.
 #[derive(Clone, Debug)]
 pub(crate) struct Written {
     pub(crate) name: String,
     pub(crate) question: String,
-    pub(crate) brokers: u32,
+    pub(crate) target: TargetNeeds,
     pub(crate) topic: TopicPlan,
     pub(crate) flows: Vec<FlowPlan>,
     pub(crate) stages: Stages,
@@ -55,8 +57,6 @@ pub(crate) struct Factor {
 
 /// The longest that anything in a scenario may last: a day, in ns.
 pub(crate) const DAY_NS: u64 = 24 * 3_600 * 1_000_000_000;
-/// Most brokers, partitions and flows: beyond any cluster that one machine can load.
-const BROKERS_MAX: u32 = 10_000;
 const REPEATS_MAX: u32 = 1_000;
 
 /// Reads everything but `vary` and `sizes`, which have been applied to the tree already.
@@ -67,7 +67,7 @@ pub(crate) fn written(reader: &mut Reader<'_>, tree: &Node, factors: &[Factor]) 
     reader.field(&fields, "kgauge", Reader::version);
     let name = reader.field(&fields, "name", Reader::name);
     let question = reader.field(&fields, "question", Reader::text);
-    let brokers = reader.field(&fields, "target", brokers);
+    let target = reader.field(&fields, "target", target::target);
     let topic = reader.field(&fields, "topic", topic::topic);
     let flows = reader.field(&fields, "flows", |reader, node| {
         flow::flows(reader, node, factors)
@@ -89,7 +89,7 @@ pub(crate) fn written(reader: &mut Reader<'_>, tree: &Node, factors: &[Factor]) 
     let written = Written {
         name: name?,
         question: question?,
-        brokers: brokers?,
+        target: target?,
         topic: topic?,
         flows: flows?,
         stages: stages?,
@@ -99,13 +99,6 @@ pub(crate) fn written(reader: &mut Reader<'_>, tree: &Node, factors: &[Factor]) 
     };
     check::check(reader, tree, &written);
     Some(written)
-}
-
-fn brokers(reader: &mut Reader<'_>, node: &Node) -> Option<u32> {
-    let fields = reader.map(node, &TARGET)?;
-    reader.field(&fields, "brokers", |reader, node| {
-        reader.count_u32(node, 1..=BROKERS_MAX)
-    })
 }
 
 fn stages(reader: &mut Reader<'_>, node: &Node) -> Option<Stages> {

@@ -104,6 +104,7 @@ fn words(kind: Kind) -> String {
         Kind::Paths => "[paths](#paths), a value each".into(),
         Kind::PathLists => "[paths](#paths), a list of values each".into(),
         Kind::TopicConfig => "Kafka's topic settings".into(),
+        Kind::BrokerConfig => "Kafka's broker settings".into(),
         Kind::Texts => "list of texts".into(),
     }
 }

@@ -119,6 +119,7 @@ fn value(kind: Kind) -> Value {
         Kind::TopicConfig => {
             json!({"type": "object", "propertyNames": {"enum": TOPIC_CONFIG}})
         }
+        Kind::BrokerConfig => json!({"type": "object"}),
         Kind::Texts => list(json!({"type": "string"})),
     }
 }
