@@ -21,6 +21,17 @@ pub struct Problem {
     excerpt: Excerpt,
 }
 
+impl Problem {
+    /// Shows no part of the text.
+    pub(crate) fn hide_line(&mut self) {
+        self.excerpt = Excerpt {
+            text: "(not shown)".to_owned(),
+            mark_column: 0,
+            mark_width: 1,
+        };
+    }
+}
+
 /// All mistakes of one text. Its `Display` shows every one of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems {

@@ -67,6 +67,16 @@ impl<'s> Reader<'s> {
         self.problems.add(problem);
     }
 
+    /// Notes a mistake as [`Reader::problem`] does, and does not show the line: it holds a secret.
+    pub(crate) fn hidden_problem(&mut self, at: Place, what: String, cure: &str) {
+        if self.problems.refuses_more() {
+            return;
+        }
+        let mut problem = self.sources.problem(at, &self.path, what, cure.to_owned());
+        problem.hide_line();
+        self.problems.add(problem);
+    }
+
     /// Reads something one step deeper: `step` is `.name` or `[3]`.
     pub(crate) fn inside<T>(&mut self, step: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         /// Hostile keys must not make long paths.

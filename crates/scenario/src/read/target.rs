@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::keys::TARGET;
 use crate::reader::{Reader, shorten};
-use crate::tree::{Entry, Node, Value};
+use crate::tree::{Node, Value};
 
 /// Beyond any cluster that one machine can load.
 const BROKERS_MAX: u32 = 10_000;
@@ -43,8 +43,15 @@ fn config(reader: &mut Reader<'_>, node: &Node) -> Option<BTreeMap<String, Strin
     for entry in entries {
         let step = format!(".{}", entry.key);
         reader.inside(&step, |reader| {
-            if let Some((what, cure)) = fault(entry) {
-                reader.problem(entry.place, what, cure);
+            let key = &entry.key;
+            if !is_name(key) {
+                let what = format!("`{}` is no name of a broker setting", shorten(key));
+                reader.problem(entry.place, what, "write it as in Kafka's documentation");
+            } else if is_secret(key) {
+                let what = format!("`{key}` is a secret, and scenarios are kept in reports");
+                let cure = "let kgauge make it: `--target kafka:VERSION,security=...`";
+                reader.hidden_problem(entry.place, what, cure);
+                return;
             }
             let Some(value) = reader.text(&entry.node) else {
                 return;
@@ -59,18 +66,12 @@ fn config(reader: &mut Reader<'_>, node: &Node) -> Option<BTreeMap<String, Strin
     Some(config)
 }
 
-/// Why a name cannot be that of a broker setting.
-fn fault(entry: &Entry) -> Option<(String, &'static str)> {
-    let key = &entry.key;
+fn is_name(key: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    if key.is_empty() || !key.chars().all(fits) {
-        let what = format!("`{}` is no name of a broker setting", shorten(key));
-        return Some((what, "write it as in Kafka's documentation"));
-    }
+    !key.is_empty() && key.chars().all(fits)
+}
+
+fn is_secret(key: &str) -> bool {
     let lower = key.to_ascii_lowercase();
-    if SECRETS.iter().any(|word| lower.contains(word)) {
-        let what = format!("`{}` is a secret, and scenarios are kept in reports", shorten(key));
-        return Some((what, "let kgauge make it: `--target kafka:VERSION,security=...`"));
-    }
-    None
+    SECRETS.iter().any(|word| lower.contains(word))
 }
