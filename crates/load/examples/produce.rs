@@ -55,6 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let setup = LoadSetup {
         share: &share,
         topic: &topic,
+        earliest: None,
         client: &client,
         sink: &|| SliceSink::memory().0,
         interrupt: &interrupt,
@@ -99,6 +100,7 @@ fn share(records: u64, value_bytes: u32, batch_bytes: u32, acks: &str, shape: Sh
         skip_after_ns: u64::MAX,
     };
     let trial = Trial {
+        broker_config: Default::default(),
         index: 0,
         scenario: "example".into(),
         question: String::new(),

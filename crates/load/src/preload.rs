@@ -71,6 +71,7 @@ pub fn preload(
     let setup = LoadSetup {
         share: &share,
         topic,
+        earliest: None,
         client,
         sink: &discard,
         interrupt,

@@ -26,6 +26,9 @@ pub struct LoadSetup<'a> {
     pub share: &'a Share,
     /// The topic, which exists.
     pub topic: &'a str,
+    /// Where `from: earliest` begins, an offset for each partition; `None`: at the first record that
+    /// is there. In a topic that was there before, a run reads only what it wrote.
+    pub earliest: Option<&'a [i64]>,
     /// How to reach the cluster.
     pub client: &'a ClientConfig,
     /// Where slices go: a sink for each recorder.
@@ -250,7 +253,10 @@ impl Site<'_> {
         };
         let (links, leaders) = self.connect(&partitions, &wanted)?;
         let starts = match flow.from {
-            StartOffset::Earliest => self.cluster.earliest_offsets(self.setup.topic)?,
+            StartOffset::Earliest => match self.setup.earliest {
+                Some(offsets) => offsets.to_vec(),
+                None => self.cluster.earliest_offsets(self.setup.topic)?,
+            },
             StartOffset::Latest => self.ends.to_vec(),
         };
         let offset = |of: &[i64], partition: u32| of.get(partition as usize).copied().unwrap_or(0);

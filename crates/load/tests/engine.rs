@@ -78,6 +78,7 @@ impl Bench {
         let setup = LoadSetup {
             share: &share,
             topic: &self.topic,
+            earliest: None,
             client: &self.client,
             sink: &sink,
             interrupt,
