@@ -108,6 +108,7 @@ impl Drop for Bench {
 
 fn share(flows: Vec<FlowPlan>, stages: Stages) -> Share {
     let trial = Trial {
+        broker_config: Default::default(),
         index: 0,
         scenario: "test".into(),
         question: String::new(),
