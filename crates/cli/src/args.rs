@@ -15,6 +15,7 @@ pub(crate) struct Arguments {
 const AFTER_HELP: &str = "\
 Examples:
   kgauge run linkedin-2014 --quick                 the first study, on the embedded cluster
+  kgauge run linkedin-2014 --target kafka:4.3.1    the same study on Apache Kafka 4.3.1
   kgauge run linkedin-2014 --target host:9092      the same study on an existing cluster
   kgauge run my-scenario.yaml --repeat 5           a scenario of your own
   kgauge report kgauge-runs/RUN                    the report of a run, made again
@@ -28,10 +29,12 @@ pub(crate) enum Command {
     Run(Run),
     /// Lists the studies that ship, and the question that each answers
     Studies(Studies),
-    /// Starts a cluster to play with; it runs until it is stopped
+    /// Starts and ends clusters to play with: embedded, or Apache Kafka of any release
     Cluster(Cluster),
     /// Makes the report of a run folder again
     Report(Report),
+    /// Sets two or more runs side by side, and says where they differ
+    Compare(Compare),
     /// Serves the embedded cluster to a parent process
     #[command(hide = true)]
     EmbeddedCluster,
@@ -40,8 +43,11 @@ pub(crate) enum Command {
 const RUN_HELP: &str = "\
 Examples:
   kgauge run linkedin-2014 --quick
-  kgauge run linkedin-2014 --target 10.0.0.1:9092,10.0.0.2:9092
+  kgauge run linkedin-2014 --target kafka:4.3.1,brokers=3
+  kgauge run linkedin-2014 --quick --target kafka:0.8.2.2 --target kafka:4.3.1
+  kgauge run linkedin-2014 --target 10.0.0.1:9092,10.0.0.2:9092 --yes
   kgauge run linkedin-2014 --target client.properties --set writers.settings.acks=all
+  kgauge run my-scenario.yaml --target kafka:4.3.1 --set broker.num.network.threads=4
   kgauge run my-scenario.yaml --set stages.hold='60 s' --repeat 5
   kgauge run kgauge-runs/RUN/plan.json             the same run once more
 
@@ -56,10 +62,11 @@ pub(crate) struct Run {
     #[arg(value_name = "STUDY|FILE")]
     pub(crate) what: String,
 
-    /// What is tested: `embedded`, `embedded:NODES`, `HOST:PORT[,HOST:PORT]`, or a file of Kafka
-    /// client properties with `bootstrap.servers`
-    #[arg(long, value_name = "TARGET", default_value = "embedded")]
-    pub(crate) target: String,
+    /// What is tested: `embedded[:NODES]`, `kafka:VERSION[,brokers=N][,KEY=VALUE]`,
+    /// `HOST:PORT[,HOST:PORT]`, or a file of Kafka client properties with `bootstrap.servers`.
+    /// Given more than once, the run is made on each in turn, and they are compared
+    #[arg(long = "target", value_name = "TARGET", default_value = "embedded")]
+    pub(crate) targets: Vec<String>,
 
     /// A first look: about a minute and a half for a study
     #[arg(long, conflicts_with = "full")]
@@ -93,7 +100,19 @@ pub(crate) struct Run {
     #[arg(long)]
     pub(crate) keep: bool,
 
-    /// Prints summary.json instead of the table
+    /// Begins on an existing cluster without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
+
+    /// Uses this topic of an existing cluster, as it is, instead of making one; it is not deleted
+    #[arg(long, value_name = "TOPIC")]
+    pub(crate) allow_existing: Option<String>,
+
+    /// Takes Apache Kafka from an unpacked release instead of Maven, for `kafka:` targets
+    #[arg(long, value_name = "DIR")]
+    pub(crate) kafka_home: Option<PathBuf>,
+
+    /// Prints summary.json (of several targets: comparison.json) instead of the table
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -119,7 +138,36 @@ pub(crate) struct Report {
     pub(crate) json: bool,
 }
 
-/// Starts a cluster to play with; it runs until it is stopped
+const COMPARE_HELP: &str = "\
+Examples:
+  kgauge compare kgauge-runs/A kgauge-runs/B
+  kgauge compare --baseline 2 A B C
+  kgauge compare A B --out before-and-after        comparison.html and comparison.json go there
+
+Exit status 0 whether they differ or not.";
+
+/// Sets two or more runs side by side, and says where they differ
+#[derive(Debug, Args)]
+#[command(after_help = COMPARE_HELP)]
+pub(crate) struct Compare {
+    /// Two or more run folders
+    #[arg(value_name = "DIR", required = true, num_args = 1..)]
+    pub(crate) dirs: Vec<PathBuf>,
+
+    /// Which of the folders the others are compared with, counted from 1
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) baseline: usize,
+
+    /// Where comparison.html and comparison.json go; by default a new folder under `kgauge-runs`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Prints comparison.json instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Starts and ends clusters to play with: embedded, or Apache Kafka of any release
 #[derive(Debug, Args)]
 pub(crate) struct Cluster {
     #[command(subcommand)]
@@ -128,7 +176,7 @@ pub(crate) struct Cluster {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClusterAction {
-    /// Starts an embedded cluster, prints its bootstrap servers and serves until Ctrl-C
+    /// Starts a cluster, prints its bootstrap servers and serves until Ctrl-C
     Up(ClusterUp),
 }
 
@@ -136,21 +184,32 @@ const CLUSTER_HELP: &str = "\
 Examples:
   kgauge cluster up                                one node, data removed at the end
   kgauge cluster up embedded:3 --data ./data       three nodes that keep their data
-  kgauge cluster up --port 9092                    on a port of your choice (node n: port + n)";
+  kgauge cluster up --port 9092                    on a port of your choice (node n: port + n)
+  kgauge cluster up kafka:4.3.1,brokers=3          Apache Kafka, three brokers
+  kgauge cluster up kafka:0.8.2.2 --detach         an old one; `kgauge cluster down` ends it
+  kgauge cluster up kafka:4.3.1,security=mtls      with certificates made for it";
 
-/// Starts an embedded cluster, prints its bootstrap servers and serves until Ctrl-C
+/// Starts a cluster, prints its bootstrap servers and serves until Ctrl-C
 #[derive(Debug, Args)]
 #[command(after_help = CLUSTER_HELP)]
 pub(crate) struct ClusterUp {
-    /// `embedded` or `embedded:NODES`
+    /// `embedded[:NODES]`, or `kafka:VERSION[,brokers=N][,KEY=VALUE]`
     #[arg(value_name = "TARGET", default_value = "embedded")]
     pub(crate) target: String,
 
-    /// Where the data lies and stays; without it in a temporary folder, removed at the end
+    /// Where the data of an embedded cluster lies and stays; without it in a temporary folder, removed at the end
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
 
-    /// The first node's port; by default free ones are taken
+    /// The first node's port of an embedded cluster; by default free ones are taken
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
+
+    /// Leaves an Apache Kafka cluster running and returns
+    #[arg(long)]
+    pub(crate) detach: bool,
+
+    /// Takes Apache Kafka from an unpacked release instead of Maven
+    #[arg(long, value_name = "DIR")]
+    pub(crate) kafka_home: Option<PathBuf>,
 }

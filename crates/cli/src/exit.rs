@@ -20,6 +20,22 @@ pub(crate) enum ExitStatus {
     Interrupted = 130,
 }
 
+impl ExitStatus {
+    /// What several runs end with together: an interrupt first, then what is least the load's own.
+    pub(crate) fn gravest(statuses: &[Self]) -> Self {
+        let order = [
+            Self::Interrupted,
+            Self::BadInput,
+            Self::TargetFailed,
+            Self::Failed,
+        ];
+        order
+            .into_iter()
+            .find(|status| statuses.contains(status))
+            .unwrap_or(Self::Good)
+    }
+}
+
 /// An error together with the status that it ends with.
 #[derive(Debug)]
 pub(crate) struct Stop {

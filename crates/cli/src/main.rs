@@ -2,6 +2,7 @@
 
 mod args;
 mod cluster;
+mod compare;
 mod exit;
 mod interrupt;
 mod open_files;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::Run(run) => run::run(&run),
         Command::Studies(studies) => studies::list(&studies),
         Command::Cluster(cluster) => cluster::cluster(&cluster),
+        Command::Compare(arguments) => compare::folders(&arguments),
         Command::Report(report) => report::report(&report),
         Command::EmbeddedCluster => Ok(cluster::embedded_child()),
     };

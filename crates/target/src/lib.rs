@@ -19,6 +19,7 @@
 
 mod adopt;
 mod child;
+mod configure;
 mod embedded;
 mod embedded_error;
 mod existing;
@@ -33,6 +34,7 @@ mod target;
 
 pub use adopt::{AdoptError, Layout, adopt};
 pub use child::embedded_main;
+pub use configure::ConfigureError;
 pub use embedded::{EmbeddedCommand, EmbeddedSetup, EmbeddedTarget};
 pub use embedded_error::EmbeddedError;
 pub use facts::{BrokerFacts, TargetFacts};

@@ -6,7 +6,11 @@ use kgauge_results::run::{Broker, Build, Environment, Target, TargetKind};
 use kgauge_target::{BrokerFacts, TargetFacts};
 
 /// The content of `environment.json`.
-pub(crate) fn environment(dir: &Path, facts: &TargetFacts) -> Environment {
+pub(crate) fn environment(
+    dir: &Path,
+    _started: &kgauge_target::Target,
+    facts: &TargetFacts,
+) -> Environment {
     Environment {
         machine: kgauge_observe::host_facts(dir).machine,
         kgauge: Build::this(),

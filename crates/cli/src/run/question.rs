@@ -1,12 +1,13 @@
 //! What is to be run: a shipped study, a folder, a scenario file or a saved plan, with what the command
 //! line changes.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail};
 use kgauge_scenario::{
-    ClusterFacts, Plan, PlanRequest, Scenario, Size, Studies, Study, StudyFile, StudyRef,
+    ClusterFacts, Plan, PlanRequest, Scenario, Size, Studies, Study, StudyFile, StudyRef, Trial,
 };
 
 use crate::args::Run;
@@ -68,6 +69,36 @@ impl Question {
         scenarios
             .iter()
             .map(|scenario| (scenario.name(), scenario.text()))
+    }
+
+    /// What all its scenarios want the brokers to be set to.
+    pub(crate) fn broker_config(&self, size: Size) -> anyhow::Result<BTreeMap<String, String>> {
+        let trials: Vec<Trial> = match self {
+            Self::Scenarios { scenarios, .. } => {
+                scenarios.iter().flat_map(|one| one.trials(size)).collect()
+            }
+            Self::Saved { plan, .. } => plan.trials.clone(),
+        };
+        let Some((first, rest)) = trials.split_first() else {
+            return Ok(BTreeMap::new());
+        };
+        match rest
+            .iter()
+            .find(|trial| trial.broker_config != first.broker_config)
+        {
+            None => Ok(first.broker_config.clone()),
+            Some(other) => {
+                let name = |trial: &Trial| format!("{} {}", trial.scenario, trial.name);
+                let words = format!(
+                    "{} and {} want the brokers set differently, and a run has one cluster\n  \
+                     run them one by one (--only, --set broker.KEY=VALUE), or give each setting a \
+                     --target of its own",
+                    name(first).trim(),
+                    name(other).trim()
+                );
+                Err(stop(ExitStatus::BadInput, words))
+            }
+        }
     }
 
     /// The plan for a cluster.

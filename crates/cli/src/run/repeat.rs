@@ -16,7 +16,7 @@ use kgauge_scenario::{Share, Trial};
 
 use super::cpu::CpuTrack;
 use super::session::Session;
-use super::trial::prepare_failed;
+use super::trial::{Ground, prepare_failed};
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::place::unix_ms;
 use crate::progress::short_count;
@@ -35,8 +35,9 @@ pub(crate) fn repeat(
     session: &mut Session,
     trial: &Trial,
     share: &Share,
-    facts: &TopicFacts,
+    ground: &Ground,
 ) -> anyhow::Result<Ended> {
+    let facts = &ground.facts;
     let key = RepeatKey {
         trial: trial.index,
         repeat: share.repeat,
@@ -47,7 +48,7 @@ pub(crate) fn repeat(
         .or_target_failed("")?;
     let folder = session.folder.begin_repeat(key).or_failed()?;
     let started_unix_ms = unix_ms();
-    let measured = measure(session, trial, share, &facts.name, &folder)?;
+    let measured = measure(session, trial, share, ground, &folder)?;
     let outcome = &measured.load;
 
     let ended = if session.stopping.is_wanted() {
@@ -114,12 +115,13 @@ fn measure(
     session: &mut Session,
     trial: &Trial,
     share: &Share,
-    topic: &str,
+    ground: &Ground,
     folder: &RepeatFolder,
 ) -> anyhow::Result<Measured> {
     let setup = LoadSetup {
         share,
-        topic,
+        topic: &ground.facts.name,
+        earliest: ground.earliest.as_deref(),
         client: session.target.config(),
         sink: &|| folder.sink(),
         interrupt: &session.stopping.load,

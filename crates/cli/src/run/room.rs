@@ -4,7 +4,7 @@ use std::path::Path;
 
 use kgauge_client::Cluster;
 use kgauge_scenario::{ClosedLoopPace, Plan};
-use kgauge_target::Target;
+use kgauge_target::{Room, Target};
 
 use crate::exit::{ExitStatus, OrStop, stop};
 
@@ -15,7 +15,7 @@ pub(crate) fn check_room(
     plan: &Plan,
     dir: &Path,
     keep: bool,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<Room>> {
     let each = plan.trials.iter().map(|trial| {
         let bytes = trial
             .bytes_written_max(ClosedLoopPace::ASSUMED)
@@ -49,5 +49,5 @@ pub(crate) fn check_room(
         );
         return Err(stop(ExitStatus::Failed, words));
     }
-    Ok(())
+    Ok(rooms)
 }

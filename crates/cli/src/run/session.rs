@@ -20,6 +20,8 @@ pub(crate) struct Session {
     pub(crate) keep: bool,
     /// The target's processes on this machine.
     pub(crate) target_pids: Vec<u32>,
+    /// The topic that the user allowed to be used as it is.
+    pub(crate) existing_topic: Option<String>,
 }
 
 impl Session {

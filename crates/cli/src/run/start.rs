@@ -1,16 +1,20 @@
 //! Everything before the first trial: the target, the plan, the disk check, the run folder.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use kgauge_client::Cluster;
 use kgauge_results::RunFolder;
 use kgauge_results::run::RunHead;
 use kgauge_scenario::{Plan, Size};
-use kgauge_target::{EmbeddedCommand, EmbeddedSetup, Target, TargetFacts, TargetSpec, TopicGuard};
+use kgauge_target::{EmbeddedCommand, EmbeddedSetup, Target, TargetError, TargetFacts, TopicGuard};
 
+use super::consent;
 use super::environment::environment;
 use super::question::Question;
 use super::room::check_room;
 use super::session::Session;
+use super::targets::NamedTarget;
 use crate::args::Run;
 use crate::exit::{ExitStatus, OrStop, stop, with_cure};
 use crate::interrupt::Stopping;
@@ -20,43 +24,28 @@ use crate::progress::{ProgressLine, seconds};
 /// How long an embedded cluster may take to start, and to stop.
 const EMBEDDED_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// Starts the target and opens the run folder.
-pub(crate) fn start(
-    arguments: &Run,
-    question: &Question,
-    stopping: Stopping,
-) -> anyhow::Result<(Session, Plan)> {
-    let spec = TargetSpec::parse(&arguments.target).or_bad_input()?;
+/// A run that is wanted.
+pub(super) struct Order<'a> {
+    pub(super) arguments: &'a Run,
+    pub(super) question: &'a Question,
+    pub(super) target: &'a NamedTarget,
+    /// The run folder; by default one named after the question.
+    pub(super) dir: Option<PathBuf>,
+    /// Where all randomness comes from; by default a new one is drawn.
+    pub(super) seed: Option<u64>,
+}
+
+/// Starts the target and opens the run folder. After an error neither of them is left.
+pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<(Session, Plan)> {
     let (started_unix_ms, number) = (unix_ms(), fresh_number());
     let run_id = run_id(started_unix_ms, number);
-    let dir = run_dir(arguments.out.as_deref(), question.name(), &run_id);
+    let dir = run_dir(order.dir.as_deref(), order.question.name(), &run_id);
     let head = RunHead::starting(run_id.clone(), command_line(), started_unix_ms);
     let folder = RunFolder::create(&dir, head).or_bad_input()?;
 
     // A folder without a plan helps nobody: what fails before there is one takes it away again.
-    let started = (|| {
-        let target = start_target(arguments, &spec, &dir, number, &stopping)?;
-        let mut cluster = target
-            .connect(stopping.load.clone())
-            .map_err(|error| stop(ExitStatus::TargetFailed, with_cure(&error, error.cure())))?;
-        let facts = target
-            .facts(&mut cluster)
-            .map_err(|error| stop(ExitStatus::TargetFailed, with_cure(&error, error.cure())))?;
-        let plan = question.plan(&run_id, arguments.seed, size(arguments), facts.for_plan())?;
-        check_room(&target, &mut cluster, &plan, &dir, arguments.keep)?;
-        let topics = TopicGuard::new(target.config().clone(), &run_id).or_bad_input()?;
-        folder
-            .write_environment(&environment(&dir, &facts))
-            .or_failed()?;
-        folder.write_plan(&plan).or_failed()?;
-        for (name, text) in question.texts() {
-            folder.write_scenario(name, text).or_failed()?;
-        }
-        let pids = target_pids(&target, &facts);
-        Ok((target, cluster, topics, plan, pids))
-    })();
-    let (target, cluster, topics, plan, target_pids) = match started {
-        Ok(started) => started,
+    let ready = match ready(order, &folder, &run_id, number, &stopping) {
+        Ok(ready) => ready,
         Err(error) => {
             drop(folder);
             let _ = std::fs::remove_dir_all(&dir);
@@ -67,23 +56,83 @@ pub(crate) fn start(
             });
         }
     };
+    let Ready {
+        target,
+        cluster,
+        topics,
+        plan,
+        target_pids,
+    } = ready;
     let planned = planned_time(&plan);
     let progress = ProgressLine::start(planned);
     progress.remark(&announcement(&plan, &dir.display().to_string(), planned));
-    let keep = arguments.keep;
-    Ok((
-        Session {
-            target,
-            cluster,
-            folder,
-            topics,
-            stopping,
-            progress,
-            keep,
-            target_pids,
-        },
+    let session = Session {
+        target,
+        cluster,
+        folder,
+        topics,
+        stopping,
+        progress,
+        keep: order.arguments.keep,
+        target_pids,
+        existing_topic: order.arguments.allow_existing.clone(),
+    };
+    Ok((session, plan))
+}
+
+/// Everything that a session is made of, before it is announced.
+struct Ready {
+    target: Target,
+    cluster: Cluster,
+    topics: TopicGuard,
+    plan: Plan,
+    target_pids: Vec<u32>,
+}
+
+fn ready(
+    order: &Order<'_>,
+    folder: &RunFolder,
+    run_id: &str,
+    number: u64,
+    stopping: &Stopping,
+) -> anyhow::Result<Ready> {
+    let failed = |error: TargetError| {
+        let words = with_cure(&error, error.cure());
+        stop(ExitStatus::TargetFailed, words)
+    };
+    let (arguments, question, dir) = (order.arguments, order.question, folder.dir());
+    let target = start_target(order, dir, number, stopping)?;
+    let mut cluster = target.connect(stopping.load.clone()).map_err(failed)?;
+    let facts = target.facts(&mut cluster).map_err(failed)?;
+    order.target.check_existing(&mut cluster)?;
+    let plan = question.plan(run_id, order.seed, size(arguments), facts.for_plan())?;
+    check_release(&plan, &mut cluster)?;
+    let rooms = check_room(&target, &mut cluster, &plan, dir, arguments.keep)?;
+    if let Target::Existing(_) = &target {
+        let topic = arguments.allow_existing.as_deref();
+        consent::ask(&plan, &facts, &rooms, topic, arguments.yes)?;
+    }
+    let topics = TopicGuard::new(target.config().clone(), run_id).or_bad_input()?;
+    folder
+        .write_environment(&environment(dir, &target, &facts))
+        .or_failed()?;
+    folder.write_plan(&plan).or_failed()?;
+    for (name, text) in question.texts() {
+        folder.write_scenario(name, text).or_failed()?;
+    }
+    let target_pids = target_pids(&target, &facts);
+    Ok(Ready {
+        target,
+        cluster,
+        topics,
         plan,
-    ))
+        target_pids,
+    })
+}
+
+/// What this release cannot do is refused before anything is made on the cluster.
+fn check_release(_plan: &Plan, _cluster: &mut Cluster) -> anyhow::Result<()> {
+    Ok(())
 }
 
 /// The target's processes, as far as they run on this machine and can be seen.
@@ -105,12 +154,12 @@ fn target_pids(target: &Target, facts: &TargetFacts) -> Vec<u32> {
 }
 
 fn start_target(
-    arguments: &Run,
-    spec: &TargetSpec,
-    dir: &std::path::Path,
+    order: &Order<'_>,
+    dir: &Path,
     seed: u64,
     stopping: &Stopping,
 ) -> anyhow::Result<Target> {
+    let arguments = order.arguments;
     let setup = EmbeddedSetup {
         command: EmbeddedCommand::this_program(["embedded-cluster"]).or_failed()?,
         data_dir: dir.join("target-data"),
@@ -120,7 +169,7 @@ fn start_target(
         seed,
         time_limit: EMBEDDED_TIME_MAX,
     };
-    Target::start(spec, &setup, &stopping.load)
+    Target::start(&order.target.spec, &setup, &stopping.load)
         .map_err(|error| stop(ExitStatus::TargetFailed, with_cure(&error, error.cure())))
 }
 
@@ -131,7 +180,7 @@ fn command_line() -> Vec<String> {
         .collect()
 }
 
-fn size(arguments: &Run) -> Size {
+pub(super) fn size(arguments: &Run) -> Size {
     match (arguments.quick, arguments.full) {
         (true, _) => Size::Quick,
         (_, true) => Size::Full,

@@ -4,7 +4,7 @@ use kgauge_client::admin::ConfigResource;
 use kgauge_load::{PreloadError, preload};
 use kgauge_results::run::{EventKind, TopicFacts};
 use kgauge_scenario::{FlowPlan, Plan, Stripe, Trial};
-use kgauge_target::TopicWish;
+use kgauge_target::{Layout, Target, TopicWish, adopt, retention_ms};
 
 use super::repeat::{Ended, repeat};
 use super::session::Session;
@@ -32,7 +32,7 @@ pub(crate) fn run_trial(
     plan: &Plan,
     trial: &Trial,
 ) -> anyhow::Result<Ended> {
-    let mut topic: Option<TopicFacts> = None;
+    let mut topic: Option<Ground> = None;
     for index in 0..trial.repeats {
         if session.stopping.is_wanted() {
             return Ok(Ended::Interrupted);
@@ -45,22 +45,22 @@ pub(crate) fn run_trial(
             ));
         };
         // Repeats that only read can share what they read; those that write begin on empty ground.
-        let facts = match topic.take().filter(|_| only_reads(trial)) {
-            Some(facts) => facts,
+        let ground = match topic.take().filter(|_| only_reads(trial)) {
+            Some(ground) => ground,
             None => match make_topic(session, trial, index)? {
-                Some(facts) => facts,
+                Some(ground) => ground,
                 None => return Ok(Ended::Interrupted),
             },
         };
-        let ended = repeat(session, trial, &share, &facts);
+        let ended = repeat(session, trial, &share, &ground);
         let is_last = index + 1 == trial.repeats || !matches!(ended, Ok(Ended::Complete));
         if (is_last || !only_reads(trial)) && !session.keep && session.death().is_none() {
-            delete_topic(session, &facts.name);
+            delete_topic(session, &ground.facts.name);
         }
         if ended? == Ended::Interrupted {
             return Ok(Ended::Interrupted);
         }
-        topic = Some(facts);
+        topic = Some(ground);
     }
     Ok(Ended::Complete)
 }
@@ -88,65 +88,106 @@ fn only_reads(trial: &Trial) -> bool {
         .all(|flow| matches!(flow, FlowPlan::Consume(_)))
 }
 
+/// The topic of a repeat.
+pub(crate) struct Ground {
+    pub(crate) facts: TopicFacts,
+    /// Where the run's own records begin in a topic that was there before.
+    pub(crate) earliest: Option<Vec<i64>>,
+}
+
 /// Makes and fills the topic; `None` when the user stopped it.
-fn make_topic(
-    session: &mut Session,
-    trial: &Trial,
-    repeat: u32,
-) -> anyhow::Result<Option<TopicFacts>> {
+fn make_topic(session: &mut Session, trial: &Trial, repeat: u32) -> anyhow::Result<Option<Ground>> {
+    let found = match session.existing_topic.clone() {
+        Some(name) => adopted(session, trial, name),
+        None => created(session, trial, repeat).map(|name| (name, None)),
+    };
+    let (name, earliest) = match found {
+        Ok(found) => found,
+        Err(_) if session.stopping.is_wanted() => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !fill(session, trial, &name)? {
+        return Ok(None);
+    }
+    let facts = topic_facts(session, trial, name);
+    Ok(Some(Ground { facts, earliest }))
+}
+
+/// A topic of the run's own.
+fn created(session: &mut Session, trial: &Trial, repeat: u32) -> anyhow::Result<String> {
+    let mut configs: Vec<(String, String)> = trial.topic.config.clone().into_iter().collect();
+    if let (Target::Existing(_), Some(ms)) = (&session.target, retention_ms(trial)) {
+        // If kgauge is killed, the cluster deletes the records by itself.
+        configs.push(("retention.ms".to_owned(), ms.to_string()));
+    }
     let wish = TopicWish {
         label: format!("t{:02}-r{:02}", trial.index, repeat),
         partitions: i32::try_from(trial.topic.partitions).unwrap_or(i32::MAX),
         replication_factor: i16::try_from(trial.topic.replication).unwrap_or(i16::MAX),
-        configs: trial.topic.config.clone().into_iter().collect(),
+        configs,
     };
     let made = session.topics.create(&mut session.cluster, &wish);
-    let name = match made {
-        Ok(name) => name,
-        Err(_) if session.stopping.is_wanted() => return Ok(None),
-        Err(error) => {
-            return Err(stop(
-                ExitStatus::TargetFailed,
-                with_cure(&error, error.cure()),
-            ));
-        }
-    };
+    let name = made.map_err(|error| {
+        let words = with_cure(&error, error.cure());
+        stop(ExitStatus::TargetFailed, session.death().unwrap_or(words))
+    })?;
     session.event(
         None,
         EventKind::TopicCreated {
             topic: name.clone(),
         },
     );
-    if let Some(plan) = &trial.topic.preload {
-        let wanted = short_count(plan.records as f64);
-        let progress = &session.progress;
-        let filled = preload(
-            &name,
-            &trial.topic,
-            plan,
-            session.target.config(),
-            &session.stopping.load,
-            |seen| {
-                let acked = seen.flows.iter().map(|flow| flow.acked).sum::<u64>();
-                progress.say(&format!(
-                    "preload {} of {wanted} records",
-                    short_count(acked as f64)
-                ));
-            },
-        );
-        match filled {
-            Ok(_) => {}
-            Err(PreloadError::Interrupted { .. }) => return Ok(None),
-            Err(_) if session.stopping.is_wanted() => return Ok(None),
-            Err(error) => {
-                return Err(stop(
-                    ExitStatus::TargetFailed,
-                    target_words(session, &error),
-                ));
-            }
-        }
+    Ok(name)
+}
+
+/// The topic that the user allowed, and where it ends now.
+fn adopted(
+    session: &mut Session,
+    trial: &Trial,
+    name: String,
+) -> anyhow::Result<(String, Option<Vec<i64>>)> {
+    let layout = Layout {
+        partitions: trial.topic.partitions as usize,
+        replicas: usize::from(trial.topic.replication),
+    };
+    let cure = "change the scenario (--set topic.partitions=N --set topic.replication=N), or name \
+                another topic";
+    adopt(&mut session.cluster, &name, layout)
+        .map_err(|error| stop(ExitStatus::BadInput, with_cure(&error, cure)))?;
+    let ends = session.cluster.end_offsets(&name).or_target_failed("")?;
+    Ok((name, Some(ends)))
+}
+
+/// Writes what has to be there before the first stage; false when the user stopped it.
+fn fill(session: &mut Session, trial: &Trial, name: &str) -> anyhow::Result<bool> {
+    let Some(plan) = &trial.topic.preload else {
+        return Ok(true);
+    };
+    let wanted = short_count(plan.records as f64);
+    let progress = &session.progress;
+    let filled = preload(
+        name,
+        &trial.topic,
+        plan,
+        session.target.config(),
+        &session.stopping.load,
+        |seen| {
+            let acked = seen.flows.iter().map(|flow| flow.acked).sum::<u64>();
+            progress.say(&format!(
+                "preload {} of {wanted} records",
+                short_count(acked as f64)
+            ));
+        },
+    );
+    match filled {
+        Ok(_) => Ok(true),
+        Err(PreloadError::Interrupted { .. }) => Ok(false),
+        Err(_) if session.stopping.is_wanted() => Ok(false),
+        Err(error) => Err(stop(
+            ExitStatus::TargetFailed,
+            target_words(session, &error),
+        )),
     }
-    Ok(Some(topic_facts(session, trial, name)))
 }
 
 /// When the target is gone, its own last words say more than ours.

@@ -1,0 +1,64 @@
+//! Before a run touches somebody's cluster: what it would do, and whether it may.
+
+use std::io::{BufRead, IsTerminal, Write};
+
+use kgauge_scenario::Plan;
+use kgauge_target::{Footprint, Room, TargetFacts};
+
+use crate::exit::{ExitStatus, stop};
+
+/// Says what the run would do to an existing cluster, and asks, unless the user said yes already.
+#[allow(clippy::print_stderr)]
+pub(super) fn ask(
+    plan: &Plan,
+    facts: &TargetFacts,
+    rooms: &[Room],
+    existing_topic: Option<&str>,
+    yes: bool,
+) -> anyhow::Result<()> {
+    let footprint = Footprint::of(plan, facts).to_string();
+    eprintln!("kgauge: this run would do the following to an existing cluster");
+    for line in footprint.lines() {
+        match existing_topic {
+            Some(topic) if line.starts_with("topics ") => {
+                eprintln!("  topics   none; it writes to {topic}, and what it writes stays there");
+            }
+            Some(_) if line.starts_with("names ") => {}
+            _ => eprintln!("  {line}"),
+        }
+    }
+    eprintln!("  disks    {}", disks(rooms));
+    if yes {
+        return Ok(());
+    }
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        let words = "there is no terminal to ask at whether this may be done\n  \
+                     give --yes if it may";
+        return Err(stop(ExitStatus::BadInput, words));
+    }
+    eprint!("Begin? [y/N] ");
+    let _ = std::io::stderr().flush();
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    let is_yes = matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes");
+    match read {
+        Ok(_) if is_yes => Ok(()),
+        _ => Err(stop(
+            ExitStatus::Interrupted,
+            "not begun; nothing was touched",
+        )),
+    }
+}
+
+/// What is known of the room on the brokers' disks.
+fn disks(rooms: &[Room]) -> String {
+    let known = rooms.iter().filter_map(|room| room.free_bytes);
+    match known.min() {
+        Some(least) => format!(
+            "at least {} MiB free on each of {}",
+            least >> 20,
+            rooms.len()
+        ),
+        None => "this release does not tell how much room is left: look yourself".to_owned(),
+    }
+}

@@ -1,0 +1,109 @@
+//! The same run on several targets, one after another, and their comparison.
+
+use std::path::{Path, PathBuf};
+
+use super::one::measure;
+use super::output;
+use super::question::Question;
+use super::repeat::Ended;
+use super::start::Order;
+use super::targets::NamedTarget;
+use crate::args::Run;
+use crate::compare::{Compared, compare};
+use crate::exit::{ExitStatus, stop};
+use crate::interrupt::Stopping;
+use crate::place::{fresh_number, run_dir, run_id, unix_ms};
+
+/// Runs on each target with the same seed. A target that fails does not end the others.
+#[allow(clippy::print_stderr)]
+pub(super) fn run(
+    arguments: &Run,
+    question: &Question,
+    targets: &[NamedTarget],
+    stopping: &Stopping,
+) -> anyhow::Result<ExitStatus> {
+    let number = fresh_number();
+    let parent = parent_dir(arguments, question, number)?;
+    let seed = arguments.seed.unwrap_or(number);
+    let mut compared: Vec<Compared> = Vec::new();
+    let mut statuses = Vec::new();
+    for (index, target) in targets.iter().enumerate() {
+        if stopping.is_wanted() {
+            break;
+        }
+        let at = format!("{} of {}", index + 1, targets.len());
+        eprintln!("kgauge: target {at}: {}", target.text);
+        let order = Order {
+            arguments,
+            question,
+            target,
+            dir: Some(parent.join(format!("{}-{}", index + 1, target.slug()))),
+            seed: Some(seed),
+        };
+        let (found, status) = on_one(&order, stopping);
+        compared.extend(found);
+        statuses.push(status);
+    }
+    if stopping.is_wanted() {
+        statuses.push(ExitStatus::Interrupted);
+    }
+    finish(arguments, &parent, &compared, &statuses)
+}
+
+/// One target's run, if it began. What went wrong is said here.
+fn on_one(order: &Order<'_>, stopping: &Stopping) -> (Option<Compared>, ExitStatus) {
+    let finished = match measure(order, stopping.clone()) {
+        Ok(finished) => finished,
+        Err(error) => return (None, crate::exit::say(Err(error))),
+    };
+    let (read, summary) = match output::make(&finished.dir) {
+        Ok(made) => made,
+        Err(error) => return (None, crate::exit::say(Err(error))),
+    };
+    let status = match finished.ended {
+        Ok(Ended::Interrupted) => ExitStatus::Interrupted,
+        Ok(Ended::Complete) => output::status(&summary),
+        Err(error) => crate::exit::say(Err(error)),
+    };
+    (Some(Compared { read, summary }), status)
+}
+
+/// The comparison of what there is, and the gravest status.
+#[allow(clippy::print_stderr)]
+fn finish(
+    arguments: &Run,
+    parent: &Path,
+    compared: &[Compared],
+    statuses: &[ExitStatus],
+) -> anyhow::Result<ExitStatus> {
+    let worst = ExitStatus::gravest(statuses);
+    match compared {
+        [] => {
+            // Gone already, unless something else lies in it.
+            let _ = std::fs::remove_dir(parent);
+            Ok(worst)
+        }
+        [one] => {
+            eprintln!("kgauge: only one target was measured, so there is nothing to compare");
+            output::report(&one.read.dir, arguments.json)?;
+            Ok(worst)
+        }
+        _ => {
+            compare(compared, 1, parent, arguments.json)?;
+            Ok(worst)
+        }
+    }
+}
+
+fn parent_dir(arguments: &Run, question: &Question, number: u64) -> anyhow::Result<PathBuf> {
+    let id = run_id(unix_ms(), number);
+    let dir = run_dir(arguments.out.as_deref(), question.name(), &id);
+    let is_used = dir
+        .read_dir()
+        .is_ok_and(|mut entries| entries.next().is_some());
+    if is_used {
+        let words = format!("{} is not empty; name another folder", dir.display());
+        return Err(stop(ExitStatus::BadInput, words));
+    }
+    Ok(dir)
+}

@@ -1,0 +1,50 @@
+//! Broker settings that come from elsewhere than the target's own text.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use kgauge_broker::settings::check_node_config;
+
+use crate::spec::TargetSpec;
+
+/// A broker setting that a target cannot take.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("broker setting {key}: {words}")]
+pub struct ConfigureError {
+    /// The setting.
+    pub key: String,
+    /// What is wrong.
+    pub words: String,
+}
+
+impl TargetSpec {
+    /// Adds broker settings, those of scenarios for instance. What stands in the target's own text
+    /// wins. An existing cluster takes none: whoever uses it has to check that it has them.
+    pub fn configure(&mut self, wanted: &BTreeMap<String, String>) -> Result<(), ConfigureError> {
+        let settings = match self {
+            TargetSpec::Embedded(spec) => {
+                for (key, value) in wanted {
+                    check_node_config(key, value).map_err(|error| ConfigureError {
+                        key: key.clone(),
+                        words: error.0,
+                    })?;
+                }
+                &mut spec.settings
+            }
+            TargetSpec::Existing(_) => return Ok(()),
+        };
+        for (key, value) in wanted {
+            let entry = settings.entry(key.clone());
+            entry.or_insert_with(|| value.clone());
+        }
+        Ok(())
+    }
+
+    /// Takes Apache Kafka from an unpacked release. False if the target is none that kgauge starts
+    /// from one.
+    pub fn set_kafka_home(&mut self, _home: &Path) -> bool {
+        match self {
+            TargetSpec::Embedded(_) | TargetSpec::Existing(_) => false,
+        }
+    }
+}
