@@ -58,6 +58,7 @@ fn study(log: &mut Transcript, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -> Result
         "linkedin-2014",
         "--quick",
         "--json",
+        "--yes",
         "--target",
         &tools.servers,
     ];
@@ -142,7 +143,14 @@ fn kept(log: &mut Transcript, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -> Result<
         "--quick",
         "--keep",
     ];
-    let call = ["run", "linkedin-2014", "--json", "--target", &tools.servers];
+    let call = [
+        "run",
+        "linkedin-2014",
+        "--json",
+        "--yes",
+        "--target",
+        &tools.servers,
+    ];
     let call = [&call[..], &scenario, &["--out", out]].concat();
     let printed = log.run(kgauge.call(&call))?.stdout;
     let summary: Value = serde_json::from_str(&printed).context("--json printed no JSON")?;

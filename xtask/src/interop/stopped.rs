@@ -49,7 +49,7 @@ fn middle(
 ) -> Result<Background> {
     let out = folder.to_str().context("the folder's name is not UTF-8")?;
     let scenario = ["--only", "single-producer", "--repeat", "1", "--out", out];
-    let call = ["run", "linkedin-2014", "--target", &tools.servers];
+    let call = ["run", "linkedin-2014", "--yes", "--target", &tools.servers];
     let run = kgauge.start("stopped", &[&call[..], &scenario].concat())?;
     if let Err(error) = run.reaches(folder, HOLD_SECONDS) {
         log.note(&run.said());

@@ -2,115 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
 
+mod clusters;
+mod comparing;
+mod site;
+
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::io::Read;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-const TINY: &str = "\
-kgauge: 1
-name: tiny
-question: Does it work?
-topic: {partitions: 2}
-flows:
-  - name: writers
-    kind: produce
-    shape: {constant: 2k/s}
-    record: {size: 100 B}
-  - name: readers
-    kind: consume
-    partitions: all
-    from: earliest
-stages: {warm-up: 0 s, hold: 400 ms}
-repeats: 2
-goals: [writers.throughput >= 100/s]
-";
-
-/// A folder for one test, and the program in it.
-struct Site {
-    dir: tempfile::TempDir,
-}
-
-impl Site {
-    fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join("tiny.yaml"), TINY).unwrap();
-        Self { dir }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.path(name), text).unwrap();
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kgauge"));
-        command
-            .args(arguments)
-            .current_dir(self.dir.path())
-            .stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
-    }
-
-    fn start(&self, arguments: &[&str]) -> Child {
-        let mut command = self.command(arguments);
-        command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-fn check_refused(arguments: &[&str], status: i32, words: &[&str]) {
-    let site = Site::new();
-    let output = site.run(arguments);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
-    for word in words {
-        assert!(
-            said.contains(word),
-            "{arguments:?} does not say {word:?}: {said}"
-        );
-    }
-    assert!(
-        output.stdout.is_empty(),
-        "{arguments:?}: only results belong on stdout"
-    );
-    assert!(!site.path("kgauge-runs").join("tiny").exists());
-}
-
-/// Waits until a file has something in it.
-fn wait_for(path: &Path) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while fs::metadata(path).map_or(0, |facts| facts.len()) == 0 {
-        assert!(
-            Instant::now() < deadline,
-            "{} does not come",
-            path.display()
-        );
-        std::thread::yield_now();
-    }
-}
-
-fn json(path: &Path) -> Value {
-    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
-}
+use site::{Site, TINY, check_refused, json, text, wait_for};
 
 #[test]
 fn a_run_ends_with_a_table_a_summary_and_a_report() {
@@ -347,35 +250,6 @@ fn a_killed_run_leaves_nothing_running_and_a_report_can_be_made_of_it() {
             .unwrap()
             .contains("cut short")
     );
-}
-
-#[test]
-fn a_cluster_serves_a_run_and_ends_at_ctrl_c() {
-    let site = Site::new();
-    let mut cluster = site.start(&["cluster", "up", "embedded:2", "--data", "data"]);
-    let mut first = String::new();
-    BufReader::new(cluster.stdout.take().unwrap())
-        .read_line(&mut first)
-        .unwrap();
-    let servers = first
-        .trim()
-        .strip_prefix("bootstrap.servers=")
-        .unwrap()
-        .to_owned();
-    let output = site.run(&[
-        "run",
-        "tiny.yaml",
-        "--out",
-        "out",
-        "--repeat",
-        "1",
-        "--target",
-        &servers,
-    ]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    kill_process(Pid::from_child(&cluster), Signal::INT).unwrap();
-    assert_eq!(cluster.wait().unwrap().code(), Some(0));
-    assert!(site.path("data").exists(), "--data keeps it");
 }
 
 #[test]

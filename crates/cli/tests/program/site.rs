@@ -1,0 +1,109 @@
+//! A folder with a small scenario, and the program in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+pub(crate) const TINY: &str = "\
+kgauge: 1
+name: tiny
+question: Does it work?
+topic: {partitions: 2}
+flows:
+  - name: writers
+    kind: produce
+    shape: {constant: 2k/s}
+    record: {size: 100 B}
+  - name: readers
+    kind: consume
+    partitions: all
+    from: earliest
+stages: {warm-up: 0 s, hold: 400 ms}
+repeats: 2
+goals: [writers.throughput >= 100/s]
+";
+
+/// A folder for one test, and the program in it.
+pub(crate) struct Site {
+    pub(crate) dir: tempfile::TempDir,
+}
+
+impl Site {
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("tiny.yaml"), TINY).unwrap();
+        Self { dir }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kgauge"));
+        command
+            .args(arguments)
+            .current_dir(self.dir.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(arguments);
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+pub(crate) fn check_refused(arguments: &[&str], status: i32, words: &[&str]) {
+    let site = Site::new();
+    let output = site.run(arguments);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
+    for word in words {
+        assert!(
+            said.contains(word),
+            "{arguments:?} does not say {word:?}: {said}"
+        );
+    }
+    assert!(
+        output.stdout.is_empty(),
+        "{arguments:?}: only results belong on stdout"
+    );
+    assert!(!site.path("kgauge-runs").join("tiny").exists());
+}
+
+/// Waits until a file has something in it.
+pub(crate) fn wait_for(path: &Path) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while fs::metadata(path).map_or(0, |facts| facts.len()) == 0 {
+        assert!(
+            Instant::now() < deadline,
+            "{} does not come",
+            path.display()
+        );
+        std::thread::yield_now();
+    }
+}
+
+pub(crate) fn json(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
