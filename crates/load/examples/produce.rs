@@ -148,6 +148,7 @@ fn settings(acks: Acks, batch_bytes: u32) -> ProducerSettings {
             level: None,
         },
         idempotence: acks == Acks::All,
+        idempotence_asked: false,
         retries: i32::MAX as u32,
         retry_backoff_ns: 100 * MS,
         retry_backoff_ns_max: 1_000 * MS,

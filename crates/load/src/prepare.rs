@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kgauge_client::admin::{OffsetsError, ProducerIdError};
-use kgauge_client::{ClientConfig, Cluster, ClusterError, Interrupt};
+use kgauge_client::{CallError, ClientConfig, Cluster, ClusterError, Interrupt};
 use kgauge_results::SliceSink;
-use kgauge_scenario::{ConsumeEnd, ConsumeFlow, FlowPlan, ProduceFlow, Share, StartOffset, Stripe};
+use kgauge_scenario::{
+    ConsumeEnd, ConsumeFlow, FlowPlan, ProduceFlow, ProducerSettings, Share, StartOffset, Stripe,
+};
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::compress::CompressError;
 use mio::Token;
@@ -16,7 +18,7 @@ use crate::broker_link::BrokerLink;
 use crate::consume::{Consumer, ConsumerSetup, Position, RESPONSE_BYTES_EXTRA};
 use crate::control::{Leaders, leaders, producer_identity};
 use crate::payload::PayloadPool;
-use crate::produce::{Producer, ProducerSetup, RESPONSE_BYTES_MAX};
+use crate::produce::{Identity, Producer, ProducerSetup, RESPONSE_BYTES_MAX};
 use crate::worker::{Client, Member, token};
 use crate::{consume, produce};
 
@@ -213,11 +215,7 @@ impl Site<'_> {
             receive_buffer_bytes: flow.settings.receive_buffer_bytes,
         };
         let (links, leaders) = self.connect(&partitions, &wanted)?;
-        let identity = flow
-            .settings
-            .idempotence
-            .then(|| producer_identity(self.cluster))
-            .transpose()?;
+        let identity = self.identity(&flow.settings)?;
         let stages = &self.setup.share.trial.stages;
         let producer = Producer::new(ProducerSetup {
             flow: flow.clone(),
@@ -236,6 +234,25 @@ impl Site<'_> {
             error,
         })?;
         Ok(Client::Produce(Box::new(producer)))
+    }
+
+    /// What makes a producer idempotent, if it is to be.
+    fn identity(&mut self, settings: &ProducerSettings) -> Result<Option<Identity>, PrepareError> {
+        if !settings.idempotence {
+            return Ok(None);
+        }
+        let is_unknown = |error: &ProducerIdError| {
+            matches!(
+                error.error,
+                ClusterError::Call(CallError::Unsupported { .. })
+            )
+        };
+        match producer_identity(self.cluster) {
+            Ok(identity) => Ok(Some(identity)),
+            // Kafka before 0.11 has none.
+            Err(error) if is_unknown(&error) && !settings.idempotence_asked => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn consumer(&mut self, flow: &ConsumeFlow, member: Stripe) -> Result<Client, PrepareError> {

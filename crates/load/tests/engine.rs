@@ -168,6 +168,7 @@ fn writers(shape: Shape, records_max: Option<u64>) -> ProduceFlow {
                 level: None,
             },
             idempotence: true,
+            idempotence_asked: false,
             retries: i32::MAX as u32,
             retry_backoff_ns: 100 * MS,
             retry_backoff_ns_max: 1_000 * MS,

@@ -111,6 +111,24 @@ impl Plan {
         })
     }
 
+    /// Switches idempotence off where no scenario asked for it by name, for a cluster that has none
+    /// (Kafka before 0.11), as a producer of that age would have been. Gives the flows' names.
+    pub fn without_idempotence(&mut self) -> Vec<String> {
+        let mut names = Vec::new();
+        for flow in self.trials.iter_mut().flat_map(|trial| &mut trial.flows) {
+            if let FlowPlan::Produce(flow) = flow
+                && flow.settings.idempotence
+                && !flow.settings.idempotence_asked
+            {
+                flow.settings.idempotence = false;
+                if !names.contains(&flow.name) {
+                    names.push(flow.name.clone());
+                }
+            }
+        }
+        names
+    }
+
     /// The text of `plan.json`.
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string_pretty(self);

@@ -25,6 +25,9 @@ pub struct ProducerSettings {
     pub compression: Compression,
     /// `enable.idempotence`
     pub idempotence: bool,
+    /// Whether the scenario asks for it by name. If not, a release that has none goes without.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub idempotence_asked: bool,
     /// `retries`
     pub retries: u32,
     /// `retry.backoff.ms`: the wait before the first retry; it doubles.

@@ -73,6 +73,7 @@ fn what_is_not_written_is_kafkas_default() {
             level: None,
         },
         idempotence: true,
+        idempotence_asked: false,
         retries: 2_147_483_647,
         retry_backoff_ns: 100 * MS,
         retry_backoff_ns_max: SECOND,
@@ -453,4 +454,19 @@ fn broker_settings_hold_no_secrets_and_one_line() {
     }
     assert!(refused("broker.a b", "1").contains("no name of a broker setting"));
     assert!(refused("broker.num.io.threads", "\"1\\n2\"").contains("has one line"));
+}
+
+#[test]
+fn a_release_without_idempotence_gets_none_unless_it_was_asked_for() {
+    let asked = scenario(", settings: {enable.idempotence: true}", "");
+    let silent = scenario("", "");
+    let mut plan = Plan::new(request(1), &[asked, silent]).unwrap();
+    assert_eq!(plan.without_idempotence(), ["w"]);
+    let is_on = |index: usize| match &plan.trials[index].flows[0] {
+        FlowPlan::Produce(flow) => flow.settings.idempotence,
+        FlowPlan::Consume(_) => panic!("no consumer was written"),
+    };
+    assert!(is_on(0), "asked for: refusing it is somebody else's task");
+    assert!(!is_on(1));
+    assert!(Plan::from_json(&plan.to_json()).is_ok());
 }

@@ -66,6 +66,7 @@ pub(super) fn producer_settings(
         request_bytes_max: u32::try_from(request?).ok()?,
         compression: compression?,
         idempotence: idempotence?,
+        idempotence_asked: fields.has("enable.idempotence"),
         retries: u32::try_from(retries?).ok()?,
         // KIP-580: when it is the larger one, the maximum is used from the first retry on.
         retry_backoff_ns: backoff?.min(backoff_max?),
