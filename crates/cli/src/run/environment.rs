@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use kgauge_client::ClientConfig;
 use kgauge_results::run::{Broker, Build, Environment, Target, TargetKind};
 use kgauge_target::{BrokerFacts, TargetFacts};
 
 /// The content of `environment.json`.
 pub(crate) fn environment(
     dir: &Path,
-    _started: &kgauge_target::Target,
+    target: &kgauge_target::Target,
     facts: &TargetFacts,
 ) -> Environment {
     Environment {
@@ -25,8 +26,21 @@ pub(crate) fn environment(
             same_machine: facts.same_machine,
             version: facts.version.clone(),
             brokers: facts.brokers.iter().map(broker).collect(),
+            started: None,
+            notes: notes(target.config()),
         },
     }
+}
+
+/// What a reader of the figures has to know about how the cluster was reached.
+fn notes(config: &ClientConfig) -> Vec<String> {
+    let tls = config.security.tls.as_ref();
+    let unchecked = tls.filter(|tls| !tls.host_names_checked).map(|_| {
+        "The names in the brokers' certificates were not checked: the client properties switch \
+         that off, and anybody with a certificate of that authority could have answered."
+            .to_owned()
+    });
+    unchecked.into_iter().collect()
 }
 
 fn broker(facts: &BrokerFacts) -> Broker {

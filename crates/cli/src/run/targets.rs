@@ -19,6 +19,7 @@ pub(super) struct NamedTarget {
     pub(super) wanted: BTreeMap<String, String>,
 }
 
+#[allow(clippy::print_stderr)]
 /// Reads all targets, so that a slip in the last one is found before the first one starts.
 pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<NamedTarget>> {
     let wanted = question.broker_config(size(arguments))?;
@@ -26,6 +27,11 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
     let mut targets = Vec::new();
     for text in &arguments.targets {
         let mut spec = TargetSpec::parse(text).or_bad_input()?;
+        if let TargetSpec::Existing(config) = &spec {
+            for note in &config.notes {
+                eprintln!("kgauge: {note}");
+            }
+        }
         spec.configure(&wanted).or_bad_input()?;
         if let Some(home) = &arguments.kafka_home {
             is_home_used |= spec.set_kafka_home(home);

@@ -143,6 +143,8 @@ fn environment(names: &Names<'_>) -> Environment {
                     .map(|(key, value)| (key.to_owned(), value.to_owned()))
                     .into(),
             }],
+            started: None,
+            notes: Vec::new(),
         },
     }
 }

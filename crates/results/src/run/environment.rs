@@ -77,6 +77,36 @@ pub struct Target {
     pub version: Option<String>,
     /// Its brokers.
     pub brokers: Vec<Broker>,
+    /// How kgauge started it, if it did and it is Apache Kafka.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<Started>,
+    /// What a reader has to know about how it was reached, such as a check that was switched off.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// How kgauge started Apache Kafka.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Started {
+    /// Whether this release is one of those that kgauge is tested with.
+    pub checked: bool,
+    /// How the brokers agree with each other, such as `KRaft, combined mode` or `ZooKeeper`.
+    pub coordination: String,
+    /// The Java that it ran on.
+    pub java: String,
+    /// Flags of each broker's Java, the heap among them.
+    pub jvm: Vec<String>,
+    /// How clients reach it, such as `PLAINTEXT` or `SASL_SSL, SCRAM-SHA-256`.
+    pub security: String,
+    /// Broker settings that were asked for.
+    pub settings: BTreeMap<String, String>,
+    /// Settings of single brokers that were asked for, by broker id.
+    pub broker_settings: BTreeMap<String, BTreeMap<String, String>>,
+    /// From the start of the first process until the last broker's port was open, ms.
+    pub ports_open_ms: Option<u64>,
+    /// From the start of the first process until all brokers were registered and served, ms.
+    pub serves_ms: Option<u64>,
 }
 
 /// What kind of target it is. Figures of an embedded cluster never pass for Apache Kafka's.

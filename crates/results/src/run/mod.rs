@@ -7,7 +7,9 @@ pub mod evidence;
 pub mod head;
 pub mod repeat;
 
-pub use environment::{Broker, Build, Environment, Machine, Target, TargetKind, TopicFacts};
+pub use environment::{
+    Broker, Build, Environment, Machine, Started, Target, TargetKind, TopicFacts,
+};
 pub use event::{Event, EventKind};
 pub use evidence::{Evidence, EvidenceKind, Subject};
 pub use head::{RunHead, RunStatus};

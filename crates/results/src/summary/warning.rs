@@ -56,6 +56,8 @@ pub enum WarningKind {
     DebugBuild,
     /// Brokers asked for pauses.
     Throttled,
+    /// Something about how the target was reached or started.
+    TargetNote,
     /// Load and target share a machine.
     SameMachine,
     /// One repeat only: no interval.
@@ -120,6 +122,7 @@ impl WarningKind {
             WarningKind::Throttled => {
                 "Lift the quota of this client id, or take the figure for the quota's."
             }
+            WarningKind::TargetNote => "Take it into account when you use the figures.",
             WarningKind::SameMachine => {
                 "Use a cluster on other machines for figures that decide something."
             }

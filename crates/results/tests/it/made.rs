@@ -109,6 +109,8 @@ pub(crate) fn environment() -> Environment {
                 rack: None,
                 settings: [("log.segment.bytes".to_owned(), "1073741824".to_owned())].into(),
             }],
+            started: None,
+            notes: vec!["A check was switched off.".to_owned()],
         },
     }
 }

@@ -369,3 +369,14 @@ fn a_series_shows_the_stall_as_seconds_without_acks() {
     let curve = series.curves.iter().find(|curve| curve.flow == 0).unwrap();
     assert_eq!(curve.points.last().unwrap().millionths, 1_000_000);
 }
+
+#[test]
+fn what_must_be_known_of_the_target_is_a_warning() {
+    let made = Made::begin(PACED);
+    let summary = Summary::of(&made.end());
+    let note = summary
+        .warnings
+        .iter()
+        .find(|warning| warning.kind == WarningKind::TargetNote);
+    assert_eq!(note.unwrap().text, "A check was switched off.");
+}

@@ -1,7 +1,7 @@
 //! Tables of facts: where it ran, what was set, how the brokers counted.
 
 use kgauge_results::RunRead;
-use kgauge_results::run::{Broker, Environment, Machine};
+use kgauge_results::run::{Broker, Environment, Machine, Started};
 use kgauge_results::summary::{Summary, TrialSummary};
 use serde_json::Value;
 
@@ -22,6 +22,11 @@ pub(super) fn all(run: &RunRead, summary: &Summary) -> Vec<Sheet> {
     sheets.push(sheet("Requests and batches", batching(summary)));
     sheets.push(sheet("Generator", generator(summary)));
     sheets.extend(plan_sheets(run));
+    let started = run
+        .environment
+        .iter()
+        .filter_map(|environment| environment.target.started.as_ref());
+    sheets.extend(started.map(started_sheet));
     sheets.extend(run.environment.iter().flat_map(broker_sheets));
     sheets.retain(|sheet| !sheet.facts.is_empty());
     sheets
@@ -250,6 +255,36 @@ fn flat(path: &str, value: &Value) -> Vec<Fact> {
         Value::String(text) => vec![fact(path, &**text)],
         other => vec![fact(path, other.to_string())],
     }
+}
+
+/// How kgauge started Apache Kafka.
+fn started_sheet(started: &Started) -> Sheet {
+    let checked = if started.checked {
+        "yes"
+    } else {
+        "no: kgauge is not tested with this release"
+    };
+    let mut facts = vec![
+        fact("checked release", checked),
+        fact("coordination", &*started.coordination),
+        fact("Java", &*started.java),
+        fact("Java flags", started.jvm.join(" ")),
+        fact("clients connect by", &*started.security),
+    ];
+    let ms =
+        |name: &str, ms: Option<u64>| ms.map(|ms| fact(name, format!("{:.2} s", ms as f64 / 1e3)));
+    facts.extend(ms("ports open after", started.ports_open_ms));
+    facts.extend(ms("serves after", started.serves_ms));
+    let asked = |(key, value): (&String, &String)| fact(&format!("asked for: {key}"), &**value);
+    facts.extend(started.settings.iter().map(asked));
+    for (id, settings) in &started.broker_settings {
+        let own = |(key, value): (&String, &String)| {
+            fact(&format!("asked for, broker {id}: {key}"), &**value)
+        };
+        facts.extend(settings.iter().map(own));
+    }
+    facts.retain(|fact| !fact.value.is_empty());
+    sheet("How Apache Kafka was started", facts)
 }
 
 /// The brokers' settings as they answered: those that all share once, then each broker's own.

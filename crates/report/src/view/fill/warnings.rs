@@ -217,6 +217,7 @@ fn level(kind: WarningKind) -> Level {
         | WarningKind::AcksNone
         | WarningKind::ClockAnomalies
         | WarningKind::Throttled
+        | WarningKind::TargetNote
         | WarningKind::SameMachine
         | WarningKind::RepeatsMissing
         | WarningKind::TwoModes => Level::Caution,

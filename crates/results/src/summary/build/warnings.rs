@@ -57,6 +57,9 @@ pub(super) fn of_run(run: &RunRead) -> Vec<Warning> {
         let text = format!("The kernel reads time from {clock}, which is slow or coarse.");
         warnings.add(WarningKind::ClockSource, None, text);
     }
+    for note in &environment.target.notes {
+        warnings.add(WarningKind::TargetNote, None, note.clone());
+    }
     if environment.target.same_machine == Some(true) {
         let text = "Load and target ran on one machine and took processor time from each other."
             .to_owned();
