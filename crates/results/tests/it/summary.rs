@@ -372,7 +372,7 @@ fn a_series_shows_the_stall_as_seconds_without_acks() {
 
 #[test]
 fn what_must_be_known_of_the_target_is_a_warning() {
-    let made = Made::begin(PACED);
+    let mut made = Made::begin(PACED);
     let summary = Summary::of(&made.end());
     let note = summary
         .warnings
