@@ -178,6 +178,12 @@ pub(crate) struct Cluster {
 pub(crate) enum ClusterAction {
     /// Starts a cluster, prints its bootstrap servers and serves until Ctrl-C
     Up(ClusterUp),
+    /// Ends clusters that still run: detached ones, and what a killed kgauge left behind
+    Down(ClusterDown),
+    /// Lists the Apache Kafka clusters that kgauge started and that still run
+    Status(ClusterStatus),
+    /// Lists the releases of Apache Kafka that are known, cached and checked, and the Java they need
+    Versions(ClusterVersions),
 }
 
 const CLUSTER_HELP: &str = "\
@@ -212,4 +218,29 @@ pub(crate) struct ClusterUp {
     /// Takes Apache Kafka from an unpacked release instead of Maven
     #[arg(long, value_name = "DIR")]
     pub(crate) kafka_home: Option<PathBuf>,
+}
+
+/// Ends clusters that still run: detached ones, and what a killed kgauge left behind
+#[derive(Debug, Args)]
+pub(crate) struct ClusterDown {
+    /// Names of clusters, see `kgauge cluster status`; without one, every cluster that no running
+    /// kgauge holds
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+}
+
+/// Lists the Apache Kafka clusters that kgauge started and that still run
+#[derive(Debug, Args)]
+pub(crate) struct ClusterStatus {
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Lists the releases of Apache Kafka that are known, cached and checked, and the Java they need
+#[derive(Debug, Args)]
+pub(crate) struct ClusterVersions {
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }

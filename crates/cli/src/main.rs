@@ -11,6 +11,7 @@ mod progress;
 mod report;
 mod run;
 mod studies;
+mod targets;
 
 use std::process::ExitCode;
 

@@ -43,6 +43,26 @@ pub(crate) fn run_dir(out: Option<&Path>, name: &str, run_id: &str) -> PathBuf {
     )
 }
 
+/// Where fetched releases of Apache Kafka lie: `XDG_CACHE_HOME` or `~/.cache`, and `kgauge` in it.
+pub(crate) fn cache_dir() -> PathBuf {
+    user_dir("XDG_CACHE_HOME", ".cache")
+}
+
+/// Where the records of started clusters lie: `XDG_STATE_HOME` or `~/.local/state`, and
+/// `kgauge/clusters` in it.
+pub(crate) fn state_dir() -> PathBuf {
+    user_dir("XDG_STATE_HOME", ".local/state").join("clusters")
+}
+
+fn user_dir(variable: &str, below_home: &str) -> PathBuf {
+    let absolute = |path: std::ffi::OsString| Some(PathBuf::from(path)).filter(|p| p.is_absolute());
+    let base = std::env::var_os(variable).and_then(absolute).or_else(|| {
+        let home = std::env::var_os("HOME").and_then(absolute)?;
+        Some(home.join(below_home))
+    });
+    base.unwrap_or_else(std::env::temp_dir).join("kgauge")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

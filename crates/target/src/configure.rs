@@ -5,6 +5,7 @@ use std::path::Path;
 
 use kgauge_broker::settings::check_node_config;
 
+use crate::kafka::check_setting;
 use crate::spec::TargetSpec;
 
 /// A broker setting that a target cannot take.
@@ -31,6 +32,15 @@ impl TargetSpec {
                 }
                 &mut spec.settings
             }
+            TargetSpec::Kafka(spec) => {
+                for (key, value) in wanted {
+                    check_setting(key, value).map_err(|words| ConfigureError {
+                        key: key.clone(),
+                        words,
+                    })?;
+                }
+                &mut spec.settings
+            }
             TargetSpec::Existing(_) => return Ok(()),
         };
         for (key, value) in wanted {
@@ -42,8 +52,12 @@ impl TargetSpec {
 
     /// Takes Apache Kafka from an unpacked release. False if the target is none that kgauge starts
     /// from one.
-    pub fn set_kafka_home(&mut self, _home: &Path) -> bool {
+    pub fn set_kafka_home(&mut self, home: &Path) -> bool {
         match self {
+            TargetSpec::Kafka(spec) => {
+                spec.home = Some(home.to_owned());
+                true
+            }
             TargetSpec::Embedded(_) | TargetSpec::Existing(_) => false,
         }
     }

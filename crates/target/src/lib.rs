@@ -1,4 +1,5 @@
-//! What is under test: kgauge's embedded cluster in a child process, or a cluster that was there.
+//! What is under test: kgauge's embedded cluster in a child process, Apache Kafka of any age that
+//! kgauge starts, or a cluster that was there.
 //!
 //! # Goals
 //!
@@ -9,7 +10,6 @@
 //!
 //! # Non-goals
 //!
-//! * Starting Apache Kafka, yet.
 //! * Measuring processes and disks; see the room `observe`.
 //!
 //! # Where to start
@@ -26,6 +26,7 @@ mod existing;
 mod facts;
 mod footprint;
 mod guard;
+pub mod kafka;
 mod log_tail;
 mod messages;
 mod room;
@@ -42,4 +43,4 @@ pub use footprint::{Footprint, retention_ms};
 pub use guard::{Leftover, RunNameError, TopicGuard, TopicWish};
 pub use room::{NotEnoughRoom, Room, check_room, free_bytes};
 pub use spec::{EmbeddedSpec, TargetSpec, TargetSpecError};
-pub use target::{Target, TargetError};
+pub use target::{StartSetup, Target, TargetError};

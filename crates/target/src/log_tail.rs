@@ -9,6 +9,33 @@ const BYTES_MAX: u64 = 16 * 1024;
 
 /// The last lines of the file, made printable; empty if there is none.
 pub(crate) fn log_tail(path: &Path) -> String {
+    last(path, |_| true)
+}
+
+/// The last lines of a Java program's log that say what went wrong; if none does, the last lines.
+pub(crate) fn log_lines(path: &Path) -> String {
+    let told = last(path, |line| {
+        let is_frame =
+            line.trim_start().starts_with("at ") || line.trim_start().starts_with("... ");
+        let words = [
+            "ERROR",
+            "FATAL",
+            "Exception",
+            "Caused by",
+            "Unrecognized",
+            "Error:",
+            "Error ",
+        ];
+        !is_frame && words.iter().any(|word| line.contains(word))
+    });
+    if told.is_empty() {
+        log_tail(path)
+    } else {
+        told
+    }
+}
+
+fn last(path: &Path, wanted: impl Fn(&str) -> bool) -> String {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|mut file| {
         let length = file.metadata()?.len();
@@ -21,7 +48,7 @@ pub(crate) fn log_tail(path: &Path) -> String {
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text
         .lines()
-        .filter(|line| !line.trim().is_empty())
+        .filter(|line| !line.trim().is_empty() && wanted(line))
         .collect();
     let last = &lines[lines.len().saturating_sub(LINES_MAX)..];
     let printable = |line: &&str| {
@@ -35,6 +62,20 @@ pub(crate) fn log_tail(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_lines_that_say_what_went_wrong_come_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        std::fs::write(
+            &path,
+            "starting\nERROR bad x (kafka)\n\tat a.b.C(D.java:1)\nclosed\n",
+        )
+        .unwrap();
+        assert_eq!(log_lines(&path), "ERROR bad x (kafka)");
+        std::fs::write(&path, "starting\nclosed\n").unwrap();
+        assert_eq!(log_lines(&path), "starting\nclosed");
+    }
 
     #[test]
     fn the_last_lines_are_shown_without_control_characters() {

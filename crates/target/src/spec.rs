@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use kgauge_broker::settings::check_node_config;
 use kgauge_client::{ClientConfig, ConfigError};
 
+use crate::kafka::KafkaSpec;
+
 /// Nodes that the embedded cluster may have.
 const NODES_MAX: u16 = 64;
 
@@ -14,6 +16,8 @@ const NODES_MAX: u16 = 64;
 pub enum TargetSpec {
     /// kgauge's own cluster, made for the run.
     Embedded(EmbeddedSpec),
+    /// Apache Kafka, started for the run.
+    Kafka(Box<KafkaSpec>),
     /// A cluster that is there.
     Existing(Box<ClientConfig>),
 }
@@ -40,7 +44,10 @@ impl Default for EmbeddedSpec {
 #[derive(Debug, thiserror::Error)]
 pub enum TargetSpecError {
     /// Nothing was written.
-    #[error("the target is empty: write embedded, embedded:NODES, host:port or a properties file")]
+    #[error(
+        "the target is empty: write embedded, embedded:NODES, kafka:VERSION, host:port or a \
+         properties file"
+    )]
     Empty,
     /// `embedded:` with something else than a number of nodes.
     #[error("target {text}: {nodes} is no number of nodes from 1 to {NODES_MAX}")]
@@ -58,14 +65,13 @@ pub enum TargetSpecError {
         /// What is wrong.
         words: String,
     },
-    /// `kafka:VERSION`.
-    #[error(
-        "target {text} is not supported yet: start that Kafka by hand and give its address as \
-         host:port"
-    )]
-    NotYet {
+    /// `kafka:` with something that cannot be understood.
+    #[error("target {text}: {words}")]
+    Kafka {
         /// The whole text.
         text: String,
+        /// What is wrong.
+        words: String,
     },
     /// Something like `embeded`.
     #[error("target {text}: did you mean {meant}?")]
@@ -93,7 +99,7 @@ pub enum TargetSpecError {
 }
 
 impl TargetSpec {
-    /// Reads `embedded[:NODES][,key=value...]`, `host:port[,host:port...]`, or the path of a file
+    /// Reads `embedded[:NODES][,key=value...]`, `kafka:VERSION[,key=value...]`, `host:port[,host:port...]`, or the path of a file
     /// with client properties.
     pub fn parse(text: &str) -> Result<TargetSpec, TargetSpecError> {
         let text = text.trim();
@@ -105,17 +111,28 @@ impl TargetSpec {
         match (kind, rest) {
             ("", None) => Err(TargetSpecError::Empty),
             ("embedded", nodes) => embedded(text, nodes, settings),
-            ("kafka", None) => Err(TargetSpecError::NotYet {
-                text: text.to_owned(),
-            }),
+            ("kafka", None) => kafka(text, settings),
             // kafka may also be the name of a host: kafka:9092 is an address.
             ("kafka", Some(rest)) if rest.contains('.') || rest.is_empty() => {
-                Err(TargetSpecError::NotYet {
-                    text: text.to_owned(),
-                })
+                kafka(text, text.split_once(':').map_or("", |(_, rest)| rest))
             }
             _ => existing(text),
         }
+    }
+}
+
+/// `spec` is what stands behind `kafka:`; without a version it starts with a comma or is empty.
+fn kafka(text: &str, spec: &str) -> Result<TargetSpec, TargetSpecError> {
+    let spec = match spec.contains('=') && !spec.starts_with(',') && text.starts_with("kafka,") {
+        true => format!(",{spec}"),
+        false => spec.to_owned(),
+    };
+    match KafkaSpec::parse(&spec) {
+        Ok(spec) => Ok(TargetSpec::Kafka(Box::new(spec))),
+        Err(words) => Err(TargetSpecError::Kafka {
+            text: text.to_owned(),
+            words,
+        }),
     }
 }
 
@@ -216,6 +233,21 @@ mod tests {
     }
 
     #[test]
+    fn apache_kafka_is_named_by_its_release_or_by_its_folder() {
+        let kafka = |text: &str| match TargetSpec::parse(text).unwrap() {
+            TargetSpec::Kafka(spec) => *spec,
+            other => panic!("{other:?}"),
+        };
+        let spec = kafka("kafka:4.3.1,brokers=3,num.io.threads=4");
+        assert_eq!(spec.version.unwrap().to_string(), "4.3.1");
+        assert_eq!((spec.brokers, spec.settings.len()), (3, 1));
+        assert_eq!(kafka("kafka").version, None);
+        let spec = kafka("kafka,kafka-home=/opt/kafka,brokers=2");
+        assert_eq!(spec.home, Some(PathBuf::from("/opt/kafka")));
+        assert_eq!((spec.version, spec.brokers), (None, 2));
+    }
+
+    #[test]
     fn addresses_and_files_name_an_existing_cluster() {
         let TargetSpec::Existing(config) = TargetSpec::parse("a:1,b:2,[::1]:3").unwrap() else {
             panic!("not existing");
@@ -250,8 +282,8 @@ mod tests {
             wrong("localhost"),
             "target localhost: did you mean localhost:9092?"
         );
-        assert!(wrong("kafka:4.3.1").contains("not supported yet: start that Kafka by hand"));
-        assert!(wrong("kafka:4.3.1,brokers=3").contains("not supported yet"));
+        assert!(wrong("kafka:4.3").contains("write it as in 4.3.1"));
+        assert!(wrong("kafka:4.3.1,broker=3").contains("did you mean brokers?"));
         assert_eq!(
             wrong("./no/such.file"),
             "target ./no/such.file: there is no such file"

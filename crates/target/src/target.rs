@@ -9,6 +9,7 @@ use kgauge_scenario::TargetKind;
 use crate::embedded::{EmbeddedSetup, EmbeddedTarget};
 use crate::embedded_error::EmbeddedError;
 use crate::facts::TargetFacts;
+use crate::kafka::{KafkaError, KafkaSetup, KafkaTarget};
 use crate::room::{self, Room};
 use crate::spec::TargetSpec;
 
@@ -17,6 +18,8 @@ use crate::spec::TargetSpec;
 pub enum Target {
     /// kgauge's own cluster, as a child process.
     Embedded(Box<EmbeddedTarget>),
+    /// Apache Kafka, as child processes.
+    Kafka(Box<KafkaTarget>),
     /// A cluster that was there before.
     Existing(Box<ClientConfig>),
 }
@@ -27,6 +30,9 @@ pub enum TargetError {
     /// The embedded cluster.
     #[error(transparent)]
     Embedded(#[from] EmbeddedError),
+    /// Apache Kafka.
+    #[error(transparent)]
+    Kafka(#[from] KafkaError),
     /// Any cluster.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
@@ -48,6 +54,7 @@ impl TargetError {
     pub fn cure(&self) -> &'static str {
         match self {
             TargetError::Embedded(error) => error.cure(),
+            TargetError::Kafka(error) => error.cure(),
             TargetError::Cluster(error) => error.cure(),
             TargetError::LogDirs(error) => error.error.cure(),
             TargetError::FreeSpace { .. } => "check the directory",
@@ -55,17 +62,42 @@ impl TargetError {
     }
 }
 
+/// What starting a target needs to know, whichever kind it is.
+#[derive(Debug, Clone)]
+pub struct StartSetup {
+    /// For the embedded cluster.
+    pub embedded: EmbeddedSetup,
+    /// For Apache Kafka.
+    pub kafka: KafkaSetup,
+}
+
+fn own_room(broker_id: Option<i32>, path: &Path) -> Result<Room, TargetError> {
+    let free_bytes = room::free_bytes(path).map_err(|error| TargetError::FreeSpace {
+        path: path.to_owned(),
+        error,
+    })?;
+    Ok(Room {
+        broker_id,
+        path: path.display().to_string(),
+        free_bytes: Some(free_bytes),
+    })
+}
+
 impl Target {
-    /// Starts the target if it is kgauge's to start. `setup` is used by the embedded one only.
+    /// Starts the target if it is kgauge's to start.
     pub fn start(
         spec: &TargetSpec,
-        setup: &EmbeddedSetup,
+        setup: &StartSetup,
         interrupt: &Interrupt,
     ) -> Result<Target, TargetError> {
         match spec {
             TargetSpec::Embedded(spec) => {
-                let started = EmbeddedTarget::start(spec, setup, interrupt)?;
+                let started = EmbeddedTarget::start(spec, &setup.embedded, interrupt)?;
                 Ok(Target::Embedded(Box::new(started)))
+            }
+            TargetSpec::Kafka(spec) => {
+                let started = KafkaTarget::start(spec, &setup.kafka, interrupt)?;
+                Ok(Target::Kafka(Box::new(started)))
             }
             TargetSpec::Existing(config) => Ok(Target::Existing(config.clone())),
         }
@@ -75,6 +107,7 @@ impl Target {
     pub fn config(&self) -> &ClientConfig {
         match self {
             Target::Embedded(embedded) => embedded.config(),
+            Target::Kafka(kafka) => kafka.config(),
             Target::Existing(config) => config,
         }
     }
@@ -83,6 +116,7 @@ impl Target {
     pub fn kind(&self) -> TargetKind {
         match self {
             Target::Embedded(_) => TargetKind::Embedded,
+            Target::Kafka(_) => TargetKind::Kafka,
             Target::Existing(_) => TargetKind::Existing,
         }
     }
@@ -101,6 +135,7 @@ impl Target {
     pub fn pids(&self) -> Vec<u32> {
         match self {
             Target::Embedded(embedded) => vec![embedded.pid()],
+            Target::Kafka(kafka) => kafka.pids(),
             Target::Existing(_) => Vec::new(),
         }
     }
@@ -108,19 +143,13 @@ impl Target {
     /// The room on its disks.
     pub fn rooms(&self, cluster: &mut Cluster) -> Result<Vec<Room>, TargetError> {
         match self {
-            Target::Embedded(embedded) => {
-                let path = embedded.data_dir();
-                let free_bytes =
-                    room::free_bytes(path).map_err(|error| TargetError::FreeSpace {
-                        path: path.to_owned(),
-                        error,
-                    })?;
-                let path = path.display().to_string();
-                Ok(vec![Room {
-                    broker_id: None,
-                    path,
-                    free_bytes: Some(free_bytes),
-                }])
+            Target::Embedded(embedded) => Ok(vec![own_room(None, embedded.data_dir())?]),
+            Target::Kafka(kafka) => {
+                let mut rooms = Vec::new();
+                for dir in kafka.data_dirs() {
+                    rooms.push(own_room(None, &dir)?);
+                }
+                Ok(rooms)
             }
             Target::Existing(_) => Ok(room::of_cluster(cluster)?),
         }
@@ -131,15 +160,8 @@ impl Target {
     pub fn check(&mut self) -> Result<(), TargetError> {
         match self {
             Target::Embedded(embedded) => Ok(embedded.check()?),
+            Target::Kafka(kafka) => Ok(kafka.check()?),
             Target::Existing(_) => Ok(()),
-        }
-    }
-
-    /// The file with everything that the target said, if kgauge keeps one.
-    pub fn log_file(&self) -> Option<&Path> {
-        match self {
-            Target::Embedded(embedded) => Some(embedded.log_file()),
-            Target::Existing(_) => None,
         }
     }
 
@@ -147,6 +169,7 @@ impl Target {
     pub fn stop(self) -> Result<(), TargetError> {
         match self {
             Target::Embedded(embedded) => Ok(embedded.stop()?),
+            Target::Kafka(kafka) => Ok(kafka.stop()?),
             Target::Existing(_) => Ok(()),
         }
     }

@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::admin::CreateTopicError;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
+use kgauge_target::kafka::KafkaSetup;
 use kgauge_target::{
-    AdoptError, EmbeddedCommand, EmbeddedError, EmbeddedSetup, Layout, Target, TargetError,
-    TargetSpec, TopicGuard, TopicWish, adopt, embedded_main,
+    AdoptError, EmbeddedCommand, EmbeddedError, EmbeddedSetup, Layout, StartSetup, Target,
+    TargetError, TargetSpec, TopicGuard, TopicWish, adopt, embedded_main,
 };
 
 /// Gets a directory of its own.
@@ -96,7 +97,27 @@ fn setup(dir: &Path) -> EmbeddedSetup {
 }
 
 fn start(spec: &str, setup: &EmbeddedSetup) -> Target {
-    Target::start(&TargetSpec::parse(spec).unwrap(), setup, &Interrupt::new()).unwrap()
+    try_start(spec, setup).unwrap()
+}
+
+fn try_start(spec: &str, setup: &EmbeddedSetup) -> Result<Target, TargetError> {
+    let dir = setup.data_dir.parent().unwrap();
+    let setup = StartSetup {
+        embedded: setup.clone(),
+        kafka: KafkaSetup {
+            name: "none".to_owned(),
+            cache_dir: dir.join("cache"),
+            state_dir: dir.join("state"),
+            data_dir: dir.join("kafka-data"),
+            keep_data: false,
+            log_dir: dir.join("kafka-logs"),
+            java_home: None,
+            path: None,
+            time_limit: Duration::from_secs(1),
+            remark: |_| (),
+        },
+    };
+    Target::start(&TargetSpec::parse(spec).unwrap(), &setup, &Interrupt::new())
 }
 
 fn wish(label: &str) -> TopicWish {
@@ -225,8 +246,7 @@ fn a_directory_of_somebody_else(dir: &Path) {
     let setup = setup(dir);
     std::fs::create_dir(&setup.data_dir).unwrap();
     std::fs::write(setup.data_dir.join("mine"), "precious").unwrap();
-    let spec = TargetSpec::parse("embedded").unwrap();
-    let error = Target::start(&spec, &setup, &Interrupt::new()).unwrap_err();
+    let error = try_start("embedded", &setup).unwrap_err();
     assert!(error.to_string().contains("cannot make"), "{error}");
     assert_eq!(
         std::fs::read_to_string(setup.data_dir.join("mine")).unwrap(),

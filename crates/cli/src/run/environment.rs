@@ -1,9 +1,10 @@
 //! What the run folder says about machine and target.
 
 use std::path::Path;
+use std::time::Duration;
 
 use kgauge_client::ClientConfig;
-use kgauge_results::run::{Broker, Build, Environment, Target, TargetKind};
+use kgauge_results::run::{Broker, Build, Environment, Started, Target, TargetKind};
 use kgauge_target::{BrokerFacts, TargetFacts};
 
 /// The content of `environment.json`.
@@ -26,10 +27,31 @@ pub(crate) fn environment(
             same_machine: facts.same_machine,
             version: facts.version.clone(),
             brokers: facts.brokers.iter().map(broker).collect(),
-            started: None,
+            started: started(target),
             notes: notes(target.config()),
         },
     }
+}
+
+/// How kgauge started Apache Kafka.
+fn started(target: &kgauge_target::Target) -> Option<Started> {
+    let kgauge_target::Target::Kafka(kafka) = target else {
+        return None;
+    };
+    let (spec, facts) = (kafka.spec(), kafka.started());
+    let ms = |time: Duration| u64::try_from(time.as_millis()).ok();
+    let own = spec.broker_settings.iter();
+    Some(Started {
+        checked: kafka.release().checked,
+        coordination: facts.coordination.clone(),
+        java: kafka.java().version.clone(),
+        jvm: facts.jvm.clone(),
+        security: spec.security.to_string(),
+        settings: spec.settings.clone(),
+        broker_settings: own.map(|(id, own)| (id.to_string(), own.clone())).collect(),
+        ports_open_ms: ms(facts.ports_open),
+        serves_ms: ms(facts.serves),
+    })
 }
 
 /// What a reader of the figures has to know about how the cluster was reached.

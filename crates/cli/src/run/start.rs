@@ -7,7 +7,7 @@ use kgauge_client::Cluster;
 use kgauge_results::RunFolder;
 use kgauge_results::run::RunHead;
 use kgauge_scenario::{Plan, Size};
-use kgauge_target::{EmbeddedCommand, EmbeddedSetup, Target, TargetError, TargetFacts, TopicGuard};
+use kgauge_target::{Target, TargetFacts, TopicGuard};
 
 use super::consent;
 use super::environment::environment;
@@ -16,13 +16,11 @@ use super::room::check_room;
 use super::session::Session;
 use super::targets::NamedTarget;
 use crate::args::Run;
-use crate::exit::{ExitStatus, OrStop, stop, with_cure};
+use crate::exit::{ExitStatus, OrStop, stop};
 use crate::interrupt::Stopping;
 use crate::place::{fresh_number, run_dir, run_id, unix_ms};
 use crate::progress::{ProgressLine, seconds};
-
-/// How long an embedded cluster may take to start, and to stop.
-const EMBEDDED_TIME_MAX: Duration = Duration::from_secs(30);
+use crate::targets::{self, Surroundings, failed};
 
 /// A run that is wanted.
 pub(super) struct Order<'a> {
@@ -96,17 +94,12 @@ fn ready(
     number: u64,
     stopping: &Stopping,
 ) -> anyhow::Result<Ready> {
-    let failed = |error: TargetError| {
-        let words = with_cure(&error, error.cure());
-        stop(ExitStatus::TargetFailed, words)
-    };
     let (arguments, question, dir) = (order.arguments, order.question, folder.dir());
-    let target = start_target(order, dir, number, stopping)?;
+    let target = start_target(order, dir, run_id, number, stopping)?;
     let mut cluster = target.connect(stopping.load.clone()).map_err(failed)?;
     let facts = target.facts(&mut cluster).map_err(failed)?;
     order.target.check_existing(&mut cluster)?;
     let plan = question.plan(run_id, order.seed, size(arguments), facts.for_plan())?;
-    check_release(&plan, &mut cluster)?;
     let rooms = check_room(&target, &mut cluster, &plan, dir, arguments.keep)?;
     if let Target::Existing(_) = &target {
         let topic = arguments.allow_existing.as_deref();
@@ -130,11 +123,6 @@ fn ready(
     })
 }
 
-/// What this release cannot do is refused before anything is made on the cluster.
-fn check_release(_plan: &Plan, _cluster: &mut Cluster) -> anyhow::Result<()> {
-    Ok(())
-}
-
 /// The target's processes, as far as they run on this machine and can be seen.
 fn target_pids(target: &Target, facts: &TargetFacts) -> Vec<u32> {
     let own = target.pids();
@@ -156,21 +144,19 @@ fn target_pids(target: &Target, facts: &TargetFacts) -> Vec<u32> {
 fn start_target(
     order: &Order<'_>,
     dir: &Path,
+    run_id: &str,
     seed: u64,
     stopping: &Stopping,
 ) -> anyhow::Result<Target> {
-    let arguments = order.arguments;
-    let setup = EmbeddedSetup {
-        command: EmbeddedCommand::this_program(["embedded-cluster"]).or_failed()?,
-        data_dir: dir.join("target-data"),
-        keep_data: arguments.keep,
-        log_file: dir.join("target.log"),
+    let setup = targets::setup(&Surroundings {
+        name: run_id,
+        data_dir: &dir.join("target-data"),
+        keep_data: order.arguments.keep,
+        log_dir: dir,
         first_port: None,
         seed,
-        time_limit: EMBEDDED_TIME_MAX,
-    };
-    Target::start(&order.target.spec, &setup, &stopping.load)
-        .map_err(|error| stop(ExitStatus::TargetFailed, with_cure(&error, error.cure())))
+    })?;
+    Target::start(&order.target.spec, &setup, &stopping.load).map_err(failed)
 }
 
 /// The command line as typed: no argument of kgauge is a secret.

@@ -1,0 +1,306 @@
+//! Apache Kafka that runs because kgauge started it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use kgauge_client::ClientConfig;
+use rustix::process::Signal;
+
+use super::error::KafkaError;
+use super::fetch::Jars;
+use super::java::Java;
+use super::process::{LOOK, Process};
+use super::properties::Node;
+use super::ready;
+use super::registry::{self, ClusterRecord};
+use super::setup::KafkaSetup;
+use super::spec::KafkaSpec;
+use super::topics::TopicTool;
+
+/// How long a broker may take to end when its data is thrown away anyway.
+const END_MAX: Duration = Duration::from_secs(5);
+
+/// How long it may take when its data is kept, or when it is stopped in the middle of a run.
+const CLEAN_END_MAX: Duration = Duration::from_secs(60);
+
+/// Apache Kafka, started by kgauge. Dropping it kills its processes and removes its data.
+#[derive(Debug)]
+pub struct KafkaTarget {
+    pub(crate) spec: KafkaSpec,
+    pub(crate) setup: KafkaSetup,
+    pub(crate) jars: Jars,
+    pub(crate) java: Java,
+    pub(crate) nodes: Vec<Node>,
+    /// In the order of `nodes`, and ZooKeeper after them.
+    pub(crate) processes: Vec<Process>,
+    pub(crate) record: ClusterRecord,
+    pub(crate) config: ClientConfig,
+    pub(crate) topic_tool: Option<TopicTool>,
+    pub(crate) started: StartFacts,
+    /// What the brokers' own files say, for releases that do not tell.
+    pub(crate) written: BTreeMap<u16, BTreeMap<String, String>>,
+    pub(crate) is_over: bool,
+}
+
+/// How it was started.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StartFacts {
+    /// Such as `KRaft, 3 brokers vote` or `ZooKeeper`.
+    pub coordination: String,
+    /// Flags of each broker's Java.
+    pub jvm: Vec<String>,
+    /// From the start of the first process until all brokers' ports were open.
+    pub ports_open: Duration,
+    /// From the start of the first process until all brokers knew each other.
+    pub serves: Duration,
+}
+
+impl KafkaTarget {
+    /// How clients reach it.
+    pub fn config(&self) -> &ClientConfig {
+        &self.config
+    }
+
+    /// What it was started from.
+    pub fn spec(&self) -> &KafkaSpec {
+        &self.spec
+    }
+
+    /// The release.
+    pub fn release(&self) -> &super::release::Release {
+        &self.jars.release
+    }
+
+    /// The Java that runs it.
+    pub fn java(&self) -> &Java {
+        &self.java
+    }
+
+    /// How it was started.
+    pub fn started(&self) -> &StartFacts {
+        &self.started
+    }
+
+    /// Where its processes' logs are.
+    pub fn log_dir(&self) -> &Path {
+        &self.setup.log_dir
+    }
+
+    /// Folders with the brokers' data.
+    pub fn data_dirs(&self) -> Vec<PathBuf> {
+        self.nodes
+            .iter()
+            .filter(|node| node.is_broker)
+            .flat_map(|node| node.log_dirs.clone())
+            .collect()
+    }
+
+    /// Its processes that run.
+    pub fn pids(&self) -> Vec<u32> {
+        let running = self.processes.iter().filter(|process| !process.is_stopped);
+        running.map(|process| process.id.pid).collect()
+    }
+
+    /// The tool to make topics with, where that cannot be done over the wire.
+    pub fn topic_tool(&self) -> Option<TopicTool> {
+        self.topic_tool.clone()
+    }
+
+    /// An error with the last lines of its log if a process ended that nobody stopped.
+    pub fn check(&mut self) -> Result<(), KafkaError> {
+        self.processes.iter_mut().try_for_each(Process::check)
+    }
+
+    /// Stops a broker as its operator would: it hands its leaderships over first.
+    pub fn stop_broker(&mut self, id: u16) -> Result<(), KafkaError> {
+        self.running(id)?.end(CLEAN_END_MAX);
+        Ok(())
+    }
+
+    /// Kills a broker, as `kill -9` does.
+    pub fn kill_broker(&mut self, id: u16) -> Result<(), KafkaError> {
+        self.running(id)?.kill();
+        Ok(())
+    }
+
+    /// Stops a broker's clock: it keeps its connections, and answers nothing.
+    pub fn pause_broker(&mut self, id: u16) -> Result<(), KafkaError> {
+        let process = self.running(id)?;
+        process.signal(Signal::STOP);
+        process.is_paused = true;
+        Ok(())
+    }
+
+    /// Lets a paused broker go on.
+    pub fn resume_broker(&mut self, id: u16) -> Result<(), KafkaError> {
+        let process = self.running(id)?;
+        if !process.is_paused {
+            let what = "is not paused";
+            return Err(KafkaError::BrokerState { id, what });
+        }
+        process.signal(Signal::CONT);
+        process.is_paused = false;
+        Ok(())
+    }
+
+    /// Starts a stopped or killed broker again; one that runs is stopped first. Returns when it is
+    /// registered.
+    pub fn restart_broker(&mut self, id: u16) -> Result<(), KafkaError> {
+        let index = self.index(id)?;
+        if let Some(process) = self.processes.get_mut(index) {
+            if !process.is_stopped {
+                process.end(CLEAN_END_MAX);
+            }
+            let started = Process::start(process.start.clone())?;
+            *process = started;
+        }
+        self.keep_record()?;
+        let running: Vec<bool> = self.processes.iter().map(|one| !one.is_stopped).collect();
+        let brokers = self.nodes.iter().zip(running);
+        let wanted = brokers
+            .filter(|(node, running)| node.is_broker && *running)
+            .count();
+        let begun = Instant::now();
+        let port = self.nodes.get(index).map_or(0, |node| node.inner_port);
+        while ready::brokers_known(port, self.is_modern()) < Some(wanted) {
+            self.check()?;
+            if begun.elapsed() >= self.setup.time_limit {
+                return Err(self.timed_out(index, "is not registered again", begun));
+            }
+            std::thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+
+    fn index(&self, id: u16) -> Result<usize, KafkaError> {
+        let found = self
+            .nodes
+            .iter()
+            .position(|node| node.is_broker && node.id == id);
+        found.ok_or(KafkaError::NoSuchBroker {
+            id,
+            brokers: self.spec.brokers,
+        })
+    }
+
+    fn running(&mut self, id: u16) -> Result<&mut Process, KafkaError> {
+        let index = self.index(id)?;
+        let process = self.processes.get_mut(index);
+        let running = process.filter(|process| !process.is_stopped);
+        running.ok_or(KafkaError::BrokerState {
+            id,
+            what: "does not run",
+        })
+    }
+
+    pub(crate) fn timed_out(&self, index: usize, what: &str, begun: Instant) -> KafkaError {
+        let start = self.processes.get(index).map(|process| &process.start);
+        let log_file = start
+            .map(|start| start.log_file.clone())
+            .unwrap_or_default();
+        let role = start.map_or("a process", |start| &start.role);
+        KafkaError::TimedOut {
+            what: format!("{role} {what}"),
+            waited: begun.elapsed(),
+            log: crate::log_tail::log_lines(&log_file),
+            log_file,
+        }
+    }
+
+    /// Whether Metadata of version 4 is known (1.0).
+    pub(crate) fn is_modern(&self) -> bool {
+        self.jars.release.version.is_at_least(&[1])
+    }
+
+    pub(crate) fn keep_record(&mut self) -> Result<(), KafkaError> {
+        let processes = self.processes.iter();
+        self.record.processes = processes
+            .map(|process| (process.start.role.clone(), process.id))
+            .collect();
+        registry::keep(&self.setup.state_dir, &self.record)
+            .map_err(KafkaError::file(&self.setup.state_dir))
+    }
+
+    /// Leaves it running; `kgauge cluster down` ends it. Gives the cluster's name.
+    pub fn detach(mut self) -> Result<String, KafkaError> {
+        self.record.is_detached = true;
+        self.keep_record()?;
+        for process in &mut self.processes {
+            process.detach();
+        }
+        self.is_over = true;
+        Ok(self.record.name.clone())
+    }
+
+    /// Ends it: brokers, then controllers, then ZooKeeper; and removes its data unless that is to
+    /// be kept.
+    pub fn stop(mut self) -> Result<(), KafkaError> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), KafkaError> {
+        if self.is_over {
+            return Ok(());
+        }
+        self.is_over = true;
+        let limit = match self.setup.keep_data {
+            true => CLEAN_END_MAX,
+            false => END_MAX,
+        };
+        let is_broker = |index: usize| self.nodes.get(index).is_some_and(|node| node.is_broker);
+        let (mut brokers, mut others) = (Vec::new(), Vec::new());
+        for (index, process) in std::mem::take(&mut self.processes).into_iter().enumerate() {
+            match is_broker(index) {
+                true => brokers.push(process),
+                false => others.push(process),
+            }
+        }
+        for group in [brokers, others] {
+            end_together(group, limit);
+        }
+        self.clean_up()
+    }
+
+    /// Configurations and data go, and with them the record.
+    fn clean_up(&self) -> Result<(), KafkaError> {
+        let data: &[PathBuf] = match self.setup.keep_data {
+            true => &[],
+            false => &self.record.data_dirs,
+        };
+        for dir in data.iter().chain([&self.record.conf_dir]) {
+            match fs::remove_dir_all(dir) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(KafkaError::file(dir)(error));
+                }
+                _ => {}
+            }
+        }
+        registry::forget(&self.setup.state_dir, &self.record.name)
+            .map_err(KafkaError::file(&self.setup.state_dir))
+    }
+}
+
+/// Asks all of them to end, and kills those that do not in time: where brokers vote, the last ones
+/// cannot leave in good order.
+fn end_together(mut processes: Vec<Process>, limit: Duration) {
+    for process in &mut processes {
+        process.ask_to_end();
+    }
+    let deadline = Instant::now() + limit;
+    for process in &mut processes {
+        process.wait_or_kill(deadline);
+    }
+}
+
+impl Drop for KafkaTarget {
+    /// Whoever drops it is in a hurry, or has failed already.
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.is_over = true;
+            self.processes.clear();
+            let _ = self.clean_up();
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Why Apache Kafka cannot be started, or is gone; each with its cure.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::version::Version;
+
+/// Why Apache Kafka cannot be started, or is gone.
+#[derive(Debug, thiserror::Error)]
+pub enum KafkaError {
+    /// Neither a release nor a folder was named.
+    #[error("which Apache Kafka? The target names no release")]
+    NoVersion,
+    /// There is no Java.
+    #[error("Apache Kafka needs Java, and there is none{}", place(looked_at))]
+    NoJava {
+        /// `JAVA_HOME`, if it was set.
+        looked_at: Option<PathBuf>,
+    },
+    /// Java does not say its version.
+    #[error("{} does not say which Java it is{}", path.display(), words(said))]
+    StrangeJava {
+        /// The program.
+        path: PathBuf,
+        /// What it said instead.
+        said: String,
+    },
+    /// Another Java is needed.
+    #[error("Apache Kafka {release} needs Java {needed}; {} is Java {found}", path.display())]
+    WrongJava {
+        /// The release.
+        release: Version,
+        /// What it needs.
+        needed: String,
+        /// What there is.
+        found: u32,
+        /// Where.
+        path: PathBuf,
+    },
+    /// There is no Maven.
+    #[error("Apache Kafka {release} is not in the cache, and there is no Maven (mvn) to fetch it")]
+    NoMaven {
+        /// The release.
+        release: Version,
+    },
+    /// Maven knows no such release.
+    #[error("there is no Apache Kafka {release}, says Maven{}", words(said))]
+    NoSuchRelease {
+        /// The release.
+        release: Version,
+        /// Maven's words.
+        said: String,
+    },
+    /// The repository cannot be reached.
+    #[error(
+        "Apache Kafka {release} is not in the cache, and Maven reaches no repository{}",
+        words(said)
+    )]
+    Offline {
+        /// The release.
+        release: Version,
+        /// Maven's words.
+        said: String,
+    },
+    /// Maven failed.
+    #[error("Maven cannot fetch Apache Kafka {release}{}", words(said))]
+    Maven {
+        /// The release.
+        release: Version,
+        /// Maven's words.
+        said: String,
+    },
+    /// A folder that is no release.
+    #[error("{}: no unpacked release of Apache Kafka: {what}", path.display())]
+    Home {
+        /// The folder.
+        path: PathBuf,
+        /// What is missing or wrong.
+        what: String,
+    },
+    /// The machine is too small.
+    #[error(
+        "{processes} Java processes need about {needed_mib} MiB of memory; {available_mib} MiB are \
+         available"
+    )]
+    NoMemory {
+        /// How many.
+        processes: u32,
+        /// What they need.
+        needed_mib: u64,
+        /// What there is.
+        available_mib: u64,
+    },
+    /// This release cannot do it.
+    #[error("Apache Kafka {release} cannot do this: {what}")]
+    Unsupported {
+        /// The release.
+        release: Version,
+        /// What.
+        what: String,
+    },
+    /// A process did not start.
+    #[error("{role} cannot be started: {error}")]
+    Spawn {
+        /// Which.
+        role: String,
+        /// The operating system's words.
+        error: io::Error,
+    },
+    /// The storage cannot be formatted.
+    #[error("the storage of {role} cannot be formatted{}", words(said))]
+    Format {
+        /// Whose.
+        role: String,
+        /// The tool's words.
+        said: String,
+    },
+    /// A process ended.
+    #[error("{role} has ended ({status}){}", log_words(log, log_file))]
+    Ended {
+        /// Which.
+        role: String,
+        /// How.
+        status: String,
+        /// The last lines that say something.
+        log: String,
+        /// Where the rest is.
+        log_file: PathBuf,
+    },
+    /// Not all serve in time.
+    #[error("{what} after {waited:.0?}{}", log_words(log, log_file))]
+    TimedOut {
+        /// Who does not do what.
+        what: String,
+        /// How long was waited.
+        waited: Duration,
+        /// Its last lines.
+        log: String,
+        /// Where the rest is.
+        log_file: PathBuf,
+    },
+    /// The release has no such settings.
+    #[error(
+        "Apache Kafka {release} has no broker setting {key}{}",
+        did_you_mean(meant)
+    )]
+    UnknownSetting {
+        /// The release.
+        release: Version,
+        /// The setting.
+        key: String,
+        /// What was probably meant.
+        meant: Option<String>,
+    },
+    /// A topic tool of the release failed.
+    #[error("the release's own topic tool failed{}", words(said))]
+    TopicTool {
+        /// Its words.
+        said: String,
+    },
+    /// There is no such broker.
+    #[error("there is no broker {id}; brokers are 1 to {brokers}")]
+    NoSuchBroker {
+        /// The id.
+        id: u16,
+        /// How many there are.
+        brokers: u16,
+    },
+    /// It is not in the state for that.
+    #[error("broker {id} {what}")]
+    BrokerState {
+        /// The id.
+        id: u16,
+        /// What is the matter.
+        what: &'static str,
+    },
+    /// A file or folder.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// The operating system's words.
+        error: io::Error,
+    },
+    /// The user stopped it.
+    #[error("stopped while Apache Kafka was started")]
+    Interrupted,
+}
+
+impl KafkaError {
+    /// What the user can do about it.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            KafkaError::NoVersion => {
+                "write kafka:4.3.1, or give --kafka-home; `kgauge cluster versions` lists releases"
+            }
+            KafkaError::NoJava { .. } => {
+                "install a JDK or JRE, version 17 for instance, or set JAVA_HOME"
+            }
+            KafkaError::StrangeJava { .. } => "check the Java installation, or set JAVA_HOME",
+            KafkaError::WrongJava { .. } => "set JAVA_HOME to such a Java",
+            KafkaError::NoMaven { .. } => {
+                "install Maven, or give --kafka-home DIR with an unpacked release"
+            }
+            KafkaError::NoSuchRelease { .. } => "`kgauge cluster versions` lists releases",
+            KafkaError::Offline { .. } => {
+                "check the network and Maven's settings.xml, or give --kafka-home DIR with an \
+                 unpacked release"
+            }
+            KafkaError::Maven { .. } => {
+                "try it by hand (mvn dependency:get), or give --kafka-home DIR with an unpacked \
+                 release"
+            }
+            KafkaError::Home { .. } => "give the folder that has bin and libs in it",
+            KafkaError::NoMemory { .. } => {
+                "take fewer brokers, or a smaller heap: heap=512M in the target"
+            }
+            KafkaError::Unsupported { .. } => "take a newer release",
+            KafkaError::Format { .. } | KafkaError::Ended { .. } => {
+                "if a setting is named there, change it; else look into the log file"
+            }
+            KafkaError::TimedOut { .. } => "look into the log file",
+            KafkaError::UnknownSetting { .. } => "remove it, or write it as this release does",
+            KafkaError::TopicTool { .. } => "check the topic's settings",
+            KafkaError::File { .. } | KafkaError::Spawn { .. } => "check the disk, and the limits",
+            KafkaError::NoSuchBroker { .. }
+            | KafkaError::BrokerState { .. }
+            | KafkaError::Interrupted => "",
+        }
+    }
+
+    /// Whether it is the user's words that are wrong, and not the world.
+    pub fn is_bad_input(&self) -> bool {
+        matches!(self, KafkaError::NoVersion)
+    }
+
+    pub(crate) fn file(path: &std::path::Path) -> impl FnOnce(io::Error) -> KafkaError {
+        let path = path.to_owned();
+        move |error| KafkaError::File { path, error }
+    }
+}
+
+fn place(java_home: &Option<PathBuf>) -> String {
+    match java_home {
+        Some(home) => format!(" in JAVA_HOME ({})", home.display()),
+        None => " in PATH".to_owned(),
+    }
+}
+
+fn words(said: &str) -> String {
+    match said.trim() {
+        "" => String::new(),
+        said => format!(":\n{said}"),
+    }
+}
+
+fn log_words(log: &str, file: &std::path::Path) -> String {
+    match log.trim() {
+        "" => format!("; its log is {}", file.display()),
+        log => format!("; the last lines of {}:\n{log}", file.display()),
+    }
+}
+
+fn did_you_mean(meant: &Option<String>) -> String {
+    meant
+        .as_ref()
+        .map_or_else(String::new, |meant| format!("; did you mean {meant}?"))
+}

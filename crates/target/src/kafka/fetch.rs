@@ -1,0 +1,322 @@
+//! The jars of a release: from the cache, from Maven, or from an unpacked release.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use kgauge_client::Interrupt;
+
+use super::error::KafkaError;
+use super::release::Release;
+use super::setup::KafkaSetup;
+use super::version::Version;
+
+/// Fixed, so that Maven need not ask for the newest.
+const PLUGIN: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies";
+
+/// How often Maven is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A release that can be started.
+#[derive(Debug, Clone)]
+pub(crate) struct Jars {
+    /// The release.
+    pub(crate) release: Release,
+    /// The folder with all jars in it.
+    pub(crate) dir: PathBuf,
+}
+
+impl Jars {
+    /// What Java takes as its class path.
+    pub(crate) fn class_path(&self) -> OsString {
+        self.dir.join("*").into_os_string()
+    }
+}
+
+/// The folder of a release in the cache.
+pub(crate) fn cached(setup: &KafkaSetup, version: &Version) -> PathBuf {
+    setup.cache_dir.join("kafka").join(version.to_string())
+}
+
+/// Whether a release is in the cache.
+pub(crate) fn is_cached(setup: &KafkaSetup, release: &Release) -> bool {
+    let core = core_jar(release);
+    cached(setup, &release.version)
+        .join("libs")
+        .join(core)
+        .is_file()
+}
+
+fn core_jar(release: &Release) -> String {
+    format!("kafka_{}-{}.jar", release.scala(), release.version)
+}
+
+/// The jars of a release, fetched by Maven unless they are in the cache.
+pub(crate) fn jars(
+    release: &Release,
+    setup: &KafkaSetup,
+    interrupt: &Interrupt,
+) -> Result<Jars, KafkaError> {
+    let dir = cached(setup, &release.version);
+    let jars = Jars {
+        release: release.clone(),
+        dir: dir.join("libs"),
+    };
+    if is_cached(setup, release) {
+        return Ok(jars);
+    }
+    let Some(maven) = setup.program("mvn") else {
+        return Err(KafkaError::NoMaven {
+            release: release.version.clone(),
+        });
+    };
+    fs::create_dir_all(&dir).map_err(KafkaError::file(&dir))?;
+    // Whoever comes second waits, and finds it there.
+    let _lock = lock(&dir.join("lock"), interrupt)?;
+    if is_cached(setup, release) {
+        return Ok(jars);
+    }
+    (setup.remark)(&format!(
+        "kgauge: fetching Apache Kafka {} by Maven, once (about 50 MB)",
+        release.version
+    ));
+    // Under another name until all of it is there: an aborted fetch must not look whole.
+    let partial = dir.join("libs.partial");
+    remove(&partial)?;
+    maven_copies(&maven, release, &dir, &partial, interrupt)?;
+    if !partial.join(core_jar(release)).is_file() {
+        return Err(KafkaError::Maven {
+            release: release.version.clone(),
+            said: format!("it has not brought {}", core_jar(release)),
+        });
+    }
+    remove(&jars.dir)?;
+    fs::rename(&partial, &jars.dir).map_err(KafkaError::file(&jars.dir))?;
+    Ok(jars)
+}
+
+/// The jars of an unpacked release: of `libs` in it.
+pub(crate) fn home(home: &Path, wanted: Option<&Version>) -> Result<Jars, KafkaError> {
+    let wrong = |what: String| KafkaError::Home {
+        path: home.to_owned(),
+        what,
+    };
+    let dir = home.join("libs");
+    let entries = fs::read_dir(&dir).map_err(|error| wrong(format!("libs: {error}")))?;
+    let names = entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut versions: Vec<Version> = names.filter_map(|name| version_of(&name)).collect();
+    versions.sort();
+    versions.dedup();
+    let found = match versions.as_slice() {
+        [one] => one.clone(),
+        [] => return Err(wrong("there is no kafka_*.jar in libs".to_owned())),
+        _ => return Err(wrong("there are several releases in libs".to_owned())),
+    };
+    if let Some(wanted) = wanted
+        && *wanted != found
+    {
+        return Err(wrong(format!(
+            "it is {found}, and the target says {wanted}"
+        )));
+    }
+    let dir = fs::canonicalize(&dir).map_err(KafkaError::file(&dir))?;
+    Ok(Jars {
+        release: Release::of(&found),
+        dir,
+    })
+}
+
+/// `kafka_2.13-4.3.1.jar`, but not `kafka_2.13-4.3.1-sources.jar`.
+fn version_of(name: &str) -> Option<Version> {
+    let rest = name.strip_prefix("kafka_")?.strip_suffix(".jar")?;
+    let (_, version) = rest.split_once('-')?;
+    version.parse().ok()
+}
+
+fn remove(dir: &Path) -> Result<(), KafkaError> {
+    match fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(KafkaError::file(dir)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Held as long as the file is open; freed by the kernel whatever happens to this process.
+fn lock(path: &Path, interrupt: &Interrupt) -> Result<File, KafkaError> {
+    let file = File::create(path).map_err(KafkaError::file(path))?;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(fs::TryLockError::WouldBlock) if interrupt.is_raised() => {
+                return Err(KafkaError::Interrupted);
+            }
+            Err(fs::TryLockError::WouldBlock) => std::thread::sleep(LOOK),
+            Err(fs::TryLockError::Error(error)) => return Err(KafkaError::file(path)(error)),
+        }
+    }
+}
+
+fn maven_copies(
+    maven: &Path,
+    release: &Release,
+    dir: &Path,
+    into: &Path,
+    interrupt: &Interrupt,
+) -> Result<(), KafkaError> {
+    let pom = dir.join("pom.xml");
+    fs::write(&pom, project(release)).map_err(KafkaError::file(&pom))?;
+    let log_path = dir.join("maven.log");
+    let log = File::create(&log_path).map_err(KafkaError::file(&log_path))?;
+    let log_too = log.try_clone().map_err(KafkaError::file(&log_path))?;
+    let spawned = Command::new(maven)
+        // Batch mode, and a wrong checksum is an error.
+        .args([
+            "-B",
+            "-C",
+            "-q",
+            "-Dstyle.color=never",
+            "-DincludeScope=runtime",
+            "-f",
+        ])
+        .arg(&pom)
+        .arg(format!("-DoutputDirectory={}", into.display()))
+        .arg(PLUGIN)
+        .stdin(Stdio::null())
+        .stdout(log)
+        .stderr(log_too)
+        .spawn();
+    let mut child = spawned.map_err(|error| KafkaError::Spawn {
+        role: "Maven".to_owned(),
+        error,
+    })?;
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if interrupt.is_raised() => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(KafkaError::Interrupted);
+            }
+            Ok(None) => std::thread::sleep(LOOK),
+            Err(error) => {
+                return Err(KafkaError::Spawn {
+                    role: "Maven".to_owned(),
+                    error,
+                });
+            }
+        }
+    };
+    if status.success() {
+        return Ok(());
+    }
+    let text = fs::read_to_string(&log_path).unwrap_or_default();
+    Err(failure(release, &text))
+}
+
+/// Which failure Maven's words speak of.
+fn failure(release: &Release, text: &str) -> KafkaError {
+    /// Enough to see what it is.
+    const LINES_MAX: usize = 6;
+    let errors: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("ERROR") && !line.trim_end().ends_with("[ERROR]"))
+        .take(LINES_MAX)
+        .collect();
+    let said: String = errors
+        .join("\n")
+        .chars()
+        .filter(|c| *c == '\n' || !c.is_control())
+        .take(2_000)
+        .collect();
+    let release = release.version.clone();
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if has(&[
+        "Unknown host",
+        "UnknownHostException",
+        "Connection refused",
+        "Connect to",
+        "timed out",
+        "No route to host",
+        "Network is unreachable",
+        "offline mode",
+        "Temporary failure",
+    ]) {
+        KafkaError::Offline { release, said }
+    } else if has(&["Could not find artifact", "was not found in"]) {
+        KafkaError::NoSuchRelease { release, said }
+    } else {
+        KafkaError::Maven { release, said }
+    }
+}
+
+fn project(release: &Release) -> String {
+    let dependency = |(group, artifact, version): &(&str, String, String)| {
+        format!(
+            "    <dependency>
+      <groupId>{group}</groupId>
+      <artifactId>{artifact}</artifactId>
+      <version>{version}</version>
+    </dependency>\n"
+        )
+    };
+    let dependencies: String = release.artifacts().iter().map(dependency).collect();
+    format!(
+        "<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>kgauge</groupId>
+  <artifactId>kafka-under-test</artifactId>
+  <version>1</version>
+  <packaging>pom</packaging>
+  <dependencies>
+{dependencies}  </dependencies>
+</project>\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unpacked_release_names_itself_by_its_jar() {
+        let dir = tempfile::tempdir().unwrap();
+        let wrong = |wanted: Option<&Version>| home(dir.path(), wanted).unwrap_err().to_string();
+        assert!(wrong(None).contains("libs: "));
+        fs::create_dir(dir.path().join("libs")).unwrap();
+        assert!(wrong(None).contains("no kafka_*.jar"));
+        for name in [
+            "kafka_2.13-3.9.1.jar",
+            "kafka_2.13-3.9.1-sources.jar",
+            "kafka-clients-3.9.1.jar",
+        ] {
+            fs::write(dir.path().join("libs").join(name), "").unwrap();
+        }
+        let found = home(dir.path(), None).unwrap();
+        assert_eq!(found.release.version.to_string(), "3.9.1");
+        let other = "4.3.1".parse().unwrap();
+        assert!(wrong(Some(&other)).contains("it is 3.9.1, and the target says 4.3.1"));
+        fs::write(dir.path().join("libs/kafka_2.12-3.9.0.jar"), "").unwrap();
+        assert!(wrong(None).contains("several releases"));
+    }
+
+    #[test]
+    fn mavens_failures_are_told_apart() {
+        let release = Release::of(&"9.9.9".parse().unwrap());
+        let missing = "[ERROR] Failed: Could not find artifact org.apache.kafka:kafka_2.13:jar:9.9.9 in central";
+        assert!(matches!(
+            failure(&release, missing),
+            KafkaError::NoSuchRelease { .. }
+        ));
+        let offline = "[ERROR] Could not transfer artifact x: repo: Unknown host repo";
+        assert!(matches!(
+            failure(&release, offline),
+            KafkaError::Offline { .. }
+        ));
+        let other = failure(&release, "[ERROR] Checksum validation failed");
+        assert!(matches!(&other, KafkaError::Maven { said, .. } if said.contains("Checksum")));
+    }
+}

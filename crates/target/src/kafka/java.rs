@@ -1,0 +1,115 @@
+//! The Java that runs Apache Kafka.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::error::KafkaError;
+use super::release::Release;
+use super::setup::KafkaSetup;
+
+/// A Java that answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Java {
+    /// The program.
+    pub path: PathBuf,
+    /// Its feature release: 8, 11, 17, ...
+    pub feature: u32,
+    /// Its full version as it says it.
+    pub version: String,
+}
+
+/// Finds Java in `JAVA_HOME`, or else in the path, and asks for its version.
+pub(crate) fn find(setup: &KafkaSetup) -> Result<Java, KafkaError> {
+    let path = match &setup.java_home {
+        Some(home) => Some(home.join("bin/java")).filter(|file| file.is_file()),
+        None => setup.program("java"),
+    };
+    let path = path.ok_or_else(|| KafkaError::NoJava {
+        looked_at: setup.java_home.clone(),
+    })?;
+    let output = Command::new(&path).arg("-version").output();
+    let output = output.map_err(|error| KafkaError::Spawn {
+        role: path.display().to_string(),
+        error,
+    })?;
+    // It is said on stderr.
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    match version(&said) {
+        Some((version, feature)) => Ok(Java {
+            path,
+            feature,
+            version,
+        }),
+        None => Err(KafkaError::StrangeJava {
+            path,
+            said: said.chars().take(400).collect(),
+        }),
+    }
+}
+
+/// Whether a release runs on it.
+pub(crate) fn check(java: &Java, release: &Release) -> Result<(), KafkaError> {
+    let fits =
+        java.feature >= release.java_min && release.java_max.is_none_or(|max| java.feature <= max);
+    match fits {
+        true => Ok(()),
+        false => Err(KafkaError::WrongJava {
+            release: release.version.clone(),
+            needed: release.java_words(),
+            found: java.feature,
+            path: java.path.clone(),
+        }),
+    }
+}
+
+/// Version and feature release out of `openjdk version "17.0.15" 2025-04-15`; `1.8.0_402` is 8.
+fn version(said: &str) -> Option<(String, u32)> {
+    let (_, rest) = said.split_once(" version \"")?;
+    let (version, _) = rest.split_once('"')?;
+    let mut numbers = version.split(['.', '_', '-', '+']);
+    let first: u32 = numbers.next()?.parse().ok()?;
+    let feature = match first {
+        1 => numbers.next()?.parse().ok()?,
+        first => first,
+    };
+    Some((version.to_owned(), feature))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_ages_of_java_say_their_version() {
+        let feature = |said: &str| version(said).map(|(_, feature)| feature);
+        assert_eq!(
+            feature("openjdk version \"17.0.15\" 2025-04-15\n"),
+            Some(17)
+        );
+        assert_eq!(feature("java version \"1.8.0_402\"\n"), Some(8));
+        assert_eq!(feature("openjdk version \"25-ea\" 2025-09-16"), Some(25));
+        assert_eq!(
+            feature("Picked up _JAVA_OPTIONS\nopenjdk version \"21\""),
+            Some(21)
+        );
+        assert_eq!(feature("command not found"), None);
+    }
+
+    #[test]
+    fn a_release_says_which_java_it_needs() {
+        let java = |feature| Java {
+            path: PathBuf::from("/java"),
+            feature,
+            version: String::new(),
+        };
+        let release = |text: &str| Release::of(&text.parse().unwrap());
+        assert!(check(&java(17), &release("0.8.2.2")).is_ok());
+        assert!(check(&java(17), &release("4.3.1")).is_ok());
+        let words = check(&java(11), &release("4.3.1")).unwrap_err().to_string();
+        assert_eq!(
+            words,
+            "Apache Kafka 4.3.1 needs Java 17 or newer; /java is Java 11"
+        );
+        assert!(check(&java(24), &release("3.9.1")).is_err());
+    }
+}

@@ -1,0 +1,226 @@
+//! The command lines and files of a cluster's processes.
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::error::KafkaError;
+use super::fetch::Jars;
+use super::java::Java;
+use super::process::Start;
+use super::properties::{self, Node};
+use super::release::Logger;
+use super::spec::KafkaSpec;
+use super::topics::log4j;
+
+/// What `kafka-run-class.sh` of 4.3.1 gives to every Java process. Older releases ask for the
+/// same, or for collectors that today's Java has no more.
+const JVM: &[&str] = &[
+    "-server",
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35",
+    "-XX:+ExplicitGCInvokesConcurrent",
+    "-Djava.awt.headless=true",
+];
+
+/// A heap that is enough for ZooKeeper, MiB.
+pub(crate) const ZOOKEEPER_HEAP_MIB: u64 = 256;
+
+/// Memory of a broker's process beside its heap, MiB: code, threads, buffers.
+const BESIDE_HEAP_MIB: u64 = 300;
+
+/// All that command lines are made of.
+#[derive(Debug)]
+pub(crate) struct Launch<'a> {
+    pub(crate) spec: &'a KafkaSpec,
+    pub(crate) jars: &'a Jars,
+    pub(crate) java: &'a Java,
+    /// Configurations lie here, for this user's eyes only.
+    pub(crate) conf_dir: &'a Path,
+    pub(crate) log_dir: &'a Path,
+}
+
+impl Launch<'_> {
+    /// A folder that only this user may look into.
+    pub(crate) fn make_conf_dir(&self) -> Result<(), KafkaError> {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(self.conf_dir)
+            .map_err(KafkaError::file(self.conf_dir))?;
+        self.write("log4j.properties", properties::LOG4J)?;
+        Ok(())
+    }
+
+    /// Writes a file that only this user may read.
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf, KafkaError> {
+        let path = self.conf_dir.join(name);
+        let opened = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&path);
+        let mut file = opened.map_err(KafkaError::file(&path))?;
+        file.write_all(text.as_bytes())
+            .map_err(KafkaError::file(&path))?;
+        Ok(path)
+    }
+
+    /// A node's process.
+    pub(crate) fn node(&self, node: &Node, config: &Path) -> Start {
+        let heap = format!("{}M", self.spec.heap_bytes >> 20);
+        let mut arguments = self.flags(&heap);
+        arguments.extend(self.spec.jvm.iter().map(OsString::from));
+        self.start(
+            node.role(),
+            &node.file_name(),
+            arguments,
+            "kafka.Kafka",
+            config,
+        )
+    }
+
+    /// ZooKeeper's process.
+    pub(crate) fn zookeeper(&self, config: &Path) -> Start {
+        let arguments = self.flags(&format!("{ZOOKEEPER_HEAP_MIB}M"));
+        let class = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
+        self.start(
+            "ZooKeeper".to_owned(),
+            "zookeeper",
+            arguments,
+            class,
+            config,
+        )
+    }
+
+    /// The flags of a node's Java, for the record.
+    pub(crate) fn jvm_flags(&self) -> Vec<String> {
+        let heap = self.spec.heap_bytes >> 20;
+        let mut flags = vec![format!("-Xmx{heap}M"), format!("-Xms{heap}M")];
+        flags.extend(JVM.iter().map(|flag| (*flag).to_owned()));
+        flags.extend(self.spec.jvm.clone());
+        flags
+    }
+
+    fn flags(&self, heap: &str) -> Vec<OsString> {
+        let mut flags: Vec<OsString> =
+            vec![format!("-Xmx{heap}").into(), format!("-Xms{heap}").into()];
+        flags.extend(JVM.iter().map(OsString::from));
+        match self.jars.release.logger {
+            Logger::Log4j => flags.push(log4j(&self.log4j())),
+            Logger::Simple => {
+                flags.push("-Dorg.slf4j.simpleLogger.defaultLogLevel=info".into());
+                flags.push("-Dorg.slf4j.simpleLogger.showDateTime=true".into());
+            }
+        }
+        flags
+    }
+
+    /// The configuration of log4j.
+    pub(crate) fn log4j(&self) -> PathBuf {
+        self.conf_dir.join("log4j.properties")
+    }
+
+    fn start(
+        &self,
+        role: String,
+        file_name: &str,
+        mut arguments: Vec<OsString>,
+        class: &str,
+        config: &Path,
+    ) -> Start {
+        arguments.extend([
+            "-cp".into(),
+            self.jars.class_path(),
+            class.into(),
+            config.into(),
+        ]);
+        Start {
+            role,
+            program: self.java.path.clone(),
+            arguments,
+            dir: self.conf_dir.to_owned(),
+            log_file: self.log_dir.join(format!("{file_name}.log")),
+        }
+    }
+
+    /// Formats a node's storage (KRaft).
+    pub(crate) fn format(&self, role: &str, config: &Path) -> Result<(), KafkaError> {
+        // It lives a second: what makes it start fast is worth more than what makes it run fast.
+        let output = Command::new(&self.java.path)
+            .args([
+                "-Xmx256M",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-Xshare:auto",
+            ])
+            .arg(log4j(&self.log4j()))
+            .arg("-Dorg.slf4j.simpleLogger.defaultLogLevel=error")
+            .arg("-cp")
+            .arg(self.jars.class_path())
+            .args([
+                "kafka.tools.StorageTool",
+                "format",
+                "-t",
+                properties::CLUSTER_ID,
+                "-c",
+            ])
+            .arg(config)
+            .stdin(Stdio::null())
+            .current_dir(self.conf_dir)
+            .output();
+        let output = output.map_err(|error| KafkaError::Spawn {
+            role: "the storage tool".to_owned(),
+            error,
+        })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = [output.stdout, output.stderr].concat();
+        Err(KafkaError::Format {
+            role: role.to_owned(),
+            said: decisive(&String::from_utf8_lossy(&said)),
+        })
+    }
+
+    /// Refuses what the machine's memory cannot hold.
+    pub(crate) fn check_memory(&self, nodes: usize, zookeeper: bool) -> Result<(), KafkaError> {
+        let each = (self.spec.heap_bytes >> 20) + BESIDE_HEAP_MIB;
+        let zookeeper_mib = if zookeeper { ZOOKEEPER_HEAP_MIB } else { 0 };
+        let needed_mib = each.saturating_mul(nodes as u64) + zookeeper_mib;
+        match available_mib() {
+            Some(available_mib) if available_mib < needed_mib => Err(KafkaError::NoMemory {
+                processes: u32::try_from(nodes).unwrap_or(u32::MAX) + u32::from(zookeeper),
+                needed_mib,
+                available_mib,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What the kernel says that can be had without swapping, MiB.
+fn available_mib() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib / 1024)
+}
+
+/// The lines of a Java program's words that say what is wrong.
+fn decisive(said: &str) -> String {
+    let is_frame = |line: &str| line.trim_start().starts_with("at ") || line.trim().is_empty();
+    let lines: Vec<&str> = said
+        .lines()
+        .filter(|line| !is_frame(line))
+        .take(6)
+        .collect();
+    lines.join("\n")
+}

@@ -1,0 +1,37 @@
+//! Apache Kafka of any age: named, fetched, started, broken on purpose, ended.
+//!
+//! [`KafkaSpec`] is what the user wrote, [`Release`](release::Release) what that release needs,
+//! [`KafkaTarget`] what runs. `registry` remembers clusters beyond kgauge's own end.
+
+mod cluster;
+mod error;
+mod fetch;
+mod java;
+mod launch;
+mod ports;
+mod process;
+mod properties;
+mod ready;
+mod registry;
+mod release;
+mod security_kind;
+mod setup;
+mod spec;
+mod start;
+mod topics;
+mod version;
+mod versions;
+
+pub use cluster::{KafkaTarget, StartFacts};
+pub use error::KafkaError;
+pub use java::Java;
+pub use process::ProcessId;
+pub use registry::{ClusterRecord, ClusterState, clusters};
+pub use release::{CHECKED, Coordination, Release};
+pub use security_kind::{SaslMechanism, SecurityKind};
+pub use setup::KafkaSetup;
+pub use spec::{KafkaSpec, check_setting};
+pub use start::START_MAX;
+pub use topics::TopicTool;
+pub use version::{Version, VersionError};
+pub use versions::{ReleaseFacts, versions};

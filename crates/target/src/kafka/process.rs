@@ -1,0 +1,298 @@
+//! Processes of a cluster: started in groups of their own, known by pid and start time, ended.
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde::{Deserialize, Serialize};
+
+use super::error::KafkaError;
+use crate::log_tail::log_lines;
+
+/// How often something that is waited for is looked at.
+pub(crate) const LOOK: Duration = Duration::from_millis(20);
+
+/// A process that cannot be mistaken for a later one with the same pid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessId {
+    /// The kernel's number.
+    pub pid: u32,
+    /// When it started, in ticks since the machine did.
+    pub started_ticks: u64,
+}
+
+impl ProcessId {
+    /// The process that has this pid now.
+    pub fn of(pid: u32) -> Option<ProcessId> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name stands in parentheses and may hold anything; the 22nd field is the 20th after it.
+        let (_, rest) = stat.rsplit_once(')')?;
+        let mut fields = rest.split_whitespace();
+        // A zombie has ended, whoever should have waited for it.
+        if fields.next()? == "Z" {
+            return None;
+        }
+        let started_ticks = fields.nth(18)?.parse().ok()?;
+        Some(ProcessId { pid, started_ticks })
+    }
+
+    /// This process.
+    pub fn own() -> Option<ProcessId> {
+        ProcessId::of(std::process::id())
+    }
+
+    /// Whether it still runs.
+    pub fn is_alive(self) -> bool {
+        ProcessId::of(self.pid) == Some(self)
+    }
+
+    /// Sends it a signal, if it still runs.
+    pub(crate) fn signal(self, signal: Signal) {
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
+        if let Some(pid) = pid.filter(|_| self.is_alive()) {
+            let _ = kill_process(pid, signal);
+        }
+    }
+}
+
+/// How a process is started, and started again.
+#[derive(Debug, Clone)]
+pub(crate) struct Start {
+    /// What people call it: `broker 1`.
+    pub(crate) role: String,
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<OsString>,
+    /// With this folder as its own it leaves nothing elsewhere.
+    pub(crate) dir: PathBuf,
+    pub(crate) log_file: PathBuf,
+}
+
+/// A process of a cluster. Dropping it kills it.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pub(crate) start: Start,
+    child: Child,
+    pub(crate) id: ProcessId,
+    /// Nobody is surprised when it ends.
+    pub(crate) is_stopped: bool,
+    pub(crate) is_paused: bool,
+    is_detached: bool,
+}
+
+impl Process {
+    /// Starts it in a process group of its own: a Ctrl-C in the terminal is not meant for it.
+    pub(crate) fn start(start: Start) -> Result<Process, KafkaError> {
+        let log = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&start.log_file)
+            .map_err(KafkaError::file(&start.log_file))?;
+        let log_too = log.try_clone().map_err(KafkaError::file(&start.log_file))?;
+        let spawned = Command::new(&start.program)
+            .args(&start.arguments)
+            .current_dir(&start.dir)
+            .stdin(Stdio::null())
+            .stdout(log)
+            .stderr(log_too)
+            .process_group(0)
+            .spawn();
+        let child = spawned.map_err(|error| KafkaError::Spawn {
+            role: start.role.clone(),
+            error,
+        })?;
+        let pid = child.id();
+        Ok(Process {
+            start,
+            child,
+            // One that ended on the spot has no start time; nobody will take it for another.
+            id: ProcessId::of(pid).unwrap_or(ProcessId {
+                pid,
+                started_ticks: 0,
+            }),
+            is_stopped: false,
+            is_paused: false,
+            is_detached: false,
+        })
+    }
+
+    /// How it ended; `None` while it runs.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// An error with the last lines of its log if it ended unasked.
+    pub(crate) fn check(&mut self) -> Result<(), KafkaError> {
+        if self.is_stopped {
+            return Ok(());
+        }
+        match self.ended() {
+            None => Ok(()),
+            Some(status) => Err(KafkaError::Ended {
+                role: self.start.role.clone(),
+                status: words(status),
+                log: log_lines(&self.start.log_file),
+                log_file: self.start.log_file.clone(),
+            }),
+        }
+    }
+
+    /// Sends a signal.
+    pub(crate) fn signal(&mut self, signal: Signal) {
+        // A child that was not waited for keeps its pid, so that it cannot be another's.
+        if self.ended().is_none() {
+            let _ = kill_process(Pid::from_child(&self.child), signal);
+        }
+    }
+
+    /// Waits for its end; false if it still runs when the time is over.
+    pub(crate) fn wait(&mut self, deadline: Instant) -> bool {
+        while self.ended().is_none() {
+            if Instant::now() >= deadline {
+                return false;
+            }
+            std::thread::sleep(LOOK);
+        }
+        true
+    }
+
+    /// Asks it to end, and kills it when it does not in time. A paused one is woken.
+    pub(crate) fn end(&mut self, limit: Duration) {
+        self.ask_to_end();
+        self.wait_or_kill(Instant::now() + limit);
+    }
+
+    /// Asks it to end.
+    pub(crate) fn ask_to_end(&mut self) {
+        self.is_stopped = true;
+        self.signal(Signal::TERM);
+        if self.is_paused {
+            self.is_paused = false;
+            self.signal(Signal::CONT);
+        }
+    }
+
+    /// Waits for its end, and kills it when the time is over.
+    pub(crate) fn wait_or_kill(&mut self, deadline: Instant) {
+        if !self.wait(deadline) {
+            self.kill();
+        }
+    }
+
+    /// Kills it, and waits until it is gone.
+    pub(crate) fn kill(&mut self) {
+        self.is_stopped = true;
+        self.is_paused = false;
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Lets it run on when this handle is dropped.
+    pub(crate) fn detach(&mut self) {
+        self.is_detached = true;
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !self.is_detached {
+            self.kill();
+        }
+    }
+}
+
+/// How a process ended, in words.
+pub(crate) fn words(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit status {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "nobody knows how".to_owned(),
+    }
+}
+
+/// Processes whose command line names this folder.
+pub(crate) fn of_folder(dir: &Path) -> Vec<ProcessId> {
+    let mut wanted = dir.as_os_str().as_encoded_bytes().to_vec();
+    wanted.push(b'/');
+    let own = std::process::id();
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    let pids = entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok())
+        .filter(|pid| *pid != own);
+    let names = |pid: &u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let mut arguments = line.split(|byte| *byte == 0);
+        // Java alone: an editor that has the folder's file open is not meant.
+        let is_java = arguments.next().is_some_and(|name| name.ends_with(b"java"));
+        is_java && line.windows(wanted.len()).any(|window| window == wanted)
+    };
+    pids.filter(names).filter_map(ProcessId::of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(dir: &Path, script: &str) -> Process {
+        Process::start(Start {
+            role: "broker 1".to_owned(),
+            program: PathBuf::from("/bin/sh"),
+            arguments: vec!["-c".into(), script.into()],
+            dir: dir.to_owned(),
+            log_file: dir.join("log"),
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn an_end_that_nobody_asked_for_is_told_with_the_last_words() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut process = start(dir.path(), "echo ERROR no luck; exit 7");
+        assert!(process.wait(Instant::now() + Duration::from_secs(30)));
+        let words = process.check().unwrap_err().to_string();
+        assert!(
+            words.contains("broker 1 has ended (exit status 7)"),
+            "{words}"
+        );
+        assert!(words.contains("ERROR no luck"), "{words}");
+    }
+
+    #[test]
+    fn a_process_ends_when_asked_and_is_killed_when_it_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut kind = start(dir.path(), "exec sleep 600");
+        assert!(kind.id.is_alive());
+        kind.end(Duration::from_secs(30));
+        assert!(!kind.id.is_alive() && kind.check().is_ok());
+        let mut deaf = start(
+            dir.path(),
+            "trap '' TERM; echo on; while :; do sleep 600; done",
+        );
+        while fs::read_to_string(dir.path().join("log")).unwrap() != "on\n" {
+            std::thread::yield_now();
+        }
+        deaf.end(Duration::ZERO);
+        assert!(!deaf.id.is_alive());
+    }
+
+    #[test]
+    fn a_dropped_process_is_gone_and_its_pid_is_not_mistaken() {
+        let dir = tempfile::tempdir().unwrap();
+        let process = start(dir.path(), "exec sleep 600");
+        let id = process.id;
+        drop(process);
+        assert!(!id.is_alive());
+        let own = ProcessId::own().unwrap();
+        assert!(own.is_alive());
+        let later = ProcessId {
+            started_ticks: own.started_ticks + 1,
+            ..own
+        };
+        assert!(!later.is_alive());
+    }
+}

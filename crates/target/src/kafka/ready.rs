@@ -1,0 +1,131 @@
+//! Asks a port whether a broker serves there, in a few bytes that every release understands.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Answers to this question are far smaller; a larger one comes from something else.
+const ANSWER_BYTES_MAX: u32 = 1 << 24;
+
+/// Whether something listens on a port of the loopback.
+pub(crate) fn is_open(port: u16) -> bool {
+    connect(port).is_ok()
+}
+
+fn connect(port: u16) -> io::Result<TcpStream> {
+    TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), PATIENCE)
+}
+
+/// How many brokers the broker at this port knows; `None` if it does not answer, or is not part of
+/// a whole cluster yet.
+pub(crate) fn brokers_known(port: u16, modern: bool) -> Option<usize> {
+    let answer = ask(port, modern).ok()?;
+    count(&answer, modern)
+}
+
+/// Metadata for no topic in particular: version 4, which Kafka 4 still has, or 0, which all of
+/// 0.8 to 3 have (KIP-896 took it away in 4.0). Fields in the order of `MetadataRequest.json`.
+fn question(modern: bool) -> Vec<u8> {
+    let (version, rest): (u8, &[u8]) = match modern {
+        // No topics, and none to be made.
+        true => (4, &[0, 0, 0, 0, 0]),
+        // No topics, which means all.
+        false => (0, &[0, 0, 0, 0]),
+    };
+    // API key 3, version, correlation id 7, no client id.
+    let mut body = vec![0, 3, 0, version, 0, 0, 0, 7, 255, 255];
+    body.extend_from_slice(rest);
+    let mut bytes = u32::try_from(body.len())
+        .unwrap_or(0)
+        .to_be_bytes()
+        .to_vec();
+    bytes.extend(body);
+    bytes
+}
+
+fn ask(port: u16, modern: bool) -> io::Result<Vec<u8>> {
+    let mut stream = connect(port)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.write_all(&question(modern))?;
+    let mut size = [0; 4];
+    stream.read_exact(&mut size)?;
+    let size = u32::from_be_bytes(size);
+    if size > ANSWER_BYTES_MAX {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut answer = Vec::new();
+    stream.take(size.into()).read_to_end(&mut answer)?;
+    Ok(answer)
+}
+
+/// The brokers in an answer. Of a modern one also a controller must be known.
+fn count(answer: &[u8], modern: bool) -> Option<usize> {
+    let mut rest = answer;
+    if take_i32(&mut rest)? != 7 {
+        return None;
+    }
+    if modern {
+        take_i32(&mut rest)?;
+    }
+    let brokers = usize::try_from(take_i32(&mut rest)?).ok()?;
+    for _ in 0..brokers {
+        take_i32(&mut rest)?;
+        skip_text(&mut rest)?;
+        take_i32(&mut rest)?;
+        if modern {
+            skip_text(&mut rest)?;
+        }
+    }
+    if modern {
+        skip_text(&mut rest)?;
+        if take_i32(&mut rest)? < 0 {
+            return None;
+        }
+    }
+    Some(brokers)
+}
+
+fn take_i32(rest: &mut &[u8]) -> Option<i32> {
+    let (bytes, after) = rest.split_first_chunk::<4>()?;
+    *rest = after;
+    Some(i32::from_be_bytes(*bytes))
+}
+
+/// A text, or none: its length is -1 then.
+fn skip_text(rest: &mut &[u8]) -> Option<()> {
+    let (bytes, after) = rest.split_first_chunk::<2>()?;
+    let length = usize::try_from(i16::from_be_bytes(*bytes)).unwrap_or(0);
+    *rest = after.get(length..)?;
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_both_ages_are_counted() {
+        // Correlation id 7; one broker: id 1, host "a", port 9; no topics.
+        let old = [
+            0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, b'a', 0, 0, 0, 9, 0, 0, 0, 0,
+        ];
+        assert_eq!(count(&old, false), Some(1));
+        // With throttle time, no rack, a cluster id "c", and the controller.
+        let new = |controller: u8| {
+            let mut bytes = vec![
+                0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, b'a', 0, 0, 0, 9,
+            ];
+            bytes.extend([255, 255, 0, 1, b'c']);
+            bytes.extend([controller; 4]);
+            bytes
+        };
+        assert_eq!(count(&new(0), true), Some(1));
+        assert_eq!(count(&new(255), true), None, "no controller yet");
+        for end in 0..old.len() - 4 {
+            assert_eq!(count(&old[..end], false), None, "cut at {end}");
+        }
+    }
+}

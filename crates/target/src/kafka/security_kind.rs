@@ -1,0 +1,111 @@
+//! How clients reach a cluster that kgauge starts.
+
+use std::fmt;
+
+/// How connections of clients are protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SecurityKind {
+    /// Not at all.
+    #[default]
+    Plaintext,
+    /// TLS; the broker shows a certificate.
+    Tls,
+    /// TLS; both sides show a certificate.
+    Mtls,
+    /// A user name and a password.
+    Sasl {
+        /// How they are shown.
+        mechanism: SaslMechanism,
+        /// Whether inside of TLS.
+        over_tls: bool,
+    },
+}
+
+/// How a password is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SaslMechanism {
+    /// As it is.
+    Plain,
+    /// By a proof that it is known.
+    ScramSha256,
+    /// The same with a longer hash.
+    ScramSha512,
+}
+
+impl SaslMechanism {
+    /// Its name in the protocol and in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            SaslMechanism::Plain => "PLAIN",
+            SaslMechanism::ScramSha256 => "SCRAM-SHA-256",
+            SaslMechanism::ScramSha512 => "SCRAM-SHA-512",
+        }
+    }
+}
+
+impl SecurityKind {
+    /// All kinds, as they are written in a target.
+    pub const WRITTEN: &[(&str, SecurityKind)] = &[
+        ("plaintext", SecurityKind::Plaintext),
+        ("tls", SecurityKind::Tls),
+        ("mtls", SecurityKind::Mtls),
+        ("sasl-plain", sasl(SaslMechanism::Plain, false)),
+        ("scram-sha-256", sasl(SaslMechanism::ScramSha256, false)),
+        ("scram-sha-512", sasl(SaslMechanism::ScramSha512, false)),
+        ("sasl-plain+tls", sasl(SaslMechanism::Plain, true)),
+        ("scram-sha-256+tls", sasl(SaslMechanism::ScramSha256, true)),
+        ("scram-sha-512+tls", sasl(SaslMechanism::ScramSha512, true)),
+    ];
+
+    /// The kind of this name.
+    pub fn parse(text: &str) -> Option<SecurityKind> {
+        let found = SecurityKind::WRITTEN.iter().find(|(name, _)| *name == text);
+        found.map(|(_, kind)| *kind)
+    }
+
+    /// Kafka's name of the protocol.
+    pub fn protocol(self) -> &'static str {
+        match self {
+            SecurityKind::Plaintext => "PLAINTEXT",
+            SecurityKind::Tls | SecurityKind::Mtls => "SSL",
+            SecurityKind::Sasl { over_tls: true, .. } => "SASL_SSL",
+            SecurityKind::Sasl {
+                over_tls: false, ..
+            } => "SASL_PLAINTEXT",
+        }
+    }
+
+    /// Whether there is TLS in it.
+    pub fn has_tls(self) -> bool {
+        matches!(
+            self,
+            SecurityKind::Tls | SecurityKind::Mtls | SecurityKind::Sasl { over_tls: true, .. }
+        )
+    }
+
+    /// The SASL mechanism, if there is one.
+    pub fn mechanism(self) -> Option<SaslMechanism> {
+        match self {
+            SecurityKind::Sasl { mechanism, .. } => Some(mechanism),
+            _ => None,
+        }
+    }
+}
+
+const fn sasl(mechanism: SaslMechanism, over_tls: bool) -> SecurityKind {
+    SecurityKind::Sasl {
+        mechanism,
+        over_tls,
+    }
+}
+
+impl fmt::Display for SecurityKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.protocol())?;
+        match self {
+            SecurityKind::Mtls => f.write_str(", clients show certificates"),
+            SecurityKind::Sasl { mechanism, .. } => write!(f, ", {}", mechanism.name()),
+            _ => Ok(()),
+        }
+    }
+}

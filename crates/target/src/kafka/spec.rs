@@ -1,0 +1,352 @@
+//! What a user writes behind `kafka:`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::security_kind::SecurityKind;
+use super::version::Version;
+
+/// Brokers that one machine may be asked for.
+const BROKERS_MAX: u16 = 64;
+
+/// Dedicated controllers that one machine may be asked for.
+const CONTROLLERS_MAX: u16 = 9;
+
+/// The heap that Kafka's own scripts give a broker, bytes.
+const HEAP_BYTES: u64 = 1 << 30;
+
+/// Keys of kgauge's own.
+const OWN_KEYS: &[&str] = &[
+    "brokers",
+    "controllers",
+    "heap",
+    "jvm",
+    "kafka-home",
+    "log.dirs",
+    "security",
+];
+
+/// Apache Kafka that kgauge starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KafkaSpec {
+    /// The release; `None`: that of `home`.
+    pub version: Option<Version>,
+    /// An unpacked release, instead of one that Maven fetches.
+    pub home: Option<PathBuf>,
+    /// How many brokers, at least 1.
+    pub brokers: u16,
+    /// Dedicated controllers; 0: brokers are controllers too, where there is KRaft.
+    pub controllers: u16,
+    /// Each broker's heap, bytes.
+    pub heap_bytes: u64,
+    /// Further flags for each broker's Java.
+    pub jvm: Vec<String>,
+    /// Folders under which each broker gets one of its own; empty: in the run's own folder.
+    pub log_dirs: Vec<PathBuf>,
+    /// How clients connect.
+    pub security: SecurityKind,
+    /// Broker settings under Kafka's names.
+    pub settings: BTreeMap<String, String>,
+    /// Settings of single brokers, which are numbered from 1.
+    pub broker_settings: BTreeMap<u16, BTreeMap<String, String>>,
+}
+
+impl Default for KafkaSpec {
+    fn default() -> KafkaSpec {
+        KafkaSpec {
+            version: None,
+            home: None,
+            brokers: 1,
+            controllers: 0,
+            heap_bytes: HEAP_BYTES,
+            jvm: Vec::new(),
+            log_dirs: Vec::new(),
+            security: SecurityKind::default(),
+            settings: BTreeMap::new(),
+            broker_settings: BTreeMap::new(),
+        }
+    }
+}
+
+impl KafkaSpec {
+    /// Reads `VERSION[,KEY=VALUE...]`. The error is the words for the user.
+    pub fn parse(text: &str) -> Result<KafkaSpec, String> {
+        let (version, rest) = text.split_once(',').unwrap_or((text, ""));
+        let mut spec = KafkaSpec::default();
+        if !version.trim().is_empty() {
+            let version = version.trim().parse::<Version>();
+            spec.version = Some(version.map_err(|error| error.to_string())?);
+        }
+        for (key, value) in pairs(rest)? {
+            spec.set(&key, &value)?;
+        }
+        for id in spec.broker_settings.keys() {
+            if *id > spec.brokers {
+                return Err(format!(
+                    "there is no broker {id}: brokers are 1 to {}; write brokers={id}",
+                    spec.brokers
+                ));
+            }
+        }
+        Ok(spec)
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        match key {
+            "brokers" => self.brokers = number(key, value, 1, BROKERS_MAX)?,
+            "controllers" => self.controllers = number(key, value, 0, CONTROLLERS_MAX)?,
+            "heap" => self.heap_bytes = heap_bytes(value)?,
+            "jvm" => self.jvm.push(jvm_flag(value)?),
+            "kafka-home" => self.home = Some(PathBuf::from(value)),
+            "log.dirs" => {
+                let dirs = value
+                    .split(';')
+                    .map(str::trim)
+                    .filter(|dir| !dir.is_empty());
+                self.log_dirs = dirs.map(PathBuf::from).collect();
+            }
+            "security" => {
+                self.security = SecurityKind::parse(value).ok_or_else(|| {
+                    let known = SecurityKind::WRITTEN.iter().map(|(name, _)| *name);
+                    let known: Vec<&str> = known.collect();
+                    format!(
+                        "security={value} is not known; there are {}",
+                        known.join(", ")
+                    )
+                })?;
+            }
+            _ => self.set_broker(key, value)?,
+        }
+        Ok(())
+    }
+
+    fn set_broker(&mut self, key: &str, value: &str) -> Result<(), String> {
+        let of_one = key.split_once('.').and_then(|(first, rest)| {
+            let id = first
+                .bytes()
+                .all(|byte| byte.is_ascii_digit())
+                .then_some(first)?;
+            Some((id.parse::<u16>().ok()?, rest))
+        });
+        let (id, key) = match of_one {
+            Some((0, _)) => return Err("brokers are numbered from 1".to_owned()),
+            Some((id, rest)) => (Some(id), rest),
+            None => (None, key),
+        };
+        check_setting(key, value)?;
+        let settings = match id {
+            Some(id) => self.broker_settings.entry(id).or_default(),
+            None => &mut self.settings,
+        };
+        settings.insert(key.to_owned(), value.to_owned());
+        Ok(())
+    }
+}
+
+/// `key=value` after `key=value`. A piece without `=` belongs to the value before it, as in
+/// `log.cleanup.policy=compact,delete`.
+fn pairs(text: &str) -> Result<Vec<(String, String)>, String> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for piece in text
+        .split(',')
+        .map(str::trim)
+        .filter(|piece| !piece.is_empty())
+    {
+        match (piece.split_once('='), pairs.last_mut()) {
+            (Some((key, value)), _) => pairs.push((key.trim().to_owned(), value.trim().to_owned())),
+            (None, Some((key, value))) if !OWN_KEYS.contains(&key.as_str()) => {
+                value.push(',');
+                value.push_str(piece);
+            }
+            (None, _) => return Err(format!("\"{piece}\" is no setting: write key=value")),
+        }
+    }
+    Ok(pairs)
+}
+
+fn number(key: &str, value: &str, min: u16, max: u16) -> Result<u16, String> {
+    let number = value
+        .parse()
+        .ok()
+        .filter(|number| (min..=max).contains(number));
+    number.ok_or_else(|| format!("{key}={value}: write a number from {min} to {max}"))
+}
+
+/// `512M`, `1G`: as Java writes it.
+fn heap_bytes(value: &str) -> Result<u64, String> {
+    let error = || format!("heap={value}: write it as Java does, such as 512M or 1G");
+    let (digits, unit) = match value.chars().last() {
+        Some('m' | 'M') => (&value[..value.len() - 1], 1u64 << 20),
+        Some('g' | 'G') => (&value[..value.len() - 1], 1 << 30),
+        _ => return Err(error()),
+    };
+    let number: u64 = digits.parse().map_err(|_| error())?;
+    let bytes = number.checked_mul(unit).ok_or_else(error)?;
+    match bytes >= 64 << 20 && bytes <= 1 << 40 {
+        true => Ok(bytes),
+        false => Err(format!("heap={value}: from 64M to 1024G")),
+    }
+}
+
+fn jvm_flag(value: &str) -> Result<String, String> {
+    let is_heap = value.starts_with("-Xmx") || value.starts_with("-Xms");
+    match value.starts_with('-') && value.chars().all(|c| !c.is_control()) {
+        true if is_heap => Err(format!("jvm={value}: write heap=... for the heap")),
+        true => Ok(value.to_owned()),
+        false => Err(format!("jvm={value}: a flag of Java starts with -")),
+    }
+}
+
+/// Whether a broker setting may be given at all; which ones a release has, the release knows.
+pub fn check_setting(key: &str, value: &str) -> Result<(), String> {
+    if value.chars().any(char::is_control) {
+        return Err(format!("{key}: a setting has one line"));
+    }
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if !key.contains('.') || !key.chars().all(fits) {
+        let near = nearest(key, OWN_KEYS.iter().copied());
+        let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+        return Err(format!(
+            "{key} is neither kgauge's nor a broker setting{near}"
+        ));
+    }
+    match refusal(key) {
+        Some(why) => Err(format!("{key} cannot be set: {why}")),
+        None => Ok(()),
+    }
+}
+
+/// Settings that are kgauge's to make.
+fn refusal(key: &str) -> Option<&'static str> {
+    let starts = |starts: &[&str]| starts.iter().any(|start| key.starts_with(start));
+    match key {
+        "brokers" | "controllers" | "heap" | "jvm" | "kafka-home" | "security" => {
+            Some("it belongs into the target's text")
+        }
+        "log.dirs" | "log.dir" | "metadata.log.dir" => {
+            Some("write log.dirs=/one;/two in the target: each broker gets a folder there")
+        }
+        "host.name"
+        | "advertised.host.name"
+        | "advertised.port"
+        | "listeners"
+        | "advertised.listeners"
+        | "control.plane.listener.name" => {
+            Some("kgauge takes free ports of this machine's loopback")
+        }
+        "broker.id" | "node.id" => Some("brokers are numbered from 1"),
+        "process.roles" | "zookeeper.connect" => {
+            Some("kgauge decides who coordinates; controllers=N gives dedicated controllers")
+        }
+        "listener.security.protocol.map"
+        | "inter.broker.listener.name"
+        | "security.inter.broker.protocol" => Some("write security=... in the target"),
+        _ if starts(&["ssl.", "sasl.", "listener.name."]) => {
+            Some("kgauge makes certificates and passwords itself: security=... in the target")
+        }
+        _ if starts(&[
+            "controller.quorum.voters",
+            "controller.quorum.bootstrap",
+            "controller.listener",
+        ]) =>
+        {
+            Some("kgauge decides who coordinates; controllers=N gives dedicated controllers")
+        }
+        _ => None,
+    }
+}
+
+/// The candidate that needs the fewest letters changed, if they are few.
+pub(crate) fn nearest<'a>(
+    text: &str,
+    candidates: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let near = candidates.map(|candidate| (distance(text, candidate), candidate));
+    let (steps, best) = near.min_by_key(|(steps, _)| *steps)?;
+    (steps <= 1 + text.len() / 5).then_some(best)
+}
+
+/// Levenshtein's distance, by one row.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().take(200).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().take(200).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn wrong(text: &str) -> String {
+        KafkaSpec::parse(text).unwrap_err()
+    }
+
+    #[test]
+    fn a_spec_names_release_size_and_settings() {
+        let spec = KafkaSpec::parse(
+            "4.3.1,brokers=3,heap=512M,jvm=-XX:+UseZGC,log.dirs=/a;/b,num.io.threads=4,\
+             log.cleanup.policy=compact,delete,2.num.io.threads=8,security=scram-sha-512+tls",
+        )
+        .unwrap();
+        assert_eq!(spec.version.unwrap().to_string(), "4.3.1");
+        assert_eq!((spec.brokers, spec.controllers), (3, 0));
+        assert_eq!(spec.heap_bytes, 512 << 20);
+        assert_eq!(spec.jvm, ["-XX:+UseZGC"]);
+        assert_eq!(spec.log_dirs, [PathBuf::from("/a"), PathBuf::from("/b")]);
+        assert_eq!(spec.settings["num.io.threads"], "4");
+        assert_eq!(spec.settings["log.cleanup.policy"], "compact,delete");
+        assert_eq!(spec.broker_settings[&2]["num.io.threads"], "8");
+        assert_eq!(spec.security.protocol(), "SASL_SSL");
+        assert_eq!(spec.security.to_string(), "SASL_SSL, SCRAM-SHA-512");
+    }
+
+    #[test]
+    fn every_mistake_says_what_to_write() {
+        assert!(wrong("4.3").contains("as in 4.3.1"));
+        assert!(wrong("4.3.1,3").contains("write key=value"));
+        assert!(wrong("4.3.1,brokers=0").contains("from 1 to 64"));
+        assert!(wrong("4.3.1,broker=3").contains("did you mean brokers?"));
+        assert!(wrong("4.3.1,heap=1").contains("such as 512M"));
+        assert!(wrong("4.3.1,heap=1M").contains("from 64M"));
+        assert!(wrong("4.3.1,jvm=UseZGC").contains("starts with -"));
+        assert!(wrong("4.3.1,jvm=-Xmx3G").contains("heap="));
+        assert!(wrong("4.3.1,security=ssl").contains("there are plaintext, tls"));
+        assert!(wrong("4.3.1,2.num.io.threads=8").contains("write brokers=2"));
+        assert!(wrong("4.3.1,0.num.io.threads=8").contains("from 1"));
+        for owned in [
+            "listeners=a",
+            "node.id=4",
+            "broker.id=4",
+            "ssl.keystore.password=x",
+            "listener.name.a.b=x",
+            "advertised.listeners=x",
+        ] {
+            // The first part of "listeners" has no dot.
+            let words = wrong(&format!("4.3.1,{owned}"));
+            assert!(
+                words.contains("cannot be set") || words.contains("neither"),
+                "{words}"
+            );
+        }
+    }
+
+    #[test]
+    fn near_words_are_found_and_far_ones_not() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(
+            nearest("borkers", OWN_KEYS.iter().copied()),
+            Some("brokers")
+        );
+        assert_eq!(nearest("zookeeper", OWN_KEYS.iter().copied()), None);
+    }
+}

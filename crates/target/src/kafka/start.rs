@@ -1,0 +1,372 @@
+//! From a spec to a cluster that serves.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use kgauge_client::{ClientConfig, Interrupt};
+
+use super::cluster::{KafkaTarget, StartFacts};
+use super::error::KafkaError;
+use super::fetch::{self, Jars};
+use super::java::{self, Java};
+use super::launch::Launch;
+use super::ports;
+use super::process::{LOOK, Process, ProcessId};
+use super::properties::{self, Node, Shared};
+use super::ready;
+use super::registry::ClusterRecord;
+use super::release::Coordination;
+use super::setup::KafkaSetup;
+use super::spec::KafkaSpec;
+use super::topics::TopicTool;
+
+/// How often a start is tried when others take its ports.
+const ATTEMPTS: u32 = 3;
+
+impl KafkaTarget {
+    /// Fetches the release if need be, and starts it. Returns when every broker knows all others
+    /// and answers.
+    pub fn start(
+        spec: &KafkaSpec,
+        setup: &KafkaSetup,
+        interrupt: &Interrupt,
+    ) -> Result<KafkaTarget, KafkaError> {
+        let (jars, java) = prepare(spec, setup, interrupt)?;
+        let mut attempt = 1;
+        loop {
+            match one_start(spec, setup, &jars, &java, interrupt) {
+                Err(error) if attempt < ATTEMPTS && is_port_taken(&error) => {
+                    (setup.remark)("kgauge: somebody took a port meanwhile; starting once more");
+                    attempt += 1;
+                }
+                ended => return ended,
+            }
+        }
+    }
+}
+
+/// Everything that can be refused before anything is made.
+fn prepare(
+    spec: &KafkaSpec,
+    setup: &KafkaSetup,
+    interrupt: &Interrupt,
+) -> Result<(Jars, Java), KafkaError> {
+    let unfetched = spec.version.as_ref().map(super::release::Release::of);
+    // A wrong Java is said before anything is fetched.
+    let java = java::find(setup)?;
+    if let Some(release) = &unfetched {
+        java::check(&java, release)?;
+    }
+    let jars = match (&spec.home, unfetched) {
+        (Some(home), _) => fetch::home(home, spec.version.as_ref())?,
+        (None, Some(release)) => fetch::jars(&release, setup, interrupt)?,
+        (None, None) => return Err(KafkaError::NoVersion),
+    };
+    let release = &jars.release;
+    java::check(&java, release)?;
+    if !release.checked {
+        (setup.remark)(&format!(
+            "kgauge: Apache Kafka {} is not one of the releases that kgauge is tested with",
+            release.version
+        ));
+    }
+    if spec.controllers > 0 && release.coordination == Coordination::ZooKeeper {
+        return Err(KafkaError::Unsupported {
+            release: release.version.clone(),
+            what: "it has no controllers of its own (controllers=N), but ZooKeeper".to_owned(),
+        });
+    }
+    Ok((jars, java))
+}
+
+/// A broker's log says so; the words are Java's, or Kafka's around them.
+fn is_port_taken(error: &KafkaError) -> bool {
+    matches!(error, KafkaError::Ended { log, .. }
+        if log.contains("Address already in use") || log.contains("BindException"))
+}
+
+fn one_start(
+    spec: &KafkaSpec,
+    setup: &KafkaSetup,
+    jars: &Jars,
+    java: &Java,
+    interrupt: &Interrupt,
+) -> Result<KafkaTarget, KafkaError> {
+    let release = &jars.release;
+    let conf_dir = setup.state_dir.join(&setup.name);
+    let launch = Launch {
+        spec,
+        jars,
+        java,
+        conf_dir: &conf_dir,
+        log_dir: &setup.log_dir,
+    };
+    let mut nodes = properties::nodes(spec, release);
+    let zookeeper = release.coordination == Coordination::ZooKeeper;
+    launch.check_memory(nodes.len(), zookeeper)?;
+    let zookeeper_port = give_ports(spec, &mut nodes, zookeeper)
+        .map_err(KafkaError::file(std::path::Path::new("a free port")))?;
+    give_folders(spec, setup, &mut nodes);
+    let servers: Vec<String> = nodes
+        .iter()
+        .filter(|node| node.is_broker)
+        .map(|node| format!("127.0.0.1:{}", node.client_port))
+        .collect();
+    let mut target = KafkaTarget {
+        spec: spec.clone(),
+        setup: setup.clone(),
+        jars: jars.clone(),
+        java: java.clone(),
+        processes: Vec::new(),
+        record: record(setup, jars, &nodes, conf_dir.clone(), servers.join(",")),
+        config: config(&servers),
+        topic_tool: topic_tool(&launch, zookeeper_port),
+        started: StartFacts {
+            coordination: coordination(&nodes, zookeeper),
+            jvm: launch.jvm_flags(),
+            ..StartFacts::default()
+        },
+        written: BTreeMap::new(),
+        is_over: false,
+        nodes,
+    };
+    // From here on dropping the target takes everything away again.
+    fs::create_dir_all(&setup.state_dir).map_err(KafkaError::file(&setup.state_dir))?;
+    launch.make_conf_dir()?;
+    target.keep_record()?;
+    let configs = write_files(&launch, &mut target, zookeeper_port)?;
+    if !zookeeper {
+        format_all(&launch, &target.nodes, &configs)?;
+    }
+    run_all(&launch, &mut target, &configs, zookeeper_port, interrupt)?;
+    Ok(target)
+}
+
+/// Ports for every node, and for ZooKeeper.
+fn give_ports(
+    spec: &KafkaSpec,
+    nodes: &mut [Node],
+    zookeeper: bool,
+) -> std::io::Result<Option<u16>> {
+    let mut free = ports::free(nodes.len() * 3 + 1)?.into_iter();
+    let mut next = || free.next().unwrap_or(0);
+    let has_inner = spec.security.protocol() != "PLAINTEXT";
+    for node in nodes {
+        node.client_port = next();
+        node.inner_port = if has_inner { next() } else { node.client_port };
+        node.controller_port = next();
+    }
+    Ok(zookeeper.then(next))
+}
+
+/// A folder of its own for every node, in each place that the user named.
+fn give_folders(spec: &KafkaSpec, setup: &KafkaSetup, nodes: &mut [Node]) {
+    for node in nodes {
+        let name = node.file_name();
+        node.log_dirs = match spec.log_dirs.as_slice() {
+            [] => vec![setup.data_dir.join(&name)],
+            dirs => dirs
+                .iter()
+                .map(|dir| dir.join(format!("kgauge-{}-{name}", setup.name)))
+                .collect(),
+        };
+        // The processes have another folder as their own.
+        let absolute = node.log_dirs.iter().map(std::path::absolute);
+        node.log_dirs = absolute.filter_map(Result::ok).collect();
+    }
+}
+
+fn record(
+    setup: &KafkaSetup,
+    jars: &Jars,
+    nodes: &[Node],
+    conf_dir: PathBuf,
+    servers: String,
+) -> ClusterRecord {
+    let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    let mut data_dirs: Vec<PathBuf> = nodes
+        .iter()
+        .flat_map(|node| node.log_dirs.clone())
+        .collect();
+    data_dirs.push(absolute(&setup.data_dir));
+    ClusterRecord {
+        name: setup.name.clone(),
+        version: jars.release.version.to_string(),
+        kgauge: ProcessId::own(),
+        is_detached: false,
+        bootstrap_servers: servers,
+        processes: Vec::new(),
+        conf_dir,
+        data_dirs,
+        log_dir: absolute(&setup.log_dir),
+    }
+}
+
+fn config(servers: &[String]) -> ClientConfig {
+    let addresses = servers.iter().filter_map(|server| server.parse().ok());
+    ClientConfig::new(addresses.collect())
+}
+
+fn coordination(nodes: &[Node], zookeeper: bool) -> String {
+    let voters = nodes.iter().filter(|node| node.is_controller).count();
+    let dedicated = nodes.iter().any(|node| !node.is_broker);
+    match (zookeeper, dedicated) {
+        (true, _) => "ZooKeeper, one node".to_owned(),
+        (false, true) => format!("KRaft, {voters} dedicated controllers"),
+        (false, false) => format!("KRaft, combined mode, {voters} voters"),
+    }
+}
+
+fn topic_tool(launch: &Launch<'_>, zookeeper_port: Option<u16>) -> Option<TopicTool> {
+    let port = zookeeper_port.filter(|_| !launch.jars.release.has_create_topics())?;
+    Some(TopicTool {
+        java: launch.java.path.clone(),
+        class_path: launch.jars.class_path(),
+        log4j: launch.log4j(),
+        zookeeper: format!("127.0.0.1:{port}"),
+    })
+}
+
+/// Every node's server.properties, in their order.
+fn write_files(
+    launch: &Launch<'_>,
+    target: &mut KafkaTarget,
+    zookeeper_port: Option<u16>,
+) -> Result<Vec<PathBuf>, KafkaError> {
+    for dir in &target.record.data_dirs {
+        fs::create_dir_all(dir).map_err(KafkaError::file(dir))?;
+    }
+    let log_dir = &target.setup.log_dir;
+    fs::create_dir_all(log_dir).map_err(KafkaError::file(log_dir))?;
+    let security = BTreeMap::new();
+    let shared = Shared {
+        spec: launch.spec,
+        release: &launch.jars.release,
+        zookeeper_port,
+        security: &security,
+    };
+    let mut configs = Vec::new();
+    for node in &target.nodes {
+        let settings = properties::settings(&shared, node, &target.nodes);
+        let name = format!("{}.properties", node.file_name());
+        configs.push(launch.write(&name, &properties::text(&settings))?);
+        target.written.insert(node.id, settings);
+    }
+    Ok(configs)
+}
+
+/// All at once: each takes most of a second, and a core.
+fn format_all(launch: &Launch<'_>, nodes: &[Node], configs: &[PathBuf]) -> Result<(), KafkaError> {
+    std::thread::scope(|scope| {
+        let formats: Vec<_> = nodes
+            .iter()
+            .zip(configs)
+            .map(|(node, config)| scope.spawn(move || launch.format(&node.role(), config)))
+            .collect();
+        formats
+            .into_iter()
+            .try_for_each(|format| match format.join() {
+                Ok(ended) => ended,
+                Err(_) => Err(KafkaError::Interrupted),
+            })
+    })
+}
+
+/// Starts every process, and waits until all serve.
+fn run_all(
+    launch: &Launch<'_>,
+    target: &mut KafkaTarget,
+    configs: &[PathBuf],
+    zookeeper_port: Option<u16>,
+    interrupt: &Interrupt,
+) -> Result<(), KafkaError> {
+    let begun = Instant::now();
+    let zookeeper = match zookeeper_port {
+        Some(port) => Some(run_zookeeper(launch, target, port, begun, interrupt)?),
+        None => None,
+    };
+    for (node, config) in target.nodes.iter().zip(configs) {
+        target
+            .processes
+            .push(Process::start(launch.node(node, config))?);
+    }
+    target.processes.extend(zookeeper);
+    target.keep_record()?;
+    wait(target, begun, interrupt)
+}
+
+fn run_zookeeper(
+    launch: &Launch<'_>,
+    target: &KafkaTarget,
+    port: u16,
+    begun: Instant,
+    interrupt: &Interrupt,
+) -> Result<Process, KafkaError> {
+    let data = std::path::absolute(target.setup.data_dir.join("zookeeper"));
+    let data = data.map_err(KafkaError::file(&target.setup.data_dir))?;
+    fs::create_dir_all(&data).map_err(KafkaError::file(&data))?;
+    let config = launch.write("zookeeper.properties", &properties::zookeeper(&data, port))?;
+    let mut process = Process::start(launch.zookeeper(&config))?;
+    while !ready::is_open(port) {
+        process.check()?;
+        look_again(&target.setup, begun, interrupt, || KafkaError::TimedOut {
+            what: "ZooKeeper has not opened its port".to_owned(),
+            waited: begun.elapsed(),
+            log: crate::log_tail::log_lines(&process.start.log_file),
+            log_file: process.start.log_file.clone(),
+        })?;
+    }
+    Ok(process)
+}
+
+/// Waits a moment, unless the user wants to stop or the time is over.
+fn look_again(
+    setup: &KafkaSetup,
+    begun: Instant,
+    interrupt: &Interrupt,
+    timed_out: impl FnOnce() -> KafkaError,
+) -> Result<(), KafkaError> {
+    if interrupt.is_raised() {
+        return Err(KafkaError::Interrupted);
+    }
+    if begun.elapsed() >= setup.time_limit {
+        return Err(timed_out());
+    }
+    std::thread::sleep(LOOK);
+    Ok(())
+}
+
+/// Waits until every broker's port is open, and then until each knows all of them.
+fn wait(target: &mut KafkaTarget, begun: Instant, interrupt: &Interrupt) -> Result<(), KafkaError> {
+    let brokers: Vec<(usize, u16)> = target
+        .nodes
+        .iter()
+        .enumerate()
+        .filter(|(_, node)| node.is_broker)
+        .map(|(index, node)| (index, node.inner_port))
+        .collect();
+    let modern = target.is_modern();
+    let wanted = brokers.len();
+    for &(index, port) in &brokers {
+        while !ready::is_open(port) {
+            target.check()?;
+            let timed_out = || target.timed_out(index, "has not opened its port", begun);
+            look_again(&target.setup, begun, interrupt, timed_out)?;
+        }
+    }
+    target.started.ports_open = begun.elapsed();
+    for &(index, port) in &brokers {
+        while ready::brokers_known(port, modern) != Some(wanted) {
+            target.check()?;
+            let timed_out = || target.timed_out(index, "does not know all brokers", begun);
+            look_again(&target.setup, begun, interrupt, timed_out)?;
+        }
+    }
+    target.started.serves = begun.elapsed();
+    Ok(())
+}
+
+/// How long a start may take, unless somebody says otherwise.
+pub const START_MAX: Duration = Duration::from_secs(120);

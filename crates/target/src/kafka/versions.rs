@@ -1,0 +1,83 @@
+//! Which releases there are to choose from, and what each needs.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::fetch::{cached, is_cached};
+use super::java;
+use super::release::{CHECKED, Coordination, Release};
+use super::setup::KafkaSetup;
+use super::version::Version;
+
+/// A release that is known or in the cache.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReleaseFacts {
+    /// Its number.
+    pub version: String,
+    /// Whether kgauge is tested with it.
+    pub checked: bool,
+    /// `zookeeper` or `kraft`.
+    pub coordination: String,
+    /// The Java that it needs, in words.
+    pub java: String,
+    /// Whether the Java that was found will do; `None`: there is none.
+    pub java_fits: Option<bool>,
+    /// Where it lies, if it is in the cache.
+    pub cached: Option<PathBuf>,
+    /// What it takes there, bytes.
+    pub cached_bytes: Option<u64>,
+}
+
+/// All checked releases and all in the cache, oldest first, and the Java that was found, in words.
+pub fn versions(setup: &KafkaSetup) -> (Vec<ReleaseFacts>, String) {
+    let found = java::find(setup);
+    let words = match &found {
+        Ok(java) => format!("Java {} ({})", java.version, java.path.display()),
+        Err(error) => error.to_string(),
+    };
+    let mut known: Vec<Version> = CHECKED
+        .iter()
+        .filter_map(|text| text.parse().ok())
+        .collect();
+    let entries = fs::read_dir(setup.cache_dir.join("kafka"));
+    let names = entries.into_iter().flatten().filter_map(Result::ok);
+    known.extend(names.filter_map(|entry| entry.file_name().to_str()?.parse::<Version>().ok()));
+    known.sort();
+    known.dedup();
+    let facts = |version: Version| {
+        let release = Release::of(&version);
+        let dir = is_cached(setup, &release).then(|| cached(setup, &version));
+        let java_fits = found
+            .as_ref()
+            .ok()
+            .map(|java| java::check(java, &release).is_ok());
+        ReleaseFacts {
+            version: version.to_string(),
+            checked: release.checked,
+            coordination: match release.coordination {
+                Coordination::ZooKeeper => "zookeeper",
+                Coordination::KRaft => "kraft",
+            }
+            .to_owned(),
+            java: release.java_words(),
+            java_fits,
+            cached_bytes: dir.as_ref().map(|dir| size(&dir.join("libs"))),
+            cached: dir,
+        }
+    };
+    let is_worth_a_line = |facts: &ReleaseFacts| facts.checked || facts.cached.is_some();
+    let rows = known
+        .into_iter()
+        .map(facts)
+        .filter(is_worth_a_line)
+        .collect();
+    (rows, words)
+}
+
+fn size(dir: &std::path::Path) -> u64 {
+    let entries = fs::read_dir(dir).into_iter().flatten();
+    let files = entries.filter_map(|entry| entry.ok()?.metadata().ok());
+    files.map(|facts| facts.len()).sum()
+}
