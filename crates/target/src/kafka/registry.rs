@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::process::{LOOK, ProcessId, of_folder};
 
 /// How long processes may take to end before they are killed.
-const END_MAX: Duration = Duration::from_secs(10);
+const END_MAX: Duration = Duration::from_secs(5);
 
 /// Larger files are not ours.
 const RECORD_BYTES_MAX: u64 = 1 << 20;
@@ -86,25 +86,37 @@ impl ClusterRecord {
     /// # Errors
     /// When data or record cannot be removed; the processes are gone then all the same.
     pub fn bring_down(&self, state_dir: &Path) -> io::Result<()> {
-        for id in self.alive() {
-            id.signal(Signal::TERM);
-            // One that was paused does not hear it before it is woken.
-            id.signal(Signal::CONT);
-        }
-        let deadline = Instant::now() + END_MAX;
-        while !self.alive().is_empty() && Instant::now() < deadline {
-            std::thread::sleep(LOOK);
-        }
-        for id in self.alive() {
-            id.signal(Signal::KILL);
-        }
-        while !self.alive().is_empty() && Instant::now() < deadline + END_MAX {
-            std::thread::sleep(LOOK);
-        }
+        // Brokers first: without ZooKeeper or controllers they would not end in good order.
+        let known = self.processes.iter();
+        let brokers: Vec<ProcessId> = known
+            .filter(|(role, _)| role.starts_with("broker"))
+            .map(|(_, id)| *id)
+            .collect();
+        end(|| brokers.iter().copied().filter(|id| id.is_alive()).collect());
+        end(|| self.alive());
         for dir in self.data_dirs.iter().chain([&self.conf_dir]) {
             remove(dir)?;
         }
         forget(state_dir, &self.name)
+    }
+}
+
+/// Ends processes, and kills those that do not end in time.
+fn end(alive: impl Fn() -> Vec<ProcessId>) {
+    for id in alive() {
+        id.signal(Signal::TERM);
+        // One that was paused does not hear it before it is woken.
+        id.signal(Signal::CONT);
+    }
+    let deadline = Instant::now() + END_MAX;
+    while !alive().is_empty() && Instant::now() < deadline {
+        std::thread::sleep(LOOK);
+    }
+    for id in alive() {
+        id.signal(Signal::KILL);
+    }
+    while !alive().is_empty() && Instant::now() < deadline + END_MAX {
+        std::thread::sleep(LOOK);
     }
 }
 

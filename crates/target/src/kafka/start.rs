@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use kgauge_client::admin::NewTopic;
 use kgauge_client::{ClientConfig, Interrupt};
 
 use super::cluster::{KafkaTarget, StartFacts};
@@ -357,6 +358,9 @@ fn wait(target: &mut KafkaTarget, begun: Instant, interrupt: &Interrupt) -> Resu
         }
     }
     target.started.ports_open = begun.elapsed();
+    if !target.jars.release.version.is_at_least(&[0, 9]) {
+        first_topic(target, begun, interrupt)?;
+    }
     for &(index, port) in &brokers {
         while ready::brokers_known(port, modern) != Some(wanted) {
             target.check()?;
@@ -365,6 +369,29 @@ fn wait(target: &mut KafkaTarget, begun: Instant, interrupt: &Interrupt) -> Resu
         }
     }
     target.started.serves = begun.elapsed();
+    Ok(())
+}
+
+/// Before 0.9 the controller tells the brokers of each other only together with a first topic: until
+/// then metadata names no broker at all. So one is made; it stays, without records.
+fn first_topic(
+    target: &KafkaTarget,
+    begun: Instant,
+    interrupt: &Interrupt,
+) -> Result<(), KafkaError> {
+    let Some(tool) = &target.topic_tool else {
+        return Ok(());
+    };
+    let topic = NewTopic {
+        name: format!("kgauge-{}-start", target.setup.name),
+        partitions: 1,
+        replication_factor: i16::try_from(target.spec.brokers).unwrap_or(i16::MAX),
+        configs: Vec::new(),
+    };
+    // It fails as long as not all brokers are registered.
+    while let Err(error) = tool.create(&topic) {
+        look_again(&target.setup, begun, interrupt, || error)?;
+    }
     Ok(())
 }
 
