@@ -18,7 +18,7 @@ use crate::broker_link::BrokerLink;
 use crate::consume::{Consumer, ConsumerSetup, Position, RESPONSE_BYTES_EXTRA};
 use crate::control::{Leaders, leaders, producer_identity};
 use crate::payload::PayloadPool;
-use crate::produce::{Identity, Producer, ProducerSetup, RESPONSE_BYTES_MAX};
+use crate::produce::{Identity, Producer, ProducerSetup, RESPONSE_BYTES_MAX, RecordsFormat};
 use crate::worker::{Client, Member, token};
 use crate::{consume, produce};
 
@@ -73,6 +73,12 @@ pub enum PrepareError {
         /// The last version that would do.
         last: i16,
     },
+    /// Some brokers take message sets, others record batches.
+    #[error(
+        "the brokers belong to different ages of Kafka: some take message sets, others record \
+         batches (0.11 and later); finish the upgrade first"
+    )]
+    MixedReleases,
     /// A codec refuses its level.
     #[error("flow {flow}: {error}")]
     Compression {
@@ -216,6 +222,7 @@ impl Site<'_> {
         };
         let (links, leaders) = self.connect(&partitions, &wanted)?;
         let identity = self.identity(&flow.settings)?;
+        let format = format_of(&links)?;
         let stages = &self.setup.share.trial.stages;
         let producer = Producer::new(ProducerSetup {
             flow: flow.clone(),
@@ -223,6 +230,7 @@ impl Site<'_> {
             seed: self.setup.share.flow_seed(&flow.name),
             topic: self.setup.topic.to_owned(),
             payload: Arc::clone(payload),
+            format,
             links,
             leaders: leaders.into_iter().map(Some).collect(),
             identity,
@@ -357,6 +365,16 @@ impl Site<'_> {
             channel,
             version,
         ))
+    }
+}
+
+/// The records' layout that all brokers take.
+fn format_of(links: &[BrokerLink]) -> Result<RecordsFormat, PrepareError> {
+    let mut formats = links.iter().map(|link| RecordsFormat::of(link.version()));
+    let first = formats.next().unwrap_or(RecordsFormat::Batch);
+    match formats.all(|format| format == first) {
+        true => Ok(first),
+        false => Err(PrepareError::MixedReleases),
     }
 }
 

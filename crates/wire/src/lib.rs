@@ -22,7 +22,8 @@
 //! written by `cargo xtask codegen`. [`frame`] puts a request or response into a frame and finds
 //! frames in a buffer; [`header`] reads what stands before a message. [`codec`] has the primitive
 //! types, [`api`] the table of keys and versions, [`error_code`] that of the errors.
-//! [`record_batch`] writes and reads what Produce and Fetch carry, [`compress`] its codecs.
+//! [`record_batch`] writes and reads what Produce and Fetch carry, [`message_set`] what they carried
+//! before Kafka 0.11, [`compress`] the codecs of both.
 
 pub mod api;
 pub mod codec;
@@ -30,5 +31,6 @@ pub mod compress;
 pub mod error_code;
 pub mod frame;
 pub mod header;
+pub mod message_set;
 pub mod messages;
 pub mod record_batch;

@@ -7,7 +7,8 @@ use kgauge_results::Recorder;
 use kgauge_scenario::ConsumeFlow;
 use kgauge_wire::compress::Decompressor;
 use kgauge_wire::error_code::ErrorCode;
-use kgauge_wire::record_batch::{TallyDepth, tally};
+use kgauge_wire::message_set::tally;
+use kgauge_wire::record_batch::TallyDepth;
 
 use super::request::FetchHead;
 use super::response::{self, FetchOutcome};
@@ -342,7 +343,7 @@ impl Consumer {
                 ErrorCode::from_i16(outcome.error)
             ));
         }
-        self.advance(link)?;
+        self.advance(link, now_ns, around)?;
         if let Some((index, error)) = refused {
             self.refuse(index, error, now_ns, around);
         }
@@ -364,7 +365,15 @@ impl Consumer {
     }
 
     /// Moves each position behind the whole batches that have arrived.
-    fn advance(&mut self, link: usize) -> Result<(), String> {
+    fn advance(
+        &mut self,
+        link: usize,
+        now_ns: u64,
+        around: &Surroundings<'_>,
+    ) -> Result<(), String> {
+        /// Since Fetch 3 the first partition's first record comes however large it is (KIP-74).
+        const WHOLE_FROM: i16 = 3;
+        let may_starve = self.links[link].version() < WHOLE_FROM;
         for part in &self.fetched {
             let bytes = self.links[link].frame(part.at.clone());
             let position = &mut self.positions[part.position];
@@ -376,10 +385,21 @@ impl Consumer {
                 &mut self.scratch,
                 DECOMPRESSED_BYTES_MAX,
             );
+            let (partition, offset) = (position.partition, position.offset);
             match walked {
+                Ok(found) if may_starve && found.next_offset.is_none() => {
+                    // It would be asked for again and again, and never come.
+                    around.broken(now_ns, &self.flow.name, || {
+                        let bytes = self.flow.settings.partition_fetch_bytes_max;
+                        format!(
+                            "partition {partition} at offset {offset}: the record is larger than \
+                             max.partition.fetch.bytes ({bytes}), and this release sends no more"
+                        )
+                    });
+                    position.end = Some(offset);
+                }
                 Ok(found) => position.offset = found.next_offset.unwrap_or(position.offset),
                 Err(error) => {
-                    let (partition, offset) = (position.partition, position.offset);
                     return Err(format!("partition {partition} at offset {offset}: {error}"));
                 }
             }

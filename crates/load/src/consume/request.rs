@@ -1,5 +1,5 @@
-//! Writes Fetch requests, versions 4 to 12: 4 is the first that brings record batches of format 2, 13
-//! names topics by id and brings nothing that load needs.
+//! Writes Fetch requests, versions 0 to 12: until 3 they bring message sets, 13 names topics by id and
+//! brings nothing that load needs.
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ use kgauge_wire::codec::{
 use crate::hand_codec::no_tags;
 
 /// The versions that [`FetchHead`] writes and `response` reads.
-pub(crate) const VERSIONS: RangeInclusive<i16> = 4..=12;
+pub(crate) const VERSIONS: RangeInclusive<i16> = 0..=12;
 
 /// The first version with compact lengths and tagged fields.
 pub(super) const FLEXIBLE_FROM: i16 = 12;
@@ -75,8 +75,12 @@ impl FetchHead {
         put_i32(out, -1); // A consumer, not a replica.
         put_i32(out, self.wait_ms_max);
         put_i32(out, self.bytes_min);
-        put_i32(out, self.bytes_max);
-        put_i8(out, 0); // read_uncommitted
+        if version >= 3 {
+            put_i32(out, self.bytes_max);
+        }
+        if version >= 4 {
+            put_i8(out, 0); // read_uncommitted
+        }
         if version >= 7 {
             // Session 0, epoch -1: a full request outside of any fetch session (KIP-227).
             put_i32(out, 0);
@@ -131,7 +135,9 @@ mod tests {
             let request = FetchRequest::decode(&mut reader, version).unwrap();
             assert!(reader.is_empty(), "version {version} leaves bytes over");
             assert_eq!((request.replica_id, request.max_wait_ms), (-1, 500));
-            assert_eq!((request.min_bytes, request.max_bytes), (1, 52_428_800));
+            // Before version 3 a response has no limit but those of its partitions.
+            let max_bytes = if version >= 3 { 52_428_800 } else { i32::MAX };
+            assert_eq!((request.min_bytes, request.max_bytes), (1, max_bytes));
             assert_eq!((request.session_id, request.session_epoch), (0, -1));
             let topic = &request.topics[0];
             assert_eq!(topic.topic, "orders");

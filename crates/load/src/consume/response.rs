@@ -34,7 +34,10 @@ pub(crate) fn read<'a>(
     let lengths = Lengths::of(version, FLEXIBLE_FROM);
     let mut reader = Reader::new(body);
     skip_tags(&mut reader, lengths)?;
-    let throttle_ms = u32::try_from(reader.read_i32()?).unwrap_or(0);
+    let throttle_ms = match version {
+        0 => 0,
+        _ => u32::try_from(reader.read_i32()?).unwrap_or(0),
+    };
     let mut error = 0;
     if version >= 7 {
         error = reader.read_i16()?;
@@ -59,11 +62,17 @@ fn partition<'a>(
     let partition = reader.read_i32()?;
     let error = reader.read_i16()?;
     let high_watermark = reader.read_i64()?;
-    reader.read_i64()?; // Last stable offset.
+    if version >= 4 {
+        reader.read_i64()?; // Last stable offset.
+    }
     if version >= 5 {
         reader.read_i64()?; // Log start offset.
     }
-    for _ in 0..read_count(reader, lengths)? {
+    let aborted = match version {
+        ..=3 => 0,
+        _ => read_count(reader, lengths)?,
+    };
+    for _ in 0..aborted {
         reader.read_slice(16)?; // An aborted transaction: producer id, first offset.
         skip_tags(reader, lengths)?;
     }
@@ -95,10 +104,12 @@ mod tests {
         let full = Wire {
             partition_index: 2,
             high_watermark: 70,
-            aborted_transactions: Some(vec![AbortedTransaction {
-                producer_id: 1,
-                first_offset: 5,
-            }]),
+            aborted_transactions: (version >= 4).then(|| {
+                vec![AbortedTransaction {
+                    producer_id: 1,
+                    first_offset: 5,
+                }]
+            }),
             records: Some(b"batches".as_slice().into()),
             ..Default::default()
         };
@@ -108,7 +119,7 @@ mod tests {
             ..Default::default()
         };
         let message = FetchResponse {
-            throttle_time_ms: 9,
+            throttle_time_ms: if version >= 1 { 9 } else { 0 },
             responses: vec![FetchableTopicResponse {
                 topic: "orders".into(),
                 partitions: vec![full, refused],
@@ -134,7 +145,7 @@ mod tests {
             assert_eq!(
                 outcome,
                 FetchOutcome {
-                    throttle_ms: 9,
+                    throttle_ms: if version >= 1 { 9 } else { 0 },
                     error: 0
                 },
                 "version {version}"

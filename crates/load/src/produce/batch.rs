@@ -2,8 +2,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use kgauge_wire::record_batch::BatchEncoder;
-
+use super::encoder::{RecordsEncoder, RecordsFormat};
 use crate::link::Bodies;
 
 /// Records of a batch with equal times. In a closed loop a whole stretch of records has them.
@@ -17,7 +16,7 @@ pub(crate) struct Stretch {
 /// A batch from its first record until its answer.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    pub(crate) encoder: BatchEncoder,
+    pub(crate) encoder: RecordsEncoder,
     pub(crate) stretches: Vec<Stretch>,
     pub(crate) partition: u32,
     /// Its place among the batches of its partition, which retries must not change.
@@ -61,12 +60,14 @@ pub(crate) struct BatchPool {
     free: Vec<u32>,
     bytes_free: u64,
     batch_bytes: usize,
+    format: RecordsFormat,
 }
 
 impl BatchPool {
     /// A pool of `buffer_bytes` for batches of `batch_bytes`.
-    pub(crate) fn new(buffer_bytes: u64, batch_bytes: usize) -> Self {
+    pub(crate) fn new(format: RecordsFormat, buffer_bytes: u64, batch_bytes: usize) -> Self {
         Self {
+            format,
             batches: Vec::new(),
             free: Vec::new(),
             bytes_free: buffer_bytes,
@@ -83,7 +84,7 @@ impl BatchPool {
         self.bytes_free = self.bytes_free.checked_sub(pool_bytes)?;
         let place = self.free.pop().unwrap_or_else(|| {
             self.batches.push(Batch {
-                encoder: BatchEncoder::with_capacity(self.batch_bytes.max(bytes)),
+                encoder: RecordsEncoder::new(self.format, self.batch_bytes.max(bytes)),
                 stretches: Vec::new(),
                 partition: 0,
                 order: 0,
@@ -105,6 +106,11 @@ impl BatchPool {
         batch.is_finished = false;
         batch.pool_bytes = pool_bytes;
         Some(place)
+    }
+
+    /// How the records of its batches are laid out.
+    pub(crate) fn format(&self) -> RecordsFormat {
+        self.format
     }
 
     /// Gives a batch back.
@@ -140,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_memory_bounds_the_batches_and_comes_back() {
-        let mut pool = BatchPool::new(1_000, 400);
+        let mut pool = BatchPool::new(RecordsFormat::Batch, 1_000, 400);
         let first = pool.take(10, 0, 0).unwrap();
         let second = pool.take(10, 1, 0).unwrap();
         assert_eq!(pool.take(10, 2, 0), None, "800 of 1,000 bytes are taken");
@@ -160,7 +166,7 @@ mod tests {
 
     #[test]
     fn records_with_equal_times_make_one_stretch() {
-        let mut pool = BatchPool::new(1_000, 400);
+        let mut pool = BatchPool::new(RecordsFormat::Batch, 1_000, 400);
         let place = pool.take(10, 0, 0).unwrap();
         let batch = &mut pool[place];
         batch.note(5, 5, 2);

@@ -1,7 +1,7 @@
 //! Batches go out: one a partition in each request, as many requests as may be in flight.
 
 use kgauge_results::Recorder;
-use kgauge_wire::record_batch::{HEADER_BYTES, ProducerState};
+use kgauge_wire::record_batch::ProducerState;
 
 use super::producer::{InFlight, Producer};
 use super::request::ProduceHead;
@@ -104,7 +104,7 @@ impl Producer {
                 partition.is_listed = false;
                 continue;
             };
-            let batch_bytes = self.pool[place].encoder.batch_bytes();
+            let batch_bytes = self.pool[place].encoder.bytes_so_far();
             if !picked.is_empty() && bytes + batch_bytes > bytes_max {
                 self.ready[link].push_front(index);
                 break;
@@ -161,7 +161,7 @@ impl Producer {
                 recorder.retried(now_ns, u64::from(batch.encoder.records()), error);
             }
             records += u64::from(batch.encoder.records());
-            let bytes = batch.encoder.batch_bytes();
+            let bytes = batch.encoder.bytes_so_far();
             ProduceHead::partition(&mut frame, version, batch.partition, place, bytes);
             partitions[batch.partition as usize].retry_at_ns = 0;
         }
@@ -183,6 +183,7 @@ impl Producer {
 
     /// Writes header and CRC, and compresses: when the batch is full, or when it goes out before that.
     pub(super) fn finish_batch(&mut self, place: u32) {
+        let overhead_bytes = self.pool.format().overhead_bytes();
         let batch = &mut self.pool[place];
         if batch.is_finished {
             return;
@@ -200,12 +201,13 @@ impl Producer {
             batch.encoder.finish(&state);
             return;
         };
-        let plain_bytes = batch.encoder.batch_bytes() - HEADER_BYTES;
+        let plain_bytes = batch.encoder.bytes_so_far() - overhead_bytes;
         if batch.encoder.finish_compressed(&state, compressor).is_err() {
             // Memory for the codec ran out: what is sent uncompressed is still right.
             batch.encoder.finish(&state);
         }
-        let seen = (batch.encoder.batch_bytes() - HEADER_BYTES) as f32 / plain_bytes.max(1) as f32;
+        let seen =
+            (batch.encoder.bytes_so_far() - overhead_bytes) as f32 / plain_bytes.max(1) as f32;
         let ratio = &mut self.compression_ratio;
         *ratio = if seen > *ratio {
             (*ratio + RATIO_DETERIORATING).max(seen)

@@ -1,10 +1,13 @@
 //! Records come in: by the schedule when there is one, as fast as memory allows when there is none.
 
 use kgauge_results::Recorder;
-use kgauge_wire::record_batch::{HEADER_BYTES, record_bytes};
+use kgauge_scenario::Stripe;
+use kgauge_wire::record_batch::record_bytes;
 
+use super::encoder::{RecordsEncoder, TakeRecords};
 use super::producer::{Lingering, Phase, Producer};
 use crate::clock::Clock;
+use crate::payload::PayloadPool;
 
 /// Bytes taken in before the sockets are looked at again. Looking costs about a microsecond, and
 /// 64 KiB of 100-byte records take about ten.
@@ -163,29 +166,20 @@ impl Producer {
         } else {
             1.0
         };
-        let encoder = &mut self.pool[place].encoder;
-        let delta_ms = timestamp_ms - encoder.base_timestamp_ms();
-        let (mut appended, mut record, mut size_changes_at) = (0, 0, encoder.records());
-        while appended < wanted {
-            if encoder.records() >= size_changes_at {
-                record = encoder.next_record_bytes(timestamp_ms, None, Some(value_bytes), &[]);
-                size_changes_at = next_longer_delta(encoder.records());
-            }
-            let has_room = if ratio == 1.0 {
-                encoder.has_room_for(record, batch_bytes_max)
-            } else {
-                let records = (encoder.batch_bytes() - HEADER_BYTES) as f32 * ratio;
-                encoder.is_empty() || HEADER_BYTES + records as usize + record <= batch_bytes_max
-            };
-            if !has_room {
-                break;
-            }
-            let n = self.next_record;
-            let number = self.member.record_number(n);
-            encoder.append_value_only(delta_ms, value_bytes, |to| self.payload.fill(number, n, to));
-            self.next_record += 1;
-            appended += 1;
-        }
+        let mut filling = Filling {
+            value_bytes,
+            batch_bytes_max,
+            ratio,
+            timestamp_ms,
+            next_record: self.next_record,
+            member: self.member,
+            payload: &self.payload,
+        };
+        let appended = match &mut self.pool[place].encoder {
+            RecordsEncoder::Batch(batch) => filling.fill(batch, wanted),
+            RecordsEncoder::Set(set) => filling.fill(set, wanted),
+        };
+        self.next_record = filling.next_record;
         appended
     }
 
@@ -196,7 +190,7 @@ impl Producer {
             return Some(place);
         }
         let value_bytes = self.payload.value_bytes();
-        let first = HEADER_BYTES
+        let first = self.pool.format().overhead_bytes()
             + record_bytes(0, 0, None, Some(value_bytes), &[])
             + RECORD_OVERHEAD_BYTES_MAX;
         let place = self.pool.take(first, index, now_ns)?;
@@ -268,6 +262,51 @@ impl Producer {
     /// Whether nothing is to be held back for company any more.
     pub(super) fn is_flushing(&self) -> bool {
         self.phase != Phase::Running || self.blocked_since_ns.is_some()
+    }
+}
+
+/// What the innermost loop needs, without the producer around it.
+struct Filling<'a> {
+    value_bytes: usize,
+    batch_bytes_max: usize,
+    /// Compressed by uncompressed bytes, with Kafka's caution.
+    ratio: f32,
+    timestamp_ms: i64,
+    next_record: u64,
+    member: Stripe,
+    payload: &'a PayloadPool,
+}
+
+impl Filling<'_> {
+    /// Appends up to `wanted` records, until the batch is full; gives how many.
+    fn fill<E: TakeRecords>(&mut self, encoder: &mut E, wanted: u32) -> u32 {
+        let (value_bytes, batch_bytes_max) = (self.value_bytes, self.batch_bytes_max);
+        let delta_ms = self.timestamp_ms - encoder.base_ms();
+        let (mut appended, mut record, mut size_changes_at) = (0, 0, encoder.count());
+        while appended < wanted {
+            if encoder.count() >= size_changes_at {
+                record = encoder.next_bytes(self.timestamp_ms, value_bytes);
+                size_changes_at = next_longer_delta(encoder.count());
+            }
+            let so_far = encoder.total_bytes();
+            // As in Kafka's producer the first record always has room, however large it is.
+            let has_room = encoder.count() == 0
+                || if self.ratio == 1.0 {
+                    so_far + record <= batch_bytes_max
+                } else {
+                    let records = (so_far - E::OVERHEAD_BYTES) as f32 * self.ratio;
+                    E::OVERHEAD_BYTES + records as usize + record <= batch_bytes_max
+                };
+            if !has_room {
+                break;
+            }
+            let n = self.next_record;
+            let number = self.member.record_number(n);
+            encoder.push(delta_ms, value_bytes, |to| self.payload.fill(number, n, to));
+            self.next_record += 1;
+            appended += 1;
+        }
+        appended
     }
 }
 

@@ -8,6 +8,7 @@
 mod answers;
 mod batch;
 mod drain;
+mod encoder;
 mod intake;
 mod partition;
 mod producer;
@@ -16,6 +17,7 @@ mod request;
 mod response;
 mod sticky;
 
+pub(crate) use encoder::RecordsFormat;
 pub(crate) use producer::{Identity, Producer, ProducerSetup};
 pub(crate) use request::VERSIONS;
 

@@ -87,6 +87,7 @@ impl Partition {
 
 #[cfg(test)]
 mod tests {
+    use super::super::encoder::RecordsFormat;
     use super::*;
 
     #[test]
@@ -102,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_retried_batch_returns_to_its_place() {
-        let mut pool = BatchPool::new(10_000, 100);
+        let mut pool = BatchPool::new(RecordsFormat::Batch, 10_000, 100);
         let mut partition = Partition::new(None);
         let places: Vec<u32> = (0..4)
             .map(|_| {

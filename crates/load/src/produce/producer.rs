@@ -9,6 +9,7 @@ use kgauge_scenario::{Acks, ProduceFlow, Schedule, Shape, Stripe};
 use kgauge_wire::compress::Compressor;
 
 use super::batch::BatchPool;
+use super::encoder::RecordsFormat;
 use super::partition::Partition;
 use super::request::ProduceHead;
 use super::sticky::PartitionChoice;
@@ -32,6 +33,8 @@ pub(crate) struct Identity {
 /// Everything that a producer is made from.
 pub(crate) struct ProducerSetup {
     pub(crate) flow: ProduceFlow,
+    /// How the records are laid out.
+    pub(crate) format: RecordsFormat,
     /// Which of the flow's producers it is: its stripe of the schedule.
     pub(crate) member: Stripe,
     pub(crate) seed: u64,
@@ -202,7 +205,11 @@ impl Producer {
             .map_or(u64::MAX, |all| setup.member.records_of(all));
         Ok(Self {
             compressor: crate::settings::compressor(settings.compression)?,
-            pool: BatchPool::new(settings.buffer_bytes, settings.batch_bytes as usize),
+            pool: BatchPool::new(
+                setup.format,
+                settings.buffer_bytes,
+                settings.batch_bytes as usize,
+            ),
             in_flight: setup.links.iter().map(|_| VecDeque::new()).collect(),
             ready: setup.links.iter().map(|_| VecDeque::new()).collect(),
             partitions: setup.leaders.into_iter().map(Partition::new).collect(),

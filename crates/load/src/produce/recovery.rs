@@ -3,6 +3,7 @@
 use kgauge_results::Recorder;
 use kgauge_wire::error_code::ErrorCode;
 
+use super::encoder::RecordsFormat;
 use super::partition::Partition;
 use super::producer::{Identity, Phase, Producer};
 use crate::broker_link::BrokerLink;
@@ -59,9 +60,14 @@ impl Producer {
         version: i16,
         around: &Surroundings<'_>,
     ) {
-        if self.links[link]
-            .reconnected(channel, version, around.registry)
-            .is_err()
+        // What is encoded already stays as it is, also when the broker came back as a newer release.
+        let format = self.pool.format();
+        let version = version.min(format.version_max());
+        let fits = RecordsFormat::of(version) == format;
+        if !fits
+            || self.links[link]
+                .reconnected(channel, version, around.registry)
+                .is_err()
         {
             self.links[link].lost(around.clock.now_ns(), around.registry);
         }
@@ -291,9 +297,14 @@ impl Producer {
             base_sequence: batch.base_sequence,
             transactional: false,
         };
-        let rewritten =
-            kgauge_wire::record_batch::rewrite_producer(batch.encoder.bytes_mut(), &state);
-        debug_assert!(rewritten.is_ok(), "this producer finished the batch itself");
+        let rewritten = batch
+            .encoder
+            .batch_mut()
+            .map(|bytes| kgauge_wire::record_batch::rewrite_producer(bytes, &state));
+        debug_assert!(
+            matches!(rewritten, Some(Ok(_))),
+            "this producer finished the batch itself"
+        );
     }
 
     /// The run ends here: what has no outcome yet gets one.

@@ -1,8 +1,8 @@
 //! Writes Produce requests around batches that stay where they are.
 //!
 //! The generated `ProduceRequest` of `wire` owns its batches; here only the bytes between them are
-//! written. Tests hold both against each other. Versions 3 to 12: 3 is the first with record batches
-//! of format 2, 13 names topics by id and brings nothing that load needs.
+//! written. Tests hold both against each other. Versions 0 to 12: until 2 they carry message sets, 13
+//! names topics by id and brings nothing that load needs.
 
 use std::ops::RangeInclusive;
 
@@ -16,7 +16,7 @@ use crate::hand_codec::no_tags;
 use crate::link::{Cut, Frame};
 
 /// The versions that [`ProduceHead`] writes and `response` reads.
-pub(crate) const VERSIONS: RangeInclusive<i16> = 3..=12;
+pub(crate) const VERSIONS: RangeInclusive<i16> = 0..=12;
 
 /// The first version with compact lengths and tagged fields.
 pub(super) const FLEXIBLE_FROM: i16 = 9;
@@ -51,7 +51,9 @@ impl ProduceHead {
         put_i32(out, correlation_id);
         put_string(out, Lengths::Fixed, &self.client_id, "client_id")?;
         no_tags(out, lengths);
-        put_null_string(out, lengths);
+        if version >= 3 {
+            put_null_string(out, lengths); // No transactional id.
+        }
         put_i16(out, self.acks);
         put_i32(out, self.timeout_ms);
         put_array_length(out, lengths, 1, "topics")?;

@@ -33,7 +33,10 @@ pub(crate) fn read<'a>(
         }
         skip_tags(&mut reader, lengths)?;
     }
-    let throttle_ms = reader.read_i32()?;
+    let throttle_ms = match version {
+        0 => 0,
+        _ => reader.read_i32()?,
+    };
     skip_tags(&mut reader, lengths)?;
     Ok(u32::try_from(throttle_ms).unwrap_or(0))
 }
@@ -45,8 +48,12 @@ fn partition<'a>(
 ) -> Result<PartitionAnswer<'a>, DecodeError> {
     let partition = reader.read_i32()?;
     let error = reader.read_i16()?;
-    // Base offset, log append time, and the log start offset that version 5 added.
-    reader.read_slice(if version >= 5 { 24 } else { 16 })?;
+    // Base offset, the log append time of version 2, the log start offset of version 5.
+    reader.read_slice(match version {
+        ..=1 => 8,
+        2..=4 => 16,
+        _ => 24,
+    })?;
     let mut message = None;
     if version >= 8 {
         for _ in 0..read_count(reader, lengths)? {
@@ -100,7 +107,7 @@ mod tests {
                 partition_responses: vec![good, refused],
                 ..Default::default()
             }],
-            throttle_time_ms: 250,
+            throttle_time_ms: if version >= 1 { 250 } else { 0 },
             ..Default::default()
         };
         // The response header's tags come first, where the version has them.
@@ -119,7 +126,8 @@ mod tests {
             let bytes = response(version);
             let mut answers = Vec::new();
             let throttle_ms = read(&bytes, version, |answer| answers.push(answer)).unwrap();
-            assert_eq!(throttle_ms, 250, "version {version}");
+            let expected = if version >= 1 { 250 } else { 0 };
+            assert_eq!(throttle_ms, expected, "version {version}");
             let message = (version >= 8).then_some("broken".into());
             assert_eq!(
                 answers,

@@ -85,6 +85,21 @@ impl Lz4Compressor {
     }
 }
 
+/// Second byte of the XXH32 of a frame's descriptor.
+fn checksum_of(descriptor: &[u8]) -> u8 {
+    (XxHash32::oneshot(0, descriptor) >> 8) as u8
+}
+
+/// Gives a frame that was compressed here the header checksum that Kafka expects in message format 0:
+/// computed over the frame's magic number too (KAFKA-3160). Reading takes either.
+pub(crate) fn legacy_checksum(frame: &mut [u8]) {
+    /// Magic number and the two bytes of the descriptor.
+    const COVERED: usize = 6;
+    if let Some((covered, [checksum, ..])) = frame.split_at_mut_checked(COVERED) {
+        *checksum = checksum_of(covered);
+    }
+}
+
 /// What a frame's header says.
 struct Frame {
     flags: u8,
@@ -132,7 +147,8 @@ impl Frame {
             .split_at_checked(descriptor_bytes)
             .ok_or(DecompressError::CutShort)?;
         let (checksum, rest) = rest.split_first().ok_or(DecompressError::CutShort)?;
-        if *checksum != (XxHash32::oneshot(0, descriptor) >> 8) as u8 {
+        let is_right = *checksum == checksum_of(descriptor);
+        if !is_right && *checksum != checksum_of(&[&MAGIC, descriptor].concat()) {
             return Err(DecompressError::malformed(
                 "the checksum of the LZ4 header is wrong",
             ));

@@ -33,3 +33,4 @@ pub use codec::Codec;
 pub use compressor::Compressor;
 pub use decompressor::Decompressor;
 pub use error::{CompressError, DecompressError};
+pub(crate) use lz4::legacy_checksum as lz4_legacy_checksum;

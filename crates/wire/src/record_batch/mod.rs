@@ -28,7 +28,8 @@
 //! Where to start: [`BatchEncoder`] writes, [`batches`] and [`Records`] read,
 //! [`validate_for_append`] and [`rewrite_for_log`] are what a broker does with a produced batch.
 //!
-//! Message formats 0 and 1 are not read; they give [`BatchError::UnsupportedMagic`].
+//! Message formats 0 and 1 are not read here, but in [`crate::message_set`]; they give
+//! [`BatchError::UnsupportedMagic`].
 
 mod cursor;
 mod encode;

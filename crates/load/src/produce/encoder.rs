@@ -1,0 +1,196 @@
+//! The records of a batch as the broker wants them: a record batch, or before Kafka 0.11 a message
+//! set.
+
+use kgauge_wire::compress::{CompressError, Compressor};
+use kgauge_wire::message_set::{Format, MessageSetEncoder};
+use kgauge_wire::record_batch::{BatchEncoder, HEADER_BYTES, ProducerState};
+
+/// How records are laid out; it follows from the version of Produce.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RecordsFormat {
+    /// A message set of format 0 or 1.
+    Set(Format),
+    /// A record batch.
+    Batch,
+}
+
+impl RecordsFormat {
+    /// The format that a version of Produce carries: 0 and 1 format 0, 2 format 1, 3 and later record
+    /// batches (KIP-32, KIP-98).
+    pub(crate) fn of(produce_version: i16) -> Self {
+        match produce_version {
+            ..=1 => Self::Set(Format::V0),
+            2 => Self::Set(Format::V1),
+            _ => Self::Batch,
+        }
+    }
+
+    /// The newest version of Produce that carries it.
+    pub(crate) fn version_max(self) -> i16 {
+        match self {
+            Self::Set(Format::V0) => 1,
+            Self::Set(Format::V1) => 2,
+            Self::Batch => i16::MAX,
+        }
+    }
+
+    /// Bytes of an empty batch.
+    pub(crate) fn overhead_bytes(self) -> usize {
+        match self {
+            Self::Set(_) => 0,
+            Self::Batch => HEADER_BYTES,
+        }
+    }
+}
+
+/// Builds the records of one batch at a time.
+#[derive(Debug)]
+pub(crate) enum RecordsEncoder {
+    /// Before Kafka 0.11.
+    Set(MessageSetEncoder),
+    /// Since.
+    Batch(BatchEncoder),
+}
+
+impl RecordsEncoder {
+    pub(crate) fn new(format: RecordsFormat, bytes: usize) -> Self {
+        match format {
+            RecordsFormat::Set(format) => Self::Set(MessageSetEncoder::new(format, bytes)),
+            RecordsFormat::Batch => Self::Batch(BatchEncoder::with_capacity(bytes)),
+        }
+    }
+
+    /// Begins anew.
+    pub(crate) fn start(&mut self, timestamp_ms: i64) {
+        match self {
+            Self::Set(set) => set.start(timestamp_ms),
+            Self::Batch(batch) => batch.start(timestamp_ms),
+        }
+    }
+
+    /// Records since the start.
+    #[inline]
+    pub(crate) fn records(&self) -> u32 {
+        match self {
+            Self::Set(set) => set.records(),
+            Self::Batch(batch) => batch.records(),
+        }
+    }
+
+    /// All bytes so far.
+    #[inline]
+    pub(crate) fn bytes_so_far(&self) -> usize {
+        match self {
+            Self::Set(set) => set.set_bytes(),
+            Self::Batch(batch) => batch.batch_bytes(),
+        }
+    }
+
+    /// What was finished.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Set(set) => set.bytes(),
+            Self::Batch(batch) => batch.bytes(),
+        }
+    }
+
+    /// What was finished, where an idempotent producer's state can be written anew: record batches.
+    pub(crate) fn batch_mut(&mut self) -> Option<&mut [u8]> {
+        match self {
+            Self::Set(_) => None,
+            Self::Batch(batch) => Some(batch.bytes_mut()),
+        }
+    }
+
+    /// Completes it as it stands.
+    pub(crate) fn finish(&mut self, state: &ProducerState) {
+        match self {
+            Self::Set(set) => set.finish(),
+            Self::Batch(batch) => batch.finish(state),
+        };
+    }
+
+    /// Completes it compressed; on an error it stands as it was.
+    pub(crate) fn finish_compressed(
+        &mut self,
+        state: &ProducerState,
+        compressor: &mut Compressor,
+    ) -> Result<(), CompressError> {
+        match self {
+            Self::Set(set) => set.finish_compressed(compressor).map(drop),
+            Self::Batch(batch) => batch.finish_compressed(state, compressor).map(drop),
+        }
+    }
+}
+
+/// What the innermost loop of the generator asks of either encoder, so that it is compiled for each.
+pub(crate) trait TakeRecords {
+    /// Bytes of an empty batch.
+    const OVERHEAD_BYTES: usize;
+
+    fn count(&self) -> u32;
+    fn base_ms(&self) -> i64;
+    fn total_bytes(&self) -> usize;
+    /// Bytes that a record without key would add, if it came next.
+    fn next_bytes(&self, timestamp_ms: i64, value_bytes: usize) -> usize;
+    fn push(&mut self, delta_ms: i64, value_bytes: usize, fill: impl FnOnce(&mut [u8]));
+}
+
+impl TakeRecords for BatchEncoder {
+    const OVERHEAD_BYTES: usize = HEADER_BYTES;
+
+    #[inline]
+    fn count(&self) -> u32 {
+        self.records()
+    }
+
+    #[inline]
+    fn base_ms(&self) -> i64 {
+        self.base_timestamp_ms()
+    }
+
+    #[inline]
+    fn total_bytes(&self) -> usize {
+        self.batch_bytes()
+    }
+
+    #[inline]
+    fn next_bytes(&self, timestamp_ms: i64, value_bytes: usize) -> usize {
+        self.next_record_bytes(timestamp_ms, None, Some(value_bytes), &[])
+    }
+
+    #[inline]
+    fn push(&mut self, delta_ms: i64, value_bytes: usize, fill: impl FnOnce(&mut [u8])) {
+        self.append_value_only(delta_ms, value_bytes, fill);
+    }
+}
+
+impl TakeRecords for MessageSetEncoder {
+    const OVERHEAD_BYTES: usize = 0;
+
+    #[inline]
+    fn count(&self) -> u32 {
+        self.records()
+    }
+
+    #[inline]
+    fn base_ms(&self) -> i64 {
+        self.base_timestamp_ms()
+    }
+
+    #[inline]
+    fn total_bytes(&self) -> usize {
+        self.set_bytes()
+    }
+
+    #[inline]
+    fn next_bytes(&self, _timestamp_ms: i64, value_bytes: usize) -> usize {
+        self.message_bytes(None, Some(value_bytes))
+    }
+
+    #[inline]
+    fn push(&mut self, delta_ms: i64, value_bytes: usize, fill: impl FnOnce(&mut [u8])) {
+        self.append_value_only(delta_ms, value_bytes, fill);
+    }
+}
