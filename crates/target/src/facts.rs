@@ -67,6 +67,8 @@ pub struct TargetFacts {
     pub brokers: Vec<BrokerFacts>,
     /// What could not be found out, and why.
     pub missing: Vec<String>,
+    /// The names of all broker settings that the first broker tells.
+    pub settings_known: Vec<String>,
 }
 
 /// A broker's own words.
@@ -83,23 +85,31 @@ pub struct BrokerFacts {
 }
 
 impl TargetFacts {
-    /// Asks every broker of a cluster.
+    /// Asks every broker of a cluster. Settings `also` of these names are kept.
     pub(crate) fn gather(
         kind: TargetKind,
         cluster: &mut Cluster,
+        also: &[String],
     ) -> Result<TargetFacts, ClusterError> {
         cluster.refresh(&[])?;
         let metadata = cluster.metadata().clone();
         let mut missing = Vec::new();
         let mut versions = Vec::new();
         let mut brokers = Vec::new();
+        let mut known = Vec::new();
         for broker in &metadata.brokers {
             let answers = cluster.api_versions(broker.id)?;
             let guess = ReleaseGuess::from_api_versions(&answers).to_string();
             if !versions.contains(&guess) {
                 versions.push(guess);
             }
-            brokers.push(broker_facts(cluster, broker, &mut missing)?);
+            brokers.push(broker_facts(
+                cluster,
+                broker,
+                also,
+                &mut known,
+                &mut missing,
+            )?);
         }
         let addresses: Vec<_> = metadata
             .brokers
@@ -119,6 +129,7 @@ impl TargetFacts {
             },
             brokers,
             missing,
+            settings_known: known,
         })
     }
 
@@ -136,13 +147,19 @@ impl TargetFacts {
 fn broker_facts(
     cluster: &mut Cluster,
     broker: &Broker,
+    also: &[String],
+    known: &mut Vec<String>,
     missing: &mut Vec<String>,
 ) -> Result<BrokerFacts, ClusterError> {
     let mut settings = BTreeMap::new();
     match cluster.describe_configs(ConfigResource::Broker(broker.id)) {
         Ok(entries) => {
+            if known.is_empty() {
+                *known = entries.iter().map(|entry| entry.name.clone()).collect();
+            }
             for entry in entries {
-                let wanted = !entry.is_sensitive && SETTINGS.contains(&entry.name.as_str());
+                let is_listed = SETTINGS.contains(&entry.name.as_str());
+                let wanted = !entry.is_sensitive && (is_listed || also.contains(&entry.name));
                 if let (true, Some(value)) = (wanted, entry.value) {
                     settings.insert(entry.name, value);
                 }

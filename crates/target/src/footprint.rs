@@ -227,6 +227,7 @@ mod tests {
             version: None,
             brokers: vec![broker(1), broker(2), broker(3)],
             missing: Vec::new(),
+            settings_known: Vec::new(),
         };
         let mut trials = trials(flow, "");
         trials[0].repeats = 3;

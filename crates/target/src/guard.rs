@@ -2,7 +2,11 @@
 //! nothing else. What was made is deleted again.
 
 use kgauge_client::admin::{CreateTopicError, DeleteGroupError, DeleteTopicError, NewTopic};
+use std::time::{Duration, Instant};
+
 use kgauge_client::{ClientConfig, Cluster};
+
+use crate::kafka::{KafkaError, TopicTool};
 
 /// Kafka's limit for the names of topics.
 const NAME_BYTES_MAX: usize = 249;
@@ -63,8 +67,46 @@ impl Leftover {
 pub struct TopicGuard {
     config: ClientConfig,
     run_id: String,
+    /// For releases that make no topics over the wire.
+    tool: Option<TopicTool>,
     topics: Vec<String>,
     groups: Vec<String>,
+}
+
+/// Why a topic of the run was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum MakeTopicError {
+    /// Over the wire.
+    #[error(transparent)]
+    Wire(#[from] CreateTopicError),
+    /// By the release's own tool.
+    #[error("topic {topic}: {source}")]
+    Tool {
+        /// Its name.
+        topic: String,
+        /// What the tool says.
+        #[source]
+        source: Box<KafkaError>,
+    },
+    /// It was made, but is not led yet.
+    #[error("topic {topic} was created, but not every partition has a leader after {waited:.0?}")]
+    NotReady {
+        /// Its name.
+        topic: String,
+        /// How long was waited.
+        waited: Duration,
+    },
+}
+
+impl MakeTopicError {
+    /// What the user can do about it.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            MakeTopicError::Wire(error) => error.cure(),
+            MakeTopicError::Tool { source, .. } => source.cure(),
+            MakeTopicError::NotReady { .. } => "look into the brokers' logs",
+        }
+    }
 }
 
 impl TopicGuard {
@@ -82,9 +124,16 @@ impl TopicGuard {
         Ok(TopicGuard {
             config,
             run_id: run_id.to_owned(),
+            tool: None,
             topics: Vec::new(),
             groups: Vec::new(),
         })
+    }
+
+    /// Makes and deletes topics by a release's own tool.
+    pub fn with_tool(mut self, tool: Option<TopicTool>) -> TopicGuard {
+        self.tool = tool;
+        self
     }
 
     /// The name of the run's topic or group of this label.
@@ -106,7 +155,7 @@ impl TopicGuard {
         &mut self,
         cluster: &mut Cluster,
         wish: &TopicWish,
-    ) -> Result<String, CreateTopicError> {
+    ) -> Result<String, MakeTopicError> {
         let name = self.name(&wish.label);
         let topic = NewTopic {
             name: name.clone(),
@@ -114,14 +163,29 @@ impl TopicGuard {
             replication_factor: wish.replication_factor,
             configs: wish.configs.clone(),
         };
+        if let Some(tool) = self.tool.clone() {
+            self.note(&name);
+            tool.create(&topic).map_err(|source| MakeTopicError::Tool {
+                topic: name.clone(),
+                source: Box::new(source),
+            })?;
+            wait_for_leaders(cluster, &topic)?;
+            return Ok(name);
+        }
         let created = cluster.create_topic(&topic);
         let is_ours = created
             .as_ref()
             .map_or_else(CreateTopicError::may_exist, |()| true);
-        if is_ours && !self.topics.contains(&name) {
-            self.topics.push(name.clone());
+        if is_ours {
+            self.note(&name);
         }
-        created.map(|()| name)
+        Ok(created.map(|()| name)?)
+    }
+
+    fn note(&mut self, name: &str) {
+        if !self.topics.iter().any(|topic| topic == name) {
+            self.topics.push(name.to_owned());
+        }
     }
 
     /// A name for a consumer group, which the run's end deletes.
@@ -143,7 +207,11 @@ impl TopicGuard {
         let Some(index) = self.topics.iter().position(|topic| topic == name) else {
             return Ok(());
         };
-        cluster.delete_topic(name)?;
+        match &self.tool {
+            // It says no more than that it will be deleted, and the cluster is gone soon after.
+            Some(tool) => drop(tool.delete(name)),
+            None => cluster.delete_topic(name)?,
+        }
         self.topics.remove(index);
         Ok(())
     }
@@ -168,6 +236,38 @@ impl TopicGuard {
             left.extend(cluster.delete_group(&group).err().map(Leftover::from));
         }
         left
+    }
+}
+
+/// How long a topic may take to get its leaders.
+const LEADERS_MAX: Duration = Duration::from_secs(30);
+
+fn wait_for_leaders(cluster: &mut Cluster, topic: &NewTopic) -> Result<(), MakeTopicError> {
+    let begun = Instant::now();
+    let cluster_error = |error| {
+        MakeTopicError::Wire(CreateTopicError::Cluster {
+            topic: topic.name.clone(),
+            error: Box::new(error),
+            may_exist: true,
+        })
+    };
+    loop {
+        let metadata = cluster.refresh(&[&topic.name]).map_err(cluster_error)?;
+        let partitions = metadata.topic(&topic.name).map(|found| &found.partitions);
+        let led = partitions.map_or(0, |partitions| {
+            let led = partitions.iter().filter(|one| one.leader_id.is_some());
+            led.count()
+        });
+        if i32::try_from(led) == Ok(topic.partitions) {
+            return Ok(());
+        }
+        if begun.elapsed() >= LEADERS_MAX {
+            return Err(MakeTopicError::NotReady {
+                topic: topic.name.clone(),
+                waited: begun.elapsed(),
+            });
+        }
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 

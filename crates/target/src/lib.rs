@@ -40,7 +40,7 @@ pub use embedded::{EmbeddedCommand, EmbeddedSetup, EmbeddedTarget};
 pub use embedded_error::EmbeddedError;
 pub use facts::{BrokerFacts, TargetFacts};
 pub use footprint::{Footprint, retention_ms};
-pub use guard::{Leftover, RunNameError, TopicGuard, TopicWish};
+pub use guard::{Leftover, MakeTopicError, RunNameError, TopicGuard, TopicWish};
 pub use room::{NotEnoughRoom, Room, check_room, free_bytes};
 pub use spec::{EmbeddedSpec, TargetSpec, TargetSpecError};
 pub use target::{StartSetup, Target, TargetError};

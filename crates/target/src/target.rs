@@ -62,6 +62,26 @@ impl TargetError {
     }
 }
 
+/// What Kafka says of itself, beside what it was started with.
+fn kafka_facts(kafka: &KafkaTarget, cluster: &mut Cluster) -> Result<TargetFacts, TargetError> {
+    let asked = kafka.settings_asked();
+    let mut facts = TargetFacts::gather(TargetKind::Kafka, cluster, &asked)?;
+    facts.version = Some(kafka.release().version.to_string());
+    for broker in &mut facts.brokers {
+        let written = kafka.settings_written(broker.id);
+        if broker.settings.is_empty() {
+            // Before 0.11 no broker tells; its own file does.
+            broker.settings = written;
+            continue;
+        }
+        // A broker tells every setting that it has: what it does not tell, it did not understand.
+        if let Some(key) = asked.iter().find(|key| !broker.settings.contains_key(*key)) {
+            return Err(kafka.unknown_setting(key, &facts.settings_known).into());
+        }
+    }
+    Ok(facts)
+}
+
 /// What starting a target needs to know, whichever kind it is.
 #[derive(Debug, Clone)]
 pub struct StartSetup {
@@ -128,7 +148,10 @@ impl Target {
 
     /// What it says about itself.
     pub fn facts(&self, cluster: &mut Cluster) -> Result<TargetFacts, TargetError> {
-        Ok(TargetFacts::gather(self.kind(), cluster)?)
+        match self {
+            Target::Kafka(kafka) => Ok(kafka_facts(kafka, cluster)?),
+            _ => Ok(TargetFacts::gather(self.kind(), cluster, &[])?),
+        }
     }
 
     /// The processes on this machine that are the target and nothing else.

@@ -106,6 +106,10 @@ fn ready(
         consent::ask(&plan, &facts, &rooms, topic, arguments.yes)?;
     }
     let topics = TopicGuard::new(target.config().clone(), run_id).or_bad_input()?;
+    let topics = match &target {
+        Target::Kafka(kafka) => topics.with_tool(kafka.topic_tool()),
+        _ => topics,
+    };
     folder
         .write_environment(&environment(dir, &target, &facts))
         .or_failed()?;

@@ -97,6 +97,39 @@ impl KafkaTarget {
             .collect()
     }
 
+    /// The broker settings that were asked for.
+    pub(crate) fn settings_asked(&self) -> Vec<String> {
+        let own = self.spec.broker_settings.values();
+        let mut asked: Vec<String> = own.flat_map(|own| own.keys().cloned()).collect();
+        asked.extend(self.spec.settings.keys().cloned());
+        asked.sort();
+        asked.dedup();
+        asked
+    }
+
+    /// What a broker's own file says, without secrets.
+    pub(crate) fn settings_written(&self, id: i32) -> BTreeMap<String, String> {
+        let written = u16::try_from(id).ok().and_then(|id| self.written.get(&id));
+        let is_open = |key: &str| {
+            !["ssl.", "sasl.", "listener.name."]
+                .iter()
+                .any(|start| key.starts_with(start))
+        };
+        let mut settings = written.cloned().unwrap_or_default();
+        settings.retain(|key, _| is_open(key));
+        settings
+    }
+
+    /// The error for a setting that this release does not have.
+    pub(crate) fn unknown_setting(&self, key: &str, known: &[String]) -> KafkaError {
+        let meant = super::spec::nearest(key, known.iter().map(String::as_str));
+        KafkaError::UnknownSetting {
+            release: self.jars.release.version.clone(),
+            key: key.to_owned(),
+            meant: meant.map(str::to_owned),
+        }
+    }
+
     /// Its processes that run.
     pub fn pids(&self) -> Vec<u32> {
         let running = self.processes.iter().filter(|process| !process.is_stopped);
