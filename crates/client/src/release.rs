@@ -66,6 +66,8 @@ const METADATA_LEVELS: &[(i16, Release)] = &[
 /// API key and version that a release was the first to have, for brokers that do not tell
 /// `metadata.version`. 3.4 brought clients nothing new.
 const FIRST_VERSIONS: &[(i16, i16, Release)] = &[
+    (10, 0, old(8, 2)),  // FindCoordinator
+    (16, 0, old(9, 0)),  // ListGroups
     (18, 0, old(10, 0)), // ApiVersions
     (19, 0, old(10, 1)), // CreateTopics
     (19, 1, old(10, 2)),
@@ -172,7 +174,7 @@ mod tests {
 
     #[test]
     fn old_brokers_are_recognised_by_what_they_lack() {
-        assert_eq!(guess(&[]), "before 0.10.0");
+        assert_eq!(guess(&[]), "before 0.8.2");
         // The ranges that Kafka 0.10.1.0 answers with.
         let mut ranges: Vec<(i16, i16, i16)> = (0..=20).map(|key| (key, 0, 0)).collect();
         ranges[1].2 = 3;

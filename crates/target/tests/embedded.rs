@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use kgauge_client::admin::CreateTopicError;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
 use kgauge_target::kafka::KafkaSetup;
-use kgauge_target::{
+use kgauge_target::{MakeTopicError, 
     AdoptError, EmbeddedCommand, EmbeddedError, EmbeddedSetup, Layout, StartSetup, Target,
     TargetError, TargetSpec, TopicGuard, TopicWish, adopt, embedded_main,
 };
@@ -271,7 +271,10 @@ fn the_guard_deletes_what_it_made(dir: &Path) {
     let theirs = owner.create(&mut cluster, &wish("x")).unwrap();
     let mut late = guard("same");
     let error = late.create(&mut cluster, &wish("x")).unwrap_err();
-    assert!(matches!(error, CreateTopicError::Exists { .. }), "{error}");
+    assert!(
+        matches!(&error, MakeTopicError::Wire(CreateTopicError::Exists { .. })),
+        "{error}"
+    );
     let own = late.create(&mut cluster, &wish("y")).unwrap();
     late.delete(&mut cluster, &theirs).unwrap();
     assert_eq!(topics_of(target.config(), &[&theirs, &own]), [true, true]);

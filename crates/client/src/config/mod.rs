@@ -17,6 +17,7 @@ pub use keys::{KeyRole, role as key_role};
 pub use mistake::{ConfigError, ConfigMistake, ConfigNote, Place};
 pub use settings::{Setting, Settings};
 
+use crate::connection::OldBrokers;
 use crate::security::Security;
 
 /// Kafka's own limit for a request (`socket.request.max.bytes`), taken here for answers.
@@ -63,6 +64,8 @@ pub struct ClientConfig {
     pub response_bytes_max: usize,
     /// TLS and SASL.
     pub security: Security,
+    /// Brokers without ApiVersions that were met; kgauge's own.
+    pub old_brokers: OldBrokers,
     /// Settings without effect, and what else the report should say.
     pub notes: Vec<ConfigNote>,
 }
@@ -100,6 +103,7 @@ impl ClientConfig {
             metadata_recovery: MetadataRecovery::Rebootstrap,
             response_bytes_max: RESPONSE_BYTES_MAX,
             security: Security::default(),
+            old_brokers: OldBrokers::default(),
             notes: Vec::new(),
         }
     }

@@ -6,6 +6,7 @@ mod error;
 mod foreign;
 mod frame;
 mod handshake;
+mod old;
 mod probe;
 mod reply;
 
@@ -21,6 +22,7 @@ use kgauge_wire::messages::Request;
 pub use api_versions::ApiVersions;
 pub use error::{CallError, ConnectError};
 pub use foreign::Foreign;
+pub use old::OldBrokers;
 pub use reply::Reply;
 
 use crate::config::{Address, ClientConfig};
@@ -88,9 +90,328 @@ impl Connection {
         interrupt: &Interrupt,
     ) -> Result<Connection, ConnectError> {
         let deadline = Instant::now() + limit;
-        let (stream, peer) = dial::dial(address, config, deadline, interrupt)?;
+        let mut connection = Connection::open(address, config, deadline, interrupt)?;
+        if let Some(versions) = config.old_brokers.known(address) {
+            connection.api_versions = versions;
+            return Ok(connection);
+        }
+        let error = match handshake::shake(&mut connection, deadline) {
+            Ok(api_versions) => {
+                connection.api_versions = api_versions;
+                if let Some(sasl) = &config.security.sasl {
+                    connection.session_end = sasl::authenticate(&mut connection, sasl, deadline)?;
+                }
+                return Ok(connection);
+            }
+            Err(error) => error,
+        };
+        let (peer, is_tls) = (connection.peer, connection.channel.tls.is_some());
+        // The riddle's server may serve one connection at a time.
+        drop(connection);
+        let open = || Connection::open(address, config, deadline, interrupt);
+        if matches!(error, ConnectError::Closed { .. })
+            && let Ok(first) = open()
+            && let Some(versions) = old::recognise(first, deadline, || open().ok())
+        {
+            config.old_brokers.note(address, &versions);
+            let mut connection = open()?;
+            connection.api_versions = versions;
+            return Ok(connection);
+        }
+        // A riddle's solution would be that it is TLS, which is known.
+        Err(match is_tls {
+            true => error.over_tls(),
+            false => handshake::explain(error, peer, interrupt),
+        })
+    }
+
+    /// A connection before its first exchange.
+    fn open(
+        address: &Address,
+        config: &ClientConfig,
+        deadline: Instant,
+        interrupt: &Interrupt,
+    ) -> Result<Connection, ConnectError> {
+        let dialled = dial::dial(address, config, deadline, interrupt);
+        let (stream, peer) = dialled.inspect_err(|_| config.old_brokers.forget(address))?;
         let channel = Channel::open(stream, address, config, deadline, interrupt)?;
-        let mut connection = Connection {
+        Ok(Connection {
+            channel,
+            session_end: None,
+            address: address.clone(),
+            peer,
+            api_versions: ApiVersions::default(),
+            client_id: config.client_id.clone(),
+            request_timeout: config.request_timeout,
+            response_bytes_max: config.response_bytes_max,
+            interrupt: interrupt.clone(),
+            correlation_id: 0,
+            request: Vec::new(),
+            broken: false,
+            used: Instant::now(),
+        })
+    }
+
+    /// The broker's address as it was given.
+    pub address: Address,
+    /// The address it resolved to.
+    pub peer: SocketAddr,
+    /// When the broker ends the session of an authenticated client, if it does (KIP-368): the
+    /// first request after that closes the connection.
+    pub session_end: Option<Instant>,
+    /// What the broker knows.
+    pub api_versions: ApiVersions,
+    /// `client.id`, for the headers of requests.
+    pub client_id: String,
+    /// The correlation id of the next request.
+    pub correlation_id_next: i32,
+}
+
+impl Connection {
+    /// Connects within `socket.connection.setup.timeout.ms`, the first exchange included.
+    pub fn connect(address: &Address, config: &ClientConfig) -> Result<Connection, ConnectError> {
+        let limit = config.connection_setup_timeout;
+        Connection::connect_within(address, config, limit, &Interrupt::new())
+    }
+
+    /// Connects within `limit`, unless `interrupt` is raised; later calls listen to it too.
+    pub fn connect_within(
+        address: &Address,
+        config: &ClientConfig,
+        limit: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<Connection, ConnectError> {
+        let deadline = Instant::now() + limit;
+        let mut connection = Connection::open(address, config, deadline, interrupt)?;
+        if let Some(versions) = config.old_brokers.known(address) {
+            connection.api_versions = versions;
+            return Ok(connection);
+        }
+        let error = match handshake::shake(&mut connection, deadline) {
+            Ok(api_versions) => {
+                connection.api_versions = api_versions;
+                if let Some(sasl) = &config.security.sasl {
+                    connection.session_end = sasl::authenticate(&mut connection, sasl, deadline)?;
+                }
+                return Ok(connection);
+            }
+            Err(error) => error,
+        };
+        let (peer, is_tls) = (connection.peer, connection.channel.tls.is_some());
+        // The riddle's server may serve one connection at a time.
+        drop(connection);
+        let open = || Connection::open(address, config, deadline, interrupt);
+        if matches!(error, ConnectError::Closed { .. })
+            && let Ok(first) = open()
+            && let Some(versions) = old::recognise(first, deadline, || open().ok())
+        {
+            config.old_brokers.note(address, &versions);
+            let mut connection = open()?;
+            connection.api_versions = versions;
+            return Ok(connection);
+        }
+        // A riddle's solution would be that it is TLS, which is known.
+        Err(match is_tls {
+            true => error.over_tls(),
+            false => handshake::explain(error, peer, interrupt),
+        })
+    }
+
+    /// A connection before its first exchange.
+    fn open(
+        address: &Address,
+        config: &ClientConfig,
+        deadline: Instant,
+        interrupt: &Interrupt,
+    ) -> Result<Connection, ConnectError> {
+        let dialled = dial::dial(address, config, deadline, interrupt);
+        let (stream, peer) = dialled.inspect_err(|_| config.old_brokers.forget(address))?;
+        let channel = Channel::open(stream, address, config, deadline, interrupt)?;
+        Ok(Connection {
+            channel,
+            session_end: None,
+            address: address.clone(),
+            peer,
+            api_versions: ApiVersions::default(),
+            client_id: config.client_id.clone(),
+            request_timeout: config.request_timeout,
+            response_bytes_max: config.response_bytes_max,
+            interrupt: interrupt.clone(),
+            correlation_id: 0,
+            request: Vec::new(),
+            broken: false,
+            used: Instant::now(),
+        })
+    }
+
+    /// The broker's address as it was given.
+    pub address: Address,
+    /// The address it resolved to.
+    pub peer: SocketAddr,
+    /// When the broker ends the session of an authenticated client, if it does (KIP-368): the
+    /// first request after that closes the connection.
+    pub session_end: Option<Instant>,
+    /// What the broker knows.
+    pub api_versions: ApiVersions,
+    /// `client.id`, for the headers of requests.
+    pub client_id: String,
+    /// The correlation id of the next request.
+    pub correlation_id_next: i32,
+}
+
+impl Connection {
+    /// Connects within `socket.connection.setup.timeout.ms`, the first exchange included.
+    pub fn connect(address: &Address, config: &ClientConfig) -> Result<Connection, ConnectError> {
+        let limit = config.connection_setup_timeout;
+        Connection::connect_within(address, config, limit, &Interrupt::new())
+    }
+
+    /// Connects within `limit`, unless `interrupt` is raised; later calls listen to it too.
+    pub fn connect_within(
+        address: &Address,
+        config: &ClientConfig,
+        limit: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<Connection, ConnectError> {
+        let deadline = Instant::now() + limit;
+        let mut connection = Connection::open(address, config, deadline, interrupt)?;
+        if let Some(versions) = config.old_brokers.known(address) {
+            connection.api_versions = versions;
+            return Ok(connection);
+        }
+        let error = match handshake::shake(&mut connection, deadline) {
+            Ok(api_versions) => {
+                connection.api_versions = api_versions;
+                if let Some(sasl) = &config.security.sasl {
+                    connection.session_end = sasl::authenticate(&mut connection, sasl, deadline)?;
+                }
+                return Ok(connection);
+            }
+            Err(error) => error,
+        };
+        let (peer, is_tls) = (connection.peer, connection.channel.tls.is_some());
+        // The riddle's server may serve one connection at a time.
+        drop(connection);
+        let open = || Connection::open(address, config, deadline, interrupt);
+        if matches!(error, ConnectError::Closed { .. })
+            && let Ok(first) = open()
+            && let Some(versions) = old::recognise(first, deadline, || open().ok())
+        {
+            config.old_brokers.note(address, &versions);
+            let mut connection = open()?;
+            connection.api_versions = versions;
+            return Ok(connection);
+        }
+        // A riddle's solution would be that it is TLS, which is known.
+        Err(match is_tls {
+            true => error.over_tls(),
+            false => handshake::explain(error, peer, interrupt),
+        })
+    }
+
+    /// A connection before its first exchange.
+    fn open(
+        address: &Address,
+        config: &ClientConfig,
+        deadline: Instant,
+        interrupt: &Interrupt,
+    ) -> Result<Connection, ConnectError> {
+        let dialled = dial::dial(address, config, deadline, interrupt);
+        let (stream, peer) = dialled.inspect_err(|_| config.old_brokers.forget(address))?;
+        let channel = Channel::open(stream, address, config, deadline, interrupt)?;
+        Ok(Connection {
+            channel,
+            session_end: None,
+            address: address.clone(),
+            peer,
+            api_versions: ApiVersions::default(),
+            client_id: config.client_id.clone(),
+            request_timeout: config.request_timeout,
+            response_bytes_max: config.response_bytes_max,
+            interrupt: interrupt.clone(),
+            correlation_id: 0,
+            request: Vec::new(),
+            broken: false,
+            used: Instant::now(),
+        })
+    }
+
+    /// The broker's address as it was given.
+    pub address: Address,
+    /// The address it resolved to.
+    pub peer: SocketAddr,
+    /// When the broker ends the session of an authenticated client, if it does (KIP-368): the
+    /// first request after that closes the connection.
+    pub session_end: Option<Instant>,
+    /// What the broker knows.
+    pub api_versions: ApiVersions,
+    /// `client.id`, for the headers of requests.
+    pub client_id: String,
+    /// The correlation id of the next request.
+    pub correlation_id_next: i32,
+}
+
+impl Connection {
+    /// Connects within `socket.connection.setup.timeout.ms`, the first exchange included.
+    pub fn connect(address: &Address, config: &ClientConfig) -> Result<Connection, ConnectError> {
+        let limit = config.connection_setup_timeout;
+        Connection::connect_within(address, config, limit, &Interrupt::new())
+    }
+
+    /// Connects within `limit`, unless `interrupt` is raised; later calls listen to it too.
+    pub fn connect_within(
+        address: &Address,
+        config: &ClientConfig,
+        limit: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<Connection, ConnectError> {
+        let deadline = Instant::now() + limit;
+        let mut connection = Connection::open(address, config, deadline, interrupt)?;
+        if let Some(versions) = config.old_brokers.known(address) {
+            connection.api_versions = versions;
+            return Ok(connection);
+        }
+        let error = match handshake::shake(&mut connection, deadline) {
+            Ok(api_versions) => {
+                connection.api_versions = api_versions;
+                if let Some(sasl) = &config.security.sasl {
+                    connection.session_end = sasl::authenticate(&mut connection, sasl, deadline)?;
+                }
+                return Ok(connection);
+            }
+            Err(error) => error,
+        };
+        let (peer, is_tls) = (connection.peer, connection.channel.tls.is_some());
+        // The riddle's server may serve one connection at a time.
+        drop(connection);
+        let open = || Connection::open(address, config, deadline, interrupt);
+        if matches!(error, ConnectError::Closed { .. })
+            && let Ok(first) = open()
+            && let Some(versions) = old::recognise(first, deadline, || open().ok())
+        {
+            config.old_brokers.note(address, &versions);
+            let mut connection = open()?;
+            connection.api_versions = versions;
+            return Ok(connection);
+        }
+        // A riddle's solution would be that it is TLS, which is known.
+        Err(match is_tls {
+            true => error.over_tls(),
+            false => handshake::explain(error, peer, interrupt),
+        })
+    }
+
+    /// A connection before its first exchange.
+    fn open(
+        address: &Address,
+        config: &ClientConfig,
+        deadline: Instant,
+        interrupt: &Interrupt,
+    ) -> Result<Connection, ConnectError> {
+        let dialled = dial::dial(address, config, deadline, interrupt);
+        let (stream, peer) = dialled.inspect_err(|_| config.old_brokers.forget(address))?;
+        let channel = Channel::open(stream, address, config, deadline, interrupt)?;
+        Ok(Connection {
             channel,
             session_end: None,
             address: address.clone(),

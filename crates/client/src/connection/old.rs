@@ -1,0 +1,164 @@
+//! Brokers that do not know ApiVersions: Kafka before 0.10. They close the connection on it.
+//!
+//! Such a broker is told by what it does answer: Metadata version 0, which every broker of that age
+//! has, and ListGroups, which came with 0.9. What it knows beside that stands in the tables here.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use kgauge_wire::codec::Reader;
+use kgauge_wire::messages::{
+    ListGroupsRequest, ListGroupsResponse, Message, MetadataRequest, MetadataResponse,
+};
+
+use super::{ApiVersions, Connection};
+use crate::config::Address;
+
+/// What 0.8.2 knows, as (key, lowest, highest). Source: `kafka.api.RequestKeys` and the version checks
+/// of its requests; 0.8.0 and 0.8.1 know the same but for OffsetCommit 1 and OffsetFetch.
+const KAFKA_0_8_2: &[(i16, i16, i16)] = &[
+    (0, 0, 0),  // Produce
+    (1, 0, 0),  // Fetch
+    (2, 0, 0),  // ListOffsets
+    (3, 0, 0),  // Metadata
+    (8, 0, 1),  // OffsetCommit
+    (9, 0, 1),  // OffsetFetch
+    (10, 0, 0), // FindCoordinator
+];
+
+/// What 0.9.0 knows. Source: `org.apache.kafka.common.protocol.Protocol` of kafka-clients 0.9.0.1.
+const KAFKA_0_9: &[(i16, i16, i16)] = &[
+    (0, 0, 1),  // Produce, with throttle time (KIP-13)
+    (1, 0, 1),  // Fetch
+    (2, 0, 0),  // ListOffsets
+    (3, 0, 0),  // Metadata
+    (8, 0, 2),  // OffsetCommit
+    (9, 0, 1),  // OffsetFetch
+    (10, 0, 0), // FindCoordinator
+    (11, 0, 0), // JoinGroup
+    (12, 0, 0), // Heartbeat
+    (13, 0, 0), // LeaveGroup
+    (14, 0, 0), // SyncGroup
+    (15, 0, 0), // DescribeGroups
+    (16, 0, 0), // ListGroups
+];
+
+/// The old brokers that were met, shared by all copies of a configuration: the detour is made once a
+/// broker, not once a connection.
+#[derive(Debug, Clone, Default)]
+pub struct OldBrokers(Arc<Mutex<BTreeMap<String, ApiVersions>>>);
+
+/// What was met says nothing about how two configurations differ.
+impl PartialEq for OldBrokers {
+    fn eq(&self, _other: &OldBrokers) -> bool {
+        true
+    }
+}
+
+impl Eq for OldBrokers {}
+
+impl OldBrokers {
+    /// What the broker at this address knows, if it is an old one that was met before.
+    pub(super) fn known(&self, address: &Address) -> Option<ApiVersions> {
+        let met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        met.get(&address.to_string()).cloned()
+    }
+
+    pub(super) fn note(&self, address: &Address, versions: &ApiVersions) {
+        let mut met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        met.insert(address.to_string(), versions.clone());
+    }
+
+    /// It is gone, or another one: next time it is asked again.
+    pub(super) fn forget(&self, address: &Address) {
+        let mut met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        met.remove(&address.to_string());
+    }
+}
+
+/// Which age?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Age {
+    Kafka08,
+    Kafka09,
+}
+
+impl Age {
+    fn versions(self) -> ApiVersions {
+        let table = match self {
+            Age::Kafka08 => KAFKA_0_8_2,
+            Age::Kafka09 => KAFKA_0_9,
+        };
+        ApiVersions::from_ranges(table.iter().copied())
+    }
+}
+
+/// What the broker knows, if it is one of before 0.10. Both connections are of no use afterwards.
+/// `open` makes a new one to the same address.
+pub(super) fn recognise(
+    mut first: Connection,
+    deadline: Instant,
+    open: impl FnOnce() -> Option<Connection>,
+) -> Option<ApiVersions> {
+    if !answers_metadata(&mut first, deadline) {
+        return None;
+    }
+    drop(first);
+    let mut second = open()?;
+    let age = match answers_list_groups(&mut second, deadline) {
+        true => Age::Kafka09,
+        false => Age::Kafka08,
+    };
+    Some(age.versions())
+}
+
+/// Answers of that age have a header of the correlation id alone.
+const HEADER_BYTES: usize = 4;
+
+fn answers_metadata(connection: &mut Connection, deadline: Instant) -> bool {
+    // No topic means all of them; to name one could make it.
+    let request = MetadataRequest {
+        topics: Some(Vec::new()),
+        ..MetadataRequest::default()
+    };
+    let Ok(body) = connection.exchange(&request, 0, deadline) else {
+        return false;
+    };
+    let message = body.get(HEADER_BYTES..).unwrap_or_default();
+    MetadataResponse::decode(&mut Reader::new(message), 0).is_ok()
+}
+
+fn answers_list_groups(connection: &mut Connection, deadline: Instant) -> bool {
+    let request = ListGroupsRequest::default();
+    let Ok(body) = connection.exchange(&request, 0, deadline) else {
+        return false;
+    };
+    let message = body.get(HEADER_BYTES..).unwrap_or_default();
+    ListGroupsResponse::decode(&mut Reader::new(message), 0).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::release::ReleaseGuess;
+
+    #[test]
+    fn the_tables_name_their_releases() {
+        let guess = |age: Age| ReleaseGuess::from_api_versions(&age.versions()).to_string();
+        assert_eq!(guess(Age::Kafka08), "0.8.2");
+        assert_eq!(guess(Age::Kafka09), "0.9.0");
+    }
+
+    #[test]
+    fn old_brokers_are_remembered_by_address_and_by_all_copies() {
+        let address: Address = "a:1".parse().unwrap();
+        let met = OldBrokers::default();
+        let copy = met.clone();
+        assert_eq!(copy.known(&address), None);
+        met.note(&address, &Age::Kafka09.versions());
+        assert_eq!(copy.known(&address), Some(Age::Kafka09.versions()));
+        copy.forget(&address);
+        assert_eq!(met.known(&address), None);
+    }
+}
