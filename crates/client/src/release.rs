@@ -126,7 +126,12 @@ impl ReleaseGuess {
         };
         // A release has all that came before it; the first gap ends the climb, whatever a broker
         // of another make knows beyond.
-        let climbed = FIRST_VERSIONS.iter().take_while(|first| has(first)).count();
+        // Who answers ApiVersions is of 0.10 at least, even if it has no groups.
+        let is_api_versions = |(key, _, _): &(i16, i16, Release)| *key == 18;
+        let floor = FIRST_VERSIONS.iter().position(is_api_versions);
+        let floor = floor.filter(|&at| has(&FIRST_VERSIONS[at])).unwrap_or(0);
+        let climb = FIRST_VERSIONS[floor..].iter();
+        let climbed = floor + climb.take_while(|first| has(first)).count();
         let Some(&(_, _, reached)) = climbed.checked_sub(1).map(|last| &FIRST_VERSIONS[last])
         else {
             return ReleaseGuess::Before(FIRST_VERSIONS[0].2);
