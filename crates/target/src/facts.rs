@@ -50,6 +50,11 @@ const SETTINGS: &[&str] = &[
     "unclean.leader.election.enable",
 ];
 
+/// Whether a broker setting bears on figures.
+pub(crate) fn is_listed(key: &str) -> bool {
+    SETTINGS.contains(&key)
+}
+
 /// A target's own words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetFacts {
@@ -158,8 +163,8 @@ fn broker_facts(
                 *known = entries.iter().map(|entry| entry.name.clone()).collect();
             }
             for entry in entries {
-                let is_listed = SETTINGS.contains(&entry.name.as_str());
-                let wanted = !entry.is_sensitive && (is_listed || also.contains(&entry.name));
+                let wanted = is_listed(&entry.name) || also.contains(&entry.name);
+                let wanted = wanted && !entry.is_sensitive;
                 if let (true, Some(value)) = (wanted, entry.value) {
                     settings.insert(entry.name, value);
                 }

@@ -8,7 +8,7 @@ use kgauge_scenario::TargetKind;
 
 use crate::embedded::{EmbeddedSetup, EmbeddedTarget};
 use crate::embedded_error::EmbeddedError;
-use crate::facts::TargetFacts;
+use crate::facts::{TargetFacts, is_listed};
 use crate::kafka::{KafkaError, KafkaSetup, KafkaTarget};
 use crate::room::{self, Room};
 use crate::spec::TargetSpec;
@@ -68,7 +68,8 @@ fn kafka_facts(kafka: &KafkaTarget, cluster: &mut Cluster) -> Result<TargetFacts
     let mut facts = TargetFacts::gather(TargetKind::Kafka, cluster, &asked)?;
     facts.version = Some(kafka.release().version.to_string());
     for broker in &mut facts.brokers {
-        let written = kafka.settings_written(broker.id);
+        let wanted = |key: &str| is_listed(key) || asked.iter().any(|one| one == key);
+        let written = kafka.settings_written(broker.id, wanted);
         if broker.settings.is_empty() {
             // Before 0.11 no broker tells; its own file does.
             broker.settings = written;

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use kgauge_client::admin::CreateTopicError;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
 use kgauge_target::kafka::KafkaSetup;
-use kgauge_target::{MakeTopicError, 
-    AdoptError, EmbeddedCommand, EmbeddedError, EmbeddedSetup, Layout, StartSetup, Target,
-    TargetError, TargetSpec, TopicGuard, TopicWish, adopt, embedded_main,
+use kgauge_target::{
+    AdoptError, EmbeddedCommand, EmbeddedError, EmbeddedSetup, Layout, MakeTopicError, StartSetup,
+    Target, TargetError, TargetSpec, TopicGuard, TopicWish, adopt, embedded_main,
 };
 
 /// Gets a directory of its own.
@@ -272,7 +272,10 @@ fn the_guard_deletes_what_it_made(dir: &Path) {
     let mut late = guard("same");
     let error = late.create(&mut cluster, &wish("x")).unwrap_err();
     assert!(
-        matches!(&error, MakeTopicError::Wire(CreateTopicError::Exists { .. })),
+        matches!(
+            &error,
+            MakeTopicError::Wire(CreateTopicError::Exists { .. })
+        ),
         "{error}"
     );
     let own = late.create(&mut cluster, &wish("y")).unwrap();

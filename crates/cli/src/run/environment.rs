@@ -12,6 +12,7 @@ pub(crate) fn environment(
     dir: &Path,
     target: &kgauge_target::Target,
     facts: &TargetFacts,
+    release_notes: Vec<String>,
 ) -> Environment {
     Environment {
         machine: kgauge_observe::host_facts(dir).machine,
@@ -28,7 +29,10 @@ pub(crate) fn environment(
             version: facts.version.clone(),
             brokers: facts.brokers.iter().map(broker).collect(),
             started: started(target),
-            notes: notes(target.config()),
+            notes: notes(target.config())
+                .into_iter()
+                .chain(release_notes)
+                .collect(),
         },
     }
 }

@@ -8,6 +8,7 @@ use kgauge_results::RunFolder;
 use kgauge_results::run::RunHead;
 use kgauge_scenario::{Plan, Size};
 use kgauge_target::{Target, TargetFacts, TopicGuard};
+use kgauge_wire::api::ApiKey;
 
 use super::consent;
 use super::environment::environment;
@@ -99,7 +100,8 @@ fn ready(
     let mut cluster = target.connect(stopping.load.clone()).map_err(failed)?;
     let facts = target.facts(&mut cluster).map_err(failed)?;
     order.target.check_existing(&mut cluster)?;
-    let plan = question.plan(run_id, order.seed, size(arguments), facts.for_plan())?;
+    let mut plan = question.plan(run_id, order.seed, size(arguments), facts.for_plan())?;
+    let notes = suit_release(&mut plan, &facts, &mut cluster)?;
     let rooms = check_room(&target, &mut cluster, &plan, dir, arguments.keep)?;
     if let Target::Existing(_) = &target {
         let topic = arguments.allow_existing.as_deref();
@@ -111,7 +113,7 @@ fn ready(
         _ => topics,
     };
     folder
-        .write_environment(&environment(dir, &target, &facts))
+        .write_environment(&environment(dir, &target, &facts, notes))
         .or_failed()?;
     folder.write_plan(&plan).or_failed()?;
     for (name, text) in question.texts() {
@@ -125,6 +127,47 @@ fn ready(
         plan,
         target_pids,
     })
+}
+
+/// Fits a plan to what the brokers know: what was not asked for by name is left out where a release
+/// has it not, and said; what was asked for and cannot be is refused before anything is made.
+fn suit_release(
+    plan: &mut Plan,
+    facts: &TargetFacts,
+    cluster: &mut Cluster,
+) -> anyhow::Result<Vec<String>> {
+    let mut notes = Vec::new();
+    let mut refused: Vec<String> = Vec::new();
+    for broker in &facts.brokers {
+        let versions = cluster.api_versions(broker.id).or_target_failed("")?;
+        if versions.range(ApiKey::InitProducerId).is_none() {
+            let flows = plan.without_idempotence();
+            if !flows.is_empty() {
+                notes.push(format!(
+                    "This release has no idempotent producers (Kafka 0.11): {} went without, and a \
+                     retried batch may have been written twice.",
+                    flows.join(", ")
+                ));
+            }
+        }
+        for trial in &plan.trials {
+            for refusal in kgauge_load::refusals(trial, &versions) {
+                let words = refusal.to_string();
+                if !refused.contains(&words) {
+                    refused.push(words);
+                }
+            }
+        }
+    }
+    if refused.is_empty() {
+        return Ok(notes);
+    }
+    let version = facts.version.as_deref().unwrap_or("of unknown version");
+    let words = format!(
+        "the cluster ({version}) cannot do this:\n  {}",
+        refused.join("\n  ")
+    );
+    Err(stop(ExitStatus::BadInput, words))
 }
 
 /// The target's processes, as far as they run on this machine and can be seen.

@@ -290,6 +290,9 @@ fn brief(value: &Value) -> String {
     text.chars().take(CHARS_MAX).collect()
 }
 
+/// Where a target that kgauge started for a run keeps its data, in the run folder.
+const TARGET_DATA: &str = "/target-data/";
+
 /// Settings in force at the first broker of both, those that both tell.
 fn broker_settings(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> {
     let first = |side: RunToCompare<'_>| {
@@ -299,7 +302,10 @@ fn broker_settings(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<Stri
     let (ours, theirs) = (first(one)?, first(base)?);
     let both = ours.iter().filter_map(|(key, ours)| {
         let theirs = theirs.get(key)?;
-        (ours != theirs).then(|| format!("{key} {ours} here, {theirs} there"))
+        // The run's own folder has another name in every run.
+        let is_run_folder = |value: &String| value.contains(TARGET_DATA);
+        let same = ours == theirs || (is_run_folder(ours) && is_run_folder(theirs));
+        (!same).then(|| format!("{key} {ours} here, {theirs} there"))
     });
     let found = listed(both.collect())?;
     Some(format!("broker settings in force differ: {found}"))

@@ -107,16 +107,15 @@ impl KafkaTarget {
         asked
     }
 
-    /// What a broker's own file says, without secrets.
-    pub(crate) fn settings_written(&self, id: i32) -> BTreeMap<String, String> {
+    /// What a broker's own file says of these settings.
+    pub(crate) fn settings_written(
+        &self,
+        id: i32,
+        wanted: impl Fn(&str) -> bool,
+    ) -> BTreeMap<String, String> {
         let written = u16::try_from(id).ok().and_then(|id| self.written.get(&id));
-        let is_open = |key: &str| {
-            !["ssl.", "sasl.", "listener.name."]
-                .iter()
-                .any(|start| key.starts_with(start))
-        };
         let mut settings = written.cloned().unwrap_or_default();
-        settings.retain(|key, _| is_open(key));
+        settings.retain(|key, _| wanted(key));
         settings
     }
 

@@ -182,7 +182,7 @@ fn heap_bytes(value: &str) -> Result<u64, String> {
     };
     let number: u64 = digits.parse().map_err(|_| error())?;
     let bytes = number.checked_mul(unit).ok_or_else(error)?;
-    match bytes >= 64 << 20 && bytes <= 1 << 40 {
+    match (64 << 20..=1 << 40).contains(&bytes) {
         true => Ok(bytes),
         false => Err(format!("heap={value}: from 64M to 1024G")),
     }
