@@ -30,6 +30,7 @@ pub mod kafka;
 mod log_tail;
 mod messages;
 mod room;
+mod security;
 mod spec;
 mod target;
 

@@ -102,6 +102,9 @@ fn announce(
         );
         return Ok(());
     };
+    if let Some(file) = kafka.client_properties() {
+        println!("client.properties={}", file.display());
+    }
     let ends = match arguments.detach {
         true => format!("`kgauge cluster down {name}` ends it"),
         false => "Ctrl-C ends it".to_owned(),

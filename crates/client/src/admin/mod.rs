@@ -7,6 +7,7 @@ mod delete_topics;
 mod log_dirs;
 mod offsets;
 mod producer_id;
+mod scram_users;
 mod topic_wait;
 
 pub use configs::{ConfigChange, ConfigEntry, ConfigResource, ConfigSource, ConfigsError};
@@ -16,3 +17,4 @@ pub use delete_topics::DeleteTopicError;
 pub use log_dirs::{LogDir, LogDirPartition, LogDirsError};
 pub use offsets::{OffsetAt, OffsetsError};
 pub use producer_id::{ProducerId, ProducerIdError};
+pub use scram_users::ScramHash;

@@ -37,6 +37,8 @@ pub struct KafkaTarget {
     pub(crate) processes: Vec<Process>,
     pub(crate) record: ClusterRecord,
     pub(crate) config: ClientConfig,
+    /// For other clients, where there is something to tell them.
+    pub(crate) client_properties: Option<PathBuf>,
     pub(crate) topic_tool: Option<TopicTool>,
     pub(crate) started: StartFacts,
     /// What the brokers' own files say, for releases that do not tell.
@@ -61,6 +63,11 @@ impl KafkaTarget {
     /// How clients reach it.
     pub fn config(&self) -> &ClientConfig {
         &self.config
+    }
+
+    /// A file for other clients, if they need more than the addresses. It goes with the cluster.
+    pub fn client_properties(&self) -> Option<&Path> {
+        self.client_properties.as_deref()
     }
 
     /// What it was started from.

@@ -159,6 +159,15 @@ pub enum KafkaError {
         /// Its words.
         said: String,
     },
+    /// The user for clients cannot be made.
+    #[error(
+        "the cluster does not take the user that was made for this run{}",
+        words(said)
+    )]
+    Credentials {
+        /// Why.
+        said: String,
+    },
     /// There is no such broker.
     #[error("there is no broker {id}; brokers are 1 to {brokers}")]
     NoSuchBroker {
@@ -223,6 +232,7 @@ impl KafkaError {
             KafkaError::TimedOut { .. } => "look into the log file",
             KafkaError::UnknownSetting { .. } => "remove it, or write it as this release does",
             KafkaError::TopicTool { .. } => "check the topic's settings",
+            KafkaError::Credentials { .. } => "look into the brokers' logs",
             KafkaError::File { .. } | KafkaError::Spawn { .. } => "check the disk, and the limits",
             KafkaError::NoSuchBroker { .. }
             | KafkaError::BrokerState { .. }

@@ -15,6 +15,7 @@ use super::properties::{self, Node};
 use super::release::Logger;
 use super::spec::KafkaSpec;
 use super::topics::log4j;
+use crate::security::Secured;
 
 /// What `kafka-run-class.sh` of 4.3.1 gives to every Java process. Older releases ask for the
 /// same, or for collectors that today's Java has no more.
@@ -42,6 +43,7 @@ pub(crate) struct Launch<'a> {
     /// Configurations lie here, for this user's eyes only.
     pub(crate) conf_dir: &'a Path,
     pub(crate) log_dir: &'a Path,
+    pub(crate) secured: &'a Secured,
 }
 
 impl Launch<'_> {
@@ -57,7 +59,7 @@ impl Launch<'_> {
     }
 
     /// Writes a file that only this user may read.
-    pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf, KafkaError> {
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> Result<PathBuf, KafkaError> {
         let path = self.conf_dir.join(name);
         let opened = OpenOptions::new()
             .write(true)
@@ -66,7 +68,7 @@ impl Launch<'_> {
             .mode(0o600)
             .open(&path);
         let mut file = opened.map_err(KafkaError::file(&path))?;
-        file.write_all(text.as_bytes())
+        file.write_all(text.as_ref())
             .map_err(KafkaError::file(&path))?;
         Ok(path)
     }
@@ -76,6 +78,11 @@ impl Launch<'_> {
         let heap = format!("{}M", self.spec.heap_bytes >> 20);
         let mut arguments = self.flags(&heap);
         arguments.extend(self.spec.jvm.iter().map(OsString::from));
+        if let Some(jaas) = &self.secured.jaas {
+            let mut flag = OsString::from("-Djava.security.auth.login.config=");
+            flag.push(jaas);
+            arguments.push(flag);
+        }
         self.start(
             node.role(),
             &node.file_name(),

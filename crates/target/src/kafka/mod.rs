@@ -4,6 +4,7 @@
 //! [`KafkaTarget`] what runs. `registry` remembers clusters beyond kgauge's own end.
 
 mod cluster;
+mod credentials;
 mod error;
 mod fetch;
 mod java;

@@ -9,6 +9,7 @@ use kgauge_client::admin::NewTopic;
 use kgauge_client::{ClientConfig, Interrupt};
 
 use super::cluster::{KafkaTarget, StartFacts};
+use super::credentials;
 use super::error::KafkaError;
 use super::fetch::{self, Jars};
 use super::java::{self, Java};
@@ -22,6 +23,7 @@ use super::release::Coordination;
 use super::setup::KafkaSetup;
 use super::spec::KafkaSpec;
 use super::topics::TopicTool;
+use crate::security;
 
 /// How often a start is tried when others take its ports.
 const ATTEMPTS: u32 = 3;
@@ -97,12 +99,14 @@ fn one_start(
 ) -> Result<KafkaTarget, KafkaError> {
     let release = &jars.release;
     let conf_dir = setup.state_dir.join(&setup.name);
+    let secured = security::make(spec.security, release, &conf_dir)?;
     let launch = Launch {
         spec,
         jars,
         java,
         conf_dir: &conf_dir,
         log_dir: &setup.log_dir,
+        secured: &secured,
     };
     let mut nodes = properties::nodes(spec, release);
     let zookeeper = release.coordination == Coordination::ZooKeeper;
@@ -122,7 +126,8 @@ fn one_start(
         java: java.clone(),
         processes: Vec::new(),
         record: record(setup, jars, &nodes, conf_dir.clone(), servers.join(",")),
-        config: config(&servers),
+        config: ClientConfig::new(Vec::new()),
+        client_properties: None,
         topic_tool: topic_tool(&launch, zookeeper_port),
         started: StartFacts {
             coordination: coordination(&nodes, zookeeper),
@@ -138,10 +143,12 @@ fn one_start(
     launch.make_conf_dir()?;
     target.keep_record()?;
     let configs = write_files(&launch, &mut target, zookeeper_port)?;
+    target.config = config(&launch, &servers, &mut target.client_properties)?;
     if !zookeeper {
         format_all(&launch, &target.nodes, &configs)?;
     }
     run_all(&launch, &mut target, &configs, zookeeper_port, interrupt)?;
+    credentials::put(&launch, &target, zookeeper_port, interrupt)?;
     Ok(target)
 }
 
@@ -205,7 +212,29 @@ fn record(
     }
 }
 
-fn config(servers: &[String]) -> ClientConfig {
+/// How clients reach it; a secured one leaves a client.properties for other clients too.
+fn config(
+    launch: &Launch<'_>,
+    servers: &[String],
+    path: &mut Option<PathBuf>,
+) -> Result<ClientConfig, KafkaError> {
+    if launch.secured.client.is_empty() {
+        return Ok(plain_config(servers));
+    }
+    let servers = servers.join(",");
+    let text = format!("bootstrap.servers={servers}\n{}", launch.secured.client);
+    let file = launch.write("client.properties", &text)?;
+    *path = Some(file.clone());
+    ClientConfig::from_properties_text(&text, "client.properties").map_err(|error| {
+        KafkaError::File {
+            path: file,
+            error: std::io::Error::new(std::io::ErrorKind::InvalidData, error.to_string()),
+        }
+    })
+}
+
+/// A configuration without TLS and SASL.
+pub(crate) fn plain_config(servers: &[String]) -> ClientConfig {
     let addresses = servers.iter().filter_map(|server| server.parse().ok());
     ClientConfig::new(addresses.collect())
 }
@@ -241,18 +270,20 @@ fn write_files(
     }
     let log_dir = &target.setup.log_dir;
     fs::create_dir_all(log_dir).map_err(KafkaError::file(log_dir))?;
-    let security = BTreeMap::new();
+    for (name, content) in &launch.secured.files {
+        launch.write(name, content)?;
+    }
     let shared = Shared {
         spec: launch.spec,
         release: &launch.jars.release,
         zookeeper_port,
-        security: &security,
+        security: &launch.secured.broker,
     };
     let mut configs = Vec::new();
     for node in &target.nodes {
         let settings = properties::settings(&shared, node, &target.nodes);
         let name = format!("{}.properties", node.file_name());
-        configs.push(launch.write(&name, &properties::text(&settings))?);
+        configs.push(launch.write(&name, properties::text(&settings))?);
         target.written.insert(node.id, settings);
     }
     Ok(configs)
@@ -308,7 +339,7 @@ fn run_zookeeper(
     let data = std::path::absolute(target.setup.data_dir.join("zookeeper"));
     let data = data.map_err(KafkaError::file(&target.setup.data_dir))?;
     fs::create_dir_all(&data).map_err(KafkaError::file(&data))?;
-    let config = launch.write("zookeeper.properties", &properties::zookeeper(&data, port))?;
+    let config = launch.write("zookeeper.properties", properties::zookeeper(&data, port))?;
     let mut process = Process::start(launch.zookeeper(&config))?;
     while !ready::is_open(port) {
         process.check()?;

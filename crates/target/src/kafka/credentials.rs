@@ -1,0 +1,109 @@
+//! SCRAM users: told to the cluster when it runs, before anybody is let in.
+
+use std::process::{Command, Stdio};
+
+use kgauge_client::admin::ScramHash;
+use kgauge_client::{Cluster, Interrupt};
+
+use super::cluster::KafkaTarget;
+use super::error::KafkaError;
+use super::launch::Launch;
+use super::security_kind::SaslMechanism;
+use super::start::plain_config;
+use crate::security::USER;
+
+/// Puts the user in, if there is to be one.
+pub(crate) fn put(
+    launch: &Launch<'_>,
+    target: &KafkaTarget,
+    zookeeper_port: Option<u16>,
+    interrupt: &Interrupt,
+) -> Result<(), KafkaError> {
+    let Some((mechanism, password)) = &launch.secured.scram else {
+        return Ok(());
+    };
+    let over_the_wire = launch.jars.release.version.is_at_least(&[2, 7]);
+    match (over_the_wire, zookeeper_port) {
+        (false, Some(port)) => by_tool(launch, *mechanism, password, port),
+        _ => by_wire(target, *mechanism, password, interrupt),
+    }
+}
+
+/// Over the brokers' own listener, which is plain and on the loopback (since 2.7).
+fn by_wire(
+    target: &KafkaTarget,
+    mechanism: SaslMechanism,
+    password: &str,
+    interrupt: &Interrupt,
+) -> Result<(), KafkaError> {
+    let refused = |error: kgauge_client::ClusterError| KafkaError::Credentials {
+        said: error.to_string(),
+    };
+    let hash = match mechanism {
+        SaslMechanism::ScramSha512 => ScramHash::Sha512,
+        _ => ScramHash::Sha256,
+    };
+    let brokers = target.nodes.iter().filter(|node| node.is_broker);
+    let servers: Vec<String> = brokers
+        .map(|node| format!("127.0.0.1:{}", node.inner_port))
+        .collect();
+    // Metadata names the listener that was asked, so all further calls are plain too.
+    let config = plain_config(&servers);
+    let mut cluster = Cluster::bootstrap_until(config, interrupt.clone()).map_err(refused)?;
+    cluster
+        .put_scram_user(USER, hash, password)
+        .map_err(refused)
+}
+
+/// By the release's own tool. Java reads its arguments from a file, so that no list of processes
+/// shows the password.
+fn by_tool(
+    launch: &Launch<'_>,
+    mechanism: SaslMechanism,
+    password: &str,
+    zookeeper_port: u16,
+) -> Result<(), KafkaError> {
+    let quoted = |text: &str| format!("\"{}\"\n", text.replace('\\', "\\\\"));
+    let class_path = launch.jars.class_path();
+    let arguments = [
+        "-Xmx128M",
+        "-cp",
+        &class_path.to_string_lossy(),
+        "kafka.admin.ConfigCommand",
+        "--zookeeper",
+        &format!("127.0.0.1:{zookeeper_port}"),
+        "--alter",
+        "--entity-type",
+        "users",
+        "--entity-name",
+        USER,
+        "--add-config",
+        &format!("{}=[password={password}]", mechanism.name()),
+    ];
+    let text: String = arguments.iter().map(|argument| quoted(argument)).collect();
+    let file = launch.write("put-user.args", text)?;
+    let mut argument = std::ffi::OsString::from("@");
+    argument.push(&file);
+    let output = Command::new(&launch.java.path)
+        .arg(argument)
+        .stdin(Stdio::null())
+        .current_dir(launch.conf_dir)
+        .output();
+    let _ = std::fs::remove_file(&file);
+    let output = output.map_err(|error| KafkaError::Spawn {
+        role: "the tool for users".to_owned(),
+        error,
+    })?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(KafkaError::Credentials {
+            // Whatever it says may quote its arguments.
+            said: String::from_utf8_lossy(&output.stderr)
+                .replace(password, "(hidden)")
+                .lines()
+                .take(4)
+                .collect::<Vec<_>>()
+                .join("\n"),
+        }),
+    }
+}

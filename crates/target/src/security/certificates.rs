@@ -1,0 +1,101 @@
+//! An authority, and the certificates that it gives: to the brokers, and to clients.
+
+use p12_keystore::{Certificate, KeyStore, KeyStoreEntry, PrivateKey, PrivateKeyChain};
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose,
+};
+
+/// Names and addresses that brokers are reached by.
+const BROKER_NAMES: &[&str] = &["localhost", "127.0.0.1", "::1"];
+
+/// A certificate with its key, and that of its authority.
+pub(crate) struct Identity {
+    certificate_der: Vec<u8>,
+    certificate_pem: String,
+    key_der: Vec<u8>,
+    key_pem: String,
+    authority_der: Vec<u8>,
+}
+
+/// Everything that was made for a run.
+pub(crate) struct Certificates {
+    pub(crate) authority_pem: String,
+    authority_der: Vec<u8>,
+    pub(crate) broker: Identity,
+    pub(crate) client: Identity,
+}
+
+impl Certificates {
+    /// Makes them, with keys on the curve P-256. The error is in words.
+    pub(crate) fn make() -> Result<Certificates, String> {
+        let words = |error: rcgen::Error| error.to_string();
+        let key = KeyPair::generate().map_err(words)?;
+        let mut params = CertificateParams::new(Vec::<String>::new()).map_err(words)?;
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        let name = "kgauge authority for one run";
+        params.distinguished_name.push(DnType::CommonName, name);
+        let authority = params.self_signed(&key).map_err(words)?;
+        let (authority_pem, authority_der) = (authority.pem(), authority.der().to_vec());
+        let issuer = Issuer::new(params, key);
+        let give = |name: &str, names: &[&str], purpose: ExtendedKeyUsagePurpose| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            let mut params = CertificateParams::new(names)?;
+            params.distinguished_name.push(DnType::CommonName, name);
+            params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+            params.extended_key_usages = vec![purpose];
+            let key = KeyPair::generate()?;
+            let certificate = params.signed_by(&key, &issuer)?;
+            Ok::<Identity, rcgen::Error>(Identity {
+                certificate_der: certificate.der().to_vec(),
+                certificate_pem: certificate.pem(),
+                key_der: key.serialize_der(),
+                key_pem: key.serialize_pem(),
+                authority_der: authority_der.clone(),
+            })
+        };
+        let broker = give(
+            "kgauge broker",
+            BROKER_NAMES,
+            ExtendedKeyUsagePurpose::ServerAuth,
+        );
+        let client = give("kgauge client", &[], ExtendedKeyUsagePurpose::ClientAuth);
+        Ok(Certificates {
+            authority_pem,
+            broker: broker.map_err(words)?,
+            client: client.map_err(words)?,
+            authority_der,
+        })
+    }
+
+    /// A PKCS#12 store that trusts the authority.
+    pub(crate) fn trust_store(&self, password: &str) -> Result<Vec<u8>, String> {
+        let certificate = Certificate::from_der(&self.authority_der).map_err(|e| e.to_string())?;
+        let mut store = KeyStore::new();
+        store.add_entry("authority", KeyStoreEntry::Certificate(certificate));
+        store.writer(password).write().map_err(|e| e.to_string())
+    }
+}
+
+impl Identity {
+    /// A PKCS#12 store with the key and the certificates up to the authority.
+    pub(crate) fn key_store(&self, password: &str) -> Result<Vec<u8>, String> {
+        let words = |error: p12_keystore::error::Error| error.to_string();
+        let key = PrivateKey::from_der(&self.key_der).map_err(words)?;
+        let certificates = [&self.certificate_der, &self.authority_der]
+            .map(|der| Certificate::from_der(der))
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(words)?;
+        let chain = PrivateKeyChain::new("broker", key, certificates);
+        let mut store = KeyStore::new();
+        store.add_entry("broker", KeyStoreEntry::PrivateKeyChain(chain));
+        store.writer(password).write().map_err(words)
+    }
+
+    /// Key and certificate, as a key store of type PEM has them.
+    pub(crate) fn pem(&self) -> String {
+        format!("{}{}", self.key_pem, self.certificate_pem)
+    }
+}

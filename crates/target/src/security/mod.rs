@@ -1,0 +1,250 @@
+//! Certificates, users and settings for a cluster that kgauge starts with TLS or SASL: made for the
+//! run, and gone with it.
+//!
+//! Everything secret lies in files that only this user can read, in the cluster's own folder of
+//! configurations, or in memory. Nothing of it is an argument of a process.
+
+mod certificates;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use ring::rand::{SecureRandom, SystemRandom};
+
+use crate::kafka::{KafkaError, Release, SaslMechanism, SecurityKind};
+use certificates::Certificates;
+
+/// The user who logs in by SASL.
+pub(crate) const USER: &str = "kgauge";
+
+/// A file to be written, for this user's eyes only: name and content.
+type SecretFile = (&'static str, Vec<u8>);
+
+/// All that a secured cluster and its clients need.
+#[derive(Clone, Default)]
+pub(crate) struct Secured {
+    /// Settings of every broker.
+    pub(crate) broker: BTreeMap<String, String>,
+    /// Files that settings and properties name.
+    pub(crate) files: Vec<SecretFile>,
+    /// The login configuration of the brokers' Java, one of the files.
+    pub(crate) jaas: Option<PathBuf>,
+    /// The content of a client.properties, without bootstrap servers; empty without security.
+    pub(crate) client: String,
+    /// A user whom the cluster has to be told of when it runs: mechanism and password.
+    pub(crate) scram: Option<(SaslMechanism, String)>,
+}
+
+/// Nothing of it is ever printed.
+impl std::fmt::Debug for Secured {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Secured").finish_non_exhaustive()
+    }
+}
+
+/// Makes what a cluster of this release and this kind of security needs. `dir` is where its files
+/// will lie.
+///
+/// # Errors
+/// When the release has no such security, in words.
+pub(crate) fn make(
+    kind: SecurityKind,
+    release: &Release,
+    dir: &Path,
+) -> Result<Secured, KafkaError> {
+    check(kind, release)?;
+    let mut secured = Secured::default();
+    if kind == SecurityKind::Plaintext {
+        return Ok(secured);
+    }
+    let protocol = kind.protocol();
+    secured.client = format!("security.protocol={protocol}\n");
+    if kind.has_tls() {
+        let password = random_password()?;
+        let made = Certificates::make().map_err(|words| trouble(release, words))?;
+        add_tls(&mut secured, kind, &made, &password, dir)
+            .map_err(|words| trouble(release, words))?;
+    }
+    if let Some(mechanism) = kind.mechanism() {
+        add_sasl(&mut secured, mechanism, random_password()?, dir);
+    }
+    Ok(secured)
+}
+
+fn trouble(release: &Release, words: String) -> KafkaError {
+    KafkaError::Unsupported {
+        release: release.version.clone(),
+        what: format!("certificates cannot be made: {words}"),
+    }
+}
+
+/// What came when: TLS with 0.9 (KAFKA-1690), PLAIN with 0.10.0 (KIP-43), SCRAM with 0.10.2 (KIP-84).
+fn check(kind: SecurityKind, release: &Release) -> Result<(), KafkaError> {
+    let since = |parts: &[u16], what: &str, number: &str| match release.version.is_at_least(parts) {
+        true => Ok(()),
+        false => Err(KafkaError::Unsupported {
+            release: release.version.clone(),
+            what: format!("{what} needs Kafka {number} or newer"),
+        }),
+    };
+    if kind.has_tls() {
+        since(&[0, 9], "TLS", "0.9")?;
+    }
+    match kind.mechanism() {
+        None => Ok(()),
+        Some(SaslMechanism::Plain) => since(&[0, 10], "SASL PLAIN", "0.10.0"),
+        Some(_) => since(&[0, 10, 2], "SASL SCRAM", "0.10.2"),
+    }
+}
+
+/// 32 random bytes, in letters that need no quoting anywhere.
+fn random_password() -> Result<String, KafkaError> {
+    let mut bytes = [0_u8; 32];
+    SystemRandom::new()
+        .fill(&mut bytes)
+        .map_err(|_| KafkaError::Spawn {
+            role: "the random number generator".to_owned(),
+            error: std::io::ErrorKind::Unsupported.into(),
+        })?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn add_tls(
+    secured: &mut Secured,
+    kind: SecurityKind,
+    made: &Certificates,
+    password: &str,
+    dir: &Path,
+) -> Result<(), String> {
+    let path = |name: &str| dir.join(name).display().to_string();
+    let mut set = |key: &str, value: String| {
+        secured.broker.insert(key.to_owned(), value);
+    };
+    set("ssl.keystore.location", path("broker.p12"));
+    set("ssl.keystore.type", "PKCS12".to_owned());
+    set("ssl.keystore.password", password.to_owned());
+    set("ssl.key.password", password.to_owned());
+    secured
+        .files
+        .push(("broker.p12", made.broker.key_store(password)?));
+    secured
+        .files
+        .push(("ca.pem", made.authority_pem.clone().into_bytes()));
+    secured.client.push_str(&format!(
+        "ssl.truststore.type=PEM\nssl.truststore.location={}\n",
+        path("ca.pem")
+    ));
+    if kind == SecurityKind::Mtls {
+        set("ssl.client.auth", "required".to_owned());
+        set("ssl.truststore.location", path("clients.p12"));
+        set("ssl.truststore.type", "PKCS12".to_owned());
+        set("ssl.truststore.password", password.to_owned());
+        secured
+            .files
+            .push(("clients.p12", made.trust_store(password)?));
+        secured
+            .files
+            .push(("client.pem", made.client.pem().into_bytes()));
+        secured.client.push_str(&format!(
+            "ssl.keystore.type=PEM\nssl.keystore.location={}\n",
+            path("client.pem")
+        ));
+    }
+    Ok(())
+}
+
+fn add_sasl(secured: &mut Secured, mechanism: SaslMechanism, password: String, dir: &Path) {
+    let name = mechanism.name();
+    secured
+        .broker
+        .insert("sasl.enabled.mechanisms".to_owned(), name.to_owned());
+    let (module, server) = match mechanism {
+        SaslMechanism::Plain => (
+            "org.apache.kafka.common.security.plain.PlainLoginModule",
+            format!(" user_{USER}=\"{password}\""),
+        ),
+        _ => (
+            "org.apache.kafka.common.security.scram.ScramLoginModule",
+            String::new(),
+        ),
+    };
+    let jaas = format!("KafkaServer {{\n  {module} required{server};\n}};\n");
+    secured.files.push(("jaas.conf", jaas.into_bytes()));
+    secured.jaas = Some(dir.join("jaas.conf"));
+    secured.client.push_str(&format!(
+        "sasl.mechanism={name}\nsasl.jaas.config={module} required username=\"{USER}\" \
+         password=\"{password}\";\n"
+    ));
+    if mechanism != SaslMechanism::Plain {
+        secured.scram = Some((mechanism, password));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kgauge_client::ClientConfig;
+
+    use super::*;
+
+    fn made(written: &str, version: &str) -> Result<Secured, KafkaError> {
+        let kind = SecurityKind::parse(written).unwrap();
+        let release = Release::of(&version.parse().unwrap());
+        make(kind, &release, Path::new("/conf"))
+    }
+
+    #[test]
+    fn each_kind_has_what_it_needs_and_its_debug_says_nothing() {
+        let names = |secured: &Secured| -> Vec<&str> {
+            secured.files.iter().map(|(name, _)| *name).collect()
+        };
+        assert!(made("plaintext", "0.8.2.2").unwrap().client.is_empty());
+        assert_eq!(
+            names(&made("tls", "4.3.1").unwrap()),
+            ["broker.p12", "ca.pem"]
+        );
+        let mtls = made("mtls", "4.3.1").unwrap();
+        assert_eq!(
+            names(&mtls),
+            ["broker.p12", "ca.pem", "clients.p12", "client.pem"]
+        );
+        assert_eq!(mtls.broker["ssl.client.auth"], "required");
+        let scram = made("scram-sha-512+tls", "4.3.1").unwrap();
+        assert_eq!(names(&scram), ["broker.p12", "ca.pem", "jaas.conf"]);
+        assert_eq!(scram.broker["sasl.enabled.mechanisms"], "SCRAM-SHA-512");
+        let (_, password) = scram.scram.clone().unwrap();
+        assert_eq!(password.len(), 64);
+        assert!(scram.client.contains(&password));
+        assert_eq!(format!("{scram:?}"), "Secured { .. }");
+    }
+
+    #[test]
+    fn passwords_differ_each_time() {
+        let one = made("scram-sha-256", "4.3.1").unwrap().scram;
+        let two = made("scram-sha-256", "4.3.1").unwrap().scram;
+        assert_ne!(one, two);
+    }
+
+    #[test]
+    fn our_own_client_reads_what_is_made() {
+        let dir = tempfile::tempdir().unwrap();
+        for (written, kind) in SecurityKind::WRITTEN {
+            let release = Release::of(&"4.3.1".parse().unwrap());
+            let secured = make(*kind, &release, dir.path()).unwrap();
+            for (name, content) in &secured.files {
+                std::fs::write(dir.path().join(name), content).unwrap();
+            }
+            let text = format!("bootstrap.servers=127.0.0.1:1\n{}", secured.client);
+            let config = ClientConfig::from_properties_text(&text, "made");
+            assert!(config.is_ok(), "{written}: {:?}", config.err());
+        }
+    }
+
+    #[test]
+    fn what_a_release_has_not_is_said() {
+        let words = |written: &str, version: &str| made(written, version).unwrap_err().to_string();
+        assert!(words("tls", "0.8.2.2").contains("TLS needs Kafka 0.9"));
+        assert!(words("sasl-plain", "0.9.0.1").contains("0.10.0 or newer"));
+        assert!(words("scram-sha-256", "0.10.1.0").contains("0.10.2 or newer"));
+        assert!(made("sasl-plain", "0.10.1.0").is_ok());
+    }
+}
