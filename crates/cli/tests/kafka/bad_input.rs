@@ -1,0 +1,144 @@
+//! What bad input gets: its own clear error with the cure, exit status 3, and nothing left.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::site::{Site, text};
+use crate::{kgauge, processes};
+
+/// Runs on a target with other surroundings; gives status and words.
+fn run(site: &Site, target: &str, environment: &[(&str, &str)]) -> (Option<i32>, String) {
+    let mut command = kgauge(
+        site,
+        &["run", "tiny.yaml", "--out", "out", "--target", target],
+    );
+    command.envs(environment.iter().copied());
+    let output = command.output().unwrap();
+    assert_eq!(processes(site), [0; 0]);
+    assert!(!site.path("out").exists());
+    (output.status.code(), text(&output.stderr))
+}
+
+fn program(path: &Path, script: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_missing_or_a_wrong_java_is_said() {
+    let site = Site::new();
+    let (status, said) = run(
+        &site,
+        "kafka:4.3.1",
+        &[("PATH", "/nowhere"), ("JAVA_HOME", "")],
+    );
+    assert_eq!(status, Some(3), "{said}");
+    assert!(
+        said.contains("needs Java, and there is none in PATH"),
+        "{said}"
+    );
+    assert!(said.contains("install a JDK"), "{said}");
+    let home = site.path("jdk");
+    program(
+        &home.join("bin/java"),
+        "echo 'openjdk version \"11.0.2\"' >&2",
+    );
+    let java = [("JAVA_HOME", home.to_str().unwrap())];
+    let (status, said) = run(&site, "kafka:4.3.1", &java);
+    assert_eq!(status, Some(3), "{said}");
+    assert!(said.contains("4.3.1 needs Java 17 or newer"), "{said}");
+    assert!(said.contains("is Java 11"), "{said}");
+}
+
+#[test]
+fn no_maven_and_an_unknown_release_and_no_network_are_told_apart() {
+    let site = Site::new();
+    let bin = site.path("bin");
+    program(&bin.join("java"), "echo 'openjdk version \"17.0.2\"' >&2");
+    let cache = site.path("cache");
+    let only = |site: &Site, target: &str| {
+        let (bin, cache) = (bin.to_str().unwrap(), cache.to_str().unwrap());
+        run(
+            site,
+            target,
+            &[("PATH", bin), ("JAVA_HOME", ""), ("XDG_CACHE_HOME", cache)],
+        )
+    };
+    let (status, said) = only(&site, "kafka:4.3.1");
+    assert_eq!(status, Some(3), "{said}");
+    assert!(
+        said.contains("is not in the cache, and there is no Maven"),
+        "{said}"
+    );
+    assert!(said.contains("--kafka-home"), "{said}");
+    // What Maven says of a release that is not there, and without a network.
+    let missing =
+        "echo '[ERROR] Could not find artifact org.apache.kafka:kafka_2.13:jar:9.9.9 in x'; exit 1";
+    program(&bin.join("mvn"), missing);
+    let (status, said) = only(&site, "kafka:9.9.9");
+    assert_eq!(status, Some(3), "{said}");
+    assert!(
+        said.contains("there is no Apache Kafka 9.9.9, says Maven"),
+        "{said}"
+    );
+    let offline = "echo '[ERROR] Could not transfer artifact x from y: Unknown host y'; exit 1";
+    program(&bin.join("mvn"), offline);
+    let (status, said) = only(&site, "kafka:4.3.1");
+    assert_eq!(status, Some(3), "{said}");
+    assert!(said.contains("Maven reaches no repository"), "{said}");
+}
+
+#[test]
+fn a_target_without_release_or_with_a_slip_is_bad_input() {
+    let site = Site::new();
+    let (status, said) = run(&site, "kafka", &[]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("The target names no release"), "{said}");
+    let (status, said) = run(&site, "kafka:4.3.1,broker=3", &[]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("did you mean brokers?"), "{said}");
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn a_setting_that_the_broker_refuses_or_does_not_know_is_said() {
+    let site = Site::new();
+    let (status, said) = run(&site, "kafka:4.3.1,heap=512M,num.io.threads=none", &[]);
+    assert_eq!(status, Some(3), "{said}");
+    assert!(said.contains("num.io.threads"), "{said}");
+    let (status, said) = run(&site, "kafka:4.3.1,heap=512M,num.io.treads=4", &[]);
+    assert_eq!(status, Some(3), "{said}");
+    assert!(said.contains("did you mean num.io.threads?"), "{said}");
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn too_little_memory_is_said_before_anything_starts() {
+    let site = Site::new();
+    let (status, said) = run(&site, "kafka:4.3.1,brokers=9,heap=900G", &[]);
+    assert_eq!(status, Some(3), "{said}");
+    assert!(said.contains("MiB are available"), "{said}");
+    assert!(said.contains("smaller heap"), "{said}");
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn an_unpacked_release_is_started_from_its_folder() {
+    let site = Site::new();
+    // A first start fills the cache, whose jars are then an unpacked release's.
+    let call = ["run", "tiny.yaml", "--repeat", "1", "--target"];
+    let first = [&call[..], &["kafka:4.3.1,heap=512M", "--out", "first"]].concat();
+    let output = kgauge(&site, &first).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let home = crate::cache().join("kgauge/kafka/4.3.1");
+    let home = home.to_str().unwrap();
+    let second = [
+        &call[..],
+        &["kafka,heap=512M", "--kafka-home", home, "--out", "second"],
+    ]
+    .concat();
+    let output = kgauge(&site, &second).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}

@@ -1,0 +1,131 @@
+//! Nothing is left running: after a good end, Ctrl-C, `kill -9`, and the death of a broker.
+
+use std::fs;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::site::{Site, json, text, wait_for};
+use crate::{kgauge, processes};
+
+/// A run on three brokers that is in the middle of its hold.
+fn middle(site: &Site) -> Child {
+    let target = "kafka:4.3.1,brokers=3,heap=512M";
+    let long = [
+        "--set",
+        "stages.hold='60 s'",
+        "--set",
+        "topic.replication=3",
+    ];
+    let call = ["run", "tiny.yaml", "--out", "out", "--target", target];
+    let call = [&call[..], &long, &["--set", "target.brokers=3"]].concat();
+    let child = kgauge(site, &call).spawn().unwrap();
+    wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
+    child
+}
+
+fn wait_until(what: &str, holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn three_brokers_lead_their_share_and_all_are_gone_after_ctrl_c() {
+    let site = Site::new();
+    let child = middle(&site);
+    assert_eq!(processes(&site).len(), 3 + 1, "three brokers and kgauge");
+    let brokers = json(&site.path("out/environment.json"))["target"]["brokers"].clone();
+    assert_eq!(brokers.as_array().unwrap().len(), 3);
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    assert_eq!(processes(&site), [0; 0]);
+    assert!(!site.path("out/target-data").exists());
+    assert!(site.path("out/report.html").exists());
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn after_kill_9_cluster_down_ends_what_is_left() {
+    let site = Site::new();
+    let mut child = middle(&site);
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    assert_eq!(processes(&site).len(), 3, "the brokers live on");
+    let status = kgauge(&site, &["cluster", "status"]).output().unwrap();
+    let said = text(&status.stdout);
+    assert!(
+        said.contains("left behind by a kgauge that is gone"),
+        "{said}"
+    );
+    let down = kgauge(&site, &["cluster", "down"]).output().unwrap();
+    assert_eq!(down.status.code(), Some(0), "{}", text(&down.stderr));
+    assert!(text(&down.stdout).contains("3 processes, data removed"));
+    assert_eq!(processes(&site), [0; 0]);
+    assert!(!site.path("out/target-data").exists());
+    let again = kgauge(&site, &["cluster", "down"]).output().unwrap();
+    assert_eq!(text(&again.stdout), "nothing to end\n");
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn a_broker_that_dies_ends_the_run_with_its_last_words() {
+    let site = Site::new();
+    let child = middle(&site);
+    let brokers: Vec<u32> = processes(&site)
+        .into_iter()
+        .filter(|pid| *pid != child.id())
+        .collect();
+    let victim = i32::try_from(brokers[0]).unwrap();
+    kill_process(Pid::from_raw(victim).unwrap(), Signal::KILL).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(
+        said.contains("has ended (signal 9); the last lines of"),
+        "{said}"
+    );
+    assert_eq!(processes(&site), [0; 0]);
+    assert!(site.path("out/report.html").exists());
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn a_detached_cluster_serves_until_it_is_ended_by_name() {
+    let site = Site::new();
+    let up = ["cluster", "up", "kafka:4.3.1,heap=512M", "--detach"];
+    let output = kgauge(&site, &up).output().unwrap();
+    let printed = text(&output.stdout);
+    let servers = printed.trim().strip_prefix("bootstrap.servers=").unwrap();
+    let call = [
+        "run",
+        "tiny.yaml",
+        "--out",
+        "out",
+        "--yes",
+        "--target",
+        servers,
+    ];
+    let run = kgauge(&site, &call).output().unwrap();
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let status = kgauge(&site, &["cluster", "status", "--json"])
+        .output()
+        .unwrap();
+    let listed: serde_json::Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!(listed[0]["state"], "detached");
+    let name = listed[0]["name"].as_str().unwrap();
+    let down = kgauge(&site, &["cluster", "down", name]).output().unwrap();
+    assert_eq!(down.status.code(), Some(0), "{}", text(&down.stderr));
+    wait_until("the broker ends", || processes(&site).is_empty());
+    assert_eq!(
+        fs::read_dir(site.path("state/kgauge/clusters"))
+            .unwrap()
+            .count(),
+        0
+    );
+}

@@ -1,0 +1,50 @@
+//! The program on real Apache Kafka of every age. It needs Java and Maven, and takes minutes:
+//!
+//! `cargo test -p kgauge --test kafka -- --ignored --test-threads=1`
+
+#![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
+
+#[path = "../program/site.rs"]
+#[allow(dead_code)]
+mod site;
+
+mod bad_input;
+mod ends;
+mod releases;
+mod secrets;
+mod security;
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use site::Site;
+
+/// The release that most tests use.
+const NEWEST: &str = "4.3.1";
+
+/// What every run here shares: releases are fetched once; records of clusters are the test's own.
+fn kgauge(site: &Site, arguments: &[&str]) -> Command {
+    let mut command = site.command(arguments);
+    command
+        .env("XDG_CACHE_HOME", cache())
+        .env("XDG_STATE_HOME", site.path("state"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+fn cache() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cache")
+}
+
+/// Processes whose command line names the site's folder.
+fn processes(site: &Site) -> Vec<u32> {
+    let wanted = site.dir.path().to_str().unwrap().to_owned();
+    let entries = std::fs::read_dir("/proc").unwrap();
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let names = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(&wanted)
+    };
+    pids.filter(names).collect()
+}

@@ -1,0 +1,165 @@
+//! The same scenario on every checked release.
+
+use crate::kgauge;
+use crate::site::{Site, json, text};
+
+/// 20,000 records with each codec, written and read again.
+const CODECS: &str = "\
+kgauge: 1
+name: codecs
+question: Do all codecs arrive as they were sent?
+topic: {partitions: 3}
+flows:
+  - name: writers
+    kind: produce
+    shape: max
+    records: 20000
+    record: {size: 100 B}
+  - name: readers
+    kind: consume
+    partitions: all
+    from: earliest
+    records: 20000
+vary: {writers.settings.compression.type: [none, gzip, snappy, lz4]}
+stages: {warm-up: 0 s, hold: 60 s, drain: 30 s}
+repeats: 1
+";
+
+fn check(version: &str) {
+    let site = Site::new();
+    site.write("codecs.yaml", CODECS);
+    let target = format!("kafka:{version},heap=512M,num.io.threads=3");
+    let call = ["run", "codecs.yaml", "--out", "out", "--target", &target];
+    let output = kgauge(&site, &call).output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{version}: {said}");
+    let summary = json(&site.path("out/summary.json"));
+    let trials = summary["trials"].as_array().unwrap();
+    assert_eq!(trials.len(), 4);
+    for trial in trials {
+        let name = &trial["name"];
+        let counted = &trial["counted"][0];
+        assert_eq!(counted["acked"], 20_000, "{version} {name}");
+        assert_eq!(
+            counted["on_broker"], 20_000,
+            "{version} {name}: as its brokers count"
+        );
+        let readers = &trial["flows"][1]["records_all_stages"];
+        assert_eq!(readers["consumed"], 20_000, "{version} {name}");
+        assert_eq!(readers["corrupt"], 0, "{version} {name}");
+    }
+    let target = &json(&site.path("out/environment.json"))["target"];
+    assert_eq!(target["version"], version);
+    assert_eq!(target["started"]["checked"], true);
+    assert_eq!(
+        target["brokers"][0]["settings"]["num.io.threads"], "3",
+        "as it is in force"
+    );
+    assert!(!site.path("out/target-data").exists(), "its data is gone");
+    assert!(site.path("out/target-logs/broker-1.log").exists());
+    assert_eq!(
+        crate::processes(&site),
+        [0; 0],
+        "{version}: nothing runs any more"
+    );
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn kafka_0_8_2_2() {
+    check("0.8.2.2");
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn kafka_0_10_1_0() {
+    check("0.10.1.0");
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn kafka_1_0_2() {
+    check("1.0.2");
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn kafka_2_8_2() {
+    check("2.8.2");
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn kafka_3_9_1() {
+    check("3.9.1");
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn kafka_4_1_1() {
+    check("4.1.1");
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn kafka_4_3_1() {
+    check("4.3.1");
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn what_an_old_release_cannot_do_is_refused_before_anything_is_made() {
+    let site = Site::new();
+    let call = [
+        "run",
+        "tiny.yaml",
+        "--out",
+        "out",
+        "--target",
+        "kafka:0.10.1.0,heap=512M",
+    ];
+    let asked = ["--set", "writers.settings.enable.idempotence=true"];
+    let output = kgauge(&site, &[&call[..], &asked].concat())
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("enable.idempotence needs Kafka 0.11 or newer"),
+        "{said}"
+    );
+    assert!(!site.path("out").exists());
+    // Not asked for by name it is left out, and said.
+    let output = kgauge(&site, &call).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let notes = &json(&site.path("out/environment.json"))["target"]["notes"];
+    assert!(
+        notes[0]
+            .as_str()
+            .unwrap()
+            .contains("no idempotent producers"),
+        "{notes}"
+    );
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn two_releases_stand_side_by_side() {
+    let site = Site::new();
+    let call = ["run", "tiny.yaml", "--out", "out", "--repeat", "2"];
+    let targets = [
+        "--target",
+        "kafka:1.0.2,heap=512M",
+        "--target",
+        "kafka:4.3.1,heap=512M",
+    ];
+    let output = kgauge(&site, &[&call[..], &targets].concat())
+        .output()
+        .unwrap();
+    let (said, table) = (text(&output.stderr), text(&output.stdout));
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        table.contains("Kafka 1.0.2") && table.contains("Kafka 4.3.1"),
+        "{table}"
+    );
+}

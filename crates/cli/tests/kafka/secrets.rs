@@ -1,0 +1,126 @@
+//! What is secret stays so: not in arguments, environments, output, logs, reports, run folders.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::site::{Site, wait_for};
+use crate::{kgauge, processes};
+
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => found.extend(files(&path)),
+            false => found.push(path),
+        }
+    }
+    found
+}
+
+/// Passwords, and the lines of private keys, out of a cluster's configurations.
+fn secrets(conf: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for path in files(conf) {
+        let Ok(text) = fs::read_to_string(&path) else {
+            continue;
+        };
+        for line in text.lines() {
+            if let Some((key, value)) = line.split_once(".password=") {
+                assert!(key.starts_with("ssl."), "{key}");
+                found.insert(value.to_owned());
+            }
+            for (_, rest) in line
+                .match_indices("password=\"")
+                .map(|(at, _)| line.split_at(at))
+            {
+                found.insert(rest.split('"').nth(1).unwrap().to_owned());
+            }
+            if let Some((_, rest)) = line.split_once("user_kgauge=\"") {
+                found.insert(rest.split('"').next().unwrap().to_owned());
+            }
+        }
+        if let Some((_, key)) = text.split_once("-----BEGIN PRIVATE KEY-----") {
+            let (key, _) = key.split_once("-----END").unwrap();
+            found.extend(
+                key.lines()
+                    .map(str::to_owned)
+                    .filter(|line| line.len() > 30),
+            );
+        }
+    }
+    found
+}
+
+fn check(security: &str, version: &str, at_least: usize) {
+    let site = Site::new();
+    let target = format!("kafka:{version},heap=512M,security={security}");
+    let hold = [
+        "--set",
+        "stages.hold='2 s'",
+        "--repeat",
+        "1",
+        "--target",
+        &target,
+    ];
+    let call = [&["run", "tiny.yaml", "--out", "out"], &hold[..]].concat();
+    let child = kgauge(&site, &call).spawn().unwrap();
+    wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
+    let conf = site.path("state/kgauge/clusters");
+    let secrets = secrets(&conf);
+    assert!(
+        secrets.len() >= at_least,
+        "{security}: {} found",
+        secrets.len()
+    );
+    let shows = |what: &str, bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        for secret in &secrets {
+            assert!(
+                !text.contains(secret.as_str()),
+                "{security}: a secret in {what}"
+            );
+        }
+    };
+    for pid in processes(&site) {
+        for file in ["cmdline", "environ"] {
+            let path = format!("/proc/{pid}/{file}");
+            shows(&path, &fs::read(&path).unwrap_or_default());
+        }
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    shows("stdout", &output.stdout);
+    shows("stderr", &output.stderr);
+    for path in files(&site.path("out")) {
+        shows(&path.display().to_string(), &fs::read(&path).unwrap());
+    }
+    assert!(
+        files(&conf).is_empty(),
+        "configurations are gone with the cluster"
+    );
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn no_secret_of_scram_over_tls_is_seen_anywhere() {
+    check("scram-sha-512+tls", crate::NEWEST, 2);
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn no_secret_of_mtls_is_seen_anywhere() {
+    check("mtls", crate::NEWEST, 2);
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn no_secret_of_plain_is_seen_anywhere_on_an_old_release() {
+    check("sasl-plain+tls", "1.0.2", 2);
+}

@@ -1,0 +1,174 @@
+//! Every kind of security: who has the key is let in, who has not is told why.
+
+use std::fs;
+use std::process::Child;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::kgauge;
+use crate::site::{Site, json, text, wait_for};
+
+fn runs(security: &str) {
+    let site = Site::new();
+    let target = format!("kafka:{},heap=512M,security={security}", crate::NEWEST);
+    let call = [
+        "run",
+        "tiny.yaml",
+        "--out",
+        "out",
+        "--repeat",
+        "1",
+        "--target",
+        &target,
+    ];
+    let output = kgauge(&site, &call).output().unwrap();
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{security}: {}",
+        text(&output.stderr)
+    );
+    let trial = json(&site.path("out/summary.json"))["trials"][0].clone();
+    assert_eq!(trial["counted"][0]["acked"], 800, "{security}");
+    assert_eq!(trial["counted"][0]["on_broker"], 800, "{security}");
+    assert_eq!(
+        trial["flows"][1]["records_all_stages"]["consumed"], 800,
+        "{security}"
+    );
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn tls() {
+    runs("tls");
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn mtls() {
+    runs("mtls");
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn sasl_plain() {
+    runs("sasl-plain");
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn scram_sha_256() {
+    runs("scram-sha-256");
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn scram_sha_512_over_tls() {
+    runs("scram-sha-512+tls");
+}
+
+/// A cluster that serves, and the properties that its clients need.
+struct Serving {
+    process: Child,
+    properties: String,
+}
+
+impl Serving {
+    fn start(site: &Site, security: &str) -> Self {
+        let target = format!("kafka:{},heap=512M,security={security}", crate::NEWEST);
+        let printed = site.path("printed");
+        let process = kgauge(site, &["cluster", "up", &target])
+            .stdout(fs::File::create(&printed).unwrap())
+            .spawn()
+            .unwrap();
+        wait_for(&printed);
+        // Both lines are printed at once; the second is the file's.
+        let file = loop {
+            let text = fs::read_to_string(&printed).unwrap();
+            if let Some((_, file)) = text.split_once("client.properties=")
+                && file.ends_with('\n')
+            {
+                break file.trim().to_owned();
+            }
+        };
+        Self {
+            properties: fs::read_to_string(file).unwrap(),
+            process,
+        }
+    }
+
+    /// What a run with these properties says. It must fail as the target's fault.
+    fn refused(&self, site: &Site, properties: &str) -> String {
+        site.write("wrong.properties", properties);
+        let call = ["run", "tiny.yaml", "--yes", "--target", "wrong.properties"];
+        let output = kgauge(site, &call).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        said
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = kill_process(Pid::from_child(&self.process), Signal::INT);
+        let _ = self.process.wait();
+    }
+}
+
+/// Other lines for the keys that start so.
+fn changed(properties: &str, start: &str, to: &str) -> String {
+    let kept = properties.lines().filter(|line| !line.starts_with(start));
+    format!("{}\n{to}\n", kept.collect::<Vec<_>>().join("\n"))
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn a_wrong_password_an_unknown_authority_and_a_wrong_name_are_refused_in_words() {
+    let site = Site::new();
+    let serving = Serving::start(&site, "scram-sha-256+tls");
+    let right = &serving.properties;
+    site.write("right.properties", right);
+    let call = [
+        "run",
+        "tiny.yaml",
+        "--yes",
+        "--out",
+        "out",
+        "--target",
+        "right.properties",
+    ];
+    let output = kgauge(&site, &call).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+
+    let at = right.find("password=\"").unwrap() + "password=\"".len();
+    let mut password = right.clone();
+    password.replace_range(at..at + 8, "00000000");
+    let said = serving.refused(&site, &password);
+    assert!(
+        said.contains("refuses the login") || said.contains("password"),
+        "{said}"
+    );
+
+    // The authority of another cluster.
+    let other_site = Site::new();
+    let other = Serving::start(&other_site, "tls");
+    let authority = other.properties.lines();
+    let authority = authority
+        .clone()
+        .find(|line| line.starts_with("ssl.truststore.location"))
+        .unwrap();
+    let said = serving.refused(&site, &changed(right, "ssl.truststore.location", authority));
+    assert!(
+        said.contains("authority") || said.contains("issuer"),
+        "{said}"
+    );
+
+    // The broker's certificate says 127.0.0.1 and localhost; its port answers on 127.0.0.2 nowhere,
+    // so the name is what differs: the machine's own one.
+    let port = right
+        .lines()
+        .find_map(|line| line.strip_prefix("bootstrap.servers=127.0.0.1:"));
+    let elsewhere = format!("bootstrap.servers=ip6-localhost.invalid:{}", port.unwrap());
+    let said = serving.refused(&site, &changed(right, "bootstrap.servers", &elsewhere));
+    assert!(said.contains("ip6-localhost.invalid"), "{said}");
+}
