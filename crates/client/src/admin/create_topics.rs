@@ -2,12 +2,14 @@
 
 use std::time::Instant;
 
+use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::create_topics::{CreatableTopic, CreatableTopicConfig};
 use kgauge_wire::messages::{CreateTopicsRequest, Message};
 
 use super::topic_wait::WaitError;
 use crate::cluster::{Cluster, ClusterError, Failed, Next, broker_words};
+use crate::release::ReleaseGuess;
 
 /// A topic to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +49,16 @@ pub enum CreateTopicError {
         /// Its name.
         topic: String,
     },
+    /// The release has no request for it: it came with 0.10.1 (KIP-4).
+    #[error(
+        "topic {topic} cannot be made over the wire: the cluster ({release}) does not know how"
+    )]
+    Unsupported {
+        /// Its name.
+        topic: String,
+        /// What the broker seems to be.
+        release: ReleaseGuess,
+    },
     /// It was made, but not every broker lists a leader for every partition in time.
     #[error("topic {topic} was created, but broker {broker_id} lists no leader for {what}")]
     NotReady {
@@ -76,7 +88,9 @@ impl CreateTopicError {
         match self {
             CreateTopicError::NotReady { .. } | CreateTopicError::Unanswered { .. } => true,
             CreateTopicError::Cluster { may_exist, .. } => *may_exist,
-            CreateTopicError::Exists { .. } | CreateTopicError::Refused { .. } => false,
+            CreateTopicError::Exists { .. }
+            | CreateTopicError::Refused { .. }
+            | CreateTopicError::Unsupported { .. } => false,
         }
     }
 
@@ -96,6 +110,10 @@ impl CreateTopicError {
                 _ => "look at the broker's log",
             },
             CreateTopicError::Unanswered { .. } => "look at the broker's log",
+            CreateTopicError::Unsupported { .. } => {
+                "Kafka can since 0.10.1: here, make it with the release's own kafka-topics.sh \
+                 --create --zookeeper, and name it with --allow-existing"
+            }
             CreateTopicError::NotReady { .. } => {
                 "the cluster may be overloaded: look at the log of that broker"
             }
@@ -146,13 +164,20 @@ impl Cluster {
             timeout_ms: i32::try_from(limit.as_millis()).unwrap_or(i32::MAX),
             validate_only: false,
         };
-        let asked = self
+        let connection = self
             .controller()
             .and_then(|id| self.connection(id, deadline))
-            .and_then(|connection| {
-                Ok(connection.call_between(&request, CreateTopicsRequest::VERSIONS, limit)?)
+            .map_err(|error| CreateTopicError::new(name(), error))?;
+        let versions = connection.api_versions();
+        if versions.range(ApiKey::CreateTopics).is_none() {
+            return Err(CreateTopicError::Unsupported {
+                topic: name(),
+                release: ReleaseGuess::from_api_versions(versions),
             });
-        let reply = asked.map_err(|error| CreateTopicError::new(name(), error))?;
+        }
+        let reply = connection
+            .call_between(&request, CreateTopicsRequest::VERSIONS, limit)
+            .map_err(|error| CreateTopicError::new(name(), error.into()))?;
         let answer = reply
             .decode()
             .map_err(|error| CreateTopicError::new(name(), error.into()))?;

@@ -18,7 +18,8 @@ pub enum OffsetAt {
     Earliest,
     /// Behind the last record that consumers may read: the high watermark.
     Latest,
-    /// The first record at or after a time in milliseconds since 1970.
+    /// The first record at or after a time in milliseconds since 1970. Brokers before 0.10.1 know
+    /// no times of records: they tell where the last segment begins that was written to before.
     TimestampMs(i64),
 }
 

@@ -210,8 +210,8 @@ impl ConnectError {
                 "give the port of a Kafka listener (listeners= in the broker's server.properties)"
             }
             ConnectError::Closed { .. } => {
-                "either this is no Kafka listener, or a Kafka older than 0.10, which is not yet \
-                 supported"
+                "check that this is a Kafka listener, and one without TLS or SASL if none is set; \
+                 look at the broker's log"
             }
             ConnectError::Rejected { .. } | ConnectError::Malformed { .. } => {
                 "check that this is a Kafka listener; if it is, please report this with the \

@@ -120,6 +120,9 @@ fn read_sized(
                 FrameError::Closed { received } => FrameError::Closed {
                     received: [head, received].concat(),
                 },
+                FrameError::TimedOut { received } => FrameError::TimedOut {
+                    received: [head, received].concat(),
+                },
                 other => other,
             });
         }

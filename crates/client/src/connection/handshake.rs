@@ -2,10 +2,10 @@
 //!
 //! Kafka's rule (KIP-511): ask ApiVersions in the newest version. A broker that does not know it
 //! answers in version 0 with UNSUPPORTED_VERSION and, since 2.4, the range that it does know.
-//! Brokers before 0.10 do not know the request and close the connection.
+//! Brokers before 0.10 do not know the request: 0.8 closes the connection, 0.9 never answers.
 
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::codec::Reader;
@@ -22,14 +22,42 @@ use crate::interrupt::Interrupt;
 /// Answers to ApiVersions have a header of version 0, which is the correlation id alone.
 const HEADER_BYTES: usize = 4;
 
-/// Asks until the peer has said what it knows.
+/// After so long without an answer it is looked whether the broker is one that never gives any.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// What the first exchange has shown.
+pub(super) enum Peer {
+    /// It told what it knows.
+    Tells(ApiVersions),
+    /// It is too old to tell; its connection is of no use any more.
+    Old(ApiVersions),
+}
+
+/// Asks until the peer has said what it knows. `recognise` looks, over connections of its own,
+/// whether a peer that keeps silent is an old broker; if not, the wait goes on.
 pub(super) fn shake(
     connection: &mut Connection,
     deadline: Instant,
-) -> Result<ApiVersions, ConnectError> {
+    recognise: impl FnOnce() -> Option<ApiVersions>,
+) -> Result<Peer, ConnectError> {
+    let mut recognise = Some(recognise);
     let mut version = *ApiVersionsRequest::VERSIONS.end();
     loop {
-        let body = ask(connection, version, deadline)?;
+        let start = Instant::now();
+        let soon = match recognise {
+            Some(_) => deadline.min(start + SILENCE),
+            None => deadline,
+        };
+        let mut answer = ask(connection, version, soon);
+        if is_silence(&answer)
+            && let Some(recognise) = recognise.take()
+        {
+            if let Some(versions) = recognise() {
+                return Ok(Peer::Old(versions));
+            }
+            answer = connection.receive(deadline);
+        }
+        let body = answer.map_err(|failure| in_words(connection, failure, start.elapsed()))?;
         let (id, code) = match body.first_chunk::<6>() {
             Some(&[a, b, c, d, high, low]) => (
                 i32::from_be_bytes([a, b, c, d]),
@@ -49,7 +77,7 @@ pub(super) fn shake(
             ErrorCode::None => {
                 let answer = ApiVersionsResponse::decode_exact(message, version);
                 return answer
-                    .map(|answer| ApiVersions::from_answer(&answer))
+                    .map(|answer| Peer::Tells(ApiVersions::from_answer(&answer)))
                     .map_err(malformed);
             }
             ErrorCode::UnsupportedVersion if version > 0 => version = lower(message, version),
@@ -78,23 +106,31 @@ fn lower(message: &[u8], refused: i16) -> i16 {
     }
 }
 
-fn ask(
+/// The answer to one request, its header included.
+pub(super) fn ask(
     connection: &mut Connection,
     version: i16,
     deadline: Instant,
-) -> Result<Vec<u8>, ConnectError> {
+) -> Result<Vec<u8>, Failure> {
     let request = ApiVersionsRequest {
         // Brokers check these against [a-zA-Z0-9](?:[a-zA-Z0-9\\-.]*[a-zA-Z0-9])? (KIP-511).
         client_software_name: "kgauge".into(),
         client_software_version: env!("CARGO_PKG_VERSION").into(),
     };
-    let start = Instant::now();
-    let failure = match connection.exchange(&request, version, deadline) {
-        Ok(body) => return Ok(body),
-        Err(failure) => failure,
-    };
+    connection.exchange(&request, version, deadline)
+}
+
+/// Whether not a single byte came in time.
+fn is_silence(answer: &Result<Vec<u8>, Failure>) -> bool {
+    match answer {
+        Err(Failure::Frame(FrameError::TimedOut { received })) => received.is_empty(),
+        _ => false,
+    }
+}
+
+fn in_words(connection: &Connection, failure: Failure, waited: Duration) -> ConnectError {
     let address = connection.address.clone();
-    Err(match failure {
+    match failure {
         Failure::Frame(FrameError::Closed { received }) if received.is_empty() => {
             ConnectError::Closed { address }
         }
@@ -104,10 +140,7 @@ fn ask(
         Failure::Frame(FrameError::TimedOut { received }) if !received.is_empty() => {
             not_kafka(connection, &received)
         }
-        Failure::Frame(FrameError::TimedOut { .. }) => ConnectError::Silent {
-            address,
-            waited: start.elapsed(),
-        },
+        Failure::Frame(FrameError::TimedOut { .. }) => ConnectError::Silent { address, waited },
         Failure::Frame(FrameError::Interrupted) => ConnectError::Interrupted { address },
         Failure::Frame(FrameError::Io(error)) => ConnectError::Io { address, error },
         // Nothing of the request depends on outside but the client id, whose length is checked.
@@ -115,7 +148,7 @@ fn ask(
             address,
             error: std::io::Error::new(std::io::ErrorKind::InvalidInput, error),
         },
-    })
+    }
 }
 
 /// The beginning of what the peer sent: its frame's length belongs to it.

@@ -29,6 +29,7 @@ use crate::config::{Address, ClientConfig};
 use crate::interrupt::Interrupt;
 use crate::security::{Channel, sasl};
 use frame::{FrameError, Patience};
+use handshake::Peer;
 
 /// How long before its end a session is no longer used.
 const SESSION_MARGIN: Duration = Duration::from_secs(1);
@@ -90,39 +91,49 @@ impl Connection {
         interrupt: &Interrupt,
     ) -> Result<Connection, ConnectError> {
         let deadline = Instant::now() + limit;
-        let mut connection = Connection::open(address, config, deadline, interrupt)?;
+        let open = || Connection::open(address, config, deadline, interrupt);
+        let mut connection = open()?;
         if let Some(versions) = config.old_brokers.known(address) {
-            connection.api_versions = versions;
-            return Ok(connection);
+            return connection.introduced(versions, config, deadline);
         }
-        let error = match handshake::shake(&mut connection, deadline) {
-            Ok(api_versions) => {
-                connection.api_versions = api_versions;
-                if let Some(sasl) = &config.security.sasl {
-                    connection.session_end = sasl::authenticate(&mut connection, sasl, deadline)?;
-                }
-                return Ok(connection);
+        let recognise = || old::recognise(deadline, || open().ok());
+        let answer = match handshake::shake(&mut connection, deadline, recognise) {
+            Ok(Peer::Tells(versions)) => {
+                return connection.introduced(versions, config, deadline);
             }
-            Err(error) => error,
+            Ok(Peer::Old(versions)) => Ok(versions),
+            Err(error) => Err(error),
         };
         let (peer, is_tls) = (connection.peer, connection.channel.tls.is_some());
         // The riddle's server may serve one connection at a time.
         drop(connection);
-        let open = || Connection::open(address, config, deadline, interrupt);
-        if matches!(error, ConnectError::Closed { .. })
-            && let Ok(first) = open()
-            && let Some(versions) = old::recognise(first, deadline, || open().ok())
-        {
-            config.old_brokers.note(address, &versions);
-            let mut connection = open()?;
-            connection.api_versions = versions;
-            return Ok(connection);
+        let answer = match answer {
+            Err(error @ ConnectError::Closed { .. }) => recognise().ok_or(error),
+            other => other,
+        };
+        match answer {
+            Ok(versions) => {
+                config.old_brokers.note(address, &versions);
+                open()?.introduced(versions, config, deadline)
+            }
+            // A riddle's solution would be that it is TLS, which is known.
+            Err(error) if is_tls => Err(error.over_tls()),
+            Err(error) => Err(handshake::explain(error, peer, interrupt)),
         }
-        // A riddle's solution would be that it is TLS, which is known.
-        Err(match is_tls {
-            true => error.over_tls(),
-            false => handshake::explain(error, peer, interrupt),
-        })
+    }
+
+    /// The same connection, knowing what the broker knows, and let in if that takes a login.
+    fn introduced(
+        mut self,
+        versions: ApiVersions,
+        config: &ClientConfig,
+        deadline: Instant,
+    ) -> Result<Connection, ConnectError> {
+        self.api_versions = versions;
+        if let Some(sasl) = &config.security.sasl {
+            self.session_end = sasl::authenticate(&mut self, sasl, deadline)?;
+        }
+        Ok(self)
     }
 
     /// A connection before its first exchange.
@@ -294,6 +305,16 @@ impl Connection {
         version: i16,
         deadline: Instant,
     ) -> Result<Vec<u8>, Failure> {
+        self.send(request, version, deadline)?;
+        self.receive(deadline)
+    }
+
+    fn send<'a, R: Request<'a>>(
+        &mut self,
+        request: &R,
+        version: i16,
+        deadline: Instant,
+    ) -> Result<(), Failure> {
         if self.broken {
             return Err(Failure::Frame(FrameError::Closed {
                 received: Vec::new(),
@@ -314,8 +335,18 @@ impl Connection {
             deadline,
             interrupt: &self.interrupt,
         };
-        let answer = frame::write_all(&mut self.channel, &self.request, patience)
-            .and_then(|()| frame::read_frame(&mut self.channel, self.response_bytes_max, patience));
+        let sent = frame::write_all(&mut self.channel, &self.request, patience);
+        self.broken = sent.is_err();
+        sent.map_err(Failure::Frame)
+    }
+
+    /// The next frame. After a timeout without a single byte it may be waited for again.
+    fn receive(&mut self, deadline: Instant) -> Result<Vec<u8>, Failure> {
+        let patience = Patience {
+            deadline,
+            interrupt: &self.interrupt,
+        };
+        let answer = frame::read_frame(&mut self.channel, self.response_bytes_max, patience);
         self.broken = answer.is_err();
         answer.map_err(Failure::Frame)
     }

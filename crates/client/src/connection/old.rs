@@ -1,22 +1,22 @@
-//! Brokers that do not know ApiVersions: Kafka before 0.10. They close the connection on it.
+//! Brokers that do not know ApiVersions: Kafka before 0.10. 0.8 closes the connection on it, 0.9.0
+//! leaves it unanswered for ever (seen with 0.8.2.2 and 0.9.0.1; also of ApiVersions 0).
 //!
 //! Such a broker is told by what it does answer: Metadata version 0, which every broker of that age
 //! has, and ListGroups, which came with 0.9. What it knows beside that stands in the tables here.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use kgauge_wire::codec::Reader;
 use kgauge_wire::messages::{
-    ListGroupsRequest, ListGroupsResponse, Message, MetadataRequest, MetadataResponse,
+    ListGroupsRequest, ListGroupsResponse, Message, MetadataRequest, MetadataResponse, Request,
 };
 
-use super::{ApiVersions, Connection};
+use super::{ApiVersions, Connection, handshake};
 use crate::config::Address;
 
 /// What 0.8.2 knows, as (key, lowest, highest). Source: `kafka.api.RequestKeys` and the version checks
-/// of its requests; 0.8.0 and 0.8.1 know the same but for OffsetCommit 1 and OffsetFetch.
+/// of its requests. 0.8.0 and 0.8.1 are not told apart from it: they lack FindCoordinator, and LZ4.
 const KAFKA_0_8_2: &[(i16, i16, i16)] = &[
     (0, 0, 0),  // Produce
     (1, 0, 0),  // Fetch
@@ -94,27 +94,39 @@ impl Age {
     }
 }
 
-/// What the broker knows, if it is one of before 0.10. Both connections are of no use afterwards.
-/// `open` makes a new one to the same address.
+/// What the broker knows, if it is one of before 0.10. `open` makes a new connection to it.
+///
+/// A newer broker answers the old requests too, and may have closed its connection, or kept silent,
+/// for reasons of its own. So ApiVersions is asked for once more at the end, in its first version.
 pub(super) fn recognise(
-    mut first: Connection,
     deadline: Instant,
-    open: impl FnOnce() -> Option<Connection>,
+    mut open: impl FnMut() -> Option<Connection>,
 ) -> Option<ApiVersions> {
-    if !answers_metadata(&mut first, deadline) {
+    let start = Instant::now();
+    // Half of what is left is for whoever waits if this is no such broker.
+    if !answers_metadata(&mut open()?, halfway(start, deadline)) {
         return None;
     }
-    drop(first);
-    let mut second = open()?;
-    let age = match answers_list_groups(&mut second, deadline) {
+    let took = start.elapsed();
+    let start = Instant::now();
+    let age = match answers_list_groups(&mut open()?, halfway(start, deadline)) {
         true => Age::Kafka09,
         false => Age::Kafka08,
     };
-    Some(age.versions())
+    let patience = CONFIRMATION.max(took.saturating_mul(8));
+    let until = deadline.min(Instant::now() + patience);
+    match handshake::ask(&mut open()?, 0, until) {
+        Ok(_) => None,
+        Err(_) => Some(age.versions()),
+    }
 }
 
-/// Answers of that age have a header of the correlation id alone.
-const HEADER_BYTES: usize = 4;
+/// Brokers that know ApiVersions answer it from memory; this is for the slowest of them.
+const CONFIRMATION: Duration = Duration::from_millis(500);
+
+fn halfway(start: Instant, deadline: Instant) -> Instant {
+    start + deadline.saturating_duration_since(start) / 2
+}
 
 fn answers_metadata(connection: &mut Connection, deadline: Instant) -> bool {
     // No topic means all of them; to name one could make it.
@@ -122,20 +134,24 @@ fn answers_metadata(connection: &mut Connection, deadline: Instant) -> bool {
         topics: Some(Vec::new()),
         ..MetadataRequest::default()
     };
-    let Ok(body) = connection.exchange(&request, 0, deadline) else {
-        return false;
-    };
-    let message = body.get(HEADER_BYTES..).unwrap_or_default();
-    MetadataResponse::decode(&mut Reader::new(message), 0).is_ok()
+    message(connection, &request, deadline)
+        .is_some_and(|message| MetadataResponse::decode_exact(&message, 0).is_ok())
 }
 
 fn answers_list_groups(connection: &mut Connection, deadline: Instant) -> bool {
-    let request = ListGroupsRequest::default();
-    let Ok(body) = connection.exchange(&request, 0, deadline) else {
-        return false;
-    };
-    let message = body.get(HEADER_BYTES..).unwrap_or_default();
-    ListGroupsResponse::decode(&mut Reader::new(message), 0).is_ok()
+    message(connection, &ListGroupsRequest::default(), deadline)
+        .is_some_and(|message| ListGroupsResponse::decode_exact(&message, 0).is_ok())
+}
+
+/// The message that answers a request of version 0. Its header is the correlation id alone.
+fn message<'a, R: Request<'a>>(
+    connection: &mut Connection,
+    request: &R,
+    deadline: Instant,
+) -> Option<Vec<u8>> {
+    let mut body = connection.exchange(request, 0, deadline).ok()?;
+    let id = connection.correlation_id.to_be_bytes();
+    body.starts_with(&id).then(|| body.split_off(id.len()))
 }
 
 #[cfg(test)]
