@@ -74,7 +74,8 @@ impl Cluster {
             ..AlterUserScramCredentialsRequest::default()
         };
         self.retrying(|cluster, _| {
-            let broker_id = cluster.any_broker()?;
+            // With ZooKeeper only the controller does it.
+            let broker_id = cluster.controller()?;
             let reply = cluster.call(broker_id, &request)?;
             let answer = reply.decode().map_err(ClusterError::from)?;
             let refused = answer.results.iter().find(|one| one.error_code != 0);

@@ -128,7 +128,11 @@ impl KafkaTarget {
 
     /// The error for a setting that this release does not have.
     pub(crate) fn unknown_setting(&self, key: &str, known: &[String]) -> KafkaError {
-        let meant = super::spec::nearest(key, known.iter().map(String::as_str));
+        let meant = super::spec::nearest(
+            key,
+            // It may name what it was given although it does not understand it.
+            known.iter().map(String::as_str).filter(|one| *one != key),
+        );
         KafkaError::UnknownSetting {
             release: self.jars.release.version.clone(),
             key: key.to_owned(),

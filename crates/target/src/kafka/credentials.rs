@@ -2,15 +2,21 @@
 
 use std::process::{Command, Stdio};
 
+use std::time::{Duration, Instant};
+
 use kgauge_client::admin::ScramHash;
-use kgauge_client::{Cluster, Interrupt};
+use kgauge_client::{Cluster, Connection, Interrupt};
 
 use super::cluster::KafkaTarget;
 use super::error::KafkaError;
 use super::launch::Launch;
+use super::process::LOOK;
 use super::security_kind::SaslMechanism;
 use super::start::plain_config;
 use crate::security::USER;
+
+/// How long brokers may take to learn of a user.
+const LET_IN_MAX: Duration = Duration::from_secs(30);
 
 /// Puts the user in, if there is to be one.
 pub(crate) fn put(
@@ -24,9 +30,31 @@ pub(crate) fn put(
     };
     let over_the_wire = launch.jars.release.version.is_at_least(&[2, 7]);
     match (over_the_wire, zookeeper_port) {
-        (false, Some(port)) => by_tool(launch, *mechanism, password, port),
-        _ => by_wire(target, *mechanism, password, interrupt),
+        (false, Some(port)) => by_tool(launch, *mechanism, password, port)?,
+        _ => by_wire(target, *mechanism, password, interrupt)?,
     }
+    wait_until_let_in(target, interrupt)
+}
+
+/// Each broker learns of a user when it does: returns when all of them let one in.
+fn wait_until_let_in(target: &KafkaTarget, interrupt: &Interrupt) -> Result<(), KafkaError> {
+    let begun = Instant::now();
+    for address in &target.config.bootstrap_servers {
+        loop {
+            let limit = target.config.connection_setup_timeout;
+            match Connection::connect_within(address, &target.config, limit, interrupt) {
+                Ok(_) => break,
+                Err(_) if interrupt.is_raised() => return Err(KafkaError::Interrupted),
+                Err(error) if begun.elapsed() >= LET_IN_MAX => {
+                    return Err(KafkaError::Credentials {
+                        said: error.to_string(),
+                    });
+                }
+                Err(_) => std::thread::sleep(LOOK),
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Over the brokers' own listener, which is plain and on the loopback (since 2.7).
@@ -63,10 +91,20 @@ fn by_tool(
     password: &str,
     zookeeper_port: u16,
 ) -> Result<(), KafkaError> {
+    if launch.java.feature < 9 {
+        return Err(KafkaError::Unsupported {
+            release: launch.jars.release.version.clone(),
+            what: "SCRAM users of releases before 2.7 are made with Java 9 or newer, which reads \
+                   its arguments from a file"
+                .to_owned(),
+        });
+    }
     let quoted = |text: &str| format!("\"{}\"\n", text.replace('\\', "\\\\"));
     let class_path = launch.jars.class_path();
     let arguments = [
         "-Xmx128M",
+        // Nor in the files of performance data that Java leaves for others to read.
+        "-XX:-UsePerfData",
         "-cp",
         &class_path.to_string_lossy(),
         "kafka.admin.ConfigCommand",
@@ -94,11 +132,12 @@ fn by_tool(
         role: "the tool for users".to_owned(),
         error,
     })?;
-    match output.status.success() {
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    match output.status.success() && !said.contains("Error while executing") {
         true => Ok(()),
         false => Err(KafkaError::Credentials {
             // Whatever it says may quote its arguments.
-            said: String::from_utf8_lossy(&output.stderr)
+            said: said
                 .replace(password, "(hidden)")
                 .lines()
                 .take(4)

@@ -82,6 +82,8 @@ impl Launch<'_> {
             let mut flag = OsString::from("-Djava.security.auth.login.config=");
             flag.push(jaas);
             arguments.push(flag);
+            // The users are those of clients; ZooKeeper knows none.
+            arguments.push("-Dzookeeper.sasl.client=false".into());
         }
         self.start(
             node.role(),

@@ -216,8 +216,19 @@ pub fn check_setting(key: &str, value: &str) -> Result<(), String> {
     }
 }
 
-/// Settings that are kgauge's to make.
+/// Settings that are kgauge's to make, or that no run may keep.
 fn refusal(key: &str) -> Option<&'static str> {
+    const SECRETS: &[&str] = &[
+        "password",
+        "secret",
+        "master.key",
+        "jaas.config",
+        "credential",
+    ];
+    let lower = key.to_ascii_lowercase();
+    if SECRETS.iter().any(|word| lower.contains(word)) {
+        return Some("it is a secret, and settings stand in reports");
+    }
     let starts = |starts: &[&str]| starts.iter().any(|start| key.starts_with(start));
     match key {
         "brokers" | "controllers" | "heap" | "jvm" | "kafka-home" | "security" => {

@@ -284,7 +284,10 @@ fn write_files(
         let settings = properties::settings(&shared, node, &target.nodes);
         let name = format!("{}.properties", node.file_name());
         configs.push(launch.write(&name, properties::text(&settings))?);
-        target.written.insert(node.id, settings);
+        // What it is asked for later is no secret.
+        let mut open = settings;
+        open.retain(|key, _| !launch.secured.broker.contains_key(key));
+        target.written.insert(node.id, open);
     }
     Ok(configs)
 }

@@ -1,6 +1,9 @@
 //! An authority, and the certificates that it gives: to the brokers, and to clients.
 
-use p12_keystore::{Certificate, KeyStore, KeyStoreEntry, PrivateKey, PrivateKeyChain};
+use p12_keystore::{
+    Certificate, EncryptionAlgorithm, KeyStore, KeyStoreEntry, MacAlgorithm, PrivateKey,
+    PrivateKeyChain,
+};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
@@ -74,7 +77,7 @@ impl Certificates {
         let certificate = Certificate::from_der(&self.authority_der).map_err(|e| e.to_string())?;
         let mut store = KeyStore::new();
         store.add_entry("authority", KeyStoreEntry::Certificate(certificate));
-        store.writer(password).write().map_err(|e| e.to_string())
+        write(&store, password)
     }
 }
 
@@ -91,11 +94,20 @@ impl Identity {
         let chain = PrivateKeyChain::new("broker", key, certificates);
         let mut store = KeyStore::new();
         store.add_entry("broker", KeyStoreEntry::PrivateKeyChain(chain));
-        store.writer(password).write().map_err(words)
+        write(&store, password)
     }
 
     /// Key and certificate, as a key store of type PEM has them.
     pub(crate) fn pem(&self) -> String {
         format!("{}{}", self.key_pem, self.certificate_pem)
     }
+}
+
+/// With algorithms that every Java reads: 8 knows none newer before its update 301.
+fn write(store: &KeyStore, password: &str) -> Result<Vec<u8>, String> {
+    let writer = store
+        .writer(password)
+        .encryption_algorithm(EncryptionAlgorithm::PbeWithShaAnd3KeyTripleDesCbc)
+        .mac_algorithm(MacAlgorithm::HmacSha1);
+    writer.write().map_err(|error| error.to_string())
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use ring::rand::{SecureRandom, SystemRandom};
 
-use crate::kafka::{KafkaError, Release, SaslMechanism, SecurityKind};
+use crate::kafka::{Coordination, KafkaError, Release, SaslMechanism, SecurityKind};
 use certificates::Certificates;
 
 /// The user who logs in by SASL.
@@ -78,7 +78,8 @@ fn trouble(release: &Release, words: String) -> KafkaError {
     }
 }
 
-/// What came when: TLS with 0.9 (KAFKA-1690), PLAIN with 0.10.0 (KIP-43), SCRAM with 0.10.2 (KIP-84).
+/// What came when: TLS with 0.9 (KAFKA-1690), PLAIN with 0.10.0 (KIP-43), SCRAM with 0.10.2 (KIP-84), and
+/// where controllers keep the users with 3.5 (KIP-900).
 fn check(kind: SecurityKind, release: &Release) -> Result<(), KafkaError> {
     let since = |parts: &[u16], what: &str, number: &str| match release.version.is_at_least(parts) {
         true => Ok(()),
@@ -93,6 +94,9 @@ fn check(kind: SecurityKind, release: &Release) -> Result<(), KafkaError> {
     match kind.mechanism() {
         None => Ok(()),
         Some(SaslMechanism::Plain) => since(&[0, 10], "SASL PLAIN", "0.10.0"),
+        Some(_) if release.coordination == Coordination::KRaft => {
+            since(&[3, 5], "SASL SCRAM without ZooKeeper", "3.5")
+        }
         Some(_) => since(&[0, 10, 2], "SASL SCRAM", "0.10.2"),
     }
 }
@@ -245,6 +249,8 @@ mod tests {
         assert!(words("tls", "0.8.2.2").contains("TLS needs Kafka 0.9"));
         assert!(words("sasl-plain", "0.9.0.1").contains("0.10.0 or newer"));
         assert!(words("scram-sha-256", "0.10.1.0").contains("0.10.2 or newer"));
+        assert!(words("scram-sha-256", "3.4.1").contains("3.5 or newer"));
+        assert!(made("scram-sha-256", "2.8.2").is_ok());
         assert!(made("sasl-plain", "0.10.1.0").is_ok());
     }
 }
