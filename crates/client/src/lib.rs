@@ -12,19 +12,20 @@
 //!
 //! * The load. The engine's threads take their sockets by [`Connection::into_parts`] and go on
 //!   alone; nothing here is made for speed.
-//! * Producing, consuming and consumer groups; see the room `load`.
+//! * Producing and consuming; see the room `load`.
 //! * Kerberos (GSSAPI), and asking a token server for OAUTHBEARER's tokens.
 //!
 //! # Where to start
 //!
 //! [`ClientConfig`] says how to reach a cluster, [`Cluster`] is one, [`admin`] what can be asked
-//! of it, [`Connection`] one broker of it.
+//! of it, [`Connection`] one broker of it, [`group::GroupMember`] a member of a consumer group.
 
 pub mod admin;
 mod backoff;
 pub mod cluster;
 pub mod config;
 pub mod connection;
+pub mod group;
 mod interrupt;
 pub mod release;
 mod secret;

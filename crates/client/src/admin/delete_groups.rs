@@ -63,8 +63,9 @@ impl DeleteGroupError {
 }
 
 impl Cluster {
-    /// Deletes a consumer group and its committed offsets. A group that is not there is fine.
-    /// Needs Kafka 1.1; older releases forget empty groups by themselves.
+    /// Deletes a consumer group and its committed offsets. A group that is not there is fine, and so
+    /// is a release before 1.1, which cannot delete groups: it forgets them by itself, after
+    /// `offsets.retention.minutes`.
     pub fn delete_group(&mut self, group: &str) -> Result<(), DeleteGroupError> {
         self.retrying(|cluster, deadline| {
             let attempt = cluster.delete_group_once(group, deadline);
@@ -92,6 +93,14 @@ impl Cluster {
         let broker_id = self
             .group_coordinator_once(group, deadline)
             .map_err(failed)?;
+        let connection = self.connection(broker_id, deadline).map_err(failed)?;
+        if connection
+            .api_versions()
+            .range(ApiKey::DeleteGroups)
+            .is_none()
+        {
+            return Ok(());
+        }
         let request = DeleteGroupsRequest {
             groups_names: vec![group.into()],
         };

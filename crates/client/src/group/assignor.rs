@@ -1,0 +1,202 @@
+//! Who gets which partitions, as Kafka's own assignors deal them out. The group's leader computes it.
+
+use std::collections::BTreeMap;
+
+/// Partitions of each topic.
+pub type Partitions = BTreeMap<String, Vec<i32>>;
+
+/// A member as its leader sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subscriber {
+    /// The id that the coordinator gave.
+    pub member_id: String,
+    /// `group.instance.id` of a static member.
+    pub instance_id: Option<String>,
+    /// What it wants to read.
+    pub topics: Vec<String>,
+}
+
+/// A `partition.assignment.strategy` of the eager protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Assignor {
+    /// For each topic a run of neighbours to each member: `RangeAssignor`.
+    Range,
+    /// All partitions of all topics in turn: `RoundRobinAssignor`.
+    RoundRobin,
+}
+
+impl Assignor {
+    /// The name under which members agree on it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Assignor::Range => "range",
+            Assignor::RoundRobin => "roundrobin",
+        }
+    }
+
+    /// The assignor of that name.
+    pub fn named(name: &str) -> Option<Assignor> {
+        let all = [Assignor::Range, Assignor::RoundRobin];
+        all.into_iter().find(|assignor| assignor.name() == name)
+    }
+
+    /// Deals out; `partitions` counts those of each topic that exists. Every subscriber stands in
+    /// the answer.
+    pub fn assign(
+        self,
+        subscribers: &[Subscriber],
+        partitions: &BTreeMap<String, i32>,
+    ) -> BTreeMap<String, Partitions> {
+        let mut sorted: Vec<&Subscriber> = subscribers.iter().collect();
+        // `MemberInfo.compareTo`: static members first, by instance id; the others by member id.
+        sorted.sort_by(|one, other| order(one).cmp(&order(other)));
+        sorted.dedup_by(|one, other| one.member_id == other.member_id);
+        let mut dealt: BTreeMap<String, Partitions> = sorted
+            .iter()
+            .map(|member| (member.member_id.clone(), Partitions::new()))
+            .collect();
+        match self {
+            Assignor::Range => range(&sorted, partitions, &mut dealt),
+            Assignor::RoundRobin => round_robin(&sorted, partitions, &mut dealt),
+        }
+        dealt
+    }
+}
+
+fn order(member: &Subscriber) -> (bool, &str) {
+    match &member.instance_id {
+        Some(instance_id) => (false, instance_id),
+        None => (true, &member.member_id),
+    }
+}
+
+fn wants(member: &Subscriber, topic: &str) -> bool {
+    member.topics.iter().any(|wanted| wanted == topic)
+}
+
+fn give(dealt: &mut BTreeMap<String, Partitions>, member: &Subscriber, topic: &str, index: i32) {
+    if let Some(of_member) = dealt.get_mut(&member.member_id) {
+        of_member.entry(topic.to_owned()).or_default().push(index);
+    }
+}
+
+/// n partitions among m members: n / m each, and the first n % m get one more. (Since 3.5 Kafka's
+/// looks at racks too, where members tell theirs; kgauge's do not.)
+fn range(
+    members: &[&Subscriber],
+    partitions: &BTreeMap<String, i32>,
+    dealt: &mut BTreeMap<String, Partitions>,
+) {
+    for (topic, &count) in partitions {
+        let interested: Vec<&Subscriber> = members
+            .iter()
+            .copied()
+            .filter(|member| wants(member, topic))
+            .collect();
+        let Some(share) = count.checked_div(interested.len() as i32) else {
+            continue;
+        };
+        let extra = count % interested.len() as i32;
+        let mut next = 0;
+        for (place, member) in (0..).zip(interested) {
+            let end = next + share + i32::from(place < extra);
+            (next..end).for_each(|index| give(dealt, member, topic, index));
+            next = end;
+        }
+    }
+}
+
+/// Members in a circle; who does not want a topic is passed over.
+fn round_robin(
+    members: &[&Subscriber],
+    partitions: &BTreeMap<String, i32>,
+    dealt: &mut BTreeMap<String, Partitions>,
+) {
+    let mut turn = 0;
+    for (topic, &count) in partitions {
+        if !members.iter().any(|member| wants(member, topic)) {
+            continue;
+        }
+        for index in 0..count {
+            while !wants(members[turn % members.len()], topic) {
+                turn += 1;
+            }
+            give(dealt, members[turn % members.len()], topic, index);
+            turn += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(id: &str, topics: &[&str]) -> Subscriber {
+        Subscriber {
+            member_id: id.to_owned(),
+            instance_id: None,
+            topics: topics.iter().map(|&topic| topic.to_owned()).collect(),
+        }
+    }
+
+    fn counts(topics: &[(&str, i32)]) -> BTreeMap<String, i32> {
+        topics
+            .iter()
+            .map(|&(name, n)| (name.to_owned(), n))
+            .collect()
+    }
+
+    fn of(dealt: &BTreeMap<String, Partitions>, id: &str) -> Vec<String> {
+        let words = |(topic, indices): (&String, &Vec<i32>)| format!("{topic}{indices:?}");
+        dealt[id].iter().map(words).collect()
+    }
+
+    // The two examples stand in the documentation of Kafka's assignors.
+
+    #[test]
+    fn range_deals_neighbours_and_the_rest_to_the_first() {
+        let members = [member("C1", &["t0", "t1"]), member("C0", &["t0", "t1"])];
+        let dealt = Assignor::Range.assign(&members, &counts(&[("t0", 3), ("t1", 3)]));
+        assert_eq!(of(&dealt, "C0"), ["t0[0, 1]", "t1[0, 1]"]);
+        assert_eq!(of(&dealt, "C1"), ["t0[2]", "t1[2]"]);
+        let three = ["a", "b", "c"].map(|id| member(id, &["t"]));
+        let dealt = Assignor::Range.assign(&three, &counts(&[("t", 6)]));
+        assert_eq!(of(&dealt, "b"), ["t[2, 3]"]);
+        let dealt = Assignor::Range.assign(&three, &counts(&[("t", 2)]));
+        assert_eq!(of(&dealt, "c"), [""; 0]);
+    }
+
+    #[test]
+    fn round_robin_goes_on_from_topic_to_topic() {
+        let members = [member("C0", &["t0", "t1"]), member("C1", &["t0", "t1"])];
+        let dealt = Assignor::RoundRobin.assign(&members, &counts(&[("t0", 3), ("t1", 3)]));
+        assert_eq!(of(&dealt, "C0"), ["t0[0, 2]", "t1[1]"]);
+        assert_eq!(of(&dealt, "C1"), ["t0[1]", "t1[0, 2]"]);
+    }
+
+    #[test]
+    fn round_robin_passes_over_who_does_not_want_a_topic() {
+        let members = [
+            member("C0", &["t0"]),
+            member("C1", &["t0", "t1"]),
+            member("C2", &["t0", "t1", "t2"]),
+        ];
+        let topics = counts(&[("t0", 1), ("t1", 2), ("t2", 3)]);
+        let dealt = Assignor::RoundRobin.assign(&members, &topics);
+        assert_eq!(of(&dealt, "C0"), ["t0[0]"]);
+        assert_eq!(of(&dealt, "C1"), ["t1[0]"]);
+        assert_eq!(of(&dealt, "C2"), ["t1[1]", "t2[0, 1, 2]"]);
+    }
+
+    #[test]
+    fn static_members_come_first_and_unknown_topics_are_left_out() {
+        let mut fixed = member("z", &["t", "missing"]);
+        fixed.instance_id = Some("zz".to_owned());
+        let members = [member("a", &["t"]), fixed];
+        for assignor in [Assignor::Range, Assignor::RoundRobin] {
+            let dealt = assignor.assign(&members, &counts(&[("t", 1), ("unwanted", 4)]));
+            assert_eq!(of(&dealt, "z"), ["t[0]"]);
+            assert_eq!(of(&dealt, "a"), [""; 0]);
+        }
+    }
+}

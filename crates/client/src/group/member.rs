@@ -1,0 +1,426 @@
+//! One member of a group: joining, heartbeats, leaving.
+//!
+//! What each error code means for a member stands in Kafka's protocol guide and in the handlers of
+//! `AbstractCoordinator` (kafka-clients 4.3.1), whose ways are followed here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::codec::Str;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::join_group::JoinGroupRequestProtocol;
+use kgauge_wire::messages::leave_group::MemberIdentity;
+use kgauge_wire::messages::sync_group::SyncGroupRequestAssignment;
+use kgauge_wire::messages::{
+    HeartbeatRequest, JoinGroupRequest, JoinGroupResponse, LeaveGroupRequest, Message,
+    SyncGroupRequest,
+};
+
+use super::assignor::{Assignor, Partitions, Subscriber};
+use super::coordinator::Coordinator;
+use super::error::GroupError;
+use super::protocol::{self, PROTOCOL_TYPE};
+use super::settings::{GroupSettings, millis};
+use crate::backoff::Backoff;
+use crate::cluster::Cluster;
+use crate::interrupt::Interrupt;
+
+/// A JoinGroup is answered when the rebalance is over: so much later than that at the latest
+/// (`JOIN_GROUP_TIMEOUT_LAPSE` of Kafka's client).
+const JOIN_MARGIN: Duration = Duration::from_secs(5);
+
+/// The first versions of JoinGroup with a rebalance timeout, and with static members.
+const JOIN_WITH_REBALANCE_TIMEOUT: i16 = 1;
+const JOIN_WITH_INSTANCE: i16 = 5;
+/// The same of the other requests.
+const SYNC_WITH_INSTANCE: i16 = 3;
+const HEARTBEAT_WITH_INSTANCE: i16 = 3;
+const LEAVE_WITH_LIST: i16 = 3;
+/// The first version of SyncGroup that names the protocol.
+const SYNC_WITH_PROTOCOL: i16 = 5;
+
+/// What a member reads from now on, until its group rebalances.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assignment {
+    /// Counted by the coordinator, one for each rebalance.
+    pub generation: i32,
+    /// May be empty: more members than partitions.
+    pub partitions: Partitions,
+    /// The assignor that the members agreed on.
+    pub assignor: Assignor,
+    /// Whether this member dealt out.
+    pub is_leader: bool,
+    /// How many members there were, if this one dealt out.
+    pub members: Option<usize>,
+}
+
+/// What a heartbeat was answered with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beat {
+    /// All is as it was.
+    Stable,
+    /// The group rebalances: give up what is assigned, commit, and join again.
+    Rebalance,
+    /// The group went on without this member: what it read since its last commit may be read again
+    /// by another. Join again, without a commit.
+    Lost(ErrorCode),
+    /// The coordinator is away or moves; the next heartbeat looks for it.
+    Unsure,
+}
+
+/// A member. Everything blocks; every wait ends soon after the interrupt of its [`Cluster`].
+#[derive(Debug)]
+pub struct GroupMember {
+    pub(super) coordinator: Coordinator,
+    pub(super) settings: Arc<GroupSettings>,
+    pub(super) member_id: String,
+    pub(super) generation: i32,
+}
+
+/// Why an attempt to join has to be made again.
+struct Again {
+    why: String,
+    at_once: bool,
+}
+
+enum Attempt {
+    Settled(Assignment),
+    Again(Again),
+}
+
+impl GroupMember {
+    /// A member that has not joined yet, with a view of the cluster of its own.
+    pub fn new(cluster: Cluster, settings: GroupSettings) -> GroupMember {
+        GroupMember {
+            coordinator: Coordinator::new(cluster, &settings.group),
+            settings: Arc::new(settings),
+            member_id: String::new(),
+            generation: -1,
+        }
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &GroupSettings {
+        &self.settings
+    }
+
+    /// The id that the coordinator gave; empty before the first join.
+    pub fn member_id(&self) -> &str {
+        &self.member_id
+    }
+
+    /// Lets later waits listen to another flag, for example to leave after an interrupt.
+    pub fn set_interrupt(&mut self, interrupt: &Interrupt) {
+        self.coordinator.set_interrupt(interrupt);
+    }
+
+    /// Joins and waits until all members have, and the leader has dealt out.
+    ///
+    /// Whatever was assigned before is no longer this member's. Coordinators that move and members
+    /// that come and go meanwhile are lived with, for the rebalance timeout and
+    /// `default.api.timeout.ms` together.
+    pub fn join(&mut self) -> Result<Assignment, GroupError> {
+        let config = self.coordinator.cluster.config();
+        let limit = self.settings.rebalance_timeout + config.api_timeout;
+        let mut backoff = Backoff::new(config.retry_backoff, config.retry_backoff_max);
+        let start = Instant::now();
+        loop {
+            let again = match self.attempt() {
+                Ok(Attempt::Settled(assignment)) => return Ok(assignment),
+                Ok(Attempt::Again(again)) => again,
+                Err(error) if passes(&error) => Again {
+                    why: error.to_string(),
+                    at_once: false,
+                },
+                Err(error) => return Err(error),
+            };
+            if start.elapsed() >= limit {
+                return Err(GroupError::NotSettled {
+                    group: self.settings.group.clone(),
+                    waited: start.elapsed(),
+                    last: again.why,
+                });
+            }
+            if !again.at_once {
+                let cluster = &self.coordinator.cluster;
+                cluster.sleep(backoff.pause(), start + limit);
+            }
+        }
+    }
+
+    /// Tells the coordinator that the member is there; to be called each `heartbeat.interval.ms`.
+    pub fn heartbeat(&mut self) -> Result<Beat, GroupError> {
+        let beat = self.beat();
+        match beat {
+            Ok(ErrorCode::None) => Ok(Beat::Stable),
+            Ok(ErrorCode::RebalanceInProgress) => Ok(Beat::Rebalance),
+            Ok(code) if code.refreshes_coordinator() => {
+                self.coordinator.forget();
+                Ok(Beat::Unsure)
+            }
+            Ok(code @ (ErrorCode::UnknownMemberId | ErrorCode::IllegalGeneration)) => {
+                self.reset(code);
+                Ok(Beat::Lost(code))
+            }
+            Ok(code) if code.is_retriable() => Ok(Beat::Unsure),
+            Ok(code) => Err(self.coordinator.refused(ApiKey::Heartbeat, code)),
+            Err(error) if passes(&error) => Ok(Beat::Unsure),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Leaves, so that the others need not wait for the session's end. Static members leave as
+    /// well: theirs is a group that ends with the run. A member that never joined, or that the group
+    /// has forgotten, has left already.
+    pub fn leave(&mut self) -> Result<(), GroupError> {
+        if self.member_id.is_empty() {
+            return Ok(());
+        }
+        let versions = LeaveGroupRequest::VERSIONS;
+        let version = self.coordinator.version(ApiKey::LeaveGroup, versions)?;
+        let limit = self.coordinator.cluster.config().request_timeout;
+        let mut request = LeaveGroupRequest {
+            group_id: self.settings.group.as_str().into(),
+            ..LeaveGroupRequest::default()
+        };
+        if version >= LEAVE_WITH_LIST {
+            request.members = vec![MemberIdentity {
+                member_id: self.member_id.as_str().into(),
+                group_instance_id: self.settings.instance_id.as_deref().map(Into::into),
+                reason: None,
+            }];
+        } else {
+            request.member_id = self.member_id.as_str().into();
+        }
+        let reply = self.coordinator.call(&request, version, limit)?;
+        let answer = reply
+            .decode()
+            .map_err(|e| self.coordinator.failed(e.into()))?;
+        let of_member = answer.members.first().map(|member| member.error_code);
+        let code = match ErrorCode::from(answer.error_code) {
+            ErrorCode::None => ErrorCode::from(of_member.unwrap_or(0)),
+            code => code,
+        };
+        match code {
+            ErrorCode::None | ErrorCode::UnknownMemberId | ErrorCode::FencedInstanceId => {
+                self.reset(ErrorCode::UnknownMemberId);
+                Ok(())
+            }
+            code => Err(self.coordinator.refused(ApiKey::LeaveGroup, code)),
+        }
+    }
+
+    fn beat(&mut self) -> Result<ErrorCode, GroupError> {
+        let versions = HeartbeatRequest::VERSIONS;
+        let version = self.coordinator.version(ApiKey::Heartbeat, versions)?;
+        let config = self.coordinator.cluster.config();
+        let limit = config.request_timeout.min(self.settings.session_timeout);
+        let request = HeartbeatRequest {
+            group_id: self.settings.group.as_str().into(),
+            generation_id: self.generation,
+            member_id: self.member_id.as_str().into(),
+            group_instance_id: instance_id(&self.settings, version >= HEARTBEAT_WITH_INSTANCE),
+        };
+        let reply = self.coordinator.call(&request, version, limit)?;
+        let answer = reply
+            .decode()
+            .map_err(|e| self.coordinator.failed(e.into()))?;
+        Ok(ErrorCode::from(answer.error_code))
+    }
+
+    /// JoinGroup and SyncGroup, once.
+    fn attempt(&mut self) -> Result<Attempt, GroupError> {
+        let versions = JoinGroupRequest::VERSIONS;
+        let version = self.coordinator.version(ApiKey::JoinGroup, versions)?;
+        if self.settings.instance_id.is_some() && version < JOIN_WITH_INSTANCE {
+            let group = self.settings.group.clone();
+            return Err(GroupError::NoStaticMembers { group });
+        }
+        let (settings, member_id) = (Arc::clone(&self.settings), self.member_id.clone());
+        let wish = protocol::subscription(&settings.topics);
+        let protocols = settings.assignors.iter();
+        let request = JoinGroupRequest {
+            group_id: settings.group.as_str().into(),
+            session_timeout_ms: millis(self.settings.session_timeout),
+            rebalance_timeout_ms: match version >= JOIN_WITH_REBALANCE_TIMEOUT {
+                true => millis(self.settings.rebalance_timeout),
+                false => JoinGroupRequest::default().rebalance_timeout_ms,
+            },
+            member_id: member_id.as_str().into(),
+            group_instance_id: instance_id(&settings, true),
+            protocol_type: PROTOCOL_TYPE.into(),
+            protocols: protocols
+                .map(|assignor| JoinGroupRequestProtocol {
+                    name: assignor.name().into(),
+                    metadata: wish.as_slice().into(),
+                })
+                .collect(),
+            reason: None,
+        };
+        let patience = match version >= JOIN_WITH_REBALANCE_TIMEOUT {
+            true => self.settings.rebalance_timeout,
+            false => self.settings.session_timeout,
+        };
+        let config = self.coordinator.cluster.config();
+        let limit = config.request_timeout.max(patience + JOIN_MARGIN);
+        let reply = self.coordinator.call(&request, version, limit)?;
+        let answer = reply
+            .decode()
+            .map_err(|e| self.coordinator.failed(e.into()))?;
+        match ErrorCode::from(answer.error_code) {
+            ErrorCode::None => self.sync(&answer),
+            ErrorCode::MemberIdRequired => {
+                if answer.member_id.is_empty() || *answer.member_id == *self.member_id {
+                    return Err(self
+                        .coordinator
+                        .nonsense("it wants a member id, and gives none"));
+                }
+                self.member_id = answer.member_id.to_string();
+                Ok(Attempt::Again(Again {
+                    why: ErrorCode::MemberIdRequired.to_string(),
+                    at_once: true,
+                }))
+            }
+            code => self.again(ApiKey::JoinGroup, code),
+        }
+    }
+
+    /// The second half: the leader hands in who gets what, all hear their own part.
+    fn sync(&mut self, joined: &JoinGroupResponse<'_>) -> Result<Attempt, GroupError> {
+        if joined.member_id.is_empty() || joined.generation_id < 0 {
+            return Err(self
+                .coordinator
+                .nonsense("a member without id or generation"));
+        }
+        let name = joined.protocol_name.as_deref().unwrap_or_default();
+        let known = Assignor::named(name).filter(|known| self.settings.assignors.contains(known));
+        let Some(assignor) = known else {
+            let what = "it chose an assignor that this member did not offer";
+            return Err(self.coordinator.nonsense(what));
+        };
+        self.member_id = joined.member_id.to_string();
+        self.generation = joined.generation_id;
+        let is_leader = joined.leader == joined.member_id;
+        let dealt = match is_leader && !joined.skip_assignment {
+            true => self.deal(joined, assignor)?,
+            false => BTreeMap::new(),
+        };
+        let versions = SyncGroupRequest::VERSIONS;
+        let version = self.coordinator.version(ApiKey::SyncGroup, versions)?;
+        let names_protocol = version >= SYNC_WITH_PROTOCOL;
+        let request = SyncGroupRequest {
+            group_id: self.settings.group.as_str().into(),
+            generation_id: self.generation,
+            member_id: self.member_id.as_str().into(),
+            group_instance_id: instance_id(&self.settings, version >= SYNC_WITH_INSTANCE),
+            protocol_type: names_protocol.then(|| PROTOCOL_TYPE.into()),
+            protocol_name: names_protocol.then(|| assignor.name().into()),
+            assignments: dealt
+                .iter()
+                .map(|(member_id, partitions)| SyncGroupRequestAssignment {
+                    member_id: member_id.as_str().into(),
+                    assignment: protocol::assignment(partitions).into(),
+                })
+                .collect(),
+        };
+        let config = self.coordinator.cluster.config();
+        let limit = config.request_timeout.max(self.settings.rebalance_timeout);
+        let reply = self.coordinator.call(&request, version, limit)?;
+        let answer = reply
+            .decode()
+            .map_err(|e| self.coordinator.failed(e.into()))?;
+        match ErrorCode::from(answer.error_code) {
+            ErrorCode::None => {}
+            code => return self.again(ApiKey::SyncGroup, code),
+        }
+        let partitions = protocol::assigned(&answer.assignment)
+            .map_err(|error| self.coordinator.nonsense(error.to_string()))?;
+        if let Some(topic) = partitions
+            .keys()
+            .find(|topic| !self.settings.topics.contains(topic))
+        {
+            let what = format!("topic {topic} was assigned, which this member did not ask for");
+            return Err(self.coordinator.nonsense(what));
+        }
+        Ok(Attempt::Settled(Assignment {
+            generation: self.generation,
+            partitions,
+            assignor,
+            is_leader,
+            members: is_leader.then_some(joined.members.len()),
+        }))
+    }
+
+    /// The leader's work.
+    fn deal(
+        &mut self,
+        joined: &JoinGroupResponse<'_>,
+        assignor: Assignor,
+    ) -> Result<BTreeMap<String, Partitions>, GroupError> {
+        let mut subscribers = Vec::new();
+        for member in &joined.members {
+            let topics = protocol::subscribed(&member.metadata).map_err(|error| {
+                let what = format!("the wish of member {}: {error}", member.member_id);
+                self.coordinator.nonsense(what)
+            })?;
+            subscribers.push(Subscriber {
+                member_id: member.member_id.to_string(),
+                instance_id: member.group_instance_id.as_ref().map(ToString::to_string),
+                topics,
+            });
+        }
+        let mut topics: Vec<&str> = subscribers
+            .iter()
+            .flat_map(|member| member.topics.iter().map(String::as_str))
+            .collect();
+        topics.sort_unstable();
+        topics.dedup();
+        let metadata = match self.coordinator.cluster.refresh(&topics) {
+            Ok(metadata) => metadata,
+            Err(error) => return Err(self.coordinator.failed(error)),
+        };
+        let known = metadata.topics.iter().filter(|topic| topic.error.is_none());
+        let counts = known.map(|topic| (topic.name.clone(), topic.partitions.len() as i32));
+        let counts: BTreeMap<String, i32> = counts.collect();
+        Ok(assignor.assign(&subscribers, &counts))
+    }
+
+    /// What a code means for an attempt to join.
+    fn again(&mut self, api: ApiKey, code: ErrorCode) -> Result<Attempt, GroupError> {
+        match code {
+            code if code.refreshes_coordinator() => self.coordinator.forget(),
+            ErrorCode::UnknownMemberId | ErrorCode::IllegalGeneration => self.reset(code),
+            ErrorCode::RebalanceInProgress => {}
+            code if code.is_retriable() => {}
+            code => return Err(self.coordinator.refused(api, code)),
+        }
+        Ok(Attempt::Again(Again {
+            why: format!("{api} was refused with {code}"),
+            at_once: false,
+        }))
+    }
+
+    /// The group does not know this member, or is in another generation.
+    pub(super) fn reset(&mut self, code: ErrorCode) {
+        self.generation = -1;
+        if code == ErrorCode::UnknownMemberId {
+            self.member_id.clear();
+        }
+    }
+}
+
+/// `group.instance.id`, for a version that has it.
+pub(super) fn instance_id(settings: &GroupSettings, is_known: bool) -> Option<Str<'_>> {
+    let instance_id = settings.instance_id.as_deref();
+    instance_id.filter(|_| is_known).map(Into::into)
+}
+
+/// Whether the next attempt may find things better.
+pub(super) fn passes(error: &GroupError) -> bool {
+    match error {
+        GroupError::Cluster { error, .. } => error.may_pass(),
+        _ => false,
+    }
+}

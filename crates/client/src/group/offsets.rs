@@ -1,0 +1,258 @@
+//! How far the group has read: offsets committed, and asked for.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::offset_commit::{
+    OffsetCommitRequestPartition, OffsetCommitRequestTopic,
+};
+use kgauge_wire::messages::offset_fetch::{
+    OffsetFetchRequestGroup, OffsetFetchRequestTopic, OffsetFetchRequestTopics,
+};
+use kgauge_wire::messages::{OffsetCommitRequest, OffsetFetchRequest, OffsetFetchResponse};
+
+use super::error::GroupError;
+use super::member::{GroupMember, instance_id, passes};
+use crate::backoff::Backoff;
+
+/// Version 2 is the first that a group's member can use; 10 names topics by their id.
+const COMMIT_VERSIONS: RangeInclusive<i16> = 2..=9;
+/// Version 0 reads ZooKeeper; 10 names topics by their id.
+const FETCH_VERSIONS: RangeInclusive<i16> = 1..=9;
+/// The first version that asks for several groups.
+const FETCH_WITH_GROUPS: i16 = 8;
+/// The first version of OffsetCommit that knows static members.
+const COMMIT_WITH_INSTANCE: i16 = 7;
+
+/// What came of an attempt that was answered.
+enum Outcome<T> {
+    Done(T),
+    Again(GroupError),
+}
+
+impl GroupMember {
+    /// Commits the next offset to read of each of these partitions.
+    ///
+    /// [`GroupError::Outdated`] says that the group has moved on: nothing was committed, and the
+    /// member has to join again.
+    pub fn commit(&mut self, topic: &str, offsets: &[(i32, i64)]) -> Result<(), GroupError> {
+        if offsets.is_empty() {
+            return Ok(());
+        }
+        if self.generation < 0 {
+            // The coordinator of an empty group would take it, as from somebody without a group.
+            return Err(self.coordinator.outdated(ErrorCode::UnknownMemberId));
+        }
+        // Heartbeats wait meanwhile.
+        let limit = self.settings.session_timeout;
+        self.insisting(limit, |member| member.commit_once(topic, offsets))
+    }
+
+    /// The committed offset of each of these partitions, in their order; `None` where there is none.
+    pub fn committed(
+        &mut self,
+        topic: &str,
+        partitions: &[i32],
+    ) -> Result<Vec<Option<i64>>, GroupError> {
+        if partitions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let limit = self.coordinator.cluster.config().api_timeout;
+        self.insisting(limit, |member| member.committed_once(topic, partitions))
+    }
+
+    /// Tries again what may pass, within `limit` and `default.api.timeout.ms`.
+    fn insisting<T>(
+        &mut self,
+        limit: Duration,
+        mut attempt: impl FnMut(&mut GroupMember) -> Result<Outcome<T>, GroupError>,
+    ) -> Result<T, GroupError> {
+        let config = self.coordinator.cluster.config();
+        let deadline = Instant::now() + config.api_timeout.min(limit);
+        let mut backoff = Backoff::new(config.retry_backoff, config.retry_backoff_max);
+        loop {
+            let error = match attempt(self) {
+                Ok(Outcome::Done(done)) => return Ok(done),
+                Ok(Outcome::Again(error)) => error,
+                Err(error) if passes(&error) => error,
+                Err(error) => return Err(error),
+            };
+            let cluster = &self.coordinator.cluster;
+            if Instant::now() >= deadline || cluster.is_interrupted() {
+                return Err(error);
+            }
+            cluster.sleep(backoff.pause(), deadline);
+        }
+    }
+
+    fn commit_once(
+        &mut self,
+        topic: &str,
+        offsets: &[(i32, i64)],
+    ) -> Result<Outcome<()>, GroupError> {
+        let version = self
+            .coordinator
+            .version(ApiKey::OffsetCommit, COMMIT_VERSIONS)?;
+        let limit = self.coordinator.cluster.config().request_timeout;
+        let (settings, member_id) = (Arc::clone(&self.settings), self.member_id.clone());
+        let partition = |&(index, offset): &(i32, i64)| OffsetCommitRequestPartition {
+            partition_index: index,
+            committed_offset: offset,
+            committed_metadata: Some("".into()),
+            ..OffsetCommitRequestPartition::default()
+        };
+        let request = OffsetCommitRequest {
+            group_id: settings.group.as_str().into(),
+            generation_id_or_member_epoch: self.generation,
+            member_id: member_id.as_str().into(),
+            group_instance_id: instance_id(&settings, version >= COMMIT_WITH_INSTANCE),
+            topics: vec![OffsetCommitRequestTopic {
+                name: topic.into(),
+                partitions: offsets.iter().map(partition).collect(),
+                ..OffsetCommitRequestTopic::default()
+            }],
+            ..OffsetCommitRequest::default()
+        };
+        let reply = self.coordinator.call(&request, version, limit)?;
+        let answer = reply
+            .decode()
+            .map_err(|e| self.coordinator.failed(e.into()))?;
+        let answered = answer.topics.iter().filter(|told| told.name == topic);
+        let answered = answered.flat_map(|told| &told.partitions);
+        for &(index, _) in offsets {
+            let Some(told) = answered.clone().find(|told| told.partition_index == index) else {
+                let what = format!("it says nothing about the commit of {topic}-{index}");
+                return Err(self.coordinator.nonsense(what));
+            };
+            let code = ErrorCode::from(told.error_code);
+            if !code.is_none() {
+                return self.commit_refused(topic, index, code);
+            }
+        }
+        Ok(Outcome::Done(()))
+    }
+
+    fn commit_refused(
+        &mut self,
+        topic: &str,
+        partition: i32,
+        code: ErrorCode,
+    ) -> Result<Outcome<()>, GroupError> {
+        let api = ApiKey::OffsetCommit;
+        let outdated = [
+            ErrorCode::RebalanceInProgress,
+            ErrorCode::IllegalGeneration,
+            ErrorCode::UnknownMemberId,
+        ];
+        if outdated.contains(&code) {
+            if code != ErrorCode::RebalanceInProgress {
+                self.reset(code);
+            }
+            return Err(self.coordinator.outdated(code));
+        }
+        let error = GroupError::Partition {
+            group: self.settings.group.clone(),
+            topic: topic.to_owned(),
+            partition,
+            api,
+            code,
+        };
+        self.maybe_again(code, error)
+    }
+
+    fn committed_once(
+        &mut self,
+        topic: &str,
+        partitions: &[i32],
+    ) -> Result<Outcome<Vec<Option<i64>>>, GroupError> {
+        let version = self
+            .coordinator
+            .version(ApiKey::OffsetFetch, FETCH_VERSIONS)?;
+        let limit = self.coordinator.cluster.config().request_timeout;
+        let settings = Arc::clone(&self.settings);
+        let mut request = OffsetFetchRequest::default();
+        if version >= FETCH_WITH_GROUPS {
+            request.groups = vec![OffsetFetchRequestGroup {
+                group_id: settings.group.as_str().into(),
+                topics: Some(vec![OffsetFetchRequestTopics {
+                    name: topic.into(),
+                    partition_indexes: partitions.to_vec(),
+                    ..OffsetFetchRequestTopics::default()
+                }]),
+                ..OffsetFetchRequestGroup::default()
+            }];
+        } else {
+            request.group_id = settings.group.as_str().into();
+            request.topics = Some(vec![OffsetFetchRequestTopic {
+                name: topic.into(),
+                partition_indexes: partitions.to_vec(),
+            }]);
+        }
+        let reply = self.coordinator.call(&request, version, limit)?;
+        let answer = reply
+            .decode()
+            .map_err(|e| self.coordinator.failed(e.into()))?;
+        let (code, told) = told_offsets(&answer, topic);
+        if !code.is_none() {
+            let error = self.coordinator.refused(ApiKey::OffsetFetch, code);
+            return self.maybe_again(code, error);
+        }
+        let mut committed = Vec::new();
+        for &partition in partitions {
+            let Some(&(_, offset, code)) = told.iter().find(|told| told.0 == partition) else {
+                let what = format!("it says nothing about the offset of {topic}-{partition}");
+                return Err(self.coordinator.nonsense(what));
+            };
+            match ErrorCode::from(code) {
+                ErrorCode::None => committed.push(Some(offset).filter(|&offset| offset >= 0)),
+                // What Kafka 0.8.2 and 0.9 say of a partition without offset.
+                ErrorCode::UnknownTopicOrPartition => committed.push(None),
+                code => {
+                    let error = GroupError::Partition {
+                        group: self.settings.group.clone(),
+                        topic: topic.to_owned(),
+                        partition,
+                        api: ApiKey::OffsetFetch,
+                        code,
+                    };
+                    return self.maybe_again(code, error);
+                }
+            }
+        }
+        Ok(Outcome::Done(committed))
+    }
+
+    fn maybe_again<T>(
+        &mut self,
+        code: ErrorCode,
+        error: GroupError,
+    ) -> Result<Outcome<T>, GroupError> {
+        if code.refreshes_coordinator() || code == ErrorCode::RequestTimedOut {
+            self.coordinator.forget();
+        }
+        match code.is_retriable() || code.refreshes_coordinator() {
+            true => Ok(Outcome::Again(error)),
+            false => Err(error),
+        }
+    }
+}
+
+/// The group's code, and (partition, offset, code) of a topic, wherever the version has them.
+fn told_offsets(
+    answer: &OffsetFetchResponse<'_>,
+    topic: &str,
+) -> (ErrorCode, Vec<(i32, i64, i16)>) {
+    if let Some(group) = answer.groups.first() {
+        let of_topic = group.topics.iter().filter(|told| told.name == topic);
+        let told = of_topic.flat_map(|told| &told.partitions);
+        let told = told.map(|told| (told.partition_index, told.committed_offset, told.error_code));
+        return (ErrorCode::from(group.error_code), told.collect());
+    }
+    let of_topic = answer.topics.iter().filter(|told| told.name == topic);
+    let told = of_topic.flat_map(|told| &told.partitions);
+    let told = told.map(|told| (told.partition_index, told.committed_offset, told.error_code));
+    (ErrorCode::from(answer.error_code), told.collect())
+}

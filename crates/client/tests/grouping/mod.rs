@@ -1,0 +1,211 @@
+//! What members of a group may rely on, against any cluster.
+
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use kgauge_client::admin::NewTopic;
+use kgauge_client::group::{Assignment, Assignor, Beat, GroupError, GroupMember, GroupSettings};
+use kgauge_client::{ClientConfig, Cluster};
+
+const TOPIC_PARTITIONS: i32 = 6;
+
+/// A topic of six partitions and a group of the same name, for one test.
+pub(crate) struct Place {
+    pub(crate) config: ClientConfig,
+    pub(crate) cluster: Cluster,
+    pub(crate) name: String,
+}
+
+impl Place {
+    pub(crate) fn new(config: &ClientConfig, label: &str) -> Place {
+        let name = format!("kgauge-groups-{label}-{}", std::process::id());
+        let mut cluster = Cluster::bootstrap(config.clone()).unwrap();
+        let topic = NewTopic {
+            name: name.clone(),
+            partitions: TOPIC_PARTITIONS,
+            replication_factor: 1,
+            configs: Vec::new(),
+        };
+        cluster.create_topic(&topic).unwrap();
+        Place {
+            config: config.clone(),
+            cluster,
+            name,
+        }
+    }
+
+    pub(crate) fn settings(&self) -> GroupSettings {
+        let mut settings = GroupSettings::new(&self.name, &self.name);
+        settings.session_timeout = Duration::from_secs(10);
+        settings.rebalance_timeout = Duration::from_secs(20);
+        settings
+    }
+
+    pub(crate) fn member(&self, settings: GroupSettings) -> GroupMember {
+        GroupMember::new(Cluster::bootstrap(self.config.clone()).unwrap(), settings)
+    }
+
+    pub(crate) fn of(&self, assignment: &Assignment) -> Vec<i32> {
+        let partitions = assignment.partitions.get(&self.name);
+        partitions.cloned().unwrap_or_default()
+    }
+
+    /// Members that join together and again until they are so many; what each got, by first
+    /// partition.
+    fn gather(&self, members: Vec<GroupMember>) -> Vec<(GroupMember, Vec<i32>)> {
+        let wanted = members.len();
+        let (say, said) = channel();
+        let threads: Vec<JoinHandle<()>> = members
+            .into_iter()
+            .enumerate()
+            .map(|(index, mut member)| {
+                let say = say.clone();
+                std::thread::spawn(move || {
+                    let assignment = member.join().unwrap();
+                    say.send((index, member, assignment)).unwrap();
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap());
+        let mut joined: Vec<(usize, GroupMember, Assignment)> = said.try_iter().collect();
+        joined.sort_by_key(|(index, ..)| *index);
+        let leader = joined
+            .iter()
+            .find(|(.., assignment)| assignment.members == Some(wanted));
+        let settled = leader.is_some_and(|(.., of_leader)| {
+            let same = |(.., other): &(usize, GroupMember, Assignment)| {
+                other.generation == of_leader.generation
+            };
+            joined.iter().all(same)
+        });
+        if !settled {
+            return self.gather(joined.into_iter().map(|(_, member, _)| member).collect());
+        }
+        let of = |(_, member, assignment)| (member, self.of(&assignment));
+        let mut gathered: Vec<(GroupMember, Vec<i32>)> = joined.into_iter().map(of).collect();
+        gathered.sort_by(|(_, one), (_, other)| one.cmp(other));
+        gathered
+    }
+
+    fn end(mut self) {
+        self.cluster.delete_group(&self.name).unwrap();
+        self.cluster.delete_topic(&self.name).unwrap();
+    }
+}
+
+/// Beats until the group rebalances.
+pub(crate) fn beat_until_rebalance(member: &mut GroupMember) {
+    let start = Instant::now();
+    while member.heartbeat().unwrap() != Beat::Rebalance {
+        assert!(start.elapsed() < Duration::from_secs(30), "no rebalance");
+        std::thread::yield_now();
+    }
+}
+
+pub(crate) fn one_member_reads_all_and_commits(config: &ClientConfig) {
+    let place = Place::new(config, "one");
+    let mut member = place.member(place.settings());
+    let assignment = member.join().unwrap();
+    assert_eq!(place.of(&assignment), [0, 1, 2, 3, 4, 5]);
+    assert!(assignment.is_leader && !member.member_id().is_empty());
+    assert_eq!(member.heartbeat().unwrap(), Beat::Stable);
+    let topic = place.name.as_str();
+    assert_eq!(member.committed(topic, &[0, 5]).unwrap(), [None, None]);
+    member.commit(topic, &[(0, 7), (5, 0)]).unwrap();
+    let told = member.committed(topic, &[5, 1, 0]).unwrap();
+    assert_eq!(told, [Some(0), None, Some(7)]);
+    member.leave().unwrap();
+    assert_eq!(member.member_id(), "", "it has left");
+    member.leave().unwrap();
+    place.end();
+}
+
+pub(crate) fn three_members_share_and_take_over(config: &ClientConfig) {
+    let place = Place::new(config, "three");
+    let members = (0..3).map(|_| place.member(place.settings())).collect();
+    let mut gathered = place.gather(members);
+    let parts: Vec<&[i32]> = gathered.iter().map(|(_, part)| part.as_slice()).collect();
+    assert_eq!(parts, [[0, 1], [2, 3], [4, 5]]);
+    let (mut leaver, _) = gathered.remove(0);
+    leaver.commit(&place.name, &[(0, 42)]).unwrap();
+    leaver.leave().unwrap();
+    for (member, _) in &mut gathered {
+        beat_until_rebalance(member);
+    }
+    let members = gathered.into_iter().map(|(member, _)| member).collect();
+    let mut gathered = place.gather(members);
+    let parts: Vec<&[i32]> = gathered.iter().map(|(_, part)| part.as_slice()).collect();
+    assert_eq!(parts, [[0, 1, 2], [3, 4, 5]]);
+    let told = gathered[0].0.committed(&place.name, &[0, 1]).unwrap();
+    assert_eq!(told, [Some(42), None]);
+    for (member, _) in &mut gathered {
+        member.leave().unwrap();
+    }
+    place.end();
+}
+
+pub(crate) fn members_agree_on_what_both_know(config: &ClientConfig) {
+    let place = Place::new(config, "agree");
+    let mut both = place.settings();
+    both.assignors = vec![Assignor::RoundRobin, Assignor::Range];
+    let mut one = place.settings();
+    one.assignors = vec![Assignor::RoundRobin];
+    let members = vec![place.member(both), place.member(one)];
+    let mut gathered = place.gather(members);
+    let parts: Vec<&[i32]> = gathered.iter().map(|(_, part)| part.as_slice()).collect();
+    assert_eq!(parts, [[0, 2, 4], [1, 3, 5]]);
+    // Nothing in common with the third.
+    let mut stranger = place.member(place.settings());
+    let error = stranger.join().unwrap_err();
+    assert!(
+        error.to_string().contains("INCONSISTENT_GROUP_PROTOCOL"),
+        "{error}"
+    );
+    for (member, _) in &mut gathered {
+        member.leave().unwrap();
+    }
+    place.end();
+}
+
+pub(crate) fn whoever_was_forgotten_is_told(config: &ClientConfig) {
+    let place = Place::new(config, "forgotten");
+    let mut member = place.member(place.settings());
+    member.join().unwrap();
+    // A second member makes the first one's generation old.
+    let mut second = place.member(place.settings());
+    let second = std::thread::spawn(move || {
+        second.join().unwrap();
+        second
+    });
+    beat_until_rebalance(&mut member);
+    member.commit(&place.name, &[(1, 1)]).unwrap();
+    member.join().unwrap();
+    let mut second = second.join().unwrap();
+    second.leave().unwrap();
+    beat_until_rebalance(&mut member);
+    member.join().unwrap();
+    member.leave().unwrap();
+    let error = member.commit(&place.name, &[(1, 2)]).unwrap_err();
+    assert!(matches!(error, GroupError::Outdated { .. }), "{error}");
+    assert_eq!(member.committed(&place.name, &[1]).unwrap(), [Some(1)]);
+    place.end();
+}
+
+pub(crate) fn a_static_member_keeps_its_partitions(config: &ClientConfig) {
+    let place = Place::new(config, "static");
+    let mut settings = place.settings();
+    settings.instance_id = Some("fixed".to_owned());
+    let mut first = place.member(settings.clone());
+    let before = first.join().unwrap();
+    // Its process dies and another comes with the same name: no rebalance, and the first is fenced.
+    let mut again = place.member(settings);
+    let after = again.join().unwrap();
+    assert_eq!(before.partitions, after.partitions);
+    let error = first.heartbeat().unwrap_err();
+    assert!(error.to_string().contains("FENCED_INSTANCE_ID"), "{error}");
+    again.leave().unwrap();
+    place.end();
+}
