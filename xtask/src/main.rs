@@ -4,6 +4,7 @@ mod bench;
 mod built;
 mod codegen;
 mod golden_batches;
+mod golden_messages;
 mod interop;
 mod kafka;
 mod maven;
@@ -24,6 +25,8 @@ cargo xtask <command>
   golden-batches [--check | --read]
                       remake crates/wire/tests/golden_batches with Kafka's own Java classes;
                       --read: have those classes read what crates/wire writes
+  golden-messages [--check | --read]
+                      the same for crates/wire/tests/golden_messages, with the classes of old releases
   interop [--binary PATH] [--only embedded|kafka]
                       Kafka's own tools and kcat against kgauge's embedded cluster, then kgauge
                       against a real Kafka; --binary: a kgauge that is built already
@@ -41,6 +44,7 @@ fn main() -> Result<ExitCode> {
         "codegen" => codegen::run(rest)?,
         "golden" => codegen::golden::run(rest)?,
         "golden-batches" => golden_batches::run(rest)?,
+        "golden-messages" => golden_messages::run(rest)?,
         "bench" => return bench::run(rest),
         "interop" => return interop::run(rest),
         _ => bail!("{USAGE}"),

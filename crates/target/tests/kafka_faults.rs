@@ -1,0 +1,113 @@
+//! Breaking real Kafka on purpose: stop, kill, pause, resume, restart. It needs Java and Maven:
+//!
+//! `cargo test -p kgauge-target --test kafka_faults -- --ignored`
+
+#![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use kgauge_client::{Cluster, Interrupt};
+use kgauge_target::kafka::{KafkaSetup, KafkaSpec, KafkaTarget, ProcessId, clusters};
+
+fn setup(dir: &Path) -> KafkaSetup {
+    KafkaSetup {
+        name: "faults".to_owned(),
+        cache_dir: PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cache/kgauge"),
+        state_dir: dir.join("state"),
+        data_dir: dir.join("data"),
+        keep_data: false,
+        log_dir: dir.join("logs"),
+        java_home: std::env::var_os("JAVA_HOME").map(Into::into),
+        path: std::env::var_os("PATH"),
+        time_limit: Duration::from_secs(120),
+        remark: |_| (),
+    }
+}
+
+/// How many brokers the cluster says that it has, once it is so many.
+fn wait_for_brokers(cluster: &mut Cluster, wanted: usize) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let seen = cluster.refresh(&[]).map(|metadata| metadata.brokers.len());
+        if seen.as_ref().is_ok_and(|count| *count == wanted) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{seen:?} brokers, not {wanted}");
+        std::thread::yield_now();
+    }
+}
+
+fn state(pid: u32) -> char {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let (_, rest) = stat.rsplit_once(')').unwrap();
+    rest.trim_start().chars().next().unwrap()
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn brokers_are_stopped_killed_paused_and_come_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = KafkaSpec::parse("4.3.1,brokers=3,controllers=1,heap=384M").unwrap();
+    let setup = setup(dir.path());
+    let mut target = KafkaTarget::start(&spec, &setup, &Interrupt::new()).unwrap();
+    assert_eq!(target.pids().len(), 4, "three brokers and a controller");
+    assert!(!format!("{target:?}").contains("password"));
+    let mut cluster = Cluster::bootstrap(target.config().clone()).unwrap();
+    wait_for_brokers(&mut cluster, 3);
+
+    target.stop_broker(1).unwrap();
+    wait_for_brokers(&mut cluster, 2);
+    assert!(target.stop_broker(1).is_err(), "it does not run");
+    target.check().unwrap();
+    target.restart_broker(1).unwrap();
+    wait_for_brokers(&mut cluster, 3);
+
+    target.kill_broker(2).unwrap();
+    wait_for_brokers(&mut cluster, 2);
+    target.check().unwrap();
+    target.restart_broker(2).unwrap();
+    wait_for_brokers(&mut cluster, 3);
+
+    let third = target.pids()[2];
+    target.pause_broker(3).unwrap();
+    assert_eq!(state(third), 'T', "its clock stands still");
+    target.resume_broker(3).unwrap();
+    assert_ne!(state(third), 'T');
+    assert!(target.resume_broker(3).is_err(), "it is not paused");
+    assert!(target.kill_broker(4).is_err(), "there is none");
+
+    // A paused one ends like the others.
+    target.pause_broker(3).unwrap();
+    let ids: Vec<ProcessId> = target
+        .pids()
+        .into_iter()
+        .filter_map(ProcessId::of)
+        .collect();
+    assert_eq!(ids.len(), 4);
+    target.stop().unwrap();
+    assert!(ids.iter().all(|id| !id.is_alive()));
+    assert!(!dir.path().join("data").exists());
+    assert!(clusters(&setup.state_dir).unwrap().is_empty());
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn a_cluster_with_zookeeper_ends_in_order_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = KafkaSpec::parse("2.8.2,brokers=2,heap=384M").unwrap();
+    let setup = setup(dir.path());
+    let mut target = KafkaTarget::start(&spec, &setup, &Interrupt::new()).unwrap();
+    assert_eq!(target.pids().len(), 3, "two brokers and ZooKeeper");
+    target.kill_broker(2).unwrap();
+    target.restart_broker(2).unwrap();
+    let ids: Vec<ProcessId> = target
+        .pids()
+        .into_iter()
+        .filter_map(ProcessId::of)
+        .collect();
+    // Dropped without a word, as in a panic.
+    drop(target);
+    assert!(ids.iter().all(|id| !id.is_alive()));
+    assert!(!dir.path().join("data").exists());
+}
