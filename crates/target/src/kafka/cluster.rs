@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use kgauge_client::ClientConfig;
-use rustix::process::Signal;
 
 use super::error::KafkaError;
 use super::fetch::Jars;
@@ -171,8 +170,7 @@ impl KafkaTarget {
     /// Stops a broker's clock: it keeps its connections, and answers nothing.
     pub fn pause_broker(&mut self, id: u16) -> Result<(), KafkaError> {
         let process = self.running(id)?;
-        process.signal(Signal::STOP);
-        process.is_paused = true;
+        process.pause();
         Ok(())
     }
 
@@ -183,8 +181,7 @@ impl KafkaTarget {
             let what = "is not paused";
             return Err(KafkaError::BrokerState { id, what });
         }
-        process.signal(Signal::CONT);
-        process.is_paused = false;
+        process.resume();
         Ok(())
     }
 
@@ -208,7 +205,19 @@ impl KafkaTarget {
         let begun = Instant::now();
         let port = self.nodes.get(index).map_or(0, |node| node.inner_port);
         while ready::brokers_known(port, self.is_modern()) < Some(wanted) {
-            self.check()?;
+            match self.check() {
+                // ZooKeeper keeps a killed broker's registration until its session ends.
+                Err(error)
+                    if is_still_registered(&error) && begun.elapsed() < self.setup.time_limit =>
+                {
+                    if let Some(process) = self.processes.get_mut(index) {
+                        let started = Process::start(process.start.clone())?;
+                        *process = started;
+                    }
+                    self.keep_record()?;
+                }
+                checked => checked?,
+            }
             if begun.elapsed() >= self.setup.time_limit {
                 return Err(self.timed_out(index, "is not registered again", begun));
             }
@@ -323,6 +332,12 @@ impl KafkaTarget {
         registry::forget(&self.setup.state_dir, &self.record.name)
             .map_err(KafkaError::file(&self.setup.state_dir))
     }
+}
+
+/// Whether a broker ended because ZooKeeper still knows the one before it.
+fn is_still_registered(error: &KafkaError) -> bool {
+    let words = ["NodeExists", "already registered", "ZkNodeExistsException"];
+    matches!(error, KafkaError::Ended { log, .. } if words.iter().any(|word| log.contains(word)))
 }
 
 /// Asks all of them to end, and kills those that do not in time: where brokers vote, the last ones

@@ -16,6 +16,17 @@ use crate::log_tail::log_lines;
 /// How often something that is waited for is looked at.
 pub(crate) const LOOK: Duration = Duration::from_millis(20);
 
+/// How long the kernel may take to stop all threads of a process.
+const STATE_MAX: Duration = Duration::from_secs(5);
+
+/// The kernel's letter for what a process does: `T` is stopped, `Z` ended.
+fn state(pid: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name stands in parentheses and may hold anything.
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().next().map(str::to_owned)
+}
+
 /// A process that cannot be mistaken for a later one with the same pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessId {
@@ -145,6 +156,27 @@ impl Process {
         // A child that was not waited for keeps its pid, so that it cannot be another's.
         if self.ended().is_none() {
             let _ = kill_process(Pid::from_child(&self.child), signal);
+        }
+    }
+
+    /// Stops its clock, and waits until it stands still: its threads stop one by one.
+    pub(crate) fn pause(&mut self) {
+        self.signal(Signal::STOP);
+        self.is_paused = true;
+        self.wait_for_state(|state| state == "T");
+    }
+
+    /// Lets it go on.
+    pub(crate) fn resume(&mut self) {
+        self.signal(Signal::CONT);
+        self.is_paused = false;
+        self.wait_for_state(|state| state != "T");
+    }
+
+    fn wait_for_state(&self, wanted: impl Fn(&str) -> bool) {
+        let deadline = Instant::now() + STATE_MAX;
+        while state(self.id.pid).is_some_and(|state| !wanted(&state)) && Instant::now() < deadline {
+            std::thread::sleep(LOOK);
         }
     }
 
