@@ -50,7 +50,8 @@ pub use random::{Random, derive_seed};
 pub use scenario::Scenario;
 pub use schedule::{RATE_MAX, RATE_MIN, Schedule, Stripe};
 pub use settings::{
-    Acks, Compression, CompressionCodec, ConsumerSettings, Partitioner, ProducerSettings,
+    Acks, AssignmentStrategy, Compression, CompressionCodec, ConsumerSettings, GroupPlan,
+    Partitioner, ProducerSettings,
 };
 pub use share::Share;
 pub use studies::Studies;

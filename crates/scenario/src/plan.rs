@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::figure::{Goal, Published};
-use crate::settings::{ConsumerSettings, ProducerSettings};
+use crate::settings::{ConsumerSettings, GroupPlan, ProducerSettings};
 
 /// Everything that one run will do. Running a saved plan repeats the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -205,7 +205,7 @@ pub struct ProduceFlow {
     pub skip_after_ns: u64,
 }
 
-/// Consumers that read the trial's topic without a group.
+/// Consumers that read the trial's topic: assigned partitions, or as members of one group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConsumeFlow {
@@ -221,6 +221,9 @@ pub struct ConsumeFlow {
     pub records: ConsumeEnd,
     /// Kafka's consumer settings, every one spelled out.
     pub settings: ConsumerSettings,
+    /// The consumers are members of one group, which shares the partitions out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupPlan>,
 }
 
 impl ConsumeFlow {

@@ -184,6 +184,15 @@ fn sound(trial: &Trial) -> Result<(), String> {
             }
             FlowPlan::Consume(flow) => {
                 demand(flow.consumers >= 1, "a flow without consumers")?;
+                if let Some(group) = &flow.group {
+                    let beats =
+                        0 < group.heartbeat_ns && group.heartbeat_ns < group.session_timeout_ns;
+                    demand(beats, "heartbeats that come too late")?;
+                    demand(
+                        !group.strategies.is_empty(),
+                        "a group without assignment strategy",
+                    )?;
+                }
                 flow.records != ConsumeEnd::StageEnd
             }
         };

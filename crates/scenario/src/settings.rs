@@ -74,6 +74,37 @@ pub struct ConsumerSettings {
     pub client_id: String,
 }
 
+/// How the consumers of a flow behave as members of one group. Names of Kafka's own keys stand beside.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupPlan {
+    /// What its `group.id` ends with; the run's id stands before it.
+    pub label: String,
+    /// `session.timeout.ms`
+    pub session_timeout_ns: u64,
+    /// `heartbeat.interval.ms`, less than the session's timeout.
+    pub heartbeat_ns: u64,
+    /// `max.poll.interval.ms`: how long the group waits for a member when it rebalances.
+    pub rebalance_timeout_ns: u64,
+    /// `partition.assignment.strategy`, the most wanted first; at least one.
+    pub strategies: Vec<AssignmentStrategy>,
+    /// `group.instance.id`; each consumer adds its number.
+    pub instance_id: Option<String>,
+    /// `auto.commit.interval.ms`; `None` without `enable.auto.commit`.
+    pub commit_ns: Option<u64>,
+}
+
+/// A `partition.assignment.strategy` of the eager protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AssignmentStrategy {
+    /// Neighbours to each member (`RangeAssignor`).
+    Range,
+    /// In turn (`RoundRobinAssignor`).
+    #[serde(rename = "roundrobin")]
+    RoundRobin,
+}
+
 /// What a broker must have done before it answers a produce request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use kgauge_scenario::{
-    Acks, ClusterFacts, Comparison, Compression, CompressionCodec, ConsumeEnd, ConsumerSettings,
-    FlowPlan, Partitioner, Plan, PlanError, PlanReadError, PlanRequest, ProduceFlow,
-    ProducerSettings, Scenario, Shape, Size, Stripe, Studies, TargetKind, Trial,
+    Acks, AssignmentStrategy, ClusterFacts, Comparison, Compression, CompressionCodec, ConsumeEnd,
+    ConsumerSettings, FlowPlan, GroupPlan, Partitioner, Plan, PlanError, PlanReadError,
+    PlanRequest, ProduceFlow, ProducerSettings, Scenario, Shape, Size, Stripe, Studies, TargetKind,
+    Trial,
 };
 
 const MS: u64 = 1_000_000;
@@ -101,6 +102,37 @@ fn what_is_not_written_is_kafkas_default() {
         (trial.stages.warm_up_ns, trial.stages.drain_ns_max),
         (2 * SECOND, 30 * SECOND)
     );
+}
+
+#[test]
+fn members_of_a_group_have_kafkas_defaults_and_what_is_written() {
+    let group = |rest: &str| {
+        let FlowPlan::Consume(flow) = first(&scenario("", rest)).flows.remove(1) else {
+            panic!()
+        };
+        flow.group
+    };
+    let mut expected = GroupPlan {
+        label: "r".to_owned(),
+        session_timeout_ns: 45 * SECOND,
+        heartbeat_ns: 3 * SECOND,
+        rebalance_timeout_ns: 300 * SECOND,
+        strategies: vec![AssignmentStrategy::Range],
+        instance_id: None,
+        commit_ns: Some(5 * SECOND),
+    };
+    assert_eq!(group("  - {name: r, kind: consume}\n"), None);
+    assert_eq!(group("  - {name: r, kind: consume, group: false}\n"), None);
+    let spare = "  - {name: r, kind: consume, group: true, consumers: 50}\n";
+    assert_eq!(group(spare), Some(expected.clone()));
+    expected.label = "mine".to_owned();
+    expected.strategies = vec![AssignmentStrategy::RoundRobin, AssignmentStrategy::Range];
+    expected.instance_id = Some("fixed".to_owned());
+    expected.commit_ns = None;
+    let written = "  - name: r\n    kind: consume\n    group: mine\n    settings:\n      \
+        partition.assignment.strategy: \"org.apache.kafka.clients.consumer.RoundRobinAssignor, \
+        range\"\n      group.instance.id: fixed\n      enable.auto.commit: false\n";
+    assert_eq!(group(written), Some(expected));
 }
 
 #[test]

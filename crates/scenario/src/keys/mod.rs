@@ -56,6 +56,8 @@ pub(crate) enum Kind {
     /// A count, or `all`.
     CountOrAll,
     Flag,
+    /// `true`, `false`, or a name.
+    FlagOrName,
     Choice(&'static [&'static str]),
     /// `max`, or one key of [`SHAPE`] with a rate.
     Shape,

@@ -348,10 +348,21 @@ pub(crate) static CONSUME: Table = Table {
              consumer read everything, as groups of their own do.",
         ),
         key(
+            "group",
+            Kind::FlagOrName,
+            Default("false"),
+            "`true` makes the consumers members of one consumer group: its coordinator finds out who \
+             is there, and they share the partitions out as Kafka's own consumers do. A name says \
+             what the `group.id` ends with, in place of the flow's name; kgauge puts the run's id \
+             before it and deletes the group in the end. All have joined before time begins to \
+             count. Needs Kafka 0.9.",
+        ),
+        key(
             "from",
             Kind::Choice(&["earliest", "latest"]),
             Default("earliest"),
-            "Where reading starts. `earliest` misses nothing.",
+            "Where reading starts; in a group, where no offset is committed (Kafka's \
+             `auto.offset.reset`). `earliest` misses nothing.",
         ),
         key(
             "records",
@@ -373,8 +384,8 @@ pub(crate) static CONSUME: Table = Table {
             why: "belongs to produce flows",
         },
         Refusal {
-            names: &["group", "groups", "topic", "lag", "driver", "drivers"],
-            why: "not supported yet: this flow reads assigned partitions",
+            names: &["groups", "topic", "lag", "driver", "drivers"],
+            why: "not supported yet",
         },
     ],
 };

@@ -247,6 +247,54 @@ pub(crate) static CONSUMER_SETTINGS: Table = Table {
             Optional("`kgauge-` and the flow's name"),
             "What the broker's logs and quotas call the flow.",
         ),
+        key(
+            "session.timeout.ms",
+            Kind::KafkaTime,
+            Default("45000"),
+            "With `group`: a member whose heartbeats stay away for so long is out. Kafka's default \
+             since 3.0; brokers before 0.10.1 take at most 30000.",
+        ),
+        key(
+            "heartbeat.interval.ms",
+            Kind::KafkaTime,
+            Default("3000"),
+            "With `group`: how often a member says that it is there, and hears of a rebalance. \
+             Kafka's default.",
+        ),
+        key(
+            "max.poll.interval.ms",
+            Kind::KafkaTime,
+            Default("300000"),
+            "With `group`: how long a rebalance waits for a member. Kafka's default.",
+        ),
+        key(
+            "partition.assignment.strategy",
+            Kind::Text,
+            Optional("`range`"),
+            "With `group`: `range` or `roundrobin`, or both, the preferred one first, with commas; \
+             Kafka's class names will do. `range` is what Kafka's default comes to; \
+             `cooperative-sticky`, the other one that Kafka offers, is not supported yet.",
+        ),
+        key(
+            "group.instance.id",
+            Kind::Text,
+            Optional("members come and go"),
+            "With `group`: static members, whose partitions wait for them. Each consumer's id is this \
+             and its number. Needs Kafka 2.3.",
+        ),
+        key(
+            "enable.auto.commit",
+            Kind::Flag,
+            Default("true"),
+            "With `group`: `false` commits nothing, not even in the end. Kafka's default.",
+        ),
+        key(
+            "auto.commit.interval.ms",
+            Kind::KafkaTime,
+            Default("5000"),
+            "With `group`: how often offsets are committed, beside when partitions are given up and \
+             in the end. Kafka's default.",
+        ),
     ],
     refused: &[
         SECURITY,
@@ -258,18 +306,17 @@ pub(crate) static CONSUMER_SETTINGS: Table = Table {
             why: "records are read as bytes",
         },
         Refusal {
-            names: &[
-                "group.*",
-                "heartbeat.interval.ms",
-                "session.timeout.ms",
-                "enable.auto.commit",
-                "auto.commit.interval.ms",
-                "max.poll.interval.ms",
-                "partition.assignment.strategy",
-                "share.acknowledgement.mode",
-                "share.acquire.mode",
-            ],
-            why: "groups are not supported yet: this flow reads assigned partitions",
+            names: &["group.id"],
+            why: "kgauge makes it of the run's id, so that no other group is touched: write the \
+                  flow's `group: NAME`",
+        },
+        Refusal {
+            names: &["group.protocol", "group.remote.assignor"],
+            why: "not supported yet: groups speak the classic protocol, which every release has",
+        },
+        Refusal {
+            names: &["share.acknowledgement.mode", "share.acquire.mode"],
+            why: "share groups are not supported yet",
         },
         Refusal {
             names: &["auto.offset.reset"],

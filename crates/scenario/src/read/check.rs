@@ -104,7 +104,10 @@ fn endless(reader: &mut Reader<'_>, tree: &Node, flow: &str) {
 
 fn consume(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &ConsumeFlow) {
     let path = |key: &str| format!("{}.{key}", flow.name);
-    if flow.partitions == PartitionShare::Split && flow.consumers > written.topic.partitions {
+    alone_in_group(reader, tree, written, flow);
+    // A group may have members to spare.
+    let is_dealt = flow.partitions == PartitionShare::Split && flow.group.is_none();
+    if is_dealt && flow.consumers > written.topic.partitions {
         let what = format!(
             "{} consumers cannot share {} partitions: some would read nothing",
             flow.consumers, written.topic.partitions
@@ -161,6 +164,29 @@ fn consume(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &Consu
             );
         }
         _ => {}
+    }
+}
+
+/// Two flows in one group would take each other's partitions.
+fn alone_in_group(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &ConsumeFlow) {
+    let Some(group) = &flow.group else { return };
+    let is_same = |other: &&FlowPlan| match other {
+        FlowPlan::Consume(other) => {
+            let other = other.group.as_ref();
+            other.is_some_and(|other| other.label == group.label)
+        }
+        FlowPlan::Produce(_) => false,
+    };
+    if written.flows.iter().filter(is_same).count() > 1 {
+        let what = format!("two flows have the group `{}`", group.label);
+        let path = format!("{}.group", flow.name);
+        note(
+            reader,
+            tree,
+            &path,
+            what,
+            "give each flow a group of its own",
+        );
     }
 }
 

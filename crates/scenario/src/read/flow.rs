@@ -10,6 +10,7 @@ use crate::plan::{
 };
 use crate::reader::{Fields, Reader};
 use crate::schedule::{RATE_MAX, RATE_MIN};
+use crate::settings::GroupPlan;
 use crate::tree::{Node, Value};
 use crate::units;
 
@@ -80,7 +81,7 @@ fn flow(
     let kinds = [("produce", true), ("consume", false)];
     match reader.inside(".kind", |reader| reader.choice(kind, &kinds))? {
         true => produce(reader, item, name, factors).map(FlowPlan::Produce),
-        false => consume(reader, item, name).map(FlowPlan::Consume),
+        false => consume(reader, item, name, factors).map(FlowPlan::Consume),
     }
 }
 
@@ -212,6 +213,7 @@ fn consume(
     reader: &mut Reader<'_>,
     item: &Node,
     known_name: Option<String>,
+    factors: &[Factor],
 ) -> Option<ConsumeFlow> {
     let fields = reader.map(item, &CONSUME)?;
     let name = reader.field(&fields, "name", Reader::name);
@@ -238,10 +240,29 @@ fn consume(
         }),
     };
     let flow_name = known_name.as_deref().unwrap_or_default();
-    let settings = reader.field(&fields, "settings", |reader, node| {
-        consumer_settings(reader, node, flow_name)
+    let label = reader.field(&fields, "group", |reader, node| match node.as_text() {
+        Some("false") => Some(None),
+        Some("true") => Some(Some(flow_name.to_owned())),
+        _ => reader.name(node).map(Some),
     });
+    let is_group = label.as_ref().is_some_and(Option::is_some);
+    if is_group && partitions == Some(PartitionShare::All) {
+        let what = "a group shares the partitions out: no member reads `all`";
+        let cure = "write `partitions: split`, or a flow with a group for each";
+        reader.problem_at(&fields, "partitions", what, cure);
+    }
+    let path = format!("{flow_name}.group");
+    let means_nothing = label.is_some() && !is_group && factors.iter().all(|one| one.path != path);
+    let settings = reader.field(&fields, "settings", |reader, node| {
+        consumer_settings(reader, node, flow_name, means_nothing)
+    });
+    let (settings, group) = settings.unzip();
+    let group = match (label?, group) {
+        (Some(label), group) => Some(GroupPlan { label, ..group? }),
+        (None, _) => None,
+    };
     Some(ConsumeFlow {
+        group,
         name: name?,
         consumers: consumers?,
         partitions: partitions?,

@@ -3,6 +3,7 @@
 mod check;
 mod flow;
 mod goal;
+mod group;
 mod settings;
 mod target;
 mod topic;

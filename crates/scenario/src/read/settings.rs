@@ -1,9 +1,10 @@
 //! Kafka's client settings, with Kafka's own rules about which go together.
 
+use super::group::group_settings;
 use crate::keys::{CONSUMER_SETTINGS, PRODUCER_SETTINGS};
 use crate::reader::{Fields, Reader};
 use crate::settings::{
-    Acks, Compression, CompressionCodec, ConsumerSettings, Partitioner, ProducerSettings,
+    Acks, Compression, CompressionCodec, ConsumerSettings, GroupPlan, Partitioner, ProducerSettings,
 };
 use crate::tree::Node;
 use crate::units;
@@ -81,13 +82,15 @@ pub(super) fn producer_settings(
     })
 }
 
-/// Reads consumer settings.
+/// Reads consumer settings, and those of a group's members, which `without_group` mean nothing.
 pub(super) fn consumer_settings(
     reader: &mut Reader<'_>,
     node: &Node,
     flow: &str,
-) -> Option<ConsumerSettings> {
+    without_group: bool,
+) -> Option<(ConsumerSettings, GroupPlan)> {
     let fields = &reader.map(node, &CONSUMER_SETTINGS)?;
+    let group = group_settings(reader, fields, without_group);
     let fetch_min = bytes(reader, fields, "fetch.min.bytes", 0, INT_MAX);
     let wait = time(reader, fields, "fetch.max.wait.ms");
     let fetch_max = bytes(reader, fields, "fetch.max.bytes", 0, INT_MAX);
@@ -121,7 +124,7 @@ pub(super) fn consumer_settings(
         let cure = "make it smaller: the broker would wait for more than it may send";
         reader.problem_at(fields, "fetch.min.bytes", what, cure);
     }
-    Some(ConsumerSettings {
+    let settings = ConsumerSettings {
         fetch_bytes_min: u32::try_from(fetch_min?).ok()?,
         fetch_wait_ns_max: wait?,
         fetch_bytes_max: u32::try_from(fetch_max?).ok()?,
@@ -131,7 +134,8 @@ pub(super) fn consumer_settings(
         receive_buffer_bytes: receive_buffer?,
         send_buffer_bytes: send_buffer?,
         client_id: client_id?,
-    })
+    };
+    Some((settings, group?))
 }
 
 fn acks(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Acks> {
@@ -340,7 +344,7 @@ fn bytes(
 }
 
 /// A whole number of milliseconds, or a time with unit, in ns.
-fn time(reader: &mut Reader<'_>, fields: &Fields<'_>, key: &str) -> Option<u64> {
+pub(super) fn time(reader: &mut Reader<'_>, fields: &Fields<'_>, key: &str) -> Option<u64> {
     reader.field(fields, key, |reader, node| {
         let with_unit = node.as_text().and_then(|text| units::time_ns(text).ok());
         let ms = match with_unit {

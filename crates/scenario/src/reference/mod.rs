@@ -81,6 +81,7 @@ fn words(kind: Kind) -> String {
     };
     match kind {
         Kind::Name => "name".into(),
+        Kind::FlagOrName => "`true`, `false` or a name".into(),
         Kind::Text => "text".into(),
         Kind::Count => "count".into(),
         Kind::Size => "size".into(),

@@ -89,6 +89,9 @@ fn value(kind: Kind) -> Value {
     let any_of = |schemas: Vec<Value>| json!({"anyOf": schemas});
     match kind {
         Kind::Name => text("^[a-z][a-z0-9-]{0,63}$".into()),
+        Kind::FlagOrName => json!({
+            "anyOf": [{"type": "boolean"}, {"type": "string", "pattern": "^[a-z][a-z0-9-]{0,63}$"}]
+        }),
         Kind::Text => json!({"type": ["string", "number"]}),
         Kind::Count => any_of(vec![whole(), count()]),
         Kind::Size => size(),
