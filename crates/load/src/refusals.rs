@@ -2,7 +2,7 @@
 //! anything is made on it.
 
 use kgauge_client::connection::ApiVersions;
-use kgauge_scenario::{CompressionCodec, FlowPlan, Trial};
+use kgauge_scenario::{CompressionCodec, ConsumeFlow, FlowPlan, ProduceFlow, Trial};
 use kgauge_wire::api::ApiKey;
 
 /// Something that the cluster cannot do.
@@ -17,35 +17,103 @@ pub struct Refusal {
     pub what: String,
 }
 
+/// What a message of format 0 takes beside its value: offset and size (`LOG_OVERHEAD`), CRC, magic,
+/// attributes, and the lengths of key and value.
+const MESSAGE_HEAD_BYTES: u64 = 12 + 14;
+
+/// `fetch.max.bytes`, where nobody sets it.
+const FETCH_BYTES_DEFAULT: u32 = 50 << 20;
+
 /// Everything of a trial that brokers with these versions cannot do.
+///
+/// Headers, which need Kafka 0.11, cannot be asked for by any scenario.
 pub fn refusals(trial: &Trial, versions: &ApiVersions) -> Vec<Refusal> {
     let mut found = Vec::new();
     for flow in &trial.flows {
-        if let FlowPlan::Produce(flow) = flow {
-            let mut add = |what: String| {
-                found.push(Refusal {
-                    scenario: trial.scenario.clone(),
-                    flow: flow.name.clone(),
-                    what,
-                });
-            };
-            let name = &flow.name;
-            if flow.settings.idempotence && versions.range(ApiKey::InitProducerId).is_none() {
-                add(format!(
-                    "enable.idempotence needs Kafka 0.11 or newer: --set \
-                     {name}.settings.enable.idempotence=false"
-                ));
-            }
-            let codec = flow.settings.compression.codec;
-            if codec == CompressionCodec::Zstd && !knows(versions, ApiKey::Produce, 7) {
-                add(format!(
-                    "compression.type zstd needs Kafka 2.1 or newer (KIP-110): --set \
-                     {name}.settings.compression.type=lz4"
-                ));
-            }
-        }
+        let words = match flow {
+            FlowPlan::Produce(flow) => of_producers(flow, versions),
+            FlowPlan::Consume(flow) => of_consumers(flow, trial, versions),
+        };
+        found.extend(words.into_iter().map(|what| Refusal {
+            scenario: trial.scenario.clone(),
+            flow: flow.name().to_owned(),
+            what,
+        }));
     }
     found
+}
+
+fn of_producers(flow: &ProduceFlow, versions: &ApiVersions) -> Vec<String> {
+    let (name, settings) = (&flow.name, &flow.settings);
+    let mut words = Vec::new();
+    if settings.idempotence && versions.range(ApiKey::InitProducerId).is_none() {
+        words.push(format!(
+            "enable.idempotence needs Kafka 0.11 or newer: --set \
+             {name}.settings.enable.idempotence=false"
+        ));
+    }
+    let codec = settings.compression.codec;
+    if codec == CompressionCodec::Zstd && !knows(versions, ApiKey::Produce, 7) {
+        words.push(format!(
+            "compression.type zstd needs Kafka 2.1 or newer (KIP-110): --set \
+             {name}.settings.compression.type=lz4"
+        ));
+    }
+    words
+}
+
+fn of_consumers(flow: &ConsumeFlow, trial: &Trial, versions: &ApiVersions) -> Vec<String> {
+    let (name, settings) = (&flow.name, &flow.settings);
+    let mut words: Vec<String> = of_group(flow, versions).into_iter().collect();
+    // Since Fetch 3 an answer has a limit of its own, and the first record comes at any size.
+    if !knows(versions, ApiKey::Fetch, 3) {
+        if settings.fetch_bytes_max != FETCH_BYTES_DEFAULT {
+            words.push(
+                "fetch.max.bytes needs Kafka 0.10.1 or newer (KIP-74): leave it out; here \
+                 max.partition.fetch.bytes alone limits an answer"
+                    .to_owned(),
+            );
+        }
+        let record_bytes = MESSAGE_HEAD_BYTES + value_bytes_max(trial);
+        if u64::from(settings.partition_fetch_bytes_max) < record_bytes {
+            words.push(format!(
+                "before Kafka 0.10.1 (KIP-74) a record larger than max.partition.fetch.bytes never \
+                 arrives: --set {name}.settings.max.partition.fetch.bytes={record_bytes} or more"
+            ));
+        }
+    }
+    words
+}
+
+/// What a release cannot do of a consumer group.
+fn of_group(flow: &ConsumeFlow, versions: &ApiVersions) -> Option<String> {
+    /// The first version of JoinGroup with static members (KIP-345).
+    const STATIC_FROM: i16 = 5;
+    let (group, name) = (flow.group.as_ref()?, &flow.name);
+    if versions.range(ApiKey::JoinGroup).is_none() {
+        return Some(format!(
+            "consumer groups need Kafka 0.9 or newer: --set {name}.group=false"
+        ));
+    }
+    let is_static = group.instance_id.is_some();
+    (is_static && !knows(versions, ApiKey::JoinGroup, STATIC_FROM)).then(|| {
+        "group.instance.id needs Kafka 2.3 or newer (KIP-345): remove it from the scenario"
+            .to_owned()
+    })
+}
+
+/// The largest value that the trial writes, as far as it is not compressed: what it shrinks to
+/// is known only afterwards.
+fn value_bytes_max(trial: &Trial) -> u64 {
+    let written = trial.flows.iter().filter_map(|flow| match flow {
+        FlowPlan::Produce(flow) if flow.settings.compression.codec == CompressionCodec::None => {
+            Some(flow.record.value_bytes)
+        }
+        _ => None,
+    });
+    let preloaded = trial.topic.preload.iter();
+    let preloaded = preloaded.map(|preload| preload.record.value_bytes);
+    written.chain(preloaded).max().unwrap_or(0).into()
 }
 
 fn knows(versions: &ApiVersions, api: ApiKey, version: i16) -> bool {
@@ -74,10 +142,37 @@ mod tests {
             "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 1}}\nflows:\n  \
              - {{name: w, kind: produce, shape: max, record: {{size: 100 B}}, settings: {{{settings}}}}}\n"
         );
-        let scenario = Scenario::parse("a.yaml", &text).unwrap();
+        said_of(&text, versions)
+    }
+
+    fn said_of(text: &str, versions: &ApiVersions) -> Vec<String> {
+        let scenario = Scenario::parse("a.yaml", text).unwrap();
         let trial = scenario.trials(Size::Default).remove(0);
         let found = refusals(&trial, versions);
         found.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn groups_and_static_members_need_their_releases() {
+        let said = |settings: &str, versions: &ApiVersions| {
+            let text = format!(
+                "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 1, preload: {{records: 1, \
+                 record: {{size: 1 B}}}}}}\nflows:\n  - {{name: r, kind: consume, records: all, \
+                 group: true, settings: {{{settings}}}}}\n"
+            );
+            said_of(&text, versions)
+        };
+        let (none, old) = (
+            ApiVersions::from_ranges([(1, 0, 4)]),
+            ApiVersions::from_ranges([(1, 0, 4), (11, 0, 4)]),
+        );
+        assert_eq!(
+            said("", &none),
+            ["a: flow r: consumer groups need Kafka 0.9 or newer: --set r.group=false"]
+        );
+        assert_eq!(said("", &old), [""; 0]);
+        let fixed = said("group.instance.id: fixed", &old);
+        assert!(fixed[0].contains("needs Kafka 2.3"), "{fixed:?}");
     }
 
     #[test]
@@ -94,5 +189,33 @@ mod tests {
         let zstd = said("acks: 1, compression.type: zstd", &versions(5, true));
         assert!(zstd[0].contains("zstd needs Kafka 2.1"), "{zstd:?}");
         assert_eq!(said("compression.type: zstd", &versions(7, true)), [""; 0]);
+    }
+
+    #[test]
+    fn consumers_are_told_what_only_newer_releases_fetch() {
+        let text = |settings: &str| {
+            format!(
+                "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 1, preload: {{records: 10, \
+                 record: {{size: 2000 B}}}}}}\nflows:\n  \
+                 - {{name: r, kind: consume, from: earliest, records: all, settings: {{{settings}}}}}\n"
+            )
+        };
+        let versions = |fetch| ApiVersions::from_ranges([(0, 0, 2), (1, 0, fetch)]);
+        let small = text("max.partition.fetch.bytes: 2025");
+        let words = said_of(&small, &versions(2));
+        assert!(
+            words[0].ends_with("--set r.settings.max.partition.fetch.bytes=2026 or more"),
+            "{words:?}"
+        );
+        assert_eq!(said_of(&small, &versions(3)), [""; 0]);
+        let fits = text("max.partition.fetch.bytes: 2026");
+        assert_eq!(said_of(&fits, &versions(2)), [""; 0]);
+        let limited = text("fetch.max.bytes: 1000000");
+        let words = said_of(&limited, &versions(1));
+        assert!(
+            words[0].contains("fetch.max.bytes needs Kafka 0.10.1"),
+            "{words:?}"
+        );
+        assert_eq!(said_of(&limited, &versions(4)), [""; 0]);
     }
 }
