@@ -12,6 +12,9 @@ use crate::place::{cache_dir, state_dir};
 /// How long an embedded cluster may take to start, and to stop.
 const EMBEDDED_TIME_MAX: Duration = Duration::from_secs(30);
 
+/// The folder for the logs of Apache Kafka's processes.
+pub(crate) const TARGET_LOGS: &str = "target-logs";
+
 /// Where things of a target go, and what becomes of them.
 pub(crate) struct Surroundings<'a> {
     /// Names it.
@@ -48,7 +51,7 @@ fn kafka(of: &Surroundings<'_>) -> KafkaSetup {
         state_dir: state_dir(),
         data_dir: of.data_dir.to_owned(),
         keep_data: of.keep_data,
-        log_dir: of.log_dir.join("target-logs"),
+        log_dir: of.log_dir.join(TARGET_LOGS),
         java_home: std::env::var_os("JAVA_HOME")
             .filter(|home| !home.is_empty())
             .map(Into::into),

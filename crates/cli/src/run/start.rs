@@ -17,11 +17,11 @@ use super::room::check_room;
 use super::session::Session;
 use super::targets::NamedTarget;
 use crate::args::Run;
-use crate::exit::{ExitStatus, OrStop, stop};
+use crate::exit::{ExitStatus, OrStop, Stop, stop};
 use crate::interrupt::Stopping;
 use crate::place::{fresh_number, run_dir, run_id, unix_ms};
 use crate::progress::{ProgressLine, seconds};
-use crate::targets::{self, Surroundings, failed};
+use crate::targets::{self, Surroundings, TARGET_LOGS, failed};
 
 /// A run that is wanted.
 pub(super) struct Order<'a> {
@@ -47,12 +47,13 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<(Se
         Ok(ready) => ready,
         Err(error) => {
             drop(folder);
-            let _ = std::fs::remove_dir_all(&dir);
-            return Err(if stopping.is_wanted() {
+            let error = if stopping.is_wanted() {
                 stop(ExitStatus::Interrupted, "stopped before the run began")
             } else {
-                error
-            });
+                keep_logs(&dir, &run_id, error)
+            };
+            let _ = std::fs::remove_dir_all(&dir);
+            return Err(error);
         }
     };
     let Ready {
@@ -77,6 +78,31 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<(Se
         existing_topic: order.arguments.allow_existing.clone(),
     };
     Ok((session, plan))
+}
+
+/// An error that names a log of the target must not name one that is gone with the run folder: the
+/// logs move to the folder for temporary files, and the words follow.
+fn keep_logs(dir: &Path, run_id: &str, error: anyhow::Error) -> anyhow::Error {
+    let logs = dir.join(TARGET_LOGS);
+    let Some(failed) = error.downcast_ref::<Stop>() else {
+        return error;
+    };
+    let (old, kept) = (logs.display().to_string(), std::env::temp_dir());
+    let kept = kept.join(format!("kgauge-{run_id}-logs"));
+    if !failed.words.contains(&old) || copy_files(&logs, &kept).is_err() {
+        return error;
+    }
+    let words = failed.words.replace(&old, &kept.display().to_string());
+    stop(failed.status, words)
+}
+
+fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        std::fs::copy(entry.path(), to.join(entry.file_name()))?;
+    }
+    Ok(())
 }
 
 /// Everything that a session is made of, before it is announced.

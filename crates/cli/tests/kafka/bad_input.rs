@@ -108,6 +108,11 @@ fn a_setting_that_the_broker_refuses_or_does_not_know_is_said() {
     let (status, said) = run(&site, "kafka:4.3.1,heap=512M,num.io.threads=none", &[]);
     assert_eq!(status, Some(3), "{said}");
     assert!(said.contains("num.io.threads"), "{said}");
+    // The log that it names is there to be read, although there is no run folder.
+    let (_, rest) = said.split_once("the last lines of ").unwrap();
+    let log = std::path::PathBuf::from(rest.split(":\n").next().unwrap());
+    assert!(fs::read_to_string(&log).unwrap().contains("num.io.threads"));
+    fs::remove_dir_all(log.parent().unwrap()).unwrap();
     let (status, said) = run(&site, "kafka:4.3.1,heap=512M,num.io.treads=4", &[]);
     assert_eq!(status, Some(3), "{said}");
     assert!(said.contains("did you mean num.io.threads?"), "{said}");
