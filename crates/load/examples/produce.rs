@@ -56,6 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         share: &share,
         topic: &topic,
         earliest: None,
+        groups: &std::collections::BTreeMap::new(),
         client: &client,
         sink: &|| SliceSink::memory().0,
         interrupt: &interrupt,

@@ -66,7 +66,7 @@ pub(crate) enum Told {
 }
 
 /// Who leads the topic's partitions.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Leaders(pub(crate) Vec<Option<i32>>);
 
 impl Leaders {

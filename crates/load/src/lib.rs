@@ -15,6 +15,7 @@ mod broker_link;
 mod clock;
 mod consume;
 mod control;
+mod gather;
 mod hand_codec;
 mod inbox;
 mod incident;
@@ -31,6 +32,7 @@ mod tally;
 mod worker;
 
 pub use clock::Clock;
+pub use consume::GroupOutcome;
 pub use incident::Incident;
 pub use preload::{PreloadError, preload};
 pub use prepare::{Load, LoadSetup, PrepareError};

@@ -72,6 +72,7 @@ pub fn preload(
         share: &share,
         topic,
         earliest: None,
+        groups: &BTreeMap::new(),
         client,
         sink: &discard,
         interrupt,

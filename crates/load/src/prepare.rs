@@ -1,7 +1,7 @@
 //! Before the start: who leads what, connections, producer ids, offsets. Everything that can be refused
 //! is refused here, in words, and nothing of it falls into the measured time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use kgauge_client::admin::{OffsetsError, ProducerIdError};
@@ -15,8 +15,11 @@ use kgauge_wire::compress::CompressError;
 use mio::Token;
 
 use crate::broker_link::BrokerLink;
-use crate::consume::{Consumer, ConsumerSetup, Position, RESPONSE_BYTES_EXTRA};
+use crate::consume::{
+    Consumer, ConsumerSetup, GroupShared, MemberThread, Position, RESPONSE_BYTES_EXTRA,
+};
 use crate::control::{Leaders, leaders, producer_identity};
+use crate::gather::{GatherSetup, Place, gather};
 use crate::payload::PayloadPool;
 use crate::produce::{Identity, Producer, ProducerSetup, RESPONSE_BYTES_MAX, RecordsFormat};
 use crate::worker::{Client, Member, token};
@@ -33,6 +36,8 @@ pub struct LoadSetup<'a> {
     pub earliest: Option<&'a [i64]>,
     /// How to reach the cluster.
     pub client: &'a ClientConfig,
+    /// For the label of each group in the trial its `group.id`, which nobody else uses.
+    pub groups: &'a BTreeMap<String, String>,
     /// Where slices go: a sink for each recorder.
     pub sink: &'a dyn Fn() -> SliceSink,
     /// Raised when the load has to stop within a second.
@@ -87,6 +92,14 @@ pub enum PrepareError {
         /// What is wrong.
         error: CompressError,
     },
+    /// A flow's consumers do not get together.
+    #[error("flow {flow}: its group: {why}")]
+    Group {
+        /// The flow.
+        flow: String,
+        /// What went wrong, and what to do about it.
+        why: String,
+    },
     /// The operating system refuses sockets or threads.
     #[error("cannot set up the load: {0}")]
     System(#[from] std::io::Error),
@@ -103,6 +116,8 @@ pub struct Load {
     pub(crate) workers: Vec<Vec<Member>>,
     /// For each worker and flow a sink, where the worker has a member of the flow.
     pub(crate) sinks: Vec<Vec<Option<SliceSink>>>,
+    /// The members of consumer groups, which have joined.
+    pub(crate) members: Vec<MemberThread>,
 }
 
 impl Load {
@@ -115,13 +130,21 @@ impl Load {
         let leaders = leaders(&mut cluster, setup.topic)?;
         let trial = &setup.share.trial;
         let mut workers = empty_workers(setup.share);
-        let mut turn = 0;
+        let (mut turn, mut threads) = (0, Vec::new());
         for (flow, plan) in trial.flows.iter().enumerate() {
             let members: Vec<Stripe> = match plan {
                 FlowPlan::Produce(plan) => setup.share.members(plan.producers).collect(),
                 FlowPlan::Consume(plan) => setup.share.members(plan.consumers).collect(),
             };
             let payload = payload_of(setup.share, plan);
+            let mut places = match plan {
+                FlowPlan::Consume(plan) => {
+                    let gathered = gathered(setup, &mut cluster, &ends, flow, plan, &members)?;
+                    threads.extend(gathered.1);
+                    gathered.0
+                }
+                FlowPlan::Produce(_) => VecDeque::new(),
+            };
             for member in members {
                 let worker = turn % workers.len();
                 turn += 1;
@@ -134,7 +157,7 @@ impl Load {
                 };
                 let client = match plan {
                     FlowPlan::Produce(plan) => site.producer(plan, member, &payload)?,
-                    FlowPlan::Consume(plan) => site.consumer(plan, member)?,
+                    FlowPlan::Consume(plan) => site.consumer(plan, member, places.pop_front())?,
                 };
                 workers[worker].push(Member::new(client, flow, is_limited(plan)));
             }
@@ -148,8 +171,68 @@ impl Load {
             interrupt: setup.interrupt.clone(),
             workers,
             sinks,
+            members: threads,
         })
     }
+}
+
+/// The places of a flow's consumers in its group, and their members' threads; none without a group.
+fn gathered(
+    setup: &LoadSetup<'_>,
+    cluster: &mut Cluster,
+    ends: &[i64],
+    index: usize,
+    flow: &ConsumeFlow,
+    members: &[Stripe],
+) -> Result<(VecDeque<Place>, Vec<MemberThread>), PrepareError> {
+    let Some(group) = &flow.group else {
+        return Ok((VecDeque::new(), Vec::new()));
+    };
+    let group_id = setup.groups.get(&group.label).cloned();
+    let group_id = group_id.ok_or_else(|| PrepareError::Group {
+        flow: flow.name.clone(),
+        why: "nobody gave it a group.id".to_owned(),
+    })?;
+    let shared = GroupShared::new(
+        starts(setup, cluster, ends, flow)?,
+        (flow.records == ConsumeEnd::Backlog).then(|| ends.to_vec()),
+        match flow.records {
+            ConsumeEnd::Count(records) => Some(
+                members
+                    .iter()
+                    .map(|member| member.records_of(records))
+                    .sum(),
+            ),
+            ConsumeEnd::Backlog | ConsumeEnd::StageEnd => None,
+        },
+    );
+    gather(&GatherSetup {
+        flow,
+        index,
+        group,
+        group_id,
+        topic: setup.topic,
+        client: setup.client,
+        members,
+        shared: Arc::new(shared),
+        interrupt: setup.interrupt,
+    })
+}
+
+/// Where a flow begins to read.
+fn starts(
+    setup: &LoadSetup<'_>,
+    cluster: &mut Cluster,
+    ends: &[i64],
+    flow: &ConsumeFlow,
+) -> Result<Vec<i64>, PrepareError> {
+    Ok(match flow.from {
+        StartOffset::Earliest => match setup.earliest {
+            Some(offsets) => offsets.to_vec(),
+            None => cluster.earliest_offsets(setup.topic)?,
+        },
+        StartOffset::Latest => ends.to_vec(),
+    })
 }
 
 /// A thread for each client, as far as there are cores.
@@ -263,11 +346,23 @@ impl Site<'_> {
         }
     }
 
-    fn consumer(&mut self, flow: &ConsumeFlow, member: Stripe) -> Result<Client, PrepareError> {
+    fn consumer(
+        &mut self,
+        flow: &ConsumeFlow,
+        member: Stripe,
+        place: Option<Place>,
+    ) -> Result<Client, PrepareError> {
         let trial = &self.setup.share.trial;
-        let partitions: Vec<u32> = flow
-            .partitions_of(member.index, trial.topic.partitions)
-            .collect();
+        let offset = |of: &[i64], partition: u32| of.get(partition as usize).copied().unwrap_or(0);
+        let (seat, from): (_, Vec<(u32, i64)>) = match place {
+            Some((seat, from)) => (Some(seat), from),
+            None => {
+                let starts = starts(self.setup, self.cluster, self.ends, flow)?;
+                let own = flow.partitions_of(member.index, trial.topic.partitions);
+                (None, own.map(|one| (one, offset(&starts, one))).collect())
+            }
+        };
+        let partitions: Vec<u32> = from.iter().map(|(partition, _)| *partition).collect();
         let settings = &flow.settings;
         let wanted = Wanted {
             api: ApiKey::Fetch,
@@ -277,20 +372,12 @@ impl Site<'_> {
             receive_buffer_bytes: settings.receive_buffer_bytes,
         };
         let (links, leaders) = self.connect(&partitions, &wanted)?;
-        let starts = match flow.from {
-            StartOffset::Earliest => match self.setup.earliest {
-                Some(offsets) => offsets.to_vec(),
-                None => self.cluster.earliest_offsets(self.setup.topic)?,
-            },
-            StartOffset::Latest => self.ends.to_vec(),
-        };
-        let offset = |of: &[i64], partition: u32| of.get(partition as usize).copied().unwrap_or(0);
-        let positions = partitions
+        let positions = from
             .iter()
             .zip(leaders)
-            .map(|(&partition, leader)| Position {
+            .map(|(&(partition, offset_from), leader)| Position {
                 partition,
-                offset: offset(&starts, partition),
+                offset: offset_from,
                 end: (flow.records == ConsumeEnd::Backlog).then(|| offset(self.ends, partition)),
                 leader: Some(leader),
                 retry_at_ns: 0,
@@ -306,6 +393,8 @@ impl Site<'_> {
                 ConsumeEnd::Backlog | ConsumeEnd::StageEnd => None,
             },
             hold_end_ns: stages.hold_ns.map(|hold_ns| stages.warm_up_ns + hold_ns),
+            leaders: self.leaders.clone(),
+            seat,
         }))))
     }
 

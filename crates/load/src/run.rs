@@ -10,6 +10,7 @@ use kgauge_results::{Recorder, StageBorders};
 use kgauge_scenario::Stages;
 
 use crate::clock::Clock;
+use crate::consume::{GroupOutcome, end_all};
 use crate::control::{Ask, Desk, Told, start as start_clerk};
 use crate::incident::{Incident, Incidents};
 use crate::pacing::Waiter;
@@ -19,6 +20,12 @@ use crate::worker::{CLERK_TOKEN, Over, Shared, Worker, WorkerOutcome, WorkerSetu
 
 /// How often progress is told.
 const PROGRESS: Duration = Duration::from_millis(100);
+
+/// How long the members of consumer groups may take to commit and leave, the load being over.
+const LEAVE: Duration = Duration::from_secs(10);
+
+/// The same when the user wants to stop.
+const LEAVE_INTERRUPTED: Duration = Duration::from_millis(300);
 
 /// Where a running load is.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +45,8 @@ pub struct FlowOutcome {
     pub name: String,
     /// Its records, all stages together.
     pub totals: Totals,
+    /// What its consumer group did, if it has one.
+    pub group: Option<GroupOutcome>,
 }
 
 /// What a load leaves behind, beside the slices.
@@ -77,7 +86,7 @@ pub enum LoadError {
 impl Load {
     /// Runs the load on `clock`, which has just been started; `on_progress` is called ten times a second.
     pub fn run(
-        self,
+        mut self,
         clock: Clock,
         mut on_progress: impl FnMut(&Progress),
     ) -> Result<LoadOutcome, LoadError> {
@@ -104,6 +113,7 @@ impl Load {
             limited_left: AtomicUsize::new(limited),
             drain_ns_max: stages.drain_ns_max,
         });
+        let mut members = std::mem::take(&mut self.members);
         let running = Running::start(self, &shared, &stages)?;
         let mut watch = Watch {
             shared: &shared,
@@ -114,6 +124,11 @@ impl Load {
         let (broken, dropped) = (watch.broken, watch.dropped);
         let outcomes = running.join()?;
         let end_ns = shared.clock.now_ns();
+        let patience = match shared.interrupt.is_raised() {
+            true => LEAVE_INTERRUPTED,
+            false => LEAVE,
+        };
+        let mut groups = end_all(&mut members, names.len(), patience);
         let total = |flow: usize| {
             outcomes.iter().fold(Totals::default(), |sum, worker| {
                 sum.plus(&worker.totals[flow])
@@ -125,6 +140,7 @@ impl Load {
                 .map(|(flow, name)| FlowOutcome {
                     name,
                     totals: total(flow),
+                    group: groups[flow].take(),
                 })
                 .collect(),
             hold_start_ns: stages.warm_up_ns.min(end_ns),

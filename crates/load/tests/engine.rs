@@ -79,6 +79,7 @@ impl Bench {
             share: &share,
             topic: &self.topic,
             earliest: None,
+            groups: &BTreeMap::new(),
             client: &self.client,
             sink: &sink,
             interrupt,
@@ -191,6 +192,7 @@ fn readers(consumers: u32, partitions: PartitionShare, records: ConsumeEnd) -> C
         partitions,
         from: StartOffset::Earliest,
         records,
+        group: None,
         settings: ConsumerSettings {
             fetch_bytes_min: 1,
             fetch_wait_ns_max: 500 * MS,

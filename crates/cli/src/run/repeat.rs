@@ -1,5 +1,6 @@
 //! One repeat of one trial: load, evidence, and what the brokers count before and after.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -12,7 +13,7 @@ use kgauge_results::run::{
     Replication, StageSpan, TopicFacts, TopicRecord,
 };
 use kgauge_results::{RepeatFolder, Stage};
-use kgauge_scenario::{Share, Trial};
+use kgauge_scenario::{FlowPlan, Share, Trial};
 
 use super::cpu::CpuTrack;
 use super::session::Session;
@@ -110,6 +111,20 @@ impl Measured {
     }
 }
 
+/// A `group.id` of the run's own for each group of the trial; the end of the run deletes them.
+fn groups_of(session: &mut Session, trial: &Trial, repeat: u32) -> BTreeMap<String, String> {
+    let mut groups = BTreeMap::new();
+    for flow in &trial.flows {
+        if let FlowPlan::Consume(flow) = flow
+            && let Some(group) = &flow.group
+        {
+            let label = format!("g{:02}-r{repeat:02}-{}", trial.index, group.label);
+            groups.insert(group.label.clone(), session.topics.group(&label));
+        }
+    }
+    groups
+}
+
 /// Connects, runs the load, observes.
 fn measure(
     session: &mut Session,
@@ -118,7 +133,9 @@ fn measure(
     ground: &Ground,
     folder: &RepeatFolder,
 ) -> anyhow::Result<Measured> {
+    let groups = groups_of(session, trial, share.repeat);
     let setup = LoadSetup {
+        groups: &groups,
         share,
         topic: &ground.facts.name,
         earliest: ground.earliest.as_deref(),
@@ -137,6 +154,12 @@ fn measure(
     let load = outcome.or_failed()?;
     for text in sampler.stop().notes {
         session.event(Some((key, load.end_ns)), EventKind::Warning { text });
+    }
+    for flow in &load.flows {
+        if let Some(words) = flow.group.and_then(|group| group.warning()) {
+            let text = format!("{}: {words}", flow.name);
+            session.event(Some((key, load.end_ns)), EventKind::Warning { text });
+        }
     }
     if load.incidents_dropped > 0 {
         let text = format!("{} more incidents are not listed", load.incidents_dropped);

@@ -1,7 +1,7 @@
 //! What members of a group may rely on, against any cluster.
 
-use std::sync::mpsc::channel;
-use std::thread::JoinHandle;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use kgauge_client::admin::NewTopic;
@@ -51,41 +51,41 @@ impl Place {
         partitions.cloned().unwrap_or_default()
     }
 
-    /// Members that join together and again until they are so many; what each got, by first
-    /// partition.
-    fn gather(&self, members: Vec<GroupMember>) -> Vec<(GroupMember, Vec<i32>)> {
+    /// Members that join, beat, and join again until all are in one generation; what each got, by
+    /// first partition.
+    pub(crate) fn gather(&self, members: Vec<GroupMember>) -> Vec<(GroupMember, Vec<i32>)> {
         let wanted = members.len();
-        let (say, said) = channel();
-        let threads: Vec<JoinHandle<()>> = members
-            .into_iter()
-            .enumerate()
-            .map(|(index, mut member)| {
-                let say = say.clone();
-                std::thread::spawn(move || {
-                    let assignment = member.join().unwrap();
-                    say.send((index, member, assignment)).unwrap();
-                })
-            })
-            .collect();
-        threads
-            .into_iter()
-            .for_each(|thread| thread.join().unwrap());
-        let mut joined: Vec<(usize, GroupMember, Assignment)> = said.try_iter().collect();
-        joined.sort_by_key(|(index, ..)| *index);
-        let leader = joined
-            .iter()
-            .find(|(.., assignment)| assignment.members == Some(wanted));
-        let settled = leader.is_some_and(|(.., of_leader)| {
-            let same = |(.., other): &(usize, GroupMember, Assignment)| {
-                other.generation == of_leader.generation
-            };
-            joined.iter().all(same)
+        let seen = Mutex::new(BTreeMap::new());
+        let settle = &|index: usize, mut member: GroupMember| {
+            let mut assignment = member.join().unwrap();
+            loop {
+                let settled = {
+                    let mut seen = seen.lock().unwrap();
+                    seen.insert(index, (assignment.generation, assignment.members));
+                    let mut all = seen.values();
+                    let same = all.all(|(generation, _)| *generation == assignment.generation);
+                    same && seen.values().any(|(_, members)| *members == Some(wanted))
+                };
+                if settled && seen.lock().unwrap().len() == wanted {
+                    return (member, self.of(&assignment));
+                }
+                match member.heartbeat().unwrap() {
+                    Beat::Rebalance | Beat::Lost(_) => assignment = member.join().unwrap(),
+                    Beat::Stable | Beat::Unsure => std::thread::yield_now(),
+                }
+            }
+        };
+        let mut gathered: Vec<(GroupMember, Vec<i32>)> = std::thread::scope(|scope| {
+            let threads: Vec<_> = members
+                .into_iter()
+                .enumerate()
+                .map(|(index, member)| scope.spawn(move || settle(index, member)))
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .collect()
         });
-        if !settled {
-            return self.gather(joined.into_iter().map(|(_, member, _)| member).collect());
-        }
-        let of = |(_, member, assignment)| (member, self.of(&assignment));
-        let mut gathered: Vec<(GroupMember, Vec<i32>)> = joined.into_iter().map(of).collect();
         gathered.sort_by(|(_, one), (_, other)| one.cmp(other));
         gathered
     }

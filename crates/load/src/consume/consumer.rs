@@ -10,6 +10,7 @@ use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::message_set::tally;
 use kgauge_wire::record_batch::TallyDepth;
 
+use super::group::Seat;
 use super::request::FetchHead;
 use super::response::{self, FetchOutcome};
 use crate::broker_link::BrokerLink;
@@ -49,7 +50,7 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    fn is_at_end(&self) -> bool {
+    pub(super) fn is_at_end(&self) -> bool {
         self.end.is_some_and(|end| self.offset >= end)
     }
 }
@@ -64,6 +65,10 @@ pub(crate) struct ConsumerSetup {
     pub(crate) records_max: Option<u64>,
     /// When reading ends, if by time.
     pub(crate) hold_end_ns: Option<u64>,
+    /// Who leads what.
+    pub(crate) leaders: Leaders,
+    /// Its place in a consumer group, if it is in one.
+    pub(crate) seat: Option<Seat>,
 }
 
 /// A request whose answer is awaited.
@@ -71,6 +76,8 @@ pub(crate) struct ConsumerSetup {
 struct InFlight {
     correlation_id: i32,
     sent_ns: u64,
+    /// Which assignment it belongs to: what an older one brings is no longer this consumer's.
+    assignment: u32,
 }
 
 /// The records of one partition within a frame.
@@ -90,9 +97,13 @@ pub(crate) struct Consumer {
     records_max: u64,
 
     // State
-    links: Vec<BrokerLink>,
+    pub(super) links: Vec<BrokerLink>,
     in_flight: Vec<Option<InFlight>>,
-    positions: Vec<Position>,
+    pub(super) positions: Vec<Position>,
+    pub(super) leaders: Leaders,
+    pub(super) seat: Option<Seat>,
+    pub(super) assignment: u32,
+    pub(super) seen_ns: u64,
     /// What the next request to a link asks for; used again and again.
     asked: Vec<(u32, i64)>,
     fetched: Vec<Fetched>,
@@ -123,6 +134,10 @@ impl Consumer {
             in_flight: vec![None; setup.links.len()],
             links: setup.links,
             positions: setup.positions,
+            leaders: setup.leaders,
+            seat: setup.seat,
+            assignment: 0,
+            seen_ns: 0,
             flow: setup.flow,
             asked: Vec::new(),
             fetched: Vec::new(),
@@ -136,6 +151,9 @@ impl Consumer {
 
     /// Registers its connections with the worker's event loop.
     pub(crate) fn register(&mut self, around: &Surroundings<'_>) -> io::Result<()> {
+        if let Some(seat) = &self.seat {
+            seat.listen(true);
+        }
         self.links
             .iter_mut()
             .try_for_each(|link| link.register(around.registry))
@@ -143,7 +161,9 @@ impl Consumer {
 
     /// Asks every leader that is not being asked yet.
     pub(crate) fn step(&mut self, around: &Surroundings<'_>) {
+        self.hear(around);
         let now_ns = around.clock.now_ns();
+        self.seen_ns = now_ns;
         if now_ns >= self.hold_end_ns || self.has_read_enough() {
             self.stop();
         }
@@ -165,6 +185,9 @@ impl Consumer {
     /// No more reading.
     pub(crate) fn stop(&mut self) {
         self.done = true;
+        if let Some(seat) = &self.seat {
+            seat.listen(false);
+        }
     }
 
     /// Whether it reads no more.
@@ -185,12 +208,20 @@ impl Consumer {
         Until::Deadline(
             first
                 .unwrap_or(u64::MAX)
+                .min(self.seat_look_at_ns())
                 .min(self.next_expiry_ns)
                 .min(self.hold_end_ns),
         )
     }
 
+    pub(super) fn flow_name(&self) -> &str {
+        &self.flow.name
+    }
+
     fn has_read_enough(&self) -> bool {
+        if let Some(seat) = &self.seat {
+            return seat.shared.has_read_enough();
+        }
         self.totals.consumed >= self.records_max || self.positions.iter().all(Position::is_at_end)
     }
 
@@ -228,6 +259,7 @@ impl Consumer {
         self.in_flight[link] = Some(InFlight {
             correlation_id,
             sent_ns: now_ns,
+            assignment: self.assignment,
         });
         self.write(link, around);
     }
@@ -284,6 +316,10 @@ impl Consumer {
             };
             if correlation_id != Some(asked.correlation_id) {
                 return Err("it answered out of order".to_owned());
+            }
+            if asked.assignment != self.assignment {
+                self.ask(link, now_ns, around);
+                continue;
             }
             let frame_bytes = at.len() as u64 + 4;
             self.note_answer(link, at.clone(), now_ns, recorder, around)?;
@@ -397,6 +433,9 @@ impl Consumer {
                         )
                     });
                     position.end = Some(offset);
+                    if let Some(seat) = &self.seat {
+                        seat.shared.give_up();
+                    }
                 }
                 Ok(found) => position.offset = found.next_offset.unwrap_or(position.offset),
                 Err(error) => {
@@ -439,10 +478,12 @@ impl Consumer {
                     self.totals.consumed += found.records;
                     self.totals.logical_bytes += logical_bytes;
                     all += found.records;
+                    self.note_read(part, found.records);
                 }
                 Err(error) => {
                     let partition = self.positions[part.position].partition;
                     recorder.corrupt(now_ns, 1);
+                    self.note_read(part, 0);
                     around.broken(now_ns, &self.flow.name, || {
                         let from = part.from_offset;
                         format!("partition {partition} from offset {from}: {error}")
@@ -451,6 +492,16 @@ impl Consumer {
             }
         }
         all
+    }
+
+    /// Tells the group, if there is one, how far a partition has been read.
+    fn note_read(&self, part: &Fetched, records: u64) {
+        if let Some(seat) = &self.seat {
+            let position = &self.positions[part.position];
+            let (partition, offset) = (position.partition, position.offset);
+            let from = part.from_offset;
+            seat.shared.note(partition, from, offset, records);
+        }
     }
 
     fn refuse(&mut self, index: usize, error: i16, now_ns: u64, around: &Surroundings<'_>) {
@@ -470,6 +521,9 @@ impl Consumer {
         } else {
             around.broken(now_ns, &self.flow.name, say);
             position.end = Some(position.offset);
+            if let Some(seat) = &self.seat {
+                seat.shared.give_up();
+            }
         }
     }
 
@@ -519,20 +573,11 @@ impl Consumer {
 
     /// New metadata: partitions may have moved to other brokers, also to ones not yet known.
     pub(crate) fn on_leaders(&mut self, leaders: &Leaders, around: &Surroundings<'_>) {
-        for index in 0..self.positions.len() {
-            let Some(broker_id) = leaders.of(self.positions[index].partition) else {
-                continue;
-            };
-            let known = self
-                .links
-                .iter()
-                .position(|link| link.broker_id() == broker_id);
-            let link = known.unwrap_or_else(|| self.add_link(broker_id, around));
-            self.positions[index].leader = Some(link);
-        }
+        self.leaders.clone_from(leaders);
+        self.place(around);
     }
 
-    fn add_link(&mut self, broker_id: i32, around: &Surroundings<'_>) -> usize {
+    pub(super) fn add_link(&mut self, broker_id: i32, around: &Surroundings<'_>) -> usize {
         let index = self.links.len();
         let bytes_max = self.flow.settings.fetch_bytes_max as usize + RESPONSE_BYTES_EXTRA;
         self.links.push(BrokerLink::unconnected(

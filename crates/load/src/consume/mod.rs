@@ -5,8 +5,15 @@
 //! last are checked, so that the broker works meanwhile.
 
 mod consumer;
+mod group;
+mod member;
+mod progress;
 mod request;
 mod response;
+mod seat;
 
 pub(crate) use consumer::{Consumer, ConsumerSetup, Position, RESPONSE_BYTES_EXTRA};
+pub use group::GroupOutcome;
+pub(crate) use group::{MemberSetup, MemberThread, Seat, Word, end_all, start};
+pub(crate) use progress::GroupShared;
 pub(crate) use request::VERSIONS;

@@ -1,0 +1,265 @@
+//! A consumer group's members: for each a thread beside the workers, because joining waits for all
+//! the others and heartbeats must not wait for anything.
+//!
+//! The thread has the member's own connection to the coordinator; its consumer, on a worker, has the
+//! ones to the leaders. They exchange few words: the thread says what is assigned and when to give
+//! it up, the consumer says that it has given it up. How far the group has read stands in numbers that
+//! the consumers write and the threads commit.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use kgauge_client::group::GroupSettings;
+use kgauge_client::{ClientConfig, Interrupt};
+
+use super::member::Body;
+use super::progress::GroupShared;
+
+/// What became of a flow's group.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GroupOutcome {
+    /// Its members, all of this flow.
+    pub members: u32,
+    /// The longest time that a member took to join before the run.
+    pub join_ns_max: u64,
+    /// Rebalances since then, as the member that had the most of them saw it.
+    pub rebalances: u32,
+    /// The time of those, from giving up partitions to having others.
+    pub rebalance_ns: u64,
+    /// Commits that the coordinator took, all members together.
+    pub commits: u64,
+    /// Commits that it refused.
+    pub commits_failed: u64,
+    /// Records that were read a second time, because their offset was not committed when a partition
+    /// changed hands.
+    pub records_again: u64,
+}
+
+impl GroupOutcome {
+    /// What a reader of the figures should know, if there is something.
+    pub fn warning(&self) -> Option<String> {
+        let mut words = Vec::new();
+        if self.rebalances > 0 {
+            let seconds = self.rebalance_ns as f64 / 1e9;
+            words.push(format!(
+                "rebalanced {} times, {seconds:.3} s in all",
+                self.rebalances
+            ));
+        }
+        if self.commits_failed > 0 {
+            let all = self.commits + self.commits_failed;
+            words.push(format!("{} of {all} commits failed", self.commits_failed));
+        }
+        if self.records_again > 0 {
+            words.push(format!("{} records were read twice", self.records_again));
+        }
+        (!words.is_empty()).then(|| format!("the group {}", words.join("; ")))
+    }
+
+    /// Members seen together.
+    fn plus(self, other: Self) -> Self {
+        Self {
+            members: self.members + other.members,
+            join_ns_max: self.join_ns_max.max(other.join_ns_max),
+            rebalances: self.rebalances.max(other.rebalances),
+            rebalance_ns: self.rebalance_ns.max(other.rebalance_ns),
+            commits: self.commits + other.commits,
+            commits_failed: self.commits_failed + other.commits_failed,
+            // Counted once for all of them.
+            records_again: self.records_again.max(other.records_again),
+        }
+    }
+}
+
+/// What the member's thread tells its consumer.
+#[derive(Debug)]
+pub(crate) enum Word {
+    /// Read these partitions from these offsets.
+    Assigned {
+        generation: i32,
+        positions: Vec<(u32, i64)>,
+    },
+    /// Read nothing any more, and say so.
+    Revoked { why: String },
+    /// Something that the run can live with.
+    Note(String),
+    /// The member cannot go on.
+    Failed(String),
+}
+
+/// What a consumer tells its member's thread: it has given up its partitions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Released;
+
+/// A consumer's side.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    words: Receiver<Word>,
+    released: Sender<Released>,
+    /// The consumer listens: before the run and after its end it does not.
+    listens: Arc<AtomicBool>,
+    pub(super) shared: Arc<GroupShared>,
+    pub(super) revoked_at_ns: Option<u64>,
+    pub(super) name: String,
+}
+
+impl Seat {
+    pub(super) fn listen(&self, listens: bool) {
+        self.listens.store(listens, Ordering::Release);
+    }
+
+    pub(crate) fn next_word(&self) -> Option<Word> {
+        self.words.try_recv().ok()
+    }
+
+    pub(super) fn release(&self) {
+        // A thread that is gone wants to know nothing.
+        let _ = self.released.send(Released);
+    }
+}
+
+/// A member's thread, from outside.
+#[derive(Debug)]
+pub(crate) struct MemberThread {
+    flow: usize,
+    shared: Arc<GroupShared>,
+    stop: Interrupt,
+    give_up: Interrupt,
+    over: Receiver<GroupOutcome>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl MemberThread {
+    /// Lets the member commit and leave.
+    pub(crate) fn stop(&self) {
+        self.stop.raise();
+    }
+
+    /// Waits until it has left, at most until `deadline`.
+    pub(crate) fn end(&mut self, deadline: Instant) -> GroupOutcome {
+        self.stop.raise();
+        let patience = deadline.saturating_duration_since(Instant::now());
+        let outcome = self.over.recv_timeout(patience);
+        self.give_up.raise();
+        if let Some(thread) = self.thread.take() {
+            // A panic has been told by the hook; the run's figures stand without this thread.
+            let _ = thread.join();
+        }
+        let late = || self.over.try_recv().unwrap_or_default();
+        outcome.unwrap_or_else(|_| late())
+    }
+}
+
+impl Drop for MemberThread {
+    fn drop(&mut self) {
+        if self.thread.is_some() {
+            self.end(Instant::now() + Duration::from_secs(1));
+        }
+    }
+}
+
+/// Everything that a member is made from.
+pub(crate) struct MemberSetup {
+    pub(crate) flow: usize,
+    /// For people: the flow's name and which consumer.
+    pub(crate) name: String,
+    pub(crate) topic: String,
+    pub(crate) client: ClientConfig,
+    pub(crate) settings: GroupSettings,
+    /// `auto.commit.interval.ms`, if anything is committed.
+    pub(crate) commit: Option<Duration>,
+    pub(crate) shared: Arc<GroupShared>,
+}
+
+/// Starts a member; it joins at once.
+pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(Seat, MemberThread)> {
+    let ((say, words), (release, released)) = (channel(), channel());
+    let (tell_end, over) = channel();
+    let listens = Arc::new(AtomicBool::new(false));
+    let (stop, give_up) = (Interrupt::new(), Interrupt::new());
+    let seat = Seat {
+        words,
+        released: release,
+        listens: Arc::clone(&listens),
+        shared: Arc::clone(&setup.shared),
+        revoked_at_ns: None,
+        name: setup.name.clone(),
+    };
+    let (flow, shared) = (setup.flow, Arc::clone(&setup.shared));
+    let body = Body {
+        say,
+        released,
+        listens,
+        stop: stop.clone(),
+        give_up: give_up.clone(),
+        setup,
+        held: Vec::new(),
+        outcome: GroupOutcome {
+            members: 1,
+            ..GroupOutcome::default()
+        },
+    };
+    let thread = std::thread::Builder::new()
+        .name("load-member".to_owned())
+        .spawn(move || {
+            // The runner may have stopped waiting.
+            let _ = tell_end.send(body.run());
+        })?;
+    let thread = MemberThread {
+        flow,
+        shared,
+        stop,
+        give_up,
+        over,
+        thread: Some(thread),
+    };
+    Ok((seat, thread))
+}
+
+/// All of a flow's members, by flow.
+pub(crate) fn end_all(
+    threads: &mut [MemberThread],
+    flows: usize,
+    limit: Duration,
+) -> Vec<Option<GroupOutcome>> {
+    let deadline = Instant::now() + limit;
+    threads.iter().for_each(MemberThread::stop);
+    let mut outcomes: Vec<Option<GroupOutcome>> = vec![None; flows];
+    for thread in threads {
+        let outcome = GroupOutcome {
+            records_again: thread.shared.again.load(Ordering::Relaxed),
+            ..thread.end(deadline)
+        };
+        if let Some(of_flow) = outcomes.get_mut(thread.flow) {
+            *of_flow = Some(of_flow.unwrap_or_default().plus(outcome));
+        }
+    }
+    outcomes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_summed_and_rebalances_are_the_groups() {
+        let one = GroupOutcome {
+            members: 1,
+            rebalances: 2,
+            rebalance_ns: 50,
+            commits: 3,
+            ..GroupOutcome::default()
+        };
+        let sum = one.plus(GroupOutcome {
+            rebalances: 1,
+            ..one
+        });
+        assert_eq!(
+            (sum.members, sum.rebalances, sum.rebalance_ns, sum.commits),
+            (2, 2, 50, 6)
+        );
+    }
+}

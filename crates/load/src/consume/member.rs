@@ -1,0 +1,256 @@
+//! A group member's thread: join, read on where the group is, beat, commit, give up, join again, leave.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use kgauge_client::group::{Assignment, Beat, GroupError, GroupMember};
+use kgauge_client::{Cluster, Interrupt};
+
+use super::group::{GroupOutcome, MemberSetup, Released, Word};
+
+/// How often the thread looks whether it should end, or its consumer has given up its partitions.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How often a member beats before the run, so that the group settles soon.
+const SETTLING_BEAT: Duration = Duration::from_millis(50);
+
+/// After a coordinator could not be reached, Kafka's default of `retry.backoff.ms`.
+const UNSURE_BEAT: Duration = Duration::from_millis(100);
+
+/// A partition that the member has, and what it committed of it last.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held {
+    partition: i32,
+    committed: i64,
+}
+
+/// Why a member no longer reads what it was assigned.
+enum Parting {
+    /// The others wait for it: it may commit.
+    Rebalance,
+    /// The group went on without it.
+    Lost(String),
+    Stop,
+    Failed(GroupError),
+}
+
+/// The thread's own state.
+pub(super) struct Body {
+    pub(super) setup: MemberSetup,
+    pub(super) say: Sender<Word>,
+    pub(super) released: Receiver<Released>,
+    pub(super) listens: Arc<AtomicBool>,
+    pub(super) stop: Interrupt,
+    pub(super) give_up: Interrupt,
+    pub(super) held: Vec<Held>,
+    pub(super) outcome: GroupOutcome,
+}
+
+impl Body {
+    pub(super) fn run(mut self) -> GroupOutcome {
+        let cluster = Cluster::bootstrap_until(self.setup.client.clone(), self.stop.clone());
+        let cluster = match cluster {
+            Ok(cluster) => cluster,
+            Err(error) => {
+                self.say(Word::Failed(format!("{error}; {}", error.cure())));
+                return self.outcome;
+            }
+        };
+        let mut member = GroupMember::new(cluster, self.setup.settings.clone());
+        if let Err(error) = self.belong(&mut member)
+            && !self.stop.is_raised()
+        {
+            self.say(Word::Failed(format!("{error}; {}", error.cure())));
+        }
+        // From now on only the runner's patience counts.
+        member.set_interrupt(&self.give_up.clone());
+        self.commit(&mut member);
+        if let Err(error) = member.leave() {
+            self.say(Word::Note(format!("did not leave its group: {error}")));
+        }
+        self.outcome
+    }
+
+    /// Joins, stays, and joins again, until the end.
+    fn belong(&mut self, member: &mut GroupMember) -> Result<(), GroupError> {
+        let mut began = Instant::now();
+        let mut is_first = true;
+        loop {
+            let assignment = member.join()?;
+            let positions = self.positions(member, &assignment)?;
+            self.say(Word::Assigned {
+                generation: assignment.generation,
+                positions,
+            });
+            let took_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            match is_first || !self.listens.load(Ordering::Acquire) {
+                true => self.outcome.join_ns_max += took_ns,
+                false => {
+                    self.outcome.rebalances += 1;
+                    self.outcome.rebalance_ns += took_ns;
+                }
+            }
+            is_first = false;
+            let parting = self.stay(member);
+            began = Instant::now();
+            match parting {
+                Parting::Stop => return Ok(()),
+                Parting::Failed(error) => return Err(error),
+                Parting::Rebalance => {
+                    self.revoke("the group rebalances".to_owned());
+                    self.commit(member);
+                }
+                Parting::Lost(why) => self.revoke(why),
+            }
+            self.held.clear();
+        }
+    }
+
+    /// Where to read on: what is committed, or where the flow starts.
+    fn positions(
+        &mut self,
+        member: &mut GroupMember,
+        assignment: &Assignment,
+    ) -> Result<Vec<(u32, i64)>, GroupError> {
+        let shared = &self.setup.shared;
+        let given = assignment.partitions.get(&self.setup.topic);
+        let is_known = |&partition: &i32| shared.at(partition).is_some();
+        let partitions: Vec<i32> = given
+            .into_iter()
+            .flatten()
+            .copied()
+            .filter(is_known)
+            .collect();
+        let committed = match self.setup.commit {
+            Some(_) => member.committed(&self.setup.topic, &partitions)?,
+            None => vec![None; partitions.len()],
+        };
+        let mut positions = Vec::new();
+        self.held.clear();
+        for (partition, committed) in partitions.into_iter().zip(committed) {
+            let index = partition.unsigned_abs();
+            let start = shared.starts[index as usize];
+            let offset = committed.unwrap_or(start);
+            shared.at[index as usize].store(offset, Ordering::Release);
+            positions.push((index, offset));
+            self.held.push(Held {
+                partition,
+                committed: committed.unwrap_or(-1),
+            });
+        }
+        Ok(positions)
+    }
+
+    /// Beats and commits until the group wants something else.
+    fn stay(&mut self, member: &mut GroupMember) -> Parting {
+        let now = Instant::now();
+        let mut next_beat = now + self.beat_interval();
+        let mut next_commit = self.setup.commit.map(|interval| now + interval);
+        loop {
+            let next = next_commit.map_or(next_beat, |commit| commit.min(next_beat));
+            if !self.wait_until(next) {
+                return Parting::Stop;
+            }
+            let now = Instant::now();
+            if now >= next_beat {
+                let beat = member.heartbeat();
+                if self.stop.is_raised() {
+                    return Parting::Stop;
+                }
+                next_beat = now + self.beat_interval();
+                match beat {
+                    Ok(Beat::Stable) => {}
+                    Ok(Beat::Unsure) => next_beat = next_beat.min(now + UNSURE_BEAT),
+                    Ok(Beat::Rebalance) => return Parting::Rebalance,
+                    Ok(Beat::Lost(code)) => {
+                        return Parting::Lost(format!("the group went on without it ({code})"));
+                    }
+                    Err(error) => return Parting::Failed(error),
+                }
+            }
+            if let (Some(due), Some(interval)) = (next_commit, self.setup.commit)
+                && now >= due
+            {
+                next_commit = Some(now + interval);
+                self.commit(member);
+            }
+        }
+    }
+
+    fn beat_interval(&self) -> Duration {
+        let interval = self.setup.settings.heartbeat_interval;
+        match self.listens.load(Ordering::Acquire) {
+            true => interval,
+            false => interval.min(SETTLING_BEAT),
+        }
+    }
+
+    /// False when the member is to leave.
+    fn wait_until(&self, at: Instant) -> bool {
+        loop {
+            if self.stop.is_raised() {
+                return false;
+            }
+            let left = at.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            match self.released.recv_timeout(left.min(LOOK)) {
+                // A word that came too late to be waited for.
+                Ok(Released) | Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return false,
+            }
+        }
+    }
+
+    /// Lets the consumer give up its partitions.
+    fn revoke(&self, why: String) {
+        while self.released.try_recv().is_ok() {}
+        self.say(Word::Revoked { why });
+        let limit = Instant::now() + self.setup.settings.rebalance_timeout;
+        // Before the run begins, and once it has ended, nobody reads.
+        while self.listens.load(Ordering::Acquire) && !self.stop.is_raised() {
+            match self.released.recv_timeout(LOOK) {
+                Ok(Released) | Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) if Instant::now() >= limit => return,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// Commits what has changed since the last time.
+    fn commit(&mut self, member: &mut GroupMember) {
+        if self.setup.commit.is_none() {
+            return;
+        }
+        let mut changed = Vec::new();
+        for held in &mut self.held {
+            if let Some(at) = self.setup.shared.at(held.partition)
+                && at != held.committed
+            {
+                changed.push((held.partition, at));
+                held.committed = at;
+            }
+        }
+        if changed.is_empty() {
+            return;
+        }
+        match member.commit(&self.setup.topic, &changed) {
+            Ok(()) => self.outcome.commits += 1,
+            Err(error) => {
+                self.outcome.commits_failed += 1;
+                self.held.iter_mut().for_each(|held| held.committed = -1);
+                if !error.is_interrupt() {
+                    self.say(Word::Note(format!("a commit failed: {error}")));
+                }
+            }
+        }
+    }
+
+    fn say(&self, word: Word) {
+        // A consumer that is gone reads nothing.
+        let _ = self.say.send(word);
+    }
+}

@@ -1,0 +1,119 @@
+//! How far a group of consumers has read, in numbers that its threads share.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+
+/// How far a group has read, partition by partition; written by whoever has the partition.
+#[derive(Debug)]
+pub(crate) struct GroupShared {
+    /// The next offset to read, up to which all is checked and counted.
+    pub(super) at: Vec<AtomicI64>,
+    /// The highest that `at` ever was.
+    furthest: Vec<AtomicI64>,
+    /// Where reading starts without a committed offset.
+    pub(super) starts: Vec<i64>,
+    /// Where it ends, if there is an end.
+    ends: Option<Vec<i64>>,
+    /// How many records are enough, if by count.
+    records_max: Option<u64>,
+    consumed: AtomicU64,
+    pub(super) again: AtomicU64,
+    /// A partition cannot be read to its end.
+    is_hopeless: AtomicBool,
+}
+
+impl GroupShared {
+    pub(crate) fn new(starts: Vec<i64>, ends: Option<Vec<i64>>, records_max: Option<u64>) -> Self {
+        let all = || starts.iter().map(|&start| AtomicI64::new(start)).collect();
+        Self {
+            at: all(),
+            furthest: all(),
+            starts,
+            ends,
+            records_max,
+            consumed: AtomicU64::new(0),
+            again: AtomicU64::new(0),
+            is_hopeless: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether the group as a whole is done.
+    pub(super) fn has_read_enough(&self) -> bool {
+        let by_count = self
+            .records_max
+            .is_some_and(|max| self.consumed.load(Ordering::Relaxed) >= max);
+        by_count
+            || self.is_hopeless.load(Ordering::Relaxed)
+            || self.ends.as_ref().is_some_and(|ends| {
+                let mut both = self.at.iter().zip(ends);
+                both.all(|(at, &end)| at.load(Ordering::Relaxed) >= end)
+            })
+    }
+
+    /// A partition cannot be read any further: nobody waits for its end.
+    pub(super) fn give_up(&self) {
+        self.is_hopeless.store(self.is_limited(), Ordering::Relaxed);
+    }
+
+    /// Whether the group ends by itself.
+    pub(super) fn is_limited(&self) -> bool {
+        self.ends.is_some() || self.records_max.is_some()
+    }
+
+    /// Where reading of a partition ends.
+    pub(super) fn end(&self, partition: u32) -> Option<i64> {
+        self.ends.as_ref()?.get(partition as usize).copied()
+    }
+
+    /// A consumer has read a partition on to `offset`.
+    pub(super) fn note(&self, partition: u32, from: i64, offset: i64, records: u64) {
+        let Some(at) = self.at.get(partition as usize) else {
+            return;
+        };
+        at.store(offset, Ordering::Release);
+        self.consumed.fetch_add(records, Ordering::Relaxed);
+        let furthest = self.furthest[partition as usize].fetch_max(offset, Ordering::Relaxed);
+        // kgauge's topics are neither compacted nor transactional: an offset is a record.
+        let again = furthest.min(offset).saturating_sub(from);
+        if let Ok(again @ 1..) = u64::try_from(again) {
+            self.again.fetch_add(again.min(records), Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn at(&self, partition: i32) -> Option<i64> {
+        let at = self.at.get(usize::try_from(partition).ok()?)?;
+        Some(at.load(Ordering::Acquire))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_twice_is_counted_by_its_offsets() {
+        let shared = GroupShared::new(vec![0, 10], Some(vec![100, 10]), None);
+        shared.note(0, 0, 60, 60);
+        assert!(!shared.has_read_enough());
+        // Another member begins at the last commit, 40.
+        shared.at[0].store(40, Ordering::Relaxed);
+        shared.note(0, 40, 50, 10);
+        assert_eq!(shared.again.load(Ordering::Relaxed), 10);
+        shared.note(0, 50, 100, 50);
+        assert_eq!(
+            shared.again.load(Ordering::Relaxed),
+            20,
+            "50 to 60 were read before"
+        );
+        assert!(shared.has_read_enough());
+        shared.note(7, 0, 5, 5);
+    }
+
+    #[test]
+    fn a_count_is_the_whole_groups() {
+        let shared = GroupShared::new(vec![0, 0], None, Some(30));
+        shared.note(0, 0, 10, 10);
+        assert!(!shared.has_read_enough());
+        shared.note(1, 0, 20, 20);
+        assert!(shared.has_read_enough());
+    }
+}

@@ -1,0 +1,118 @@
+//! A consumer as a member of its group: partitions come and go.
+
+use super::consumer::{Consumer, Position};
+use super::group::Word;
+use crate::worker::Surroundings;
+
+/// A member without anything to read looks so often whether the group is done.
+const IDLE_LOOK_NS: u64 = 1_000_000;
+
+impl Consumer {
+    /// Hears what its member's thread has to say.
+    pub(super) fn hear(&mut self, around: &Surroundings<'_>) {
+        while let Some(word) = self.seat.as_ref().and_then(|seat| seat.next_word()) {
+            let now_ns = around.clock.now_ns();
+            match word {
+                Word::Assigned {
+                    generation,
+                    positions,
+                } => self.take_over(generation, &positions, now_ns, around),
+                Word::Revoked { why } => self.give_up(&why, now_ns, around),
+                Word::Note(what) => {
+                    let name = self.seat_name();
+                    around.incident(now_ns, self.flow_name(), || format!("{name}: {what}"));
+                }
+                Word::Failed(why) => {
+                    let name = self.seat_name();
+                    around.broken(now_ns, self.flow_name(), || format!("{name}: {why}"));
+                    self.stop();
+                }
+            }
+        }
+    }
+
+    /// Gives up all partitions, as the eager protocol wants it, and says so to the member's thread.
+    fn give_up(&mut self, why: &str, now_ns: u64, around: &Surroundings<'_>) {
+        let count = self.positions.len();
+        self.positions.clear();
+        self.assignment += 1;
+        let name = self.seat_name();
+        around.incident(now_ns, self.flow_name(), || {
+            format!("{name}: {why}; {count} partitions are given up")
+        });
+        if let Some(seat) = &mut self.seat {
+            seat.revoked_at_ns = Some(now_ns);
+            seat.release();
+        }
+    }
+
+    fn take_over(
+        &mut self,
+        generation: i32,
+        positions: &[(u32, i64)],
+        now_ns: u64,
+        around: &Surroundings<'_>,
+    ) {
+        self.assignment += 1;
+        self.positions.clear();
+        let Some(seat) = &mut self.seat else { return };
+        for &(partition, offset) in positions {
+            self.positions.push(Position {
+                partition,
+                offset,
+                end: seat.shared.end(partition),
+                leader: None,
+                retry_at_ns: 0,
+            });
+        }
+        let since_ns = seat.revoked_at_ns.take();
+        if let Some(since_ns) = since_ns {
+            let (name, count) = (self.seat_name(), positions.len());
+            let seconds = now_ns.saturating_sub(since_ns) as f64 / 1e9;
+            around.incident(now_ns, self.flow_name(), || {
+                format!(
+                    "{name}: rebalanced in {seconds:.3} s; generation {generation}, \
+                     {count} partitions"
+                )
+            });
+        }
+        self.place(around);
+    }
+
+    /// Finds each position's link to its leader, by the leaders known last.
+    pub(super) fn place(&mut self, around: &Surroundings<'_>) {
+        let mut is_unknown = false;
+        for index in 0..self.positions.len() {
+            let Some(broker_id) = self.leaders.of(self.positions[index].partition) else {
+                is_unknown |= self.positions[index].leader.is_none();
+                continue;
+            };
+            let known = self
+                .links
+                .iter()
+                .position(|link| link.broker_id() == broker_id);
+            let link = known.unwrap_or_else(|| self.add_link(broker_id, around));
+            self.positions[index].leader = Some(link);
+        }
+        if is_unknown {
+            around.ask_for_leaders();
+        }
+    }
+
+    /// When a member has to look again by itself.
+    pub(super) fn seat_look_at_ns(&self) -> u64 {
+        let idles = self.seat.as_ref().is_some_and(|seat| {
+            seat.shared.is_limited() && self.positions.iter().all(Position::is_at_end)
+        });
+        match idles {
+            true => self.seen_ns + IDLE_LOOK_NS,
+            false => u64::MAX,
+        }
+    }
+
+    fn seat_name(&self) -> String {
+        self.seat
+            .as_ref()
+            .map_or_else(String::new, |seat| seat.name.clone())
+    }
+}

@@ -1,0 +1,125 @@
+//! Before the start: a flow's consumers gather in their group, so that joining falls into no figure.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kgauge_client::group::{Assignor, GroupSettings};
+use kgauge_client::{ClientConfig, Interrupt};
+use kgauge_scenario::{AssignmentStrategy, ConsumeFlow, GroupPlan, Stripe};
+
+use crate::consume::{GroupShared, MemberSetup, MemberThread, Seat, Word, start};
+use crate::prepare::PrepareError;
+
+/// Beyond the time that a rebalance may take: for a coordinator that has to be made first.
+const SETTLE_MARGIN: Duration = Duration::from_secs(60);
+
+/// What a group is made from.
+pub(crate) struct GatherSetup<'a> {
+    pub(crate) flow: &'a ConsumeFlow,
+    /// The flow's place in its trial.
+    pub(crate) index: usize,
+    pub(crate) group: &'a GroupPlan,
+    /// The run's own `group.id`.
+    pub(crate) group_id: String,
+    pub(crate) topic: &'a str,
+    pub(crate) client: &'a ClientConfig,
+    pub(crate) members: &'a [Stripe],
+    pub(crate) shared: Arc<GroupShared>,
+    pub(crate) interrupt: &'a Interrupt,
+}
+
+/// A consumer's place, and the partitions with their offsets that it begins with.
+pub(crate) type Place = (Seat, Offsets);
+
+/// Starts the members and waits until all are in one generation.
+pub(crate) fn gather(
+    setup: &GatherSetup<'_>,
+) -> Result<(VecDeque<Place>, Vec<MemberThread>), PrepareError> {
+    let (mut seats, mut threads) = (Vec::new(), Vec::new());
+    for member in setup.members {
+        let (seat, thread) = start(member_setup(setup, member))?;
+        seats.push(seat);
+        threads.push(thread);
+    }
+    let limit = Duration::from_nanos(setup.group.rebalance_timeout_ns) + SETTLE_MARGIN;
+    let settled = settle(&seats, setup.interrupt, limit).map_err(|why| PrepareError::Group {
+        flow: setup.flow.name.clone(),
+        why,
+    })?;
+    Ok((seats.into_iter().zip(settled).collect(), threads))
+}
+
+fn member_setup(setup: &GatherSetup<'_>, member: &Stripe) -> MemberSetup {
+    let group = setup.group;
+    let mut client = setup.client.clone();
+    client.client_id.clone_from(&setup.flow.settings.client_id);
+    let named = |instance_id: &String| format!("{instance_id}-{}", member.index);
+    let assignor = |strategy: &AssignmentStrategy| match strategy {
+        AssignmentStrategy::Range => Assignor::Range,
+        AssignmentStrategy::RoundRobin => Assignor::RoundRobin,
+    };
+    MemberSetup {
+        flow: setup.index,
+        name: format!("consumer {}", member.index),
+        topic: setup.topic.to_owned(),
+        client,
+        settings: GroupSettings {
+            group: setup.group_id.clone(),
+            topics: vec![setup.topic.to_owned()],
+            session_timeout: Duration::from_nanos(group.session_timeout_ns),
+            heartbeat_interval: Duration::from_nanos(group.heartbeat_ns),
+            rebalance_timeout: Duration::from_nanos(group.rebalance_timeout_ns),
+            assignors: group.strategies.iter().map(assignor).collect(),
+            instance_id: group.instance_id.as_ref().map(named),
+        },
+        commit: group.commit_ns.map(Duration::from_nanos),
+        shared: Arc::clone(&setup.shared),
+    }
+}
+
+/// Partitions, each with the offset to read on from.
+pub(crate) type Offsets = Vec<(u32, i64)>;
+
+/// Waits until all members are in one generation.
+///
+/// # Errors
+/// In words, when a member fails or the group does not settle within `limit`.
+fn settle(seats: &[Seat], interrupt: &Interrupt, limit: Duration) -> Result<Vec<Offsets>, String> {
+    let deadline = Instant::now() + limit;
+    let mut latest: Vec<Option<(i32, Offsets)>> = vec![None; seats.len()];
+    loop {
+        for (seat, latest) in seats.iter().zip(&mut latest) {
+            while let Some(word) = seat.next_word() {
+                match word {
+                    Word::Assigned {
+                        generation,
+                        positions,
+                    } => *latest = Some((generation, positions)),
+                    Word::Revoked { .. } => *latest = None,
+                    Word::Note(_) => {}
+                    Word::Failed(why) => return Err(why),
+                }
+            }
+        }
+        let generation = latest.first().and_then(Option::as_ref).map(|(of, _)| *of);
+        let is_same = |one: &Option<(i32, _)>| one.as_ref().map(|(of, _)| *of) == generation;
+        if generation.is_some() && latest.iter().all(is_same) {
+            return Ok(latest
+                .into_iter()
+                .flatten()
+                .map(|(_, given)| given)
+                .collect());
+        }
+        if interrupt.is_raised() {
+            return Err("interrupted while its members joined".to_owned());
+        }
+        if Instant::now() >= deadline {
+            return Err(format!(
+                "did not settle within {:.0} s",
+                limit.as_secs_f64()
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}

@@ -1,0 +1,300 @@
+//! Consumers in a group: every record is read, whoever comes and goes. Against the embedded cluster,
+//! and against a Kafka that somebody has started:
+//! `KGAUGE_KAFKA=host:port cargo test -p kgauge-load --test group -- --ignored`.
+
+#![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use kgauge_broker::{Cluster as Broker, ClusterConfig, ClusterHandle};
+use kgauge_client::admin::NewTopic;
+use kgauge_client::group::{Beat, GroupMember, GroupSettings};
+use kgauge_client::{ClientConfig, Cluster, Interrupt};
+use kgauge_load::{Clock, GroupOutcome, Load, LoadOutcome, LoadSetup, preload};
+use kgauge_results::SliceSink;
+use kgauge_scenario::{Preload, RecordPlan, Scenario, Share, Size, Trial};
+
+const PARTITIONS: u32 = 6;
+const RECORDS: u64 = 60_000;
+
+/// A cluster that ends with its handle.
+struct Embedded {
+    client: ClientConfig,
+    broker: Option<ClusterHandle>,
+    _dir: tempfile::TempDir,
+}
+
+impl Embedded {
+    fn start() -> Embedded {
+        let dir = tempfile::tempdir().unwrap();
+        let broker = Broker::start(ClusterConfig::new(dir.path()).with_nodes(3)).unwrap();
+        Embedded {
+            client: ClientConfig::from_servers(&broker.bootstrap_servers()).unwrap(),
+            broker: Some(broker),
+            _dir: dir,
+        }
+    }
+}
+
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        self.broker.take().unwrap().stop().unwrap();
+    }
+}
+
+/// A topic with records, and a group.
+struct Ground {
+    client: ClientConfig,
+    cluster: Cluster,
+    /// Of the topic, and of the group.
+    name: String,
+}
+
+impl Ground {
+    fn new(client: &ClientConfig, label: &str) -> Ground {
+        let name = format!("kgauge-load-{label}-{}", std::process::id());
+        let mut cluster = Cluster::bootstrap(client.clone()).unwrap();
+        let topic = NewTopic {
+            name: name.clone(),
+            partitions: PARTITIONS as i32,
+            replication_factor: 1,
+            configs: Vec::new(),
+        };
+        cluster.create_topic(&topic).unwrap();
+        let plan = Preload {
+            records: RECORDS,
+            record: RecordPlan { value_bytes: 100 },
+        };
+        let topic = trial("").topic;
+        let interrupt = Interrupt::new();
+        preload(&name, &topic, &plan, client, &interrupt, |_| ()).unwrap();
+        Ground {
+            client: client.clone(),
+            cluster,
+            name,
+        }
+    }
+
+    /// Ready to start: all have joined.
+    fn prepare(&self, flow: &str) -> Load {
+        let share = Share {
+            run_id: "test".into(),
+            agent_index: 0,
+            agent_count: 1,
+            trial: trial(flow),
+            repeat: 0,
+            seed: 7,
+        };
+        let setup = LoadSetup {
+            share: &share,
+            topic: &self.name,
+            earliest: None,
+            groups: &BTreeMap::from([("readers".to_owned(), self.name.clone())]),
+            client: &self.client,
+            sink: &|| SliceSink::memory().0,
+            interrupt: &Interrupt::new(),
+        };
+        Load::prepare(&setup).unwrap()
+    }
+
+    fn member(&self) -> GroupMember {
+        let mut settings = GroupSettings::new(&self.name, &self.name);
+        settings.session_timeout = Duration::from_secs(10);
+        GroupMember::new(Cluster::bootstrap(self.client.clone()).unwrap(), settings)
+    }
+
+    /// What the group has committed, all partitions together.
+    fn committed(&self) -> i64 {
+        let partitions: Vec<i32> = (0..PARTITIONS as i32).collect();
+        let told = self.member().committed(&self.name, &partitions).unwrap();
+        told.into_iter().flatten().sum()
+    }
+
+    /// Nobody may be left in the group.
+    fn end(mut self) {
+        self.cluster.delete_group(&self.name).unwrap();
+        self.cluster.delete_topic(&self.name).unwrap();
+    }
+}
+
+/// A trial with one consume flow of this text.
+fn trial(flow: &str) -> Trial {
+    let text = format!(
+        "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: {PARTITIONS}, preload: {{records: \
+         60k, record: {{size: 100 B}}}}}}\nflows:\n  - {{name: readers, kind: consume, records: all, \
+         group: true, {flow}}}\nstages: {{warm-up: 0 s, hold: none}}\n"
+    );
+    let scenario = Scenario::parse("a.yaml", &text).unwrap();
+    scenario.trials(Size::Default).remove(0)
+}
+
+fn run(load: Load) -> (LoadOutcome, GroupOutcome) {
+    let mut said = Vec::new();
+    let outcome = load.run(Clock::start(), |progress| {
+        said.extend(progress.incidents.iter().map(|one| one.what.clone()));
+    });
+    let outcome = outcome.unwrap();
+    assert!(!outcome.broken && !outcome.abandoned, "{said:?}");
+    let group = outcome.flows[0].group.unwrap();
+    (outcome, group)
+}
+
+fn members_share_the_partitions_and_commit_all(client: &ClientConfig) {
+    let ground = Ground::new(client, "share");
+    let (outcome, group) = run(ground.prepare("consumers: 3"));
+    assert_eq!(outcome.flows[0].totals.consumed, RECORDS);
+    assert_eq!((group.members, group.rebalances), (3, 0));
+    assert_eq!(
+        (group.commits, group.commits_failed),
+        (3, 0),
+        "in the end, each its own"
+    );
+    assert_eq!(group.records_again, 0);
+    assert_eq!(group.warning(), None);
+    assert_eq!(ground.committed(), RECORDS as i64);
+    // Who comes later finds nothing to do.
+    let (outcome, group) = run(ground.prepare("consumers: 1"));
+    assert_eq!((outcome.flows[0].totals.consumed, group.members), (0, 1));
+    ground.end();
+}
+
+fn more_members_than_partitions_and_no_commits(client: &ClientConfig) {
+    let ground = Ground::new(client, "spare");
+    let flow = "consumers: 8, settings: {enable.auto.commit: false, \
+                partition.assignment.strategy: roundrobin}";
+    let (outcome, group) = run(ground.prepare(flow));
+    assert_eq!(outcome.flows[0].totals.consumed, RECORDS);
+    assert_eq!((group.members, group.commits), (8, 0));
+    assert_eq!(ground.committed(), 0);
+    ground.end();
+}
+
+/// Another application's member: it joins, reads nothing, commits nothing, and goes away when told.
+struct Guest {
+    leave: std::sync::mpsc::Sender<()>,
+    thread: std::thread::JoinHandle<Vec<usize>>,
+}
+
+impl Guest {
+    fn join(ground: &Ground) -> Guest {
+        let (leave, left) = std::sync::mpsc::channel();
+        let (say, joined) = std::sync::mpsc::channel();
+        let (mut member, topic) = (ground.member(), ground.name.clone());
+        let thread = std::thread::spawn(move || {
+            let mut shares = Vec::new();
+            let count = |of: &kgauge_client::group::Assignment| {
+                of.partitions.get(&topic).map_or(0, Vec::len)
+            };
+            shares.push(count(&member.join().unwrap()));
+            say.send(()).unwrap();
+            while left.recv_timeout(Duration::from_millis(10)).is_err() {
+                if member.heartbeat().unwrap() != Beat::Stable {
+                    shares.push(count(&member.join().unwrap()));
+                }
+            }
+            member.leave().unwrap();
+            shares
+        });
+        joined.recv().unwrap();
+        Guest { leave, thread }
+    }
+
+    /// How many partitions it had, one assignment after another.
+    fn leave(self) -> Vec<usize> {
+        self.leave.send(()).unwrap();
+        self.thread.join().unwrap()
+    }
+}
+
+fn what_a_leaver_had_is_read_by_the_others(client: &ClientConfig) {
+    let ground = Ground::new(client, "leaver");
+    let guest = Guest::join(&ground);
+    let flow = "consumers: 2, settings: {heartbeat.interval.ms: 50, session.timeout.ms: 10000}";
+    let load = ground.prepare(flow);
+    let mut guest = Some(guest);
+    let mut words = Vec::new();
+    let mut shares = Vec::new();
+    let (mut seen, start) = (0, Instant::now());
+    let outcome = load.run(Clock::start(), |progress| {
+        words.extend(progress.incidents.iter().map(|one| one.what.clone()));
+        seen = progress.flows[0].consumed;
+        assert!(start.elapsed() < Duration::from_secs(60), "{words:?}");
+        // The two have read all that is theirs, and wait for what is the guest's.
+        if seen == RECORDS / 3 * 2
+            && let Some(guest) = guest.take()
+        {
+            shares = guest.leave();
+        }
+    });
+    let outcome = outcome.unwrap();
+    assert_eq!(
+        shares.last(),
+        Some(&2),
+        "two of six partitions were the guest's"
+    );
+    assert_eq!(outcome.flows[0].totals.consumed, RECORDS, "{words:?}");
+    let group = outcome.flows[0].group.unwrap();
+    assert_eq!(
+        (group.members, group.rebalances, group.records_again),
+        (2, 1, 0),
+        "{words:?}"
+    );
+    assert!(group.rebalance_ns > 0);
+    let given_up = words.iter().filter(|words| words.contains("are given up"));
+    assert_eq!(given_up.count(), 2, "{words:?}");
+    assert_eq!(ground.committed(), RECORDS as i64);
+    ground.end();
+}
+
+fn who_commits_nothing_reads_twice_and_says_so(client: &ClientConfig) {
+    let ground = Ground::new(client, "twice");
+    let guest = Guest::join(&ground);
+    let flow = "consumers: 2, settings: {heartbeat.interval.ms: 50, enable.auto.commit: false}";
+    let load = ground.prepare(flow);
+    let mut guest = Some(guest);
+    let outcome = load.run(Clock::start(), |progress| {
+        if progress.flows[0].consumed == RECORDS / 3 * 2
+            && let Some(guest) = guest.take()
+        {
+            guest.leave();
+        }
+    });
+    let outcome = outcome.unwrap();
+    let again = outcome.flows[0].group.unwrap().records_again;
+    assert!(again > 0);
+    assert_eq!(outcome.flows[0].totals.consumed, RECORDS + again);
+    ground.end();
+}
+
+/// The same test on both.
+macro_rules! on_both {
+    ($($name:ident)*) => {
+        mod embedded {
+            $(
+                #[test]
+                fn $name() {
+                    super::$name(&super::Embedded::start().client);
+                }
+            )*
+        }
+
+        mod real_kafka {
+            $(
+                #[test]
+                #[ignore = "needs a real Kafka: KGAUGE_KAFKA=host:port"]
+                fn $name() {
+                    let servers = std::env::var("KGAUGE_KAFKA").expect("KGAUGE_KAFKA=host:port");
+                    super::$name(&super::ClientConfig::from_servers(&servers).unwrap());
+                }
+            )*
+        }
+    };
+}
+
+on_both! {
+    members_share_the_partitions_and_commit_all
+    more_members_than_partitions_and_no_commits
+    what_a_leaver_had_is_read_by_the_others
+    who_commits_nothing_reads_twice_and_says_so
+}
