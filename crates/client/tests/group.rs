@@ -22,6 +22,19 @@ fn real() -> ClientConfig {
     ClientConfig::from_servers(&servers).unwrap()
 }
 
+/// Together with Kafka's own console consumer, which leads first and follows then. Beside
+/// `KGAUGE_KAFKA` this takes `KGAUGE_KAFKA_CONSOLE`, the words after `java` that start it: `-cp
+/// "libs/*" org.apache.kafka.tools.consumer.ConsoleConsumer` (before 4: `kafka.tools.ConsoleConsumer`,
+/// before 2.0 with `--new-consumer`).
+#[test]
+#[ignore = "needs a real Kafka and its tools: KGAUGE_KAFKA=host:port, KGAUGE_KAFKA_CONSOLE=words"]
+fn kafkas_own_consumer_shares_with_ours() {
+    let servers = std::env::var("KGAUGE_KAFKA").expect("KGAUGE_KAFKA=host:port");
+    let words = std::env::var("KGAUGE_KAFKA_CONSOLE").expect("KGAUGE_KAFKA_CONSOLE=words");
+    let words: Vec<&str> = words.split_whitespace().collect();
+    grouping::kafkas_own_consumer_shares_with_ours(&real(), &servers, &words);
+}
+
 /// The same test on both.
 macro_rules! on_both {
     ($($name:ident)*) => {

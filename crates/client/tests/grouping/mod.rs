@@ -209,3 +209,88 @@ pub(crate) fn a_static_member_keeps_its_partitions(config: &ClientConfig) {
     again.leave().unwrap();
     place.end();
 }
+
+/// Kafka's consumer as a process; it ends with its owner.
+struct Console(std::process::Child);
+
+impl Console {
+    fn start(place: &Place, servers: &str, words: &[&str]) -> Console {
+        let group = format!("group.id={}", place.name);
+        let properties = [
+            group.as_str(),
+            "auto.commit.interval.ms=100",
+            "auto.offset.reset=earliest",
+            "session.timeout.ms=10000",
+            "heartbeat.interval.ms=200",
+        ];
+        let mut command = std::process::Command::new("java");
+        command.args(words).args(["--bootstrap-server", servers]);
+        command.args(["--topic", &place.name]);
+        for property in properties {
+            command.args(["--consumer-property", property]);
+        }
+        let quiet = std::process::Stdio::null;
+        command.stdin(quiet()).stdout(quiet()).stderr(quiet());
+        Console(command.spawn().unwrap())
+    }
+}
+
+impl Drop for Console {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Kafka's consumer commits how far it is in each partition that it has, even at offset 0.
+fn wait_for_commits(member: &mut GroupMember, topic: &str, partitions: &[i32]) {
+    let start = Instant::now();
+    while member.committed(topic, partitions).unwrap().contains(&None) {
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "no commits of {partitions:?}"
+        );
+        if !member.member_id().is_empty() {
+            assert_eq!(member.heartbeat().unwrap(), Beat::Stable);
+        }
+        std::thread::yield_now();
+    }
+}
+
+pub(crate) fn kafkas_own_consumer_shares_with_ours(
+    config: &ClientConfig,
+    servers: &str,
+    words: &[&str],
+) {
+    let others = |ours: &[i32]| -> Vec<i32> {
+        (0..TOPIC_PARTITIONS)
+            .filter(|one| !ours.contains(one))
+            .collect()
+    };
+    // Kafka's is there first, and deals out.
+    let place = Place::new(config, "theirs");
+    let console = Console::start(&place, servers, words);
+    let mut member = place.member(place.settings());
+    wait_for_commits(&mut member, &place.name, &[0, 1, 2, 3, 4, 5]);
+    let assignment = member.join().unwrap();
+    assert!(!assignment.is_leader);
+    let ours = place.of(&assignment);
+    assert!(ours == [0, 1, 2] || ours == [3, 4, 5], "{ours:?}");
+    member.commit(&place.name, &[(ours[0], 0)]).unwrap();
+    drop(console);
+    member.leave().unwrap();
+
+    // Ours is there first, and deals out; Kafka's takes what it is given.
+    let place = Place::new(config, "ours");
+    let mut member = place.member(place.settings());
+    assert!(member.join().unwrap().is_leader);
+    let console = Console::start(&place, servers, words);
+    beat_until_rebalance(&mut member);
+    let assignment = member.join().unwrap();
+    assert_eq!((assignment.is_leader, assignment.members), (true, Some(2)));
+    let ours = place.of(&assignment);
+    assert_eq!(ours.len(), 3);
+    wait_for_commits(&mut member, &place.name, &others(&ours));
+    drop(console);
+    member.leave().unwrap();
+}
