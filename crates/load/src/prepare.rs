@@ -16,7 +16,7 @@ use mio::Token;
 
 use crate::broker_link::BrokerLink;
 use crate::consume::{
-    Consumer, ConsumerSetup, GroupShared, MemberThread, Position, RESPONSE_BYTES_EXTRA,
+    Consumer, ConsumerSetup, GroupShared, MemberThread, Position, response_bytes_max,
 };
 use crate::control::{Leaders, leaders, producer_identity};
 use crate::gather::{GatherSetup, Place, gather};
@@ -367,7 +367,7 @@ impl Site<'_> {
         let wanted = Wanted {
             api: ApiKey::Fetch,
             versions: consume::VERSIONS,
-            response_bytes_max: settings.fetch_bytes_max as usize + RESPONSE_BYTES_EXTRA,
+            response_bytes_max: response_bytes_max(settings, trial.topic.partitions),
             send_buffer_bytes: settings.send_buffer_bytes,
             receive_buffer_bytes: settings.receive_buffer_bytes,
         };
@@ -393,6 +393,7 @@ impl Site<'_> {
                 ConsumeEnd::Backlog | ConsumeEnd::StageEnd => None,
             },
             hold_end_ns: stages.hold_ns.map(|hold_ns| stages.warm_up_ns + hold_ns),
+            response_bytes_max: wanted.response_bytes_max,
             leaders: self.leaders.clone(),
             seat,
         }))))

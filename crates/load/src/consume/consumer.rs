@@ -25,10 +25,6 @@ const EXPIRY_NS: u64 = 100_000_000;
 /// Pause after an error that new metadata may cure: Kafka's default of `retry.backoff.ms`.
 const RETRY_NS: u64 = 100_000_000;
 
-/// A response may be larger than `fetch.max.bytes` by its first batch, and by what stands around the
-/// records.
-pub(crate) const RESPONSE_BYTES_EXTRA: usize = 64 << 20;
-
 /// Bytes of a response before its body: the correlation id.
 const CORRELATION_BYTES: usize = 4;
 
@@ -65,6 +61,8 @@ pub(crate) struct ConsumerSetup {
     pub(crate) records_max: Option<u64>,
     /// When reading ends, if by time.
     pub(crate) hold_end_ns: Option<u64>,
+    /// The longest answer that is accepted.
+    pub(crate) response_bytes_max: usize,
     /// Who leads what.
     pub(crate) leaders: Leaders,
     /// Its place in a consumer group, if it is in one.
@@ -95,6 +93,7 @@ pub(crate) struct Consumer {
     head: FetchHead,
     hold_end_ns: u64,
     records_max: u64,
+    response_bytes_max: usize,
 
     // State
     pub(super) links: Vec<BrokerLink>,
@@ -131,6 +130,7 @@ impl Consumer {
             head,
             hold_end_ns: setup.hold_end_ns.unwrap_or(u64::MAX),
             records_max: setup.records_max.unwrap_or(u64::MAX),
+            response_bytes_max: setup.response_bytes_max,
             in_flight: vec![None; setup.links.len()],
             links: setup.links,
             positions: setup.positions,
@@ -579,11 +579,10 @@ impl Consumer {
 
     pub(super) fn add_link(&mut self, broker_id: i32, around: &Surroundings<'_>) -> usize {
         let index = self.links.len();
-        let bytes_max = self.flow.settings.fetch_bytes_max as usize + RESPONSE_BYTES_EXTRA;
         self.links.push(BrokerLink::unconnected(
             broker_id,
             around.token(index),
-            bytes_max,
+            self.response_bytes_max,
         ));
         self.in_flight.push(None);
         index

@@ -12,8 +12,9 @@ mod request;
 mod response;
 mod seat;
 
-pub(crate) use consumer::{Consumer, ConsumerSetup, Position, RESPONSE_BYTES_EXTRA};
+pub(crate) use consumer::{Consumer, ConsumerSetup, Position};
 pub use group::GroupOutcome;
 pub(crate) use group::{MemberSetup, MemberThread, Seat, Word, end_all, start};
 pub(crate) use progress::GroupShared;
 pub(crate) use request::VERSIONS;
+pub(crate) use response::response_bytes_max;

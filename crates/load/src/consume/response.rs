@@ -1,5 +1,6 @@
 //! Reads Fetch responses without building them.
 
+use kgauge_scenario::ConsumerSettings;
 use kgauge_wire::codec::{DecodeError, Lengths, Reader};
 
 use super::request::FLEXIBLE_FROM;
@@ -23,6 +24,18 @@ pub(crate) struct PartitionData<'a> {
 pub(crate) struct FetchOutcome {
     pub(crate) throttle_ms: u32,
     pub(crate) error: i16,
+}
+
+/// The longest answer that is accepted, for a consumer of up to so many partitions.
+///
+/// It may be longer than `fetch.max.bytes` by its first batch, and by what stands around the
+/// records. Before Fetch 3 (KIP-74) there is no such limit, only that of each partition.
+pub(crate) fn response_bytes_max(settings: &ConsumerSettings, partitions: u32) -> usize {
+    const EXTRA: usize = 64 << 20;
+    let each = settings.partition_fetch_bytes_max as usize;
+    let all = each.saturating_mul(partitions as usize);
+    all.max(settings.fetch_bytes_max as usize)
+        .saturating_add(EXTRA)
 }
 
 /// Reads the body of a response (after its correlation id) and calls `each` for every partition.
@@ -180,5 +193,26 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_answer_of_an_old_broker_may_hold_every_partitions_share() {
+        let settings = |fetch, partition| ConsumerSettings {
+            fetch_bytes_min: 1,
+            fetch_wait_ns_max: 0,
+            fetch_bytes_max: fetch,
+            partition_fetch_bytes_max: partition,
+            check_crcs: true,
+            request_timeout_ns: 1,
+            receive_buffer_bytes: None,
+            send_buffer_bytes: None,
+            client_id: String::new(),
+        };
+        let extra = 64 << 20;
+        assert_eq!(response_bytes_max(&settings(1000, 10), 5), 1000 + extra);
+        assert_eq!(
+            response_bytes_max(&settings(50 << 20, 1 << 20), 200),
+            (200 << 20) + extra
+        );
     }
 }
