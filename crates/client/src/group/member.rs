@@ -31,6 +31,11 @@ use crate::interrupt::Interrupt;
 /// (`JOIN_GROUP_TIMEOUT_LAPSE` of Kafka's client).
 const JOIN_MARGIN: Duration = Duration::from_secs(5);
 
+/// Kafka's default of `session.timeout.ms` since 3.0, and what the consumers of Kafka 0.9 and 0.10.0
+/// have instead: more than that is refused by their brokers' `group.max.session.timeout.ms`.
+const SESSION_DEFAULT: Duration = Duration::from_secs(45);
+const SESSION_DEFAULT_OLD: Duration = Duration::from_secs(30);
+
 /// The first versions of JoinGroup with a rebalance timeout, and with static members.
 const JOIN_WITH_REBALANCE_TIMEOUT: i16 = 1;
 const JOIN_WITH_INSTANCE: i16 = 5;
@@ -239,11 +244,15 @@ impl GroupMember {
             return Err(GroupError::NoStaticMembers { group });
         }
         let (settings, member_id) = (Arc::clone(&self.settings), self.member_id.clone());
+        let session_timeout = match version >= JOIN_WITH_REBALANCE_TIMEOUT {
+            false if settings.session_timeout == SESSION_DEFAULT => SESSION_DEFAULT_OLD,
+            _ => settings.session_timeout,
+        };
         let wish = protocol::subscription(&settings.topics);
         let protocols = settings.assignors.iter();
         let request = JoinGroupRequest {
             group_id: settings.group.as_str().into(),
-            session_timeout_ms: millis(self.settings.session_timeout),
+            session_timeout_ms: millis(session_timeout),
             rebalance_timeout_ms: match version >= JOIN_WITH_REBALANCE_TIMEOUT {
                 true => millis(self.settings.rebalance_timeout),
                 false => JoinGroupRequest::default().rebalance_timeout_ms,
@@ -261,7 +270,7 @@ impl GroupMember {
         };
         let patience = match version >= JOIN_WITH_REBALANCE_TIMEOUT {
             true => self.settings.rebalance_timeout,
-            false => self.settings.session_timeout,
+            false => session_timeout,
         };
         let config = self.coordinator.cluster.config();
         let limit = config.request_timeout.max(patience + JOIN_MARGIN);

@@ -11,7 +11,8 @@ pub struct GroupSettings {
     pub group: String,
     /// The topics that it wants to read.
     pub topics: Vec<String>,
-    /// `session.timeout.ms`: a member whose heartbeats stay away for so long is out.
+    /// `session.timeout.ms`: a member whose heartbeats stay away for so long is out. Brokers before
+    /// 0.10.1, which take at most 30 s, get 30 s in place of the default.
     pub session_timeout: Duration,
     /// `heartbeat.interval.ms`, at most a third of the session's timeout.
     pub heartbeat_interval: Duration,

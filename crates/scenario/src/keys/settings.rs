@@ -252,7 +252,7 @@ pub(crate) static CONSUMER_SETTINGS: Table = Table {
             Kind::KafkaTime,
             Default("45000"),
             "With `group`: a member whose heartbeats stay away for so long is out. Kafka's default \
-             since 3.0; brokers before 0.10.1 take at most 30000.",
+             since 3.0. Brokers before 0.10.1 get 30000 in its place, the most that they take.",
         ),
         key(
             "heartbeat.interval.ms",

@@ -252,7 +252,8 @@ fn consume(
         reader.problem_at(&fields, "partitions", what, cure);
     }
     let path = format!("{flow_name}.group");
-    let means_nothing = label.is_some() && !is_group && factors.iter().all(|one| one.path != path);
+    // Whoever switches the group off by `--set` need not take its settings out.
+    let means_nothing = !fields.has("group") && factors.iter().all(|one| one.path != path);
     let settings = reader.field(&fields, "settings", |reader, node| {
         consumer_settings(reader, node, flow_name, means_nothing)
     });
