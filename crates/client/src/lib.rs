@@ -4,8 +4,10 @@
 //!
 //! * Kafka's own `client.properties` are taken as they are: each key is honoured, or named with the
 //!   reason why not; all mistakes at once, none with a secret in it.
-//! * Whatever listens on a port gets its own words: no host, no listener, silence, HTTP, TLS, a
-//!   broker too old. Every error knows a cure.
+//! * Whatever listens on a port gets its own words: no host, no listener, silence, HTTP, TLS. Every
+//!   error knows a cure.
+//! * Brokers of every age since Kafka 0.8.2, also those that know no ApiVersions; what a release does
+//!   not tell is absent, and what it cannot do is said.
 //! * Every wait is bounded in time and ends within a tenth of a second after an [`Interrupt`].
 //!
 //! # Non-goals
