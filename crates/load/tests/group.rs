@@ -7,13 +7,15 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use kgauge_broker::{Cluster as Broker, ClusterConfig, ClusterHandle};
+use kgauge_broker::{Cluster as Broker, ClusterConfig, ClusterHandle, Fault, FaultAction};
 use kgauge_client::admin::NewTopic;
 use kgauge_client::group::{Beat, GroupMember, GroupSettings};
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
 use kgauge_load::{Clock, GroupOutcome, Load, LoadOutcome, LoadSetup, preload};
 use kgauge_results::SliceSink;
 use kgauge_scenario::{Preload, RecordPlan, Scenario, Share, Size, Trial};
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::error_code::ErrorCode;
 
 const PARTITIONS: u32 = 6;
 const RECORDS: u64 = 60_000;
@@ -264,6 +266,73 @@ fn who_commits_nothing_reads_twice_and_says_so(client: &ClientConfig) {
     let again = outcome.flows[0].group.unwrap().records_again;
     assert!(again > 0);
     assert_eq!(outcome.flows[0].totals.consumed, RECORDS + again);
+    ground.end();
+}
+
+#[test]
+fn faults_on_the_way_into_the_group_and_out_of_it_lose_nothing() {
+    let embedded = Embedded::start();
+    let ground = Ground::new(&embedded.client, "faults");
+    let once = |api, action| {
+        let broker = embedded.broker.as_ref().unwrap();
+        broker.fault(None, Fault::of(api, action).times(1)).unwrap();
+    };
+    let loading = ErrorCode::CoordinatorLoadInProgress;
+    once(
+        ApiKey::FindCoordinator,
+        FaultAction::Fail(ErrorCode::CoordinatorNotAvailable),
+    );
+    once(ApiKey::JoinGroup, FaultAction::CloseBefore);
+    once(
+        ApiKey::SyncGroup,
+        FaultAction::Fail(ErrorCode::RebalanceInProgress),
+    );
+    once(ApiKey::OffsetFetch, FaultAction::Fail(loading));
+    once(ApiKey::OffsetCommit, FaultAction::CloseAfter);
+    let (outcome, group) = run(ground.prepare("consumers: 3"));
+    assert_eq!(outcome.flows[0].totals.consumed, RECORDS);
+    assert_eq!(
+        (group.rebalances, group.commits, group.commits_failed),
+        (0, 3, 0)
+    );
+    assert_eq!(ground.committed(), RECORDS as i64);
+    ground.end();
+}
+
+#[test]
+fn a_member_that_the_group_went_on_without_comes_back() {
+    let embedded = Embedded::start();
+    let ground = Ground::new(&embedded.client, "back");
+    let mut guest = Some(Guest::join(&ground));
+    let flow = "consumers: 2, settings: {heartbeat.interval.ms: 50, session.timeout.ms: 10000}";
+    let load = ground.prepare(flow);
+    let (mut is_set, mut words) = (false, Vec::new());
+    let outcome = load.run(Clock::start(), |progress| {
+        words.extend(progress.incidents.iter().map(|one| one.what.clone()));
+        if progress.flows[0].consumed >= RECORDS / 3 * 2 && !is_set {
+            is_set = true;
+            let fault = FaultAction::Fail(ErrorCode::IllegalGeneration);
+            let fault = Fault::of(ApiKey::Heartbeat, fault).times(1);
+            embedded
+                .broker
+                .as_ref()
+                .unwrap()
+                .fault(None, fault)
+                .unwrap();
+        }
+        if words.iter().any(|words| words.contains("rebalanced in"))
+            && let Some(guest) = guest.take()
+        {
+            guest.leave();
+        }
+    });
+    let outcome = outcome.unwrap();
+    assert!(!outcome.broken, "{words:?}");
+    let group = outcome.flows[0].group.unwrap();
+    let read = outcome.flows[0].totals.consumed;
+    assert_eq!(read, RECORDS + group.records_again, "{words:?}");
+    assert!(group.rebalances >= 2, "{group:?}");
+    assert_eq!(ground.committed(), RECORDS as i64);
     ground.end();
 }
 

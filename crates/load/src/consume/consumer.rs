@@ -152,7 +152,7 @@ impl Consumer {
     /// Registers its connections with the worker's event loop.
     pub(crate) fn register(&mut self, around: &Surroundings<'_>) -> io::Result<()> {
         if let Some(seat) = &self.seat {
-            seat.listen(true);
+            seat.begin();
         }
         self.links
             .iter_mut()
@@ -186,7 +186,7 @@ impl Consumer {
     pub(crate) fn stop(&mut self) {
         self.done = true;
         if let Some(seat) = &self.seat {
-            seat.listen(false);
+            seat.end();
         }
     }
 

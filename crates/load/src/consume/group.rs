@@ -7,7 +7,7 @@
 //! the consumers write and the threads commit.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -94,21 +94,44 @@ pub(crate) enum Word {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Released;
 
+/// Where the consumer is: before its run, at it, or done.
+#[derive(Debug, Default)]
+pub(super) struct Presence(AtomicU8);
+
+impl Presence {
+    const READS: u8 = 1;
+    const OVER: u8 = 2;
+
+    /// Whether it reads, and so has to be asked to give up its partitions.
+    pub(super) fn reads(&self) -> bool {
+        self.0.load(Ordering::Acquire) == Self::READS
+    }
+
+    pub(super) fn has_begun(&self) -> bool {
+        self.0.load(Ordering::Acquire) != 0
+    }
+}
+
 /// A consumer's side.
 #[derive(Debug)]
 pub(crate) struct Seat {
     words: Receiver<Word>,
     released: Sender<Released>,
-    /// The consumer listens: before the run and after its end it does not.
-    listens: Arc<AtomicBool>,
+    presence: Arc<Presence>,
     pub(super) shared: Arc<GroupShared>,
     pub(super) revoked_at_ns: Option<u64>,
     pub(super) name: String,
 }
 
 impl Seat {
-    pub(super) fn listen(&self, listens: bool) {
-        self.listens.store(listens, Ordering::Release);
+    /// The run begins.
+    pub(super) fn begin(&self) {
+        self.presence.0.store(Presence::READS, Ordering::Release);
+    }
+
+    /// The consumer is done, and listens no more.
+    pub(super) fn end(&self) {
+        self.presence.0.store(Presence::OVER, Ordering::Release);
     }
 
     pub(crate) fn next_word(&self) -> Option<Word> {
@@ -178,12 +201,12 @@ pub(crate) struct MemberSetup {
 pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(Seat, MemberThread)> {
     let ((say, words), (release, released)) = (channel(), channel());
     let (tell_end, over) = channel();
-    let listens = Arc::new(AtomicBool::new(false));
+    let presence = Arc::new(Presence::default());
     let (stop, give_up) = (Interrupt::new(), Interrupt::new());
     let seat = Seat {
         words,
         released: release,
-        listens: Arc::clone(&listens),
+        presence: Arc::clone(&presence),
         shared: Arc::clone(&setup.shared),
         revoked_at_ns: None,
         name: setup.name.clone(),
@@ -192,7 +215,7 @@ pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(Seat, MemberThread)>
     let body = Body {
         say,
         released,
-        listens,
+        presence,
         stop: stop.clone(),
         give_up: give_up.clone(),
         setup,

@@ -1,14 +1,14 @@
 //! A group member's thread: join, read on where the group is, beat, commit, give up, join again, leave.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use kgauge_client::group::{Assignment, Beat, GroupError, GroupMember};
 use kgauge_client::{Cluster, Interrupt};
 
-use super::group::{GroupOutcome, MemberSetup, Released, Word};
+use super::group::{GroupOutcome, MemberSetup, Presence, Released, Word};
 
 /// How often the thread looks whether it should end, or its consumer has given up its partitions.
 const LOOK: Duration = Duration::from_millis(20);
@@ -18,13 +18,6 @@ const SETTLING_BEAT: Duration = Duration::from_millis(50);
 
 /// After a coordinator could not be reached, Kafka's default of `retry.backoff.ms`.
 const UNSURE_BEAT: Duration = Duration::from_millis(100);
-
-/// A partition that the member has, and what it committed of it last.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Held {
-    partition: i32,
-    committed: i64,
-}
 
 /// Why a member no longer reads what it was assigned.
 enum Parting {
@@ -41,10 +34,11 @@ pub(super) struct Body {
     pub(super) setup: MemberSetup,
     pub(super) say: Sender<Word>,
     pub(super) released: Receiver<Released>,
-    pub(super) listens: Arc<AtomicBool>,
+    pub(super) presence: Arc<Presence>,
     pub(super) stop: Interrupt,
     pub(super) give_up: Interrupt,
-    pub(super) held: Vec<Held>,
+    /// The partitions that it has.
+    pub(super) held: Vec<i32>,
     pub(super) outcome: GroupOutcome,
 }
 
@@ -85,7 +79,7 @@ impl Body {
                 positions,
             });
             let took_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            match is_first || !self.listens.load(Ordering::Acquire) {
+            match is_first || !self.presence.reads() {
                 true => self.outcome.join_ns_max += took_ns,
                 false => {
                     self.outcome.rebalances += 1;
@@ -135,10 +129,7 @@ impl Body {
             let offset = committed.unwrap_or(start);
             shared.at[index as usize].store(offset, Ordering::Release);
             positions.push((index, offset));
-            self.held.push(Held {
-                partition,
-                committed: committed.unwrap_or(-1),
-            });
+            self.held.push(partition);
         }
         Ok(positions)
     }
@@ -181,7 +172,7 @@ impl Body {
 
     fn beat_interval(&self) -> Duration {
         let interval = self.setup.settings.heartbeat_interval;
-        match self.listens.load(Ordering::Acquire) {
+        match self.presence.reads() {
             true => interval,
             false => interval.min(SETTLING_BEAT),
         }
@@ -211,7 +202,7 @@ impl Body {
         self.say(Word::Revoked { why });
         let limit = Instant::now() + self.setup.settings.rebalance_timeout;
         // Before the run begins, and once it has ended, nobody reads.
-        while self.listens.load(Ordering::Acquire) && !self.stop.is_raised() {
+        while self.presence.reads() && !self.stop.is_raised() {
             match self.released.recv_timeout(LOOK) {
                 Ok(Released) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) if Instant::now() >= limit => return,
@@ -220,28 +211,18 @@ impl Body {
         }
     }
 
-    /// Commits what has changed since the last time.
+    /// Commits how far all partitions are, also those that are where they were, as Kafka's consumer
+    /// does; before the run has begun there is nothing to commit.
     fn commit(&mut self, member: &mut GroupMember) {
-        if self.setup.commit.is_none() {
+        if self.setup.commit.is_none() || self.held.is_empty() || !self.presence.has_begun() {
             return;
         }
-        let mut changed = Vec::new();
-        for held in &mut self.held {
-            if let Some(at) = self.setup.shared.at(held.partition)
-                && at != held.committed
-            {
-                changed.push((held.partition, at));
-                held.committed = at;
-            }
-        }
-        if changed.is_empty() {
-            return;
-        }
-        match member.commit(&self.setup.topic, &changed) {
+        let at = |&partition: &i32| Some((partition, self.setup.shared.at(partition)?));
+        let offsets: Vec<(i32, i64)> = self.held.iter().filter_map(at).collect();
+        match member.commit(&self.setup.topic, &offsets) {
             Ok(()) => self.outcome.commits += 1,
             Err(error) => {
                 self.outcome.commits_failed += 1;
-                self.held.iter_mut().for_each(|held| held.committed = -1);
                 if !error.is_interrupt() {
                     self.say(Word::Note(format!("a commit failed: {error}")));
                 }
