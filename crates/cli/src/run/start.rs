@@ -128,6 +128,9 @@ fn ready(
     order.target.check_existing(&mut cluster)?;
     let mut plan = question.plan(run_id, order.seed, size(arguments), facts.for_plan())?;
     let notes = suit_release(&mut plan, &facts, &mut cluster)?;
+    if arguments.allow_existing.is_none() {
+        check_topics_can_be_made(&target, &facts, &mut cluster)?;
+    }
     let rooms = check_room(&target, &mut cluster, &plan, dir, arguments.keep)?;
     if let Target::Existing(_) = &target {
         let topic = arguments.allow_existing.as_deref();
@@ -192,6 +195,28 @@ fn suit_release(
     let words = format!(
         "the cluster ({version}) cannot do this:\n  {}",
         refused.join("\n  ")
+    );
+    Err(stop(ExitStatus::BadInput, words))
+}
+
+/// Before 0.10.1 topics are made by the release's own tool, which kgauge has only for clusters that it
+/// started.
+fn check_topics_can_be_made(
+    target: &Target,
+    facts: &TargetFacts,
+    cluster: &mut Cluster,
+) -> anyhow::Result<()> {
+    let (Target::Existing(_), Some(broker)) = (target, facts.brokers.first()) else {
+        return Ok(());
+    };
+    let versions = cluster.api_versions(broker.id).or_target_failed("")?;
+    if versions.range(ApiKey::CreateTopics).is_some() {
+        return Ok(());
+    }
+    let words = format!(
+        "this cluster ({}) lets no client make topics: that came with Kafka 0.10.1\n  make one with \
+         kafka-topics.sh --create, and name it: --allow-existing TOPIC",
+        facts.version.as_deref().unwrap_or("of unknown version")
     );
     Err(stop(ExitStatus::BadInput, words))
 }

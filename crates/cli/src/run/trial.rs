@@ -54,7 +54,11 @@ pub(crate) fn run_trial(
         };
         let ended = repeat(session, trial, &share, &ground);
         let is_last = index + 1 == trial.repeats || !matches!(ended, Ok(Ended::Complete));
-        if (is_last || !only_reads(trial)) && !session.keep && session.death().is_none() {
+        if (is_last || !only_reads(trial))
+            && ground.earliest.is_none()
+            && !session.keep
+            && session.death().is_none()
+        {
             delete_topic(session, &ground.facts.name);
         }
         if ended? == Ended::Interrupted {
