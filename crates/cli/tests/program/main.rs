@@ -136,9 +136,9 @@ fn bad_arguments_are_refused_in_words() {
         &["embedded"],
     );
     check_refused(
-        &["run", "tiny.yaml", "--target", "kafka:4.3.1"],
+        &["run", "tiny.yaml", "--target", "kafka:4.3"],
         2,
-        &["not supported yet"],
+        &["write it as in 4.3.1"],
     );
     check_refused(&["report", "nowhere"], 2, &["holds no run"]);
 }
