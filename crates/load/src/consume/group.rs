@@ -56,7 +56,7 @@ impl GroupOutcome {
         if self.records_again > 0 {
             words.push(format!("{} records were read twice", self.records_again));
         }
-        (!words.is_empty()).then(|| format!("the group {}", words.join("; ")))
+        (!words.is_empty()).then(|| format!("its group: {}", words.join("; ")))
     }
 
     /// Members seen together.
