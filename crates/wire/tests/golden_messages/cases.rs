@@ -3,21 +3,21 @@
 use kgauge_wire::compress::{Codec, Compressor};
 use kgauge_wire::message_set::{Format, MessageSetEncoder};
 
-pub const COUNT: u32 = 100;
-pub const BASE_MS: i64 = 1_700_000_000_000;
-pub const FORMATS: [Format; 2] = [Format::V0, Format::V1];
-pub const CODECS: [Codec; 4] = [Codec::None, Codec::Gzip, Codec::Snappy, Codec::Lz4];
+pub(crate) const COUNT: u32 = 100;
+pub(crate) const BASE_MS: i64 = 1_700_000_000_000;
+pub(crate) const FORMATS: [Format; 2] = [Format::V0, Format::V1];
+pub(crate) const CODECS: [Codec; 4] = [Codec::None, Codec::Gzip, Codec::Snappy, Codec::Lz4];
 
-pub fn key(i: u32) -> Option<Vec<u8>> {
-    (i % 3 != 0).then(|| format!("key-{i}").into_bytes())
+pub(crate) fn key(i: u32) -> Option<Vec<u8>> {
+    (!i.is_multiple_of(3)).then(|| format!("key-{i}").into_bytes())
 }
 
-pub fn value(i: u32) -> Option<Vec<u8>> {
+pub(crate) fn value(i: u32) -> Option<Vec<u8>> {
     (i % 10 != 9).then(|| format!("value-{i}-{}", "x".repeat(20)).into_bytes())
 }
 
 /// All messages as one set.
-pub fn encode(format: Format, codec: Codec) -> Vec<u8> {
+pub(crate) fn encode(format: Format, codec: Codec) -> Vec<u8> {
     let mut encoder = MessageSetEncoder::new(format, 1 << 14);
     encoder.start(BASE_MS);
     for i in 0..COUNT {
