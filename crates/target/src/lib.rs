@@ -15,7 +15,7 @@
 //! # Where to start
 //!
 //! [`TargetSpec`] is what the user wrote, [`Target`] what came of it, [`TopicGuard`] what a run may
-//! touch on it, [`embedded_main`] the child's side.
+//! touch on it, [`embedded_main`] the child's side. [`kafka`] is Apache Kafka that kgauge starts.
 
 mod adopt;
 mod child;
