@@ -70,11 +70,14 @@ impl Footprint {
     }
 
     fn add(&mut self, trial: &Trial) {
-        // With a pace of nothing only what the plan bounds itself is counted.
-        let volume = trial.bytes_written_max(ClosedLoopPace {
-            records_per_second: 0.0,
-            bytes_per_second: 0.0,
-        });
+        let mut volume = trial.bytes_written_max(ClosedLoopPace::ASSUMED);
+        if volume.is_assumed {
+            // With a pace of nothing only what the plan bounds itself is counted.
+            volume = trial.bytes_written_max(ClosedLoopPace {
+                records_per_second: 0.0,
+                bytes_per_second: 0.0,
+            });
+        }
         let repeats = u64::from(trial.repeats);
         let add = |sum: &mut u64, each: u64| {
             *sum = sum.saturating_add(each.saturating_mul(repeats));
@@ -266,6 +269,18 @@ mod tests {
             "{text}"
         );
         assert!(text.ends_with("as much as the cluster takes"), "{text}");
+    }
+
+    #[test]
+    fn full_speed_up_to_a_count_is_told_by_that_count() {
+        let mut trial = trials("shape: max, records: 20000", "").remove(0);
+        trial.stages.warm_up_ns = 0;
+        let mut footprint = footprint("shape: max");
+        (footprint.records, footprint.closed_loop_ns) = (0, 0);
+        trial.repeats = 1;
+        footprint.add(&trial);
+        // One more for the record at time 0.
+        assert_eq!((footprint.records, footprint.closed_loop_ns), (20_001, 0));
     }
 
     #[test]
