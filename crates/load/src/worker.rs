@@ -270,10 +270,10 @@ impl Worker {
             self.note_ends(now_ns);
             let hold_end_ns = self.setup.shared.hold_end_ns.load(Ordering::Relaxed);
             if now_ns >= hold_end_ns && self.hold_end_seen_ns == u64::MAX {
-                self.end_hold(hold_end_ns, now_ns);
+                self.end_hold(hold_end_ns, now_ns)?;
             }
             if now_ns >= self.next_look_ns {
-                self.look_around(now_ns);
+                self.look_around(now_ns)?;
             }
             if self.setup.members.iter().all(Member::is_done) {
                 return Ok(());
@@ -395,7 +395,7 @@ impl Worker {
     }
 
     /// Now and then: does the user want to stop, is it time to write slices?
-    fn look_around(&mut self, now_ns: u64) {
+    fn look_around(&mut self, now_ns: u64) -> io::Result<()> {
         self.next_look_ns = now_ns + LOOK_NS;
         let stop_end_ns = now_ns + STOP_NS;
         if self.setup.shared.interrupt.is_raised() && self.drain_end_ns > stop_end_ns {
@@ -403,7 +403,7 @@ impl Worker {
                 .shared
                 .hold_end_ns
                 .fetch_min(now_ns, Ordering::Relaxed);
-            self.end_hold(now_ns.min(self.hold_end_seen_ns), now_ns);
+            self.end_hold(now_ns.min(self.hold_end_seen_ns), now_ns)?;
             self.drain_end_ns = stop_end_ns;
         }
         let is_tick = now_ns >= self.next_tick_ns;
@@ -414,6 +414,7 @@ impl Worker {
         if now_ns >= self.drain_end_ns {
             self.abandon(now_ns);
         }
+        Ok(())
     }
 
     /// The hold ends with the last record count of all flows, at the moment when it is done.
@@ -431,17 +432,26 @@ impl Worker {
         }
     }
 
-    fn end_hold(&mut self, hold_end_ns: u64, now_ns: u64) {
+    fn end_hold(&mut self, hold_end_ns: u64, now_ns: u64) -> io::Result<()> {
         self.hold_end_seen_ns = hold_end_ns;
         self.cpu.end();
         self.drain_end_ns = now_ns.saturating_add(self.setup.shared.drain_ns_max);
+        // Whoever wants to stop does not want what was due sent first.
+        let is_interrupted = self.setup.shared.interrupt.is_raised();
+        self.for_each(|member, recorder, around| {
+            match &mut member.client {
+                Client::Produce(producer) if !is_interrupted => {
+                    producer.end_taking(hold_end_ns, now_ns, recorder, around.clock);
+                }
+                _ => member.stop_taking(),
+            }
+            Ok(())
+        })?;
         self.report(now_ns, false);
-        for member in &mut self.setup.members {
-            member.stop_taking();
-        }
         for recorder in self.setup.recorders.iter_mut().flatten() {
             recorder.close_hold(hold_end_ns);
         }
+        Ok(())
     }
 
     /// Brings live totals up to date, and the slices on disk with a tick.

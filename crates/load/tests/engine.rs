@@ -289,6 +289,22 @@ fn a_constant_rate_is_kept_to_the_record_and_every_record_has_three_times() {
 }
 
 #[test]
+fn what_the_schedule_asked_for_is_accounted_for_however_late_it_is() {
+    let bench = Bench::new();
+    // More than this broker takes: 20,000 records of 50 kB a second are a gigabyte.
+    let shape = Shape::Constant {
+        per_second: 20_000.0,
+    };
+    let mut flow = writers(shape, None);
+    flow.record.value_bytes = 50_000;
+    let (outcome, _) = bench.run(vec![FlowPlan::Produce(flow)], stages(0, Some(500)));
+    let totals = totals(&outcome, 0);
+    assert_eq!(totals.scheduled, 10_000, "20,000 a second for 500 ms");
+    assert_eq!(totals.acked + totals.skipped, 10_000);
+    assert!(totals.skipped > 0, "buffer.memory was full at the end");
+}
+
+#[test]
 fn consumers_read_every_record_of_every_codec_and_all_of_its_bytes() {
     let codecs = [
         CompressionCodec::None,

@@ -108,6 +108,10 @@ fn a_setting_that_the_broker_refuses_or_does_not_know_is_said() {
     let (status, said) = run(&site, "kafka:4.3.1,heap=512M,num.io.threads=none", &[]);
     assert_eq!(status, Some(3), "{said}");
     assert!(said.contains("num.io.threads"), "{said}");
+    // Where there is no storage to be formatted the broker itself ends.
+    let (status, said) = run(&site, "kafka:1.0.2,heap=512M,num.io.threads=none", &[]);
+    assert_eq!(status, Some(3), "{said}");
+    assert!(said.contains("broker 1 has ended"), "{said}");
     // The log that it names is there to be read, although there is no run folder.
     let (_, rest) = said.split_once("the last lines of ").unwrap();
     let log = std::path::PathBuf::from(rest.split(":\n").next().unwrap());

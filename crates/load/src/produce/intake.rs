@@ -128,6 +128,46 @@ impl Producer {
         self.note_unblocked(now_ns, recorder);
     }
 
+    /// The hold has ended: what was due before is taken in, however late, and what finds no room any
+    /// more is counted as skipped. Nothing that the schedule asked for goes unsaid.
+    pub(crate) fn end_taking(
+        &mut self,
+        hold_end_ns: u64,
+        now_ns: u64,
+        recorder: &mut Recorder,
+        clock: &Clock,
+    ) {
+        self.hold_end_ns = self.hold_end_ns.min(hold_end_ns);
+        if self.phase == Phase::Running && self.schedule.is_some() {
+            let mut before = None;
+            while before != Some(self.totals.scheduled) {
+                before = Some(self.totals.scheduled);
+                self.take_scheduled(now_ns, recorder, clock);
+            }
+            self.skip_rest(now_ns, recorder);
+        }
+        self.stop_taking();
+    }
+
+    /// Skips all that is due.
+    fn skip_rest(&mut self, now_ns: u64, recorder: &mut Recorder) {
+        let end_ns = self.hold_end_ns.min(now_ns.saturating_add(1));
+        while let Some(schedule) = &mut self.schedule {
+            let intended_ns = schedule.peek_ns();
+            if intended_ns >= end_ns || self.records_left == 0 {
+                return;
+            }
+            schedule.advance();
+            recorder.scheduled(intended_ns, 1);
+            recorder.skipped(intended_ns, 1);
+            self.totals.scheduled += 1;
+            self.totals.skipped += 1;
+            if intended_ns >= self.hold_start_ns {
+                self.records_left -= 1;
+            }
+        }
+    }
+
     /// Puts up to `wanted` records with equal times into batches; returns how many found room.
     fn take_equal(&mut self, wanted: u32, intended_ns: u64, sent_ns: u64, clock: &Clock) -> u32 {
         let timestamp_ms = clock.unix_ms(sent_ns);
