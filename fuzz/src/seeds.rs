@@ -10,10 +10,17 @@ use kgauge_wire::record_batch::{BatchEncoder, ProducerState};
 
 fn main() -> io::Result<()> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    for target in ["messages", "headers", "frames", "record_batch", "compress"] {
+    for target in [
+        "messages",
+        "headers",
+        "frames",
+        "record_batch",
+        "message_set",
+        "compress",
+    ] {
         fs::create_dir_all(corpus.join(target))?;
     }
-    let count = messages(&corpus)? + batches(&corpus)?;
+    let count = messages(&corpus)? + batches(&corpus)? + message_sets(&corpus)?;
     println!("{count} inputs in {}", corpus.display());
     Ok(())
 }
@@ -40,6 +47,23 @@ fn messages(corpus: &Path) -> io::Result<u32> {
                 corpus.join(format!("{target}/{name}-{version}-{variant}")),
                 bytes,
             )?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+/// The sets that old Kafka's own classes wrote.
+fn message_sets(corpus: &Path) -> io::Result<u32> {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/wire/tests/golden_messages");
+    let mut count = 0;
+    for entry in fs::read_dir(golden)? {
+        let path = entry?.path();
+        if let Some(name) = path
+            .file_name()
+            .filter(|_| path.extension().is_some_and(|e| e == "bin"))
+        {
+            fs::copy(&path, corpus.join("message_set").join(name))?;
             count += 1;
         }
     }
