@@ -259,6 +259,20 @@ fn several_producers_share_the_records_and_partitions_of_several_brokers() {
 }
 
 #[test]
+fn round_robin_misses_no_partition_when_batches_fill_unevenly() {
+    let mut bench = Bench::of_nodes(3);
+    let mut flow = writers(Shape::Max, Some(30_001));
+    flow.settings.partitioner = Partitioner::RoundRobin;
+    // So little room that batches leave half filled, each partition's at another moment.
+    flow.settings.batch_bytes = 1_500;
+    flow.settings.buffer_bytes = 32 << 10;
+    bench.run(vec![FlowPlan::Produce(flow)], stages(0, None));
+    let mut ends = bench.cluster.end_offsets(&bench.topic).unwrap();
+    ends.sort_unstable();
+    assert_eq!(ends, [10_000, 10_000, 10_001]);
+}
+
+#[test]
 fn a_constant_rate_is_kept_to_the_record_and_every_record_has_three_times() {
     let bench = Bench::new();
     let flow = writers(

@@ -221,7 +221,10 @@ fn what_a_leaver_had_is_read_by_the_others(client: &ClientConfig) {
     let outcome = load.run(Clock::start(), |progress| {
         words.extend(progress.incidents.iter().map(|one| one.what.clone()));
         seen = progress.flows[0].consumed;
-        assert!(start.elapsed() < Duration::from_secs(60), "{words:?}");
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "{seen} {words:?}"
+        );
         // The two have read all that is theirs, and wait for what is the guest's.
         if seen == RECORDS / 3 * 2
             && let Some(guest) = guest.take()

@@ -188,8 +188,11 @@ impl Producer {
             if self.flow.settings.linger_ns == 0 {
                 self.list_ready(partition);
             }
-            self.choice
-                .note(u64::from(appended) * self.payload.value_bytes() as u64);
+            if appended > 0 {
+                // A record that found the batch full is still due for this partition.
+                self.choice
+                    .note(u64::from(appended) * self.payload.value_bytes() as u64);
+            }
             if appended < run {
                 self.complete_open(partition);
             }
