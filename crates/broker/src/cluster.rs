@@ -2,6 +2,7 @@
 
 mod config;
 mod files;
+mod instrument;
 mod lock;
 
 use std::collections::BTreeMap;
@@ -9,6 +10,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
@@ -18,13 +20,14 @@ use crate::controller::{Controller, JournalError};
 use crate::fault::{Fault, FaultError};
 use crate::ids::NodeId;
 use crate::image::NodeImage;
-use crate::node::NodeConfig;
+use crate::node::{Deviations, NodeConfig, clean_shutdown};
 use crate::server::{
-    Command, ControllerThread, Event, Inbox, NodeThread, Parts, ToControllerThread, poll_with_waker,
+    Command, ControllerThread, Event, Inbox, NodeThread, Parts, Peers, ToControllerThread,
+    poll_with_waker,
 };
-use crate::settings::{ConfigMap, Layers, NodeSettings};
-use crate::storage::{Storage, StorageError};
+use crate::storage::{Storage, StorageError, TrackedStorage};
 pub use config::{ClusterConfig, Disk, Listen};
+pub use instrument::{NodeError, Place};
 use lock::DirLock;
 
 /// Why a cluster did not start.
@@ -85,7 +88,7 @@ pub struct Cluster;
 pub struct ClusterHandle {
     addresses: Vec<SocketAddr>,
     nodes: BTreeMap<NodeId, Running>,
-    controller: Sender<ToControllerThread>,
+    wires: Wires,
     controller_thread: Option<JoinHandle<()>>,
     events: Receiver<Event>,
     failures: Vec<ClusterFailure>,
@@ -96,7 +99,10 @@ pub struct ClusterHandle {
 #[derive(Debug)]
 struct Running {
     inbox: Inbox,
+    disk: Arc<TrackedStorage>,
     thread: Option<JoinHandle<()>>,
+    /// Keeps the port while the node is down.
+    place: Option<Socket>,
 }
 
 impl Cluster {
@@ -111,46 +117,43 @@ impl Cluster {
         };
         files::check_nodes(&*storage, &config)?;
         let dir = config.data_dir.join("controller");
-        let controller = Controller::open(&*storage, &dir, settings(&config), config.seed)?;
+        let fixed = Arc::new(config.settings.clone());
+        let controller = Controller::open(&*storage, &dir, fixed, config.seed)?;
         files::check_cluster(&*storage, &config, &controller.image().cluster_id)?;
 
         let (events, event_receiver) = mpsc::channel();
         let (to_controller, messages) = mpsc::channel();
+        let peers = Arc::new(Peers::default());
+        let controller = ControllerThread {
+            controller,
+            messages,
+            peers: Arc::clone(&peers),
+            nodes: usize::from(config.nodes),
+            events: events.clone(),
+        };
         let wires = Wires {
             storage,
             events,
             controller: to_controller,
+            peers,
+            lives: AtomicU64::new(1),
+            config,
         };
         let mut prepared = Vec::new();
-        for (id, listener) in config.node_ids().zip(listen(&config)?) {
-            prepared.push(wires.prepare(&config, id, listener)?);
+        for (id, listener) in wires.config.node_ids().zip(listen(&wires.config)?) {
+            prepared.push(wires.prepare(id, listener)?);
         }
-        let nodes = prepared
-            .iter()
-            .map(|node| (node.id, node.inbox.clone()))
-            .collect();
-        let events = wires.events.clone();
-        let controller = ControllerThread {
-            controller,
-            messages,
-            nodes,
-            events,
-        };
         let mut handle = ClusterHandle {
             addresses: prepared.iter().map(|node| node.address).collect(),
             nodes: BTreeMap::new(),
-            controller: wires.controller,
+            wires,
             controller_thread: Some(spawn("controller", move || controller.run())?),
             events: event_receiver,
             failures: Vec::new(),
             _lock: lock,
         };
-        for Prepared {
-            id, inbox, thread, ..
-        } in prepared
-        {
-            let thread = Some(spawn(&format!("node-{id}"), move || thread.run())?);
-            handle.nodes.insert(id, Running { inbox, thread });
+        for node in prepared {
+            handle.begin(node)?;
         }
         handle.wait_until_ready()?;
         Ok(handle)
@@ -158,10 +161,15 @@ impl Cluster {
 }
 
 /// What every node's thread is tied to.
+#[derive(Debug)]
 struct Wires {
+    config: ClusterConfig,
     storage: Arc<dyn Storage>,
     events: Sender<Event>,
     controller: Sender<ToControllerThread>,
+    peers: Arc<Peers>,
+    /// How many nodes were started, restarts included.
+    lives: AtomicU64,
 }
 
 /// A node whose thread has not begun.
@@ -169,16 +177,13 @@ struct Prepared {
     id: NodeId,
     address: SocketAddr,
     inbox: Inbox,
+    disk: Arc<TrackedStorage>,
     thread: NodeThread,
 }
 
 impl Wires {
-    fn prepare(
-        &self,
-        config: &ClusterConfig,
-        id: NodeId,
-        listener: TcpListener,
-    ) -> io::Result<Prepared> {
+    fn prepare(&self, id: NodeId, listener: TcpListener) -> Result<Prepared, StartError> {
+        let config = &self.config;
         let (poll, waker) = poll_with_waker()?;
         let (sender, commands) = mpsc::channel();
         let inbox = Inbox {
@@ -186,44 +191,44 @@ impl Wires {
             waker,
         };
         let address = listener.local_addr()?;
+        let dir = config.node_dir(id);
+        let disk = Arc::new(TrackedStorage::new(Arc::clone(&self.storage)));
+        let stopped_in_order = clean_shutdown::take_mark(&*disk, &dir)?;
         let node = NodeConfig {
             id,
             reachable: NodeImage {
                 host: config.host(address),
                 port: address.port(),
+                rack: None,
+                epoch: 0,
+                life: 0,
             },
-            dir: config.node_dir(id),
-            storage: Arc::clone(&self.storage),
-            settings: Arc::new(config.settings.clone()),
+            dir,
+            storage: Arc::clone(&disk) as Arc<dyn Storage>,
+            settings: Arc::new(config.settings_of(id)),
             seed: config.seed.wrapping_add(u64::from(id.0.unsigned_abs())),
+            stopped_in_order,
+            life: self.lives.fetch_add(1, Ordering::Relaxed),
+            deviations: Deviations::default(),
         };
-        let (controller, events) = (self.controller.clone(), self.events.clone());
         let parts = Parts {
             config: node,
             listener,
             poll,
             commands,
             inbox: inbox.clone(),
-            controller,
-            events,
+            peers: Arc::clone(&self.peers),
+            controller: self.controller.clone(),
+            events: self.events.clone(),
         };
         Ok(Prepared {
             id,
             address,
             inbox,
+            disk,
             thread: NodeThread::new(parts)?,
         })
     }
-}
-
-fn settings(config: &ClusterConfig) -> NodeSettings {
-    let none = ConfigMap::new();
-    let fixed = &config.settings;
-    NodeSettings::read(&Layers {
-        dynamic_node: &none,
-        dynamic_default: &none,
-        fixed,
-    })
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
@@ -242,16 +247,43 @@ fn listen(config: &ClusterConfig) -> Result<Vec<TcpListener>, StartError> {
     config.addresses().into_iter().map(bind).collect()
 }
 
-fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+/// Takes an address without listening there: clients are refused.
+fn hold(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
     // A cluster that was just stopped leaves connections behind that wait for the last packets.
     socket.set_reuse_address(true)?;
     socket.bind(&address.into())?;
+    Ok(socket)
+}
+
+fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = hold(address)?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
 }
 
 impl ClusterHandle {
+    /// Lets a prepared node's thread begin.
+    fn begin(&mut self, node: Prepared) -> io::Result<()> {
+        let Prepared {
+            id,
+            inbox,
+            disk,
+            thread,
+            ..
+        } = node;
+        self.wires.peers.put(id, inbox.clone());
+        let thread = Some(spawn(&format!("node-{id}"), move || thread.run())?);
+        let running = Running {
+            inbox,
+            disk,
+            thread,
+            place: None,
+        };
+        self.nodes.insert(id, running);
+        Ok(())
+    }
+
     fn wait_until_ready(&mut self) -> Result<(), StartError> {
         match self.events.recv() {
             Ok(Event::Ready) => Ok(()),
@@ -291,7 +323,7 @@ impl ClusterHandle {
 
     fn tell_faults(&self, node: Option<NodeId>, fault: Option<Fault>) -> Result<(), FaultError> {
         for (id, running) in &self.nodes {
-            if node.is_none_or(|node| node == *id) {
+            if node.is_none_or(|node| node == *id) && running.thread.is_some() {
                 let (done, wait) = mpsc::channel();
                 running.inbox.send(Command::Fault(fault, done));
                 wait.recv().map_err(|_| FaultError::NoNode(*id))?;
@@ -339,7 +371,7 @@ impl ClusterHandle {
             }
         }
         // A controller that has stopped already does not mind.
-        let _ = self.controller.send(ToControllerThread::Stop);
+        let _ = self.wires.controller.send(ToControllerThread::Stop);
         if let Some(thread) = self.controller_thread.take()
             && thread.join().is_err()
         {

@@ -3,7 +3,7 @@
 //! The controller publishes images; nodes hold one and never change it. A later image has a larger
 //! version.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kgauge_wire::codec::Uuid;
@@ -24,7 +24,7 @@ pub struct ClusterImage {
     /// All topics by name.
     pub topics: BTreeMap<TopicName, Arc<TopicImage>>,
     /// The names behind the ids.
-    pub names: HashMap<Uuid, TopicName>,
+    pub names: BTreeMap<Uuid, TopicName>,
     /// Configurations set while running: of one node, or of all (`None`).
     pub node_configs: BTreeMap<Option<NodeId>, Arc<ConfigMap>>,
 }
@@ -36,6 +36,12 @@ pub struct NodeImage {
     pub host: String,
     /// Port that clients connect to.
     pub port: u16,
+    /// `broker.rack`: where it stands.
+    pub rack: Option<String>,
+    /// Which life of the node this is; grows with every registration. The controller gives it.
+    pub epoch: u64,
+    /// The same as the node itself counts it, so that it knows which images are of this life.
+    pub life: u64,
 }
 
 /// One topic.
@@ -64,6 +70,19 @@ pub struct PartitionImage {
     pub replicas: Vec<NodeId>,
     /// Those of them that have all acknowledged records.
     pub isr: Vec<NodeId>,
+    /// Replicas outside of the ISR that have all acknowledged records too: they left it while it
+    /// was smaller than `min.insync.replicas`, and nothing was acknowledged since (KIP-966).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elr: Vec<NodeId>,
+    /// Who led last, while nobody does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_leader: Option<NodeId>,
+    /// Replicas on their way in, during a reassignment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adding: Vec<NodeId>,
+    /// Replicas on their way out, during a reassignment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removing: Vec<NodeId>,
 }
 
 impl ClusterImage {
@@ -134,7 +153,23 @@ impl PartitionImage {
             partition_epoch: 0,
             isr: replicas.clone(),
             replicas,
+            elr: Vec::new(),
+            last_leader: None,
+            adding: Vec::new(),
+            removing: Vec::new(),
         }
+    }
+
+    /// The replicas whose nodes are down.
+    pub fn offline<'i>(&'i self, image: &'i ClusterImage) -> impl Iterator<Item = NodeId> + 'i {
+        let down = |node: &NodeId| !image.nodes.contains_key(node);
+        self.replicas.iter().copied().filter(down)
+    }
+
+    /// Whether replicas are being exchanged.
+    #[must_use]
+    pub fn is_reassigning(&self) -> bool {
+        !self.adding.is_empty() || !self.removing.is_empty()
     }
 
     /// The leader's number for a response; -1 for none.

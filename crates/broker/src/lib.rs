@@ -48,6 +48,7 @@ pub mod node;
 pub mod random;
 mod server;
 pub mod settings;
+pub mod simulation;
 pub mod storage;
 pub mod time;
 mod timers;

@@ -1,5 +1,6 @@
 //! What a cluster is made of, as its owner says it.
 
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -25,6 +26,8 @@ pub struct ClusterConfig {
     pub advertised_host: Option<String>,
     /// Configuration under Kafka's names, such as `num.partitions`.
     pub settings: ConfigMap,
+    /// Configuration of single nodes, which comes before `settings`, such as `broker.rack`.
+    pub node_settings: BTreeMap<NodeId, ConfigMap>,
     /// Start of all randomness: ids, placement, jitter. [`ClusterConfig::new`] takes one from the
     /// system; clusters with equal seeds have equal ids.
     pub seed: u64,
@@ -60,6 +63,7 @@ impl ClusterConfig {
             listen: Listen::FreeLoopback,
             advertised_host: None,
             settings: ConfigMap::new(),
+            node_settings: BTreeMap::new(),
             seed: RandomState::new().build_hasher().finish(),
             disk: Disk::System,
         }
@@ -79,6 +83,21 @@ impl ClusterConfig {
         self
     }
 
+    /// The same with one more setting of one node.
+    #[must_use]
+    pub fn with_node_setting(mut self, node: NodeId, name: &str, value: &str) -> Self {
+        let settings = self.node_settings.entry(node).or_default();
+        settings.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// What holds for one node.
+    pub(super) fn settings_of(&self, node: NodeId) -> ConfigMap {
+        let mut settings = self.settings.clone();
+        settings.extend(self.node_settings.get(&node).cloned().unwrap_or_default());
+        settings
+    }
+
     /// Everything that is wrong, a sentence each.
     pub(super) fn check(&self) -> Result<(), Vec<String>> {
         let mut wrong = Vec::new();
@@ -94,7 +113,13 @@ impl ClusterConfig {
             let count = addresses.len();
             wrong.push(format!("{count} listen addresses for {} nodes", self.nodes));
         }
-        for (name, value) in &self.settings {
+        for node in self.node_settings.keys() {
+            if !(1..=i32::from(self.nodes)).contains(&node.0) {
+                let nodes = self.nodes;
+                wrong.push(format!("settings for node {node} of {nodes}"));
+            }
+        }
+        for (name, value) in self.node_settings.values().flatten().chain(&self.settings) {
             wrong.extend(check_node_config(name, value).err().map(|error| error.0));
         }
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }

@@ -5,15 +5,22 @@ use std::sync::Arc;
 use kgauge_wire::codec::Uuid;
 use kgauge_wire::error_code::ErrorCode;
 
-use crate::ids::{NodeId, TopicName};
+use crate::ids::{NodeId, PartitionId, TopicName};
 use crate::image::{ClusterImage, NodeImage};
 use crate::settings::ConfigMap;
 
 /// From a node to the controller.
 #[derive(Debug)]
 pub enum ToController {
-    /// The node is up and reachable there.
-    Register(NodeImage),
+    /// The node is up.
+    Register {
+        /// Where clients reach it.
+        reachable: NodeImage,
+        /// Whether it stopped in order before. Else it may have lost what it had not flushed.
+        stopped_in_order: bool,
+    },
+    /// The node is alive.
+    Heartbeat,
     /// The node works by this version of the image.
     Applied(u64),
     /// Something is asked; the answer carries the same number.
@@ -69,6 +76,57 @@ pub enum Request {
     },
     /// Reserve a block of producer ids.
     ProducerIds,
+    /// Change ISRs; one result each, in order.
+    AlterIsr(Vec<IsrChange>),
+    /// Give partitions other leaders; one result each, in order.
+    ElectLeaders {
+        /// How they are chosen.
+        kind: ElectionKind,
+        /// Of which partitions.
+        partitions: Vec<PartitionKey>,
+    },
+    /// Move partitions to other nodes; one result each, in order.
+    Reassign(Vec<Reassignment>),
+}
+
+/// An ISR that a leader proposes.
+#[derive(Debug, Clone)]
+pub struct IsrChange {
+    /// The partition.
+    pub partition: PartitionId,
+    /// The epoch in which the proposer leads.
+    pub leader_epoch: i32,
+    /// The state of the partition that it goes by.
+    pub partition_epoch: i32,
+    /// The members, each with the life in which the leader has heard of it.
+    pub isr: Vec<(NodeId, u64)>,
+}
+
+/// How a leader is chosen when somebody asks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ElectionKind {
+    /// The first replica, if it is in sync.
+    Preferred,
+    /// Any replica, if there is no leader.
+    Unclean,
+}
+
+/// A partition by its topic's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartitionKey {
+    /// The topic.
+    pub topic: String,
+    /// The partition's index.
+    pub index: i32,
+}
+
+/// Where a partition is to move.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reassignment {
+    /// The partition.
+    pub key: PartitionKey,
+    /// Its new replicas; `None` calls a move off.
+    pub replicas: Option<Vec<NodeId>>,
 }
 
 /// Whether a request is carried out.
@@ -160,6 +218,12 @@ pub enum Answer {
     AlterConfigs(Vec<Result<(), Refusal>>),
     /// To `ProducerIds`.
     ProducerIds(ProducerIdBlock),
+    /// To `AlterIsr`.
+    AlterIsr(Vec<Result<(), Refusal>>),
+    /// To `ElectLeaders`.
+    ElectLeaders(Vec<Result<(), Refusal>>),
+    /// To `Reassign`.
+    Reassign(Vec<Result<(), Refusal>>),
     /// The controller could not write its state; nothing was done.
     Failed(Refusal),
 }

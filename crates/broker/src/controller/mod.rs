@@ -6,12 +6,16 @@
 //! by its effects, so that a client which was told "created" can produce to any node at once.
 
 mod configs;
+mod isr;
 mod journal;
+mod liveness;
 mod messages;
+mod partitions;
+mod reassign;
 mod records;
 mod topics;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,16 +23,18 @@ use kgauge_wire::codec::Uuid;
 use kgauge_wire::error_code::ErrorCode;
 
 use crate::ids::NodeId;
-use crate::image::{ClusterImage, NodeImage, PartitionImage};
+use crate::image::ClusterImage;
 use crate::random::Random;
-use crate::settings::NodeSettings;
+use crate::settings::{ConfigMap, Layers, NodeSettings};
 use crate::storage::{Storage, StorageError};
 use crate::time::Now;
 use journal::Journal;
 pub use journal::JournalError;
+use liveness::Member;
 pub use messages::{
-    Answer, ChangeScope, ConfigChange, ConfigResource, CreatedTopic, FromController, Mode,
-    MorePartitions, NewTopic, ProducerIdBlock, Refusal, Request, ToController,
+    Answer, ChangeScope, ConfigChange, ConfigResource, CreatedTopic, ElectionKind, FromController,
+    IsrChange, Mode, MorePartitions, NewTopic, PartitionKey, ProducerIdBlock, Reassignment,
+    Refusal, Request, ToController,
 };
 use records::{Metadata, MetadataRecord};
 
@@ -45,8 +51,15 @@ pub struct Controller {
     random: Random,
     journal: Journal,
     metadata: Metadata,
-    /// The nodes that are up, and the version that each works by.
-    live: BTreeMap<NodeId, u64>,
+    /// Configuration given at the start.
+    fixed: Arc<ConfigMap>,
+    /// The nodes that have registered.
+    live: BTreeMap<NodeId, Member>,
+    /// Nodes that have replicas and have not registered yet, and since when they are waited for.
+    awaited: BTreeSet<NodeId>,
+    began_ns: Option<u64>,
+    /// When leaders are given back to the first replicas.
+    rebalance_ns: Option<u64>,
     waiting: VecDeque<Waiting>,
     outputs: Vec<Output>,
 }
@@ -75,19 +88,32 @@ impl Controller {
     pub fn open(
         storage: &dyn Storage,
         dir: &Path,
-        settings: NodeSettings,
+        fixed: Arc<ConfigMap>,
         seed: u64,
     ) -> Result<Self, JournalError> {
+        let none = ConfigMap::new();
+        let settings = NodeSettings::read(&Layers {
+            dynamic_node: &none,
+            dynamic_default: &none,
+            fixed: &fixed,
+        });
         let mut random = Random::new(seed);
         let (journal, metadata) = Journal::open(storage, dir, || MetadataRecord::Cluster {
             cluster_id: Uuid(random.uuid_bytes()).to_string(),
             version: 0,
         })?;
+        let topics = metadata.image.topics.values();
+        let partitions = topics.flat_map(|topic| &topic.partitions);
+        let awaited = partitions.flat_map(|partition| partition.replicas.iter().copied());
         Ok(Self {
             settings,
             random,
             journal,
+            awaited: awaited.collect(),
             metadata,
+            fixed,
+            began_ns: None,
+            rebalance_ns: None,
             live: BTreeMap::new(),
             waiting: VecDeque::new(),
             outputs: Vec::new(),
@@ -104,7 +130,7 @@ impl Controller {
     #[must_use]
     pub fn is_followed_by(&self, nodes: usize) -> bool {
         let version = self.metadata.image.version;
-        self.live.len() >= nodes && self.live.values().all(|applied| *applied >= version)
+        self.live.len() >= nodes && self.live.values().all(|member| member.applied >= version)
     }
 
     /// Takes what is to be done.
@@ -115,29 +141,60 @@ impl Controller {
     /// When [`Controller::tick`] wants to be called.
     #[must_use]
     pub fn next_timer(&self) -> Option<u64> {
-        self.waiting.front().map(|waiting| waiting.until_ns)
+        let late = self.waiting.front().map(|waiting| waiting.until_ns);
+        let timers = [late, self.next_silence_ns(), self.rebalance_ns];
+        timers.into_iter().flatten().min()
     }
 
-    /// Gives up waiting for nodes that do not follow.
+    /// Does what is due: gives up waiting for nodes that do not follow, fences those that are
+    /// silent, gives leaders back to the first replicas.
     pub fn tick(&mut self, now: Now) {
         self.release(Some(now));
+        self.fence_silent(now);
+        if self.rebalance_ns.is_some_and(|at_ns| at_ns <= now.mono_ns) {
+            self.rebalance_leaders();
+            self.set_rebalance(now);
+        }
+    }
+
+    fn set_rebalance(&mut self, now: Now) {
+        let every_ms = self
+            .settings
+            .leader_imbalance_check_interval_seconds
+            .saturating_mul(1000);
+        let wanted = self.settings.auto_leader_rebalance_enable;
+        self.rebalance_ns = wanted.then(|| now.after_ms(every_ms));
     }
 
     /// Takes one message of a node.
     pub fn handle(&mut self, now: Now, node: NodeId, message: ToController) {
+        self.began_ns.get_or_insert(now.mono_ns);
+        if self.rebalance_ns.is_none() {
+            self.set_rebalance(now);
+        }
         match message {
-            ToController::Register(reachable) => self.register(node, reachable),
+            ToController::Register {
+                reachable,
+                stopped_in_order,
+            } => self.register(now, node, reachable, stopped_in_order),
+            ToController::Heartbeat => self.heard(now, node),
             ToController::Stopped => self.stopped(node),
             ToController::Applied(version) => {
-                if let Some(applied) = self.live.get_mut(&node) {
-                    *applied = version.max(*applied);
+                if let Some(member) = self.live.get_mut(&node) {
+                    member.applied = version.max(member.applied);
                 }
                 self.release(None);
             }
             ToController::Request { id, request } => {
                 let before = self.metadata.image.version;
-                let answer = self.request(request);
+                let answer = self.request(node, request);
                 self.publish(before);
+                if let Answer::AlterIsr(_) = answer {
+                    // Replication does not wait for slow nodes.
+                    let answer = FromController::Answer { id, answer };
+                    self.outputs.push(Output::Send(node, answer));
+                    return;
+                }
                 let version = self.metadata.image.version;
                 let until_ns = now.after_ms(APPLY_WAIT_MS);
                 self.waiting.push_back(Waiting {
@@ -152,7 +209,7 @@ impl Controller {
         }
     }
 
-    fn request(&mut self, request: Request) -> Answer {
+    fn request(&mut self, node: NodeId, request: Request) -> Answer {
         match request {
             Request::CreateTopics { topics, mode } => Answer::CreateTopics(
                 topics
@@ -176,6 +233,16 @@ impl Controller {
                     .collect(),
             ),
             Request::ProducerIds => self.reserve_producer_ids(),
+            Request::AlterIsr(changes) => Answer::AlterIsr(self.alter_isrs(node, changes)),
+            Request::ElectLeaders { kind, partitions } => Answer::ElectLeaders(
+                partitions
+                    .iter()
+                    .map(|key| self.elect_leader(kind, key))
+                    .collect(),
+            ),
+            Request::Reassign(wanted) => {
+                Answer::Reassign(wanted.iter().map(|one| self.reassign(one)).collect())
+            }
         }
     }
 
@@ -221,7 +288,8 @@ impl Controller {
 
     /// Sends the answers whose effects have reached all nodes, or that have waited too long.
     fn release(&mut self, now: Option<Now>) {
-        let applied = self.live.values().min().copied().unwrap_or(u64::MAX);
+        let up = self.live.values().filter(|member| !member.fenced);
+        let applied = up.map(|member| member.applied).min().unwrap_or(u64::MAX);
         while let Some(first) = self.waiting.front() {
             let late = now.is_some_and(|now| first.until_ns <= now.mono_ns);
             if first.version > applied && !late {
@@ -235,59 +303,6 @@ impl Controller {
                     .push(Output::Send(node, FromController::Answer { id, answer }));
             }
         }
-    }
-
-    fn register(&mut self, node: NodeId, reachable: NodeImage) {
-        let before = self.metadata.image.version;
-        self.live.insert(node, 0);
-        let image = Arc::make_mut(&mut self.metadata.image);
-        image.nodes.insert(node, reachable);
-        image.version += 1;
-        self.elect(|partition| {
-            let led = partition.leader.is_none() || partition.leader == Some(node);
-            (led && partition.isr.contains(&node)).then_some(Some(node))
-        });
-        self.publish(before);
-    }
-
-    fn stopped(&mut self, node: NodeId) {
-        let before = self.metadata.image.version;
-        self.live.remove(&node);
-        let image = Arc::make_mut(&mut self.metadata.image);
-        image.nodes.remove(&node);
-        image.version += 1;
-        self.elect(|partition| (partition.leader == Some(node)).then_some(None));
-        self.publish(before);
-        self.release(None);
-    }
-
-    /// Gives each partition for which `choose` names one a new leader (or none), in a new epoch.
-    ///
-    /// A node that comes back leads in a new epoch, as after Kafka's fencing: what it may have lost
-    /// is then visible to clients that ask for the end of the old epoch.
-    fn elect(&mut self, choose: impl Fn(&PartitionImage) -> Option<Option<NodeId>>) {
-        let mut records = Vec::new();
-        for topic in self.metadata.image.topics.values() {
-            for (index, partition) in topic.partitions.iter().enumerate() {
-                let Some(leader) = choose(partition) else {
-                    continue;
-                };
-                let changed = PartitionImage {
-                    leader,
-                    leader_epoch: partition.leader_epoch + 1,
-                    partition_epoch: partition.partition_epoch + 1,
-                    ..partition.clone()
-                };
-                let (id, partitions) = (topic.id, vec![changed]);
-                records.push(MetadataRecord::Partitions {
-                    id,
-                    first: index,
-                    partitions,
-                });
-            }
-        }
-        // A refusal here has already been reported as fatal; on a full disk the old leaders stay.
-        let _ = self.commit(records);
     }
 }
 

@@ -1,7 +1,8 @@
 //! The controller without threads: known answers to its requests, restarts, and slow nodes.
 
 use super::*;
-use crate::settings::{ConfigMap, Layers};
+use crate::image::{NodeImage, PartitionImage};
+use crate::settings::ConfigMap;
 use crate::storage::MemoryStorage;
 
 const NOW: Now = Now {
@@ -14,17 +15,8 @@ struct Bench {
     controller: Controller,
 }
 
-fn settings() -> NodeSettings {
-    let none = ConfigMap::new();
-    NodeSettings::read(&Layers {
-        dynamic_node: &none,
-        dynamic_default: &none,
-        fixed: &none,
-    })
-}
-
 fn open(storage: &MemoryStorage) -> Controller {
-    Controller::open(storage, Path::new("/c"), settings(), 42).unwrap()
+    Controller::open(storage, Path::new("/c"), Arc::default(), 42).unwrap()
 }
 
 impl Bench {
@@ -79,8 +71,15 @@ fn register(controller: &mut Controller, nodes: i32) {
         let reachable = NodeImage {
             host: "127.0.0.1".to_owned(),
             port: 9000,
+            rack: None,
+            epoch: 0,
+            life: 0,
         };
-        controller.handle(NOW, NodeId(node), ToController::Register(reachable));
+        let register = ToController::Register {
+            reachable,
+            stopped_in_order: true,
+        };
+        controller.handle(NOW, NodeId(node), register);
         let version = controller.image().version;
         controller.handle(NOW, NodeId(node), ToController::Applied(version));
     }
@@ -133,20 +132,30 @@ fn a_second_topic_of_the_name_is_refused_and_a_colliding_one_too() {
 }
 
 #[test]
-fn replication_above_one_is_refused_in_words_that_name_the_limit() {
+fn replicas_are_spread_and_limited_by_the_nodes_that_are_up() {
     let mut bench = Bench::new(3);
-    let refusal = bench
+    bench
         .create(NewTopic {
+            partitions: Some(6),
             replication_factor: Some(3),
-            ..named("t")
+            ..named("three")
         })
-        .unwrap_err();
-    assert_eq!(refusal.code, ErrorCode::InvalidReplicationFactor);
-    assert!(
-        refusal.message.contains("limit of 1"),
-        "{}",
-        refusal.message
-    );
+        .unwrap();
+    let topic = bench.controller.image().topic("three").unwrap().clone();
+    // What a node leads goes to both others when it fails: the second replicas differ.
+    for leader in 1..=3 {
+        let led = topic
+            .partitions
+            .iter()
+            .filter(|partition| partition.replicas[0] == NodeId(leader));
+        let second: BTreeSet<NodeId> = led.map(|partition| partition.replicas[1]).collect();
+        assert_eq!(second.len(), 2, "{:?}", topic.partitions);
+    }
+    for partition in &topic.partitions {
+        let nodes: BTreeSet<_> = partition.replicas.iter().collect();
+        assert_eq!(nodes.len(), 3);
+        assert_eq!(partition.isr, partition.replicas);
+    }
     let too_many = bench.create(NewTopic {
         replication_factor: Some(4),
         ..named("t")
@@ -234,14 +243,52 @@ fn an_answer_waits_until_every_node_works_by_it_or_the_wait_is_over() {
         bench.answer().is_none(),
         "node 2 does not know the topic yet"
     );
-    let due_ns = bench.controller.next_timer().unwrap();
-    assert_eq!(due_ns, NOW.mono_ns + 10_000_000_000);
-    bench.controller.tick(Now {
-        mono_ns: due_ns,
+    let at = |ms: i64| Now {
+        mono_ns: NOW.after_ms(ms),
         ..NOW
-    });
+    };
+    for node in [1, 2] {
+        bench
+            .controller
+            .handle(at(5_000), NodeId(node), ToController::Heartbeat);
+    }
+    bench.answer();
+    assert_eq!(bench.controller.next_timer(), Some(NOW.after_ms(10_000)));
+    bench.controller.tick(at(9_999));
+    assert!(bench.answer().is_none());
+    bench.controller.tick(at(10_000));
     assert!(bench.answer().is_some());
-    assert_eq!(bench.controller.next_timer(), None);
+}
+
+#[test]
+fn an_answer_does_not_wait_for_a_node_that_is_silent_for_too_long() {
+    let mut bench = Bench::new(2);
+    let request = Request::CreateTopics {
+        topics: vec![named("t")],
+        mode: Mode::Apply,
+    };
+    bench
+        .controller
+        .handle(NOW, NodeId(1), ToController::Request { id: 7, request });
+    let later = Now {
+        mono_ns: NOW.after_ms(9_000),
+        ..NOW
+    };
+    bench
+        .controller
+        .handle(later, NodeId(1), ToController::Heartbeat);
+    bench.controller.tick(later);
+    let version = bench.controller.image().version;
+    assert!(!bench.controller.image().nodes.contains_key(&NodeId(2)));
+    bench
+        .controller
+        .handle(later, NodeId(1), ToController::Applied(version));
+    assert!(bench.answer().is_some());
+    // It is back with its next word.
+    bench
+        .controller
+        .handle(later, NodeId(2), ToController::Heartbeat);
+    assert!(bench.controller.image().nodes.contains_key(&NodeId(2)));
 }
 
 #[test]

@@ -13,9 +13,6 @@ use crate::ids::{NodeId, OFFSETS_TOPIC, TopicName, check_topic_name};
 use crate::image::PartitionImage;
 use crate::settings::{ConfigMap, check_topic_config};
 
-/// Replicas of a partition that this cluster can keep. Replication is not done yet.
-const REPLICATION_FACTOR_MAX: usize = 1;
-
 /// Partitions that one topic may have; far above any use, and keeps a request from filling memory.
 const PARTITIONS_MAX: i32 = 100_000;
 
@@ -105,33 +102,41 @@ impl Controller {
         if factor == 0 {
             return refuse("Replication factor must be larger than 0.".to_owned());
         }
-        let live = self.live.len();
+        let live = self.up_nodes().len();
         if factor > live {
             return refuse(format!(
                 "Unable to replicate the partition {factor} time(s): The target replication factor \
                  of {factor} cannot be reached because only {live} broker(s) are registered."
             ));
         }
-        if factor > REPLICATION_FACTOR_MAX {
-            return refuse(format!(
-                "Replication factor {factor} is above the limit of {REPLICATION_FACTOR_MAX}: the \
-                 embedded cluster does not replicate yet."
-            ));
-        }
         Ok(())
     }
 
+    /// The nodes that are up and not fenced.
+    fn up_nodes(&self) -> Vec<NodeId> {
+        let up = self.live.keys().copied();
+        up.filter(|node| self.is_up(*node)).collect()
+    }
+
     /// Partitions `first..first + count`, leaders going round the nodes from a random one on.
+    /// Followers are shifted with every round, as Kafka does: what a node led goes to many when it
+    /// fails.
     fn spread(&mut self, first: i32, count: i32, factor: usize) -> Vec<PartitionImage> {
-        let nodes: Vec<NodeId> = self.live.keys().copied().collect();
+        let nodes = self.up_nodes();
         let Some(turns) = u64::try_from(nodes.len()).ok().filter(|count| *count > 0) else {
             return Vec::new();
         };
         let start = self.random.below(turns) as usize;
         (first..first + count)
             .map(|index| {
-                let leader = start + usize::try_from(index).unwrap_or(0);
-                let replica = |step: usize| nodes[(leader + step) % nodes.len()];
+                let turn = start + usize::try_from(index).unwrap_or(0);
+                let (leader, round) = (turn % nodes.len(), turn / nodes.len());
+                let others = nodes.len() - 1;
+                let follower = |step: usize| leader + 1 + (round + step) % others.max(1);
+                let replica = |step: usize| match step {
+                    0 => nodes[leader],
+                    step => nodes[follower(step - 1) % nodes.len()],
+                };
                 PartitionImage::new((0..factor).map(replica).collect())
             })
             .collect()

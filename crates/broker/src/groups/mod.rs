@@ -28,7 +28,7 @@ pub(crate) use records::Committed;
 
 use crate::handlers::{join_group, sync_group};
 use crate::ids::{OFFSETS_TOPIC, PartitionId};
-use crate::node::{Node, Reply, Timer};
+use crate::node::{Node, Reply, Target, Timer};
 use crate::time::Now;
 use crate::timers::TimerId;
 
@@ -134,21 +134,22 @@ pub(crate) fn with_new_group<R>(
 /// Answers members and writes groups down, in order. What could not be written down is not told as
 /// if it were.
 fn carry_out(node: &mut Node, now: Now, id: &str, effects: Vec<Effect<Reply>>) {
-    let mut stored = Ok(());
+    let mut stored = Ok(None);
     for effect in effects {
         match effect {
             Effect::Store => stored = store_group(node, now, id),
             Effect::Join(to, result) => join_group::answer(node, to, result),
-            Effect::Sync(to, result) => {
-                sync_group::answer(node, to, result.and_then(|synced| stored.map(|()| synced)));
-            }
+            Effect::Sync(to, result) => match result.and_then(|synced| Ok((synced, stored?))) {
+                Ok((synced, target)) => sync_group::answer_when(node, now, to, synced, target),
+                Err(code) => sync_group::answer(node, to, Err(code)),
+            },
         }
     }
 }
 
-fn store_group(node: &mut Node, now: Now, id: &str) -> Result<(), ErrorCode> {
+fn store_group(node: &mut Node, now: Now, id: &str) -> Result<Option<Target>, ErrorCode> {
     let Some(entry) = node.groups.entries.get(id) else {
-        return Ok(());
+        return Ok(None);
     };
     let (partition, change) = (entry.partition, store::group_change(id, &entry.group)?);
     store::write(node, now, partition, &[change])

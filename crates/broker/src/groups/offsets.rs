@@ -10,7 +10,7 @@ use kgauge_wire::messages::consumer_protocol::ConsumerProtocolSubscription;
 use super::records::{Committed, Key};
 use super::store::{self, Change, offset_change};
 use super::{Entry, Group, State, check_coordinator, settle};
-use crate::node::{Node, Timer};
+use crate::node::{Node, Target, Timer};
 use crate::time::Now;
 
 /// The kind of group that consumers make.
@@ -62,13 +62,14 @@ pub(crate) fn check_commit(
     }
 }
 
-/// Writes offsets down and remembers them. The caller has checked who commits.
+/// Writes offsets down and remembers them. The caller has checked who commits. Gives what the answer
+/// has to wait for.
 pub(crate) fn commit(
     node: &mut Node,
     now: Now,
     group: &str,
     offsets: Vec<NewOffset>,
-) -> Result<(), ErrorCode> {
+) -> Result<Option<Target>, ErrorCode> {
     let partition = check_coordinator(node, group)?;
     let mut changes = Vec::with_capacity(offsets.len());
     for new in &offsets {
@@ -79,7 +80,7 @@ pub(crate) fn commit(
             Some(&new.committed),
         )?);
     }
-    store::write(node, now, partition, &changes)?;
+    let target = store::write(node, now, partition, &changes)?;
     let entry = node.groups.entries.entry(group.to_owned());
     let entry = entry.or_insert_with(|| Entry::new(partition));
     for NewOffset {
@@ -94,7 +95,7 @@ pub(crate) fn commit(
     if let Err(error) = store::tidy(node, now, partition) {
         node.log_failed(error);
     }
-    Ok(())
+    Ok(target)
 }
 
 /// Takes committed offsets back; gives what became of each.

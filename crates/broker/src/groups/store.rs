@@ -15,7 +15,8 @@ use super::records::{Committed, GroupValue, Key, MemberValue};
 use super::{Entry, Group, State, partition_of};
 use crate::ids::{OFFSETS_TOPIC, PartitionId};
 use crate::log::{FirstBatch, LogError, ReadRequest};
-use crate::node::Node;
+use crate::node::replication::Role;
+use crate::node::{Mark, Node, Target};
 use crate::time::Now;
 
 /// Bytes read at a time while a partition is loaded.
@@ -29,16 +30,16 @@ const TIDY_FACTOR: u64 = 8;
 /// A record to write: its key, and its value or null.
 pub(super) type Change = (Key, Option<Vec<u8>>);
 
-/// Appends records to a partition of the offsets topic. They are on every replica when this
-/// returns; with replication the caller's answers will have to wait for the high watermark instead.
+/// Appends records to a partition of the offsets topic. Gives what an answer has to wait for before
+/// it may say so: `None` when they are on every replica already.
 pub(super) fn write(
     node: &mut Node,
     now: Now,
     partition: i32,
     changes: &[Change],
-) -> Result<(), ErrorCode> {
+) -> Result<Option<Target>, ErrorCode> {
     if changes.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let id = offsets_partition(node, partition).ok_or(ErrorCode::NotCoordinator)?;
     let mut encoder = BatchEncoder::default();
@@ -54,16 +55,25 @@ pub(super) fn write(
         .get_mut(&id)
         .ok_or(ErrorCode::NotCoordinator)?;
     let epoch = replica.leader_epoch;
+    let end_before = replica.log.log_end_offset();
+    if let Role::Leading(leading) = &replica.role
+        && !leading.has_enough_in_sync()
+    {
+        return Err(ErrorCode::CoordinatorNotAvailable);
+    }
     match replica
         .log
         .append_as_leader(encoder.bytes_mut(), epoch, now.wall_ms)
     {
-        Ok(_) => {
-            replica.advance_high_watermark();
-            let bytes = encoder.bytes().len() as u64;
-            node.partition_grown(id, bytes);
-            node.flush_later(now, id);
-            Ok(())
+        Ok(info) => {
+            node.appended(now, id, end_before, encoder.bytes().len() as u64);
+            let offset = info.last_offset + 1;
+            let target = Target {
+                partition: id,
+                mark: Mark::High,
+                offset,
+            };
+            Ok((node.high_watermark(id) < offset).then_some(target))
         }
         Err(error) => {
             if let crate::log::AppendError::Log(error) = error {

@@ -1,5 +1,7 @@
 //! `DeleteRecords` (key 21), versions 0 to 2: moves a partition's start forward.
 //!
+//! * Answered when every replica that is up has done it, with the smallest start of them, or when
+//!   the request's timeout is over (REQUEST_TIMED_OUT).
 //! * Offset −1 means up to the high watermark. Beyond it: OFFSET_OUT_OF_RANGE.
 //! * Whole segments below the new start are removed at once; the rest of a segment stays on disk
 //!   and is not served any more.
@@ -15,39 +17,106 @@ use kgauge_wire::messages::delete_records::{
 use super::{Body, lookup};
 use crate::ids::OFFSETS_TOPIC;
 use crate::log::LogError;
-use crate::node::{Call, CloseReason, Node};
+use crate::node::{Call, CloseReason, Mark, Node, Reply, Target, Waited, Waiter};
 
 pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
     let request: DeleteRecordsRequest<'_> = body.decode(call.version())?;
-    let mut topics = Vec::with_capacity(request.topics.len());
-    for topic in &request.topics {
-        let one = |partition: &DeleteRecordsPartition| {
+    let mut unfinished = Unfinished {
+        reply: call.reply,
+        topics: Vec::with_capacity(request.topics.len()),
+        places: Vec::new(),
+    };
+    let mut targets = Vec::new();
+    for (at, topic) in request.topics.iter().enumerate() {
+        let mut partitions = Vec::with_capacity(topic.partitions.len());
+        for (index, partition) in topic.partitions.iter().enumerate() {
             let result = delete(node, &topic.name, partition);
-            DeleteRecordsPartitionResult {
-                partition_index: partition.partition_index,
-                low_watermark: result.unwrap_or(-1),
-                error_code: result.err().unwrap_or(ErrorCode::None).as_i16(),
+            if let Ok(target) = &result {
+                let low = node.low_watermark(target.partition);
+                let waits = low < target.offset;
+                if waits {
+                    targets.push((unfinished.places.len(), *target));
+                }
+                unfinished.places.push(Place {
+                    at: (at, index),
+                    target: *target,
+                    settled: !waits,
+                });
             }
-        };
-        let partitions = topic.partitions.iter().map(one).collect();
-        topics.push(DeleteRecordsTopicResult {
-            name: Str::Borrowed(&topic.name),
+            partitions.push(DeleteRecordsPartitionResult {
+                partition_index: partition.partition_index,
+                low_watermark: -1,
+                error_code: result.err().unwrap_or(ErrorCode::None).as_i16(),
+            });
+        }
+        unfinished.topics.push(DeleteRecordsTopicResult {
+            name: Str::Owned(topic.name.to_string()),
             partitions,
         });
     }
-    let response = DeleteRecordsResponse {
-        topics,
-        throttle_time_ms: 0,
-    };
-    node.respond(call.reply, &response);
+    if targets.is_empty() {
+        unfinished.end(node, Waited::Reached);
+    } else {
+        let timeout_ms = i64::from(request.timeout_ms);
+        let waiter = Waiter::DeleteRecords(unfinished);
+        node.wait(call.now, call.reply, waiter, &targets, timeout_ms);
+    }
     Ok(())
+}
+
+/// An answer that waits for the other replicas.
+#[derive(Debug)]
+pub(crate) struct Unfinished {
+    reply: Reply,
+    topics: Vec<DeleteRecordsTopicResult<'static>>,
+    places: Vec<Place>,
+}
+
+#[derive(Debug)]
+struct Place {
+    /// Topic and partition in the answer.
+    at: (usize, usize),
+    target: Target,
+    settled: bool,
+}
+
+impl Unfinished {
+    /// Notes what became of a target.
+    pub(crate) fn settle(&mut self, index: usize, waited: Waited) {
+        let Some(place) = self.places.get_mut(index) else {
+            return;
+        };
+        if !std::mem::replace(&mut place.settled, true)
+            && let Some(code) = waited.error()
+        {
+            let (topic, partition) = place.at;
+            self.topics[topic].partitions[partition].error_code = code.as_i16();
+        }
+    }
+
+    /// Answers; targets that are not settled become `waited`.
+    pub(crate) fn end(mut self, node: &mut Node, waited: Waited) {
+        (0..self.places.len()).for_each(|index| self.settle(index, waited));
+        for place in &self.places {
+            let (topic, partition) = place.at;
+            let partition = &mut self.topics[topic].partitions[partition];
+            if partition.error_code == 0 {
+                partition.low_watermark = node.low_watermark(place.target.partition);
+            }
+        }
+        let response = DeleteRecordsResponse {
+            topics: self.topics,
+            throttle_time_ms: 0,
+        };
+        node.respond(self.reply, &response);
+    }
 }
 
 fn delete(
     node: &mut Node,
     topic: &str,
     partition: &DeleteRecordsPartition,
-) -> Result<i64, ErrorCode> {
+) -> Result<Target, ErrorCode> {
     if topic == OFFSETS_TOPIC {
         return Err(ErrorCode::InvalidTopicException);
     }
@@ -61,8 +130,16 @@ fn delete(
     if !(0..=high_watermark).contains(&offset) {
         return Err(ErrorCode::OffsetOutOfRange);
     }
+    let id = replica.id;
     match replica.log.delete_records_before(offset) {
-        Ok(start) => Ok(start),
+        Ok(_) => {
+            node.log_start_moved(id);
+            Ok(Target {
+                partition: id,
+                mark: Mark::Low,
+                offset,
+            })
+        }
         Err(LogError::OffsetOutOfRange { .. }) => Err(ErrorCode::OffsetOutOfRange),
         Err(error) => {
             node.log_failed(error);

@@ -3,7 +3,7 @@
 //! * From version 1 the client says whether it wants brokers (1) or controllers (2). The controller
 //!   here has no listener of its own, so 2 is refused (MISMATCHED_ENDPOINT_TYPE), as by Kafka's
 //!   brokers.
-//! * Version 2 may ask for fenced brokers too; a node is either up or not there.
+//! * Version 2 may ask for fenced brokers too; a node that is fenced is not there.
 
 use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;
@@ -24,7 +24,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
             broker_id: id.0,
             host: Str::Owned(node.host.clone()),
             port: i32::from(node.port),
-            rack: None,
+            rack: node.rack.clone().map(Str::Owned),
             is_fenced: false,
         };
     let asked = request.include_cluster_authorized_operations;

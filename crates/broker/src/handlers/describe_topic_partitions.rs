@@ -3,8 +3,8 @@
 //! * No topic named means all. Topics come sorted by name; a page ends after
 //!   `ResponsePartitionLimit` partitions (2,000 at most) with a cursor to go on from. Nothing is
 //!   created.
-//! * Eligible leader replicas are not kept: both lists are empty. (Null is allowed by the
-//!   definition, but Kafka 4.3.1's admin client falls over it.)
+//! * Eligible leader replicas (KIP-966) are those of the partition; the last known ones are never
+//!   null, over which Kafka 4.3.1's admin client falls.
 
 use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;
@@ -15,7 +15,7 @@ use kgauge_wire::messages::describe_topic_partitions::{
 };
 
 use super::{Body, authorized};
-use crate::image::{PartitionImage, TopicImage};
+use crate::image::{ClusterImage, PartitionImage, TopicImage};
 use crate::node::{Call, CloseReason, Node};
 
 /// Kafka's `max.request.partition.size.limit`.
@@ -57,7 +57,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
             response.topics.push(unknown(name));
             continue;
         };
-        let (entry, next) = page.of(topic);
+        let (entry, next) = page.of(&image, topic);
         left -= entry.partitions.len();
         response.topics.push(entry);
         if let Some(partition_index) = next {
@@ -83,10 +83,12 @@ impl Page {
     /// The part of a topic that fits, and the partition to go on from if it does not end there.
     fn of(
         &self,
+        image: &ClusterImage,
         topic: &TopicImage,
     ) -> (DescribeTopicPartitionsResponseTopic<'static>, Option<i32>) {
         let mut rest = topic.indexed().filter(|(index, _)| *index >= self.first);
-        let partitions = rest.by_ref().take(self.left).map(describe).collect();
+        let partitions = rest.by_ref().take(self.left);
+        let partitions = partitions.map(|one| describe(image, one)).collect();
         let next = rest.next().map(|(index, _)| index);
         let entry = DescribeTopicPartitionsResponseTopic {
             error_code: 0,
@@ -101,6 +103,7 @@ impl Page {
 }
 
 fn describe(
+    image: &ClusterImage,
     (index, partition): (i32, &PartitionImage),
 ) -> DescribeTopicPartitionsResponsePartition {
     DescribeTopicPartitionsResponsePartition {
@@ -110,9 +113,9 @@ fn describe(
         leader_epoch: partition.leader_epoch,
         replica_nodes: partition.replicas.iter().map(|node| node.0).collect(),
         isr_nodes: partition.isr.iter().map(|node| node.0).collect(),
-        eligible_leader_replicas: Some(Vec::new()),
-        last_known_elr: Some(Vec::new()),
-        offline_replicas: Vec::new(),
+        eligible_leader_replicas: Some(partition.elr.iter().map(|node| node.0).collect()),
+        last_known_elr: Some(partition.last_leader.iter().map(|node| node.0).collect()),
+        offline_replicas: partition.offline(image).map(|node| node.0).collect(),
     }
 }
 

@@ -15,8 +15,13 @@
 //!   FETCH_SESSION_ID_NOT_FOUND. Full requests cost about 40 bytes a partition; sessions pay from
 //!   thousands of partitions a consumer on.
 //!
-//! Not done: sessions; fetches of followers (served like consumers'); preferred read replicas; the
-//! hints with diverging epochs and new leaders.
+//! * From version 11 a consumer may read from a follower, up to the high watermark that it knows; and
+//!   with `replica.selector.class` set to the rack-aware one a leader sends a consumer that names
+//!   its rack to a follower there (KIP-392).
+//! * Replicas of this cluster fetch by other means: a request with a replica id is refused
+//!   (INVALID_REQUEST), but for −2, Kafka's debugging consumer, which may read to the log's end.
+//!
+//! Not done: sessions; the hints with diverging epochs and new leaders.
 
 use kgauge_wire::codec::Uuid;
 use kgauge_wire::error_code::ErrorCode;
@@ -24,14 +29,22 @@ use kgauge_wire::messages::fetch::FetchRequest;
 
 use super::lookup::{self, TopicKey};
 use super::{Body, fetch_response};
-use crate::ids::{ConnectionId, PartitionId};
+use crate::ids::{ConnectionId, NodeId, PartitionId};
+use crate::image::ClusterImage;
 use crate::log::{FirstBatch, ReadRequest};
+use crate::node::replication::Role;
 use crate::node::{Call, CloseReason, Node, Replica, Reply};
 use crate::storage::FileSlice;
 use crate::time::Now;
 
 /// From this version on topics go by id.
 pub(super) const BY_ID_FROM: i16 = 13;
+/// From this version on consumers may read from followers.
+const FOLLOWERS_FROM: i16 = 11;
+/// From this version on the replica id is part of the replica's state.
+const STATE_FROM: i16 = 15;
+/// The replica id of Kafka's debugging consumer.
+const DEBUGGING: i32 = -2;
 
 /// A fetch, free of the request's bytes, so that it can wait.
 #[derive(Debug)]
@@ -40,7 +53,17 @@ pub(crate) struct Fetch {
     wait_ms_max: i32,
     bytes_min: u64,
     bytes_max: usize,
+    reader: Reader,
     topics: Vec<TopicFetch>,
+}
+
+/// Who reads.
+#[derive(Debug)]
+enum Reader {
+    /// A consumer, and the rack that it says it is in; empty when it says nothing.
+    Consumer { rack: String },
+    /// Kafka's debugging consumer: to the log's end.
+    Debugging,
 }
 
 /// One topic of a fetch.
@@ -70,6 +93,8 @@ pub(super) struct PartitionAnswer {
     pub(super) high_watermark: i64,
     pub(super) last_stable_offset: i64,
     pub(super) log_start_offset: i64,
+    /// The replica that the consumer shall read from instead; −1 for this one.
+    pub(super) preferred_read_replica: i32,
     pub(super) records: Option<FileSlice>,
 }
 
@@ -118,12 +143,26 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
         fetch_response::send(node, call.reply, error, &[]);
         return Ok(());
     }
+    let replica_id = match call.version() {
+        STATE_FROM.. => request.replica_state.replica_id,
+        _ => request.replica_id,
+    };
+    if replica_id >= 0 {
+        fetch_response::send(node, call.reply, ErrorCode::InvalidRequest, &[]);
+        return Ok(());
+    }
     let limit = i64::from(request.max_bytes).min(node.settings.fetch_max_bytes);
     let fetch = Fetch {
         reply: call.reply,
         wait_ms_max: request.max_wait_ms,
         bytes_min: u64::try_from(request.min_bytes).unwrap_or(0),
         bytes_max: usize::try_from(limit).unwrap_or(0),
+        reader: match replica_id {
+            DEBUGGING => Reader::Debugging,
+            _ => Reader::Consumer {
+                rack: request.rack_id.to_string(),
+            },
+        },
         topics: topics_of(node, &request, call.version()),
     };
     serve(node, call.now, fetch, Waiting::Allowed);
@@ -166,9 +205,9 @@ pub(crate) fn serve(node: &mut Node, now: Now, fetch: Fetch, waiting: Waiting) {
             } else {
                 FirstBatch::MayBeCut
             };
-            let answer = read(node, fetch.reply.version, topic, partition, left, first)
+            let answer = read(node, &fetch, topic, partition, left, first)
                 .unwrap_or_else(|error| refusal(partition.index, error));
-            failed |= answer.error != ErrorCode::None;
+            failed |= answer.error != ErrorCode::None || answer.preferred_read_replica >= 0;
             let bytes = answer.records.as_ref().map_or(0, |slice| slice.len);
             left = left.saturating_sub(bytes);
             found += bytes as u64;
@@ -192,23 +231,80 @@ pub(crate) fn serve(node: &mut Node, now: Now, fetch: Fetch, waiting: Waiting) {
 
 fn read(
     node: &mut Node,
-    version: i16,
+    fetch: &Fetch,
     topic: &TopicFetch,
     partition: &PartitionFetch,
     left: usize,
     first_batch: FirstBatch,
 ) -> Result<PartitionAnswer, ErrorCode> {
+    let version = fetch.reply.version;
     let key = TopicKey::of(&topic.name, topic.id, version >= BY_ID_FROM);
-    let image = lookup::topic(node, key)?;
-    let replica = lookup::led(node, &image, partition.index, partition.leader_epoch)?;
+    let topic = lookup::topic(node, key)?;
+    let (image, by_rack) = (
+        std::sync::Arc::clone(&node.image),
+        node.settings.replica_selector_rack_aware,
+    );
+    let own = node.id();
+    let replica = match version {
+        FOLLOWERS_FROM.. => lookup::kept(node, &topic, partition.index, partition.leader_epoch)?,
+        _ => lookup::led(node, &topic, partition.index, partition.leader_epoch)?,
+    };
+    if by_rack
+        && version >= FOLLOWERS_FROM
+        && let Reader::Consumer { rack } = &fetch.reader
+        && let Some(other) = nearer(&image, own, replica, partition.offset, rack)
+    {
+        return Ok(sent_elsewhere(replica, partition.index, other));
+    }
     let bytes_max = partition.bytes_max.min(left);
-    read_replica(replica, partition, bytes_max, first_batch)
+    let upper_bound_offset = match fetch.reader {
+        Reader::Consumer { .. } => replica.log.high_watermark(),
+        Reader::Debugging => replica.log.log_end_offset(),
+    };
+    read_replica(
+        replica,
+        partition,
+        (bytes_max, upper_bound_offset),
+        first_batch,
+    )
+}
+
+/// A follower in the reader's rack, if this node leads and is not there itself.
+fn nearer(
+    image: &ClusterImage,
+    own: NodeId,
+    replica: &Replica,
+    offset: i64,
+    rack: &str,
+) -> Option<NodeId> {
+    let stands = |node: NodeId| {
+        let there = image.nodes.get(&node).and_then(|node| node.rack.as_deref());
+        there.is_some_and(|there| there == rack)
+    };
+    match &replica.role {
+        Role::Leading(leading) if !rack.is_empty() && !stands(own) => {
+            leading.reader_replica(offset, stands)
+        }
+        _ => None,
+    }
+}
+
+fn sent_elsewhere(replica: &Replica, index: i32, other: NodeId) -> PartitionAnswer {
+    PartitionAnswer {
+        index,
+        error: ErrorCode::None,
+        high_watermark: replica.log.high_watermark(),
+        last_stable_offset: replica.log.last_stable_offset(),
+        log_start_offset: replica.log.log_start_offset(),
+        preferred_read_replica: other.0,
+        records: None,
+    }
 }
 
 fn read_replica(
     replica: &mut Replica,
     partition: &PartitionFetch,
-    bytes_max: usize,
+    (bytes_max, upper_bound_offset): (usize, i64),
     first_batch: FirstBatch,
 ) -> Result<PartitionAnswer, ErrorCode> {
     replica.read = true;
@@ -216,7 +312,7 @@ fn read_replica(
     let request = ReadRequest {
         offset: partition.offset,
         bytes_max,
-        upper_bound_offset: high_watermark,
+        upper_bound_offset,
         first_batch,
     };
     let read = replica
@@ -229,6 +325,7 @@ fn read_replica(
         high_watermark,
         last_stable_offset: replica.log.last_stable_offset(),
         log_start_offset: replica.log.log_start_offset(),
+        preferred_read_replica: -1,
         records: read.slice,
     })
 }
@@ -240,6 +337,7 @@ fn refusal(index: i32, error: ErrorCode) -> PartitionAnswer {
         high_watermark: -1,
         last_stable_offset: -1,
         log_start_offset: -1,
+        preferred_read_replica: -1,
         records: None,
     }
 }

@@ -95,7 +95,7 @@ fn put_partition(
     }
     codec::put_null_array(out, lengths); // aborted transactions
     if version >= 11 {
-        codec::put_i32(out, -1); // preferred read replica
+        codec::put_i32(out, partition.preferred_read_replica);
     }
     let bytes = partition.records.as_ref().map_or(0, |slice| slice.len);
     codec::put_array_length(out, lengths, bytes, "PartitionData.Records")?;

@@ -7,7 +7,8 @@
 //! * Version 2 brings isolation levels, which without transactions are one; version 4 leader
 //!   epochs; version 10 a timeout that only tiered storage needs.
 //!
-//! Not done: answers for followers.
+//! * A leader whose high watermark has not reached the start of its epoch yet does not know the
+//!   newest offset: OFFSET_NOT_AVAILABLE, before version 5 LEADER_NOT_AVAILABLE (KIP-207).
 
 use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;
@@ -17,6 +18,7 @@ use kgauge_wire::messages::list_offsets::{
 };
 
 use super::{Body, lookup};
+use crate::node::replication::Role;
 use crate::node::{Call, CloseReason, Node, Replica};
 
 const LATEST: i64 = -1;
@@ -61,6 +63,16 @@ fn find(
 ) -> Result<ListOffsetsPartitionResponse, ErrorCode> {
     let index = partition.partition_index;
     let replica = lookup::led_by_name(node, topic, index, partition.current_leader_epoch)?;
+    let newest = !matches!(partition.timestamp, EARLIEST | EARLIEST_LOCAL);
+    if newest
+        && let Role::Leading(leading) = &replica.role
+        && replica.log.high_watermark() < leading.epoch_start
+    {
+        return Err(match version {
+            5.. => ErrorCode::OffsetNotAvailable,
+            _ => ErrorCode::LeaderNotAvailable,
+        });
+    }
     let found = match partition.timestamp {
         LATEST => Found::at(replica.log.high_watermark(), Some(replica.leader_epoch)),
         EARLIEST | EARLIEST_LOCAL => {

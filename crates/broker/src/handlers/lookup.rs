@@ -7,6 +7,7 @@ use kgauge_wire::error_code::ErrorCode;
 
 use crate::ids::PartitionId;
 use crate::image::TopicImage;
+use crate::node::replication::Role;
 use crate::node::{Node, Replica};
 
 /// How a request names a topic: by name in old versions, by id in new ones.
@@ -57,7 +58,6 @@ pub(super) fn led<'n>(
     if topic.partition(index).is_none() {
         return Err(ErrorCode::UnknownTopicOrPartition);
     }
-    let own = node.id();
     let id = PartitionId {
         topic: topic.id,
         index,
@@ -65,12 +65,35 @@ pub(super) fn led<'n>(
     let broken = node.broken.contains(&id);
     match node.replicas.get_mut(&id) {
         Some(replica) => {
-            replica.check_led_by(own, client_epoch)?;
+            replica.check_led(client_epoch)?;
             Ok(replica)
         }
         None if broken => Err(ErrorCode::KafkaStorageError),
         None => Err(ErrorCode::NotLeaderOrFollower),
     }
+}
+
+/// The replica of a topic's partition on this node, whether it leads or follows.
+pub(super) fn kept<'n>(
+    node: &'n mut Node,
+    topic: &TopicImage,
+    index: i32,
+    client_epoch: i32,
+) -> Result<&'n mut Replica, ErrorCode> {
+    let id = PartitionId {
+        topic: topic.id,
+        index,
+    };
+    let known = node.replicas.get(&id);
+    if known.is_none_or(|replica| matches!(replica.role, Role::Idle)) {
+        return led(node, topic, index, client_epoch);
+    }
+    let replica = node
+        .replicas
+        .get_mut(&id)
+        .ok_or(ErrorCode::NotLeaderOrFollower)?;
+    replica.check_epoch(client_epoch)?;
+    Ok(replica)
 }
 
 /// Like [`led`], from a topic's name.

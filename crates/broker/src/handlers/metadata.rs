@@ -7,8 +7,6 @@
 //! * From version 10 topics go by id too; asking by id never creates (UNKNOWN_TOPIC_ID).
 //! * Version 13 has an error code for the whole answer: always 0.
 //! * Rights are those of a cluster without access control: all.
-//!
-//! Not done: racks.
 
 use kgauge_wire::codec::{Str, Uuid};
 use kgauge_wire::error_code::ErrorCode;
@@ -121,6 +119,12 @@ pub(super) fn new_topic(node: &Node, name: String) -> NewTopic {
     NewTopic {
         name,
         partitions: i32::try_from(node.settings.offsets_topic_num_partitions).ok(),
+        replication_factor: i16::try_from(
+            node.settings
+                .offsets_topic_replication_factor
+                .min(i64::try_from(node.image.nodes.len()).unwrap_or(1)),
+        )
+        .ok(),
         configs: configs
             .into_iter()
             .map(|name| (name.to_owned(), size.clone()))
@@ -151,7 +155,7 @@ fn answer(node: &mut Node, reply: Reply, wanted: &Wanted, invalid: &[String]) {
         Topics::All => image
             .topics
             .values()
-            .map(|topic| found(topic, wanted))
+            .map(|topic| found(&image, topic, wanted))
             .collect(),
         Topics::Named(keys) => keys
             .iter()
@@ -180,7 +184,7 @@ fn brokers(image: &ClusterImage) -> Vec<MetadataResponseBroker<'_>> {
         node_id: id.0,
         host: Str::Owned(node.host.clone()),
         port: i32::from(node.port),
-        rack: None,
+        rack: node.rack.clone().map(Str::Owned),
     };
     image.nodes.iter().map(broker).collect()
 }
@@ -200,11 +204,11 @@ fn by_key<'a>(
     };
     match key {
         TopicKey::Id(id) => match image.topic_by_id(*id) {
-            Some(topic) => found(topic, wanted),
+            Some(topic) => found(image, topic, wanted),
             None => unknown(None, *id, ErrorCode::UnknownTopicId),
         },
         TopicKey::Name(name) => match image.topic(name) {
-            Some(topic) => found(topic, wanted),
+            Some(topic) => found(image, topic, wanted),
             None if invalid.contains(name) || crate::ids::check_topic_name(name).is_err() => {
                 unknown(Some(name), Uuid::ZERO, ErrorCode::InvalidTopicException)
             }
@@ -213,7 +217,11 @@ fn by_key<'a>(
     }
 }
 
-fn found<'a>(topic: &'a TopicImage, wanted: &Wanted) -> MetadataResponseTopic<'a> {
+fn found<'a>(
+    image: &ClusterImage,
+    topic: &'a TopicImage,
+    wanted: &Wanted,
+) -> MetadataResponseTopic<'a> {
     let partition = |(index, partition): (i32, &crate::image::PartitionImage)| {
         let error = match partition.leader {
             Some(_) => ErrorCode::None,
@@ -226,7 +234,7 @@ fn found<'a>(topic: &'a TopicImage, wanted: &Wanted) -> MetadataResponseTopic<'a
             leader_epoch: partition.leader_epoch,
             replica_nodes: partition.replicas.iter().map(|node| node.0).collect(),
             isr_nodes: partition.isr.iter().map(|node| node.0).collect(),
-            offline_replicas: Vec::new(),
+            offline_replicas: partition.offline(image).map(|node| node.0).collect(),
         }
     };
     MetadataResponseTopic {

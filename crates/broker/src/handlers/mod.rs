@@ -2,13 +2,14 @@
 //! done.
 
 pub(crate) mod alter_configs;
+pub(crate) mod alter_partition_reassignments;
 mod api_versions;
 mod authorized;
 mod body;
 pub(crate) mod create_partitions;
 pub(crate) mod create_topics;
 mod delete_groups;
-mod delete_records;
+pub(crate) mod delete_records;
 pub(crate) mod delete_topics;
 mod describe_cluster;
 mod describe_configs;
@@ -16,6 +17,7 @@ mod describe_groups;
 mod describe_log_dirs;
 mod describe_producers;
 mod describe_topic_partitions;
+pub(crate) mod elect_leaders;
 pub(crate) mod fetch;
 mod fetch_response;
 pub(crate) mod find_coordinator;
@@ -26,13 +28,14 @@ pub(crate) mod join_group;
 mod leave_group;
 mod list_groups;
 mod list_offsets;
+mod list_partition_reassignments;
 mod lookup;
 pub(crate) mod metadata;
 mod offset_commit;
 mod offset_delete;
 mod offset_fetch;
 mod offset_for_leader_epoch;
-mod produce;
+pub(crate) mod produce;
 pub(crate) mod sync_group;
 
 use std::ops::RangeInclusive;
@@ -87,6 +90,9 @@ serve! {
     DescribeLogDirs 1..=5 => describe_log_dirs;
     CreatePartitions 0..=3 => create_partitions;
     DeleteGroups 0..=2 => delete_groups;
+    ElectLeaders 0..=2 => elect_leaders;
+    AlterPartitionReassignments 0..=1 => alter_partition_reassignments;
+    ListPartitionReassignments 0..=0 => list_partition_reassignments;
     IncrementalAlterConfigs 0..=1 => incremental_alter_configs;
     OffsetDelete 0..=0 => offset_delete;
     DescribeCluster 0..=2 => describe_cluster;

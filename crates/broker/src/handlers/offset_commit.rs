@@ -5,6 +5,8 @@
 //!   while nobody is in the group.
 //! * Offsets in topics that do not exist are refused (UNKNOWN_TOPIC_OR_PARTITION, by id
 //!   UNKNOWN_TOPIC_ID), metadata above `offset.metadata.max.bytes` too (OFFSET_METADATA_TOO_LARGE).
+//! * Answered when the offsets are on every replica in sync; NOT_COORDINATOR when another node took
+//!   over before, or after `offsets.commit.timeout.ms` (5 s).
 //! * The retention time of versions 2 to 4 is not used: `offsets.retention.minutes` decides for
 //!   all. From version 6 leader epochs, from version 7 lasting names, version 10 names topics by
 //!   id.
@@ -63,20 +65,34 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
             partitions,
         });
     }
-    if !offsets.is_empty()
-        && let Err(code) = commit(node, call.now, &request.group_id, offsets)
-    {
-        let partitions = topics.iter_mut().flat_map(|topic| &mut topic.partitions);
-        let accepted = partitions.filter(|partition| partition.error_code == 0);
-        accepted.for_each(|partition| partition.error_code = code.as_i16());
+    let mut target = None;
+    if !offsets.is_empty() {
+        match commit(node, call.now, &request.group_id, offsets) {
+            Ok(waits_for) => target = waits_for,
+            Err(code) => refuse_accepted(&mut topics, code),
+        }
     }
-    let response = OffsetCommitResponse {
+    let mut failed = topics.clone();
+    refuse_accepted(&mut failed, ErrorCode::NotCoordinator);
+    let answer = |topics| OffsetCommitResponse {
         topics,
         throttle_time_ms: 0,
     };
-    node.respond(call.reply, &response);
-    node.serve_ready_fetches(call.now);
+    node.respond_when(
+        call.now,
+        call.reply,
+        target,
+        &answer(topics),
+        &answer(failed),
+    );
     Ok(())
+}
+
+/// Tells what was accepted so far that it failed.
+fn refuse_accepted(topics: &mut [OffsetCommitResponseTopic<'_>], code: ErrorCode) {
+    let partitions = topics.iter_mut().flat_map(|topic| &mut topic.partitions);
+    let accepted = partitions.filter(|partition| partition.error_code == 0);
+    accepted.for_each(|partition| partition.error_code = code.as_i16());
 }
 
 fn new_offset(

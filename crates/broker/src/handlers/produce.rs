@@ -1,7 +1,10 @@
 //! `Produce` (key 0), versions 3 to 13: record batches onto the logs of partitions led here.
 //!
-//! * acks 0: no answer; a failure closes the connection, as in Kafka. acks 1 and all (−1): answered
-//!   when appended; other values are refused (INVALID_REQUIRED_ACKS).
+//! * acks 0: no answer; a failure closes the connection, as in Kafka. acks 1: answered when
+//!   appended. acks all (−1): answered when the high watermark has passed the batches; refused when
+//!   the ISR is smaller than `min.insync.replicas` (NOT_ENOUGH_REPLICAS), told when it became so
+//!   meanwhile (NOT_ENOUGH_REPLICAS_AFTER_APPEND) and when the request's timeout is over
+//!   (REQUEST_TIMED_OUT). Other values are refused (INVALID_REQUIRED_ACKS).
 //! * Batches are checked and given their offsets where they lie in the receive buffer, then written
 //!   once.
 //! * Idempotent producers: the last five batches of each are remembered; a repeated batch gets the
@@ -11,8 +14,7 @@
 //!   Version 13 names topics by id.
 //! * From version 10 the answer may name the new leader; clients also learn it from metadata.
 //!
-//! Not done: transactions (INVALID_REQUEST for a transactional id); waiting for replicas; the hint
-//! with the new leader.
+//! Not done: transactions (INVALID_REQUEST for a transactional id); the hint with the new leader.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,10 +30,13 @@ use super::lookup::{self, TopicKey};
 use crate::controller::Refusal;
 use crate::image::TopicImage;
 use crate::log::{AppendError, AppendInfo};
-use crate::node::{Call, CloseReason, Node};
+use crate::node::replication::Role;
+use crate::node::{Call, CloseReason, Mark, Node, Reply, Target, Waited, Waiter};
 
 /// From this version on topics go by id.
 const BY_ID_FROM: i16 = 13;
+/// The value of acks that waits for the ISR.
+const ACKS_ALL: i16 = -1;
 
 /// One topic of the request, without borrowing from it.
 struct TopicPlan {
@@ -66,21 +71,66 @@ pub(super) fn handle(node: &mut Node, call: Call, mut body: Body<'_>) -> Result<
             }
         })
         .collect();
-    let responses: Vec<_> = plan
-        .into_iter()
-        .map(|topic| append_topic(node, call, &mut body, topic))
-        .collect();
+    let timeout_ms = i64::from(request.timeout_ms);
+    let mut unfinished = Unfinished {
+        reply: call.reply,
+        responses: Vec::with_capacity(plan.len()),
+        places: Vec::new(),
+    };
+    let mut targets = Vec::new();
+    for topic in plan {
+        append_topic(
+            node,
+            call,
+            &mut body,
+            (acks, topic),
+            &mut unfinished,
+            &mut targets,
+        );
+    }
     if acks == 0 {
-        end_unacknowledged(node, call, &responses)?;
+        end_unacknowledged(node, call, &unfinished.responses)?;
+    } else if targets.is_empty() {
+        unfinished.answer(node);
     } else {
+        let waiter = Waiter::Produce(unfinished);
+        node.wait(call.now, call.reply, waiter, &targets, timeout_ms);
+    }
+    Ok(())
+}
+
+/// An answer of which some partitions wait for their high watermarks.
+#[derive(Debug)]
+pub(crate) struct Unfinished {
+    reply: Reply,
+    responses: Vec<TopicProduceResponse<'static>>,
+    /// Topic and partition of each target, by place in the answer; none once it is settled.
+    places: Vec<Option<(usize, usize)>>,
+}
+
+impl Unfinished {
+    /// Notes what became of a target.
+    pub(crate) fn settle(&mut self, index: usize, waited: Waited) {
+        let place = self.places.get_mut(index).and_then(Option::take);
+        if let (Some((topic, partition)), Some(code)) = (place, waited.error()) {
+            let response = &mut self.responses[topic].partition_responses[partition];
+            *response = partition_response(response.index, Err(bare(code)));
+        }
+    }
+
+    /// Answers; targets that are not settled become `waited`.
+    pub(crate) fn end(mut self, node: &mut Node, waited: Waited) {
+        (0..self.places.len()).for_each(|index| self.settle(index, waited));
+        self.answer(node);
+    }
+
+    fn answer(self, node: &mut Node) {
         let response = ProduceResponse {
-            responses,
+            responses: self.responses,
             ..ProduceResponse::default()
         };
-        node.respond(call.reply, &response);
+        node.respond(self.reply, &response);
     }
-    node.serve_ready_fetches(call.now);
-    Ok(())
 }
 
 /// Why nothing of the request can be done, if so.
@@ -109,8 +159,10 @@ fn append_topic(
     node: &mut Node,
     call: Call,
     body: &mut Body<'_>,
-    plan: TopicPlan,
-) -> TopicProduceResponse<'static> {
+    (acks, plan): (i16, TopicPlan),
+    unfinished: &mut Unfinished,
+    targets: &mut Vec<(usize, Target)>,
+) {
     let TopicPlan {
         name,
         id,
@@ -120,43 +172,61 @@ fn append_topic(
     let mut partition_responses = Vec::with_capacity(partitions.len());
     for (index, range) in partitions {
         let result = match (&topic, range) {
-            (Ok(topic), Some(range)) => append(node, call, topic, index, body.part(range)),
+            (Ok(topic), Some(range)) => append(node, call, (acks, topic), index, body.part(range)),
             (Ok(_), None) => Err(Refusal::new(
                 ErrorCode::InvalidRecord,
                 "There is no batch to append.",
             )),
             (Err(refusal), _) => Err(refusal.clone()),
         };
-        partition_responses.push(partition_response(index, result));
+        if let Ok((_, Some(target))) = &result {
+            targets.push((unfinished.places.len(), *target));
+            let place = (unfinished.responses.len(), partition_responses.len());
+            unfinished.places.push(Some(place));
+        }
+        partition_responses.push(partition_response(index, result.map(|(info, _)| info)));
     }
-    TopicProduceResponse {
+    unfinished.responses.push(TopicProduceResponse {
         name: Str::Owned(name),
         topic_id: id,
         partition_responses,
-    }
+    });
 }
 
-/// Appends one partition's batches.
+/// Appends one partition's batches. Also gives what an answer has to wait for.
 fn append(
     node: &mut Node,
     call: Call,
-    topic: &TopicImage,
+    (acks, topic): (i16, &TopicImage),
     index: i32,
     batches: &mut [u8],
-) -> Result<AppendInfo, Refusal> {
+) -> Result<(AppendInfo, Option<Target>), Refusal> {
     let replica = lookup::led(node, topic, index, -1).map_err(bare)?;
     let (id, epoch) = (replica.id, replica.leader_epoch);
+    if acks == ACKS_ALL
+        && let Role::Leading(leading) = &replica.role
+        && !leading.has_enough_in_sync()
+    {
+        return Err(bare(ErrorCode::NotEnoughReplicas));
+    }
+    let end_before = replica.log.log_end_offset();
     match replica
         .log
         .append_as_leader(batches, epoch, call.now.wall_ms)
     {
         Ok(info) => {
-            replica.advance_high_watermark();
             if !info.duplicate {
-                node.partition_grown(id, batches.len() as u64);
-                node.flush_later(call.now, id);
+                node.appended(call.now, id, end_before, batches.len() as u64);
             }
-            Ok(info)
+            let offset = info.last_offset + 1;
+            let target = Target {
+                partition: id,
+                mark: Mark::High,
+                offset,
+            };
+            let acked_early = node.config.deviations.ack_before_replication;
+            let waits = acks == ACKS_ALL && !acked_early && node.high_watermark(id) < offset;
+            Ok((info, waits.then_some(target)))
         }
         Err(error) => {
             let refusal = Refusal::new(ErrorCode::from_i16(error.code()), error.to_string());

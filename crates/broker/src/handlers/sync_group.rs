@@ -10,7 +10,8 @@ use kgauge_wire::messages::sync_group::{SyncGroupRequest, SyncGroupResponse};
 
 use super::Body;
 use crate::groups::{SyncCall, Synced, check_coordinator, with_group};
-use crate::node::{Call, CloseReason, Node, Reply};
+use crate::node::{Call, CloseReason, Node, Reply, Target};
+use crate::time::Now;
 
 pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
     let request: SyncGroupRequest<'_> = body.decode(call.version())?;
@@ -46,16 +47,36 @@ fn sync(node: &mut Node, call: Call, request: &SyncGroupRequest<'_>) -> Result<(
 /// Answers a member.
 pub(crate) fn answer(node: &mut Node, reply: Reply, result: Result<Synced, ErrorCode>) {
     let response = match result {
-        Ok(synced) => SyncGroupResponse {
-            protocol_type: Some(Str::Owned(synced.protocol_type)),
-            protocol_name: Some(Str::Owned(synced.protocol)),
-            assignment: Bytes::Owned(synced.assignment),
-            ..SyncGroupResponse::default()
-        },
-        Err(code) => SyncGroupResponse {
-            error_code: code.as_i16(),
-            ..SyncGroupResponse::default()
-        },
+        Ok(synced) => told(synced),
+        Err(code) => refused(code),
     };
     node.respond(reply, &response);
+}
+
+/// Answers a member when what it is told is on every replica.
+pub(crate) fn answer_when(
+    node: &mut Node,
+    now: Now,
+    reply: Reply,
+    synced: Synced,
+    target: Option<Target>,
+) {
+    let failed = refused(ErrorCode::NotCoordinator);
+    node.respond_when(now, reply, target, &told(synced), &failed);
+}
+
+fn told(synced: Synced) -> SyncGroupResponse<'static> {
+    SyncGroupResponse {
+        protocol_type: Some(Str::Owned(synced.protocol_type)),
+        protocol_name: Some(Str::Owned(synced.protocol)),
+        assignment: Bytes::Owned(synced.assignment),
+        ..SyncGroupResponse::default()
+    }
+}
+
+fn refused(code: ErrorCode) -> SyncGroupResponse<'static> {
+    SyncGroupResponse {
+        error_code: code.as_i16(),
+        ..SyncGroupResponse::default()
+    }
 }

@@ -131,6 +131,12 @@ impl PartitionLog {
         &self.producers
     }
 
+    /// Remembers fewer batches of each producer than [`BATCHES_KEPT`](super::BATCHES_KEPT), which breaks
+    /// Kafka's promise to them.
+    pub(crate) fn keep_batches_of_producers(&mut self, count: usize) {
+        self.producers.keep(count);
+    }
+
     /// Bytes of all batches in the log.
     #[must_use]
     pub fn size_bytes(&self) -> u64 {

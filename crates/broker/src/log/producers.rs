@@ -92,12 +92,12 @@ impl ProducerEntry {
         &self.batches[..usize::from(self.count)]
     }
 
-    fn push(&mut self, epoch: i16, batch: ProducerBatch) {
+    fn push(&mut self, epoch: i16, batch: ProducerBatch, kept: usize) {
         if epoch != self.epoch {
             self.epoch = epoch;
             self.count = 0;
         }
-        if usize::from(self.count) == BATCHES_KEPT {
+        while usize::from(self.count) >= kept.clamp(1, BATCHES_KEPT) {
             self.batches.rotate_left(1);
             self.count -= 1;
         }
@@ -117,12 +117,27 @@ pub enum Admission {
 }
 
 /// The producers of one partition.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProducerStates {
     producers: HashMap<i64, ProducerEntry>,
+    kept: usize,
+}
+
+impl Default for ProducerStates {
+    fn default() -> Self {
+        Self {
+            producers: HashMap::new(),
+            kept: BATCHES_KEPT,
+        }
+    }
 }
 
 impl ProducerStates {
+    /// Remembers only so many batches of each producer from now on.
+    pub(crate) fn keep(&mut self, count: usize) {
+        self.kept = count;
+    }
+
     /// Judges a produced batch before it is appended. Changes nothing.
     pub fn admit(&self, header: &BatchHeader) -> Result<Admission, AppendError> {
         if !header.has_producer_id() {
@@ -171,7 +186,7 @@ impl ProducerStates {
         }
         let entry = self.producers.entry(header.producer_id);
         let entry = entry.or_insert_with(|| ProducerEntry::new(header.producer_epoch));
-        entry.push(header.producer_epoch, ProducerBatch::of(header));
+        entry.push(header.producer_epoch, ProducerBatch::of(header), self.kept);
     }
 
     /// Adds a row of a snapshot: one batch of a producer. Rows of one producer come oldest first.
@@ -182,7 +197,7 @@ impl ProducerStates {
         };
         entry.coordinator_epoch = row.coordinator_epoch;
         entry.transaction_first_offset = row.transaction_first_offset;
-        entry.push(row.epoch, row.batch);
+        entry.push(row.epoch, row.batch, self.kept);
     }
 
     /// Forgets producers whose last batch is `expiration_ms` old or older. Gives how many were

@@ -17,6 +17,10 @@ pub(crate) enum Asked {
     /// The topic of the groups' offsets, which a search for a coordinator needs.
     OffsetsTopic(Reply, handlers::find_coordinator::Wanted),
     ProducerIds,
+    /// Other ISRs.
+    AlterIsr,
+    ElectLeaders(Reply, handlers::elect_leaders::Begun),
+    Reassign(Reply, handlers::alter_partition_reassignments::Begun),
 }
 
 impl Node {
@@ -26,11 +30,22 @@ impl Node {
             let refusal = Refusal::new(code, "A fault that was set.");
             return asked.finish(self, now, Answer::Failed(refusal));
         }
+        self.ask_always(request, asked);
+    }
+
+    /// Gives up waiting for an answer.
+    pub(super) fn forget_question(&mut self, id: u64) {
+        self.asked.remove(&id);
+    }
+
+    /// The same for what no client has asked for: faults do not concern it.
+    pub(crate) fn ask_always(&mut self, request: Request, asked: Asked) -> u64 {
         let id = self.asked_count;
         self.asked_count += 1;
         self.asked.insert(id, asked);
         self.outputs
             .push(Output::ToController(ToController::Request { id, request }));
+        id
     }
 }
 
@@ -48,6 +63,9 @@ impl Asked {
                 handlers::find_coordinator::finish(node, reply, &wanted);
             }
             Self::ProducerIds => node.producer_ids_arrived(now, answer),
+            Self::AlterIsr => node.isrs_decided(&answer),
+            Self::ElectLeaders(reply, begun) => begun.finish(node, reply, answer),
+            Self::Reassign(reply, begun) => begun.finish(node, reply, answer),
         }
     }
 }

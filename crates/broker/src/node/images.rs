@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kgauge_wire::codec::Uuid;
 
+use super::replication::{Leading, Role};
 use super::{Node, Output, Replica};
 use crate::controller::ToController;
 use crate::ids::PartitionId;
@@ -49,6 +50,12 @@ impl Node {
         if image.version <= self.image.version {
             return;
         }
+        let own = image.nodes.get(&self.id());
+        if self.image.version == 0 && own.is_none_or(|own| own.life != self.config.life) {
+            // It is from before this life: what it says that this node leads, an earlier one led,
+            // whose log may have been longer.
+            return;
+        }
         let old = std::mem::replace(&mut self.image, Arc::clone(&image));
         if old.version == 0 {
             self.set_strays_aside();
@@ -65,29 +72,81 @@ impl Node {
             }
         }
         for (name, topic) in &image.topics {
-            let same = old
-                .topics
-                .get(name)
-                .is_some_and(|before| Arc::ptr_eq(before, topic));
+            let before = old.topics.get(name);
+            let same = before.is_some_and(|before| Arc::ptr_eq(before, topic));
             if !(same && same_configs) {
                 self.follow_topic(now, topic);
             }
         }
+        if old.nodes != image.nodes {
+            self.follow_nodes(now, &old);
+        }
+        self.look_at_early_positions(now);
+        self.fetch_all(now);
         self.outputs
             .push(Output::ToController(ToController::Applied(image.version)));
-        self.serve_ready_fetches(now);
+    }
+
+    /// Nodes came, went or came back: what they said in an earlier life counts no more.
+    fn follow_nodes(&mut self, now: Now, old: &ClusterImage) {
+        let image = Arc::clone(&self.image);
+        for (id, before) in &old.nodes {
+            if image
+                .nodes
+                .get(id)
+                .is_none_or(|node| node.epoch != before.epoch)
+            {
+                self.end_session(*id);
+            }
+        }
+        let epoch_of = |image: &ClusterImage| image.nodes.get(&self.config.id).map(|own| own.epoch);
+        let reborn = epoch_of(old) != epoch_of(&image);
+        for (id, node) in &image.nodes {
+            if reborn
+                || old
+                    .nodes
+                    .get(id)
+                    .is_none_or(|before| before.epoch != node.epoch)
+            {
+                self.refetch_from(*id);
+            }
+        }
+        let mut led = Vec::new();
+        for (id, replica) in &mut self.replicas {
+            let Role::Leading(leading) = &mut replica.role else {
+                continue;
+            };
+            let topic = image.topic_by_id(id.topic);
+            if let Some(partition) = topic.and_then(|topic| topic.partition(id.index)) {
+                leading.follow(
+                    partition,
+                    &image.nodes,
+                    replica.settings.min_insync_replicas,
+                );
+                led.push(*id);
+            }
+        }
+        led.sort_unstable();
+        for id in led {
+            self.advance(now, id);
+            self.ask_for_members(id);
+            self.log_start_reported(id);
+        }
     }
 
     fn follow_topic(&mut self, now: Now, topic: &TopicImage) {
         let held = self.held_configs();
         let settings = TopicSettings::read(&held.layers(), &topic.configs);
         for (index, partition) in topic.indexed() {
+            let id = PartitionId {
+                topic: topic.id,
+                index,
+            };
             if partition.replicas.contains(&self.id()) {
-                let id = PartitionId {
-                    topic: topic.id,
-                    index,
-                };
                 self.follow_partition(now, topic, id, partition, &settings);
+            } else if self.replicas.contains_key(&id) {
+                // A reassignment took it from this node.
+                self.drop_partition(now, id);
             }
         }
     }
@@ -101,20 +160,8 @@ impl Node {
         settings: &TopicSettings,
     ) {
         if !self.replicas.contains_key(&id) {
-            match self.open_log(now, topic, id, settings) {
-                Ok(log) => {
-                    let replica = Replica {
-                        id,
-                        topic: Arc::clone(&topic.name),
-                        leader: None,
-                        leader_epoch: -1,
-                        settings: settings.clone(),
-                        log,
-                        flush_pending: false,
-                        flushing: false,
-                        read: false,
-                        end_seen: -1,
-                    };
+            match self.open_replica(now, topic, id, settings) {
+                Ok(replica) => {
                     self.broken.remove(&id);
                     self.replicas.insert(id, replica);
                 }
@@ -129,21 +176,89 @@ impl Node {
         let Some(replica) = self.replicas.get_mut(&id) else {
             return;
         };
+        replica.is_replicated = partition.replicas.len() > 1;
         if replica.settings != *settings {
             replica.settings = settings.clone();
             replica.log.set_config(settings.log.clone());
         }
-        if replica.leader_epoch == partition.leader_epoch && replica.leader == partition.leader {
+        let led_before = replica.leads();
+        if replica.leader_epoch != partition.leader_epoch {
+            self.change_role(now, id, partition);
+            let leads = partition.leader == Some(own);
+            if led_before {
+                self.waits_lost(id);
+            }
+            self.partition_changed(id);
+            self.advance(now, id);
+            crate::groups::partition_changed(self, now, id, leads);
+        } else if let Role::Leading(leading) = &mut replica.role {
+            let image = Arc::clone(&self.image);
+            leading.follow(partition, &image.nodes, settings.min_insync_replicas);
+            self.advance(now, id);
+            self.ask_for_members(id);
+        }
+    }
+
+    /// Takes up what a new leader epoch makes of this node.
+    fn change_role(&mut self, now: Now, id: PartitionId, partition: &PartitionImage) {
+        let own = self.id();
+        let nodes = Arc::clone(&self.image);
+        let Some(replica) = self.replicas.get_mut(&id) else {
             return;
-        }
-        replica.leader = partition.leader;
+        };
         replica.leader_epoch = partition.leader_epoch;
-        if partition.leader == Some(own) {
-            replica.advance_high_watermark();
+        match partition.leader {
+            Some(leader) if leader == own => {
+                replica.log.assign_leader_epoch(partition.leader_epoch);
+                let end = replica.log.log_end_offset();
+                let insync_min = replica.settings.min_insync_replicas;
+                let leading = Leading::new(own, partition, &nodes.nodes, end, insync_min);
+                replica.role = Role::Leading(Box::new(leading));
+                self.follow_nobody(id);
+            }
+            Some(leader) => {
+                if self.config.deviations.truncate_to_high_watermark {
+                    let high_watermark = replica.log.high_watermark();
+                    // A deviation has nobody to tell that it failed.
+                    let _ = replica.log.truncate_to(high_watermark, now.wall_ms);
+                }
+                replica.role = Role::Following(leader);
+                self.follow_leader(id, leader);
+            }
+            None => {
+                replica.role = Role::Idle;
+                self.follow_nobody(id);
+            }
         }
-        let leads = partition.leader == Some(own);
-        self.partition_changed(id);
-        crate::groups::partition_changed(self, now, id, leads);
+    }
+
+    fn open_replica(
+        &mut self,
+        now: Now,
+        topic: &TopicImage,
+        id: PartitionId,
+        settings: &TopicSettings,
+    ) -> Result<Replica, LogError> {
+        let mut log = self.open_log(now, topic, id, settings)?;
+        if let Some(count) = self.config.deviations.batches_kept {
+            log.keep_batches_of_producers(count);
+        }
+        if let Some(known) = self.watermarks.get(&topic.name, id.index) {
+            log.set_high_watermark(known);
+        }
+        Ok(Replica {
+            id,
+            topic: Arc::clone(&topic.name),
+            role: Role::Idle,
+            leader_epoch: -1,
+            is_replicated: false,
+            settings: settings.clone(),
+            log,
+            flush_pending: false,
+            flushing: false,
+            read: false,
+            end_seen: -1,
+        })
     }
 
     fn open_log(
@@ -176,12 +291,24 @@ impl Node {
                 topic: topic.id,
                 index,
             };
-            self.broken.remove(&id);
-            if let Some(replica) = self.replicas.remove(&id) {
-                self.partition_changed(id);
-                if let Err(error) = replica.log.delete() {
-                    self.log_failed(error);
-                }
+            self.drop_replica(id);
+        }
+    }
+
+    /// Removes one partition's log, and what hangs on it.
+    fn drop_partition(&mut self, now: Now, id: PartitionId) {
+        crate::groups::partition_changed(self, now, id, false);
+        self.drop_replica(id);
+    }
+
+    fn drop_replica(&mut self, id: PartitionId) {
+        self.broken.remove(&id);
+        self.follow_nobody(id);
+        self.waits_lost(id);
+        if let Some(replica) = self.replicas.remove(&id) {
+            self.partition_changed(id);
+            if let Err(error) = replica.log.delete() {
+                self.log_failed(error);
             }
         }
     }

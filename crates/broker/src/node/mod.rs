@@ -6,19 +6,23 @@
 //! with a timer.
 
 mod asked;
+pub(crate) mod clean_shutdown;
 mod connections;
 mod faults;
 mod fetches;
 mod images;
 mod producer_ids;
 mod replica;
+pub mod replication;
 mod reply;
 mod response;
 #[cfg(test)]
 mod tests;
 mod upkeep;
+mod waits;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,6 +34,7 @@ pub(crate) use fetches::ParkedId;
 pub(crate) use replica::Replica;
 pub(crate) use reply::{Call, Reply};
 pub use response::{Chunk, Response};
+pub(crate) use waits::{Mark, Target, Waited, Waiter};
 
 use crate::controller::{FromController, ToController};
 use crate::groups::{GroupTimer, Groups};
@@ -46,6 +51,10 @@ use connections::Connections;
 use faults::Faults;
 use fetches::Fetches;
 use producer_ids::ProducerIds;
+use replication::isr::IsrQuestions;
+use replication::message::PeerMessage;
+use replication::{Fetchers, Sessions, Watermarks};
+use waits::Waits;
 
 /// What a node wants done by whoever drives it.
 #[derive(Debug)]
@@ -66,6 +75,13 @@ pub enum Output {
     },
     /// Give the controller a message.
     ToController(ToController),
+    /// Give another node of the cluster a message. It may be lost on the way.
+    ToPeer {
+        /// Which.
+        to: NodeId,
+        /// The message.
+        message: PeerMessage,
+    },
     /// Run a flush, which may take long, and give [`Node::flushed`] the result.
     Flush {
         /// Which log.
@@ -131,7 +147,25 @@ pub(crate) enum Timer {
     Held(u64),
     /// Expiry of committed offsets.
     OffsetExpiry,
+    /// An answer has waited for a watermark as long as it may.
+    Waited(u64),
+    /// A follower's fetch has waited as long as it may.
+    FollowerWaits(NodeId),
+    /// A leader has not answered a fetch.
+    LeaderLate(NodeId),
+    /// Partitions whose replication failed are tried again.
+    FetchAgain(NodeId),
+    /// Followers may have fallen behind.
+    IsrCheck,
+    /// High watermarks are written down.
+    Watermarks,
+    /// The controller is told that the node is alive.
+    Heartbeat,
 }
+
+/// The partitions of a node. The hash is the same in every run, so that everything happens in the same
+/// order; the keys are ids that the controller draws, so nobody can choose ones that meet.
+pub(crate) type Replicas = HashMap<PartitionId, Replica, BuildHasherDefault<DefaultHasher>>;
 
 /// What a node is made of.
 #[derive(Debug, Clone)]
@@ -148,6 +182,24 @@ pub struct NodeConfig {
     pub settings: Arc<ConfigMap>,
     /// Start of all randomness.
     pub seed: u64,
+    /// Whether the node stopped in order before, so that nothing of its logs can be lost.
+    pub stopped_in_order: bool,
+    /// Counts the lives of the cluster's nodes: no two lives have the same number.
+    pub life: u64,
+    /// Rules that it breaks on purpose.
+    pub deviations: Deviations,
+}
+
+/// Rules that a node breaks on purpose, so that the simulation can prove that it notices.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Deviations {
+    /// acks=all is answered as soon as the leader has appended.
+    pub ack_before_replication: bool,
+    /// A follower of a new leader cuts its log at its high watermark and asks for no epoch, as Kafka
+    /// did before KIP-101.
+    pub truncate_to_high_watermark: bool,
+    /// How many batches of a producer are remembered, if not five.
+    pub batches_kept: Option<usize>,
 }
 
 /// One node.
@@ -157,7 +209,7 @@ pub struct Node {
     pub(crate) settings: NodeSettings,
     pub(crate) image: Arc<ClusterImage>,
     pub(crate) random: Random,
-    pub(crate) replicas: HashMap<PartitionId, Replica>,
+    pub(crate) replicas: Replicas,
     /// Partitions whose logs could not be opened.
     pub(crate) broken: BTreeSet<PartitionId>,
     pub(crate) connections: Connections,
@@ -165,6 +217,12 @@ pub struct Node {
     pub(crate) fetches: Fetches,
     pub(crate) groups: Groups,
     pub(crate) faults: Faults,
+    pub(crate) waits: Waits,
+    sessions: Sessions,
+    fetchers: Fetchers,
+    isr_questions: IsrQuestions,
+    /// High watermarks as they are written down.
+    watermarks: Watermarks,
     asked: BTreeMap<u64, Asked>,
     asked_count: u64,
     producer_ids: ProducerIds,
@@ -182,24 +240,34 @@ impl Node {
             fixed: &config.settings,
         };
         let settings = NodeSettings::read(&layers);
-        let register = ToController::Register(config.reachable.clone());
         let mut node = Self {
             image: Arc::default(),
             random: Random::new(config.seed),
-            replicas: HashMap::new(),
+            replicas: Replicas::default(),
             broken: BTreeSet::new(),
             connections: Connections::default(),
             timers: Timers::default(),
             fetches: Fetches::default(),
             groups: Groups::default(),
             faults: Faults::default(),
+            waits: Waits::default(),
+            sessions: Sessions::default(),
+            fetchers: Fetchers::default(),
+            isr_questions: IsrQuestions::default(),
+            watermarks: Watermarks::default(),
             asked: BTreeMap::new(),
-            asked_count: 0,
+            // Answers to an earlier life are no answers to this one.
+            asked_count: config.life << 32,
             producer_ids: ProducerIds::default(),
-            outputs: vec![Output::ToController(register)],
+            outputs: Vec::new(),
             settings,
             config,
         };
+        match Watermarks::read(&*node.config.storage, &node.config.dir) {
+            Ok(watermarks) => node.watermarks = watermarks,
+            Err(error) => node.fatal(error),
+        }
+        node.register();
         node.start_upkeep(now);
         node
     }
@@ -256,6 +324,7 @@ impl Node {
         if let Err(reason) = handlers::serve(self, now, connection, frame) {
             self.close(connection, reason);
         }
+        self.finish_round(now);
     }
 
     /// A message of the controller has arrived.
@@ -268,6 +337,7 @@ impl Node {
                 }
             }
         }
+        self.finish_round(now);
     }
 
     /// Time has passed: does what is due.
@@ -282,8 +352,16 @@ impl Node {
                 Timer::FlushCheck => self.check_flushes(now),
                 Timer::Checkpoint => self.checkpoint_due(now),
                 Timer::OffsetExpiry => crate::groups::expire_offsets(self, now),
+                Timer::Waited(id) => self.wait_over(id),
+                Timer::FollowerWaits(follower) => self.follower_waited(follower),
+                Timer::LeaderLate(leader) => self.leader_late(now, leader),
+                Timer::FetchAgain(leader) => self.fetch_delayed(now, leader),
+                Timer::IsrCheck => self.check_isrs(now),
+                Timer::Watermarks => self.watermarks_due(now),
+                Timer::Heartbeat => self.heartbeat(now),
             }
         }
+        self.finish_round(now);
     }
 
     /// Closes a connection, and forgets what it waits for.
@@ -296,6 +374,7 @@ impl Node {
     fn forget_waits_of(&mut self, connection: ConnectionId) {
         self.forget_fetches_of(connection);
         self.faults.forget(connection);
+        self.forget_waits(connection);
     }
 
     /// Reports a disk that cannot be trusted any more.

@@ -1,8 +1,11 @@
 //! One partition that this node keeps: its log and its part in the cluster.
 
+use std::cmp::Ordering;
+
 use kgauge_wire::error_code::ErrorCode;
 
-use crate::ids::{NodeId, PartitionId, TopicName};
+use super::replication::Role;
+use crate::ids::{PartitionId, TopicName};
 use crate::log::PartitionLog;
 use crate::settings::TopicSettings;
 
@@ -11,8 +14,10 @@ use crate::settings::TopicSettings;
 pub(crate) struct Replica {
     pub(crate) id: PartitionId,
     pub(crate) topic: TopicName,
-    pub(crate) leader: Option<NodeId>,
+    pub(crate) role: Role,
     pub(crate) leader_epoch: i32,
+    /// Other nodes keep it too.
+    pub(crate) is_replicated: bool,
     pub(crate) settings: TopicSettings,
     pub(crate) log: PartitionLog,
     /// A timer will ask for a flush.
@@ -26,11 +31,16 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    /// Checks that `node` leads the partition, in the epoch that the client believes in (-1: it
+    /// Whether this node leads the partition.
+    pub(crate) fn leads(&self) -> bool {
+        matches!(self.role, Role::Leading(_))
+    }
+
+    /// Checks that this node leads the partition, in the epoch that the client believes in (-1: it
     /// does not say).
-    pub(crate) fn check_led_by(&self, node: NodeId, client_epoch: i32) -> Result<(), ErrorCode> {
+    pub(crate) fn check_led(&self, client_epoch: i32) -> Result<(), ErrorCode> {
         self.check_epoch(client_epoch)?;
-        if self.leader == Some(node) {
+        if self.leads() {
             Ok(())
         } else {
             Err(ErrorCode::NotLeaderOrFollower)
@@ -39,18 +49,11 @@ impl Replica {
 
     /// Checks a client's belief about the leader epoch.
     pub(crate) fn check_epoch(&self, client_epoch: i32) -> Result<(), ErrorCode> {
-        match client_epoch {
-            -1 => Ok(()),
-            older if older < self.leader_epoch => Err(ErrorCode::FencedLeaderEpoch),
-            newer if newer > self.leader_epoch => Err(ErrorCode::UnknownLeaderEpoch),
-            _ => Ok(()),
+        match client_epoch.cmp(&self.leader_epoch) {
+            _ if client_epoch == -1 => Ok(()),
+            Ordering::Less => Err(ErrorCode::FencedLeaderEpoch),
+            Ordering::Greater => Err(ErrorCode::UnknownLeaderEpoch),
+            Ordering::Equal => Ok(()),
         }
-    }
-
-    /// Moves the high watermark after an append by the leader: the end of the log is on every
-    /// replica at once, for there is only this one.
-    pub(crate) fn advance_high_watermark(&mut self) {
-        let end = self.log.log_end_offset();
-        self.log.set_high_watermark(end);
     }
 }

@@ -1,7 +1,9 @@
 //! What a node does by the clock: flushes, checkpoints, retention, and closing in order.
 
 use super::{Node, Output, Timer};
+use crate::controller::ToController;
 use crate::ids::PartitionId;
+use crate::image::NodeImage;
 use crate::log::{CloseJob, FlushDone, LogError};
 use crate::time::Now;
 
@@ -25,6 +27,36 @@ impl Node {
         ] {
             self.timers.set(now.after_ms(after_ms), timer);
         }
+        self.start_isr_checks(now);
+        self.start_watermark_checkpoints(now);
+        let due_ns = now.after_ms(self.settings.broker_heartbeat_interval_ms);
+        self.timers.set(due_ns, Timer::Heartbeat);
+    }
+
+    /// Tells the controller that the node is there.
+    pub(super) fn register(&mut self) {
+        let register = ToController::Register {
+            reachable: NodeImage {
+                rack: self.settings.broker_rack.clone(),
+                life: self.config.life,
+                ..self.config.reachable.clone()
+            },
+            stopped_in_order: self.config.stopped_in_order,
+        };
+        self.outputs.push(Output::ToController(register));
+    }
+
+    /// Tells the controller that the node is alive, and sets the next time.
+    pub(super) fn heartbeat(&mut self, now: Now) {
+        if self.image.version == 0 {
+            // Nothing has come back: the registration may have been lost.
+            self.register();
+        } else {
+            self.outputs
+                .push(Output::ToController(ToController::Heartbeat));
+        }
+        let due_ns = now.after_ms(self.settings.broker_heartbeat_interval_ms);
+        self.timers.set(due_ns, Timer::Heartbeat);
     }
 
     /// Removes what retention no longer keeps, and sets the next time.
@@ -138,11 +170,19 @@ impl Node {
         }
     }
 
+    /// Whether a node that stops in order may say so when it comes back. One that crashed before and
+    /// was never heard of since must not: nobody knows of the crash yet.
+    #[must_use]
+    pub fn may_come_back_in_order(&self) -> bool {
+        self.image.version > 0 || self.config.stopped_in_order
+    }
+
     /// Ends in order. When the jobs have run, in any order and on any threads, every log is flushed
     /// and closed, and the next start has nothing to recover. Also gives the logs that failed.
     #[must_use]
-    pub fn stop(self) -> (Vec<CloseJob>, Vec<LogError>) {
+    pub fn stop(mut self) -> (Vec<CloseJob>, Vec<LogError>) {
         let (mut jobs, mut failures) = (Vec::new(), Vec::new());
+        failures.extend(self.store_watermarks().err().map(LogError::from));
         for (_, replica) in self.replicas {
             match replica.log.begin_close() {
                 Ok(job) => jobs.push(job),

@@ -1,19 +1,22 @@
 //! The controller's thread: messages of nodes in, messages to nodes out, timers between.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use super::clock::Clock;
-use super::{Command, Event, Inbox};
+use super::{Command, Event, Peers};
 use crate::controller::{Controller, Output, ToController};
 use crate::ids::NodeId;
+use crate::image::ClusterImage;
 
 /// What the controller's thread can be told.
 #[derive(Debug)]
 pub(crate) enum ToControllerThread {
     /// A node's message.
     Message(NodeId, ToController),
+    /// Gives the cluster as it is now.
+    Image(Sender<Arc<ClusterImage>>),
     /// End.
     Stop,
 }
@@ -23,7 +26,9 @@ pub(crate) enum ToControllerThread {
 pub(crate) struct ControllerThread {
     pub(crate) controller: Controller,
     pub(crate) messages: Receiver<ToControllerThread>,
-    pub(crate) nodes: BTreeMap<NodeId, Inbox>,
+    pub(crate) peers: Arc<Peers>,
+    /// How many nodes the cluster is made of.
+    pub(crate) nodes: usize,
     pub(crate) events: Sender<Event>,
 }
 
@@ -49,13 +54,17 @@ impl ControllerThread {
                 Ok(ToControllerThread::Message(node, message)) => {
                     self.controller.handle(now, node, message);
                 }
+                Ok(ToControllerThread::Image(to)) => {
+                    // Who asked may have given up.
+                    let _ = to.send(Arc::clone(self.controller.image()));
+                }
                 Err(RecvTimeoutError::Timeout) => self.controller.tick(now),
                 Ok(ToControllerThread::Stop) | Err(RecvTimeoutError::Disconnected) => return,
             }
             if !self.carry_out() {
                 return;
             }
-            if !announced && self.controller.is_followed_by(self.nodes.len()) {
+            if !announced && self.controller.is_followed_by(self.nodes) {
                 announced = true;
                 // An owner that is gone does not want to know.
                 let _ = self.events.send(Event::Ready);
@@ -68,17 +77,13 @@ impl ControllerThread {
         for output in self.controller.outputs() {
             match output {
                 Output::Send(node, message) => {
-                    if let Some(inbox) = self.nodes.get(&node) {
-                        inbox.send(Command::Controller(message));
-                    }
+                    self.peers.send(None, node, Command::Controller(message));
                 }
                 Output::Fatal(error) => {
                     let words = error.to_string();
                     let _ = self.events.send(Event::Failed { node: None, words });
                     // Without it the nodes could answer no admin request.
-                    self.nodes
-                        .values()
-                        .for_each(|node| node.send(Command::Stop));
+                    self.peers.tell_all(|| Command::Stop);
                     return false;
                 }
             }

@@ -1,9 +1,9 @@
 //! Flushing away from a node's thread: a disk may take long, and requests go on meanwhile.
 
 use std::io;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use super::{Command, Inbox};
@@ -17,18 +17,28 @@ const CLOSE_THREADS: usize = 16;
 #[derive(Debug)]
 pub(super) struct Flusher {
     jobs: Option<Sender<(PartitionId, FlushJob)>>,
+    /// Nothing more is flushed.
+    abandoned: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Flusher {
     pub(super) fn start(name: &str, inbox: Inbox) -> io::Result<Self> {
         let (jobs, receiver) = mpsc::channel();
-        let run = move || flush_all(&receiver, &inbox);
+        let abandoned = Arc::new(AtomicBool::new(false));
+        let over = Arc::clone(&abandoned);
+        let run = move || flush_all(&receiver, &inbox, &over);
         let thread = thread::Builder::new().name(name.to_owned()).spawn(run)?;
         Ok(Self {
             jobs: Some(jobs),
+            abandoned,
             thread: Some(thread),
         })
+    }
+
+    /// Leaves what waits unflushed, as a crash does.
+    pub(super) fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Release);
     }
 
     /// Has a log flushed. A job that nobody takes any more belongs to a node that ends.
@@ -45,8 +55,11 @@ impl Drop for Flusher {
     }
 }
 
-fn flush_all(jobs: &Receiver<(PartitionId, FlushJob)>, inbox: &Inbox) {
+fn flush_all(jobs: &Receiver<(PartitionId, FlushJob)>, inbox: &Inbox, over: &AtomicBool) {
     while let Ok((partition, job)) = jobs.recv() {
+        if over.load(Ordering::Acquire) {
+            return;
+        }
         inbox.send(Command::Flushed(partition, job.run()));
     }
 }

@@ -9,11 +9,13 @@ mod flusher;
 mod inbound;
 mod node_thread;
 mod outbound;
+mod peers;
 mod sockets;
 mod transport;
 
 pub(crate) use controller_thread::{ControllerThread, ToControllerThread};
 pub(crate) use node_thread::{Command, Inbox, NodeThread, Parts, poll_with_waker};
+pub(crate) use peers::Peers;
 
 use crate::ids::NodeId;
 

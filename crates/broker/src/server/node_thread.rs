@@ -1,7 +1,9 @@
 //! A node's thread: one event loop over its listener, its connections, the controller's messages
 //! and its timers.
 
+use std::collections::VecDeque;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
@@ -14,12 +16,15 @@ use super::alarm::Alarm;
 use super::clock::Clock;
 use super::flusher::{Flusher, close_all};
 use super::sockets::Sockets;
-use super::{Event, ToControllerThread};
+use super::{Event, Peers, ToControllerThread};
 use crate::controller::{FromController, ToController};
 use crate::fault::Fault;
 use crate::ids::{ConnectionId, NodeId, PartitionId};
 use crate::log::FlushDone;
+use crate::node::clean_shutdown;
+use crate::node::replication::message::PeerMessage;
 use crate::node::{Node, NodeConfig, Output};
+use crate::storage::Storage;
 use crate::time::Now;
 
 const LISTENER: Token = Token(0);
@@ -42,8 +47,16 @@ pub(crate) enum Command {
     Flushed(PartitionId, FlushDone),
     /// Sets a fault (`None`: lifts all) and says when it is done.
     Fault(Option<Fault>, Sender<()>),
+    /// A message of another node.
+    Peer(NodeId, PeerMessage),
+    /// Do nothing until told to go on.
+    Pause,
+    /// Go on.
+    Resume,
     /// End in order.
     Stop,
+    /// End at once, with nothing flushed or closed.
+    Crash,
 }
 
 /// The way to tell a node's thread something.
@@ -73,9 +86,13 @@ pub(crate) struct NodeThread {
     node: Node,
     sockets: Sockets,
     commands: Receiver<Command>,
+    /// Commands that came while the node was paused.
+    kept: VecDeque<Command>,
     flusher: Flusher,
+    peers: Arc<Peers>,
     controller: Sender<ToControllerThread>,
     events: Sender<Event>,
+    home: Home,
     connections: u64,
     accept_again_ns: Option<u64>,
     idle_check_ns: u64,
@@ -88,6 +105,7 @@ pub(crate) struct Parts {
     pub(crate) poll: Poll,
     pub(crate) commands: Receiver<Command>,
     pub(crate) inbox: Inbox,
+    pub(crate) peers: Arc<Peers>,
     pub(crate) controller: Sender<ToControllerThread>,
     pub(crate) events: Sender<Event>,
 }
@@ -104,7 +122,15 @@ pub(crate) fn poll_with_waker() -> io::Result<(Poll, Arc<Waker>)> {
 enum Onward {
     Go,
     Stop,
+    Crash,
     Failed,
+}
+
+/// Where a node's files are.
+#[derive(Debug)]
+struct Home {
+    storage: Arc<dyn Storage>,
+    dir: PathBuf,
 }
 
 impl NodeThread {
@@ -115,6 +141,7 @@ impl NodeThread {
             poll,
             commands,
             inbox,
+            peers,
             controller,
             events,
         } = parts;
@@ -127,6 +154,10 @@ impl NodeThread {
         let now = clock.now();
         let id = config.id;
         let flusher = Flusher::start(&format!("kgauge-flush-{id}"), inbox)?;
+        let home = Home {
+            storage: Arc::clone(&config.storage),
+            dir: config.dir.clone(),
+        };
         let node = Node::new(now, config);
         let frame_bytes_max = node.request_bytes_max();
         Ok(Self {
@@ -138,9 +169,12 @@ impl NodeThread {
             node,
             sockets: Sockets::new(frame_bytes_max),
             commands,
+            kept: VecDeque::new(),
             flusher,
+            peers,
             controller,
             events,
+            home,
             connections: 0,
             accept_again_ns: None,
             idle_check_ns: now.after_ms(IDLE_CHECK_MS),
@@ -163,8 +197,10 @@ impl NodeThread {
             // The others must know that its partitions have no leader.
             self.tell_controller(ToController::Stopped);
         }
-        if onward == Onward::Stop {
-            self.stop();
+        match onward {
+            Onward::Stop => self.stop(),
+            Onward::Crash => self.flusher.abandon(),
+            Onward::Go | Onward::Failed => {}
         }
     }
 
@@ -172,10 +208,15 @@ impl NodeThread {
     fn stop(self) {
         // Flushes under way come first.
         drop(self.flusher);
+        let known = self.node.may_come_back_in_order();
         let (jobs, mut failures) = self.node.stop();
         failures.extend(close_all(jobs));
-        if let Some(error) = failures.first() {
-            let words = error.to_string();
+        let mut words = failures.first().map(ToString::to_string);
+        if words.is_none() && known {
+            let marked = clean_shutdown::leave_mark(&*self.home.storage, &self.home.dir);
+            words = marked.err().map(|error| error.to_string());
+        }
+        if let Some(words) = words {
             // An owner that is gone does not want to know.
             let _ = self.events.send(Event::Failed {
                 node: Some(self.id),
@@ -193,15 +234,17 @@ impl NodeThread {
     }
 
     fn tell_controller(&self, message: ToController) {
-        // Without a controller the cluster is ending.
-        let _ = self
-            .controller
-            .send(ToControllerThread::Message(self.id, message));
+        if self.peers.is_open(Some(self.id), None) {
+            // Without a controller the cluster is ending.
+            let _ = self
+                .controller
+                .send(ToControllerThread::Message(self.id, message));
+        }
     }
 
     /// How long the system may let us wait.
     fn wait(&self) -> Option<Duration> {
-        if self.sockets.is_busy() {
+        if self.sockets.is_busy() || !self.kept.is_empty() {
             return Some(Duration::ZERO);
         }
         let timers = [
@@ -231,9 +274,10 @@ impl NodeThread {
                 }
             }
         }
-        while let Ok(command) = self.commands.try_recv() {
+        while let Some(command) = self.next_command() {
             match command {
                 Command::Controller(message) => self.node.controller(now, message),
+                Command::Peer(from, message) => self.node.peer(now, from, message),
                 Command::Flushed(id, done) => self.node.flushed(now, id, done),
                 Command::Fault(fault, done) => {
                     match fault {
@@ -243,7 +287,13 @@ impl NodeThread {
                     // Who asked may have given up.
                     let _ = done.send(());
                 }
+                Command::Pause => match self.pause() {
+                    Onward::Go => return Onward::Go,
+                    end => return end,
+                },
+                Command::Resume => {}
                 Command::Stop => return Onward::Stop,
+                Command::Crash => return Onward::Crash,
             }
         }
         self.node.tick(now);
@@ -265,6 +315,24 @@ impl NodeThread {
             onward = self.carry_out();
         }
         onward
+    }
+
+    fn next_command(&mut self) -> Option<Command> {
+        let kept = self.kept.pop_front();
+        kept.or_else(|| self.commands.try_recv().ok())
+    }
+
+    /// Does nothing until told to go on or to end; then everything else has its turn.
+    fn pause(&mut self) -> Onward {
+        while let Ok(command) = self.commands.recv() {
+            match command {
+                Command::Resume => return Onward::Go,
+                Command::Stop => return Onward::Stop,
+                Command::Crash => return Onward::Crash,
+                other => self.kept.push_back(other),
+            }
+        }
+        Onward::Stop
     }
 
     fn accept_all(&mut self, now: Now) {
@@ -328,6 +396,10 @@ impl NodeThread {
                     Output::Close { connection, .. } => self.sockets.close(connection),
                     Output::ToController(message) => {
                         to_controller.push(message);
+                    }
+                    Output::ToPeer { to, message } => {
+                        let command = Command::Peer(self.id, message);
+                        self.peers.send(Some(self.id), to, command);
                     }
                     Output::Flush { partition, job } => self.flusher.flush(partition, job),
                     Output::Fatal(error) => {

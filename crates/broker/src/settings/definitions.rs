@@ -64,6 +64,13 @@ use ConfigType::{Boolean, Int, List, Long, String};
 
 const CLEANUP: Check = OnlyYet(&["delete"], "compaction is not done yet");
 const COMPRESSION: Check = OnlyYet(&["producer"], "batches are kept as the producer wrote them");
+const SELECTOR: Check = OneOf(&[
+    "org.apache.kafka.common.replica.LeaderSelector",
+    RACK_AWARE_SELECTOR,
+]);
+/// The `replica.selector.class` that sends a reader to the replica in its own rack (KIP-392).
+pub(super) const RACK_AWARE_SELECTOR: &str =
+    "org.apache.kafka.common.replica.RackAwareReplicaSelector";
 const TIMESTAMP_TYPE: Check = OneOf(&["CreateTime", "LogAppendTime"]);
 
 /// Topic configurations, in alphabetical order.
@@ -232,6 +239,10 @@ const FOREVER: &str = "9223372036854775807";
 #[rustfmt::skip]
 pub const NODE_DEFINITIONS: &[NodeDefinition] = &[
     node("auto.create.topics.enable", Boolean, Some("true"), Any, AtStart),
+    node("auto.leader.rebalance.enable", Boolean, Some("true"), Any, AtStart),
+    node("broker.heartbeat.interval.ms", Int, Some("2000"), AtLeast(1), AtStart),
+    node("broker.rack", String, None, Any, AtStart),
+    node("broker.session.timeout.ms", Int, Some("9000"), AtLeast(1), AtStart),
     node("compression.type", String, Some("producer"), COMPRESSION, Live),
     node("connections.max.idle.ms", Long, Some("600000"), AtLeast(-1), AtStart),
     node("default.replication.factor", Int, Some("1"), AtLeast(1), AtStart),
@@ -243,6 +254,7 @@ pub const NODE_DEFINITIONS: &[NodeDefinition] = &[
     node("group.max.session.timeout.ms", Int, Some("1800000"), AtLeast(1), AtStart),
     node("group.max.size", Int, Some("2147483647"), AtLeast(1), AtStart),
     node("group.min.session.timeout.ms", Int, Some("6000"), AtLeast(1), AtStart),
+    node("leader.imbalance.check.interval.seconds", Long, Some("300"), AtLeast(1), AtStart),
     node("log.cleanup.policy", List, Some("delete"), CLEANUP, Live),
     node("log.flush.interval.messages", Long, Some(FOREVER), AtLeast(1), Live),
     node("log.flush.interval.ms", Long, Some(FOREVER), AtLeast(0), Live),
@@ -272,7 +284,16 @@ pub const NODE_DEFINITIONS: &[NodeDefinition] = &[
     node("offsets.retention.minutes", Int, Some("10080"), AtLeast(1), AtStart),
     // Kafka has 50. Eight start faster and spread well over a handful of nodes.
     node("offsets.topic.num.partitions", Int, Some("8"), Between(1, 1000), AtStart),
+    // As many nodes as there are, if they are fewer.
+    node("offsets.topic.replication.factor", Int, Some("3"), AtLeast(1), AtStart),
     node("producer.id.expiration.ms", Int, Some("86400000"), AtLeast(1), AtStart),
+    node("replica.fetch.backoff.ms", Int, Some("1000"), AtLeast(0), AtStart),
+    node("replica.fetch.max.bytes", Int, Some("1048576"), AtLeast(0), AtStart),
+    node("replica.fetch.response.max.bytes", Int, Some("10485760"), AtLeast(0), AtStart),
+    node("replica.fetch.wait.max.ms", Int, Some("500"), AtLeast(1), AtStart),
+    node("replica.high.watermark.checkpoint.interval.ms", Long, Some("5000"), AtLeast(1), AtStart),
+    node("replica.lag.time.max.ms", Long, Some("30000"), AtLeast(1), AtStart),
+    node("replica.selector.class", String, None, SELECTOR, AtStart),
     node("socket.request.max.bytes", Int, Some("104857600"), AtLeast(1), AtStart),
     node("unclean.leader.election.enable", Boolean, Some("false"), Any, Live),
 ];

@@ -15,6 +15,10 @@ use crate::log::LogConfig;
 )]
 pub struct NodeSettings {
     pub auto_create_topics_enable: bool,
+    pub auto_leader_rebalance_enable: bool,
+    pub broker_heartbeat_interval_ms: i64,
+    pub broker_rack: Option<String>,
+    pub broker_session_timeout_ms: i64,
     pub connections_max_idle_ms: i64,
     pub default_replication_factor: i64,
     pub delete_topic_enable: bool,
@@ -23,6 +27,7 @@ pub struct NodeSettings {
     pub group_max_session_timeout_ms: i64,
     pub group_max_size: i64,
     pub group_min_session_timeout_ms: i64,
+    pub leader_imbalance_check_interval_seconds: i64,
     pub log_retention_check_interval_ms: i64,
     pub max_connections: i64,
     pub num_partitions: i64,
@@ -30,7 +35,16 @@ pub struct NodeSettings {
     pub offsets_retention_check_interval_ms: i64,
     pub offsets_retention_minutes: i64,
     pub offsets_topic_num_partitions: i64,
+    pub offsets_topic_replication_factor: i64,
     pub producer_id_expiration_ms: i64,
+    pub replica_fetch_backoff_ms: i64,
+    pub replica_fetch_max_bytes: i64,
+    pub replica_fetch_response_max_bytes: i64,
+    pub replica_fetch_wait_max_ms: i64,
+    pub replica_high_watermark_checkpoint_interval_ms: i64,
+    pub replica_lag_time_max_ms: i64,
+    /// Whether `replica.selector.class` sends readers to the replica in their own rack.
+    pub replica_selector_rack_aware: bool,
     pub socket_request_max_bytes: i64,
 }
 
@@ -40,8 +54,13 @@ impl NodeSettings {
     pub fn read(layers: &Layers<'_>) -> Self {
         let number = |name| node_number(layers, name);
         let flag = |name| node_flag(layers, name);
+        let text = |name| Some(node_text(layers, name)).filter(|text| !text.is_empty());
         Self {
             auto_create_topics_enable: flag("auto.create.topics.enable"),
+            auto_leader_rebalance_enable: flag("auto.leader.rebalance.enable"),
+            broker_heartbeat_interval_ms: number("broker.heartbeat.interval.ms"),
+            broker_rack: text("broker.rack"),
+            broker_session_timeout_ms: number("broker.session.timeout.ms"),
             connections_max_idle_ms: number("connections.max.idle.ms"),
             default_replication_factor: number("default.replication.factor"),
             delete_topic_enable: flag("delete.topic.enable"),
@@ -50,6 +69,9 @@ impl NodeSettings {
             group_max_session_timeout_ms: number("group.max.session.timeout.ms"),
             group_max_size: number("group.max.size"),
             group_min_session_timeout_ms: number("group.min.session.timeout.ms"),
+            leader_imbalance_check_interval_seconds: number(
+                "leader.imbalance.check.interval.seconds",
+            ),
             log_retention_check_interval_ms: number("log.retention.check.interval.ms"),
             max_connections: number("max.connections"),
             num_partitions: number("num.partitions"),
@@ -57,7 +79,18 @@ impl NodeSettings {
             offsets_retention_check_interval_ms: number("offsets.retention.check.interval.ms"),
             offsets_retention_minutes: number("offsets.retention.minutes"),
             offsets_topic_num_partitions: number("offsets.topic.num.partitions"),
+            offsets_topic_replication_factor: number("offsets.topic.replication.factor"),
             producer_id_expiration_ms: number("producer.id.expiration.ms"),
+            replica_fetch_backoff_ms: number("replica.fetch.backoff.ms"),
+            replica_fetch_max_bytes: number("replica.fetch.max.bytes"),
+            replica_fetch_response_max_bytes: number("replica.fetch.response.max.bytes"),
+            replica_fetch_wait_max_ms: number("replica.fetch.wait.max.ms"),
+            replica_high_watermark_checkpoint_interval_ms: number(
+                "replica.high.watermark.checkpoint.interval.ms",
+            ),
+            replica_lag_time_max_ms: number("replica.lag.time.max.ms"),
+            replica_selector_rack_aware: text("replica.selector.class").as_deref()
+                == Some(super::definitions::RACK_AWARE_SELECTOR),
             socket_request_max_bytes: number("socket.request.max.bytes"),
         }
     }
@@ -85,11 +118,13 @@ pub struct TopicSettings {
     pub log: LogConfig,
     /// `file.delete.delay.ms`
     pub file_delete_delay_ms: i64,
-    /// `min.insync.replicas`
+    /// `min.insync.replicas`; of a topic with fewer replicas, their number counts.
     pub min_insync_replicas: i64,
     /// `segment.jitter.ms`: `segment.ms` is shortened by up to this, so that segments of many
     /// partitions do not all roll at once.
     pub segment_jitter_ms: i64,
+    /// `unclean.leader.election.enable`
+    pub unclean_leader_election_enable: bool,
 }
 
 impl TopicSettings {
@@ -129,6 +164,8 @@ impl TopicSettings {
             file_delete_delay_ms: number("file.delete.delay.ms"),
             min_insync_replicas: number("min.insync.replicas"),
             segment_jitter_ms: number("segment.jitter.ms"),
+            unclean_leader_election_enable: parse_bool(&text("unclean.leader.election.enable"))
+                .unwrap_or(false),
         }
     }
 }

@@ -208,11 +208,7 @@ impl Disk {
     }
 
     fn below(&self, dir: &Path) -> Vec<PathBuf> {
-        let from_dir = self.names.range(dir.to_path_buf()..);
-        from_dir
-            .take_while(|(path, _)| path.starts_with(dir))
-            .map(|(path, _)| path.clone())
-            .collect()
+        below(&self.names, dir)
     }
 
     fn each_inode(&self, mut change: impl FnMut(&mut Inode)) {
@@ -311,6 +307,15 @@ impl Inode {
         }
         self.bytes = bytes;
     }
+}
+
+/// A folder and everything in it.
+fn below(names: &BTreeMap<PathBuf, Node>, dir: &Path) -> Vec<PathBuf> {
+    let from_dir = names.range(dir.to_path_buf()..);
+    from_dir
+        .take_while(|(path, _)| path.starts_with(dir))
+        .map(|(path, _)| path.clone())
+        .collect()
 }
 
 pub(super) fn overwrite(bytes: &mut Vec<u8>, position: usize, written: &[u8]) {
@@ -449,8 +454,8 @@ impl Storage for MemoryStorage {
         disk.strike(Operation::SyncDir, dir)?;
         disk.require_dir(Operation::SyncDir, dir)?;
         let in_dir = |path: &&PathBuf| path.parent() == Some(dir);
-        let gone: Vec<PathBuf> = disk.names_durable.keys().filter(in_dir).cloned().collect();
-        for path in gone {
+        let durable = below(&disk.names_durable, dir);
+        for path in durable.into_iter().filter(|path| in_dir(&path)) {
             if !disk.names.contains_key(&path) {
                 disk.names_durable
                     .retain(|other, _| !other.starts_with(&path));

@@ -21,12 +21,14 @@ mod memory_faults;
 mod memory_file;
 mod real;
 mod replace;
+mod tracked;
 
 pub use error::{Operation, StorageError};
 pub use memory::MemoryStorage;
 pub use memory_faults::{Crash, Fault};
 pub use real::RealStorage;
 pub use replace::{read_whole, replace_file};
+pub use tracked::TrackedStorage;
 
 /// Result of a storage operation.
 pub type StorageResult<T> = Result<T, StorageError>;

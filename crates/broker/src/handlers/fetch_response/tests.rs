@@ -32,6 +32,7 @@ fn answer(index: i32, error: ErrorCode, records: Option<FileSlice>) -> Partition
         high_watermark: 70 + i64::from(index),
         last_stable_offset: 60,
         log_start_offset: 5,
+        preferred_read_replica: index - 1,
         records,
     }
 }
@@ -44,6 +45,11 @@ fn generated(answer: &PartitionAnswer, version: i16, records: &[u8]) -> Partitio
         last_stable_offset: answer.last_stable_offset,
         log_start_offset: if version >= 5 {
             answer.log_start_offset
+        } else {
+            -1
+        },
+        preferred_read_replica: if version >= 11 {
+            answer.preferred_read_replica
         } else {
             -1
         },

@@ -24,8 +24,8 @@ use kgauge_wire::record_batch::{BatchEncoder, ProducerState};
 use crate::controller::{self, Controller};
 use crate::ids::{ConnectionId, NodeId};
 use crate::image::NodeImage;
-use crate::node::{CloseReason, Node, NodeConfig, Output};
-use crate::settings::{ConfigMap, Layers, NodeSettings};
+use crate::node::{CloseReason, Deviations, Node, NodeConfig, Output};
+use crate::settings::ConfigMap;
 use crate::storage::{MemoryStorage, StorageError};
 use crate::time::{NS_PER_MS, Now};
 
@@ -60,24 +60,24 @@ impl Bench {
     }
 
     fn start(storage: MemoryStorage, settings: Arc<ConfigMap>, now: Now) -> Self {
-        let none = ConfigMap::new();
-        let layers = Layers {
-            dynamic_node: &none,
-            dynamic_default: &none,
-            fixed: &settings,
-        };
-        let read = NodeSettings::read(&layers);
-        let controller = Controller::open(&storage, Path::new("/c"), read, 3).unwrap();
+        let fixed = Arc::clone(&settings);
+        let controller = Controller::open(&storage, Path::new("/c"), fixed, 3).unwrap();
         let config = NodeConfig {
             id: NODE,
             reachable: NodeImage {
                 host: "here".to_owned(),
                 port: 9092,
+                rack: None,
+                epoch: 0,
+                life: 0,
             },
             dir: PathBuf::from("/n"),
             storage: storage.shared(),
             settings: Arc::clone(&settings),
             seed: 5,
+            stopped_in_order: true,
+            life: 1,
+            deviations: Deviations::default(),
         };
         let mut bench = Self {
             node: Node::new(now, config),
@@ -123,6 +123,7 @@ impl Bench {
                     Output::Flush { partition, job } => {
                         self.node.flushed(self.now, partition, job.run());
                     }
+                    Output::ToPeer { .. } => panic!("there is no other node"),
                     Output::Fatal(error) => self.fatal.push(error),
                 }
             }

@@ -59,7 +59,10 @@ fn samples() -> Vec<Vec<u8>> {
         OffsetDeleteRequest,
         DescribeClusterRequest,
         DescribeProducersRequest,
-        DescribeTopicPartitionsRequest
+        DescribeTopicPartitionsRequest,
+        ElectLeadersRequest,
+        AlterPartitionReassignmentsRequest,
+        ListPartitionReassignmentsRequest
     );
     let content = batch(1_700_000_000_000, 5, &ProducerState::NONE);
     let mut frame = Vec::new();

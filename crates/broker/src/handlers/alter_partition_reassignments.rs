@@ -1,0 +1,109 @@
+//! `AlterPartitionReassignments` (key 45), versions 0 to 1: moves partitions to other nodes, by way
+//! of the controller.
+//!
+//! * The new replicas join the old ones, and when all of them are in sync those who go are removed.
+//!   Null calls a move off (NO_REASSIGNMENT_IN_PROGRESS when there is none).
+//! * Empty lists, nodes named twice and unknown nodes: INVALID_REPLICA_ASSIGNMENT.
+//! * From version 1 a client may forbid that the number of replicas changes
+//!   (INVALID_REPLICATION_FACTOR).
+
+use kgauge_wire::codec::Str;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::alter_partition_reassignments::{
+    AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse,
+    ReassignablePartitionResponse, ReassignableTopicResponse,
+};
+
+use super::Body;
+use super::create_topics::{lost, unexpected};
+use crate::controller::{Answer, PartitionKey, Reassignment, Refusal, Request};
+use crate::ids::NodeId;
+use crate::node::{Asked, Call, CloseReason, Node, Reply};
+
+/// What was asked, with refusals that need no controller.
+#[derive(Debug)]
+pub(crate) struct Begun(Vec<(PartitionKey, Option<Refusal>)>);
+
+pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+    let request: AlterPartitionReassignmentsRequest<'_> = body.decode(call.version())?;
+    let (mut begun, mut wanted) = (Vec::new(), Vec::new());
+    for topic in &request.topics {
+        for partition in &topic.partitions {
+            let key = PartitionKey {
+                topic: topic.name.to_string(),
+                index: partition.partition_index,
+            };
+            let replicas = partition.replicas.as_ref();
+            let replicas = replicas.map(|nodes| nodes.iter().copied().map(NodeId).collect());
+            let move_to = Reassignment {
+                key: key.clone(),
+                replicas,
+            };
+            let early = match request.allow_replication_factor_change {
+                true => None,
+                false => changes_factor(node, &move_to),
+            };
+            if early.is_none() {
+                wanted.push(move_to);
+            }
+            begun.push((key, early));
+        }
+    }
+    let asked = Asked::Reassign(call.reply, Begun(begun));
+    node.ask(call.now, Request::Reassign(wanted), asked);
+    Ok(())
+}
+
+fn changes_factor(node: &Node, wanted: &Reassignment) -> Option<Refusal> {
+    let target = wanted.replicas.as_ref()?;
+    let topic = node.image.topic(&wanted.key.topic)?;
+    let partition = topic.partition(wanted.key.index)?;
+    let present = partition.replicas.len() - partition.adding.len();
+    (present != target.len()).then(|| {
+        let words = format!(
+            "The replication factor is changed from {present} to {}",
+            target.len()
+        );
+        Refusal::new(ErrorCode::InvalidReplicationFactor, words)
+    })
+}
+
+impl Begun {
+    pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
+        let (results, failed) = match answer {
+            Answer::Reassign(results) => (results, None),
+            Answer::Failed(refusal) => (Vec::new(), Some(refusal)),
+            other => unexpected(&other),
+        };
+        let mut results = results.into_iter();
+        let mut topics: Vec<ReassignableTopicResponse<'static>> = Vec::new();
+        for (key, early) in self.0 {
+            let result = match (early, &failed) {
+                (Some(refusal), _) => Err(refusal),
+                (None, Some(refusal)) => Err(refusal.clone()),
+                (None, None) => results.next().unwrap_or_else(|| Err(lost())),
+            };
+            let (code, words) = match result {
+                Ok(()) => (ErrorCode::None, None),
+                Err(Refusal { code, message }) => (code, Some(Str::Owned(message))),
+            };
+            let partition = ReassignablePartitionResponse {
+                partition_index: key.index,
+                error_code: code.as_i16(),
+                error_message: words,
+            };
+            match topics.last_mut().filter(|topic| *topic.name == key.topic) {
+                Some(topic) => topic.partitions.push(partition),
+                None => topics.push(ReassignableTopicResponse {
+                    name: Str::Owned(key.topic),
+                    partitions: vec![partition],
+                }),
+            }
+        }
+        let response = AlterPartitionReassignmentsResponse {
+            responses: topics,
+            ..AlterPartitionReassignmentsResponse::default()
+        };
+        node.respond(reply, &response);
+    }
+}

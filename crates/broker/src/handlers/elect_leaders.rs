@@ -1,0 +1,122 @@
+//! `ElectLeaders` (key 43), versions 0 to 2: gives partitions other leaders, by way of the
+//! controller.
+//!
+//! * Preferred (version 0 knows nothing else): the first replica, if it is in sync, else
+//!   PREFERRED_LEADER_NOT_AVAILABLE. Unclean: any replica that is up, if there is no leader, else
+//!   ELIGIBLE_LEADERS_NOT_AVAILABLE. Where nothing is to be done: ELECTION_NOT_NEEDED.
+//! * No partition named means all; then, as in Kafka, only those that changed or failed are
+//!   answered.
+
+use kgauge_wire::codec::Str;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::elect_leaders::{
+    ElectLeadersRequest, ElectLeadersResponse, PartitionResult, ReplicaElectionResult,
+};
+
+use super::Body;
+use super::create_topics::{lost, unexpected};
+use crate::controller::{Answer, ElectionKind, PartitionKey, Refusal, Request};
+use crate::node::{Asked, Call, CloseReason, Node, Reply};
+
+const PREFERRED: i8 = 0;
+const UNCLEAN: i8 = 1;
+
+/// What was asked.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    wanted: Vec<PartitionKey>,
+    all: bool,
+}
+
+pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+    let request: ElectLeadersRequest<'_> = body.decode(call.version())?;
+    let kind = match request.election_type {
+        PREFERRED => ElectionKind::Preferred,
+        UNCLEAN => ElectionKind::Unclean,
+        _ => {
+            let response = ElectLeadersResponse {
+                error_code: ErrorCode::InvalidRequest.as_i16(),
+                ..ElectLeadersResponse::default()
+            };
+            node.respond(call.reply, &response);
+            return Ok(());
+        }
+    };
+    let wanted = match &request.topic_partitions {
+        None => all_partitions(node),
+        Some(topics) => topics
+            .iter()
+            .flat_map(|topic| {
+                topic.partitions.iter().map(|index| PartitionKey {
+                    topic: topic.topic.to_string(),
+                    index: *index,
+                })
+            })
+            .collect(),
+    };
+    let begun = Begun {
+        wanted: wanted.clone(),
+        all: request.topic_partitions.is_none(),
+    };
+    let request = Request::ElectLeaders {
+        kind,
+        partitions: wanted,
+    };
+    node.ask(call.now, request, Asked::ElectLeaders(call.reply, begun));
+    Ok(())
+}
+
+fn all_partitions(node: &Node) -> Vec<PartitionKey> {
+    let topics = node.image.topics.values();
+    let keys = topics.flat_map(|topic| {
+        topic.indexed().map(|(index, _)| PartitionKey {
+            topic: topic.name.to_string(),
+            index,
+        })
+    });
+    keys.collect()
+}
+
+impl Begun {
+    pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
+        let (results, failed) = match answer {
+            Answer::ElectLeaders(results) => (results, None),
+            Answer::Failed(refusal) => (Vec::new(), Some(refusal)),
+            other => unexpected(&other),
+        };
+        let mut results = results.into_iter();
+        let mut topics: Vec<ReplicaElectionResult<'static>> = Vec::new();
+        for key in self.wanted {
+            let result = match &failed {
+                Some(refusal) => Err(refusal.clone()),
+                None => results.next().unwrap_or_else(|| Err(lost())),
+            };
+            let needless =
+                |refusal: &Refusal| refusal.code == ErrorCode::ElectionNotNeeded && self.all;
+            if result.as_ref().is_err_and(needless) {
+                continue;
+            }
+            let (code, words) = match result {
+                Ok(()) => (ErrorCode::None, None),
+                Err(Refusal { code, message }) => (code, Some(Str::Owned(message))),
+            };
+            let partition = PartitionResult {
+                partition_id: key.index,
+                error_code: code.as_i16(),
+                error_message: words,
+            };
+            match topics.last_mut().filter(|topic| *topic.topic == key.topic) {
+                Some(topic) => topic.partition_result.push(partition),
+                None => topics.push(ReplicaElectionResult {
+                    topic: Str::Owned(key.topic),
+                    partition_result: vec![partition],
+                }),
+            }
+        }
+        let response = ElectLeadersResponse {
+            replica_election_results: topics,
+            ..ElectLeadersResponse::default()
+        };
+        node.respond(reply, &response);
+    }
+}

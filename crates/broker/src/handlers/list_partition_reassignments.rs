@@ -1,0 +1,51 @@
+//! `ListPartitionReassignments` (key 46), version 0: the partitions that are being moved.
+//!
+//! * No topic named means all. Partitions that are not moved, or not there, are left out.
+
+use kgauge_wire::codec::Str;
+use kgauge_wire::messages::list_partition_reassignments::{
+    ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse,
+    OngoingPartitionReassignment, OngoingTopicReassignment,
+};
+
+use super::Body;
+use crate::ids::NodeId;
+use crate::node::{Call, CloseReason, Node};
+
+pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+    let request: ListPartitionReassignmentsRequest<'_> = body.decode(call.version())?;
+    let asked = |name: &str, index: i32| match &request.topics {
+        None => true,
+        Some(topics) => topics
+            .iter()
+            .any(|topic| *topic.name == *name && topic.partition_indexes.contains(&index)),
+    };
+    let numbers = |nodes: &[NodeId]| nodes.iter().map(|node| node.0).collect();
+    let image = std::sync::Arc::clone(&node.image);
+    let mut topics = Vec::new();
+    for topic in image.topics.values() {
+        let moved = topic
+            .indexed()
+            .filter(|(index, partition)| partition.is_reassigning() && asked(&topic.name, *index));
+        let partitions: Vec<_> = moved
+            .map(|(index, partition)| OngoingPartitionReassignment {
+                partition_index: index,
+                replicas: numbers(&partition.replicas),
+                adding_replicas: numbers(&partition.adding),
+                removing_replicas: numbers(&partition.removing),
+            })
+            .collect();
+        if !partitions.is_empty() {
+            topics.push(OngoingTopicReassignment {
+                name: Str::Borrowed(&topic.name),
+                partitions,
+            });
+        }
+    }
+    let response = ListPartitionReassignmentsResponse {
+        topics,
+        ..ListPartitionReassignmentsResponse::default()
+    };
+    node.respond(call.reply, &response);
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! What followers and leaders say to each other.
+
+use std::sync::Arc;
+
+use crate::ids::PartitionId;
+use crate::log::EpochEnd;
+
+/// A message between two nodes of the cluster.
+#[derive(Debug, Clone)]
+pub enum PeerMessage {
+    /// A follower asks its leader.
+    Fetch(PeerFetch),
+    /// The leader answers.
+    Fetched(PeerFetched),
+}
+
+/// What a follower asks of the node that leads some of its partitions.
+///
+/// The first fetch of a session names all of them; later ones only those whose position has changed.
+#[derive(Debug, Clone)]
+pub struct PeerFetch {
+    /// Which session. Counted by the follower, over all lives of the node.
+    pub session: u64,
+    /// Which fetch of the session, from 0. The first one begins it.
+    pub number: u64,
+    /// Which life of the follower this is.
+    pub node_epoch: u64,
+    /// Where the follower stands.
+    pub positions: Vec<FollowerPosition>,
+    /// Partitions that it no longer follows.
+    pub forgotten: Vec<PartitionId>,
+}
+
+/// How far a follower is with one partition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FollowerPosition {
+    /// The partition.
+    pub partition: PartitionId,
+    /// The leader epoch that the follower knows.
+    pub leader_epoch: i32,
+    /// The end of its log.
+    pub offset: i64,
+    /// The epoch of its last batch; `None` for an empty log.
+    pub last_epoch: Option<i32>,
+    /// The start of its log.
+    pub log_start_offset: i64,
+}
+
+/// A leader's answer to a [`PeerFetch`].
+#[derive(Debug, Clone)]
+pub struct PeerFetched {
+    /// The session of the fetch.
+    pub session: u64,
+    /// The number of the fetch.
+    pub number: u64,
+    /// The leader does not know the session: it must begin anew.
+    pub unknown_session: bool,
+    /// News, of those partitions that have any.
+    pub partitions: Vec<PartitionNews>,
+}
+
+/// News of one partition.
+#[derive(Debug, Clone)]
+pub struct PartitionNews {
+    /// The partition.
+    pub partition: PartitionId,
+    /// The epoch in which the leader says so.
+    pub leader_epoch: i32,
+    /// What it says.
+    pub news: News,
+}
+
+/// What a leader says of a partition.
+#[derive(Debug, Clone)]
+pub enum News {
+    /// Batches from the follower's position on, the last of which may be cut off; none when only
+    /// the offsets are news.
+    Records {
+        /// The bytes.
+        batches: Option<Arc<Vec<u8>>>,
+        /// The leader's high watermark.
+        high_watermark: i64,
+        /// The leader's log start.
+        log_start_offset: i64,
+    },
+    /// The follower's last batch is not in the leader's log: this is where its epoch, or the newest
+    /// one before it, ends there.
+    Diverging(EpochEnd),
+    /// The leader's log begins above the follower's end, at this offset.
+    OutOfRange {
+        /// The start of the leader's log.
+        log_start_offset: i64,
+    },
+    /// The leader cannot read its log now.
+    Unreadable,
+}

@@ -1,0 +1,393 @@
+//! The leader's side of replication: what its followers have asked for, and what they get.
+//!
+//! Each follower has one session, in which the leader remembers where it stands. A fetch is answered
+//! at once when there is news of any partition, else when some comes, or after
+//! `replica.fetch.wait.max.ms` without.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use super::super::{Node, Timer};
+use super::Role;
+use super::message::{FollowerPosition, News, PartitionNews, PeerFetch, PeerFetched, PeerMessage};
+use crate::ids::{NodeId, PartitionId};
+use crate::log::{FirstBatch, PartitionLog, ReadError, ReadRequest};
+use crate::node::Replica;
+use crate::time::Now;
+use crate::timers::TimerId;
+
+/// The followers of a node.
+#[derive(Debug, Default)]
+pub(crate) struct Sessions {
+    open: BTreeMap<NodeId, Session>,
+    /// Partitions with news that the sessions have not heard of.
+    noted: Vec<PartitionId>,
+}
+
+/// One follower.
+#[derive(Debug, Default)]
+struct Session {
+    number: u64,
+    next_fetch: u64,
+    node_epoch: u64,
+    partitions: BTreeSet<PartitionId>,
+    /// Partitions with news, each once, in the order of their news.
+    ready: VecDeque<PartitionId>,
+    is_ready: BTreeSet<PartitionId>,
+    /// Positions in epochs that this node has not heard of yet.
+    early: BTreeMap<PartitionId, FollowerPosition>,
+    /// The fetch that waits for an answer.
+    waiting: Option<(u64, TimerId)>,
+}
+
+impl Session {
+    fn make_ready(&mut self, id: PartitionId) {
+        if self.is_ready.insert(id) {
+            self.ready.push_back(id);
+        }
+    }
+
+    fn next_ready(&mut self) -> Option<PartitionId> {
+        let id = self.ready.pop_front()?;
+        self.is_ready.remove(&id);
+        Some(id)
+    }
+}
+
+impl Sessions {
+    /// Notes that a partition has news for its followers.
+    pub(super) fn note(&mut self, id: PartitionId) {
+        if self.noted.last() != Some(&id) {
+            self.noted.push(id);
+        }
+    }
+}
+
+/// What the last read gave, for the next follower that stands at the same place.
+struct LastRead {
+    id: PartitionId,
+    offset: i64,
+    end_offset: i64,
+    batches: Arc<Vec<u8>>,
+}
+
+/// A part of an answer to a follower.
+struct Answering {
+    bytes_left: usize,
+    partitions: Vec<PartitionNews>,
+}
+
+impl Node {
+    /// A follower has asked.
+    pub(super) fn peer_fetch(&mut self, now: Now, from: NodeId, fetch: PeerFetch) {
+        let newest = self.sessions.open.get(&from).map_or(0, |open| open.number);
+        if fetch.number == 0 && fetch.session > newest {
+            self.open_session(from, &fetch);
+        }
+        let known = self.sessions.open.get_mut(&from).filter(|session| {
+            session.number == fetch.session && session.next_fetch == fetch.number
+        });
+        let Some(session) = known else {
+            let answer = PeerFetched {
+                session: fetch.session,
+                number: fetch.number,
+                unknown_session: true,
+                partitions: Vec::new(),
+            };
+            return self.tell(from, PeerMessage::Fetched(answer));
+        };
+        session.next_fetch += 1;
+        for id in &fetch.forgotten {
+            session.partitions.remove(id);
+            session.early.remove(id);
+        }
+        for position in fetch.positions {
+            self.position(now, from, position);
+        }
+        let due_ns = now.after_ms(self.settings.replica_fetch_wait_max_ms);
+        let timer = self.timers.set(due_ns, Timer::FollowerWaits(from));
+        if let Some(session) = self.sessions.open.get_mut(&from) {
+            session.waiting = Some((fetch.number, timer));
+        }
+    }
+
+    fn open_session(&mut self, from: NodeId, fetch: &PeerFetch) {
+        let session = Session {
+            number: fetch.session,
+            node_epoch: fetch.node_epoch,
+            ..Session::default()
+        };
+        if let Some(before) = self.sessions.open.insert(from, session)
+            && let Some((_, timer)) = before.waiting
+        {
+            self.timers.cancel(timer);
+        }
+    }
+
+    /// Forgets what a follower said in a life that is over. If it is still there, it must say
+    /// everything again.
+    pub(in crate::node) fn end_session(&mut self, follower: NodeId) {
+        let Some(session) = self.sessions.open.remove(&follower) else {
+            return;
+        };
+        if let Some((number, timer)) = session.waiting {
+            self.timers.cancel(timer);
+            let answer = PeerFetched {
+                session: session.number,
+                number,
+                unknown_session: true,
+                partitions: Vec::new(),
+            };
+            self.tell(follower, PeerMessage::Fetched(answer));
+        }
+    }
+
+    /// A follower has said where it stands with one partition.
+    fn position(&mut self, now: Now, from: NodeId, position: FollowerPosition) {
+        let id = position.partition;
+        let Some(session) = self.sessions.open.get_mut(&from) else {
+            return;
+        };
+        session.partitions.insert(id);
+        session.early.remove(&id);
+        let life = self.image.nodes.get(&from).map_or(0, |node| node.epoch);
+        if life > session.node_epoch {
+            // What an earlier life of the follower had counts no more.
+            return;
+        }
+        let known = self.replicas.get_mut(&id);
+        let epoch = known.as_ref().map_or(-1, |replica| replica.leader_epoch);
+        if position.leader_epoch > epoch || life < session.node_epoch {
+            // This node will hear of that epoch, too, and look again then.
+            session.early.insert(id, position);
+            return;
+        }
+        let Some(replica) = known.filter(|_| position.leader_epoch == epoch) else {
+            // The follower's epoch is over: it will hear of the new one, and say so.
+            return;
+        };
+        let Role::Leading(leading) = &mut replica.role else {
+            return;
+        };
+        leading.positioned(from, (position.offset, position.last_epoch));
+        // A log that parts from this one below its end counts for nothing until it was cut.
+        if parting(&replica.log, position.offset, position.last_epoch).is_none() {
+            let log_end = replica.log.log_end_offset();
+            let follower = (from, session.node_epoch);
+            let place = (position.offset, position.log_start_offset);
+            leading.reported(now, follower, place, log_end);
+        }
+        session.make_ready(id);
+        self.log_start_reported(id);
+        self.advance(now, id);
+        self.ask_for_member(id, from);
+    }
+
+    /// Looks again at positions that came before this node knew their epochs.
+    pub(in crate::node) fn look_at_early_positions(&mut self, now: Now) {
+        let followers: Vec<NodeId> = self.sessions.open.keys().copied().collect();
+        for from in followers {
+            let Some(session) = self.sessions.open.get_mut(&from) else {
+                continue;
+            };
+            for (_, position) in std::mem::take(&mut session.early) {
+                self.position(now, from, position);
+            }
+        }
+    }
+
+    /// Answers the followers for which there is news.
+    pub(super) fn serve_followers(&mut self) {
+        if self.sessions.noted.is_empty() && self.sessions.open.is_empty() {
+            return;
+        }
+        for id in std::mem::take(&mut self.sessions.noted) {
+            for session in self.sessions.open.values_mut() {
+                if session.partitions.contains(&id) {
+                    session.make_ready(id);
+                }
+            }
+        }
+        let waiting = self
+            .sessions
+            .open
+            .iter()
+            .filter(|(_, session)| session.waiting.is_some() && !session.ready.is_empty());
+        let waiting: Vec<NodeId> = waiting.map(|(node, _)| *node).collect();
+        let mut last = None;
+        for follower in waiting {
+            self.serve_follower(follower, &mut last);
+        }
+    }
+
+    fn serve_follower(&mut self, follower: NodeId, last: &mut Option<LastRead>) {
+        let limit = self.settings.replica_fetch_response_max_bytes;
+        let mut answering = Answering {
+            bytes_left: usize::try_from(limit).unwrap_or(0).max(1),
+            partitions: Vec::new(),
+        };
+        while answering.bytes_left > 0 {
+            let session = self.sessions.open.get_mut(&follower);
+            let Some(id) = session.and_then(Session::next_ready) else {
+                break;
+            };
+            self.add_news(follower, id, &mut answering, last);
+        }
+        if !answering.partitions.is_empty() {
+            self.answer_follower(follower, answering.partitions);
+        }
+    }
+
+    /// Adds what there is to say of one partition, if anything.
+    fn add_news(
+        &mut self,
+        follower: NodeId,
+        id: PartitionId,
+        answering: &mut Answering,
+        last: &mut Option<LastRead>,
+    ) {
+        let bytes_max = usize::try_from(self.settings.replica_fetch_max_bytes).unwrap_or(0);
+        let Some(replica) = self.replicas.get_mut(&id) else {
+            return;
+        };
+        let leader_epoch = replica.leader_epoch;
+        let bytes_max = bytes_max.min(answering.bytes_left);
+        let found = news(replica, follower, bytes_max, last);
+        match found {
+            Ok(None) => {}
+            Ok(Some(news)) => {
+                if let News::Records {
+                    batches: Some(batches),
+                    ..
+                } = &news
+                {
+                    answering.bytes_left = answering.bytes_left.saturating_sub(batches.len());
+                }
+                answering.partitions.push(PartitionNews {
+                    partition: id,
+                    leader_epoch,
+                    news,
+                });
+            }
+            Err(error) => {
+                answering.partitions.push(PartitionNews {
+                    partition: id,
+                    leader_epoch,
+                    news: News::Unreadable,
+                });
+                if let ReadError::Log(error) = error {
+                    self.log_failed(error);
+                }
+            }
+        }
+    }
+
+    fn answer_follower(&mut self, follower: NodeId, partitions: Vec<PartitionNews>) {
+        let Some(session) = self.sessions.open.get_mut(&follower) else {
+            return;
+        };
+        let Some((number, timer)) = session.waiting.take() else {
+            return;
+        };
+        let answer = PeerFetched {
+            session: session.number,
+            number,
+            unknown_session: false,
+            partitions,
+        };
+        self.timers.cancel(timer);
+        self.tell(follower, PeerMessage::Fetched(answer));
+    }
+
+    /// A follower has waited as long as it may.
+    pub(in crate::node) fn follower_waited(&mut self, follower: NodeId) {
+        self.answer_follower(follower, Vec::new());
+    }
+}
+
+/// What a leader has to say to a follower of one partition.
+fn news(
+    replica: &mut Replica,
+    follower: NodeId,
+    bytes_max: usize,
+    last: &mut Option<LastRead>,
+) -> Result<Option<News>, ReadError> {
+    let Replica { id, role, log, .. } = replica;
+    let Role::Leading(leading) = role else {
+        return Ok(None);
+    };
+    let Some(progress) = leading.followers.get_mut(&follower) else {
+        return Ok(None);
+    };
+    let Some((offset, last_epoch)) = progress.position.filter(|_| !progress.unreported) else {
+        return Ok(None);
+    };
+    let (high_watermark, log_start_offset) = (log.high_watermark(), log.log_start_offset());
+    if let Some(news) = parting(log, offset, last_epoch) {
+        progress.unreported = true;
+        return Ok(Some(news));
+    }
+    let mut batches = None;
+    if offset < log.log_end_offset() {
+        batches = match last.as_ref().filter(|last| {
+            last.id == *id && last.offset == offset && last.end_offset == log.log_end_offset()
+        }) {
+            Some(last) => Some(Arc::clone(&last.batches)),
+            None => read(log, offset, bytes_max)?,
+        };
+        if let Some(batches) = &batches {
+            *last = Some(LastRead {
+                id: *id,
+                offset,
+                end_offset: log.log_end_offset(),
+                batches: Arc::clone(batches),
+            });
+        }
+    }
+    let offsets = (high_watermark, log_start_offset);
+    if batches.is_none() && progress.told == Some(offsets) {
+        return Ok(None);
+    }
+    progress.told = Some(offsets);
+    progress.unreported = batches.is_some();
+    Ok(Some(News::Records {
+        batches,
+        high_watermark,
+        log_start_offset,
+    }))
+}
+
+/// Whether a follower's log parts from the leader's below its end, and where.
+fn parting(log: &PartitionLog, offset: i64, last_epoch: Option<i32>) -> Option<News> {
+    let log_start_offset = log.log_start_offset();
+    if let Some(last_epoch) = last_epoch {
+        // None: the leader knows nothing so old, or the follower is of a future that never was.
+        // Either way its log has nothing to go on from.
+        let Some(end) = log.end_offset_for_epoch(last_epoch) else {
+            return Some(News::OutOfRange { log_start_offset });
+        };
+        if end.epoch < last_epoch || end.end_offset < offset {
+            return Some(News::Diverging(end));
+        }
+    }
+    let outside = offset < log_start_offset || offset > log.log_end_offset();
+    outside.then_some(News::OutOfRange { log_start_offset })
+}
+
+fn read(
+    log: &mut PartitionLog,
+    offset: i64,
+    bytes_max: usize,
+) -> Result<Option<Arc<Vec<u8>>>, ReadError> {
+    let request = ReadRequest {
+        offset,
+        bytes_max,
+        upper_bound_offset: log.log_end_offset(),
+        first_batch: FirstBatch::Whole,
+    };
+    let read = log.read(&request)?;
+    match read.slice {
+        None => Ok(None),
+        Some(slice) => Ok(Some(Arc::new(slice.bytes()?))),
+    }
+}

@@ -1,0 +1,66 @@
+//! The ways between the nodes of a cluster, and between them and the controller: channels that can be
+//! cut.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{PoisonError, RwLock};
+
+use super::{Command, Inbox};
+use crate::ids::NodeId;
+
+/// One end of a way: a node, or (`None`) the controller.
+pub(crate) type End = Option<NodeId>;
+
+/// All ways of a cluster.
+#[derive(Debug, Default)]
+pub(crate) struct Peers {
+    inboxes: RwLock<BTreeMap<NodeId, Inbox>>,
+    cuts: RwLock<BTreeSet<(End, End)>>,
+}
+
+impl Peers {
+    /// Gives a node's inbox, a new one after a restart.
+    pub(crate) fn put(&self, node: NodeId, inbox: Inbox) {
+        let mut inboxes = self.inboxes.write().unwrap_or_else(PoisonError::into_inner);
+        inboxes.insert(node, inbox);
+    }
+
+    /// A node that is down gets no messages.
+    pub(crate) fn remove(&self, node: NodeId) {
+        let mut inboxes = self.inboxes.write().unwrap_or_else(PoisonError::into_inner);
+        inboxes.remove(&node);
+    }
+
+    /// Sends a message, which is lost when the way is cut or nobody is there.
+    pub(crate) fn send(&self, from: End, to: NodeId, command: Command) {
+        if self.is_open(from, Some(to)) {
+            let inboxes = self.inboxes.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(inbox) = inboxes.get(&to) {
+                inbox.send(command);
+            }
+        }
+    }
+
+    /// Tells all nodes something, whatever is cut.
+    pub(crate) fn tell_all(&self, command: impl Fn() -> Command) {
+        let inboxes = self.inboxes.read().unwrap_or_else(PoisonError::into_inner);
+        inboxes.values().for_each(|inbox| inbox.send(command()));
+    }
+
+    /// Whether messages get from one end to the other.
+    pub(crate) fn is_open(&self, from: End, to: End) -> bool {
+        let cuts = self.cuts.read().unwrap_or_else(PoisonError::into_inner);
+        cuts.is_empty() || !cuts.contains(&(from, to))
+    }
+
+    /// Cuts a way in one direction.
+    pub(crate) fn cut(&self, from: End, to: End) {
+        let mut cuts = self.cuts.write().unwrap_or_else(PoisonError::into_inner);
+        cuts.insert((from, to));
+    }
+
+    /// Mends everything that was cut.
+    pub(crate) fn mend(&self) {
+        let mut cuts = self.cuts.write().unwrap_or_else(PoisonError::into_inner);
+        cuts.clear();
+    }
+}

@@ -1,0 +1,445 @@
+//! Producers and readers of the simulation. Producers do what Kafka's does: up to five batches on
+//! their way, in order, sent again from the first that was not acknowledged.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::codec::{Bytes, Reader, Str};
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::frame::put_request;
+use kgauge_wire::header::ResponseHeader;
+use kgauge_wire::messages::Message;
+use kgauge_wire::messages::fetch::{FetchPartition, FetchRequest, FetchResponse, FetchTopic};
+use kgauge_wire::messages::produce::{
+    PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData,
+};
+use kgauge_wire::record_batch::{BatchEncoder, ProducerState, batches};
+
+use super::checks::{Checks, records_of};
+use super::world::TOPIC;
+use super::{Plan, Violation};
+use crate::ids::{ConnectionId, NodeId};
+use crate::image::ClusterImage;
+use crate::random::Random;
+use crate::time::NS_PER_MS;
+
+const PRODUCE_VERSION: i16 = 11;
+const FETCH_VERSION: i16 = 12;
+/// `max.in.flight.requests.per.connection`
+const IN_FLIGHT_MAX: usize = 5;
+/// How long a client waits for an answer.
+const PATIENCE_NS: u64 = 1_500 * NS_PER_MS;
+/// Records of a client have numbers from its own number times this on.
+pub(super) const RECORDS_OF_CLIENT: u64 = 1 << 32;
+
+/// What a client does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// acks=all and idempotent.
+    Exact,
+    /// acks=all.
+    All,
+    /// acks=1.
+    Leader,
+    Reader,
+}
+
+#[derive(Debug)]
+struct Batch {
+    first: u64,
+    count: u64,
+    /// The request that carries it, if it is on its way.
+    request: Option<i32>,
+}
+
+#[derive(Debug)]
+struct Client {
+    kind: Kind,
+    partition: i32,
+    leader_epoch: i32,
+    connection: Option<(ConnectionId, NodeId)>,
+    correlation: i32,
+    /// When it gives up on its connection.
+    patience_ns: Option<u64>,
+    rest_until_ns: u64,
+    next: u64,
+    in_flight: VecDeque<Batch>,
+    offset: i64,
+    fetching: Option<i32>,
+    ready: Vec<Vec<u8>>,
+}
+
+/// All clients.
+#[derive(Debug)]
+pub(super) struct Clients {
+    clients: Vec<Client>,
+    by_connection: BTreeMap<ConnectionId, usize>,
+    finishing: bool,
+}
+
+/// What a client wants after its turn.
+pub(super) struct Wanted {
+    pub(super) connect: Option<NodeId>,
+    pub(super) next_ns: u64,
+}
+
+impl Clients {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let mut clients = Vec::new();
+        for partition in 0..plan.partitions {
+            for kind in [Kind::Exact, Kind::All, Kind::Leader, Kind::Reader] {
+                clients.push(Client {
+                    kind,
+                    partition,
+                    leader_epoch: -1,
+                    connection: None,
+                    correlation: 0,
+                    patience_ns: None,
+                    rest_until_ns: 0,
+                    next: 0,
+                    in_flight: VecDeque::new(),
+                    offset: 0,
+                    fetching: None,
+                    ready: Vec::new(),
+                });
+            }
+        }
+        Self {
+            clients,
+            by_connection: BTreeMap::new(),
+            finishing: false,
+        }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.clients.len()
+    }
+
+    /// Nobody sends anything new from now on.
+    pub(super) fn finish(&mut self) {
+        self.finishing = true;
+    }
+
+    /// What the first client that is not done waits for.
+    pub(super) fn unrest(&self) -> Option<String> {
+        let waiting = self
+            .clients
+            .iter()
+            .find(|client| !client.in_flight.is_empty())?;
+        Some(format!(
+            "a client waits ({:?}, partition {}, connected to {:?}): {:?}",
+            waiting.kind, waiting.partition, waiting.connection, waiting.in_flight
+        ))
+    }
+
+    pub(super) fn connection(&self, client: usize) -> Option<(ConnectionId, NodeId)> {
+        self.clients[client].connection
+    }
+
+    pub(super) fn connected(&mut self, client: usize, id: ConnectionId, node: NodeId) {
+        self.clients[client].connection = Some((id, node));
+        self.by_connection.insert(id, client);
+        self.send_from(client);
+    }
+
+    pub(super) fn disconnected(&mut self, now_ns: u64, id: ConnectionId) {
+        if let Some(client) = self.by_connection.remove(&id) {
+            self.clients[client].drop_connection(now_ns + 20 * NS_PER_MS);
+        }
+    }
+
+    /// Frames that are to go out.
+    pub(super) fn frames(&mut self, client: usize) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.clients[client].ready)
+    }
+
+    /// A client's turn: it looks at what a node knows of the cluster, and sends what it can.
+    pub(super) fn turn(
+        &mut self,
+        now_ns: u64,
+        index: usize,
+        image: Option<&ClusterImage>,
+        random: &mut Random,
+    ) -> Wanted {
+        let finishing = self.finishing;
+        let client = &mut self.clients[index];
+        let next_ns = now_ns + 2 * NS_PER_MS + random.below(20 * NS_PER_MS);
+        if client.patience_ns.is_some_and(|at_ns| at_ns <= now_ns) {
+            client.lose_patience(now_ns, &mut self.by_connection);
+        }
+        if client.rest_until_ns > now_ns {
+            return Wanted {
+                connect: None,
+                next_ns,
+            };
+        }
+        let writes = client.kind != Kind::Reader && !finishing;
+        if writes && client.in_flight.len() < IN_FLIGHT_MAX {
+            let count = 1 + random.below(4);
+            client.in_flight.push_back(Batch {
+                first: client.next,
+                count,
+                request: None,
+            });
+            client.next += count;
+        }
+        let mut connect = None;
+        if client.connection.is_none() {
+            let topic = image.and_then(|image| image.topic(TOPIC));
+            let partition = topic.and_then(|topic| topic.partition(client.partition));
+            // As Kafka's clients: what is older than what was heard before is not believed.
+            let newer = partition.filter(|known| known.leader_epoch >= client.leader_epoch);
+            if let Some(partition) = newer {
+                connect = partition.leader;
+                client.leader_epoch = partition.leader_epoch;
+            }
+        } else {
+            self.send_from(index);
+        }
+        let client = &mut self.clients[index];
+        if client.patience_ns.is_none() && client.waits() {
+            client.patience_ns = Some(now_ns + PATIENCE_NS);
+        }
+        Wanted { connect, next_ns }
+    }
+
+    fn send_from(&mut self, index: usize) {
+        let client = &mut self.clients[index];
+        match client.kind {
+            Kind::Reader => client.fetch(),
+            _ => client.produce(index),
+        }
+    }
+
+    /// An answer has arrived.
+    pub(super) fn answered(
+        &mut self,
+        now_ns: u64,
+        connection: ConnectionId,
+        bytes: &[u8],
+        checks: &mut Checks,
+    ) -> Result<(), Violation> {
+        let Some(index) = self.by_connection.get(&connection).copied() else {
+            return Ok(());
+        };
+        let client = &mut self.clients[index];
+        client.patience_ns = None;
+        let code = match client.kind {
+            Kind::Reader => client.fetched(&bytes[4..], checks)?,
+            _ => client.produced(index, &bytes[4..], checks)?,
+        };
+        if !code.is_none() {
+            let lose = &mut self.by_connection;
+            self.clients[index].lose_patience(now_ns, lose);
+        }
+        Ok(())
+    }
+}
+
+impl Client {
+    fn waits(&self) -> bool {
+        self.fetching.is_some() || self.in_flight.iter().any(|batch| batch.request.is_some())
+    }
+
+    fn drop_connection(&mut self, rest_until_ns: u64) {
+        self.connection = None;
+        self.patience_ns = None;
+        self.fetching = None;
+        self.ready.clear();
+        self.rest_until_ns = rest_until_ns;
+        // Everything from the first batch that was not acknowledged goes out again, in order.
+        self.in_flight
+            .iter_mut()
+            .for_each(|batch| batch.request = None);
+    }
+
+    fn lose_patience(&mut self, now_ns: u64, by: &mut BTreeMap<ConnectionId, usize>) {
+        if let Some((id, _)) = self.connection {
+            by.remove(&id);
+        }
+        self.drop_connection(now_ns + 30 * NS_PER_MS);
+    }
+
+    fn produce(&mut self, index: usize) {
+        let base = index as u64 * RECORDS_OF_CLIENT;
+        let acks = if self.kind == Kind::Leader { 1 } else { -1 };
+        for batch in self
+            .in_flight
+            .iter_mut()
+            .filter(|batch| batch.request.is_none())
+        {
+            self.correlation += 1;
+            batch.request = Some(self.correlation);
+            let mut encoder = BatchEncoder::default();
+            encoder.start(1_700_000_000_000);
+            for record in batch.first..batch.first + batch.count {
+                let value = (base + record).to_be_bytes();
+                encoder.append(1_700_000_000_000, None, Some(&value), &[]);
+            }
+            let state = match self.kind {
+                Kind::Exact => ProducerState {
+                    id: index as i64,
+                    epoch: 0,
+                    transactional: false,
+                    base_sequence: i32::try_from(batch.first).unwrap_or(0),
+                },
+                _ => ProducerState::NONE,
+            };
+            encoder.finish(&state);
+            let request = ProduceRequest {
+                acks,
+                timeout_ms: 1_000,
+                topic_data: vec![TopicProduceData {
+                    name: Str::Borrowed(TOPIC),
+                    partition_data: vec![PartitionProduceData {
+                        index: self.partition,
+                        records: Some(Bytes::Borrowed(encoder.bytes())),
+                    }],
+                    ..TopicProduceData::default()
+                }],
+                ..ProduceRequest::default()
+            };
+            let mut frame = Vec::new();
+            // The request is well-formed, so it can be encoded.
+            if put_request(
+                &mut frame,
+                PRODUCE_VERSION,
+                self.correlation,
+                None,
+                &request,
+            )
+            .is_ok()
+            {
+                self.ready.push(frame.split_off(4));
+            }
+        }
+    }
+
+    fn produced(
+        &mut self,
+        index: usize,
+        bytes: &[u8],
+        checks: &mut Checks,
+    ) -> Result<ErrorCode, Violation> {
+        let mut reader = Reader::new(bytes);
+        let version = ApiKey::Produce.response_header_version(PRODUCE_VERSION);
+        let header = ResponseHeader::decode(&mut reader, version);
+        let response = ProduceResponse::decode(&mut reader, PRODUCE_VERSION);
+        let (Ok(header), Ok(response)) = (header, response) else {
+            return Err(self.told("an answer that cannot be read"));
+        };
+        let partition = &response.responses[0].partition_responses[0];
+        let code = ErrorCode::from_i16(partition.error_code);
+        if !code.is_none() {
+            return if retriable(code) {
+                Ok(code)
+            } else {
+                Err(self.told(&code.to_string()))
+            };
+        }
+        let mine = Some(header.correlation_id);
+        let Some(at) = self
+            .in_flight
+            .iter()
+            .position(|batch| batch.request == mine)
+        else {
+            return Ok(code);
+        };
+        if let Some(batch) = self.in_flight.remove(at) {
+            let first = index as u64 * RECORDS_OF_CLIENT + batch.first;
+            let place = (self.partition, partition.base_offset);
+            checks.acked(self.kind, place, first, batch.count);
+        }
+        Ok(code)
+    }
+
+    fn fetch(&mut self) {
+        if self.fetching.is_some() {
+            return;
+        }
+        self.correlation += 1;
+        self.fetching = Some(self.correlation);
+        let request = FetchRequest {
+            max_wait_ms: 50,
+            min_bytes: 1,
+            max_bytes: 1 << 20,
+            topics: vec![FetchTopic {
+                topic: Str::Borrowed(TOPIC),
+                partitions: vec![FetchPartition {
+                    partition: self.partition,
+                    current_leader_epoch: self.leader_epoch,
+                    fetch_offset: self.offset,
+                    partition_max_bytes: 2_000,
+                    ..FetchPartition::default()
+                }],
+                ..FetchTopic::default()
+            }],
+            ..FetchRequest::default()
+        };
+        let mut frame = Vec::new();
+        if put_request(&mut frame, FETCH_VERSION, self.correlation, None, &request).is_ok() {
+            self.ready.push(frame.split_off(4));
+        }
+    }
+
+    fn fetched(&mut self, bytes: &[u8], checks: &mut Checks) -> Result<ErrorCode, Violation> {
+        self.fetching = None;
+        let mut reader = Reader::new(bytes);
+        let version = ApiKey::Fetch.response_header_version(FETCH_VERSION);
+        let header = ResponseHeader::decode(&mut reader, version);
+        let response = FetchResponse::decode(&mut reader, FETCH_VERSION);
+        let (Ok(_), Ok(response)) = (header, response) else {
+            return Err(self.told("an answer that cannot be read"));
+        };
+        let Some(topic) = response.responses.first() else {
+            return Ok(ErrorCode::from_i16(response.error_code));
+        };
+        let partition = &topic.partitions[0];
+        let code = ErrorCode::from_i16(partition.error_code);
+        if !code.is_none() {
+            let expected = matches!(
+                code,
+                ErrorCode::NotLeaderOrFollower
+                    | ErrorCode::FencedLeaderEpoch
+                    | ErrorCode::UnknownLeaderEpoch
+                    | ErrorCode::UnknownTopicOrPartition
+            );
+            return if expected {
+                Ok(code)
+            } else {
+                Err(self.told(&code.to_string()))
+            };
+        }
+        let records = partition.records.as_deref().unwrap_or_default();
+        for batch in batches(records) {
+            let Ok(batch) = batch else { break };
+            for (offset, record) in records_of(&batch) {
+                if offset >= self.offset {
+                    checks.read(self.partition, offset, record)?;
+                    self.offset = offset + 1;
+                }
+            }
+        }
+        Ok(code)
+    }
+
+    fn told(&self, code: &str) -> Violation {
+        Violation::Told {
+            partition: self.partition,
+            code: code.to_owned(),
+        }
+    }
+}
+
+/// Errors after which a producer sends again.
+fn retriable(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::NotLeaderOrFollower
+            | ErrorCode::NotEnoughReplicas
+            | ErrorCode::NotEnoughReplicasAfterAppend
+            | ErrorCode::RequestTimedOut
+            | ErrorCode::UnknownTopicOrPartition
+            | ErrorCode::FencedLeaderEpoch
+    )
+}

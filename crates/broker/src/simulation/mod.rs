@@ -1,0 +1,262 @@
+//! The whole cluster in virtual time: nodes, controller, disks, network and clients, all driven by
+//! one seed.
+//!
+//! What runs is what serves clients: [`Node`](crate::node::Node) and
+//! [`Controller`](crate::controller::Controller) on [`MemoryStorage`](crate::storage::MemoryStorage).
+//! Only threads, sockets and clocks are replaced. One seed gives one history, byte for byte.
+//!
+//! Goals
+//!
+//! * Faults that no test of threads can time: torn and lost writes at a crash, messages that are
+//!   late or lost in one direction, frozen nodes, restarts in the middle of a truncation.
+//! * Invariants that are checked all along, not only at the end: see [`Violation`].
+//! * A broken rule is found: [`Deviations`] break some on purpose.
+//!
+//! Where to start: [`run`] runs one seed; `world.rs` is the loop, `clients.rs` produces and reads,
+//! `faults.rs` breaks things, `checks.rs` looks.
+
+mod checks;
+mod clients;
+mod faults;
+mod world;
+
+use crate::ids::NodeId;
+use crate::image::PartitionImage;
+use crate::node::Deviations;
+use crate::node::replication::message::{FollowerPosition, News, PartitionNews, PeerMessage};
+
+/// What one seed runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// Everything that is left to chance follows from it.
+    pub seed: u64,
+    /// Nodes of the cluster.
+    pub nodes: u16,
+    /// Partitions of the topic, each on three nodes or as many as there are.
+    pub partitions: i32,
+    /// For how long things are broken, in virtual milliseconds.
+    pub faults_ms: u64,
+    /// Rules that are broken on purpose.
+    pub deviations: Deviations,
+}
+
+impl Plan {
+    /// Three nodes, two partitions, some seconds of faults.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            nodes: 3,
+            partitions: 2,
+            faults_ms: 6_000,
+            deviations: Deviations::default(),
+        }
+    }
+}
+
+/// What a run came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Checksum of the whole history.
+    pub history: u64,
+    /// Events that happened.
+    pub events: u64,
+    /// Faults that were set.
+    pub faults: u64,
+    /// Records that were acknowledged with acks=all, all of which were found.
+    pub acked: u64,
+    /// Records that were acknowledged with acks=1.
+    pub acked_by_leader: u64,
+    /// Those of them that were lost, which acks=1 allows.
+    pub lost_by_leader: u64,
+    /// Leaders that were elected.
+    pub elections: u64,
+}
+
+/// A rule that did not hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Violation {
+    /// A record that was acknowledged with acks=all is not where it was said to be.
+    #[error("partition {partition}: the acknowledged record {record} is not at offset {offset}")]
+    Lost {
+        /// The partition.
+        partition: i32,
+        /// The record's number.
+        record: u64,
+        /// Where it was said to be.
+        offset: i64,
+    },
+    /// A record of an idempotent producer is in the log more than once, or out of order.
+    #[error("partition {partition}: record {record} follows {before} of the same producer")]
+    Repeated {
+        /// The partition.
+        partition: i32,
+        /// The record's number.
+        record: u64,
+        /// The one before it.
+        before: u64,
+    },
+    /// A reader saw another record at an offset than one before it.
+    #[error("partition {partition}: offset {offset} held record {before} and holds {after}")]
+    Changed {
+        /// The partition.
+        partition: i32,
+        /// The offset.
+        offset: i64,
+        /// What was read first.
+        before: u64,
+        /// What was read later.
+        after: u64,
+    },
+    /// Two replicas differ below both their high watermarks.
+    #[error("partition {partition}: nodes {first} and {second} differ at offset {offset}")]
+    Unequal {
+        /// The partition.
+        partition: i32,
+        /// One node.
+        first: NodeId,
+        /// The other.
+        second: NodeId,
+        /// The first batch that differs.
+        offset: i64,
+    },
+    /// A high watermark fell while its node was up.
+    #[error(
+        "partition {partition}: the high watermark on node {node} fell from {before} to {after}"
+    )]
+    WatermarkFell {
+        /// The partition.
+        partition: i32,
+        /// The node.
+        node: NodeId,
+        /// Where it was.
+        before: i64,
+        /// Where it is.
+        after: i64,
+    },
+    /// Two nodes led in one epoch.
+    #[error("partition {partition}: nodes {first} and {second} both led in epoch {epoch}")]
+    TwoLeaders {
+        /// The partition.
+        partition: i32,
+        /// The epoch.
+        epoch: i32,
+        /// One node.
+        first: NodeId,
+        /// The other.
+        second: NodeId,
+    },
+    /// Offsets of a log are not dense.
+    #[error("partition {partition} on node {node}: offset {found} follows {expected}")]
+    Gap {
+        /// The partition.
+        partition: i32,
+        /// The node.
+        node: NodeId,
+        /// The offset that was due.
+        expected: i64,
+        /// The offset that is there.
+        found: i64,
+    },
+    /// A client was told something that it must never be told.
+    #[error("partition {partition}: a client was told {code}")]
+    Told {
+        /// The partition.
+        partition: i32,
+        /// The error.
+        code: String,
+    },
+    /// After everything was mended, the cluster did not come to rest.
+    #[error("the cluster did not recover: {words}")]
+    Stuck {
+        /// What is missing.
+        words: String,
+    },
+    /// A node stopped although its disk had no fault.
+    #[error("node {node} stopped: {words}")]
+    Died {
+        /// The node.
+        node: NodeId,
+        /// Why.
+        words: String,
+    },
+}
+
+/// A seed that broke a rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("seed {seed}, after {at_ms} ms: {violation}")]
+pub struct Failure {
+    /// The seed.
+    pub seed: u64,
+    /// When, in virtual milliseconds.
+    pub at_ms: u64,
+    /// Which.
+    pub violation: Violation,
+}
+
+/// Runs one seed. `tell` gets every line of the history.
+pub fn run(plan: &Plan, tell: &mut dyn FnMut(&str)) -> Result<Outcome, Box<Failure>> {
+    world::World::new(*plan, tell).run()
+}
+
+/// Partitions in a few words for the history.
+fn brief(partitions: &[PartitionImage]) -> String {
+    let numbers = |nodes: &[NodeId]| nodes.iter().map(|node| node.0).collect::<Vec<_>>();
+    let one = |partition: &PartitionImage| {
+        format!(
+            "[leader {} epoch {} isr {:?} elr {:?}]",
+            partition.leader_number(),
+            partition.leader_epoch,
+            numbers(&partition.isr),
+            numbers(&partition.elr)
+        )
+    };
+    partitions.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+/// A message between nodes in a few words for the history.
+fn brief_message(message: &PeerMessage) -> String {
+    match message {
+        PeerMessage::Fetch(fetch) => {
+            let position = |at: &FollowerPosition| {
+                format!(
+                    "[{} epoch {} at {} of {:?}]",
+                    at.partition.index, at.leader_epoch, at.offset, at.last_epoch
+                )
+            };
+            let positions: Vec<String> = fetch.positions.iter().map(position).collect();
+            format!(
+                "fetch {}/{} {}",
+                fetch.session,
+                fetch.number,
+                positions.join(" ")
+            )
+        }
+        PeerMessage::Fetched(fetched) => {
+            let news = |about: &PartitionNews| {
+                let words = match &about.news {
+                    News::Records {
+                        batches,
+                        high_watermark,
+                        ..
+                    } => {
+                        let bytes = batches.as_ref().map_or(0, |batches| batches.len());
+                        format!("{bytes} bytes, high watermark {high_watermark}")
+                    }
+                    other => format!("{other:?}"),
+                };
+                format!(
+                    "[{} epoch {} {words}]",
+                    about.partition.index, about.leader_epoch
+                )
+            };
+            let news: Vec<String> = fetched.partitions.iter().map(news).collect();
+            format!(
+                "fetched {}/{} {}",
+                fetched.session,
+                fetched.number,
+                news.join(" ")
+            )
+        }
+    }
+}

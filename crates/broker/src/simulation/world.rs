@@ -1,0 +1,683 @@
+//! The loop: one queue of events in virtual time.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::checks::Checks;
+use super::clients::Clients;
+use super::faults::Faults;
+use super::{Failure, Outcome, Plan, Violation};
+use crate::controller::{self, Controller, FromController, NewTopic, Request, ToController};
+use crate::ids::{ConnectionId, NodeId, PartitionId};
+use crate::image::NodeImage;
+use crate::log::FlushJob;
+use crate::node::replication::message::PeerMessage;
+use crate::node::{Node, NodeConfig, Output, clean_shutdown};
+use crate::random::Random;
+use crate::settings::ConfigMap;
+use crate::storage::MemoryStorage;
+use crate::time::{NS_PER_MS, Now};
+
+/// The topic that everything happens to.
+pub(super) const TOPIC: &str = "t";
+/// Of three replicas two must have what is acknowledged.
+pub(super) const INSYNC_MIN: &str = "2";
+/// Who asks the controller in the name of the simulation.
+const NOBODY: NodeId = NodeId(0);
+/// The wall clock at the start.
+const WALL_MS: i64 = 1_700_000_000_000;
+/// How long the cluster may take to come to rest.
+const REST_MS: u64 = 60_000;
+
+/// One end of a way: a node, or (`None`) the controller.
+pub(super) type End = Option<NodeId>;
+
+/// Something that happens.
+#[derive(Debug)]
+pub(super) enum Event {
+    ToNode(End, NodeId, Box<NodeMessage>),
+    ToController(NodeId, ToController),
+    NodeTimer(NodeId),
+    ControllerTimer,
+    Flushed(NodeId, u64, PartitionId, FlushJob),
+    Request(NodeId, u64, ConnectionId, Vec<u8>),
+    Answer(ConnectionId, Vec<u8>),
+    Disconnected(ConnectionId),
+    Client(usize),
+    Fault,
+}
+
+#[derive(Debug)]
+pub(super) enum NodeMessage {
+    Controller(FromController),
+    Peer(PeerMessage),
+}
+
+struct Entry(u64, u64, Event);
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        (self.0, self.1) == (other.0, other.1)
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.0, self.1).cmp(&(other.0, other.1))
+    }
+}
+
+/// One node's place.
+pub(super) struct Place {
+    pub(super) storage: MemoryStorage,
+    pub(super) node: Option<Node>,
+    /// Counts the node's lives.
+    pub(super) life: u64,
+    pub(super) paused: bool,
+    /// What came while it was paused.
+    pub(super) kept: Vec<Event>,
+    /// It may have lost something and has not registered since.
+    pub(super) lossy: bool,
+    timer_ns: Option<u64>,
+}
+
+pub(super) struct World<'t> {
+    pub(super) plan: Plan,
+    pub(super) random: Random,
+    pub(super) now_ns: u64,
+    queue: BinaryHeap<Reverse<Entry>>,
+    sequence: u64,
+    pub(super) controller: Controller,
+    controller_storage: MemoryStorage,
+    controller_timer_ns: Option<u64>,
+    pub(super) places: BTreeMap<NodeId, Place>,
+    pub(super) cuts: BTreeSet<(End, End)>,
+    /// When the last message of a way arrives: none overtakes another.
+    ways: BTreeMap<(u8, i64, i64), u64>,
+    pub(super) connections: BTreeMap<ConnectionId, NodeId>,
+    connection_count: u64,
+    lives: u64,
+    pub(super) clients: Clients,
+    pub(super) faults: Faults,
+    pub(super) checks: Checks,
+    history: DefaultHasher,
+    events: u64,
+    tell: &'t mut dyn FnMut(&str),
+}
+
+fn settings() -> ConfigMap {
+    let pairs = [
+        ("min.insync.replicas", INSYNC_MIN),
+        ("broker.session.timeout.ms", "900"),
+        ("broker.heartbeat.interval.ms", "200"),
+        ("replica.lag.time.max.ms", "1000"),
+        ("replica.fetch.wait.max.ms", "100"),
+        ("replica.fetch.backoff.ms", "50"),
+        ("replica.high.watermark.checkpoint.interval.ms", "300"),
+        ("leader.imbalance.check.interval.seconds", "2"),
+        ("log.segment.bytes", "20000"),
+        ("log.flush.interval.ms", "400"),
+        ("log.retention.ms", "-1"),
+    ];
+    let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    pairs.into_iter().map(pair).collect()
+}
+
+impl<'t> World<'t> {
+    pub(super) fn new(plan: Plan, tell: &'t mut dyn FnMut(&str)) -> Self {
+        let mut random = Random::new(plan.seed);
+        let controller_storage = MemoryStorage::new();
+        let dir = Path::new("/controller");
+        let seed = random.next_u64();
+        let controller = Controller::open(&controller_storage, dir, Arc::new(settings()), seed)
+            .expect("a new disk has no fault");
+        let place = |id: i32| {
+            let place = Place {
+                storage: MemoryStorage::new(),
+                node: None,
+                life: 0,
+                paused: false,
+                kept: Vec::new(),
+                lossy: false,
+                timer_ns: None,
+            };
+            (NodeId(id), place)
+        };
+        Self {
+            plan,
+            clients: Clients::new(&plan),
+            random,
+            now_ns: 1,
+            queue: BinaryHeap::new(),
+            sequence: 0,
+            controller,
+            controller_storage,
+            controller_timer_ns: None,
+            places: (1..=i32::from(plan.nodes)).map(place).collect(),
+            cuts: BTreeSet::new(),
+            ways: BTreeMap::new(),
+            connections: BTreeMap::new(),
+            connection_count: 0,
+            lives: 1,
+            faults: Faults::default(),
+            checks: Checks::default(),
+            history: DefaultHasher::new(),
+            events: 0,
+            tell,
+        }
+    }
+
+    pub(super) fn run(mut self) -> Result<Outcome, Box<Failure>> {
+        let result = self.live();
+        match result {
+            Ok(()) => {
+                let acked = self.checks.counts();
+                Ok(Outcome {
+                    history: self.history.finish(),
+                    events: self.events,
+                    faults: self.faults.count,
+                    acked: acked.all,
+                    acked_by_leader: acked.by_leader,
+                    lost_by_leader: acked.lost_by_leader,
+                    elections: self.checks.elections(),
+                })
+            }
+            Err(violation) => Err(Box::new(Failure {
+                seed: self.plan.seed,
+                at_ms: self.now_ns / NS_PER_MS,
+                violation,
+            })),
+        }
+    }
+
+    fn live(&mut self) -> Result<(), Violation> {
+        let nodes: Vec<NodeId> = self.places.keys().copied().collect();
+        for node in &nodes {
+            self.start(*node);
+        }
+        self.until(self.now_ns + 50 * NS_PER_MS, |_| false)?;
+        self.create_topic();
+        for client in 0..self.clients.count() {
+            let after_ns = self.random.below(5 * NS_PER_MS);
+            self.push(self.now_ns + after_ns, Event::Client(client));
+        }
+        self.push(self.now_ns + 300 * NS_PER_MS, Event::Fault);
+        self.until(self.now_ns + self.plan.faults_ms * NS_PER_MS, |_| false)?;
+        self.say("mending everything");
+        self.mend();
+        self.clients.finish();
+        self.until(self.now_ns + REST_MS * NS_PER_MS, Self::is_at_rest)?;
+        if !self.is_at_rest() {
+            let words = self.unrest();
+            return Err(Violation::Stuck { words });
+        }
+        self.check_end()
+    }
+
+    fn create_topic(&mut self) {
+        let topic = NewTopic {
+            name: TOPIC.to_owned(),
+            partitions: Some(self.plan.partitions),
+            replication_factor: Some(i16::try_from(self.plan.nodes.min(3)).unwrap_or(1)),
+            ..NewTopic::default()
+        };
+        let request = Request::CreateTopics {
+            topics: vec![topic],
+            mode: controller::Mode::Apply,
+        };
+        let message = ToController::Request { id: 0, request };
+        self.controller.handle(self.now(), NOBODY, message);
+        self.carry_out_controller();
+    }
+
+    /// Lets events happen until a moment, or until `done`.
+    fn until(&mut self, end_ns: u64, done: fn(&Self) -> bool) -> Result<(), Violation> {
+        while let Some(Reverse(Entry(at_ns, _, _))) = self.queue.peek() {
+            if *at_ns > end_ns {
+                break;
+            }
+            let Some(Reverse(Entry(at_ns, _, event))) = self.queue.pop() else {
+                break;
+            };
+            self.now_ns = at_ns;
+            self.events += 1;
+            self.happen(event)?;
+            if self.events.is_multiple_of(64) && done(self) {
+                return Ok(());
+            }
+        }
+        self.now_ns = self.now_ns.max(end_ns);
+        Ok(())
+    }
+
+    fn happen(&mut self, event: Event) -> Result<(), Violation> {
+        match event {
+            Event::ToNode(_, node, _) | Event::Request(node, ..) | Event::Flushed(node, ..) => {
+                self.happen_to_node(node, event)
+            }
+            Event::NodeTimer(node) => {
+                let due = self.places.get_mut(&node).is_some_and(|place| {
+                    place
+                        .timer_ns
+                        .take_if(|at_ns| *at_ns <= self.now_ns)
+                        .is_some()
+                });
+                match due {
+                    true => self.happen_to_node(node, event),
+                    false => Ok(()),
+                }
+            }
+            Event::ToController(node, message) => {
+                self.note(&format_args!("controller < {node}: {}", brief(&message)));
+                if let ToController::Register { .. } = message
+                    && let Some(place) = self.places.get_mut(&node)
+                {
+                    place.lossy = false;
+                }
+                self.controller.handle(self.now(), node, message);
+                self.carry_out_controller();
+                Ok(())
+            }
+            Event::ControllerTimer => {
+                self.controller_timer_ns = None;
+                self.controller.tick(self.now());
+                self.carry_out_controller();
+                Ok(())
+            }
+            Event::Answer(connection, bytes) => {
+                let now_ns = self.now_ns;
+                self.clients
+                    .answered(now_ns, connection, &bytes, &mut self.checks)
+            }
+            Event::Disconnected(connection) => {
+                self.clients.disconnected(self.now_ns, connection);
+                Ok(())
+            }
+            Event::Client(client) => {
+                self.client_turn(client);
+                Ok(())
+            }
+            Event::Fault => {
+                self.next_fault();
+                Ok(())
+            }
+        }
+    }
+
+    fn happen_to_node(&mut self, id: NodeId, event: Event) -> Result<(), Violation> {
+        let now = self.now();
+        let Some(place) = self.places.get_mut(&id) else {
+            return Ok(());
+        };
+        if place.paused {
+            place.kept.push(event);
+            return Ok(());
+        }
+        let Some(node) = &mut place.node else {
+            return Ok(());
+        };
+        match event {
+            Event::ToNode(from, _, message) => match (*message, from) {
+                (NodeMessage::Controller(message), _) => node.controller(now, message),
+                (NodeMessage::Peer(message), Some(from)) => {
+                    let line = format!("{id} < {from}: {}", super::brief_message(&message));
+                    node.peer(now, from, message);
+                    self.say(&line);
+                }
+                (NodeMessage::Peer(_), None) => {}
+            },
+            Event::Request(_, life, connection, mut frame) if life == place.life => {
+                node.request(now, connection, &mut frame);
+            }
+            Event::Flushed(_, life, partition, job) if life == place.life => {
+                let done = job.run();
+                node.flushed(now, partition, done);
+            }
+            Event::NodeTimer(_) => node.tick(now),
+            _ => return Ok(()),
+        }
+        self.carry_out(id)?;
+        self.look(id)
+    }
+
+    pub(super) fn now(&self) -> Now {
+        Now {
+            mono_ns: self.now_ns,
+            wall_ms: WALL_MS + i64::try_from(self.now_ns / NS_PER_MS).unwrap_or(0),
+        }
+    }
+
+    pub(super) fn push(&mut self, at_ns: u64, event: Event) {
+        self.sequence += 1;
+        self.queue.push(Reverse(Entry(at_ns, self.sequence, event)));
+    }
+
+    /// When a message that is sent now arrives: soon, and not before those sent earlier.
+    fn arrival(&mut self, kind: u8, from: i64, to: i64) -> u64 {
+        let delay_ns = 20_000 + self.random.below(400_000);
+        let last_ns = self.ways.entry((kind, from, to)).or_default();
+        *last_ns = (self.now_ns + delay_ns).max(*last_ns + 1);
+        *last_ns
+    }
+
+    fn is_open(&self, from: End, to: End) -> bool {
+        !self.cuts.contains(&(from, to))
+    }
+
+    fn post(&mut self, from: End, to: NodeId, message: NodeMessage) {
+        if self.is_open(from, Some(to)) {
+            let number = from.map_or(0, |node| i64::from(node.0));
+            let at_ns = self.arrival(0, number, i64::from(to.0));
+            self.push(at_ns, Event::ToNode(from, to, Box::new(message)));
+        }
+    }
+
+    fn carry_out_controller(&mut self) {
+        for output in self.controller.outputs().collect::<Vec<_>>() {
+            match output {
+                controller::Output::Send(NOBODY, _) => {}
+                controller::Output::Send(node, message) => {
+                    if let FromController::Image(image) = &message
+                        && self.checks.published(image)
+                    {
+                        let nodes: Vec<NodeId> = image.nodes.keys().copied().collect();
+                        let topic = image.topic(TOPIC);
+                        let partitions = topic.map(|topic| super::brief(&topic.partitions));
+                        let partitions = partitions.unwrap_or_default();
+                        self.say(&format!("image {}: {nodes:?} {partitions}", image.version));
+                    }
+                    self.post(None, node, NodeMessage::Controller(message));
+                }
+                controller::Output::Fatal(error) => self.say(&error.to_string()),
+            }
+        }
+        if let Some(at_ns) = self.controller.next_timer()
+            && self.controller_timer_ns.is_none_or(|set_ns| at_ns < set_ns)
+        {
+            self.controller_timer_ns = Some(at_ns);
+            self.push(at_ns.max(self.now_ns), Event::ControllerTimer);
+        }
+    }
+
+    fn carry_out(&mut self, id: NodeId) -> Result<(), Violation> {
+        let Some(place) = self.places.get_mut(&id) else {
+            return Ok(());
+        };
+        let life = place.life;
+        let Some(node) = &mut place.node else {
+            return Ok(());
+        };
+        let outputs: Vec<Output> = node.outputs().collect();
+        let next_ns = node.next_timer();
+        let set_ns = place.timer_ns;
+        for output in outputs {
+            match output {
+                Output::Respond {
+                    connection,
+                    response,
+                } => {
+                    let bytes = response.to_bytes().map_err(|error| died(id, &error))?;
+                    let at_ns =
+                        self.arrival(1, i64::from(id.0), i64::try_from(connection.0).unwrap_or(0));
+                    self.push(at_ns, Event::Answer(connection, bytes));
+                }
+                Output::Close { connection, reason } => {
+                    self.note(&format_args!("node {id} closes {}: {reason}", connection.0));
+                    self.push(self.now_ns + 1, Event::Disconnected(connection));
+                }
+                Output::ToController(message) => {
+                    if self.is_open(Some(id), None) {
+                        let at_ns = self.arrival(0, i64::from(id.0), 0);
+                        self.push(at_ns, Event::ToController(id, message));
+                    }
+                }
+                Output::ToPeer { to, message } => {
+                    self.post(Some(id), to, NodeMessage::Peer(message));
+                }
+                Output::Flush { partition, job } => {
+                    let at_ns = self.now_ns + 100_000 + self.random.below(3 * NS_PER_MS);
+                    self.push(at_ns, Event::Flushed(id, life, partition, job));
+                }
+                Output::Fatal(error) => return Err(died(id, &error)),
+            }
+        }
+        if let Some(at_ns) = next_ns
+            && set_ns.is_none_or(|set_ns| at_ns < set_ns)
+        {
+            let at_ns = at_ns.max(self.now_ns);
+            if let Some(place) = self.places.get_mut(&id) {
+                place.timer_ns = Some(at_ns);
+            }
+            self.push(at_ns, Event::NodeTimer(id));
+        }
+        Ok(())
+    }
+
+    /// Starts a node that is down.
+    pub(super) fn start(&mut self, id: NodeId) {
+        let now = self.now();
+        let seed = self.random.next_u64();
+        let deviations = self.plan.deviations;
+        let Some(place) = self.places.get_mut(&id) else {
+            return;
+        };
+        let dir = PathBuf::from("/node");
+        let marked = clean_shutdown::take_mark(&place.storage, &dir);
+        let stopped_in_order = marked.unwrap_or(false);
+        let config = NodeConfig {
+            id,
+            reachable: NodeImage {
+                host: format!("node-{id}"),
+                port: 9092,
+                rack: None,
+                epoch: 0,
+                life: 0,
+            },
+            dir,
+            storage: place.storage.shared(),
+            settings: Arc::new(settings()),
+            seed,
+            stopped_in_order,
+            life: self.lives,
+            deviations,
+        };
+        self.lives += 1;
+        place.life += 1;
+        place.paused = false;
+        place.kept.clear();
+        place.timer_ns = None;
+        place.node = Some(Node::new(now, config));
+        self.say(&format!(
+            "node {id} starts, in order before: {stopped_in_order}"
+        ));
+        self.checks.started(id);
+        // A new disk has no fault; what a start outputs is its registration.
+        let _ = self.carry_out(id);
+    }
+
+    /// Takes a node away. Gives it, to be stopped in order or not.
+    pub(super) fn take_down(&mut self, id: NodeId) -> Option<Node> {
+        let place = self.places.get_mut(&id)?;
+        let node = place.node.take()?;
+        place.life += 1;
+        place.paused = false;
+        place.kept.clear();
+        place.timer_ns = None;
+        let gone: Vec<ConnectionId> = self
+            .connections
+            .iter()
+            .filter(|(_, to)| **to == id)
+            .map(|(connection, _)| *connection)
+            .collect();
+        for connection in gone {
+            self.connections.remove(&connection);
+            let after_ns = self.random.below(2 * NS_PER_MS);
+            self.push(self.now_ns + after_ns, Event::Disconnected(connection));
+        }
+        Some(node)
+    }
+
+    /// Stops a node in order.
+    pub(super) fn stop(&mut self, id: NodeId) {
+        let Some(node) = self.take_down(id) else {
+            return;
+        };
+        self.controller
+            .handle(self.now(), id, ToController::Stopped);
+        self.carry_out_controller();
+        let known = node.may_come_back_in_order();
+        let (jobs, failures) = node.stop();
+        let closed = known && jobs.into_iter().all(|job| job.run().is_ok()) && failures.is_empty();
+        if let Some(place) = self.places.get(&id)
+            && closed
+        {
+            // Without the mark it comes back as after a crash.
+            let _ = clean_shutdown::leave_mark(&place.storage, Path::new("/node"));
+        }
+    }
+
+    /// Lets a paused node go on with what it missed.
+    pub(super) fn resume(&mut self, id: NodeId) {
+        let Some(place) = self.places.get_mut(&id) else {
+            return;
+        };
+        place.paused = false;
+        let kept = std::mem::take(&mut place.kept);
+        for event in kept {
+            self.push(self.now_ns, event);
+        }
+        // Its timers are late.
+        if let Some(place) = self.places.get_mut(&id) {
+            place.timer_ns = Some(self.now_ns);
+        }
+        self.push(self.now_ns, Event::NodeTimer(id));
+    }
+
+    /// The controller dies with its process, and what was on its way with it; then it reads its
+    /// journal anew.
+    pub(super) fn restart_controller(&mut self) -> bool {
+        self.queue.retain(|Reverse(Entry(_, _, event))| {
+            !matches!(
+                event,
+                Event::ToNode(..) | Event::ToController(..) | Event::ControllerTimer
+            )
+        });
+        let seed = self.random.next_u64();
+        let dir = Path::new("/controller");
+        match Controller::open(&self.controller_storage, dir, Arc::new(settings()), seed) {
+            Ok(controller) => {
+                self.controller = controller;
+                self.controller_timer_ns = None;
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn client_turn(&mut self, client: usize) {
+        let nodes: Vec<NodeId> = self
+            .places
+            .iter()
+            .filter(|(_, place)| place.node.is_some())
+            .map(|(id, _)| *id)
+            .collect();
+        let asked = nodes.get(self.random.below(nodes.len() as u64) as usize);
+        let image = asked.and_then(|id| self.places[id].node.as_ref());
+        let image = image.map(|node| Arc::clone(&node.image));
+        let now_ns = self.now_ns;
+        let wanted = self
+            .clients
+            .turn(now_ns, client, image.as_deref(), &mut self.random);
+        if let Some(node) = wanted.connect {
+            self.connect(client, node);
+        }
+        for frame in self.clients.frames(client) {
+            let Some((connection, node)) = self.clients.connection(client) else {
+                break;
+            };
+            let life = self.places.get(&node).map_or(0, |place| place.life);
+            let number = i64::try_from(connection.0).unwrap_or(0);
+            let at_ns = self.arrival(2, number, i64::from(node.0));
+            self.push(at_ns, Event::Request(node, life, connection, frame));
+        }
+        self.push(wanted.next_ns, Event::Client(client));
+    }
+
+    fn connect(&mut self, client: usize, node: NodeId) {
+        let id = ConnectionId(self.connection_count);
+        self.connection_count += 1;
+        if let Some(up) = self
+            .places
+            .get_mut(&node)
+            .and_then(|place| place.node.as_mut())
+        {
+            up.opened(id, Ipv4Addr::LOCALHOST.into());
+            self.connections.insert(id, node);
+            self.clients.connected(client, id, node);
+        }
+    }
+
+    /// Adds a line to the history that people may want to read.
+    pub(super) fn say(&mut self, line: &str) {
+        self.note(&format_args!("{line}"));
+    }
+
+    fn note(&mut self, line: &std::fmt::Arguments<'_>) {
+        let line = format!("{:>12} {line}", self.now_ns / 1000);
+        line.hash(&mut self.history);
+        (self.tell)(&line);
+    }
+
+    /// The topic's partition on a node.
+    pub(super) fn partition_id(&self, index: i32) -> Option<PartitionId> {
+        let topic = self.controller.image().topic(TOPIC)?.id;
+        Some(PartitionId { topic, index })
+    }
+}
+
+fn died(node: NodeId, error: &dyn std::fmt::Display) -> Violation {
+    let words = error.to_string();
+    Violation::Died { node, words }
+}
+
+fn brief(message: &ToController) -> String {
+    match message {
+        ToController::Request { request, .. } => match request {
+            Request::AlterIsr(changes) => format!(
+                "ISR {:?}",
+                changes
+                    .iter()
+                    .map(|change| (
+                        change.partition.index,
+                        change.leader_epoch,
+                        change
+                            .isr
+                            .iter()
+                            .map(|(node, _)| node.0)
+                            .collect::<Vec<_>>()
+                    ))
+                    .collect::<Vec<_>>()
+            ),
+            _ => "request".to_owned(),
+        },
+        ToController::Applied(version) => format!("applied {version}"),
+        ToController::Register {
+            stopped_in_order, ..
+        } => format!("register, in order {stopped_in_order}"),
+        ToController::Heartbeat => "heartbeat".to_owned(),
+        ToController::Stopped => "stopped".to_owned(),
+    }
+}

@@ -1,0 +1,221 @@
+//! A disk that knows which bytes of logs have been flushed, so that a node can crash as its machine
+//! would: with everything lost that was only in the page cache.
+//!
+//! It passes everything on to another disk. Losing is done by cutting the log files; names and the
+//! small files beside the logs stay as they are, for those are written durably or made anew.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{DirEntry, OpenMode, Space, Storage, StorageFile, StorageResult};
+
+const LOG_EXTENSION: &str = "log";
+
+/// A disk that remembers what was flushed.
+#[derive(Debug)]
+pub struct TrackedStorage {
+    inner: Arc<dyn Storage>,
+    logs: Mutex<HashMap<PathBuf, Arc<Lengths>>>,
+}
+
+#[derive(Debug)]
+struct Lengths {
+    written: AtomicU64,
+    flushed: AtomicU64,
+}
+
+impl TrackedStorage {
+    /// Tracks what is written to `inner` from now on; what is there already counts as flushed.
+    #[must_use]
+    pub fn new(inner: Arc<dyn Storage>) -> Self {
+        Self {
+            inner,
+            logs: Mutex::default(),
+        }
+    }
+
+    /// Cuts every log file to what was flushed of it. Gives the bytes that were lost.
+    pub fn lose_unflushed(&self) -> StorageResult<u64> {
+        let mut lost = 0;
+        for (path, lengths) in self.logs().drain() {
+            let flushed = lengths.flushed.load(Ordering::Acquire);
+            if flushed >= lengths.written.load(Ordering::Acquire) {
+                continue;
+            }
+            let file = match self.inner.open(&path, OpenMode::Existing) {
+                Err(error) if error.is_not_found() => continue,
+                opened => opened?,
+            };
+            let len = file.len()?;
+            if len > flushed {
+                file.truncate(flushed)?;
+                lost += len - flushed;
+            }
+        }
+        Ok(lost)
+    }
+
+    fn logs(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<Lengths>>> {
+        self.logs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Storage for TrackedStorage {
+    fn create_dir_all(&self, dir: &Path) -> StorageResult<()> {
+        self.inner.create_dir_all(dir)
+    }
+
+    fn list(&self, dir: &Path) -> StorageResult<Vec<DirEntry>> {
+        self.inner.list(dir)
+    }
+
+    fn open(&self, path: &Path, mode: OpenMode) -> StorageResult<Arc<dyn StorageFile>> {
+        let inner = self.inner.open(path, mode)?;
+        if path.extension().is_none_or(|kind| kind != LOG_EXTENSION) {
+            return Ok(inner);
+        }
+        let len = inner.len()?;
+        let mut logs = self.logs();
+        let lengths = logs.entry(path.to_path_buf()).or_insert_with(|| {
+            Arc::new(Lengths {
+                written: AtomicU64::new(len),
+                flushed: AtomicU64::new(len),
+            })
+        });
+        let lengths = Arc::clone(lengths);
+        if mode == OpenMode::CreateOrTruncate {
+            lengths.cut(0);
+        }
+        Ok(Arc::new(TrackedFile { inner, lengths }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> StorageResult<()> {
+        self.inner.rename(from, to)?;
+        let mut logs = self.logs();
+        // A folder takes what is in it along; it is set aside and not written to any more.
+        logs.retain(|path, _| !path.starts_with(from) || path == from);
+        if let Some(lengths) = logs.remove(from) {
+            logs.insert(to.to_path_buf(), lengths);
+        }
+        Ok(())
+    }
+
+    fn remove_file(&self, path: &Path) -> StorageResult<()> {
+        self.inner.remove_file(path)?;
+        self.logs().remove(path);
+        Ok(())
+    }
+
+    fn remove_dir_all(&self, dir: &Path) -> StorageResult<()> {
+        self.inner.remove_dir_all(dir)?;
+        self.logs().retain(|path, _| !path.starts_with(dir));
+        Ok(())
+    }
+
+    fn sync_dir(&self, dir: &Path) -> StorageResult<()> {
+        self.inner.sync_dir(dir)
+    }
+
+    fn space(&self, dir: &Path) -> StorageResult<Space> {
+        self.inner.space(dir)
+    }
+}
+
+impl Lengths {
+    fn cut(&self, len: u64) {
+        self.written.fetch_min(len, Ordering::AcqRel);
+        self.flushed.fetch_min(len, Ordering::AcqRel);
+    }
+}
+
+#[derive(Debug)]
+struct TrackedFile {
+    inner: Arc<dyn StorageFile>,
+    lengths: Arc<Lengths>,
+}
+
+impl StorageFile for TrackedFile {
+    fn path(&self) -> &Path {
+        self.inner.path()
+    }
+
+    fn len(&self) -> StorageResult<u64> {
+        self.inner.len()
+    }
+
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> StorageResult<usize> {
+        self.inner.read_at(buffer, position)
+    }
+
+    fn write_at(&self, bytes: &[u8], position: u64) -> StorageResult<()> {
+        let end = position + bytes.len() as u64;
+        // Before the write: what a failed one leaves is not flushed either.
+        self.lengths.written.fetch_max(end, Ordering::AcqRel);
+        self.inner.write_at(bytes, position)
+    }
+
+    fn truncate(&self, len: u64) -> StorageResult<()> {
+        self.inner.truncate(len)?;
+        self.lengths.cut(len);
+        Ok(())
+    }
+
+    fn sync_data(&self) -> StorageResult<()> {
+        let written = self.lengths.written.load(Ordering::Acquire);
+        self.inner.sync_data()?;
+        self.lengths.flushed.fetch_max(written, Ordering::AcqRel);
+        Ok(())
+    }
+
+    fn os_file(&self) -> Option<&File> {
+        self.inner.os_file()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::{MemoryStorage, read_whole};
+
+    fn content(storage: &TrackedStorage, name: &str) -> Option<Vec<u8>> {
+        read_whole(storage, Path::new(name)).unwrap()
+    }
+
+    #[test]
+    fn what_was_not_flushed_of_a_log_is_lost() {
+        let storage = TrackedStorage::new(MemoryStorage::new().shared());
+        storage.create_dir_all(Path::new("/d")).unwrap();
+        let open = |name: &str| {
+            let path = Path::new("/d").join(name);
+            storage.open(&path, OpenMode::CreateOrOpen).unwrap()
+        };
+        let (log, other) = (open("a.log"), open("a.index"));
+        log.write_at(b"flushed", 0).unwrap();
+        log.sync_data().unwrap();
+        log.write_at(b" and not", 7).unwrap();
+        other.write_at(b"index", 0).unwrap();
+        drop(log);
+        // Opening it again makes nothing durable.
+        drop(open("a.log"));
+        assert_eq!(storage.lose_unflushed().unwrap(), 8);
+        assert_eq!(content(&storage, "/d/a.log"), Some(b"flushed".to_vec()));
+        assert_eq!(content(&storage, "/d/a.index"), Some(b"index".to_vec()));
+    }
+
+    #[test]
+    fn a_cut_counts_as_flushed_only_as_far_as_it_was() {
+        let storage = TrackedStorage::new(MemoryStorage::new().shared());
+        storage.create_dir_all(Path::new("/d")).unwrap();
+        let path = Path::new("/d/b.log");
+        let log = storage.open(path, OpenMode::CreateOrOpen).unwrap();
+        log.write_at(b"0123456789", 0).unwrap();
+        log.sync_data().unwrap();
+        log.truncate(4).unwrap();
+        log.write_at(b"xyz", 4).unwrap();
+        assert_eq!(storage.lose_unflushed().unwrap(), 3);
+        assert_eq!(content(&storage, "/d/b.log"), Some(b"0123".to_vec()));
+    }
+}
