@@ -8,6 +8,12 @@
 //!
 //! `--break ack|truncate|dedupe` breaks a rule on purpose and stops at the first seed that notices.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for people who work on the cluster"
+)]
+
 use std::process::ExitCode;
 use std::time::Instant;
 
