@@ -19,6 +19,7 @@ use crate::fault::{Fault, FaultError};
 use crate::ids::NodeId;
 use crate::image::NodeImage;
 use crate::node::NodeConfig;
+use crate::security::{Prepared, ScramMechanism, SystemNonces};
 use crate::server::{
     Command, ControllerThread, Event, Inbox, NodeThread, Parts, ToControllerThread, poll_with_waker,
 };
@@ -102,7 +103,7 @@ struct Running {
 impl Cluster {
     /// Starts a cluster, and gives it when all nodes serve and know each other.
     pub fn start(config: ClusterConfig) -> Result<ClusterHandle, StartError> {
-        config.check().map_err(StartError::Config)?;
+        let security = config.check().map_err(StartError::Config)?;
         let storage = config.storage();
         storage.create_dir_all(&config.data_dir)?;
         let lock = match config.disk {
@@ -111,8 +112,9 @@ impl Cluster {
         };
         files::check_nodes(&*storage, &config)?;
         let dir = config.data_dir.join("controller");
-        let controller = Controller::open(&*storage, &dir, settings(&config), config.seed)?;
+        let mut controller = Controller::open(&*storage, &dir, settings(&config), config.seed)?;
         files::check_cluster(&*storage, &config, &controller.image().cluster_id)?;
+        give_users(&mut controller, &security)?;
 
         let (events, event_receiver) = mpsc::channel();
         let (to_controller, messages) = mpsc::channel();
@@ -120,6 +122,7 @@ impl Cluster {
             storage,
             events,
             controller: to_controller,
+            security,
         };
         let mut prepared = Vec::new();
         for (id, listener) in config.node_ids().zip(listen(&config)?) {
@@ -145,7 +148,7 @@ impl Cluster {
             failures: Vec::new(),
             _lock: lock,
         };
-        for Prepared {
+        for PreparedNode {
             id, inbox, thread, ..
         } in prepared
         {
@@ -162,10 +165,11 @@ struct Wires {
     storage: Arc<dyn Storage>,
     events: Sender<Event>,
     controller: Sender<ToControllerThread>,
+    security: Prepared,
 }
 
 /// A node whose thread has not begun.
-struct Prepared {
+struct PreparedNode {
     id: NodeId,
     address: SocketAddr,
     inbox: Inbox,
@@ -178,7 +182,7 @@ impl Wires {
         config: &ClusterConfig,
         id: NodeId,
         listener: TcpListener,
-    ) -> io::Result<Prepared> {
+    ) -> io::Result<PreparedNode> {
         let (poll, waker) = poll_with_waker()?;
         let (sender, commands) = mpsc::channel();
         let inbox = Inbox {
@@ -194,20 +198,22 @@ impl Wires {
             },
             dir: config.node_dir(id),
             storage: Arc::clone(&self.storage),
-            settings: Arc::new(config.settings.clone()),
+            settings: Arc::new(config.core_settings()),
             seed: config.seed.wrapping_add(u64::from(id.0.unsigned_abs())),
+            security: Arc::clone(&self.security.node),
         };
         let (controller, events) = (self.controller.clone(), self.events.clone());
         let parts = Parts {
             config: node,
             listener,
+            tls: self.security.tls.clone(),
             poll,
             commands,
             inbox: inbox.clone(),
             controller,
             events,
         };
-        Ok(Prepared {
+        Ok(PreparedNode {
             id,
             address,
             inbox,
@@ -216,9 +222,21 @@ impl Wires {
     }
 }
 
+/// Tells the controller of the users who log in by SCRAM.
+fn give_users(controller: &mut Controller, security: &Prepared) -> Result<(), StartError> {
+    let mechanisms = security.node.mechanisms.iter();
+    let mechanisms: Vec<ScramMechanism> = mechanisms.filter_map(|known| known.scram()).collect();
+    let nonces = SystemNonces::default();
+    let given = controller.give_scram_users(&security.scram_users, &mechanisms, &nonces);
+    given.map_err(|refusal| {
+        let words = refusal.to_string();
+        StartError::Failed(ClusterFailure { node: None, words })
+    })
+}
+
 fn settings(config: &ClusterConfig) -> NodeSettings {
     let none = ConfigMap::new();
-    let fixed = &config.settings;
+    let fixed = &config.core_settings();
     NodeSettings::read(&Layers {
         dynamic_node: &none,
         dynamic_default: &none,

@@ -46,6 +46,7 @@ pub mod image;
 pub mod log;
 pub mod node;
 pub mod random;
+pub mod security;
 mod server;
 pub mod settings;
 pub mod storage;
@@ -56,3 +57,4 @@ pub use cluster::{
     Cluster, ClusterConfig, ClusterFailure, ClusterHandle, Disk, Listen, StartError,
 };
 pub use fault::{Fault, FaultAction, FaultError};
+pub use security::Security;

@@ -1,11 +1,13 @@
 //! What a cluster is made of, as its owner says it.
 
+use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::ids::NodeId;
+use crate::security::{Prepared, Security, is_secret, is_security_setting, read_settings};
 use crate::settings::{ConfigMap, check_node_config};
 use crate::storage::{RealStorage, Storage};
 
@@ -13,7 +15,7 @@ use crate::storage::{RealStorage, Storage};
 const NODES_MAX: u16 = 64;
 
 /// What a cluster is made of.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ClusterConfig {
     /// Number of nodes; their ids count from 1.
     pub nodes: u16,
@@ -23,13 +25,39 @@ pub struct ClusterConfig {
     pub listen: Listen,
     /// The host that clients are told; by default the listener's address.
     pub advertised_host: Option<String>,
-    /// Configuration under Kafka's names, such as `num.partitions`.
+    /// Configuration under Kafka's names, such as `num.partitions`. Those of security complete
+    /// what `security` says: `ssl.client.auth`, `ssl.keystore.certificate.chain`,
+    /// `ssl.keystore.key`, `ssl.truststore.certificates` (in PEM), `sasl.enabled.mechanisms`.
     pub settings: ConfigMap,
+    /// How the clients' listeners of all nodes are protected.
+    pub security: Security,
     /// Start of all randomness: ids, placement, jitter. [`ClusterConfig::new`] takes one from the
     /// system; clusters with equal seeds have equal ids.
     pub seed: u64,
     /// The disk.
     pub disk: Disk,
+}
+
+/// Everything but what is secret.
+impl fmt::Debug for ClusterConfig {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |(name, value): (&String, &String)| match is_secret(name) {
+            true => (name.clone(), "(not shown)".to_owned()),
+            false => (name.clone(), value.clone()),
+        };
+        let settings: ConfigMap = self.settings.iter().map(shown).collect();
+        formatter
+            .debug_struct("ClusterConfig")
+            .field("nodes", &self.nodes)
+            .field("data_dir", &self.data_dir)
+            .field("listen", &self.listen)
+            .field("advertised_host", &self.advertised_host)
+            .field("settings", &settings)
+            .field("security", &self.security)
+            .field("seed", &self.seed)
+            .field("disk", &self.disk)
+            .finish()
+    }
 }
 
 /// Where the nodes listen.
@@ -60,6 +88,7 @@ impl ClusterConfig {
             listen: Listen::FreeLoopback,
             advertised_host: None,
             settings: ConfigMap::new(),
+            security: Security::default(),
             seed: RandomState::new().build_hasher().finish(),
             disk: Disk::System,
         }
@@ -79,8 +108,23 @@ impl ClusterConfig {
         self
     }
 
-    /// Everything that is wrong, a sentence each.
-    pub(super) fn check(&self) -> Result<(), Vec<String>> {
+    /// The same with protected listeners.
+    #[must_use]
+    pub fn with_security(mut self, security: Security) -> Self {
+        self.security = security;
+        self
+    }
+
+    /// The settings of the nodes' core.
+    pub(super) fn core_settings(&self) -> ConfigMap {
+        let settings = self.settings.clone().into_iter();
+        settings
+            .filter(|(name, _)| !is_security_setting(name))
+            .collect()
+    }
+
+    /// Security made ready, or everything that is wrong, a sentence each.
+    pub(super) fn check(&self) -> Result<Prepared, Vec<String>> {
         let mut wrong = Vec::new();
         if !(1..=NODES_MAX).contains(&self.nodes) {
             wrong.push(format!(
@@ -94,10 +138,18 @@ impl ClusterConfig {
             let count = addresses.len();
             wrong.push(format!("{count} listen addresses for {} nodes", self.nodes));
         }
-        for (name, value) in &self.settings {
+        for (name, value) in &self.core_settings() {
             wrong.extend(check_node_config(name, value).err().map(|error| error.0));
         }
-        if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+        let security = read_settings(&self.security, &self.settings);
+        match security.and_then(|security| Prepared::make(&security)) {
+            Ok(prepared) if wrong.is_empty() => Ok(prepared),
+            Ok(_) => Err(wrong),
+            Err(more) => {
+                wrong.extend(more);
+                Err(wrong)
+            }
+        }
     }
 
     pub(super) fn storage(&self) -> Arc<dyn Storage> {

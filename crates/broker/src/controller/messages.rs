@@ -7,6 +7,7 @@ use kgauge_wire::error_code::ErrorCode;
 
 use crate::ids::{NodeId, TopicName};
 use crate::image::{ClusterImage, NodeImage};
+use crate::security::Secret;
 use crate::settings::ConfigMap;
 
 /// From a node to the controller.
@@ -69,6 +70,8 @@ pub enum Request {
     },
     /// Reserve a block of producer ids.
     ProducerIds,
+    /// Change what is kept of users' passwords; one result for each user.
+    AlterScramUsers(Vec<ScramChange>),
 }
 
 /// Whether a request is carried out.
@@ -147,6 +150,28 @@ pub enum ChangeScope {
     All,
 }
 
+/// A change of one credential of one user.
+#[derive(Debug, Clone)]
+pub struct ScramChange {
+    /// The user.
+    pub user: String,
+    /// The mechanism's number in the protocol.
+    pub mechanism: i8,
+    /// The new credential; `None` takes the old one away.
+    pub new: Option<ScramNew>,
+}
+
+/// What a client made of a password.
+#[derive(Debug, Clone)]
+pub struct ScramNew {
+    /// How many rounds it went through.
+    pub iterations: i32,
+    /// What was mixed in.
+    pub salt: Vec<u8>,
+    /// What came out.
+    pub salted_password: Secret,
+}
+
 /// What the controller answers.
 #[derive(Debug, Clone)]
 pub enum Answer {
@@ -160,6 +185,8 @@ pub enum Answer {
     AlterConfigs(Vec<Result<(), Refusal>>),
     /// To `ProducerIds`.
     ProducerIds(ProducerIdBlock),
+    /// To `AlterScramUsers`: each user once, in the order of the changes.
+    AlterScramUsers(Vec<(String, Result<(), Refusal>)>),
     /// The controller could not write its state; nothing was done.
     Failed(Refusal),
 }

@@ -9,6 +9,7 @@ mod configs;
 mod journal;
 mod messages;
 mod records;
+mod scram;
 mod topics;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -28,7 +29,8 @@ use journal::Journal;
 pub use journal::JournalError;
 pub use messages::{
     Answer, ChangeScope, ConfigChange, ConfigResource, CreatedTopic, FromController, Mode,
-    MorePartitions, NewTopic, ProducerIdBlock, Refusal, Request, ToController,
+    MorePartitions, NewTopic, ProducerIdBlock, Refusal, Request, ScramChange, ScramNew,
+    ToController,
 };
 use records::{Metadata, MetadataRecord};
 
@@ -176,6 +178,7 @@ impl Controller {
                     .collect(),
             ),
             Request::ProducerIds => self.reserve_producer_ids(),
+            Request::AlterScramUsers(changes) => self.alter_scram_users(changes),
         }
     }
 

@@ -6,6 +6,7 @@
 //! with a timer.
 
 mod asked;
+mod authentication;
 mod connections;
 mod faults;
 mod fetches;
@@ -24,7 +25,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(crate) use asked::Asked;
-pub(crate) use connections::Ticket;
+pub(crate) use authentication::Proof;
+pub(crate) use connections::{Stage, Ticket};
 pub(crate) use faults::Verdict;
 pub(crate) use fetches::ParkedId;
 pub(crate) use replica::Replica;
@@ -38,6 +40,7 @@ use crate::ids::{ConnectionId, NodeId, PartitionId};
 use crate::image::{ClusterImage, NodeImage};
 use crate::log::FlushJob;
 use crate::random::Random;
+use crate::security::NodeSecurity;
 use crate::settings::{ConfigMap, Layers, NodeSettings};
 use crate::storage::{Storage, StorageError};
 use crate::time::{NS_PER_MS, Now};
@@ -101,6 +104,12 @@ pub enum CloseReason {
     /// The listener wants to know first who the client is.
     #[error("request before authentication")]
     NotAuthenticated,
+    /// The client did not prove who it is. The answer that says so goes first.
+    #[error("authentication failed")]
+    AuthenticationFailed,
+    /// The client took too long to prove who it is.
+    #[error("authentication took too long")]
+    AuthenticationTimeout,
     /// A produce request with acks=0 failed: there is no other way to say so.
     #[error("a produce request without acknowledgement failed: {0}")]
     UnacknowledgedFailure(String),
@@ -131,6 +140,8 @@ pub(crate) enum Timer {
     Held(u64),
     /// Expiry of committed offsets.
     OffsetExpiry,
+    /// A client must have been let in by now.
+    LetIn(ConnectionId),
 }
 
 /// What a node is made of.
@@ -148,6 +159,8 @@ pub struct NodeConfig {
     pub settings: Arc<ConfigMap>,
     /// Start of all randomness.
     pub seed: u64,
+    /// Who may come in, and how.
+    pub security: Arc<NodeSecurity>,
 }
 
 /// One node.
@@ -229,9 +242,10 @@ impl Node {
     }
 
     /// A client has connected.
-    pub fn opened(&mut self, connection: ConnectionId, peer: IpAddr) {
+    pub fn opened(&mut self, now: Now, connection: ConnectionId, peer: IpAddr) {
         let limit = usize::try_from(self.settings.max_connections).unwrap_or(usize::MAX);
-        self.connections.opened(connection, peer);
+        let stage = self.first_stage(now, connection);
+        self.connections.opened(connection, peer, stage);
         if self.connections.len() > limit {
             self.connections
                 .close(connection, CloseReason::TooMany, &mut self.outputs);
@@ -282,6 +296,7 @@ impl Node {
                 Timer::FlushCheck => self.check_flushes(now),
                 Timer::Checkpoint => self.checkpoint_due(now),
                 Timer::OffsetExpiry => crate::groups::expire_offsets(self, now),
+                Timer::LetIn(connection) => self.let_in_due(connection),
             }
         }
     }

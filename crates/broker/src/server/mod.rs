@@ -9,7 +9,9 @@ mod flusher;
 mod inbound;
 mod node_thread;
 mod outbound;
+mod parting;
 mod sockets;
+mod tls_stream;
 mod transport;
 
 pub(crate) use controller_thread::{ControllerThread, ToControllerThread};

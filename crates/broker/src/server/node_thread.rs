@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
+use rustls::ServerConfig;
 
 use super::accept::{Accepted, RETRY_MS, accept};
 use super::alarm::Alarm;
@@ -19,7 +20,7 @@ use crate::controller::{FromController, ToController};
 use crate::fault::Fault;
 use crate::ids::{ConnectionId, NodeId, PartitionId};
 use crate::log::FlushDone;
-use crate::node::{Node, NodeConfig, Output};
+use crate::node::{CloseReason, Node, NodeConfig, Output};
 use crate::time::Now;
 
 const LISTENER: Token = Token(0);
@@ -85,6 +86,7 @@ pub(crate) struct NodeThread {
 pub(crate) struct Parts {
     pub(crate) config: NodeConfig,
     pub(crate) listener: std::net::TcpListener,
+    pub(crate) tls: Option<Arc<ServerConfig>>,
     pub(crate) poll: Poll,
     pub(crate) commands: Receiver<Command>,
     pub(crate) inbox: Inbox,
@@ -112,6 +114,7 @@ impl NodeThread {
         let Parts {
             config,
             listener,
+            tls,
             poll,
             commands,
             inbox,
@@ -136,7 +139,7 @@ impl NodeThread {
             alarm,
             listener,
             node,
-            sockets: Sockets::new(frame_bytes_max),
+            sockets: Sockets::new(frame_bytes_max, tls),
             commands,
             flusher,
             controller,
@@ -207,6 +210,7 @@ impl NodeThread {
         let timers = [
             self.node.next_timer(),
             self.accept_again_ns,
+            self.sockets.parting_due_ns(),
             Some(self.idle_check_ns),
         ];
         let at_ns = timers.into_iter().flatten().min()?;
@@ -247,6 +251,7 @@ impl NodeThread {
             }
         }
         self.node.tick(now);
+        self.sockets.end_parting(now);
         if self
             .accept_again_ns
             .is_some_and(|at_ns| at_ns <= now.mono_ns)
@@ -289,7 +294,7 @@ impl NodeThread {
                         .insert(now, registry, (id, token), stream)
                         .is_ok()
                     {
-                        self.node.opened(id, peer.ip());
+                        self.node.opened(now, id, peer.ip());
                     }
                 }
             }
@@ -325,6 +330,10 @@ impl NodeThread {
                             touched.push(connection);
                         }
                     }
+                    Output::Close {
+                        connection,
+                        reason: CloseReason::AuthenticationFailed,
+                    } => self.sockets.part(self.clock.now(), connection),
                     Output::Close { connection, .. } => self.sockets.close(connection),
                     Output::ToController(message) => {
                         to_controller.push(message);

@@ -78,6 +78,7 @@ impl Bench {
             storage: storage.shared(),
             settings: Arc::clone(&settings),
             seed: 5,
+            security: Arc::default(),
         };
         let mut bench = Self {
             node: Node::new(now, config),
@@ -161,7 +162,7 @@ impl Bench {
     pub(crate) fn connect(&mut self) -> ConnectionId {
         let id = ConnectionId(self.connections);
         self.connections += 1;
-        self.node.opened(id, Ipv4Addr::LOCALHOST.into());
+        self.node.opened(self.now, id, Ipv4Addr::LOCALHOST.into());
         self.settle();
         id
     }

@@ -44,6 +44,8 @@ fn samples() -> Vec<Vec<u8>> {
         SyncGroupRequest,
         DescribeGroupsRequest,
         ListGroupsRequest,
+        SaslHandshakeRequest,
+        SaslAuthenticateRequest,
         ApiVersionsRequest,
         CreateTopicsRequest,
         DeleteTopicsRequest,
@@ -57,6 +59,8 @@ fn samples() -> Vec<Vec<u8>> {
         DeleteGroupsRequest,
         IncrementalAlterConfigsRequest,
         OffsetDeleteRequest,
+        DescribeUserScramCredentialsRequest,
+        AlterUserScramCredentialsRequest,
         DescribeClusterRequest,
         DescribeProducersRequest,
         DescribeTopicPartitionsRequest
