@@ -220,6 +220,11 @@ impl Bench {
         Some(answer)
     }
 
+    /// The bytes of the next answer on a connection.
+    pub(crate) fn take_bytes(&mut self, from: ConnectionId) -> Option<Vec<u8>> {
+        self.answers.get_mut(&from)?.pop_front()
+    }
+
     /// Asks and takes the answer, which must be there at once.
     pub(crate) fn ask<R: Request<'static>>(&mut self, request: &R) -> R::Response<'static> {
         let connection = self.connect();
