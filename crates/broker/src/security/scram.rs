@@ -195,6 +195,8 @@ pub(super) struct ScramExchange {
     gs2_header: String,
     client_first_bare: String,
     server_first: String,
+    client_nonce: String,
+    /// The client's and ours.
     nonce: String,
 }
 
@@ -226,17 +228,26 @@ impl ScramExchange {
             gs2_header: first.gs2_header.to_owned(),
             client_first_bare: first.bare.to_owned(),
             server_first: server_first.clone(),
+            client_nonce: first.nonce.to_owned(),
             nonce,
             user: first.user,
         };
         Ok((exchange, server_first))
     }
 
+    /// Whether a final message carries the nonce of this exchange. librdkafka before 2.6.1 repeats
+    /// its own half in front of it (its pull request 4895). Kafka 3.8.1 to 3.9 let that pass, Kafka
+    /// 4 does not; here it passes, for the proof covers the whole message all the same.
+    fn is_nonce(&self, nonce: &str) -> bool {
+        let rest = nonce.strip_prefix(&self.client_nonce);
+        nonce == self.nonce || rest == Some(&self.nonce)
+    }
+
     /// Checks the client's proof and gives ours, with the user's name.
     pub(super) fn finish(self, message: &[u8]) -> Result<(String, String), Refused> {
         let last = ClientFinal::parse(message)?;
         let stored_key = &self.credential.stored_key;
-        if last.nonce != self.nonce
+        if !self.is_nonce(last.nonce)
             || last.gs2_header != self.gs2_header.as_bytes()
             || last.proof.len() != stored_key.len()
         {
