@@ -22,6 +22,7 @@
 //!
 //! * To use it: [`Cluster::start`] with a [`ClusterConfig`], then
 //!   [`ClusterHandle::bootstrap_servers`].
+//! * To protect it: [`security::Security`] in [`ClusterConfig::security`].
 //! * To read it: [`handlers`] has a file for each API. A request comes from `server` to
 //!   [`node::Node::request`], through the table in [`handlers`], to a [`log::PartitionLog`] or to a
 //!   group, and back as a [`node::Response`]. What concerns all nodes goes by way of the
