@@ -23,6 +23,9 @@ const TURN_BYTES: usize = 1 << 20;
 /// Size of the buffer into which connections without a begun request read.
 const SCRATCH_BYTES: usize = 1 << 20;
 
+/// Encrypted bytes that are read at once. rustls itself would read 4 KiB, a quarter of a record.
+const WIRE_BYTES: usize = 64 << 10;
+
 /// One client's connection.
 #[derive(Debug)]
 struct Socket {
@@ -73,6 +76,8 @@ pub(super) struct Sockets {
     /// Those that can go on without waiting for the system.
     queue: VecDeque<ConnectionId>,
     scratch: Vec<u8>,
+    /// Encrypted bytes on their way into `scratch`; empty without TLS.
+    wire: Vec<u8>,
     spare: Spare,
     frame_bytes_max: usize,
     /// Set where the listener speaks TLS.
@@ -86,6 +91,7 @@ impl Sockets {
             open: HashMap::new(),
             queue: VecDeque::new(),
             scratch: vec![0; SCRATCH_BYTES],
+            wire: vec![0; if tls.is_some() { WIRE_BYTES } else { 0 }],
             spare: Spare::default(),
             frame_bytes_max,
             tls,
@@ -262,7 +268,7 @@ impl Sockets {
                     socket.inbound.room(max)?
                 }
             };
-            let read = socket.transport.read(buffer);
+            let read = socket.transport.read(buffer, &mut self.wire);
             if socket.securing && !socket.transport.is_handshaking() {
                 socket.securing = false;
                 let subject = socket.transport.peer_subject()?;

@@ -24,6 +24,10 @@ pub(crate) struct TlsStream {
     session: ServerConnection,
     /// What waits shall leave together with what follows.
     held: bool,
+    /// What was read from the socket and found no room when it was decrypted.
+    unread: Vec<u8>,
+    /// Why the session is over, to be told when all that came before has been read.
+    failed: Option<rustls::Error>,
 }
 
 /// What rustls holds is nobody's business.
@@ -40,6 +44,8 @@ impl TlsStream {
             tcp,
             session,
             held: false,
+            unread: Vec::new(),
+            failed: None,
         };
         stream.session.set_buffer_limit(Some(PENDING_BYTES_MAX));
         Ok(stream)
@@ -59,30 +65,62 @@ impl TlsStream {
         shown.first().map(AsRef::as_ref)
     }
 
-    /// Reads what the client has sent, and answers what belongs to TLS itself. `InvalidData` means
-    /// that the session is over, and that the alert which says why is on its way.
-    pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    /// Reads what the client has sent, by way of `wire`, and answers what belongs to TLS itself.
+    /// `InvalidData` means that the session is over, and that the alert which says why is on its
+    /// way.
+    pub(super) fn read(&mut self, buffer: &mut [u8], wire: &mut [u8]) -> io::Result<usize> {
+        if let Some(error) = self.failed.take() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, error));
+        }
+        let mut filled = 0;
+        // Where encrypted bytes wait in `wire`.
+        let mut waiting = 0..self.unread.len();
+        wire[waiting.clone()].copy_from_slice(&std::mem::take(&mut self.unread));
         loop {
-            match self.session.reader().read(buffer) {
+            match self.session.reader().read(&mut buffer[filled..]) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 // The client left without a word, as many do.
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
-                read => return read,
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(filled),
+                Err(error) => return Err(error),
+                Ok(0) => return Ok(filled),
+                Ok(count) => filled += count,
             }
-            if self.session.read_tls(&mut self.tcp)? == 0 {
-                return Ok(0);
+            if filled == buffer.len() {
+                self.unread = wire[waiting].to_vec();
+                return Ok(filled);
             }
-            let processed = self.session.process_new_packets();
-            // Handshake, new keys, alerts: what the socket does not take now goes when it does.
-            let sent = self.flush();
-            if let Err(error) = processed {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, error));
+            if waiting.is_empty() {
+                if filled > 0 {
+                    return Ok(filled);
+                }
+                waiting = 0..self.tcp.read(wire)?;
+                if waiting.is_empty() {
+                    return Ok(0);
+                }
             }
-            match sent {
-                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
-                _ => {}
-            }
+            let taken = self.take(&wire[waiting.clone()]);
+            waiting.start += match taken {
+                // After the client's goodbye nothing counts.
+                Ok(0) => return Ok(filled),
+                Ok(taken) => taken,
+                Err(error) if filled > 0 => {
+                    self.failed = Some(error);
+                    return Ok(filled);
+                }
+                Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+            };
         }
+    }
+
+    /// Decrypts the beginning of `bytes` and says how much that was.
+    fn take(&mut self, mut bytes: &[u8]) -> Result<usize, rustls::Error> {
+        let taken = self.session.read_tls(&mut bytes);
+        let taken = taken.map_err(|error| rustls::Error::General(error.to_string()))?;
+        let processed = self.session.process_new_packets();
+        // Handshake, new keys, alerts: what the socket does not take now goes when it does, and a
+        // socket that is broken will say so when it is read.
+        let _ = self.flush();
+        processed.map(|_| taken)
     }
 
     /// Encrypts as much as may wait, and sends it unless more follows.

@@ -58,10 +58,11 @@ impl Transport {
         }
     }
 
-    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    /// Reads into `buffer`; encrypted bytes by way of `wire`, which is always the same size.
+    pub(crate) fn read(&mut self, buffer: &mut [u8], wire: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(stream) => stream.read(buffer),
-            Self::Tls(stream) => stream.read(buffer),
+            Self::Tls(stream) => stream.read(buffer, wire),
         }
     }
 
