@@ -1,14 +1,18 @@
 //! Records through TLS: what was sent comes back, small and large, from memory and from files.
 
+use std::io::Write;
 use std::time::Duration;
 
 use kgauge_broker::security::{ClientAuth, SaslMechanism};
 use kgauge_client::{Cluster, Connection};
+use kgauge_wire::frame::put_request;
 use kgauge_wire::messages::create_topics::{CreatableTopic, CreateTopicsRequest};
+use kgauge_wire::messages::{FetchRequest, ProduceRequest};
 use kgauge_wire::record_batch::{BatchEncoder, ProducerState, batches};
 
 use crate::common::{batch, count, fetch_request, produce_request};
 use crate::secured::{PASSWORD, Secured, USER, logging_in};
+use crate::tls_client::TlsClient;
 
 const WAIT: Duration = Duration::from_secs(30);
 
@@ -98,4 +102,54 @@ fn answers_of_many_megabytes_come_through_tls_whole() {
         let at = number * large.len();
         assert_eq!(fetched[at + 16..at + large.len()], large[16..]);
     }
+}
+
+#[test]
+fn a_client_that_reads_late_gets_every_byte_of_many_answers() {
+    let secured = Secured::ssl(ClientAuth::None);
+    let address = secured.handle.addresses()[0];
+    let mut connection = secured.connect(&secured.trusting()).unwrap();
+    create(&mut connection);
+    let large = batch(1_000, 900);
+    for _ in 0..5 {
+        produce(&mut connection, large.clone());
+    }
+    for version in [&rustls::version::TLS13, &rustls::version::TLS12] {
+        let mut client = TlsClient::connect(address, &secured.authority, version);
+        // More than sockets and sessions hold: the node has to stop and go on.
+        for _ in 0..10 {
+            client.send(12, &fetch_request("t", 0, 0, 0));
+        }
+        for _ in 0..10 {
+            let answer = client.receive::<FetchRequest<'static>>(12, 1_000);
+            let told = &answer.responses[0].partitions[0];
+            assert_eq!(count(told.records.as_deref().unwrap()), 5_000);
+        }
+    }
+}
+
+#[test]
+fn a_request_that_comes_in_many_small_records_is_put_together() {
+    let secured = Secured::ssl(ClientAuth::None);
+    let address = secured.handle.addresses()[0];
+    let mut connection = secured.connect(&secured.trusting()).unwrap();
+    create(&mut connection);
+    let mut client = TlsClient::connect(address, &secured.authority, &rustls::version::TLS13);
+    let mut bytes = Vec::new();
+    let request = produce_request("t", 0, 1, batch(200, 900));
+    for _ in 0..3 {
+        put_request(&mut bytes, 12, 7, None, &request).unwrap();
+    }
+    for (number, piece) in bytes.chunks(701).enumerate() {
+        client.stream.write_all(piece).unwrap();
+        if number % 100 == 0 {
+            client.stream.flush().unwrap();
+        }
+    }
+    for round in 0..3 {
+        let answer = client.receive::<ProduceRequest<'static>>(12, 64);
+        let told = &answer.responses[0].partition_responses[0];
+        assert_eq!((told.error_code, told.base_offset), (0, round * 200));
+    }
+    assert_eq!(count(&fetch(&mut connection, 0)), 600);
 }

@@ -10,8 +10,10 @@ use kgauge_wire::messages::{
     ApiVersionsRequest, MetadataRequest, SaslAuthenticateRequest, SaslHandshakeRequest,
 };
 
+use crate::certificates::Age;
 use crate::common::{Client, batch, produce_request};
-use crate::secured::{PASSWORD, Secured, USER};
+use crate::secured::{PASSWORD, Secured, USER, showing};
+use crate::tls_client::session;
 
 /// Reads until the other side closes; how many bytes came.
 fn read_to_close(stream: &mut TcpStream) -> usize {
@@ -202,4 +204,28 @@ fn versions_are_told_to_everybody_and_nothing_else() {
     );
     client.send(12, &MetadataRequest::default());
     assert!(client.is_closed());
+}
+
+#[test]
+fn a_first_message_of_tls_that_is_cut_or_changed_at_any_byte_harms_nobody() {
+    let secured = Secured::ssl(ClientAuth::Required);
+    let address = secured.handle.addresses()[0];
+    let mut hello = Vec::new();
+    let mut session = session(&secured.authority, &rustls::version::TLS13);
+    session.write_tls(&mut hello).unwrap();
+    for place in 0..hello.len() {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(&hello[..place]).unwrap();
+        let mut changed = hello.clone();
+        changed[place] ^= 0x55;
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(&changed).unwrap();
+        // Some changes are harmless, and the node answers; nobody goes on here.
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        read_to_close(&mut stream);
+    }
+    let identity = secured.authority.client("alice", Age::Valid);
+    secured
+        .connect(&(secured.trusting() + &showing(&identity)))
+        .unwrap();
 }

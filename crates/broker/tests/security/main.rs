@@ -9,3 +9,4 @@ mod data;
 mod hostile;
 mod letting_in;
 mod secured;
+mod tls_client;
