@@ -1,5 +1,5 @@
 //! `AlterUserScramCredentials` (key 51), version 0: users who log in by SCRAM, by way of the
-//! controller. What comes is a salted hash of a password; what is kept does not even let one log in.
+//! controller. What comes is a salted hash of a password; what is kept does not let one log in.
 //!
 //! * A user that stands in the request twice, with whatever mechanism: DUPLICATE_RESOURCE. Rounds
 //!   outside of 4096 to 16384 and empty names: UNACCEPTABLE_CREDENTIAL. Unknown mechanisms:

@@ -1,4 +1,4 @@
-//! The clients' messages of a SCRAM exchange (RFC 5802, section 7), as strictly as Kafka reads them.
+//! The clients' messages of a SCRAM exchange (RFC 5802, section 7), read as strictly as by Kafka.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

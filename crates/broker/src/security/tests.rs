@@ -348,6 +348,23 @@ fn names_are_shown_as_java_shows_them() {
     }
 }
 
+#[test]
+fn the_subject_of_a_real_certificate_is_read() {
+    let mut params = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    params.distinguished_name = rcgen::DistinguishedName::new();
+    let subject = &mut params.distinguished_name;
+    subject.push(rcgen::DnType::CountryName, "DE");
+    subject.push(rcgen::DnType::OrganizationName, "kgauge, tests");
+    subject.push(rcgen::DnType::CommonName, " Zoë #1 ");
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = params.self_signed(&key).unwrap();
+    let shown = super::subject(certificate.der());
+    assert_eq!(
+        shown.as_deref(),
+        Some(r"CN=\ Zoë \#1\ ,O=kgauge\, tests,C=DE")
+    );
+}
+
 fn from_hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text
         .bytes()
