@@ -252,7 +252,8 @@ fn the_nonce_as_older_librdkafka_repeats_it_is_accepted() {
     assert_eq!(user.as_deref(), Some("alice"));
     let (_, user) = scram_256(&[
         b"n,,n=alice,r=abc",
-        "c=biws,r=abcabcabcBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH,p=tmGoPXqQDeMU2ePIYfR+qYd/zCXvNwufHh/blCzfXzA=".as_bytes(),
+        b"c=biws,r=abcabcabcBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH,\
+          p=tmGoPXqQDeMU2ePIYfR+qYd/zCXvNwufHh/blCzfXzA=",
     ]);
     assert_eq!(user, None);
 }

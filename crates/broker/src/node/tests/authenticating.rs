@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use kgauge_wire::codec::{Bytes, Str};
 use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::frame::put_request;
+use kgauge_wire::messages::Request;
 use kgauge_wire::messages::alter_user_scram_credentials::{
     AlterUserScramCredentialsRequest, ScramCredentialDeletion, ScramCredentialUpsertion,
 };
@@ -21,6 +23,7 @@ use ring::pbkdf2;
 use super::Bench;
 use crate::ids::ConnectionId;
 use crate::node::CloseReason;
+use crate::random::Random;
 use crate::security::{
     NONCE_BYTES, NoRandomness, NodeSecurity, NonceSource, Protocol, Sasl, SaslMechanism, Security,
     ServerTls,
@@ -429,4 +432,46 @@ fn credentials_survive_a_restart() {
     handshake(&mut bench, connection, "SCRAM-SHA-256");
     let answer = prove(&mut bench, connection, b"n,,n=alice,r=abc");
     assert_eq!(answer.error_code, 0);
+}
+
+/// A request as it goes to a node.
+fn frame<'a, R: Request<'a>>(request: &R) -> Vec<u8> {
+    let version = *crate::handlers::served_versions(R::KEY).unwrap().end();
+    let mut frame = Vec::new();
+    put_request(&mut frame, version, 7, Some("bench"), request).unwrap();
+    frame.split_off(4)
+}
+
+#[test]
+fn requests_cut_or_changed_at_any_byte_let_nobody_in_who_has_no_password() {
+    let mut bench = bench(Protocol::SaslPlaintext);
+    let mechanism = Str::Borrowed("PLAIN");
+    let hello = frame(&SaslHandshakeRequest { mechanism });
+    let auth_bytes = Bytes::Borrowed(b"\0admin\0wrong!");
+    let proof = frame(&SaslAuthenticateRequest { auth_bytes });
+    let mut random = Random::new(17);
+    let mut refused = 0;
+    for sample in [&hello, &proof] {
+        for place in 0..sample.len() {
+            let mut changed = vec![sample[..place].to_vec()];
+            for _ in 0..20 {
+                let mut other = sample.clone();
+                other[place] = random.next_u64() as u8;
+                changed.push(other);
+            }
+            for mut request in changed {
+                let connection = bench.connect();
+                if sample == &proof {
+                    bench.send_bytes(connection, &mut hello.clone());
+                }
+                bench.send_bytes(connection, &mut request);
+                bench.send_bytes(connection, &mut proof.clone());
+                assert!(!bench.node.is_let_in(connection), "{request:?}");
+                refused += 1;
+                bench.forget(connection);
+            }
+        }
+    }
+    assert!(refused > 1_000, "{refused}");
+    log_in(&mut bench);
 }
