@@ -21,6 +21,7 @@ use crate::fault::{Fault, FaultError};
 use crate::ids::NodeId;
 use crate::image::NodeImage;
 use crate::node::{Deviations, NodeConfig, clean_shutdown};
+use crate::security::{Prepared, ScramMechanism, SystemNonces};
 use crate::server::{
     Command, ControllerThread, Event, Inbox, NodeThread, Parts, Peers, ToControllerThread,
     poll_with_waker,
@@ -108,7 +109,7 @@ struct Running {
 impl Cluster {
     /// Starts a cluster, and gives it when all nodes serve and know each other.
     pub fn start(config: ClusterConfig) -> Result<ClusterHandle, StartError> {
-        config.check().map_err(StartError::Config)?;
+        let security = config.check().map_err(StartError::Config)?;
         let storage = config.storage();
         storage.create_dir_all(&config.data_dir)?;
         let lock = match config.disk {
@@ -117,9 +118,10 @@ impl Cluster {
         };
         files::check_nodes(&*storage, &config)?;
         let dir = config.data_dir.join("controller");
-        let fixed = Arc::new(config.settings.clone());
-        let controller = Controller::open(&*storage, &dir, fixed, config.seed)?;
+        let fixed = Arc::new(config.core_settings());
+        let mut controller = Controller::open(&*storage, &dir, fixed, config.seed)?;
         files::check_cluster(&*storage, &config, &controller.image().cluster_id)?;
+        give_users(&mut controller, &security)?;
 
         let (events, event_receiver) = mpsc::channel();
         let (to_controller, messages) = mpsc::channel();
@@ -138,6 +140,7 @@ impl Cluster {
             peers,
             lives: AtomicU64::new(1),
             config,
+            security,
         };
         let mut prepared = Vec::new();
         for (id, listener) in wires.config.node_ids().zip(listen(&wires.config)?) {
@@ -170,10 +173,11 @@ struct Wires {
     peers: Arc<Peers>,
     /// How many nodes were started, restarts included.
     lives: AtomicU64,
+    security: Prepared,
 }
 
 /// A node whose thread has not begun.
-struct Prepared {
+struct PreparedNode {
     id: NodeId,
     address: SocketAddr,
     inbox: Inbox,
@@ -182,7 +186,7 @@ struct Prepared {
 }
 
 impl Wires {
-    fn prepare(&self, id: NodeId, listener: TcpListener) -> Result<Prepared, StartError> {
+    fn prepare(&self, id: NodeId, listener: TcpListener) -> Result<PreparedNode, StartError> {
         let config = &self.config;
         let (poll, waker) = poll_with_waker()?;
         let (sender, commands) = mpsc::channel();
@@ -210,10 +214,12 @@ impl Wires {
             stopped_in_order,
             life: self.lives.fetch_add(1, Ordering::Relaxed),
             deviations: Deviations::default(),
+            security: Arc::clone(&self.security.node),
         };
         let parts = Parts {
             config: node,
             listener,
+            tls: self.security.tls.clone(),
             poll,
             commands,
             inbox: inbox.clone(),
@@ -221,7 +227,7 @@ impl Wires {
             controller: self.controller.clone(),
             events: self.events.clone(),
         };
-        Ok(Prepared {
+        Ok(PreparedNode {
             id,
             address,
             inbox,
@@ -229,6 +235,18 @@ impl Wires {
             thread: NodeThread::new(parts)?,
         })
     }
+}
+
+/// Tells the controller of the users who log in by SCRAM.
+fn give_users(controller: &mut Controller, security: &Prepared) -> Result<(), StartError> {
+    let mechanisms = security.node.mechanisms.iter();
+    let mechanisms: Vec<ScramMechanism> = mechanisms.filter_map(|known| known.scram()).collect();
+    let nonces = SystemNonces::default();
+    let given = controller.give_scram_users(&security.scram_users, &mechanisms, &nonces);
+    given.map_err(|refusal| {
+        let words = refusal.to_string();
+        StartError::Failed(ClusterFailure { node: None, words })
+    })
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
@@ -264,8 +282,8 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 
 impl ClusterHandle {
     /// Lets a prepared node's thread begin.
-    fn begin(&mut self, node: Prepared) -> io::Result<()> {
-        let Prepared {
+    fn begin(&mut self, node: PreparedNode) -> io::Result<()> {
+        let PreparedNode {
             id,
             inbox,
             disk,

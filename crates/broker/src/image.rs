@@ -10,6 +10,7 @@ use kgauge_wire::codec::Uuid;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{NodeId, OFFSETS_TOPIC, TopicName};
+use crate::security::{ScramCredential, ScramMechanism, ScramUsers};
 use crate::settings::ConfigMap;
 
 /// The cluster at one moment.
@@ -27,6 +28,8 @@ pub struct ClusterImage {
     pub names: BTreeMap<Uuid, TopicName>,
     /// Configurations set while running: of one node, or of all (`None`).
     pub node_configs: BTreeMap<Option<NodeId>, Arc<ConfigMap>>,
+    /// Who may log in by SCRAM.
+    pub(crate) scram_users: Arc<ScramUsers>,
 }
 
 /// One node that is up.
@@ -114,6 +117,29 @@ impl ClusterImage {
     pub(crate) fn put_topic(&mut self, topic: TopicImage) {
         self.names.insert(topic.id, Arc::clone(&topic.name));
         self.topics.insert(Arc::clone(&topic.name), Arc::new(topic));
+    }
+
+    /// Adds or replaces what is kept of a user's password.
+    pub(crate) fn put_scram(
+        &mut self,
+        user: &str,
+        mechanism: ScramMechanism,
+        credential: ScramCredential,
+    ) {
+        let users = Arc::make_mut(&mut self.scram_users);
+        let credentials = users.entry(user.to_owned()).or_default();
+        credentials.insert(mechanism, Arc::new(credential));
+    }
+
+    /// Takes one credential of a user out.
+    pub(crate) fn remove_scram(&mut self, user: &str, mechanism: ScramMechanism) {
+        let users = Arc::make_mut(&mut self.scram_users);
+        if let Some(credentials) = users.get_mut(user) {
+            credentials.remove(&mechanism);
+            if credentials.is_empty() {
+                users.remove(user);
+            }
+        }
     }
 
     /// Takes a topic out.

@@ -22,6 +22,7 @@
 //!
 //! * To use it: [`Cluster::start`] with a [`ClusterConfig`], then
 //!   [`ClusterHandle::bootstrap_servers`].
+//! * To protect it: [`security::Security`] in [`ClusterConfig::security`].
 //! * To read it: [`handlers`] has a file for each API. A request comes from `server` to
 //!   [`node::Node::request`], through the table in [`handlers`], to a [`log::PartitionLog`] or to a
 //!   group, and back as a [`node::Response`]. What concerns all nodes goes by way of the
@@ -46,6 +47,7 @@ pub mod image;
 pub mod log;
 pub mod node;
 pub mod random;
+pub mod security;
 mod server;
 pub mod settings;
 pub mod simulation;
@@ -57,3 +59,4 @@ pub use cluster::{
     Cluster, ClusterConfig, ClusterFailure, ClusterHandle, Disk, Listen, StartError,
 };
 pub use fault::{Fault, FaultAction, FaultError};
+pub use security::Security;

@@ -1,12 +1,14 @@
 //! What a cluster is made of, as its owner says it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::ids::NodeId;
+use crate::security::{Prepared, Security, is_secret, is_security_setting, read_settings};
 use crate::settings::{ConfigMap, check_node_config};
 use crate::storage::{RealStorage, Storage};
 
@@ -14,7 +16,7 @@ use crate::storage::{RealStorage, Storage};
 const NODES_MAX: u16 = 64;
 
 /// What a cluster is made of.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ClusterConfig {
     /// Number of nodes; their ids count from 1.
     pub nodes: u16,
@@ -24,15 +26,41 @@ pub struct ClusterConfig {
     pub listen: Listen,
     /// The host that clients are told; by default the listener's address.
     pub advertised_host: Option<String>,
-    /// Configuration under Kafka's names, such as `num.partitions`.
+    /// Configuration under Kafka's names, such as `num.partitions`. Those of security complete
+    /// what `security` says: `ssl.client.auth`, `ssl.keystore.certificate.chain`,
+    /// `ssl.keystore.key`, `ssl.truststore.certificates` (in PEM), `sasl.enabled.mechanisms`.
     pub settings: ConfigMap,
     /// Configuration of single nodes, which comes before `settings`, such as `broker.rack`.
     pub node_settings: BTreeMap<NodeId, ConfigMap>,
+    /// How the clients' listeners of all nodes are protected.
+    pub security: Security,
     /// Start of all randomness: ids, placement, jitter. [`ClusterConfig::new`] takes one from the
     /// system; clusters with equal seeds have equal ids.
     pub seed: u64,
     /// The disk.
     pub disk: Disk,
+}
+
+/// Everything but what is secret.
+impl fmt::Debug for ClusterConfig {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |(name, value): (&String, &String)| match is_secret(name) {
+            true => (name.clone(), "(not shown)".to_owned()),
+            false => (name.clone(), value.clone()),
+        };
+        let settings: ConfigMap = self.settings.iter().map(shown).collect();
+        formatter
+            .debug_struct("ClusterConfig")
+            .field("nodes", &self.nodes)
+            .field("data_dir", &self.data_dir)
+            .field("listen", &self.listen)
+            .field("advertised_host", &self.advertised_host)
+            .field("settings", &settings)
+            .field("security", &self.security)
+            .field("seed", &self.seed)
+            .field("disk", &self.disk)
+            .finish()
+    }
 }
 
 /// Where the nodes listen.
@@ -64,6 +92,7 @@ impl ClusterConfig {
             advertised_host: None,
             settings: ConfigMap::new(),
             node_settings: BTreeMap::new(),
+            security: Security::default(),
             seed: RandomState::new().build_hasher().finish(),
             disk: Disk::System,
         }
@@ -91,15 +120,30 @@ impl ClusterConfig {
         self
     }
 
-    /// What holds for one node.
+    /// The same with protected listeners.
+    #[must_use]
+    pub fn with_security(mut self, security: Security) -> Self {
+        self.security = security;
+        self
+    }
+
+    /// The settings of the nodes' core.
+    pub(super) fn core_settings(&self) -> ConfigMap {
+        let settings = self.settings.clone().into_iter();
+        settings
+            .filter(|(name, _)| !is_security_setting(name))
+            .collect()
+    }
+
+    /// What holds for one node's core.
     pub(super) fn settings_of(&self, node: NodeId) -> ConfigMap {
-        let mut settings = self.settings.clone();
+        let mut settings = self.core_settings();
         settings.extend(self.node_settings.get(&node).cloned().unwrap_or_default());
         settings
     }
 
-    /// Everything that is wrong, a sentence each.
-    pub(super) fn check(&self) -> Result<(), Vec<String>> {
+    /// Security made ready, or everything that is wrong, a sentence each.
+    pub(super) fn check(&self) -> Result<Prepared, Vec<String>> {
         let mut wrong = Vec::new();
         if !(1..=NODES_MAX).contains(&self.nodes) {
             wrong.push(format!(
@@ -119,10 +163,23 @@ impl ClusterConfig {
                 wrong.push(format!("settings for node {node} of {nodes}"));
             }
         }
-        for (name, value) in self.node_settings.values().flatten().chain(&self.settings) {
+        for (name, value) in self
+            .node_settings
+            .values()
+            .flatten()
+            .chain(&self.core_settings())
+        {
             wrong.extend(check_node_config(name, value).err().map(|error| error.0));
         }
-        if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+        let security = read_settings(&self.security, &self.settings);
+        match security.and_then(|security| Prepared::make(&security)) {
+            Ok(prepared) if wrong.is_empty() => Ok(prepared),
+            Ok(_) => Err(wrong),
+            Err(more) => {
+                wrong.extend(more);
+                Err(wrong)
+            }
+        }
     }
 
     pub(super) fn storage(&self) -> Arc<dyn Storage> {

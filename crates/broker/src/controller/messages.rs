@@ -7,6 +7,7 @@ use kgauge_wire::error_code::ErrorCode;
 
 use crate::ids::{NodeId, PartitionId, TopicName};
 use crate::image::{ClusterImage, NodeImage};
+use crate::security::Secret;
 use crate::settings::ConfigMap;
 
 /// From a node to the controller.
@@ -87,6 +88,8 @@ pub enum Request {
     },
     /// Move partitions to other nodes; one result each, in order.
     Reassign(Vec<Reassignment>),
+    /// Change what is kept of users' passwords; one result for each user.
+    AlterScramUsers(Vec<ScramChange>),
 }
 
 /// An ISR that a leader proposes.
@@ -205,6 +208,28 @@ pub enum ChangeScope {
     All,
 }
 
+/// A change of one credential of one user.
+#[derive(Debug, Clone)]
+pub struct ScramChange {
+    /// The user.
+    pub user: String,
+    /// The mechanism's number in the protocol.
+    pub mechanism: i8,
+    /// The new credential; `None` takes the old one away.
+    pub new: Option<ScramNew>,
+}
+
+/// What a client made of a password.
+#[derive(Debug, Clone)]
+pub struct ScramNew {
+    /// How many rounds it went through.
+    pub iterations: i32,
+    /// What was mixed in.
+    pub salt: Vec<u8>,
+    /// What came out.
+    pub salted_password: Secret,
+}
+
 /// What the controller answers.
 #[derive(Debug, Clone)]
 pub enum Answer {
@@ -224,6 +249,8 @@ pub enum Answer {
     ElectLeaders(Vec<Result<(), Refusal>>),
     /// To `Reassign`.
     Reassign(Vec<Result<(), Refusal>>),
+    /// To `AlterScramUsers`: each user once, in the order of the changes.
+    AlterScramUsers(Vec<(String, Result<(), Refusal>)>),
     /// The controller could not write its state; nothing was done.
     Failed(Refusal),
 }

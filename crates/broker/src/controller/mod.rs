@@ -13,6 +13,7 @@ mod messages;
 mod partitions;
 mod reassign;
 mod records;
+mod scram;
 mod topics;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -34,7 +35,7 @@ use liveness::Member;
 pub use messages::{
     Answer, ChangeScope, ConfigChange, ConfigResource, CreatedTopic, ElectionKind, FromController,
     IsrChange, Mode, MorePartitions, NewTopic, PartitionKey, ProducerIdBlock, Reassignment,
-    Refusal, Request, ToController,
+    Refusal, Request, ScramChange, ScramNew, ToController,
 };
 use records::{Metadata, MetadataRecord};
 
@@ -243,6 +244,7 @@ impl Controller {
             Request::Reassign(wanted) => {
                 Answer::Reassign(wanted.iter().map(|one| self.reassign(one)).collect())
             }
+            Request::AlterScramUsers(changes) => self.alter_scram_users(changes),
         }
     }
 

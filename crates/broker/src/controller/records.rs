@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::NodeId;
 use crate::image::{ClusterImage, PartitionImage, TopicImage};
+use crate::security::{ScramCredential, ScramMechanism};
 use crate::settings::ConfigMap;
 
 /// One change of the metadata that survives a restart.
@@ -48,6 +49,17 @@ pub(super) enum MetadataRecord {
     },
     /// Producer ids below this one are given out.
     ProducerIds { next: i64 },
+    /// What is kept of a user's password is now this.
+    ScramUser {
+        user: String,
+        mechanism: ScramMechanism,
+        credential: ScramCredential,
+    },
+    /// A user may no longer log in by this mechanism.
+    ScramUserDeleted {
+        user: String,
+        mechanism: ScramMechanism,
+    },
 }
 
 /// The metadata that records make: the image and what only the controller needs.
@@ -104,6 +116,14 @@ impl Metadata {
                 image.node_configs.insert(*node, Arc::new(configs.clone()));
             }
             MetadataRecord::ProducerIds { next } => self.producer_id_next = *next,
+            MetadataRecord::ScramUser {
+                user,
+                mechanism,
+                credential,
+            } => image.put_scram(user, *mechanism, credential.clone()),
+            MetadataRecord::ScramUserDeleted { user, mechanism } => {
+                image.remove_scram(user, *mechanism);
+            }
         }
     }
 
@@ -124,6 +144,15 @@ impl Metadata {
                 node: *node,
                 configs,
             });
+        }
+        for (user, credentials) in &*self.image.scram_users {
+            records.extend(credentials.iter().map(|(mechanism, credential)| {
+                MetadataRecord::ScramUser {
+                    user: user.clone(),
+                    mechanism: *mechanism,
+                    credential: ScramCredential::clone(credential),
+                }
+            }));
         }
         records.push(MetadataRecord::ProducerIds {
             next: self.producer_id_next,
@@ -205,6 +234,13 @@ mod tests {
                 configs,
             },
             MetadataRecord::ProducerIds { next: 2000 },
+            scram_user("alice", ScramMechanism::Sha256),
+            scram_user("alice", ScramMechanism::Sha512),
+            scram_user("bob", ScramMechanism::Sha256),
+            MetadataRecord::ScramUserDeleted {
+                user: "bob".to_owned(),
+                mechanism: ScramMechanism::Sha256,
+            },
         ] {
             metadata.apply(&record);
         }
@@ -218,10 +254,33 @@ mod tests {
         assert_eq!(again.image.names, metadata.image.names);
         assert_eq!(again.image.node_configs, metadata.image.node_configs);
         assert_eq!(again.producer_id_next, 2000);
+        assert_eq!(again.image.scram_users, metadata.image.scram_users);
+        assert_eq!(again.image.scram_users["alice"].len(), 2);
+        assert!(!again.image.scram_users.contains_key("bob"));
         let a = again.image.topic("a").unwrap();
         assert_eq!(a.partitions.len(), 3);
         assert_eq!(a.partition(2).unwrap().leader, Some(NodeId(2)));
         assert_eq!(again.image.topic("b"), None);
+    }
+
+    fn scram_user(user: &str, mechanism: ScramMechanism) -> MetadataRecord {
+        MetadataRecord::ScramUser {
+            user: user.to_owned(),
+            mechanism,
+            credential: ScramCredential::of_password(mechanism, b"hunter2", b"salt"),
+        }
+    }
+
+    #[test]
+    fn a_credential_survives_its_text_form_which_has_no_password_in_it() {
+        let record = scram_user("alice", ScramMechanism::Sha512);
+        let text = serde_json::to_string(&record).unwrap();
+        assert!(text.contains(r#""mechanism":"SCRAM-SHA-512""#), "{text}");
+        assert!(text.contains(r#""iterations":4096"#), "{text}");
+        assert!(!text.contains("hunter2"), "{text}");
+        let again: MetadataRecord = serde_json::from_str(&text).unwrap();
+        assert_eq!(again, record);
+        assert!(!format!("{record:?}").contains("stored_key"));
     }
 
     #[test]

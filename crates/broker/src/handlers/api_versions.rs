@@ -6,6 +6,7 @@
 //! * `Produce` is announced from version 0 although only 3 and later are served. librdkafka takes a
 //!   broker without it for one of 2015 and drops features such as lz4; Kafka 4 announces the same
 //!   untruth for that reason (KAFKA-18659).
+//! * Served before a client is let in, too.
 //! * From version 3 the client's software name and version come along; they are not used.
 //! * Version 4 may carry supported features of minimum version 0; there are no features here.
 //!

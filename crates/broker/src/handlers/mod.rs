@@ -3,6 +3,7 @@
 
 pub(crate) mod alter_configs;
 pub(crate) mod alter_partition_reassignments;
+pub(crate) mod alter_user_scram_credentials;
 mod api_versions;
 mod authorized;
 mod body;
@@ -17,6 +18,7 @@ mod describe_groups;
 mod describe_log_dirs;
 mod describe_producers;
 mod describe_topic_partitions;
+mod describe_user_scram_credentials;
 pub(crate) mod elect_leaders;
 pub(crate) mod fetch;
 mod fetch_response;
@@ -36,6 +38,8 @@ mod offset_delete;
 mod offset_fetch;
 mod offset_for_leader_epoch;
 pub(crate) mod produce;
+mod sasl_authenticate;
+mod sasl_handshake;
 pub(crate) mod sync_group;
 
 use std::ops::RangeInclusive;
@@ -47,7 +51,7 @@ use kgauge_wire::header::RequestHeader;
 pub(crate) use body::Body;
 
 use crate::ids::ConnectionId;
-use crate::node::{Call, CloseReason, Node, Reply, Verdict};
+use crate::node::{Call, CloseReason, Node, Reply, Stage, Verdict};
 use crate::time::Now;
 
 /// Makes the list that `ApiVersions` answers and the dispatch out of one table.
@@ -79,12 +83,14 @@ serve! {
     SyncGroup 0..=5 => sync_group;
     DescribeGroups 0..=6 => describe_groups;
     ListGroups 0..=5 => list_groups;
+    SaslHandshake 0..=1 => sasl_handshake;
     ApiVersions 0..=4 => api_versions;
     CreateTopics 2..=7 => create_topics;
     DeleteTopics 1..=6 => delete_topics;
     DeleteRecords 0..=2 => delete_records;
     InitProducerId 0..=6 => init_producer_id;
     OffsetForLeaderEpoch 2..=4 => offset_for_leader_epoch;
+    SaslAuthenticate 0..=2 => sasl_authenticate;
     DescribeConfigs 1..=4 => describe_configs;
     AlterConfigs 0..=2 => alter_configs;
     DescribeLogDirs 1..=5 => describe_log_dirs;
@@ -95,6 +101,8 @@ serve! {
     ListPartitionReassignments 0..=0 => list_partition_reassignments;
     IncrementalAlterConfigs 0..=1 => incremental_alter_configs;
     OffsetDelete 0..=0 => offset_delete;
+    DescribeUserScramCredentials 0..=0 => describe_user_scram_credentials;
+    AlterUserScramCredentials 0..=0 => alter_user_scram_credentials;
     DescribeCluster 0..=2 => describe_cluster;
     DescribeProducers 0..=0 => describe_producers;
     DescribeTopicPartitions 0..=0 => describe_topic_partitions;
@@ -116,6 +124,12 @@ pub(crate) fn serve(
     connection: ConnectionId,
     frame: &mut [u8],
 ) -> Result<(), CloseReason> {
+    let Some(stage) = node.connections.get(connection).map(|known| known.stage) else {
+        return Ok(());
+    };
+    if stage == Stage::ProvingBare {
+        return sasl_authenticate::bare(node, connection, frame);
+    }
     let malformed = |error| CloseReason::Malformed(format!("{error}"));
     let mut reader = Reader::new(frame);
     let header = RequestHeader::decode_implied(&mut reader).map_err(malformed)?;
@@ -124,9 +138,6 @@ pub(crate) fn serve(
     let correlation_id = header.correlation_id;
     let api = ApiKey::from_i16(key).ok_or(CloseReason::UnknownApi { key })?;
     let versions = served_versions(api).ok_or(CloseReason::UnknownApi { key })?;
-    let Some(stage) = node.connections.get(connection).map(|known| known.stage) else {
-        return Ok(());
-    };
     if !stage.serves(api) {
         return Err(CloseReason::NotAuthenticated);
     }

@@ -12,6 +12,7 @@ pub(crate) enum Asked {
     DeleteTopics(Reply, handlers::delete_topics::Begun),
     CreatePartitions(Reply, handlers::create_partitions::Begun),
     AlterConfigs(Reply, handlers::alter_configs::Begun),
+    AlterScramUsers(Reply, handlers::alter_user_scram_credentials::Begun),
     /// Topics that a metadata request mentioned first.
     AutoCreate(Reply, handlers::metadata::Wanted),
     /// The topic of the groups' offsets, which a search for a coordinator needs.
@@ -56,6 +57,7 @@ impl Asked {
             Self::DeleteTopics(reply, begun) => begun.finish(node, reply, answer),
             Self::CreatePartitions(reply, begun) => begun.finish(node, reply, answer),
             Self::AlterConfigs(reply, begun) => begun.finish(node, reply, answer),
+            Self::AlterScramUsers(reply, begun) => begun.finish(node, reply, answer),
             Self::AutoCreate(reply, wanted) => {
                 handlers::metadata::finish(node, reply, &wanted, answer);
             }

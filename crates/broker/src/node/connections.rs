@@ -5,11 +5,13 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use kgauge_wire::api::ApiKey;
 
 use super::{CloseReason, Output, Response};
 use crate::ids::ConnectionId;
+use crate::security::{ANONYMOUS, Exchange};
 
 /// Requests of one connection that may wait for their answers; then the server reads no more of it.
 pub(crate) const SLOTS_MAX: usize = 64;
@@ -32,18 +34,29 @@ impl Ticket {
     }
 }
 
-/// What a connection may do. Kafka's order: a TLS or SASL handshake first, where the listener wants
-/// one, then everything.
+/// What a connection may do. Kafka's order: a TLS and a SASL handshake first, where the listener
+/// wants them, then everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
+    /// The TLS handshake goes on: nothing is served.
+    Securing,
+    /// The client must say by which mechanism it wants to come in.
+    Naming,
+    /// It must prove who it is, by `SaslAuthenticate`.
+    Proving,
+    /// The same, by messages without a request around them (`SaslHandshake` version 0).
+    ProvingBare,
     /// Every API is served.
     Authenticated,
 }
 
 impl Stage {
     /// Whether a request of this API may be served.
-    pub(crate) fn serves(self, _api: ApiKey) -> bool {
+    pub(crate) fn serves(self, api: ApiKey) -> bool {
         match self {
+            Self::Securing | Self::ProvingBare => false,
+            Self::Naming => matches!(api, ApiKey::ApiVersions | ApiKey::SaslHandshake),
+            Self::Proving => api == ApiKey::SaslAuthenticate,
             Self::Authenticated => true,
         }
     }
@@ -54,6 +67,10 @@ impl Stage {
 pub(crate) struct Connection {
     pub(crate) peer: IpAddr,
     pub(crate) stage: Stage,
+    /// Who the client is, in Kafka's form: `User:name`.
+    pub(crate) principal: Arc<str>,
+    /// How it proves that, while it does.
+    pub(crate) exchange: Option<Exchange>,
     /// Slot number of the front of `slots`.
     first: u64,
     slots: VecDeque<Slot>,
@@ -74,14 +91,15 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    pub(crate) fn opened(&mut self, id: ConnectionId, peer: IpAddr) {
+    pub(crate) fn opened(&mut self, id: ConnectionId, peer: IpAddr, stage: Stage) {
         let slots = VecDeque::new();
-        let stage = Stage::Authenticated;
         self.open.insert(
             id,
             Connection {
                 peer,
                 stage,
+                principal: ANONYMOUS.into(),
+                exchange: None,
                 first: 0,
                 slots,
             },
@@ -95,6 +113,10 @@ impl Connections {
 
     pub(crate) fn get(&self, id: ConnectionId) -> Option<&Connection> {
         self.open.get(&id)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: ConnectionId) -> Option<&mut Connection> {
+        self.open.get_mut(&id)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -179,7 +201,7 @@ mod tests {
 
     fn open() -> Connections {
         let mut connections = Connections::default();
-        connections.opened(ONE, Ipv4Addr::LOCALHOST.into());
+        connections.opened(ONE, Ipv4Addr::LOCALHOST.into(), Stage::Authenticated);
         connections
     }
 

@@ -1,6 +1,7 @@
 //! The faults that are set on a node, and the requests that they hold back.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
@@ -19,11 +20,17 @@ struct Active {
 }
 
 /// A request that is held back.
-#[derive(Debug)]
 struct Held {
     call: Call,
     frame: Vec<u8>,
     message_at: usize,
+}
+
+/// A request may hold a password, so its bytes are never shown.
+impl fmt::Debug for Held {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Held({:?})", self.call.reply)
+    }
 }
 
 /// All faults of a node.

@@ -6,6 +6,7 @@
 //! with a timer.
 
 mod asked;
+mod authentication;
 pub(crate) mod clean_shutdown;
 mod connections;
 mod faults;
@@ -28,7 +29,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(crate) use asked::Asked;
-pub(crate) use connections::Ticket;
+pub(crate) use authentication::Proof;
+pub(crate) use connections::{Stage, Ticket};
 pub(crate) use faults::Verdict;
 pub(crate) use fetches::ParkedId;
 pub(crate) use replica::Replica;
@@ -43,6 +45,7 @@ use crate::ids::{ConnectionId, NodeId, PartitionId};
 use crate::image::{ClusterImage, NodeImage};
 use crate::log::FlushJob;
 use crate::random::Random;
+use crate::security::NodeSecurity;
 use crate::settings::{ConfigMap, Layers, NodeSettings};
 use crate::storage::{Storage, StorageError};
 use crate::time::{NS_PER_MS, Now};
@@ -117,6 +120,12 @@ pub enum CloseReason {
     /// The listener wants to know first who the client is.
     #[error("request before authentication")]
     NotAuthenticated,
+    /// The client did not prove who it is. The answer that says so goes first.
+    #[error("authentication failed")]
+    AuthenticationFailed,
+    /// The client took too long to prove who it is.
+    #[error("authentication took too long")]
+    AuthenticationTimeout,
     /// A produce request with acks=0 failed: there is no other way to say so.
     #[error("a produce request without acknowledgement failed: {0}")]
     UnacknowledgedFailure(String),
@@ -161,6 +170,8 @@ pub(crate) enum Timer {
     Watermarks,
     /// The controller is told that the node is alive.
     Heartbeat,
+    /// A client must have been let in by now.
+    LetIn(ConnectionId),
 }
 
 /// The partitions of a node. The hash is the same in every run, so that everything happens in the same
@@ -184,6 +195,8 @@ pub struct NodeConfig {
     pub seed: u64,
     /// Whether the node stopped in order before, so that nothing of its logs can be lost.
     pub stopped_in_order: bool,
+    /// Who may come in, and how.
+    pub security: Arc<NodeSecurity>,
     /// Counts the lives of the cluster's nodes: no two lives have the same number.
     pub life: u64,
     /// Rules that it breaks on purpose.
@@ -297,9 +310,10 @@ impl Node {
     }
 
     /// A client has connected.
-    pub fn opened(&mut self, connection: ConnectionId, peer: IpAddr) {
+    pub fn opened(&mut self, now: Now, connection: ConnectionId, peer: IpAddr) {
         let limit = usize::try_from(self.settings.max_connections).unwrap_or(usize::MAX);
-        self.connections.opened(connection, peer);
+        let stage = self.first_stage(now, connection);
+        self.connections.opened(connection, peer, stage);
         if self.connections.len() > limit {
             self.connections
                 .close(connection, CloseReason::TooMany, &mut self.outputs);
@@ -359,6 +373,7 @@ impl Node {
                 Timer::IsrCheck => self.check_isrs(now),
                 Timer::Watermarks => self.watermarks_due(now),
                 Timer::Heartbeat => self.heartbeat(now),
+                Timer::LetIn(connection) => self.let_in_due(connection),
             }
         }
         self.finish_round(now);

@@ -55,6 +55,12 @@ impl Node {
         }
     }
 
+    /// Sends an answer to what was no request.
+    pub(crate) fn send_bare(&mut self, ticket: Ticket, response: Response) {
+        self.connections
+            .fill(ticket, Some(response), &mut self.outputs);
+    }
+
     /// Ends a request that gets no answer.
     pub(crate) fn stay_silent(&mut self, reply: Reply) {
         if !self.closes_instead(reply.ticket) {

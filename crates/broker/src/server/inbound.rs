@@ -5,6 +5,7 @@
 //! the bytes that have really arrived: a lying length costs nothing, and a thousand clients that
 //! send half a request hold a thousand halves.
 
+use std::fmt;
 use std::ops::Range;
 
 use kgauge_wire::frame::{FrameError, SIZE_BYTES, frame_size};
@@ -17,10 +18,17 @@ const SPARE_BYTES_MAX: usize = 64 << 20;
 
 /// Buffers of connections that do not need them any more. The last one given back comes out first:
 /// it is the likeliest to be in the processor's cache, and large enough.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Spare {
     buffers: Vec<Vec<u8>>,
     bytes: usize,
+}
+
+/// Requests may hold passwords, so bytes are never shown.
+impl fmt::Debug for Spare {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Spare({} bytes)", self.bytes)
+    }
 }
 
 impl Spare {
@@ -39,12 +47,19 @@ impl Spare {
 }
 
 /// What a connection has sent beyond what was served.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Inbound {
     /// All of it is initialised; the bytes that count are `start..end`.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
+}
+
+/// Requests may hold passwords, so bytes are never shown.
+impl fmt::Debug for Inbound {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Inbound({} bytes)", self.end - self.start)
+    }
 }
 
 impl Inbound {

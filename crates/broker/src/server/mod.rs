@@ -9,8 +9,10 @@ mod flusher;
 mod inbound;
 mod node_thread;
 mod outbound;
+mod parting;
 mod peers;
 mod sockets;
+mod tls_stream;
 mod transport;
 
 pub(crate) use controller_thread::{ControllerThread, ToControllerThread};

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
+use rustls::ServerConfig;
 
 use super::accept::{Accepted, RETRY_MS, accept};
 use super::alarm::Alarm;
@@ -23,7 +24,7 @@ use crate::ids::{ConnectionId, NodeId, PartitionId};
 use crate::log::FlushDone;
 use crate::node::clean_shutdown;
 use crate::node::replication::message::PeerMessage;
-use crate::node::{Node, NodeConfig, Output};
+use crate::node::{CloseReason, Node, NodeConfig, Output};
 use crate::storage::Storage;
 use crate::time::Now;
 
@@ -102,6 +103,7 @@ pub(crate) struct NodeThread {
 pub(crate) struct Parts {
     pub(crate) config: NodeConfig,
     pub(crate) listener: std::net::TcpListener,
+    pub(crate) tls: Option<Arc<ServerConfig>>,
     pub(crate) poll: Poll,
     pub(crate) commands: Receiver<Command>,
     pub(crate) inbox: Inbox,
@@ -138,6 +140,7 @@ impl NodeThread {
         let Parts {
             config,
             listener,
+            tls,
             poll,
             commands,
             inbox,
@@ -167,7 +170,7 @@ impl NodeThread {
             alarm,
             listener,
             node,
-            sockets: Sockets::new(frame_bytes_max),
+            sockets: Sockets::new(frame_bytes_max, tls),
             commands,
             kept: VecDeque::new(),
             flusher,
@@ -250,6 +253,7 @@ impl NodeThread {
         let timers = [
             self.node.next_timer(),
             self.accept_again_ns,
+            self.sockets.parting_due_ns(),
             Some(self.idle_check_ns),
         ];
         let at_ns = timers.into_iter().flatten().min()?;
@@ -297,6 +301,7 @@ impl NodeThread {
             }
         }
         self.node.tick(now);
+        self.sockets.end_parting(now);
         if self
             .accept_again_ns
             .is_some_and(|at_ns| at_ns <= now.mono_ns)
@@ -357,7 +362,7 @@ impl NodeThread {
                         .insert(now, registry, (id, token), stream)
                         .is_ok()
                     {
-                        self.node.opened(id, peer.ip());
+                        self.node.opened(now, id, peer.ip());
                     }
                 }
             }
@@ -393,6 +398,10 @@ impl NodeThread {
                             touched.push(connection);
                         }
                     }
+                    Output::Close {
+                        connection,
+                        reason: CloseReason::AuthenticationFailed,
+                    } => self.sockets.part(self.clock.now(), connection),
                     Output::Close { connection, .. } => self.sockets.close(connection),
                     Output::ToController(message) => {
                         to_controller.push(message);

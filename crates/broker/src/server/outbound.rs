@@ -76,6 +76,7 @@ impl Outbound {
     pub(crate) fn flush(
         &mut self,
         transport: &mut Transport,
+        file_buffer: &mut [u8],
         bytes_max: usize,
     ) -> io::Result<Flushed> {
         let mut left = bytes_max;
@@ -83,7 +84,7 @@ impl Outbound {
             if left == 0 {
                 return Ok(Flushed::Turn);
             }
-            match self.write_some(transport) {
+            match self.write_some(transport, file_buffer) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(count) => {
                     self.advance(count);
@@ -96,13 +97,18 @@ impl Outbound {
                 Err(error) => return Err(error),
             }
         }
-        Ok(Flushed::All)
+        // What was taken may still wait to be sent.
+        match transport.flush() {
+            Ok(()) => Ok(Flushed::All),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Flushed::Blocked),
+            Err(error) => Err(error),
+        }
     }
 
-    fn write_some(&self, transport: &mut Transport) -> io::Result<usize> {
+    fn write_some(&self, transport: &mut Transport, file_buffer: &mut [u8]) -> io::Result<usize> {
         let next = self.chunks.get(1).map(|piece| &piece.chunk);
         match (self.chunks.front().map(|piece| &piece.chunk), next) {
-            (Some(Chunk::File(slice)), _) => transport.send_file(slice, self.done),
+            (Some(Chunk::File(slice)), _) => transport.send_file(slice, self.done, file_buffer),
             (Some(Chunk::Bytes(bytes)), Some(Chunk::File(_))) => {
                 transport.write_with_more(&bytes[self.done..])
             }

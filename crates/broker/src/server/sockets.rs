@@ -1,15 +1,19 @@
 //! The open connections of a node's thread: reading frames, serving them, writing answers.
 
 use std::collections::{HashMap, VecDeque};
+use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 use kgauge_wire::frame::FrameError;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
+use rustls::ServerConfig;
 
 use super::inbound::{Inbound, Spare, frame_in};
 use super::outbound::{Flushed, Outbound};
-use super::transport::Transport;
+use super::parting::Parting;
+use super::transport::{FILE_BUFFER_BYTES, Transport};
 use crate::ids::ConnectionId;
 use crate::node::{Node, Response};
 use crate::time::Now;
@@ -20,12 +24,19 @@ const TURN_BYTES: usize = 1 << 20;
 /// Size of the buffer into which connections without a begun request read.
 const SCRATCH_BYTES: usize = 1 << 20;
 
+/// Encrypted bytes that are read at once. rustls itself would read 4 KiB, a quarter of a record.
+const WIRE_BYTES: usize = 64 << 10;
+
 /// One client's connection.
 #[derive(Debug)]
 struct Socket {
     transport: Transport,
     inbound: Inbound,
     outbound: Outbound,
+    /// The core does not know yet that the TLS handshake is done.
+    securing: bool,
+    /// The client was let in: its requests may be as large as any.
+    trusted: bool,
     /// The system may have bytes for us: it tells only once.
     readable: bool,
     /// The core or the client takes no more requests for now.
@@ -40,11 +51,16 @@ struct Socket {
 enum End {
     Closed,
     Broken,
+    /// It broke TLS's rules. An alert tells the client.
+    Refused,
 }
 
 impl From<io::Error> for End {
-    fn from(_: io::Error) -> Self {
-        Self::Broken
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::InvalidData => Self::Refused,
+            _ => Self::Broken,
+        }
     }
 }
 
@@ -55,24 +71,42 @@ impl From<FrameError> for End {
 }
 
 /// All connections of a node's thread.
-#[derive(Debug)]
 pub(super) struct Sockets {
     open: HashMap<ConnectionId, Socket>,
     /// Those that can go on without waiting for the system.
     queue: VecDeque<ConnectionId>,
     scratch: Vec<u8>,
+    /// Encrypted bytes on their way into `scratch`; empty without TLS.
+    wire: Vec<u8>,
     spare: Spare,
     frame_bytes_max: usize,
+    /// Set where the listener speaks TLS.
+    tls: Option<Arc<ServerConfig>>,
+    parting: Parting,
+}
+
+/// What is in the buffers is never shown.
+impl fmt::Debug for Sockets {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Sockets")
+            .field("open", &self.open)
+            .field("parting", &self.parting)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Sockets {
-    pub(super) fn new(frame_bytes_max: usize) -> Self {
+    pub(super) fn new(frame_bytes_max: usize, tls: Option<Arc<ServerConfig>>) -> Self {
         Self {
             open: HashMap::new(),
             queue: VecDeque::new(),
             scratch: vec![0; SCRATCH_BYTES],
+            wire: vec![0; if tls.is_some() { WIRE_BYTES } else { 0 }],
             spare: Spare::default(),
             frame_bytes_max,
+            tls,
+            parting: Parting::default(),
         }
     }
 
@@ -85,8 +119,11 @@ impl Sockets {
         mut stream: TcpStream,
     ) -> io::Result<()> {
         registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
+        let transport = Transport::new(stream, self.tls.as_ref())?;
         let socket = Socket {
-            transport: Transport::Plain(stream),
+            securing: self.tls.is_some(),
+            trusted: false,
+            transport,
             inbound: Inbound::default(),
             outbound: Outbound::default(),
             readable: true,
@@ -103,7 +140,20 @@ impl Sockets {
         if let Some(socket) = self.open.get_mut(&id) {
             socket.readable |= readable;
             enqueue(&mut self.queue, id, socket);
+        } else if self.parting.has(id) {
+            self.parting
+                .go_on(id, &mut self.scratch[..FILE_BUFFER_BYTES]);
         }
+    }
+
+    /// When a connection that was told to go has had its time.
+    pub(super) fn parting_due_ns(&self) -> Option<u64> {
+        self.parting.due_ns()
+    }
+
+    /// Ends connections that were told to go long enough ago.
+    pub(super) fn end_parting(&mut self, now: Now) {
+        self.parting.end_due(now);
     }
 
     /// Whether some connection can go on at once.
@@ -122,12 +172,18 @@ impl Sockets {
         let socket = self.open.get_mut(&id)?;
         socket.queued = false;
         socket.last_used_ns = now.mono_ns;
-        let ended = flush(&mut self.queue, id, socket)
+        match flush(&mut self.queue, id, socket, &mut self.scratch)
             .and_then(|()| self.read_and_serve(now, node, id))
-            .is_err();
-        if ended {
-            self.remove(id);
-            node.closed(id);
+        {
+            Ok(()) => {}
+            Err(End::Refused) => {
+                self.part(now, id);
+                node.closed(id);
+            }
+            Err(End::Closed | End::Broken) => {
+                self.remove(id);
+                node.closed(id);
+            }
         }
         Some(id)
     }
@@ -144,7 +200,7 @@ impl Sockets {
         let Some(socket) = self.open.get_mut(&id) else {
             return;
         };
-        if flush(&mut self.queue, id, socket).is_err() {
+        if flush(&mut self.queue, id, socket, &mut self.scratch).is_err() {
             self.remove(id);
             node.closed(id);
         } else if socket.stalled && !socket.outbound.is_full() && !node.is_full(id) {
@@ -157,9 +213,20 @@ impl Sockets {
     pub(super) fn close(&mut self, id: ConnectionId) {
         if let Some(socket) = self.open.get_mut(&id) {
             // Whatever the client does not take at once is lost with the connection.
-            let _ = flush(&mut self.queue, id, socket);
+            let _ = flush(&mut self.queue, id, socket, &mut self.scratch);
+            socket.transport.shut();
         }
         self.remove(id);
+    }
+
+    /// Ends a connection after all of its answers, if the client takes them soon.
+    pub(super) fn part(&mut self, now: Now, id: ConnectionId) {
+        if let Some(socket) = self.open.remove(&id) {
+            socket.inbound.discard(&mut self.spare);
+            let rest = (socket.transport, socket.outbound);
+            let buffer = &mut self.scratch[..FILE_BUFFER_BYTES];
+            self.parting.add(now, id, rest, buffer);
+        }
     }
 
     /// The connections that nobody has used since a moment.
@@ -184,8 +251,12 @@ impl Sockets {
             let Some(socket) = self.open.get_mut(&id) else {
                 return Ok(());
             };
-            let max = self.frame_bytes_max;
-            while let Some(frame) = socket.inbound.frame(max)? {
+            let most = self.frame_bytes_max;
+            loop {
+                let max = limit(node, id, &mut socket.trusted, most);
+                let Some(frame) = socket.inbound.frame(max)? else {
+                    break;
+                };
                 if is_stalled(node, id, socket) {
                     return Ok(());
                 }
@@ -203,9 +274,18 @@ impl Sockets {
             let whole = socket.inbound.is_empty();
             let buffer = match whole {
                 true => &mut self.scratch[..],
-                false => socket.inbound.room(max)?,
+                false => {
+                    let max = limit(node, id, &mut socket.trusted, most);
+                    socket.inbound.room(max)?
+                }
             };
-            let count = match socket.transport.read(buffer) {
+            let read = socket.transport.read(buffer, &mut self.wire);
+            if socket.securing && !socket.transport.is_handshaking() {
+                socket.securing = false;
+                let subject = socket.transport.peer_subject()?;
+                node.secured(id, subject.as_deref());
+            }
+            let count = match read {
                 Ok(0) => return Err(End::Closed),
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -217,7 +297,8 @@ impl Sockets {
             };
             left = left.saturating_sub(count);
             if whole {
-                let served = serve_all(now, node, (id, socket), &mut self.scratch[..count], max)?;
+                let bytes = &mut self.scratch[..count];
+                let served = serve_all(now, node, (id, socket), bytes, most)?;
                 let rest = &self.scratch[served..count];
                 if !rest.is_empty() {
                     socket.inbound.keep(rest, &mut self.spare);
@@ -238,7 +319,11 @@ fn serve_all(
     frame_bytes_max: usize,
 ) -> Result<usize, End> {
     let mut start = 0;
-    while let Some(frame) = frame_in(&bytes[start..], frame_bytes_max)? {
+    loop {
+        let max = limit(node, id, &mut socket.trusted, frame_bytes_max);
+        let Some(frame) = frame_in(&bytes[start..], max)? else {
+            break;
+        };
         if is_stalled(node, id, socket) {
             break;
         }
@@ -247,6 +332,15 @@ fn serve_all(
         start = end;
     }
     Ok(start)
+}
+
+/// The largest request that may come now.
+fn limit(node: &Node, id: ConnectionId, trusted: &mut bool, most: usize) -> usize {
+    if *trusted {
+        return most;
+    }
+    *trusted = node.is_let_in(id);
+    node.frame_bytes_max(id)
 }
 
 /// Whether no more requests of a connection may be served for now.
@@ -259,11 +353,16 @@ fn flush(
     queue: &mut VecDeque<ConnectionId>,
     id: ConnectionId,
     socket: &mut Socket,
+    scratch: &mut [u8],
 ) -> Result<(), End> {
-    if socket.outbound.is_empty() {
+    if socket.outbound.is_empty() && !socket.transport.wants_write() {
         return Ok(());
     }
-    if socket.outbound.flush(&mut socket.transport, TURN_BYTES)? == Flushed::Turn {
+    let buffer = &mut scratch[..FILE_BUFFER_BYTES];
+    let flushed = socket
+        .outbound
+        .flush(&mut socket.transport, buffer, TURN_BYTES)?;
+    if flushed == Flushed::Turn {
         enqueue(queue, id, socket);
     }
     Ok(())

@@ -491,6 +491,7 @@ impl<'t> World<'t> {
             settings: Arc::new(settings()),
             seed,
             stopped_in_order,
+            security: Arc::default(),
             life: self.lives,
             deviations,
         };
@@ -617,6 +618,7 @@ impl<'t> World<'t> {
     }
 
     fn connect(&mut self, client: usize, node: NodeId) {
+        let now = self.now();
         let id = ConnectionId(self.connection_count);
         self.connection_count += 1;
         if let Some(up) = self
@@ -624,7 +626,7 @@ impl<'t> World<'t> {
             .get_mut(&node)
             .and_then(|place| place.node.as_mut())
         {
-            up.opened(id, Ipv4Addr::LOCALHOST.into());
+            up.opened(now, id, Ipv4Addr::LOCALHOST.into());
             self.connections.insert(id, node);
             self.clients.connected(client, id, node);
         }

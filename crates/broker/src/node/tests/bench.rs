@@ -78,6 +78,7 @@ impl Bench {
             stopped_in_order: true,
             life: 1,
             deviations: Deviations::default(),
+            security: Arc::default(),
         };
         let mut bench = Self {
             node: Node::new(now, config),
@@ -162,7 +163,7 @@ impl Bench {
     pub(crate) fn connect(&mut self) -> ConnectionId {
         let id = ConnectionId(self.connections);
         self.connections += 1;
-        self.node.opened(id, Ipv4Addr::LOCALHOST.into());
+        self.node.opened(self.now, id, Ipv4Addr::LOCALHOST.into());
         self.settle();
         id
     }
@@ -218,6 +219,11 @@ impl Bench {
         let answer = R::Response::decode(&mut reader, version).unwrap();
         assert!(reader.is_empty(), "{} has bytes left", R::NAME);
         Some(answer)
+    }
+
+    /// The bytes of the next answer on a connection.
+    pub(crate) fn take_bytes(&mut self, from: ConnectionId) -> Option<Vec<u8>> {
+        self.answers.get_mut(&from)?.pop_front()
     }
 
     /// Asks and takes the answer, which must be there at once.

@@ -1,5 +1,6 @@
 //! A node with its controller on a virtual clock and a disk in memory: no thread, no socket.
 
+mod authenticating;
 mod bench;
 mod faulting;
 mod fetching;

@@ -1,0 +1,86 @@
+//! `AlterUserScramCredentials` (key 51), version 0: users who log in by SCRAM, by way of the
+//! controller. What comes is a salted hash of a password; what is kept does not let one log in.
+//!
+//! * A user that stands in the request twice, with whatever mechanism: DUPLICATE_RESOURCE. Rounds
+//!   outside of 4096 to 16384 and empty names: UNACCEPTABLE_CREDENTIAL. Unknown mechanisms:
+//!   UNSUPPORTED_SASL_MECHANISM. Taking away what is not there: RESOURCE_NOT_FOUND.
+//! * A connection that was let in stays, also when its user goes, as with Kafka.
+
+use kgauge_wire::codec::Str;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::alter_user_scram_credentials::{
+    AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse,
+    AlterUserScramCredentialsResult,
+};
+
+use super::Body;
+use super::create_topics::lost;
+use crate::controller::{Answer, Refusal, Request, ScramChange, ScramNew};
+use crate::node::{Asked, Call, CloseReason, Node, Reply};
+use crate::security::Secret;
+
+/// The users that were named, for an answer that names none.
+#[derive(Debug)]
+pub(crate) struct Begun(Vec<String>);
+
+pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+    let request: AlterUserScramCredentialsRequest<'_> = body.decode(call.version())?;
+    let deletions = request.deletions.iter().map(|deletion| ScramChange {
+        user: deletion.name.to_string(),
+        mechanism: deletion.mechanism,
+        new: None,
+    });
+    let upsertions = request.upsertions.iter().map(|upsertion| ScramChange {
+        user: upsertion.name.to_string(),
+        mechanism: upsertion.mechanism,
+        new: Some(ScramNew {
+            iterations: upsertion.iterations,
+            salt: upsertion.salt.to_vec(),
+            salted_password: Secret::new(upsertion.salted_password.to_vec()),
+        }),
+    });
+    let changes: Vec<ScramChange> = deletions.chain(upsertions).collect();
+    let mut users: Vec<String> = changes.iter().map(|change| change.user.clone()).collect();
+    users.sort_unstable();
+    users.dedup();
+    let asked = Asked::AlterScramUsers(call.reply, Begun(users));
+    node.ask(call.now, Request::AlterScramUsers(changes), asked);
+    Ok(())
+}
+
+impl Begun {
+    /// Answers with what the controller says.
+    pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
+        let failed = |refusal: Refusal| {
+            let users = self.0.into_iter();
+            users.map(|user| (user, Err(refusal.clone()))).collect()
+        };
+        let results = match answer {
+            Answer::AlterScramUsers(results) => results,
+            Answer::Failed(refusal) => failed(refusal),
+            other => {
+                debug_assert!(false, "{other:?}");
+                failed(lost())
+            }
+        };
+        let response = AlterUserScramCredentialsResponse {
+            results: results.into_iter().map(told).collect(),
+            ..AlterUserScramCredentialsResponse::default()
+        };
+        node.respond(reply, &response);
+    }
+}
+
+fn told(
+    (user, outcome): (String, Result<(), Refusal>),
+) -> AlterUserScramCredentialsResult<'static> {
+    let refusal = outcome.err();
+    let code = refusal
+        .as_ref()
+        .map_or(ErrorCode::None, |refusal| refusal.code);
+    AlterUserScramCredentialsResult {
+        user: Str::Owned(user),
+        error_code: code.as_i16(),
+        error_message: refusal.map(|refusal| Str::Owned(refusal.message)),
+    }
+}
