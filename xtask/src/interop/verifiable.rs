@@ -75,7 +75,10 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
 
 fn send(log: &mut Transcript, tools: &Tools<'_>, topic: &str) -> Result<()> {
     let records = PART.to_string();
+    // Keys, so that every partition gets some.
+    let keys = ["--repeating-keys", "60"];
     let arguments = ["--topic", topic, "--max-messages", &records, "--acks", "-1"];
+    let arguments = [&arguments[..], &keys].concat();
     let said = log
         .run(VERIFIABLE_PRODUCER.call(tools, &arguments)?)?
         .stdout;

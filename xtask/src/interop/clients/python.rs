@@ -30,7 +30,7 @@ pub(super) fn install(log: &mut Transcript, folder: &Path) -> Result<Client> {
         now_installed(folder, &list)?;
     }
     let mut command = Command::new(python);
-    // Isolated: what a user has set for Python would change what is checked.
+    // What a user has set for Python would change what is checked.
     command
         .args(["-I", "-B"])
         .arg(source("python").join("main.py"));
