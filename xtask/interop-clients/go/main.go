@@ -147,7 +147,7 @@ func main() {
 	flag.Parse()
 	seeds := strings.Split(*servers, ",")
 	// Each answer is to be the cluster's own, not one that the client remembers.
-	kafka, err := kgo.NewClient(kgo.SeedBrokers(seeds...), kgo.MetadataMinAge(time.Millisecond))
+	kafka, err := kgo.NewClient(kgo.SeedBrokers(seeds...), kgo.MetadataMinAge(10*time.Millisecond))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)

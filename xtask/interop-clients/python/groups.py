@@ -1,8 +1,15 @@
 """Consumers of a group that come and go while records are sent."""
 
 import threading
+import time
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    KafkaError,
+    KafkaException,
+    TopicPartition,
+)
 from confluent_kafka.admin import NewTopic
 
 from records import send
@@ -10,8 +17,36 @@ from suite import check, wait_until
 
 PARTITIONS = 6
 HALF = PARTITIONS // 2
-# Sent before, while and after there are two members.
-PART = 3_000
+# Sent while members come and go, in small parts.
+RECORDS = 9_000
+PART = 60
+PAUSE_S = 0.06
+# The second member joins after so many, and stays for so many of its own.
+ALONE = 1_000
+TOGETHER = 500
+
+# The group is between two generations: a commit is asked for again afterwards.
+BETWEEN = (KafkaError.REBALANCE_IN_PROGRESS, KafkaError.ILLEGAL_GENERATION)
+
+
+class Sender(threading.Thread):
+    """Sends all records, a few at a time."""
+
+    def __init__(self, servers, topic):
+        super().__init__(daemon=True)
+        self.arguments = (servers, topic, PARTITIONS, RECORDS, "trickle")
+        self.failure = None
+        self.start()
+
+    def run(self):
+        try:
+            send(*self.arguments, part=PART, pause_s=PAUSE_S)
+        except Exception as error:  # told by `check`, in the thread that waits
+            self.failure = error
+
+    def check(self):
+        if self.failure:
+            raise self.failure
 
 
 class Member(threading.Thread):
@@ -25,6 +60,7 @@ class Member(threading.Thread):
                 "group.id": group,
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
+                "heartbeat.interval.ms": 500,
                 **settings,
             }
         )
@@ -69,15 +105,18 @@ class Member(threading.Thread):
 
     def _on_revoke(self, _consumer, partitions):
         self.changes += 1
-        self._commit()
+        end = time.monotonic() + 10
+        while not self._commit() and time.monotonic() < end:
+            time.sleep(0.02)
         self.owned -= {partition.partition for partition in partitions}
 
     def _on_lost(self, _consumer, partitions):
         self.failure = AssertionError(f"partitions were lost: {partitions}")
 
     def _commit(self):
+        """True when nothing is left to commit."""
         if not self._pending:
-            return
+            return True
         offsets = [
             TopicPartition(self.topic, partition, offset)
             for partition, offset in self._pending.items()
@@ -86,9 +125,9 @@ class Member(threading.Thread):
             self.consumer.commit(offsets=offsets, asynchronous=False)
             self._pending.clear()
         except KafkaException as error:
-            # The group is between two generations: it is asked again afterwards.
-            if error.args[0].code() != KafkaError.REBALANCE_IN_PROGRESS:
+            if error.args[0].code() not in BETWEEN:
                 raise
+        return not self._pending
 
     def check(self):
         if self.failure:
@@ -119,45 +158,42 @@ def create(admin, topic, factor):
 
 
 def rebalance(servers, admin, factor, assignor):
-    """A second member joins in the middle, and leaves again."""
+    """A second member joins in the middle, and leaves again, while records come."""
     topic = f"interop-python-{assignor}"
     group = f"{topic}-group"
     settings = {"partition.assignment.strategy": assignor}
     create(admin, topic, factor)
-    send(servers, topic, PARTITIONS, PART, "first")
 
+    sender = Sender(servers, topic)
     stays = Member(servers, group, topic, settings)
-    wait_for("one member has read the first part", [stays], lambda: len(stays.seen) >= PART)
+    wait_for("one member reads", [sender, stays], lambda: len(stays.seen) >= ALONE)
     guest = Member(servers, group, topic, settings)
-    both = [stays, guest]
+    all_of_them = [sender, stays, guest]
     wait_for(
         "both members have half of the partitions",
-        both,
+        all_of_them,
         lambda: len(stays.owned) == HALF and len(guest.owned) == HALF,
     )
-    send(servers, topic, PARTITIONS, PART, "second")
-    wait_for(
-        "both have read the second part",
-        both,
-        lambda: len(stays.seen) + len(guest.seen) >= 2 * PART,
-    )
+    wait_for("the second member reads", all_of_them, lambda: len(guest.seen) >= TOGETHER)
     guest.end()
-    wait_for(
-        "one member has all partitions again", [stays], lambda: len(stays.owned) == PARTITIONS
-    )
-    send(servers, topic, PARTITIONS, PART, "third")
-    wait_for(
-        "it has read the third part",
-        [stays],
-        lambda: len(stays.seen) + len(guest.seen) >= 3 * PART,
-    )
+    rest = [sender, stays]
+    wait_for("one member has all partitions again", rest, lambda: len(stays.owned) == PARTITIONS)
+    wait_for("all is read", rest, lambda: len(stays.seen) + len(guest.seen) >= RECORDS)
     stays.end()
 
     read = stays.seen + guest.seen
-    check(guest.seen, "the second member has read nothing")
     check(len(read) == len(set(read)), f"{len(read) - len(set(read))} were read more than once")
-    check(len(read) == 3 * PART, f"{len(read)} records read, {3 * PART} sent")
+    check(len(read) == RECORDS, f"{len(read)} records read, {RECORDS} sent")
+    committed = committed_by(admin, group)
+    check(committed == RECORDS, f"{committed} committed")
     return f"{len(read)} records, each once, {len(guest.seen)} by the second member"
+
+
+def committed_by(admin, group):
+    """The sum of a group's offsets."""
+    wanted = [ConsumerGroupTopicPartitions(group)]
+    found = admin.list_consumer_group_offsets(wanted)[group].result()
+    return sum(place.offset for place in found.topic_partitions)
 
 
 def static_member(servers, admin, factor):

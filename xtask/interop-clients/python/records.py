@@ -1,5 +1,7 @@
 """Records that are known again when they are read."""
 
+import time
+
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from suite import check
@@ -14,8 +16,8 @@ def value(prefix, index):
     return f"{prefix}-{index} größer, 大きい"
 
 
-def send(servers, topic, partitions, count, prefix, codec="none"):
-    """Sends idempotently, `count` records, the same number to each partition."""
+def send(servers, topic, partitions, count, prefix, codec="none", part=None, pause_s=0):
+    """Sends idempotently, `count` records, as many to each partition; with a pause after each part."""
     producer = Producer(
         {
             "bootstrap.servers": servers,
@@ -44,6 +46,8 @@ def send(servers, topic, partitions, count, prefix, codec="none"):
             on_delivery=on_delivery,
         )
         producer.poll(0)
+        if part and (index + 1) % part == 0:
+            time.sleep(pause_s)
     left = producer.flush(60)
     check(not failures, f"{len(failures)} failed, first: {failures[:1]}")
     check(left == 0 and len(acked) == count, f"{len(acked)} of {count} acked")

@@ -104,7 +104,7 @@ fn consumer(
     Follower::start(name, script.command(tools, &arguments)?, folder)
 }
 
-/// A second member joins in the middle, and leaves again; records come all the time.
+/// A second member joins and leaves again; records come before, while and after there are two.
 fn rebalance(
     log: &mut Transcript,
     tools: &Tools<'_>,

@@ -51,7 +51,13 @@ pub(super) fn install(log: &mut Transcript, folder: &Path) -> Result<Client> {
 }
 
 /// Our own files.
-const PROGRAM: [&str; 3] = ["main.mjs", "group.mjs", "suite.mjs"];
+const PROGRAM: [&str; 5] = [
+    "admin.mjs",
+    "group.mjs",
+    "main.mjs",
+    "records.mjs",
+    "suite.mjs",
+];
 
 /// `v20.19.4` as numbers.
 fn numbers(version: &str) -> Option<[u32; 3]> {
