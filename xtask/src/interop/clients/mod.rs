@@ -96,8 +96,9 @@ fn act(checks: &mut Checks, column: Column, tools: &Tools<'_>, mut command: Comm
 fn note(checks: &mut Checks, column: Column, finished: &Finished) {
     let report = Report::read(&finished.stdout);
     let took = finished.took;
-    if let Err(words) = report.sound(finished) {
-        checks.told((column.words(), "actions"), Err(words), took);
+    let sound = report.sound(finished);
+    if let Err(words) = &sound {
+        checks.told((column.words(), "actions"), Err(words.clone()), took);
     }
     for action in asked(column) {
         let name = Name::of(column, action);
@@ -111,7 +112,9 @@ fn note(checks: &mut Checks, column: Column, finished: &Finished) {
                 checks.skip(name, NEEDS_REPLICATION);
             }
             None => {
-                let words = "its program said nothing of it".to_owned();
+                let why = sound.as_ref().err().map_or("", String::as_str);
+                let words = format!("its program said nothing of it; {why}");
+                let words = words.trim_end_matches("; ").to_owned();
                 checks.told(name, Err(words), Duration::ZERO);
             }
         }

@@ -32,7 +32,7 @@ pub(super) fn install(log: &mut Transcript, folder: &Path) -> Result<Client> {
     let mut command = Command::new(python);
     // What a user has set for Python would change what is checked.
     command
-        .args(["-I", "-B"])
+        .args(["-E", "-s", "-B"])
         .arg(source("python").join("main.py"));
     Ok(Client::Ready(command))
 }

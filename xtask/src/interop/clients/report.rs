@@ -82,7 +82,11 @@ impl Report {
         let code = finished.status.map(|status| status.code());
         match (code, failed) {
             (Some(Some(0)), false) | (Some(Some(1)), true) => Ok(()),
-            (Some(Some(code)), _) => Err(format!("its program ended with status {code}")),
+            (Some(Some(code)), _) => {
+                let last = finished.stderr.trim_end().lines().next_back();
+                let last = last.unwrap_or("it does not say why");
+                Err(format!("its program ended with status {code}: {last}"))
+            }
             (Some(None), _) => Err("its program was killed".to_owned()),
             (None, _) => Err(format!(
                 "its program still ran after {:.0} s",
@@ -121,6 +125,8 @@ fn told(line: &str) -> Result<Told> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     #[test]
@@ -162,6 +168,28 @@ mod tests {
         ] {
             assert!(Report::read(line).amiss.is_some(), "{line}");
         }
+    }
+
+    #[test]
+    fn the_exit_status_has_to_fit_what_was_told() {
+        let ended = |script: &str, stdout: &str| {
+            let status = Command::new("sh").args(["-c", script]).status().unwrap();
+            let finished = Finished {
+                words: "client".into(),
+                status: Some(status),
+                took: Duration::ZERO,
+                stdout: stdout.into(),
+                stderr: "Traceback:\n  no such module\n".into(),
+            };
+            Report::read(stdout).sound(&finished)
+        };
+        let good = r#"{"action": "consume", "ok": true, "detail": "5"}"#;
+        let bad = r#"{"action": "consume", "ok": false, "detail": "none"}"#;
+        assert_eq!(ended("exit 0", good), Ok(()));
+        assert_eq!(ended("exit 1", bad), Ok(()));
+        assert!(ended("exit 0", bad).is_err());
+        let died = ended("exit 1", good).unwrap_err();
+        assert!(died.ends_with("status 1: no such module"), "{died}");
     }
 
     #[test]
