@@ -83,8 +83,8 @@ impl Report {
         match (code, failed) {
             (Some(Some(0)), false) | (Some(Some(1)), true) => Ok(()),
             (Some(Some(code)), _) => {
-                let last = finished.stderr.trim_end().lines().next_back();
-                let last = last.unwrap_or("it does not say why");
+                let last = finished.stderr.trim().lines().next_back();
+                let last = last.map_or("it does not say why", str::trim);
                 Err(format!("its program ended with status {code}: {last}"))
             }
             (Some(None), _) => Err("its program was killed".to_owned()),
