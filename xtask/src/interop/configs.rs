@@ -70,12 +70,10 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
         ]
         .concat();
         let said = log.run_any(tools.call(Tool::CONFIGS, &arguments)?)?;
-        let all = said.stdout + &said.stderr;
-        ensure!(
-            all.contains("InvalidConfigurationException"),
-            "it is not refused"
-        );
-        Ok("InvalidConfigurationException".to_owned())
+        let words = "Invalid value few for configuration log.segment.bytes";
+        let refused = said.ended_with(1)?;
+        ensure!(refused.stderr.contains(words), "it does not say: {words}");
+        Ok(words.to_owned())
     })?;
     Ok(())
 }
