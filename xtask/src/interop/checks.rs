@@ -194,8 +194,8 @@ impl Checks {
         self.add(name.into(), Mark::Skipped, Duration::ZERO, why.to_owned());
     }
 
-    /// Notes that a check could not be made because a program is not there: skipped, or failed where
-    /// everything is required.
+    /// Notes that a check could not be made because a program is not there: skipped, or failed
+    /// where everything is required.
     pub(super) fn missing(&mut self, name: impl Into<Name>, why: &str) {
         let mark = match self.missing {
             Missing::Skips => Mark::Skipped,

@@ -1,4 +1,4 @@
-//! Checks: Kafka's verifiable producer and consumers, and with them groups whose members come and go.
+//! Checks: Kafka's verifiable producer and consumers: groups whose members come and go.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -156,6 +156,7 @@ fn meet(
         Ok(owned == [HALF, HALF])
     });
     let met = met
+        .and_then(|()| described(log, tools, case))
         .and_then(|()| send(log, tools, case.topic))
         .and_then(|()| {
             wait_until("both have read the second part", &both, || {
@@ -177,6 +178,37 @@ fn meet(
     ensure!(!other.is_empty(), "the second member has read nothing");
     each_once(&one, &other)?;
     Ok(other.len())
+}
+
+/// kafka-consumer-groups tells of two members with half of the partitions each.
+fn described(log: &mut Transcript, tools: &Tools<'_>, case: &Case) -> Result<()> {
+    let mut told = |how: &[&str]| -> Result<Vec<Vec<String>>> {
+        let arguments = [&["--describe", "--group", case.group][..], how].concat();
+        let said = log.run(tools.call(Tool::GROUPS, &arguments)?)?.stdout;
+        Ok(rows(&said, case.group))
+    };
+    let members = told(&["--members", "--verbose"])?;
+    let half = HALF.to_string();
+    // Group, member, host, client, number of partitions.
+    let halves = members.iter().filter(|row| row.get(4) == Some(&half));
+    ensure!(
+        members.len() == 2 && halves.count() == 2,
+        "its members are {members:?}"
+    );
+    let state = told(&["--state"])?.concat();
+    ensure!(
+        state.iter().any(|cell| cell == "Stable") && state.last().is_some_and(|cell| cell == "2"),
+        "its state is {state:?}"
+    );
+    Ok(())
+}
+
+/// The cells of the lines that are about a group.
+fn rows(stdout: &str, group: &str) -> Vec<Vec<String>> {
+    let cells = |line: &str| line.split_whitespace().map(str::to_owned).collect();
+    let rows = stdout.lines().map(cells);
+    rows.filter(|row: &Vec<String>| row.first().is_some_and(|cell| cell == group))
+        .collect()
 }
 
 /// Checks that no record was read twice and none is missing.
@@ -301,6 +333,12 @@ mod tests {
         assert_eq!(seen.owned, BTreeSet::from([1]));
         assert_eq!(seen.records, [(1, 5)]);
         assert_eq!(seen.changes, 2);
+    }
+
+    #[test]
+    fn a_groups_lines_are_told_from_its_head() {
+        let text = "\nGROUP  CONSUMER-ID\ng      m-1\nother  m-2\n";
+        assert_eq!(rows(text, "g"), [["g", "m-1"]]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a client program prints: a line of JSON about each action, such as
-//! `{"action": "consume", "ok": true, "detail": "2000 records", "seconds": 1.5}`. An action that the
-//! client cannot do says `"skipped"` with the reason instead of `"ok"` and `"detail"`.
+//! `{"action": "consume", "ok": true, "detail": "2000 records", "seconds": 1.5}`. For an action that
+//! the client cannot do, `"skipped"` has the reason, and `"ok"` and `"detail"` are not there.
 
 use std::time::Duration;
 
