@@ -10,7 +10,7 @@ mod report;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
@@ -18,6 +18,7 @@ use super::actions::{Action, Column, NEEDS_REPLICATION, replication_factor};
 use super::checks::{Checks, Name, Transcript};
 use crate::codegen::root;
 use crate::kafka::{Finished, Job, Tools};
+use crate::stop;
 use report::{Outcome, Report};
 
 /// All actions of a program together; machines that also build something are slow.
@@ -40,30 +41,34 @@ pub(super) fn run(
     tools: &Tools<'_>,
     folder: &Path,
 ) -> Result<()> {
-    let mut client = None;
-    let installed = checks.check((column.words(), "install"), |log| {
-        let found = client.insert(install(log, column, &folder.join(column.short()))?);
-        Ok(match found {
-            Client::Ready(command) => command.get_program().to_string_lossy().into_owned(),
-            Client::Missing(why) => why.clone(),
-        })
-    })?;
+    let name = (column.words(), "install");
+    let mut log = Transcript::default();
+    let start = Instant::now();
+    let client = install(&mut log, column, &folder.join(column.short()));
+    stop::check()?;
+    let kept = checks.keep(name.into(), &log)?;
     match client {
-        Some(Client::Ready(command)) if installed => act(checks, column, tools, command),
-        Some(Client::Missing(why)) => {
+        Ok(Client::Ready(command)) => {
+            let program = command.get_program().to_string_lossy().into_owned();
+            checks.told(name, Ok(program), start.elapsed());
+            return act(checks, column, tools, command);
+        }
+        Ok(Client::Missing(why)) => {
+            checks.missing(name, &why);
             for action in asked(column) {
                 checks.missing(Name::of(column, action), &why);
             }
-            Ok(())
         }
-        _ => {
+        Err(error) => {
+            let words = format!("{error:#}; all of it in {}", kept.display());
+            checks.told(name, Err(words), start.elapsed());
             for action in asked(column) {
                 let why = "it could not be installed".to_owned();
                 checks.told(Name::of(column, action), Err(why), Duration::ZERO);
             }
-            Ok(())
         }
     }
+    Ok(())
 }
 
 fn install(log: &mut Transcript, column: Column, folder: &Path) -> Result<Client> {
