@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use super::actions::{Action, CLUSTER_REPLICATES, Column};
+use super::table::{self, Entry, Verdict};
 use crate::kafka::{Finished, Job};
 use crate::say::say;
 use crate::stop;
@@ -21,6 +23,50 @@ pub(super) struct Name {
     pub(super) client: &'static str,
     /// What it does.
     pub(super) action: &'static str,
+    /// The cell of the client table that it counts for, if any.
+    cell: Option<(Column, Action)>,
+}
+
+impl Name {
+    /// Counts for this cell of the client table, too. While the cluster cannot do the action, the
+    /// check is skipped.
+    pub(super) fn cell(self, column: Column, action: Action) -> Name {
+        let cell = Some((column, action));
+        Name { cell, ..self }
+    }
+
+    /// Of one of Kafka's tools.
+    pub(super) fn tool(tool: &'static str, action: &'static str, row: Action) -> Name {
+        Name::from((tool, action)).cell(Column::Kafka, row)
+    }
+
+    /// Of a client program, which says no more than the action.
+    pub(super) fn of(column: Column, action: Action) -> Name {
+        Name::from((column.words(), action.words())).cell(column, action)
+    }
+
+    fn waits(self) -> Option<&'static str> {
+        let (_, action) = self.cell?;
+        table::waits(action, CLUSTER_REPLICATES)
+    }
+}
+
+impl From<(&'static str, &'static str)> for Name {
+    fn from((client, action): (&'static str, &'static str)) -> Name {
+        let cell = None;
+        Name {
+            client,
+            action,
+            cell,
+        }
+    }
+}
+
+/// What it means when a program that a check needs is not installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missing {
+    Skips,
+    Fails,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,23 +95,38 @@ struct Row {
     note: String,
 }
 
+impl Row {
+    /// What it says about its cell of the client table.
+    fn entry(&self) -> Option<Entry<'_>> {
+        let (column, action) = self.name.cell?;
+        let verdict = match self.mark {
+            Mark::Passed => Verdict::Passed,
+            Mark::Failed => Verdict::Failed,
+            Mark::Skipped => Verdict::Skipped(&self.note),
+        };
+        Some((column, action, verdict))
+    }
+}
+
 /// All checks so far.
 #[derive(Debug)]
 pub(super) struct Checks {
     target: &'static str,
     kept: PathBuf,
+    missing: Missing,
     rows: Vec<Row>,
 }
 
 impl Checks {
     /// No check yet. Transcripts go to the folder `kept`, which is emptied.
-    pub(super) fn new(kept: PathBuf) -> Result<Checks> {
+    pub(super) fn new(kept: PathBuf, missing: Missing) -> Result<Checks> {
         if kept.is_dir() {
             fs::remove_dir_all(&kept)?;
         }
         Ok(Checks {
             target: "",
             kept,
+            missing,
             rows: Vec::new(),
         })
     }
@@ -79,11 +140,14 @@ impl Checks {
     /// only errors are that the user wants to stop and that transcripts cannot be kept.
     pub(super) fn check(
         &mut self,
-        client: &'static str,
-        action: &'static str,
+        name: impl Into<Name>,
         body: impl FnOnce(&mut Transcript) -> Result<String>,
     ) -> Result<bool> {
-        let name = Name { client, action };
+        let name = name.into();
+        if let Some(why) = name.waits() {
+            self.skip(name, why);
+            return Ok(false);
+        }
         let mut transcript = Transcript::default();
         let start = Instant::now();
         let ended = body(&mut transcript);
@@ -114,21 +178,44 @@ impl Checks {
     pub(super) fn follow(
         &mut self,
         passed: bool,
-        client: &'static str,
-        action: &'static str,
+        name: impl Into<Name>,
         body: impl FnOnce(&mut Transcript) -> Result<String>,
     ) -> Result<bool> {
+        let name = name.into();
         if passed {
-            return self.check(client, action, body);
+            return self.check(name, body);
         }
-        self.skip(client, action, "what it rests on failed");
+        self.skip(name, name.waits().unwrap_or("what it rests on failed"));
         Ok(false)
     }
 
     /// Notes that a check could not be made.
-    pub(super) fn skip(&mut self, client: &'static str, action: &'static str, why: &str) {
-        let name = Name { client, action };
-        self.add(name, Mark::Skipped, Duration::ZERO, why.to_owned());
+    pub(super) fn skip(&mut self, name: impl Into<Name>, why: &str) {
+        self.add(name.into(), Mark::Skipped, Duration::ZERO, why.to_owned());
+    }
+
+    /// Notes that a check could not be made because a program is not there: skipped, or failed
+    /// where everything is required.
+    pub(super) fn missing(&mut self, name: impl Into<Name>, why: &str) {
+        let mark = match self.missing {
+            Missing::Skips => Mark::Skipped,
+            Missing::Fails => Mark::Failed,
+        };
+        self.add(name.into(), mark, Duration::ZERO, why.to_owned());
+    }
+
+    /// Notes what a program has found out by itself.
+    pub(super) fn told(
+        &mut self,
+        name: impl Into<Name>,
+        ended: Result<String, String>,
+        took: Duration,
+    ) {
+        let (mark, note) = match ended {
+            Ok(note) => (Mark::Passed, note),
+            Err(note) => (Mark::Failed, note),
+        };
+        self.add(name.into(), mark, took, note);
     }
 
     fn add(&mut self, name: Name, mark: Mark, took: Duration, note: String) {
@@ -150,7 +237,8 @@ impl Checks {
         self.rows.push(row);
     }
 
-    fn keep(&self, name: Name, transcript: &Transcript) -> Result<PathBuf> {
+    /// Keeps what was said in a file, which it names.
+    pub(super) fn keep(&self, name: Name, transcript: &Transcript) -> Result<PathBuf> {
         let words = format!("{} {} {}", self.target, name.client, name.action);
         fs::create_dir_all(&self.kept)?;
         let number = self.rows.len() + 1;
@@ -179,6 +267,12 @@ impl Checks {
             .chain(cells)
             .collect();
         columns(&lines)
+    }
+
+    /// Clients and actions, for those checks that count for a cell.
+    pub(super) fn client_table(&self) -> String {
+        let entries: Vec<Entry<'_>> = self.rows.iter().filter_map(Row::entry).collect();
+        table::render(&entries)
     }
 
     /// The closing line.
@@ -273,6 +367,28 @@ mod tests {
         assert_eq!(tail("a\nb\nc\n", 2), "b\nc");
         assert_eq!(tail("a\nb", 5), "a\nb");
         assert_eq!(tail("", 5), "");
+    }
+
+    #[test]
+    fn a_missing_program_skips_or_fails_as_was_asked_for() {
+        let kept = tempfile::tempdir().unwrap();
+        for (missing, totals) in [
+            (Missing::Skips, "0 passed, 0 failed, 1 skipped"),
+            (Missing::Fails, "0 passed, 1 failed, 0 skipped"),
+        ] {
+            let mut checks = Checks::new(kept.path().join("output"), missing).unwrap();
+            checks.missing(Name::of(Column::Go, Action::Produce), "no go in PATH");
+            assert_eq!(checks.totals(), totals);
+        }
+    }
+
+    #[test]
+    fn what_waits_for_the_cluster_is_not_run() {
+        let kept = tempfile::tempdir().unwrap();
+        let mut checks = Checks::new(kept.path().join("output"), Missing::Fails).unwrap();
+        let name = Name::of(Column::Kafka, Action::ElectLeaders);
+        let passed = checks.check(name, |_| Ok("elected".to_owned())).unwrap();
+        assert_eq!(passed, CLUSTER_REPLICATES);
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
 
-use super::checks::Checks;
+use super::actions::Action;
+use super::checks::{Checks, Name};
 use crate::kafka::{Tool, Tools, output};
 
 /// The topic of these checks.
@@ -30,31 +31,45 @@ pub(super) fn lines(prefix: &str, records: usize) -> String {
 
 pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     let input = lines("key", RECORDS);
-    checks.check(Tool::CONSOLE_PRODUCER.name, "send lines with keys", |log| {
-        log.run(tools.create(TOPIC, PARTITIONS)?)?;
-        let arguments = ["--topic", TOPIC, "--reader-property", "parse.key=true"];
-        let call = tools.call(Tool::CONSOLE_PRODUCER, &arguments)?;
-        log.run(call.with_input(&input)?)?;
-        Ok(format!("{RECORDS} lines"))
-    })?;
-    checks.check(Tool::CONSOLE_CONSUMER.name, "read as a group", |log| {
-        let records = RECORDS.to_string();
-        let arguments = [
-            "--topic",
-            TOPIC,
-            "--group",
-            GROUP,
-            "--from-beginning",
-            "--max-messages",
-            &records,
-            "--timeout-ms",
-            "60000",
-            "--formatter-property",
-            "print.key=true",
-        ];
-        let said = log.run(tools.call(Tool::CONSOLE_CONSUMER, &arguments)?)?;
-        same(&input, &said.stdout)
-    })?;
+    checks.check(
+        Name::tool(
+            Tool::CONSOLE_PRODUCER.name,
+            "send lines with keys",
+            Action::Produce,
+        ),
+        |log| {
+            log.run(tools.create(TOPIC, PARTITIONS)?)?;
+            let arguments = ["--topic", TOPIC, "--reader-property", "parse.key=true"];
+            let call = tools.call(Tool::CONSOLE_PRODUCER, &arguments)?;
+            log.run(call.with_input(&input)?)?;
+            Ok(format!("{RECORDS} lines"))
+        },
+    )?;
+    checks.check(
+        Name::tool(
+            Tool::CONSOLE_CONSUMER.name,
+            "read as a group",
+            Action::ConsumeByGroup,
+        ),
+        |log| {
+            let records = RECORDS.to_string();
+            let arguments = [
+                "--topic",
+                TOPIC,
+                "--group",
+                GROUP,
+                "--from-beginning",
+                "--max-messages",
+                &records,
+                "--timeout-ms",
+                "60000",
+                "--formatter-property",
+                "print.key=true",
+            ];
+            let said = log.run(tools.call(Tool::CONSOLE_CONSUMER, &arguments)?)?;
+            same(&input, &said.stdout)
+        },
+    )?;
     groups(checks, tools)
 }
 
@@ -91,41 +106,47 @@ pub(super) fn same(sent: &str, read: &str) -> Result<String> {
 
 fn groups(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     const CLIENT: &str = Tool::GROUPS.name;
-    checks.check(CLIENT, "list", |log| {
+    checks.check(Name::tool(CLIENT, "list", Action::ListGroups), |log| {
         let said = log.run(tools.call(Tool::GROUPS, &["--list"])?)?.stdout;
         ensure!(said.lines().any(|line| line == GROUP), "{GROUP} is missing");
         Ok(GROUP.to_owned())
     })?;
-    checks.check(CLIENT, "describe", |log| {
-        let arguments = ["--describe", "--group", GROUP];
-        let said = log.run(tools.call(Tool::GROUPS, &arguments)?)?.stdout;
-        let standing = output::standing(&said, GROUP)?;
-        let records = u64::try_from(RECORDS).context("a small constant")?;
-        ensure!(
-            standing.committed == records && standing.lag == 0,
-            "{} committed, lag {}",
-            standing.committed,
-            standing.lag
-        );
-        Ok(format!("{} committed, lag 0", standing.committed))
-    })?;
-    checks.check(CLIENT, "reset offsets", |log| {
-        let arguments = [
-            "--reset-offsets",
-            "--to-earliest",
-            "--execute",
-            "--topic",
-            TOPIC,
-        ];
-        let arguments = [&["--group", GROUP][..], &arguments].concat();
-        log.run(tools.call(Tool::GROUPS, &arguments)?)?;
-        let arguments = ["--describe", "--group", GROUP];
-        let said = log.run(tools.call(Tool::GROUPS, &arguments)?)?.stdout;
-        let standing = output::standing(&said, GROUP)?;
-        ensure!(standing.committed == 0, "{} committed", standing.committed);
-        Ok(format!("lag {}", standing.lag))
-    })?;
-    checks.check(CLIENT, "delete", |log| {
+    checks.check(
+        Name::tool(CLIENT, "describe", Action::DescribeGroup),
+        |log| {
+            let arguments = ["--describe", "--group", GROUP];
+            let said = log.run(tools.call(Tool::GROUPS, &arguments)?)?.stdout;
+            let standing = output::standing(&said, GROUP)?;
+            let records = u64::try_from(RECORDS).context("a small constant")?;
+            ensure!(
+                standing.committed == records && standing.lag == 0,
+                "{} committed, lag {}",
+                standing.committed,
+                standing.lag
+            );
+            Ok(format!("{} committed, lag 0", standing.committed))
+        },
+    )?;
+    checks.check(
+        Name::tool(CLIENT, "reset offsets", Action::ResetGroupOffsets),
+        |log| {
+            let arguments = [
+                "--reset-offsets",
+                "--to-earliest",
+                "--execute",
+                "--topic",
+                TOPIC,
+            ];
+            let arguments = [&["--group", GROUP][..], &arguments].concat();
+            log.run(tools.call(Tool::GROUPS, &arguments)?)?;
+            let arguments = ["--describe", "--group", GROUP];
+            let said = log.run(tools.call(Tool::GROUPS, &arguments)?)?.stdout;
+            let standing = output::standing(&said, GROUP)?;
+            ensure!(standing.committed == 0, "{} committed", standing.committed);
+            Ok(format!("lag {}", standing.lag))
+        },
+    )?;
+    checks.check(Name::tool(CLIENT, "delete", Action::DeleteGroup), |log| {
         log.run(tools.call(Tool::GROUPS, &["--delete", "--group", GROUP])?)?;
         let said = log.run(tools.call(Tool::GROUPS, &["--list"])?)?.stdout;
         ensure!(!said.lines().any(|line| line == GROUP), "{GROUP} is there");

@@ -7,41 +7,89 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 
+use super::actions::Column;
 use super::checks::Checks;
 use super::kgauge::{Background, Kgauge};
-use super::{console, kcat, performance, topics};
+use super::{
+    clients, cluster, configs, console, groups, kcat, latency, performance, replicas, topics,
+    verifiable,
+};
 use crate::kafka::{Release, Tools};
 
 const STOP_MAX: Duration = Duration::from_secs(60);
 
-/// All checks of this half; `folder` is made for them.
-pub(super) fn run(
-    checks: &mut Checks,
-    release: &Release,
-    binary: &Path,
-    folder: &Path,
-) -> Result<()> {
-    fs::create_dir_all(folder)?;
-    let kgauge = Kgauge { binary, folder };
-    let Some(cluster) = serve(checks, &kgauge, "start")? else {
+const ONE_NODE: &str = "embedded";
+const THREE_NODES: &str = "embedded:3";
+
+/// What this half is made of.
+pub(super) struct Parts<'a> {
+    /// Kafka's tools.
+    pub(super) release: &'a Release,
+    /// kgauge.
+    pub(super) binary: &'a Path,
+    /// Made for this half.
+    pub(super) work: &'a Path,
+    /// Client libraries are installed below it, and stay.
+    pub(super) installed: &'a Path,
+    /// Whether a client was asked for.
+    pub(super) wants: &'a dyn Fn(Column) -> bool,
+}
+
+/// All checks of this half.
+pub(super) fn run(checks: &mut Checks, parts: &Parts<'_>) -> Result<()> {
+    fs::create_dir_all(parts.work)?;
+    if (parts.wants)(Column::Kafka) {
+        one_node(checks, parts)?;
+    }
+    three_nodes(checks, parts)
+}
+
+/// What one node does, and what it still has after a restart.
+fn one_node(checks: &mut Checks, parts: &Parts<'_>) -> Result<()> {
+    let Some(cluster) = serve(checks, parts, "start", ONE_NODE)? else {
         return Ok(());
     };
-    with_tools(release, &cluster, |tools| {
+    with_tools(parts.release, &cluster, |tools| {
         topics::run(checks, tools)?;
         performance::run(checks, tools)?;
         console::run(checks, tools)?;
-        kcat::run(checks, tools)?;
         topics::delete(checks, tools)
     })?;
     stop(checks, cluster)?;
 
-    let Some(cluster) = serve(checks, &kgauge, "start again on its data")? else {
+    let Some(cluster) = serve(checks, parts, "start again on its data", ONE_NODE)? else {
         return Ok(());
     };
-    with_tools(release, &cluster, |tools| {
+    with_tools(parts.release, &cluster, |tools| {
         performance::after_restart(checks, tools)
+    })
+}
+
+/// Leaders and coordinators on several nodes: what clients find in earnest.
+fn three_nodes(checks: &mut Checks, parts: &Parts<'_>) -> Result<()> {
+    let Some(cluster) = serve(checks, parts, "start three nodes", THREE_NODES)? else {
+        return Ok(());
+    };
+    with_tools(parts.release, &cluster, |tools| {
+        if (parts.wants)(Column::Kafka) {
+            cluster::run(checks, tools, parts.work)?;
+            configs::run(checks, tools)?;
+            groups::run(checks, tools)?;
+            verifiable::run(checks, tools, parts.work)?;
+            latency::run(checks, tools)?;
+            replicas::run(checks, tools, parts.work)?;
+        }
+        if (parts.wants)(Column::Kcat) {
+            kcat::run(checks, tools, parts.work)?;
+        }
+        for column in [Column::Python, Column::Go, Column::JavaScript] {
+            if (parts.wants)(column) {
+                clients::run(checks, column, tools, parts.installed)?;
+            }
+        }
+        Ok(())
     })?;
-    Ok(())
+    stop(checks, cluster)
 }
 
 /// A cluster that serves, together with its bootstrap servers.
@@ -52,14 +100,19 @@ struct Serving {
 
 fn serve(
     checks: &mut Checks,
-    kgauge: &Kgauge<'_>,
+    parts: &Parts<'_>,
     action: &'static str,
+    target: &str,
 ) -> Result<Option<Serving>> {
     let mut serving = None;
-    checks.check("kgauge cluster up", action, |log| {
-        let data = kgauge.folder.join("data");
+    checks.check(("kgauge cluster up", action), |log| {
+        let kgauge = Kgauge {
+            binary: parts.binary,
+            folder: parts.work,
+        };
+        let data = parts.work.join(target.replace(':', "-"));
         let data = data.to_str().context("the folder's name is not UTF-8")?;
-        let arguments = ["cluster", "up", "embedded", "--data", data];
+        let arguments = ["cluster", "up", target, "--data", data];
         let background = kgauge.start("cluster", &arguments)?;
         let line = background.first_line();
         log.note(&background.said());
@@ -97,7 +150,7 @@ fn with_tools<T>(
 }
 
 fn stop(checks: &mut Checks, cluster: Serving) -> Result<()> {
-    checks.check("kgauge cluster up", "end by SIGINT", |log| {
+    checks.check(("kgauge cluster up", "end by SIGINT"), |log| {
         cluster.background.running.signal(Signal::INT)?;
         let ended = cluster.background.running.wait(STOP_MAX)?;
         log.note(&cluster.background.said());

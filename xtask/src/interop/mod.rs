@@ -1,17 +1,28 @@
 //! `cargo xtask interop`: real clients against the embedded cluster, and kgauge against a real Kafka.
 
+mod actions;
 mod checks;
+mod clients;
+mod cluster;
+mod configs;
 mod console;
 mod embedded;
+mod following;
+mod groups;
 mod kcat;
 mod kgauge;
+mod latency;
 mod performance;
 mod real;
+mod replicas;
+mod scripts;
 mod stopped;
+mod table;
 mod topics;
+mod verifiable;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -20,7 +31,8 @@ use crate::codegen::root;
 use crate::kafka::{RELEASE, Release};
 use crate::say::say;
 use crate::{built, stop};
-use checks::Checks;
+use actions::Column;
+use checks::{Checks, Missing};
 
 /// What was asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -29,6 +41,10 @@ struct Options {
     binary: Option<PathBuf>,
     /// Only this half.
     only: Option<Half>,
+    /// Only these clients against the embedded cluster; all when there is none.
+    clients: Vec<Column>,
+    /// A client that is not installed is a failure.
+    require_all: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,14 +58,20 @@ impl Options {
         let mut options = Options::default();
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
+            if argument == "--require-all" {
+                options.require_all = true;
+                continue;
+            }
             let value = arguments.next().map(String::as_str);
             match (argument.as_str(), value) {
                 ("--binary", Some(path)) => options.binary = Some(path.into()),
                 ("--only", Some("embedded")) => options.only = Some(Half::Embedded),
                 ("--only", Some("kafka")) => options.only = Some(Half::Kafka),
-                _ => {
-                    bail!("interop takes --binary PATH and --only embedded|kafka, not {argument:?}")
-                }
+                ("--client", Some(word)) => options.clients.push(client(word)?),
+                _ => bail!(
+                    "interop takes --binary PATH, --only embedded|kafka, --client NAME and \
+                     --require-all, not {argument:?}"
+                ),
             }
         }
         Ok(options)
@@ -58,6 +80,17 @@ impl Options {
     fn wants(&self, half: Half) -> bool {
         self.only.is_none_or(|only| only == half)
     }
+
+    fn wants_client(&self, column: Column) -> bool {
+        self.clients.is_empty() || self.clients.contains(&column)
+    }
+}
+
+fn client(word: &str) -> Result<Column> {
+    Column::named(word).with_context(|| {
+        let names = Column::ALL.map(Column::short).join(", ");
+        format!("--client takes one of {names}, not {word:?}")
+    })
 }
 
 /// Runs the command with what stood after its name.
@@ -73,36 +106,58 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let release = Release::fetch()?;
     let folder = root().join("target/interop");
     fs::create_dir_all(&folder)?;
-    let work = tempfile::Builder::new()
-        .prefix("work-")
-        .tempdir_in(&folder)?;
     let output = folder.join("output");
-    let mut checks = Checks::new(output.clone())?;
+    let missing = match options.require_all {
+        true => Missing::Fails,
+        false => Missing::Skips,
+    };
+    let mut checks = Checks::new(output.clone(), missing)?;
     say(&format!(
         "Kafka {RELEASE}'s tools, {}; what they say is kept in {}",
         binary.display(),
         output.display()
     ));
-    if options.wants(Half::Embedded) {
-        checks.against("embedded cluster");
-        embedded::run(
-            &mut checks,
-            &release,
-            &binary,
-            &work.path().join("embedded"),
-        )?;
-    }
-    if options.wants(Half::Kafka) {
-        checks.against("Apache Kafka");
-        real::run(&mut checks, &release, &binary, &work.path().join("kafka"))?;
-    }
+    check(&mut checks, &options, &release, &binary, &folder)?;
     say(&format!("\n{}", checks.table()));
+    if options.wants(Half::Embedded) {
+        let table = checks.client_table();
+        fs::write(folder.join("table.md"), &table)?;
+        say(&table);
+    }
     say(&checks.totals());
     Ok(if checks.all_good() {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     })
+}
+
+fn check(
+    checks: &mut Checks,
+    options: &Options,
+    release: &Release,
+    binary: &Path,
+    folder: &Path,
+) -> Result<()> {
+    let work = tempfile::Builder::new()
+        .prefix("work-")
+        .tempdir_in(folder)?;
+    if options.wants(Half::Embedded) {
+        checks.against("embedded cluster");
+        let parts = embedded::Parts {
+            release,
+            binary,
+            work: &work.path().join("embedded"),
+            installed: folder,
+            wants: &|column| options.wants_client(column),
+        };
+        embedded::run(checks, &parts)?;
+    }
+    if options.wants(Half::Kafka) {
+        checks.against("Apache Kafka");
+        real::run(checks, release, binary, &work.path().join("kafka"))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -123,8 +178,23 @@ mod tests {
     }
 
     #[test]
+    fn clients_can_be_named_one_by_one() {
+        let options = parse(&["--client", "go", "--require-all", "--client", "kcat"]).unwrap();
+        assert!(options.require_all);
+        assert!(options.wants_client(Column::Go) && options.wants_client(Column::Kcat));
+        assert!(!options.wants_client(Column::Python));
+        assert!(Options::default().wants_client(Column::Python));
+    }
+
+    #[test]
     fn what_it_does_not_know_is_refused() {
-        for words in [&["--only"][..], &["--only", "x"], &["--quick"]] {
+        let wrong = [
+            &["--only"][..],
+            &["--only", "x"],
+            &["--quick"],
+            &["--client", "x"],
+        ];
+        for words in wrong {
             assert!(parse(words).is_err(), "{words:?}");
         }
     }

@@ -2,7 +2,8 @@
 
 use anyhow::{Result, ensure};
 
-use super::checks::{Checks, Transcript};
+use super::actions::Action;
+use super::checks::{Checks, Name, Transcript};
 use super::topics::TOPIC;
 use crate::kafka::{Tool, Tools, output};
 
@@ -14,13 +15,19 @@ const PRODUCER: &str = Tool::PRODUCER_PERF.name;
 const CONSUMER: &str = Tool::CONSUMER_PERF.name;
 
 pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
-    checks.check(PRODUCER, "1,000,000 x 100 B, default settings", |log| {
-        produce(log, tools, TOPIC, RECORDS, &[])
-    })?;
-    checks.check(Tool::OFFSETS.name, "end offsets", |log| {
-        ends_at(log, tools, TOPIC, RECORDS)
-    })?;
-    checks.check(CONSUMER, "read all", |log| {
+    checks.check(
+        Name::tool(
+            PRODUCER,
+            "1,000,000 x 100 B, default settings",
+            Action::Produce,
+        ),
+        |log| produce(log, tools, TOPIC, RECORDS, &[]),
+    )?;
+    checks.check(
+        Name::tool(Tool::OFFSETS.name, "end offsets", Action::ListOffsets),
+        |log| ends_at(log, tools, TOPIC, RECORDS),
+    )?;
+    checks.check(Name::tool(CONSUMER, "read all", Action::Consume), |log| {
         consume(log, tools, TOPIC, RECORDS)
     })?;
     codecs(checks, tools)
@@ -36,7 +43,8 @@ fn codecs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     ];
     let mut sent = 0;
     for (codec, setting) in actions {
-        checks.check(PRODUCER, codec, |log| {
+        let name = Name::tool(PRODUCER, codec, Action::of_codec(codec));
+        checks.check(name, |log| {
             if sent == 0 {
                 log.run(tools.create(CODECS_TOPIC, 1)?)?;
             }
@@ -47,10 +55,13 @@ fn codecs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
             Ok(said)
         })?;
     }
-    checks.check(CONSUMER, "read all codecs", |log| {
-        ensure!(sent > 0, "nothing was sent");
-        consume(log, tools, CODECS_TOPIC, sent)
-    })?;
+    checks.check(
+        Name::tool(CONSUMER, "read all codecs", Action::Consume),
+        |log| {
+            ensure!(sent > 0, "nothing was sent");
+            consume(log, tools, CODECS_TOPIC, sent)
+        },
+    )?;
     Ok(())
 }
 
@@ -113,8 +124,13 @@ fn ends_at(log: &mut Transcript, tools: &Tools<'_>, topic: &str, expected: u64) 
 
 /// What was acked before a clean stop is there after it.
 pub(super) fn after_restart(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
-    checks.check(Tool::OFFSETS.name, "end offsets after a restart", |log| {
-        ends_at(log, tools, TOPIC, RECORDS)
-    })?;
+    checks.check(
+        Name::tool(
+            Tool::OFFSETS.name,
+            "end offsets after a restart",
+            Action::ListOffsets,
+        ),
+        |log| ends_at(log, tools, TOPIC, RECORDS),
+    )?;
     Ok(())
 }

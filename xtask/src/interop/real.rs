@@ -24,7 +24,7 @@ pub(super) fn run(
 ) -> Result<()> {
     fs::create_dir_all(folder)?;
     let mut broker = None;
-    checks.check("Kafka", "start", |_| {
+    checks.check(("Kafka", "start"), |_| {
         let started = broker.insert(Broker::start(release, &folder.join("broker"))?);
         Ok(started.servers())
     })?;
@@ -37,13 +37,13 @@ pub(super) fn run(
         alive: &|| broker.check(),
     };
     let kgauge = Kgauge { binary, folder };
-    let ran = checks.check(RUN, "linkedin-2014 --quick", |log| {
+    let ran = checks.check((RUN, "linkedin-2014 --quick"), |log| {
         study(log, &kgauge, &tools)
     })?;
-    checks.follow(ran, RUN, "its topics are gone", |log| {
+    checks.follow(ran, (RUN, "its topics are gone"), |log| {
         nothing_left(log, &tools)
     })?;
-    checks.check(RUN, "acked = counted by Kafka's tool", |log| {
+    checks.check((RUN, "acked = counted by Kafka's tool"), |log| {
         kept(log, &kgauge, &tools)
     })?;
     stopped::run(checks, &kgauge, &tools)

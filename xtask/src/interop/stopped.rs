@@ -25,16 +25,16 @@ const END_MAX: Duration = Duration::from_secs(60);
 
 pub(super) fn run(checks: &mut Checks, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -> Result<()> {
     let folder = kgauge.folder.join("killed");
-    let killed = checks.check(RUN, "kill -9 in the middle", |log| {
+    let killed = checks.check((RUN, "kill -9 in the middle"), |log| {
         kill(log, kgauge, tools, &folder)
     })?;
-    checks.follow(killed, "kgauge report", "of the killed run", |log| {
+    checks.follow(killed, ("kgauge report", "of the killed run"), |log| {
         report(log, kgauge, &folder)
     })?;
-    let stopped = checks.check(RUN, "Ctrl-C in the middle", |log| {
+    let stopped = checks.check((RUN, "Ctrl-C in the middle"), |log| {
         interrupt(log, kgauge, tools)
     })?;
-    checks.follow(stopped, RUN, "its topics are gone after Ctrl-C", |log| {
+    checks.follow(stopped, (RUN, "its topics are gone after Ctrl-C"), |log| {
         nothing_left(log, tools)
     })?;
     Ok(())

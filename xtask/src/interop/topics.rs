@@ -2,7 +2,8 @@
 
 use anyhow::{Result, ensure};
 
-use super::checks::{Checks, Transcript};
+use super::actions::Action;
+use super::checks::{Checks, Name, Transcript};
 use crate::kafka::{Tool, Tools, output};
 
 /// The topic of the checks here and of the performance tools.
@@ -14,7 +15,7 @@ const PARTITIONS_FIRST: u32 = 3;
 const CLIENT: &str = "kafka-topics";
 
 pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
-    checks.check(CLIENT, "create", |log| {
+    checks.check(Name::tool(CLIENT, "create", Action::CreateTopic), |log| {
         let said = log.run(tools.create(TOPIC, PARTITIONS_FIRST)?)?.stdout;
         ensure!(
             said.contains("Created topic interop."),
@@ -22,39 +23,49 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
         );
         Ok(format!("{PARTITIONS_FIRST} partitions"))
     })?;
-    checks.check(CLIENT, "list", |log| {
+    checks.check(Name::tool(CLIENT, "list", Action::ListTopics), |log| {
         let said = log.run(tools.call(Tool::TOPICS, &["--list"])?)?.stdout;
         ensure!(said.lines().any(|line| line == TOPIC), "{TOPIC} is missing");
         Ok("the new topic".to_owned())
     })?;
-    checks.check(CLIENT, "describe", |log| {
-        describe(log, tools, PARTITIONS_FIRST)
-    })?;
+    checks.check(
+        Name::tool(CLIENT, "describe", Action::DescribeTopic),
+        |log| describe(log, tools, PARTITIONS_FIRST),
+    )?;
     configs(checks, tools)?;
-    checks.check(CLIENT, "alter partitions", |log| {
-        let more = PARTITIONS.to_string();
-        let arguments = ["--alter", "--topic", TOPIC, "--partitions", &more];
-        log.run(tools.call(Tool::TOPICS, &arguments)?)?;
-        describe(log, tools, PARTITIONS)
-    })?;
+    checks.check(
+        Name::tool(CLIENT, "alter partitions", Action::AddPartitions),
+        |log| {
+            let more = PARTITIONS.to_string();
+            let arguments = ["--alter", "--topic", TOPIC, "--partitions", &more];
+            log.run(tools.call(Tool::TOPICS, &arguments)?)?;
+            describe(log, tools, PARTITIONS)
+        },
+    )?;
     Ok(())
 }
 
 fn configs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     const SETTING: &str = "retention.ms=3600000";
     let entity = ["--entity-type", "topics", "--entity-name", TOPIC];
-    checks.check("kafka-configs", "alter", |log| {
-        let arguments = [&["--alter", "--add-config", SETTING][..], &entity].concat();
-        let said = log.run(tools.call(Tool::CONFIGS, &arguments)?)?.stdout;
-        ensure!(said.contains("Completed updating"), "it does not say so");
-        Ok(SETTING.to_owned())
-    })?;
-    checks.check("kafka-configs", "describe", |log| {
-        let arguments = [&["--describe"][..], &entity].concat();
-        let said = log.run(tools.call(Tool::CONFIGS, &arguments)?)?.stdout;
-        ensure!(said.contains(SETTING), "{SETTING} is not there");
-        Ok(SETTING.to_owned())
-    })?;
+    checks.check(
+        Name::tool("kafka-configs", "alter", Action::AlterTopicConfig),
+        |log| {
+            let arguments = [&["--alter", "--add-config", SETTING][..], &entity].concat();
+            let said = log.run(tools.call(Tool::CONFIGS, &arguments)?)?.stdout;
+            ensure!(said.contains("Completed updating"), "it does not say so");
+            Ok(SETTING.to_owned())
+        },
+    )?;
+    checks.check(
+        Name::tool("kafka-configs", "describe", Action::TopicConfigs),
+        |log| {
+            let arguments = [&["--describe"][..], &entity].concat();
+            let said = log.run(tools.call(Tool::CONFIGS, &arguments)?)?.stdout;
+            ensure!(said.contains(SETTING), "{SETTING} is not there");
+            Ok(SETTING.to_owned())
+        },
+    )?;
     Ok(())
 }
 
@@ -71,7 +82,7 @@ fn describe(log: &mut Transcript, tools: &Tools<'_>, expected: u32) -> Result<St
 
 /// The last check on a cluster: a topic of another check goes.
 pub(super) fn delete(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
-    checks.check(CLIENT, "delete", |log| {
+    checks.check(Name::tool(CLIENT, "delete", Action::DeleteTopic), |log| {
         let topic = super::console::TOPIC;
         log.run(tools.delete(topic)?)?;
         let said = log.run(tools.call(Tool::TOPICS, &["--list"])?)?.stdout;

@@ -1,0 +1,237 @@
+//! The names in the suite's table: clients are its columns, actions its rows.
+
+/// Whether the embedded cluster replicates. Until it does, topics have one replica, and what needs
+/// more is skipped, with the reason.
+pub(super) const CLUSTER_REPLICATES: bool = false;
+
+/// Why an action is skipped until then.
+pub(super) const NEEDS_REPLICATION: &str = "needs replication, which the embedded cluster lacks";
+
+/// Replicas of every topic that these checks make on three nodes.
+pub(super) const fn replication_factor() -> &'static str {
+    if CLUSTER_REPLICATES { "3" } else { "1" }
+}
+
+/// A client, as the table has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Column {
+    Kafka,
+    Kcat,
+    Python,
+    Go,
+    JavaScript,
+}
+
+impl Column {
+    pub(super) const ALL: [Column; 5] = [
+        Column::Kafka,
+        Column::Kcat,
+        Column::Python,
+        Column::Go,
+        Column::JavaScript,
+    ];
+
+    /// The head of its column.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Column::Kafka => "Kafka's tools",
+            Column::Kcat => "kcat",
+            Column::Python => "confluent-kafka-python",
+            Column::Go => "franz-go",
+            Column::JavaScript => "@platformatic/kafka",
+        }
+    }
+
+    /// What `--client` calls it.
+    pub(super) fn short(self) -> &'static str {
+        match self {
+            Column::Kafka => "kafka-tools",
+            Column::Kcat => "kcat",
+            Column::Python => "python",
+            Column::Go => "go",
+            Column::JavaScript => "javascript",
+        }
+    }
+
+    /// The client that `--client` means.
+    pub(super) fn named(word: &str) -> Option<Column> {
+        let mut all = Column::ALL.into_iter();
+        all.find(|column| column.short() == word)
+    }
+
+    /// Why this client is not asked to do that; none when it should have been.
+    pub(super) fn lacks(self, action: Action) -> Option<&'static str> {
+        match (self, action) {
+            (Column::Kcat, Action::RebalanceCooperative | Action::StaticMember) => {
+                Some("librdkafka is judged through confluent-kafka-python")
+            }
+            (Column::Kcat, _) => Some("kcat has no such call"),
+            (Column::Python | Column::Go | Column::JavaScript, Action::EndToEnd) => {
+                Some("a measurement of Kafka's own tool")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a client does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Action {
+    ApiVersions,
+    DescribeCluster,
+    CreateTopic,
+    ListTopics,
+    DescribeTopic,
+    AddPartitions,
+    DeleteTopic,
+    TopicConfigs,
+    AlterTopicConfig,
+    BrokerConfigs,
+    AlterBrokerConfig,
+    AlterDefaultConfig,
+    Produce,
+    ProduceGzip,
+    ProduceSnappy,
+    ProduceLz4,
+    ProduceZstd,
+    Consume,
+    ConsumeByGroup,
+    Rebalance,
+    RebalanceCooperative,
+    StaticMember,
+    ListGroups,
+    DescribeGroup,
+    GroupOffsets,
+    ResetGroupOffsets,
+    DeleteGroupOffsets,
+    DeleteGroup,
+    ListOffsets,
+    DeleteRecords,
+    LogDirs,
+    EndToEnd,
+    ElectLeaders,
+    Reassign,
+}
+
+impl Action {
+    /// All of them, in the table's order.
+    pub(super) const ALL: [Action; 34] = [
+        Action::ApiVersions,
+        Action::DescribeCluster,
+        Action::CreateTopic,
+        Action::ListTopics,
+        Action::DescribeTopic,
+        Action::AddPartitions,
+        Action::DeleteTopic,
+        Action::TopicConfigs,
+        Action::AlterTopicConfig,
+        Action::BrokerConfigs,
+        Action::AlterBrokerConfig,
+        Action::AlterDefaultConfig,
+        Action::Produce,
+        Action::ProduceGzip,
+        Action::ProduceSnappy,
+        Action::ProduceLz4,
+        Action::ProduceZstd,
+        Action::Consume,
+        Action::ConsumeByGroup,
+        Action::Rebalance,
+        Action::RebalanceCooperative,
+        Action::StaticMember,
+        Action::ListGroups,
+        Action::DescribeGroup,
+        Action::GroupOffsets,
+        Action::ResetGroupOffsets,
+        Action::DeleteGroupOffsets,
+        Action::DeleteGroup,
+        Action::ListOffsets,
+        Action::DeleteRecords,
+        Action::LogDirs,
+        Action::EndToEnd,
+        Action::ElectLeaders,
+        Action::Reassign,
+    ];
+
+    /// Its name, in the table and in what the client programs print.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Action::ApiVersions => "API versions",
+            Action::DescribeCluster => "describe the cluster",
+            Action::CreateTopic => "create a topic",
+            Action::ListTopics => "list topics",
+            Action::DescribeTopic => "describe a topic",
+            Action::AddPartitions => "add partitions",
+            Action::DeleteTopic => "delete a topic",
+            Action::TopicConfigs => "describe a topic's settings",
+            Action::AlterTopicConfig => "alter a topic's setting",
+            Action::BrokerConfigs => "describe a broker's settings",
+            Action::AlterBrokerConfig => "alter a broker's setting",
+            Action::AlterDefaultConfig => "alter a default of all brokers",
+            Action::Produce => "produce, idempotent",
+            Action::ProduceGzip => "produce, gzip",
+            Action::ProduceSnappy => "produce, snappy",
+            Action::ProduceLz4 => "produce, lz4",
+            Action::ProduceZstd => "produce, zstd",
+            Action::Consume => "consume",
+            Action::ConsumeByGroup => "consume by group",
+            Action::Rebalance => "rebalance, eager",
+            Action::RebalanceCooperative => "rebalance, cooperative",
+            Action::StaticMember => "static member",
+            Action::ListGroups => "list groups",
+            Action::DescribeGroup => "describe a group",
+            Action::GroupOffsets => "list a group's offsets",
+            Action::ResetGroupOffsets => "reset a group's offsets",
+            Action::DeleteGroupOffsets => "delete a group's offsets",
+            Action::DeleteGroup => "delete a group",
+            Action::ListOffsets => "list offsets",
+            Action::DeleteRecords => "delete records",
+            Action::LogDirs => "log directories",
+            Action::EndToEnd => "end-to-end latency",
+            Action::ElectLeaders => "elect leaders",
+            Action::Reassign => "reassign partitions",
+        }
+    }
+
+    /// The action of that name.
+    pub(super) fn named(words: &str) -> Option<Action> {
+        let mut all = Action::ALL.into_iter();
+        all.find(|action| action.words() == words)
+    }
+
+    /// Producing with this codec, as Kafka's settings name it; `none` is the plain one.
+    pub(super) fn of_codec(codec: &str) -> Action {
+        match codec {
+            "gzip" => Action::ProduceGzip,
+            "snappy" => Action::ProduceSnappy,
+            "lz4" => Action::ProduceLz4,
+            "zstd" => Action::ProduceZstd,
+            _ => Action::Produce,
+        }
+    }
+
+    /// True when one replica a partition is not enough for it.
+    pub(super) fn needs_replication(self) -> bool {
+        matches!(self, Action::ElectLeaders | Action::Reassign)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_action_stands_once_under_a_name_of_its_own() {
+        for (at, action) in Action::ALL.into_iter().enumerate() {
+            // An enum without fields counts from 0, so that a forgotten or doubled one shifts.
+            assert_eq!(action as usize, at);
+            assert_eq!(Action::named(action.words()), Some(action));
+        }
+        assert_eq!(Action::named("make coffee"), None);
+    }
+
+    #[test]
+    fn clients_are_found_by_their_short_names() {
+        assert_eq!(Column::named("go"), Some(Column::Go));
+        assert_eq!(Column::named("franz-go"), None);
+    }
+}

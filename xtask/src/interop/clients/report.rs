@@ -1,0 +1,203 @@
+//! What a client program prints: a line of JSON about each action, such as
+//! `{"action": "consume", "ok": true, "detail": "2000 records", "seconds": 1.5}`. For an action that
+//! the client cannot do, `"skipped"` has the reason, and `"ok"` and `"detail"` are not there.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+
+use super::super::actions::Action;
+use crate::kafka::Finished;
+
+/// A line as it is printed.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    action: String,
+    ok: Option<bool>,
+    detail: Option<String>,
+    skipped: Option<String>,
+    seconds: Option<f64>,
+}
+
+/// How an action ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Done,
+    Failed,
+    Skipped,
+}
+
+/// What was told about an action.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Told {
+    action: Action,
+    pub(super) outcome: Outcome,
+    /// What was seen, what went wrong, or why it was not done.
+    pub(super) detail: String,
+    pub(super) took: Duration,
+}
+
+/// All that a program told.
+#[derive(Debug)]
+pub(super) struct Report {
+    told: Vec<Told>,
+    /// The first line that says nothing.
+    amiss: Option<String>,
+}
+
+impl Report {
+    pub(super) fn read(stdout: &str) -> Report {
+        let mut report = Report {
+            told: Vec::new(),
+            amiss: None,
+        };
+        for line in stdout.lines().filter(|line| !line.trim().is_empty()) {
+            match told(line) {
+                Ok(told) => report.told.push(told),
+                Err(error) => {
+                    let words = format!("{error:#} in {line:?}");
+                    report.amiss.get_or_insert(words);
+                }
+            }
+        }
+        report
+    }
+
+    /// What was told about this action; when more than once, the worst of it.
+    pub(super) fn of(&self, action: Action) -> Option<&Told> {
+        let here = || self.told.iter().filter(|told| told.action == action);
+        let failed = here().find(|told| told.outcome == Outcome::Failed);
+        failed.or_else(|| here().next())
+    }
+
+    /// The reason when the report as a whole is not to be trusted. A program that reports a failed
+    /// action ends with status 1, and that is sound.
+    pub(super) fn sound(&self, finished: &Finished) -> Result<(), String> {
+        if let Some(amiss) = &self.amiss {
+            return Err(amiss.clone());
+        }
+        let failed = self.told.iter().any(|told| told.outcome == Outcome::Failed);
+        let code = finished.status.map(|status| status.code());
+        match (code, failed) {
+            (Some(Some(0)), false) | (Some(Some(1)), true) => Ok(()),
+            (Some(Some(code)), _) => {
+                let last = finished.stderr.trim().lines().next_back();
+                let last = last.map_or("it does not say why", str::trim);
+                Err(format!("its program ended with status {code}: {last}"))
+            }
+            (Some(None), _) => Err("its program was killed".to_owned()),
+            (None, _) => Err(format!(
+                "its program still ran after {:.0} s",
+                finished.took.as_secs_f64()
+            )),
+        }
+    }
+}
+
+fn told(line: &str) -> Result<Told> {
+    let line: Line = serde_json::from_str(line).context("no line of a report")?;
+    let action = Action::named(&line.action).context("an action that is not in the table")?;
+    let seconds = line.seconds.unwrap_or_default();
+    let took = Duration::try_from_secs_f64(seconds).context("no time")?;
+    if let Some(why) = line.skipped {
+        ensure!(line.ok.is_none(), "both done and skipped");
+        return Ok(Told {
+            action,
+            outcome: Outcome::Skipped,
+            detail: why,
+            took,
+        });
+    }
+    let outcome = match line.ok.context("neither ok nor skipped")? {
+        true => Outcome::Done,
+        false => Outcome::Failed,
+    };
+    let detail = line.detail.context("no detail")?;
+    Ok(Told {
+        action,
+        outcome,
+        detail,
+        took,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn done_failed_and_skipped_are_told_apart() {
+        let report = Report::read(
+            r#"{"action": "consume", "ok": true, "detail": "5 records", "seconds": 1.5}
+{"action": "produce, zstd", "ok": false, "detail": "timed out"}
+
+{"action": "log directories", "skipped": "no call for it"}"#,
+        );
+        let seen = |action| {
+            let told = report.of(action).unwrap();
+            (told.outcome, told.detail.as_str(), told.took)
+        };
+        let took = Duration::from_millis(1_500);
+        assert_eq!(seen(Action::Consume), (Outcome::Done, "5 records", took));
+        let none = Duration::ZERO;
+        assert_eq!(
+            seen(Action::ProduceZstd),
+            (Outcome::Failed, "timed out", none)
+        );
+        assert_eq!(
+            seen(Action::LogDirs),
+            (Outcome::Skipped, "no call for it", none)
+        );
+        assert!(report.of(Action::Produce).is_none());
+        assert_eq!(report.amiss, None);
+    }
+
+    #[test]
+    fn lines_that_say_nothing_are_noticed() {
+        for line in [
+            "Traceback (most recent call last):",
+            r#"{"action": "make coffee", "ok": true, "detail": ""}"#,
+            r#"{"action": "consume", "ok": true}"#,
+            r#"{"action": "consume", "detail": "5"}"#,
+            r#"{"action": "consume", "ok": true, "skipped": "no"}"#,
+            r#"{"action": "consume", "ok": true, "detail": "", "seconds": -1}"#,
+        ] {
+            assert!(Report::read(line).amiss.is_some(), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_exit_status_has_to_fit_what_was_told() {
+        let ended = |script: &str, stdout: &str| {
+            let status = Command::new("sh").args(["-c", script]).status().unwrap();
+            let finished = Finished {
+                words: "client".into(),
+                status: Some(status),
+                took: Duration::ZERO,
+                stdout: stdout.into(),
+                stderr: "Traceback:\n  no such module\n".into(),
+            };
+            Report::read(stdout).sound(&finished)
+        };
+        let good = r#"{"action": "consume", "ok": true, "detail": "5"}"#;
+        let bad = r#"{"action": "consume", "ok": false, "detail": "none"}"#;
+        assert_eq!(ended("exit 0", good), Ok(()));
+        assert_eq!(ended("exit 1", bad), Ok(()));
+        assert!(ended("exit 0", bad).is_err());
+        let died = ended("exit 1", good).unwrap_err();
+        assert!(died.ends_with("status 1: no such module"), "{died}");
+    }
+
+    #[test]
+    fn an_action_told_twice_is_as_good_as_its_worst() {
+        let report = Report::read(
+            r#"{"action": "consume", "ok": true, "detail": "a"}
+{"action": "consume", "ok": false, "detail": "b"}"#,
+        );
+        assert_eq!(report.of(Action::Consume).unwrap().detail, "b");
+    }
+}

@@ -1,0 +1,113 @@
+//! Checks: kafka-configs, for brokers: one of them, and what holds for all.
+
+use anyhow::{Result, ensure};
+
+use super::actions::Action;
+use super::checks::{Checks, Name, Transcript};
+use crate::kafka::{Tool, Tools};
+
+const CLIENT: &str = Tool::CONFIGS.name;
+const ONE: [&str; 4] = ["--entity-type", "brokers", "--entity-name", "1"];
+const ALL: [&str; 3] = ["--entity-type", "brokers", "--entity-default"];
+
+pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
+    let name = Name::tool(CLIENT, "describe a broker", Action::BrokerConfigs);
+    checks.check(name, |log| {
+        let said = describe(log, tools, &[&ONE[..], &["--all"]].concat())?;
+        let told = said
+            .lines()
+            .filter(|line| line.contains("sensitive="))
+            .count();
+        ensure!(
+            said.contains("log.segment.bytes=1073741824 "),
+            "log.segment.bytes is not Kafka's default"
+        );
+        Ok(format!("{told} settings"))
+    })?;
+    let name = Name::tool(CLIENT, "alter all brokers", Action::AlterDefaultConfig);
+    checks.check(name, |log| {
+        alter(log, tools, &ALL, "log.retention.ms", "7200000")?;
+        sees(
+            log,
+            tools,
+            &ALL,
+            "DYNAMIC_DEFAULT_BROKER_CONFIG:log.retention.ms=7200000",
+        )
+    })?;
+    let name = Name::tool(CLIENT, "alter a broker", Action::AlterBrokerConfig);
+    checks.check(name, |log| {
+        alter(log, tools, &ONE, "log.retention.ms", "3600000")?;
+        sees(
+            log,
+            tools,
+            &ONE,
+            "DYNAMIC_BROKER_CONFIG:log.retention.ms=3600000",
+        )?;
+        delete(log, tools, &ONE, "log.retention.ms")?;
+        let told = describe(log, tools, &[&ONE[..], &["--all"]].concat())?;
+        ensure!(
+            told.contains("log.retention.ms=7200000 "),
+            "without its own setting the broker does not take that of all"
+        );
+        Ok("set, seen, deleted".to_owned())
+    })?;
+    let name = Name::tool(
+        CLIENT,
+        "delete the setting of all brokers",
+        Action::AlterDefaultConfig,
+    );
+    checks.check(name, |log| {
+        delete(log, tools, &ALL, "log.retention.ms")?;
+        let told = describe(log, tools, &ALL)?;
+        ensure!(!told.contains("log.retention.ms"), "it is still there");
+        Ok("it is gone".to_owned())
+    })?;
+    let name = Name::tool(CLIENT, "refuse what cannot be", Action::AlterBrokerConfig);
+    checks.check(name, |log| {
+        let arguments = [
+            &["--alter", "--add-config", "log.segment.bytes=few"][..],
+            &ONE,
+        ]
+        .concat();
+        let said = log.run_any(tools.call(Tool::CONFIGS, &arguments)?)?;
+        let words = "Invalid value few for configuration log.segment.bytes";
+        let refused = said.ended_with(1)?;
+        ensure!(refused.stderr.contains(words), "it does not say: {words}");
+        Ok(words.to_owned())
+    })?;
+    Ok(())
+}
+
+fn describe(log: &mut Transcript, tools: &Tools<'_>, entity: &[&str]) -> Result<String> {
+    let arguments = [&["--describe"][..], entity].concat();
+    Ok(log.run(tools.call(Tool::CONFIGS, &arguments)?)?.stdout)
+}
+
+fn alter(
+    log: &mut Transcript,
+    tools: &Tools<'_>,
+    entity: &[&str],
+    name: &str,
+    value: &str,
+) -> Result<()> {
+    let setting = format!("{name}={value}");
+    let arguments = [&["--alter", "--add-config", &setting][..], entity].concat();
+    completed(log, tools, &arguments)
+}
+
+fn delete(log: &mut Transcript, tools: &Tools<'_>, entity: &[&str], name: &str) -> Result<()> {
+    let arguments = [&["--alter", "--delete-config", name][..], entity].concat();
+    completed(log, tools, &arguments)
+}
+
+fn completed(log: &mut Transcript, tools: &Tools<'_>, arguments: &[&str]) -> Result<()> {
+    let said = log.run(tools.call(Tool::CONFIGS, arguments)?)?.stdout;
+    ensure!(said.contains("Completed updating"), "it does not say so");
+    Ok(())
+}
+
+fn sees(log: &mut Transcript, tools: &Tools<'_>, entity: &[&str], wanted: &str) -> Result<String> {
+    let said = describe(log, tools, entity)?;
+    ensure!(said.contains(wanted), "{wanted} is not there");
+    Ok(wanted.to_owned())
+}

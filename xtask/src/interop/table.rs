@@ -1,0 +1,179 @@
+//! The suite's table: what each client could do, with the reason for whatever was not done.
+
+use std::fmt::Write as _;
+
+use super::actions::{Action, Column, NEEDS_REPLICATION};
+
+/// What one check says about a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict<'a> {
+    Passed,
+    Failed,
+    /// Not done, and why.
+    Skipped(&'a str),
+}
+
+/// What one check says, and where it belongs.
+pub(super) type Entry<'a> = (Column, Action, Verdict<'a>);
+
+/// A table in Markdown, as wide as its cells, with numbered reasons below. A cell is `ok` when all
+/// that was checked for it passed, `–` when nothing was.
+pub(super) fn render(entries: &[Entry<'_>]) -> String {
+    let mut reasons = Vec::new();
+    let mut lines = vec![head()];
+    for action in Action::ALL {
+        let mut cells = vec![action.words().to_owned()];
+        for column in Column::ALL {
+            cells.push(cell(entries, column, action, &mut reasons));
+        }
+        lines.push(cells);
+    }
+    let mut text = aligned(&lines);
+    if !reasons.is_empty() {
+        text.push('\n');
+    }
+    for (index, reason) in reasons.iter().enumerate() {
+        let _ = writeln!(text, "[{}] {reason}", index + 1);
+    }
+    text
+}
+
+fn head() -> Vec<String> {
+    let clients = Column::ALL.map(|column| column.words().to_owned());
+    std::iter::once("action".to_owned())
+        .chain(clients)
+        .collect()
+}
+
+fn cell(
+    entries: &[Entry<'_>],
+    column: Column,
+    action: Action,
+    reasons: &mut Vec<String>,
+) -> String {
+    let here = entries
+        .iter()
+        .filter(|(of, what, _)| (*of, *what) == (column, action));
+    let verdicts: Vec<Verdict<'_>> = here.map(|&(_, _, verdict)| verdict).collect();
+    if verdicts.contains(&Verdict::Failed) {
+        return "FAILED".to_owned();
+    }
+    if verdicts.contains(&Verdict::Passed) {
+        return "ok".to_owned();
+    }
+    let told = verdicts.iter().find_map(|verdict| match verdict {
+        Verdict::Skipped(why) => Some(*why),
+        Verdict::Passed | Verdict::Failed => None,
+    });
+    let reason = told
+        .or_else(|| column.lacks(action))
+        .unwrap_or("was not run this time");
+    format!("– [{}]", number(reasons, reason))
+}
+
+/// The number of a reason; equal ones share it.
+fn number(reasons: &mut Vec<String>, reason: &str) -> usize {
+    let known = reasons.iter().position(|known| known == reason);
+    let index = known.unwrap_or_else(|| {
+        reasons.push(reason.to_owned());
+        reasons.len() - 1
+    });
+    index + 1
+}
+
+/// Lines of cells as a Markdown table whose columns stand below each other in plain text, too.
+fn aligned(lines: &[Vec<String>]) -> String {
+    let columns = lines.first().map_or(0, Vec::len);
+    let widest = |column: usize| {
+        let cells = lines.iter().filter_map(|line| line.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(widest).collect();
+    let mut text = String::new();
+    for (index, line) in lines.iter().enumerate() {
+        for (width, cell) in widths.iter().zip(line) {
+            let _ = write!(text, "| {cell:<width$} ");
+        }
+        text.push_str("|\n");
+        if index == 0 {
+            for width in &widths {
+                let _ = write!(text, "|{}", "-".repeat(width + 2));
+            }
+            text.push_str("|\n");
+        }
+    }
+    text
+}
+
+/// Why a check of this action cannot be made on the cluster as it is.
+pub(super) fn waits(action: Action, cluster_replicates: bool) -> Option<&'static str> {
+    (action.needs_replication() && !cluster_replicates).then_some(NEEDS_REPLICATION)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(table: &str, action: Action) -> Vec<String> {
+        let line = table.lines().find(|line| line.contains(action.words()));
+        let cells = line.unwrap().trim_matches('|').split('|');
+        cells.map(|cell| cell.trim().to_owned()).collect()
+    }
+
+    #[test]
+    fn one_failure_fails_a_cell_and_one_pass_outweighs_a_skip() {
+        let table = render(&[
+            (Column::Kafka, Action::Produce, Verdict::Passed),
+            (Column::Kafka, Action::Produce, Verdict::Failed),
+            (Column::Go, Action::Produce, Verdict::Skipped("too late")),
+            (Column::Go, Action::Produce, Verdict::Passed),
+        ]);
+        let cells = line(&table, Action::Produce);
+        assert_eq!((cells[1].as_str(), cells[4].as_str()), ("FAILED", "ok"));
+    }
+
+    #[test]
+    fn what_was_not_done_has_its_reason_below_and_equal_reasons_share_a_number() {
+        let table = render(&[
+            (
+                Column::Python,
+                Action::LogDirs,
+                Verdict::Skipped("no call for it"),
+            ),
+            (
+                Column::Python,
+                Action::DeleteGroupOffsets,
+                Verdict::Skipped("no call for it"),
+            ),
+        ]);
+        let (one, other) = (
+            line(&table, Action::LogDirs)[3].clone(),
+            line(&table, Action::DeleteGroupOffsets)[3].clone(),
+        );
+        assert_eq!(one, other);
+        let number = one.trim_start_matches("– ");
+        assert!(
+            table.contains(&format!("\n{number} no call for it\n")),
+            "{table}"
+        );
+    }
+
+    #[test]
+    fn lines_are_equally_long_so_that_columns_stand_below_each_other() {
+        let table = render(&[]);
+        let lengths: Vec<usize> = table
+            .lines()
+            .take_while(|line| line.starts_with('|'))
+            .map(|line| line.chars().count())
+            .collect();
+        assert_eq!(lengths.len(), Action::ALL.len() + 2);
+        assert!(lengths.iter().all(|&length| length == lengths[0]));
+    }
+
+    #[test]
+    fn replication_holds_back_only_what_needs_it() {
+        assert!(waits(Action::ElectLeaders, false).is_some());
+        assert!(waits(Action::ElectLeaders, true).is_none());
+        assert!(waits(Action::Produce, false).is_none());
+    }
+}
