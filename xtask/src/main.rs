@@ -27,9 +27,10 @@ cargo xtask <command>
                       --read: have those classes read what crates/wire writes
   golden-messages [--check | --read]
                       the same for crates/wire/tests/golden_messages, with the classes of old releases
-  interop [--binary PATH] [--only embedded|kafka]
-                      Kafka's own tools and kcat against kgauge's embedded cluster, then kgauge
-                      against a real Kafka; --binary: a kgauge that is built already
+  interop [--binary PATH] [--only embedded|kafka] [--client NAME]... [--require-all]
+                      real clients against kgauge's embedded cluster, then kgauge against a real
+                      Kafka; --binary: a kgauge that is built already; --client: only this one;
+                      --require-all: none may be missing
   bench [--quick] [--rounds N] [--records N] [--record]
                       what a record costs kgauge's engine and Kafka's own tool, in alternating
                       runs against a real Kafka; --record: keep it in proof/";

@@ -235,6 +235,8 @@ fn every_page_that_the_map_names_is_there() {
         "STYLE.md",
         "CHANGELOG.md",
         "LICENSE",
+        "docs/internals/embedded-cluster.md",
+        "docs/internals/interop.md",
         "docs/internals/run-folder.md",
         "docs/guide/scenario.md",
         "docs/guide/report.md",

@@ -1,16 +1,7 @@
 //! The names in the suite's table: clients are its columns, actions its rows.
 
-/// Whether the embedded cluster replicates. Until it does, topics have one replica, and what needs
-/// more is skipped, with the reason.
-pub(super) const CLUSTER_REPLICATES: bool = false;
-
-/// Why an action is skipped until then.
-pub(super) const NEEDS_REPLICATION: &str = "needs replication, which the embedded cluster lacks";
-
 /// Replicas of every topic that these checks make on three nodes.
-pub(super) const fn replication_factor() -> &'static str {
-    if CLUSTER_REPLICATES { "3" } else { "1" }
-}
+pub(super) const REPLICATION_FACTOR: &str = "3";
 
 /// A client, as the table has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,11 +198,6 @@ impl Action {
             "zstd" => Action::ProduceZstd,
             _ => Action::Produce,
         }
-    }
-
-    /// True when one replica a partition is not enough for it.
-    pub(super) fn needs_replication(self) -> bool {
-        matches!(self, Action::ElectLeaders | Action::Reassign)
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::actions::{Action, CLUSTER_REPLICATES, Column};
+use super::actions::{Action, Column};
 use super::table::{self, Entry, Verdict};
 use crate::kafka::{Finished, Job};
 use crate::say::say;
@@ -43,11 +43,6 @@ impl Name {
     /// Of a client program, which says no more than the action.
     pub(super) fn of(column: Column, action: Action) -> Name {
         Name::from((column.words(), action.words())).cell(column, action)
-    }
-
-    fn waits(self) -> Option<&'static str> {
-        let (_, action) = self.cell?;
-        table::waits(action, CLUSTER_REPLICATES)
     }
 }
 
@@ -144,10 +139,6 @@ impl Checks {
         body: impl FnOnce(&mut Transcript) -> Result<String>,
     ) -> Result<bool> {
         let name = name.into();
-        if let Some(why) = name.waits() {
-            self.skip(name, why);
-            return Ok(false);
-        }
         let mut transcript = Transcript::default();
         let start = Instant::now();
         let ended = body(&mut transcript);
@@ -185,7 +176,7 @@ impl Checks {
         if passed {
             return self.check(name, body);
         }
-        self.skip(name, name.waits().unwrap_or("what it rests on failed"));
+        self.skip(name, "what it rests on failed");
         Ok(false)
     }
 
@@ -380,15 +371,6 @@ mod tests {
             checks.missing(Name::of(Column::Go, Action::Produce), "no go in PATH");
             assert_eq!(checks.totals(), totals);
         }
-    }
-
-    #[test]
-    fn what_waits_for_the_cluster_is_not_run() {
-        let kept = tempfile::tempdir().unwrap();
-        let mut checks = Checks::new(kept.path().join("output"), Missing::Fails).unwrap();
-        let name = Name::of(Column::Kafka, Action::ElectLeaders);
-        let passed = checks.check(name, |_| Ok("elected".to_owned())).unwrap();
-        assert_eq!(passed, CLUSTER_REPLICATES);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::actions::replication_factor;
+use super::actions::REPLICATION_FACTOR;
 use crate::kafka::{Job, Tool, Tools};
 
 /// Every tool gets this long; a machine that is busy with builds is slow.
@@ -95,6 +95,6 @@ pub(super) fn json_file(folder: &Path, name: &str, content: &Value) -> Result<St
 pub(super) fn create(tools: &Tools<'_>, topic: &str, partitions: u32) -> Result<Job> {
     let partitions = partitions.to_string();
     let what = ["--create", "--topic", topic, "--partitions", &partitions];
-    let how = ["--replication-factor", replication_factor()];
+    let how = ["--replication-factor", REPLICATION_FACTOR];
     tools.call(Tool::TOPICS, &[&what[..], &how].concat())
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::actions::{Action, Column, NEEDS_REPLICATION};
+use super::actions::{Action, Column};
 
 /// What one check says about a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,11 +105,6 @@ fn aligned(lines: &[Vec<String>]) -> String {
     text
 }
 
-/// Why a check of this action cannot be made on the cluster as it is.
-pub(super) fn waits(action: Action, cluster_replicates: bool) -> Option<&'static str> {
-    (action.needs_replication() && !cluster_replicates).then_some(NEEDS_REPLICATION)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,12 +163,5 @@ mod tests {
             .collect();
         assert_eq!(lengths.len(), Action::ALL.len() + 2);
         assert!(lengths.iter().all(|&length| length == lengths[0]));
-    }
-
-    #[test]
-    fn replication_holds_back_only_what_needs_it() {
-        assert!(waits(Action::ElectLeaders, false).is_some());
-        assert!(waits(Action::ElectLeaders, true).is_none());
-        assert!(waits(Action::Produce, false).is_none());
     }
 }

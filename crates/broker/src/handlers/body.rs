@@ -20,10 +20,10 @@ impl<'f> Body<'f> {
         Self { frame, message_at }
     }
 
-    /// The message, which must end with the frame.
+    /// The message. Bytes behind it are left alone, as Kafka does: librdkafka 2.16 sends some.
     pub(crate) fn decode<'a, M: Message<'a>>(&'a self, version: i16) -> Result<M, CloseReason> {
         let bytes = self.frame.get(self.message_at..).unwrap_or_default();
-        M::decode_exact(bytes, version)
+        M::decode(&mut Reader::new(bytes), version)
             .map_err(|error: DecodeError| CloseReason::Malformed(error.to_string()))
     }
 
@@ -51,7 +51,18 @@ impl<'f> Body<'f> {
 
 #[cfg(test)]
 mod tests {
+    use kgauge_wire::messages::metadata::MetadataRequest;
+
     use super::Body;
+
+    #[test]
+    fn bytes_behind_the_message_are_left_alone() {
+        // All topics, as librdkafka 2.16 asks for them in Metadata version 13.
+        let mut frame = [0, 0, 0, 0, 1, 0, 0];
+        let body = Body::new(&mut frame, 0);
+        let request: MetadataRequest<'_> = body.decode(13).unwrap();
+        assert_eq!(request.topics, None);
+    }
 
     #[test]
     fn a_part_is_found_where_it_lies() {

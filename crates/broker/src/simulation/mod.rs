@@ -18,12 +18,12 @@
 mod checks;
 mod clients;
 mod faults;
+mod history;
+mod lives;
 mod world;
 
 use crate::ids::NodeId;
-use crate::image::PartitionImage;
 use crate::node::Deviations;
-use crate::node::replication::message::{FollowerPosition, News, PartitionNews, PeerMessage};
 
 /// What one seed runs.
 #[derive(Debug, Clone, Copy)]
@@ -197,66 +197,4 @@ pub struct Failure {
 /// Runs one seed. `tell` gets every line of the history.
 pub fn run(plan: &Plan, tell: &mut dyn FnMut(&str)) -> Result<Outcome, Box<Failure>> {
     world::World::new(*plan, tell).run()
-}
-
-/// Partitions in a few words for the history.
-fn brief(partitions: &[PartitionImage]) -> String {
-    let numbers = |nodes: &[NodeId]| nodes.iter().map(|node| node.0).collect::<Vec<_>>();
-    let one = |partition: &PartitionImage| {
-        format!(
-            "[leader {} epoch {} isr {:?} elr {:?}]",
-            partition.leader_number(),
-            partition.leader_epoch,
-            numbers(&partition.isr),
-            numbers(&partition.elr)
-        )
-    };
-    partitions.iter().map(one).collect::<Vec<_>>().join(" ")
-}
-
-/// A message between nodes in a few words for the history.
-fn brief_message(message: &PeerMessage) -> String {
-    match message {
-        PeerMessage::Fetch(fetch) => {
-            let position = |at: &FollowerPosition| {
-                format!(
-                    "[{} epoch {} at {} of {:?}]",
-                    at.partition.index, at.leader_epoch, at.offset, at.last_epoch
-                )
-            };
-            let positions: Vec<String> = fetch.positions.iter().map(position).collect();
-            format!(
-                "fetch {}/{} {}",
-                fetch.session,
-                fetch.number,
-                positions.join(" ")
-            )
-        }
-        PeerMessage::Fetched(fetched) => {
-            let news = |about: &PartitionNews| {
-                let words = match &about.news {
-                    News::Records {
-                        batches,
-                        high_watermark,
-                        ..
-                    } => {
-                        let bytes = batches.as_ref().map_or(0, |batches| batches.len());
-                        format!("{bytes} bytes, high watermark {high_watermark}")
-                    }
-                    other => format!("{other:?}"),
-                };
-                format!(
-                    "[{} epoch {} {words}]",
-                    about.partition.index, about.leader_epoch
-                )
-            };
-            let news: Vec<String> = fetched.partitions.iter().map(news).collect();
-            format!(
-                "fetched {}/{} {}",
-                fetched.session,
-                fetched.number,
-                news.join(" ")
-            )
-        }
-    }
 }

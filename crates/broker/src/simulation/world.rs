@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::Ipv4Addr;
 use std::path::Path;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::checks::Checks;
@@ -14,10 +13,9 @@ use super::faults::Faults;
 use super::{Failure, Outcome, Plan, Violation};
 use crate::controller::{self, Controller, FromController, NewTopic, Request, ToController};
 use crate::ids::{ConnectionId, NodeId, PartitionId};
-use crate::image::NodeImage;
 use crate::log::FlushJob;
 use crate::node::replication::message::PeerMessage;
-use crate::node::{Node, NodeConfig, Output, clean_shutdown};
+use crate::node::{Node, Output};
 use crate::random::Random;
 use crate::settings::ConfigMap;
 use crate::storage::MemoryStorage;
@@ -58,7 +56,8 @@ pub(super) enum NodeMessage {
     Peer(PeerMessage),
 }
 
-struct Entry(u64, u64, Event);
+/// An event with its moment and its number.
+pub(super) struct Entry(pub(super) u64, pub(super) u64, pub(super) Event);
 
 impl PartialEq for Entry {
     fn eq(&self, other: &Self) -> bool {
@@ -91,25 +90,25 @@ pub(super) struct Place {
     pub(super) kept: Vec<Event>,
     /// It may have lost something and has not registered since.
     pub(super) lossy: bool,
-    timer_ns: Option<u64>,
+    pub(super) timer_ns: Option<u64>,
 }
 
 pub(super) struct World<'t> {
     pub(super) plan: Plan,
     pub(super) random: Random,
     pub(super) now_ns: u64,
-    queue: BinaryHeap<Reverse<Entry>>,
+    pub(super) queue: BinaryHeap<Reverse<Entry>>,
     sequence: u64,
     pub(super) controller: Controller,
-    controller_storage: MemoryStorage,
-    controller_timer_ns: Option<u64>,
+    pub(super) controller_storage: MemoryStorage,
+    pub(super) controller_timer_ns: Option<u64>,
     pub(super) places: BTreeMap<NodeId, Place>,
     pub(super) cuts: BTreeSet<(End, End)>,
     /// When the last message of a way arrives: none overtakes another.
     ways: BTreeMap<(u8, i64, i64), u64>,
     pub(super) connections: BTreeMap<ConnectionId, NodeId>,
     connection_count: u64,
-    lives: u64,
+    pub(super) lives: u64,
     pub(super) clients: Clients,
     pub(super) faults: Faults,
     pub(super) checks: Checks,
@@ -118,7 +117,7 @@ pub(super) struct World<'t> {
     tell: &'t mut dyn FnMut(&str),
 }
 
-fn settings() -> ConfigMap {
+pub(super) fn settings() -> ConfigMap {
     let pairs = [
         ("min.insync.replicas", INSYNC_MIN),
         ("broker.session.timeout.ms", "900"),
@@ -281,7 +280,10 @@ impl<'t> World<'t> {
                 }
             }
             Event::ToController(node, message) => {
-                self.note(&format_args!("controller < {node}: {}", brief(&message)));
+                self.note(&format_args!(
+                    "controller < {node}: {}",
+                    super::history::asked(&message)
+                ));
                 if let ToController::Register { .. } = message
                     && let Some(place) = self.places.get_mut(&node)
                 {
@@ -333,7 +335,7 @@ impl<'t> World<'t> {
             Event::ToNode(from, _, message) => match (*message, from) {
                 (NodeMessage::Controller(message), _) => node.controller(now, message),
                 (NodeMessage::Peer(message), Some(from)) => {
-                    let line = format!("{id} < {from}: {}", super::brief_message(&message));
+                    let line = format!("{id} < {from}: {}", super::history::told(&message));
                     node.peer(now, from, message);
                     self.say(&line);
                 }
@@ -385,7 +387,7 @@ impl<'t> World<'t> {
         }
     }
 
-    fn carry_out_controller(&mut self) {
+    pub(super) fn carry_out_controller(&mut self) {
         for output in self.controller.outputs().collect::<Vec<_>>() {
             match output {
                 controller::Output::Send(NOBODY, _) => {}
@@ -395,7 +397,8 @@ impl<'t> World<'t> {
                     {
                         let nodes: Vec<NodeId> = image.nodes.keys().copied().collect();
                         let topic = image.topic(TOPIC);
-                        let partitions = topic.map(|topic| super::brief(&topic.partitions));
+                        let partitions =
+                            topic.map(|topic| super::history::partitions(&topic.partitions));
                         let partitions = partitions.unwrap_or_default();
                         self.say(&format!("image {}: {nodes:?} {partitions}", image.version));
                     }
@@ -412,7 +415,7 @@ impl<'t> World<'t> {
         }
     }
 
-    fn carry_out(&mut self, id: NodeId) -> Result<(), Violation> {
+    pub(super) fn carry_out(&mut self, id: NodeId) -> Result<(), Violation> {
         let Some(place) = self.places.get_mut(&id) else {
             return Ok(());
         };
@@ -464,128 +467,6 @@ impl<'t> World<'t> {
             self.push(at_ns, Event::NodeTimer(id));
         }
         Ok(())
-    }
-
-    /// Starts a node that is down.
-    pub(super) fn start(&mut self, id: NodeId) {
-        let now = self.now();
-        let seed = self.random.next_u64();
-        let deviations = self.plan.deviations;
-        let Some(place) = self.places.get_mut(&id) else {
-            return;
-        };
-        let dir = PathBuf::from("/node");
-        let marked = clean_shutdown::take_mark(&place.storage, &dir);
-        let stopped_in_order = marked.unwrap_or(false);
-        let config = NodeConfig {
-            id,
-            reachable: NodeImage {
-                host: format!("node-{id}"),
-                port: 9092,
-                rack: None,
-                epoch: 0,
-                life: 0,
-            },
-            dir,
-            storage: place.storage.shared(),
-            settings: Arc::new(settings()),
-            seed,
-            stopped_in_order,
-            security: Arc::default(),
-            life: self.lives,
-            deviations,
-        };
-        self.lives += 1;
-        place.life += 1;
-        place.paused = false;
-        place.kept.clear();
-        place.timer_ns = None;
-        place.node = Some(Node::new(now, config));
-        self.say(&format!(
-            "node {id} starts, in order before: {stopped_in_order}"
-        ));
-        self.checks.started(id);
-        // A new disk has no fault; what a start outputs is its registration.
-        let _ = self.carry_out(id);
-    }
-
-    /// Takes a node away. Gives it, to be stopped in order or not.
-    pub(super) fn take_down(&mut self, id: NodeId) -> Option<Node> {
-        let place = self.places.get_mut(&id)?;
-        let node = place.node.take()?;
-        place.life += 1;
-        place.paused = false;
-        place.kept.clear();
-        place.timer_ns = None;
-        let gone: Vec<ConnectionId> = self
-            .connections
-            .iter()
-            .filter(|(_, to)| **to == id)
-            .map(|(connection, _)| *connection)
-            .collect();
-        for connection in gone {
-            self.connections.remove(&connection);
-            let after_ns = self.random.below(2 * NS_PER_MS);
-            self.push(self.now_ns + after_ns, Event::Disconnected(connection));
-        }
-        Some(node)
-    }
-
-    /// Stops a node in order.
-    pub(super) fn stop(&mut self, id: NodeId) {
-        let Some(node) = self.take_down(id) else {
-            return;
-        };
-        self.controller
-            .handle(self.now(), id, ToController::Stopped);
-        self.carry_out_controller();
-        let known = node.may_come_back_in_order();
-        let (jobs, failures) = node.stop();
-        let closed = known && jobs.into_iter().all(|job| job.run().is_ok()) && failures.is_empty();
-        if let Some(place) = self.places.get(&id)
-            && closed
-        {
-            // Without the mark it comes back as after a crash.
-            let _ = clean_shutdown::leave_mark(&place.storage, Path::new("/node"));
-        }
-    }
-
-    /// Lets a paused node go on with what it missed.
-    pub(super) fn resume(&mut self, id: NodeId) {
-        let Some(place) = self.places.get_mut(&id) else {
-            return;
-        };
-        place.paused = false;
-        let kept = std::mem::take(&mut place.kept);
-        for event in kept {
-            self.push(self.now_ns, event);
-        }
-        // Its timers are late.
-        if let Some(place) = self.places.get_mut(&id) {
-            place.timer_ns = Some(self.now_ns);
-        }
-        self.push(self.now_ns, Event::NodeTimer(id));
-    }
-
-    /// The controller dies with its process, and what was on its way with it; then it reads its
-    /// journal anew.
-    pub(super) fn restart_controller(&mut self) -> bool {
-        self.queue.retain(|Reverse(Entry(_, _, event))| {
-            !matches!(
-                event,
-                Event::ToNode(..) | Event::ToController(..) | Event::ControllerTimer
-            )
-        });
-        let seed = self.random.next_u64();
-        let dir = Path::new("/controller");
-        match Controller::open(&self.controller_storage, dir, Arc::new(settings()), seed) {
-            Ok(controller) => {
-                self.controller = controller;
-                self.controller_timer_ns = None;
-                true
-            }
-            Err(_) => false,
-        }
     }
 
     fn client_turn(&mut self, client: usize) {
@@ -653,33 +534,4 @@ impl<'t> World<'t> {
 fn died(node: NodeId, error: &dyn std::fmt::Display) -> Violation {
     let words = error.to_string();
     Violation::Died { node, words }
-}
-
-fn brief(message: &ToController) -> String {
-    match message {
-        ToController::Request { request, .. } => match request {
-            Request::AlterIsr(changes) => format!(
-                "ISR {:?}",
-                changes
-                    .iter()
-                    .map(|change| (
-                        change.partition.index,
-                        change.leader_epoch,
-                        change
-                            .isr
-                            .iter()
-                            .map(|(node, _)| node.0)
-                            .collect::<Vec<_>>()
-                    ))
-                    .collect::<Vec<_>>()
-            ),
-            _ => "request".to_owned(),
-        },
-        ToController::Applied(version) => format!("applied {version}"),
-        ToController::Register {
-            stopped_in_order, ..
-        } => format!("register, in order {stopped_in_order}"),
-        ToController::Heartbeat => "heartbeat".to_owned(),
-        ToController::Stopped => "stopped".to_owned(),
-    }
 }

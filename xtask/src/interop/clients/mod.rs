@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::actions::{Action, Column, NEEDS_REPLICATION, replication_factor};
+use super::actions::{Action, Column, REPLICATION_FACTOR};
 use super::checks::{Checks, Name, Transcript};
 use crate::codegen::root;
 use crate::kafka::{Finished, Job, Tools};
@@ -88,7 +88,7 @@ fn asked(column: Column) -> impl Iterator<Item = Action> {
 fn act(checks: &mut Checks, column: Column, tools: &Tools<'_>, mut command: Command) -> Result<()> {
     (tools.alive)()?;
     command.args(["--bootstrap", &tools.servers]);
-    command.args(["--replication-factor", replication_factor()]);
+    command.args(["--replication-factor", REPLICATION_FACTOR]);
     let words = format!("{} (actions)", column.words());
     let mut log = Transcript::default();
     let finished = log.run_any(Job::new(words, command, RUN_MAX))?;
@@ -113,9 +113,6 @@ fn note(checks: &mut Checks, column: Column, finished: &Finished) {
                 Outcome::Failed => checks.told(name, Err(told.detail.clone()), told.took),
                 Outcome::Skipped => checks.skip(name, &told.detail),
             },
-            None if super::table::waits(action, super::actions::CLUSTER_REPLICATES).is_some() => {
-                checks.skip(name, NEEDS_REPLICATION);
-            }
             None => {
                 let why = sound.as_ref().err().map_or("", String::as_str);
                 let words = format!("its program said nothing of it; {why}");

@@ -1,0 +1,98 @@
+//! The words of a history: what people read who look for what went wrong.
+
+use crate::controller::{Request, ToController};
+use crate::ids::NodeId;
+use crate::image::PartitionImage;
+use crate::node::replication::message::{FollowerPosition, News, PartitionNews, PeerMessage};
+
+/// A message for the controller in a few words.
+pub(super) fn asked(message: &ToController) -> String {
+    match message {
+        ToController::Request { request, .. } => match request {
+            Request::AlterIsr(changes) => format!(
+                "ISR {:?}",
+                changes
+                    .iter()
+                    .map(|change| (
+                        change.partition.index,
+                        change.leader_epoch,
+                        change
+                            .isr
+                            .iter()
+                            .map(|(node, _)| node.0)
+                            .collect::<Vec<_>>()
+                    ))
+                    .collect::<Vec<_>>()
+            ),
+            _ => "request".to_owned(),
+        },
+        ToController::Applied(version) => format!("applied {version}"),
+        ToController::Register {
+            stopped_in_order, ..
+        } => format!("register, in order {stopped_in_order}"),
+        ToController::Heartbeat => "heartbeat".to_owned(),
+        ToController::Stopped => "stopped".to_owned(),
+    }
+}
+
+/// Partitions in a few words for the history.
+pub(super) fn partitions(partitions: &[PartitionImage]) -> String {
+    let numbers = |nodes: &[NodeId]| nodes.iter().map(|node| node.0).collect::<Vec<_>>();
+    let one = |partition: &PartitionImage| {
+        format!(
+            "[leader {} epoch {} isr {:?} elr {:?}]",
+            partition.leader_number(),
+            partition.leader_epoch,
+            numbers(&partition.isr),
+            numbers(&partition.elr)
+        )
+    };
+    partitions.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+/// A message between nodes in a few words for the history.
+pub(super) fn told(message: &PeerMessage) -> String {
+    match message {
+        PeerMessage::Fetch(fetch) => {
+            let position = |at: &FollowerPosition| {
+                format!(
+                    "[{} epoch {} at {} of {:?}]",
+                    at.partition.index, at.leader_epoch, at.offset, at.last_epoch
+                )
+            };
+            let positions: Vec<String> = fetch.positions.iter().map(position).collect();
+            format!(
+                "fetch {}/{} {}",
+                fetch.session,
+                fetch.number,
+                positions.join(" ")
+            )
+        }
+        PeerMessage::Fetched(fetched) => {
+            let news = |about: &PartitionNews| {
+                let words = match &about.news {
+                    News::Records {
+                        batches,
+                        high_watermark,
+                        ..
+                    } => {
+                        let bytes = batches.as_ref().map_or(0, |batches| batches.len());
+                        format!("{bytes} bytes, high watermark {high_watermark}")
+                    }
+                    other => format!("{other:?}"),
+                };
+                format!(
+                    "[{} epoch {} {words}]",
+                    about.partition.index, about.leader_epoch
+                )
+            };
+            let news: Vec<String> = fetched.partitions.iter().map(news).collect();
+            format!(
+                "fetched {}/{} {}",
+                fetched.session,
+                fetched.number,
+                news.join(" ")
+            )
+        }
+    }
+}

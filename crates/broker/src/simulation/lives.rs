@@ -1,0 +1,136 @@
+//! Nodes and the controller begin and end: in order, frozen, or with their process.
+
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::world::{Entry, Event, World, settings};
+use crate::controller::{Controller, ToController};
+use crate::ids::{ConnectionId, NodeId};
+use crate::image::NodeImage;
+use crate::node::{Node, NodeConfig, clean_shutdown};
+use crate::time::NS_PER_MS;
+
+impl World<'_> {
+    /// Starts a node that is down.
+    pub(super) fn start(&mut self, id: NodeId) {
+        let now = self.now();
+        let seed = self.random.next_u64();
+        let deviations = self.plan.deviations;
+        let Some(place) = self.places.get_mut(&id) else {
+            return;
+        };
+        let dir = PathBuf::from("/node");
+        let marked = clean_shutdown::take_mark(&place.storage, &dir);
+        let stopped_in_order = marked.unwrap_or(false);
+        let config = NodeConfig {
+            id,
+            reachable: NodeImage {
+                host: format!("node-{id}"),
+                port: 9092,
+                rack: None,
+                epoch: 0,
+                life: 0,
+            },
+            dir,
+            storage: place.storage.shared(),
+            settings: Arc::new(settings()),
+            seed,
+            stopped_in_order,
+            security: Arc::default(),
+            life: self.lives,
+            deviations,
+        };
+        self.lives += 1;
+        place.life += 1;
+        place.paused = false;
+        place.kept.clear();
+        place.timer_ns = None;
+        place.node = Some(Node::new(now, config));
+        self.say(&format!(
+            "node {id} starts, in order before: {stopped_in_order}"
+        ));
+        self.checks.started(id);
+        // A new disk has no fault; what a start outputs is its registration.
+        let _ = self.carry_out(id);
+    }
+
+    /// Takes a node away. Gives it, to be stopped in order or not.
+    pub(super) fn take_down(&mut self, id: NodeId) -> Option<Node> {
+        let place = self.places.get_mut(&id)?;
+        let node = place.node.take()?;
+        place.life += 1;
+        place.paused = false;
+        place.kept.clear();
+        place.timer_ns = None;
+        let gone: Vec<ConnectionId> = self
+            .connections
+            .iter()
+            .filter(|(_, to)| **to == id)
+            .map(|(connection, _)| *connection)
+            .collect();
+        for connection in gone {
+            self.connections.remove(&connection);
+            let after_ns = self.random.below(2 * NS_PER_MS);
+            self.push(self.now_ns + after_ns, Event::Disconnected(connection));
+        }
+        Some(node)
+    }
+
+    /// Stops a node in order.
+    pub(super) fn stop(&mut self, id: NodeId) {
+        let Some(node) = self.take_down(id) else {
+            return;
+        };
+        self.controller
+            .handle(self.now(), id, ToController::Stopped);
+        self.carry_out_controller();
+        let known = node.may_come_back_in_order();
+        let (jobs, failures) = node.stop();
+        let closed = known && jobs.into_iter().all(|job| job.run().is_ok()) && failures.is_empty();
+        if let Some(place) = self.places.get(&id)
+            && closed
+        {
+            // Without the mark it comes back as after a crash.
+            let _ = clean_shutdown::leave_mark(&place.storage, Path::new("/node"));
+        }
+    }
+
+    /// Lets a paused node go on with what it missed.
+    pub(super) fn resume(&mut self, id: NodeId) {
+        let Some(place) = self.places.get_mut(&id) else {
+            return;
+        };
+        place.paused = false;
+        let kept = std::mem::take(&mut place.kept);
+        for event in kept {
+            self.push(self.now_ns, event);
+        }
+        // Its timers are late.
+        if let Some(place) = self.places.get_mut(&id) {
+            place.timer_ns = Some(self.now_ns);
+        }
+        self.push(self.now_ns, Event::NodeTimer(id));
+    }
+
+    /// The controller dies with its process, and what was on its way with it; then it reads its
+    /// journal anew.
+    pub(super) fn restart_controller(&mut self) -> bool {
+        self.queue.retain(|Reverse(Entry(_, _, event))| {
+            !matches!(
+                event,
+                Event::ToNode(..) | Event::ToController(..) | Event::ControllerTimer
+            )
+        });
+        let seed = self.random.next_u64();
+        let dir = Path::new("/controller");
+        match Controller::open(&self.controller_storage, dir, Arc::new(settings()), seed) {
+            Ok(controller) => {
+                self.controller = controller;
+                self.controller_timer_ns = None;
+                true
+            }
+            Err(_) => false,
+        }
+    }
+}
