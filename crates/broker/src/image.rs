@@ -10,6 +10,7 @@ use kgauge_wire::codec::Uuid;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{NodeId, OFFSETS_TOPIC, TopicName};
+use crate::quota::ClientQuotas;
 use crate::security::{ScramCredential, ScramMechanism, ScramUsers};
 use crate::settings::ConfigMap;
 
@@ -30,6 +31,8 @@ pub struct ClusterImage {
     pub node_configs: BTreeMap<Option<NodeId>, Arc<ConfigMap>>,
     /// Who may log in by SCRAM.
     pub(crate) scram_users: Arc<ScramUsers>,
+    /// How much clients may send and fetch.
+    pub client_quotas: Arc<ClientQuotas>,
 }
 
 /// One node that is up.

@@ -46,6 +46,7 @@ pub mod ids;
 pub mod image;
 pub mod log;
 pub mod node;
+pub mod quota;
 pub mod random;
 pub mod security;
 mod server;

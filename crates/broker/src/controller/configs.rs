@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kgauge_wire::error_code::ErrorCode;
 
 use super::Controller;
-use super::messages::{ChangeScope, ConfigChange, ConfigResource, Mode, Refusal};
+use super::messages::{ChangeScope, ConfigChange, ConfigResource, Mode, QuotaChange, Refusal};
 use super::records::MetadataRecord;
 use crate::ids::NodeId;
 use crate::image::TopicImage;
@@ -29,6 +29,28 @@ impl Controller {
         };
         if mode == Mode::Apply {
             self.commit(vec![record])?;
+        }
+        Ok(())
+    }
+
+    /// Changes the quotas of one entity.
+    pub(super) fn alter_quotas(&mut self, change: QuotaChange, mode: Mode) -> Result<(), Refusal> {
+        let present = self
+            .metadata
+            .image
+            .client_quotas
+            .entities
+            .get(&change.entity);
+        let mut values = present.cloned().unwrap_or_default();
+        for (key, value) in change.values {
+            match value {
+                Some(rate) => values.insert(key, rate),
+                None => values.remove(&key),
+            };
+        }
+        if mode == Mode::Apply {
+            let entity = change.entity;
+            self.commit(vec![MetadataRecord::ClientQuotas { entity, values }])?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! What nodes and the controller say to each other.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kgauge_wire::codec::Uuid;
@@ -7,6 +8,7 @@ use kgauge_wire::error_code::ErrorCode;
 
 use crate::ids::{NodeId, PartitionId, TopicName};
 use crate::image::{ClusterImage, NodeImage};
+use crate::quota::{ByteRate, QuotaEntity};
 use crate::security::Secret;
 use crate::settings::ConfigMap;
 
@@ -88,6 +90,13 @@ pub enum Request {
     },
     /// Move partitions to other nodes; one result each, in order.
     Reassign(Vec<Reassignment>),
+    /// Change client quotas; one result each, in order.
+    AlterClientQuotas {
+        /// The changes.
+        changes: Vec<QuotaChange>,
+        /// Check only.
+        mode: Mode,
+    },
     /// Change what is kept of users' passwords; one result for each user.
     AlterScramUsers(Vec<ScramChange>),
 }
@@ -121,6 +130,15 @@ pub struct PartitionKey {
     pub topic: String,
     /// The partition's index.
     pub index: i32,
+}
+
+/// Other quotas for an entity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuotaChange {
+    /// Whose.
+    pub entity: QuotaEntity,
+    /// Keys with new values; `None` takes one back. What is not named stays.
+    pub values: BTreeMap<String, Option<ByteRate>>,
 }
 
 /// Where a partition is to move.
@@ -249,6 +267,8 @@ pub enum Answer {
     ElectLeaders(Vec<Result<(), Refusal>>),
     /// To `Reassign`.
     Reassign(Vec<Result<(), Refusal>>),
+    /// To `AlterClientQuotas`.
+    AlterClientQuotas(Vec<Result<(), Refusal>>),
     /// To `AlterScramUsers`: each user once, in the order of the changes.
     AlterScramUsers(Vec<(String, Result<(), Refusal>)>),
     /// The controller could not write its state; nothing was done.

@@ -34,8 +34,8 @@ pub use journal::JournalError;
 use liveness::Member;
 pub use messages::{
     Answer, ChangeScope, ConfigChange, ConfigResource, CreatedTopic, ElectionKind, FromController,
-    IsrChange, Mode, MorePartitions, NewTopic, PartitionKey, ProducerIdBlock, Reassignment,
-    Refusal, Request, ScramChange, ScramNew, ToController,
+    IsrChange, Mode, MorePartitions, NewTopic, PartitionKey, ProducerIdBlock, QuotaChange,
+    Reassignment, Refusal, Request, ScramChange, ScramNew, ToController,
 };
 use records::{Metadata, MetadataRecord};
 
@@ -239,6 +239,12 @@ impl Controller {
                 partitions
                     .iter()
                     .map(|key| self.elect_leader(kind, key))
+                    .collect(),
+            ),
+            Request::AlterClientQuotas { changes, mode } => Answer::AlterClientQuotas(
+                changes
+                    .into_iter()
+                    .map(|change| self.alter_quotas(change, mode))
                     .collect(),
             ),
             Request::Reassign(wanted) => {

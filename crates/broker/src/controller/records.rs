@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::NodeId;
 use crate::image::{ClusterImage, PartitionImage, TopicImage};
+use crate::quota::{QuotaEntity, QuotaValues};
 use crate::security::{ScramCredential, ScramMechanism};
 use crate::settings::ConfigMap;
 
@@ -46,6 +47,11 @@ pub(super) enum MetadataRecord {
     NodeConfigs {
         node: Option<NodeId>,
         configs: ConfigMap,
+    },
+    /// The quotas of an entity are now these; none take them back.
+    ClientQuotas {
+        entity: QuotaEntity,
+        values: QuotaValues,
     },
     /// Producer ids below this one are given out.
     ProducerIds { next: i64 },
@@ -124,6 +130,9 @@ impl Metadata {
             MetadataRecord::ScramUserDeleted { user, mechanism } => {
                 image.remove_scram(user, *mechanism);
             }
+            MetadataRecord::ClientQuotas { entity, values } => {
+                Arc::make_mut(&mut image.client_quotas).set(entity, values);
+            }
         }
     }
 
@@ -153,6 +162,12 @@ impl Metadata {
                     credential: ScramCredential::clone(credential),
                 }
             }));
+        }
+        for (entity, values) in &self.image.client_quotas.entities {
+            records.push(MetadataRecord::ClientQuotas {
+                entity: entity.clone(),
+                values: values.clone(),
+            });
         }
         records.push(MetadataRecord::ProducerIds {
             next: self.producer_id_next,

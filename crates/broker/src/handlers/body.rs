@@ -27,6 +27,11 @@ impl<'f> Body<'f> {
             .map_err(|error: DecodeError| CloseReason::Malformed(error.to_string()))
     }
 
+    /// Bytes of the whole request, its header included.
+    pub(crate) fn bytes(&self) -> usize {
+        self.frame.len()
+    }
+
     /// Who the client says it is; empty when it says nothing.
     pub(crate) fn client_id(&self) -> &str {
         let header = RequestHeader::decode_implied(&mut Reader::new(self.frame));

@@ -21,6 +21,9 @@
 //! * Replicas of this cluster fetch by other means: a request with a replica id is refused
 //!   (INVALID_REQUEST), but for −2, Kafka's debugging consumer, which may read to the log's end.
 //!
+//! * A client beyond its quota (`consumer_byte_rate`) gets nothing but the time for which it is
+//!   throttled (KIP-219).
+//!
 //! Not done: sessions; the hints with diverging epochs and new leaders.
 
 use kgauge_wire::codec::Uuid;
@@ -34,6 +37,7 @@ use crate::image::ClusterImage;
 use crate::log::{FirstBatch, ReadRequest};
 use crate::node::replication::Role;
 use crate::node::{Call, CloseReason, Node, Replica, Reply};
+use crate::quota::QuotaKind;
 use crate::storage::FileSlice;
 use crate::time::Now;
 
@@ -50,6 +54,8 @@ const DEBUGGING: i32 = -2;
 #[derive(Debug)]
 pub(crate) struct Fetch {
     reply: Reply,
+    /// Who the client says it is; only kept while there are quotas.
+    client_id: String,
     wait_ms_max: i32,
     bytes_min: u64,
     bytes_max: usize,
@@ -154,6 +160,10 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     let limit = i64::from(request.max_bytes).min(node.settings.fetch_max_bytes);
     let fetch = Fetch {
         reply: call.reply,
+        client_id: match node.image.client_quotas.entities.is_empty() {
+            true => String::new(),
+            false => body.client_id().to_owned(),
+        },
         wait_ms_max: request.max_wait_ms,
         bytes_min: u64::try_from(request.min_bytes).unwrap_or(0),
         bytes_max: usize::try_from(limit).unwrap_or(0),
@@ -226,7 +236,22 @@ pub(crate) fn serve(node: &mut Node, now: Now, fetch: Fetch, waiting: Waiting) {
         node.park_fetch(now, fetch, missing);
         return;
     }
-    fetch_response::send(node, fetch.reply, ErrorCode::None, &answers);
+    let throttle_time_ms = throttle(node, now, &fetch, found);
+    if throttle_time_ms > 0 {
+        fetch_response::send_throttled(node, fetch.reply, throttle_time_ms);
+    } else {
+        fetch_response::send(node, fetch.reply, ErrorCode::None, &answers);
+    }
+}
+
+/// Counts what was found against the client's quota.
+fn throttle(node: &mut Node, now: Now, fetch: &Fetch, found: u64) -> i32 {
+    if found == 0 || node.image.client_quotas.entities.is_empty() {
+        return 0;
+    }
+    let bytes = usize::try_from(found).unwrap_or(usize::MAX);
+    let connection = fetch.connection();
+    node.use_quota(now, QuotaKind::Fetch, connection, &fetch.client_id, bytes)
 }
 
 fn read(

@@ -16,7 +16,17 @@ const FLEXIBLE_FROM: i16 = 12;
 
 /// Encodes and sends the answer.
 pub(super) fn send(node: &mut Node, reply: Reply, error: ErrorCode, topics: &[TopicAnswer<'_>]) {
-    match encode(reply, error, topics) {
+    send_encoded(node, reply, encode(reply, 0, error, topics));
+}
+
+/// Sends the answer to a client that must wait.
+pub(super) fn send_throttled(node: &mut Node, reply: Reply, throttle_time_ms: i32) {
+    let encoded = encode(reply, throttle_time_ms, ErrorCode::None, &[]);
+    send_encoded(node, reply, encoded);
+}
+
+fn send_encoded(node: &mut Node, reply: Reply, encoded: Result<Response, EncodeError>) {
+    match encoded {
         Ok(response) => node.send(reply, response),
         Err(error) => node.cannot_encode(reply, &error),
     }
@@ -30,6 +40,7 @@ struct Pieces {
 
 fn encode(
     reply: Reply,
+    throttle_time_ms: i32,
     error: ErrorCode,
     topics: &[TopicAnswer<'_>],
 ) -> Result<Response, EncodeError> {
@@ -45,7 +56,7 @@ fn encode(
         correlation_id: reply.correlation_id,
     };
     header.encode(out, reply.api.response_header_version(version))?;
-    codec::put_i32(out, 0); // throttle time
+    codec::put_i32(out, throttle_time_ms);
     if version >= 7 {
         codec::put_i16(out, error.as_i16());
         codec::put_i32(out, 0); // session id: none

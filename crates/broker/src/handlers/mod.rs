@@ -1,6 +1,7 @@
 //! The APIs that a node serves, one file each: versions, behaviour, version notes, what is not
 //! done.
 
+pub(crate) mod alter_client_quotas;
 pub(crate) mod alter_configs;
 pub(crate) mod alter_partition_reassignments;
 pub(crate) mod alter_user_scram_credentials;
@@ -12,6 +13,7 @@ pub(crate) mod create_topics;
 mod delete_groups;
 pub(crate) mod delete_records;
 pub(crate) mod delete_topics;
+mod describe_client_quotas;
 mod describe_cluster;
 mod describe_configs;
 mod describe_groups;
@@ -101,6 +103,8 @@ serve! {
     ListPartitionReassignments 0..=0 => list_partition_reassignments;
     IncrementalAlterConfigs 0..=1 => incremental_alter_configs;
     OffsetDelete 0..=0 => offset_delete;
+    DescribeClientQuotas 0..=1 => describe_client_quotas;
+    AlterClientQuotas 0..=1 => alter_client_quotas;
     DescribeUserScramCredentials 0..=0 => describe_user_scram_credentials;
     AlterUserScramCredentials 0..=0 => alter_user_scram_credentials;
     DescribeCluster 0..=2 => describe_cluster;

@@ -7,6 +7,8 @@
 //!   (REQUEST_TIMED_OUT). Other values are refused (INVALID_REQUIRED_ACKS).
 //! * Batches are checked and given their offsets where they lie in the receive buffer, then written
 //!   once.
+//! * A client beyond its quota (`producer_byte_rate`) is told for how long it is throttled; its batches
+//!   are appended all the same (KIP-219).
 //! * Idempotent producers: the last five batches of each are remembered; a repeated batch gets the
 //!   offsets of its first arrival.
 //! * Versions 0 to 2 carry message formats 0 and 1 and are not served (the connection closes), as
@@ -32,6 +34,7 @@ use crate::image::TopicImage;
 use crate::log::{AppendError, AppendInfo};
 use crate::node::replication::Role;
 use crate::node::{Call, CloseReason, Mark, Node, Reply, Target, Waited, Waiter};
+use crate::quota::QuotaKind;
 
 /// From this version on topics go by id.
 const BY_ID_FROM: i16 = 13;
@@ -48,6 +51,7 @@ struct TopicPlan {
 }
 
 pub(super) fn handle(node: &mut Node, call: Call, mut body: Body<'_>) -> Result<(), CloseReason> {
+    let throttle_time_ms = throttle(node, call, &body);
     let request: ProduceRequest<'_> = body.decode(call.version())?;
     let acks = request.acks;
     let refused = refuse_all(&request);
@@ -74,6 +78,7 @@ pub(super) fn handle(node: &mut Node, call: Call, mut body: Body<'_>) -> Result<
     let timeout_ms = i64::from(request.timeout_ms);
     let mut unfinished = Unfinished {
         reply: call.reply,
+        throttle_time_ms,
         responses: Vec::with_capacity(plan.len()),
         places: Vec::new(),
     };
@@ -99,10 +104,21 @@ pub(super) fn handle(node: &mut Node, call: Call, mut body: Body<'_>) -> Result<
     Ok(())
 }
 
+/// Counts the request against its client's quota.
+fn throttle(node: &mut Node, call: Call, body: &Body<'_>) -> i32 {
+    if node.image.client_quotas.entities.is_empty() {
+        return 0;
+    }
+    let connection = call.reply.ticket.connection;
+    let (client, bytes) = (body.client_id(), body.bytes());
+    node.use_quota(call.now, QuotaKind::Produce, connection, client, bytes)
+}
+
 /// An answer of which some partitions wait for their high watermarks.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     reply: Reply,
+    throttle_time_ms: i32,
     responses: Vec<TopicProduceResponse<'static>>,
     /// Topic and partition of each target, by place in the answer; none once it is settled.
     places: Vec<Option<(usize, usize)>>,
@@ -127,6 +143,7 @@ impl Unfinished {
     fn answer(self, node: &mut Node) {
         let response = ProduceResponse {
             responses: self.responses,
+            throttle_time_ms: self.throttle_time_ms,
             ..ProduceResponse::default()
         };
         node.respond(self.reply, &response);

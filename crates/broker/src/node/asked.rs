@@ -21,6 +21,7 @@ pub(crate) enum Asked {
     /// Other ISRs.
     AlterIsr,
     ElectLeaders(Reply, handlers::elect_leaders::Begun),
+    AlterClientQuotas(Reply, handlers::alter_client_quotas::Begun),
     Reassign(Reply, handlers::alter_partition_reassignments::Begun),
 }
 
@@ -67,6 +68,7 @@ impl Asked {
             Self::ProducerIds => node.producer_ids_arrived(now, answer),
             Self::AlterIsr => node.isrs_decided(&answer),
             Self::ElectLeaders(reply, begun) => begun.finish(node, reply, answer),
+            Self::AlterClientQuotas(reply, begun) => begun.finish(node, reply, answer),
             Self::Reassign(reply, begun) => begun.finish(node, reply, answer),
         }
     }

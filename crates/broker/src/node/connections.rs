@@ -71,6 +71,8 @@ pub(crate) struct Connection {
     pub(crate) principal: Arc<str>,
     /// How it proves that, while it does.
     pub(crate) exchange: Option<Exchange>,
+    /// It is throttled: nothing more is served for now.
+    muted: bool,
     /// Slot number of the front of `slots`.
     first: u64,
     slots: VecDeque<Slot>,
@@ -100,6 +102,7 @@ impl Connections {
                 stage,
                 principal: ANONYMOUS.into(),
                 exchange: None,
+                muted: false,
                 first: 0,
                 slots,
             },
@@ -123,11 +126,23 @@ impl Connections {
         self.open.len()
     }
 
-    /// Whether the connection has as many requests waiting as it may.
+    /// Whether the connection has as many requests waiting as it may, or is throttled.
     pub(crate) fn is_full(&self, id: ConnectionId) -> bool {
         self.open
             .get(&id)
-            .is_some_and(|connection| connection.slots.len() >= SLOTS_MAX)
+            .is_some_and(|connection| connection.muted || connection.slots.len() >= SLOTS_MAX)
+    }
+
+    /// Serves nothing more of a connection. False when that is so already.
+    pub(crate) fn mute(&mut self, id: ConnectionId) -> bool {
+        let connection = self.open.get_mut(&id);
+        connection.is_some_and(|connection| !std::mem::replace(&mut connection.muted, true))
+    }
+
+    /// Serves a connection again. False when it is gone.
+    pub(crate) fn unmute(&mut self, id: ConnectionId) -> bool {
+        let connection = self.open.get_mut(&id);
+        connection.is_some_and(|connection| std::mem::replace(&mut connection.muted, false))
     }
 
     /// Gives a request its place. `None` for a connection that is gone.

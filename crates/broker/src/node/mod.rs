@@ -13,6 +13,7 @@ mod faults;
 mod fetches;
 mod images;
 mod producer_ids;
+mod quotas;
 mod replica;
 pub mod replication;
 mod reply;
@@ -75,6 +76,11 @@ pub enum Output {
         connection: ConnectionId,
         /// Why.
         reason: CloseReason,
+    },
+    /// Serve a connection again whose requests were left lying.
+    Resume {
+        /// Which.
+        connection: ConnectionId,
     },
     /// Give the controller a message.
     ToController(ToController),
@@ -168,6 +174,8 @@ pub(crate) enum Timer {
     IsrCheck,
     /// High watermarks are written down.
     Watermarks,
+    /// A throttled client may go on.
+    Unmute(ConnectionId),
     /// The controller is told that the node is alive.
     Heartbeat,
     /// A client must have been let in by now.
@@ -231,6 +239,7 @@ pub struct Node {
     pub(crate) groups: Groups,
     pub(crate) faults: Faults,
     pub(crate) waits: Waits,
+    meters: quotas::Meters,
     sessions: Sessions,
     fetchers: Fetchers,
     isr_questions: IsrQuestions,
@@ -264,6 +273,7 @@ impl Node {
             groups: Groups::default(),
             faults: Faults::default(),
             waits: Waits::default(),
+            meters: quotas::Meters::default(),
             sessions: Sessions::default(),
             fetchers: Fetchers::default(),
             isr_questions: IsrQuestions::default(),
@@ -373,6 +383,7 @@ impl Node {
                 Timer::IsrCheck => self.check_isrs(now),
                 Timer::Watermarks => self.watermarks_due(now),
                 Timer::Heartbeat => self.heartbeat(now),
+                Timer::Unmute(connection) => self.unmute(connection),
                 Timer::LetIn(connection) => self.let_in_due(connection),
             }
         }

@@ -410,6 +410,7 @@ impl NodeThread {
                         let command = Command::Peer(self.id, message);
                         self.peers.send(Some(self.id), to, command);
                     }
+                    Output::Resume { connection } => touched.push(connection),
                     Output::Flush { partition, job } => self.flusher.flush(partition, job),
                     Output::Fatal(error) => {
                         let (node, words) = (Some(self.id), error.to_string());

@@ -441,6 +441,7 @@ impl<'t> World<'t> {
                     self.note(&format_args!("node {id} closes {}: {reason}", connection.0));
                     self.push(self.now_ns + 1, Event::Disconnected(connection));
                 }
+                Output::Resume { .. } => {}
                 Output::ToController(message) => {
                     if self.is_open(Some(id), None) {
                         let at_ns = self.arrival(0, i64::from(id.0), 0);

@@ -98,7 +98,7 @@ fn every_version_has_the_bytes_of_the_generated_codec() {
             id,
             partitions,
         }];
-        let response = encode(reply, ErrorCode::None, &topics).unwrap();
+        let response = encode(reply, 0, ErrorCode::None, &topics).unwrap();
         assert_eq!(response.to_bytes().unwrap(), bytes, "version {version}");
     }
 }

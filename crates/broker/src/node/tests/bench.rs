@@ -124,6 +124,7 @@ impl Bench {
                     Output::Flush { partition, job } => {
                         self.node.flushed(self.now, partition, job.run());
                     }
+                    Output::Resume { .. } => {}
                     Output::ToPeer { .. } => panic!("there is no other node"),
                     Output::Fatal(error) => self.fatal.push(error),
                 }

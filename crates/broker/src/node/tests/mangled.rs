@@ -65,6 +65,8 @@ fn samples() -> Vec<Vec<u8>> {
         DescribeProducersRequest,
         DescribeTopicPartitionsRequest,
         ElectLeadersRequest,
+        DescribeClientQuotasRequest,
+        AlterClientQuotasRequest,
         AlterPartitionReassignmentsRequest,
         ListPartitionReassignmentsRequest
     );

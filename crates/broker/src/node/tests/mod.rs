@@ -8,5 +8,6 @@ mod grouping;
 mod mangled;
 mod producing;
 mod serving;
+mod throttling;
 
 pub(crate) use bench::Bench;

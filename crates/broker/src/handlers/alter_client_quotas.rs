@@ -1,0 +1,131 @@
+//! `AlterClientQuotas` (key 49), versions 0 to 1: sets how much users and client ids may send and
+//! fetch, by way of the controller.
+//!
+//! * Entities: `user` and `client-id`, alone or together; null is the default for all others.
+//! * Keys: `producer_byte_rate` and `consumer_byte_rate`, for each node by itself, as in Kafka.
+//! * Other entities and keys, and rates that are not positive: INVALID_REQUEST in words.
+//!
+//! Not done: `request_percentage`, `controller_mutation_rate`, quotas by address (`ip`).
+
+use std::collections::BTreeMap;
+
+use kgauge_wire::codec::Str;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::alter_client_quotas::{
+    AlterClientQuotasRequest, AlterClientQuotasRequestEntryData, AlterClientQuotasResponse,
+    AlterClientQuotasResponseEntityData, AlterClientQuotasResponseEntryData,
+};
+
+use super::Body;
+use super::create_topics::{lost, unexpected};
+use crate::controller::{Answer, Mode, QuotaChange, Refusal, Request};
+use crate::node::{Asked, Call, CloseReason, Node, Reply};
+use crate::quota::{ByteRate, CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE, QuotaEntity, QuotaPart};
+
+/// The entities as they were named, with refusals that need no controller.
+#[derive(Debug)]
+pub(crate) struct Begun(Vec<(Named, Option<Refusal>)>);
+
+/// An entity in the client's words: types and names.
+type Named = Vec<(String, Option<String>)>;
+
+pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+    let request: AlterClientQuotasRequest<'_> = body.decode(call.version())?;
+    let (mut begun, mut changes) = (Vec::new(), Vec::new());
+    for entry in &request.entries {
+        let named = entry.entity.iter().map(|part| {
+            let name = part.entity_name.as_deref().map(str::to_owned);
+            (part.entity_type.to_string(), name)
+        });
+        let named = named.collect();
+        match change(entry) {
+            Ok(change) => {
+                changes.push(change);
+                begun.push((named, None));
+            }
+            Err(refusal) => begun.push((named, Some(refusal))),
+        }
+    }
+    let mode = Mode::of(request.validate_only);
+    let asked = Asked::AlterClientQuotas(call.reply, Begun(begun));
+    node.ask(
+        call.now,
+        Request::AlterClientQuotas { changes, mode },
+        asked,
+    );
+    Ok(())
+}
+
+fn change(entry: &AlterClientQuotasRequestEntryData<'_>) -> Result<QuotaChange, Refusal> {
+    let refuse = |words: String| Err(Refusal::new(ErrorCode::InvalidRequest, words));
+    let mut entity = QuotaEntity::default();
+    for part in &entry.entity {
+        let place = match &*part.entity_type {
+            "user" => &mut entity.user,
+            "client-id" => &mut entity.client_id,
+            other => return refuse(format!("Unhandled client quota entity type: {other}")),
+        };
+        if place.is_some() {
+            return refuse(format!("Duplicate entity type: {}", part.entity_type));
+        }
+        *place = Some(QuotaPart::of(part.entity_name.as_deref()));
+    }
+    if entity == QuotaEntity::default() {
+        return refuse("Invalid empty client quota entity".to_owned());
+    }
+    let mut values = BTreeMap::new();
+    for op in &entry.ops {
+        let key = &*op.key;
+        if key != PRODUCER_BYTE_RATE && key != CONSUMER_BYTE_RATE {
+            return refuse(format!(
+                "Invalid configuration key {key}: the embedded cluster knows {PRODUCER_BYTE_RATE} and \
+                 {CONSUMER_BYTE_RATE}"
+            ));
+        }
+        let value = (!op.remove).then_some(op.value);
+        if value.is_some_and(|value| !(value.is_finite() && value > 0.0)) {
+            return refuse(format!("Quota {key} must be greater than 0"));
+        }
+        values.insert(key.to_owned(), value.map(ByteRate));
+    }
+    Ok(QuotaChange { entity, values })
+}
+
+impl Begun {
+    pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
+        let (results, failed) = match answer {
+            Answer::AlterClientQuotas(results) => (results, None),
+            Answer::Failed(refusal) => (Vec::new(), Some(refusal)),
+            other => unexpected(&other),
+        };
+        let mut results = results.into_iter();
+        let entries = self.0.into_iter().map(|(named, early)| {
+            let result = match (early, &failed) {
+                (Some(refusal), _) => Err(refusal),
+                (None, Some(refusal)) => Err(refusal.clone()),
+                (None, None) => results.next().unwrap_or_else(|| Err(lost())),
+            };
+            let (code, words) = match result {
+                Ok(()) => (ErrorCode::None, None),
+                Err(Refusal { code, message }) => (code, Some(Str::Owned(message))),
+            };
+            let entity =
+                named
+                    .into_iter()
+                    .map(|(kind, name)| AlterClientQuotasResponseEntityData {
+                        entity_type: Str::Owned(kind),
+                        entity_name: name.map(Str::Owned),
+                    });
+            AlterClientQuotasResponseEntryData {
+                error_code: code.as_i16(),
+                error_message: words,
+                entity: entity.collect(),
+            }
+        });
+        let response = AlterClientQuotasResponse {
+            entries: entries.collect(),
+            ..AlterClientQuotasResponse::default()
+        };
+        node.respond(reply, &response);
+    }
+}
