@@ -31,7 +31,7 @@ pub enum PlanError {
     NoScenario,
     /// The cluster is too small for some scenarios.
     #[error(
-        "the cluster has {present} broker(s), but {}",
+        "the cluster has {present} broker(s), but {} (--only runs single scenarios of a study)",
         .needed.iter().map(|(name, count)| format!("scenario `{name}` needs {count}"))
             .collect::<Vec<_>>().join(" and ")
     )]

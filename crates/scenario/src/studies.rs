@@ -28,6 +28,9 @@ macro_rules! shipped {
 const SHIPPED: &[Shipped] = &[shipped!(
     "linkedin-2014": "study.yaml",
     "single-producer.yaml",
+    "async-replication.yaml",
+    "sync-replication.yaml",
+    "three-producers.yaml",
     "single-consumer.yaml",
     "three-consumers.yaml",
     "producer-and-consumer.yaml",

@@ -335,11 +335,11 @@ fn a_plan_reads_back_as_it_was() {
             let request = PlanRequest {
                 size,
                 study: Some(study.reference()),
-                ..request(1)
+                ..request(3)
             };
             let plan = Plan::new(request, &study.scenarios).unwrap();
             let indexes: Vec<u32> = plan.trials.iter().map(|trial| trial.index).collect();
-            assert_eq!(indexes, (0..9).collect::<Vec<u32>>());
+            assert_eq!(indexes, (0..12).collect::<Vec<u32>>());
             assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use kgauge_broker::settings::check_node_config;
 use kgauge_client::{ClientConfig, ConfigError};
 
-use crate::kafka::KafkaSpec;
+use crate::kafka::{BROKERS_MAX, KafkaSpec};
 
 /// Nodes that the embedded cluster may have.
 const NODES_MAX: u16 = 64;
@@ -27,6 +27,8 @@ pub enum TargetSpec {
 pub struct EmbeddedSpec {
     /// At least 1.
     pub nodes: u16,
+    /// The user has said how many; else the scenarios decide.
+    pub is_count_written: bool,
     /// Broker settings under Kafka's names.
     pub settings: BTreeMap<String, String>,
 }
@@ -35,6 +37,7 @@ impl Default for EmbeddedSpec {
     fn default() -> EmbeddedSpec {
         EmbeddedSpec {
             nodes: 1,
+            is_count_written: false,
             settings: BTreeMap::new(),
         }
     }
@@ -121,6 +124,23 @@ impl TargetSpec {
     }
 }
 
+impl TargetSpec {
+    /// Gives a cluster that is made for the run as many brokers as the scenarios need, unless the user
+    /// has said how many.
+    pub fn suit(&mut self, brokers: u32) {
+        let wanted = u16::try_from(brokers).unwrap_or(u16::MAX);
+        match self {
+            TargetSpec::Embedded(spec) if !spec.is_count_written => {
+                spec.nodes = spec.nodes.max(wanted.min(NODES_MAX));
+            }
+            TargetSpec::Kafka(spec) if !spec.is_count_written => {
+                spec.brokers = spec.brokers.max(wanted.min(BROKERS_MAX));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// `spec` is what stands behind `kafka:`; without a version it starts with a comma or is empty.
 fn kafka(text: &str, spec: &str) -> Result<TargetSpec, TargetSpecError> {
     let spec = match spec.contains('=') && !spec.starts_with(',') && text.starts_with("kafka,") {
@@ -151,6 +171,7 @@ fn embedded(
             text: text.to_owned(),
             nodes: format!("\"{nodes}\""),
         })?;
+        spec.is_count_written = true;
     }
     let wrong = |words: String| TargetSpecError::Setting {
         text: text.to_owned(),

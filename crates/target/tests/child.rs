@@ -87,6 +87,7 @@ fn the_order_says_what_is_wanted() {
     setup.first_port = Some(9092);
     let spec = EmbeddedSpec {
         nodes: 3,
+        is_count_written: true,
         settings: [("a".to_owned(), "b".to_owned())].into(),
     };
     let error = EmbeddedTarget::start(&spec, &setup, &Interrupt::new()).unwrap_err();

@@ -71,6 +71,17 @@ impl Question {
             .map(|scenario| (scenario.name(), scenario.text()))
     }
 
+    /// How many brokers its scenarios need, at least.
+    pub(crate) fn brokers_needed(&self, size: Size) -> u32 {
+        match self {
+            Self::Scenarios { scenarios, .. } => {
+                let needed = scenarios.iter().map(|one| one.brokers_needed(size));
+                needed.max().unwrap_or(1)
+            }
+            Self::Saved { plan, .. } => plan.cluster.brokers,
+        }
+    }
+
     /// What all its scenarios want the brokers to be set to.
     pub(crate) fn broker_config(&self, size: Size) -> anyhow::Result<BTreeMap<String, String>> {
         let trials: Vec<Trial> = match self {

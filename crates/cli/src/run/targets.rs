@@ -23,6 +23,7 @@ pub(super) struct NamedTarget {
 /// Reads all targets, so that a slip in the last one is found before the first one starts.
 pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<NamedTarget>> {
     let wanted = question.broker_config(size(arguments))?;
+    let brokers = question.brokers_needed(size(arguments));
     let mut is_home_used = false;
     let mut targets = Vec::new();
     for text in &arguments.targets {
@@ -33,6 +34,7 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
             }
         }
         spec.configure(&wanted).or_bad_input()?;
+        spec.suit(brokers);
         if let Some(home) = &arguments.kafka_home {
             is_home_used |= spec.set_kafka_home(home);
         }

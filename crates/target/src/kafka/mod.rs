@@ -31,6 +31,7 @@ pub use registry::{ClusterRecord, ClusterState, clusters};
 pub use release::{CHECKED, Coordination, Release};
 pub use security_kind::{SaslMechanism, SecurityKind};
 pub use setup::KafkaSetup;
+pub(crate) use spec::BROKERS_MAX;
 pub use spec::{KafkaSpec, check_setting};
 pub use start::START_MAX;
 pub use topics::TopicTool;

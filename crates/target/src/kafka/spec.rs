@@ -7,7 +7,7 @@ use super::security_kind::SecurityKind;
 use super::version::Version;
 
 /// Brokers that one machine may be asked for.
-const BROKERS_MAX: u16 = 64;
+pub(crate) const BROKERS_MAX: u16 = 64;
 
 /// Dedicated controllers that one machine may be asked for.
 const CONTROLLERS_MAX: u16 = 9;
@@ -35,6 +35,8 @@ pub struct KafkaSpec {
     pub home: Option<PathBuf>,
     /// How many brokers, at least 1.
     pub brokers: u16,
+    /// The user has said how many; else the scenarios decide.
+    pub is_count_written: bool,
     /// Dedicated controllers; 0: brokers are controllers too, where there is KRaft.
     pub controllers: u16,
     /// Each broker's heap, bytes.
@@ -57,6 +59,7 @@ impl Default for KafkaSpec {
             version: None,
             home: None,
             brokers: 1,
+            is_count_written: false,
             controllers: 0,
             heap_bytes: HEAP_BYTES,
             jvm: Vec::new(),
@@ -93,7 +96,10 @@ impl KafkaSpec {
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         match key {
-            "brokers" => self.brokers = number(key, value, 1, BROKERS_MAX)?,
+            "brokers" => {
+                self.brokers = number(key, value, 1, BROKERS_MAX)?;
+                self.is_count_written = true;
+            }
             "controllers" => self.controllers = number(key, value, 0, CONTROLLERS_MAX)?,
             "heap" => self.heap_bytes = heap_bytes(value)?,
             "jvm" => self.jvm.push(jvm_flag(value)?),
