@@ -91,9 +91,9 @@ pub(crate) fn check_refused(arguments: &[&str], status: i32, words: &[&str]) {
     assert!(!site.path("kgauge-runs").join("tiny").exists());
 }
 
-/// Waits until a file has something in it.
+/// Waits until a file has something in it. Three brokers take their time on a busy machine.
 pub(crate) fn wait_for(path: &Path) {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + Duration::from_secs(120);
     while fs::metadata(path).map_or(0, |facts| facts.len()) == 0 {
         assert!(
             Instant::now() < deadline,
