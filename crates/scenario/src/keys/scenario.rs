@@ -94,7 +94,7 @@ pub(crate) static TARGET: Table = Table {
             "brokers",
             Kind::Count,
             Default("1"),
-            "The cluster must have at least so many brokers.",
+            "The cluster must have at least so many brokers; one that kgauge makes gets them.",
         ),
         key(
             "config",
