@@ -43,6 +43,16 @@ impl Bench {
         self.answer().expect("all nodes follow")
     }
 
+    /// Asks for the topic `t` as node 1; no node follows.
+    fn send_create(&mut self) {
+        let request = Request::CreateTopics {
+            topics: vec![named("t")],
+            mode: Mode::Apply,
+        };
+        self.controller
+            .handle(NOW, NodeId(1), ToController::Request { id: 7, request });
+    }
+
     fn answer(&mut self) -> Option<Answer> {
         self.controller.outputs().find_map(|output| match output {
             Output::Send(NodeId(1), FromController::Answer { id: 7, answer }) => Some(answer),
@@ -228,13 +238,7 @@ fn validation_changes_nothing() {
 #[test]
 fn an_answer_waits_until_every_node_works_by_it_or_the_wait_is_over() {
     let mut bench = Bench::new(2);
-    let request = Request::CreateTopics {
-        topics: vec![named("t")],
-        mode: Mode::Apply,
-    };
-    bench
-        .controller
-        .handle(NOW, NodeId(1), ToController::Request { id: 7, request });
+    bench.send_create();
     let version = bench.controller.image().version;
     bench
         .controller
@@ -263,13 +267,7 @@ fn an_answer_waits_until_every_node_works_by_it_or_the_wait_is_over() {
 #[test]
 fn an_answer_does_not_wait_for_a_node_that_is_silent_for_too_long() {
     let mut bench = Bench::new(2);
-    let request = Request::CreateTopics {
-        topics: vec![named("t")],
-        mode: Mode::Apply,
-    };
-    bench
-        .controller
-        .handle(NOW, NodeId(1), ToController::Request { id: 7, request });
+    bench.send_create();
     let later = Now {
         mono_ns: NOW.after_ms(9_000),
         ..NOW
@@ -458,13 +456,7 @@ fn configs_change_by_name_or_as_a_whole() {
 fn a_journal_that_cannot_be_flushed_stops_the_cluster() {
     let mut bench = Bench::new(1);
     bench.storage.crash(crate::storage::Crash::KeepEverything);
-    let request = Request::CreateTopics {
-        topics: vec![named("t")],
-        mode: Mode::Apply,
-    };
-    bench
-        .controller
-        .handle(NOW, NodeId(1), ToController::Request { id: 7, request });
+    bench.send_create();
     assert!(
         bench
             .controller

@@ -17,7 +17,7 @@ use kgauge_wire::messages::alter_client_quotas::{
 };
 
 use super::Body;
-use super::create_topics::{lost, unexpected};
+use super::decided::{Decided, told};
 use crate::controller::{Answer, Mode, QuotaChange, Refusal, Request};
 use crate::node::{Asked, Call, CloseReason, Node, Reply};
 use crate::quota::{ByteRate, CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE, QuotaEntity, QuotaPart};
@@ -93,22 +93,12 @@ fn change(entry: &AlterClientQuotasRequestEntryData<'_>) -> Result<QuotaChange, 
 
 impl Begun {
     pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
-        let (results, failed) = match answer {
-            Answer::AlterClientQuotas(results) => (results, None),
-            Answer::Failed(refusal) => (Vec::new(), Some(refusal)),
-            other => unexpected(&other),
+        let mut decided = match answer {
+            Answer::AlterClientQuotas(results) => Decided::of(results),
+            other => Decided::without_results(other),
         };
-        let mut results = results.into_iter();
         let entries = self.0.into_iter().map(|(named, early)| {
-            let result = match (early, &failed) {
-                (Some(refusal), _) => Err(refusal),
-                (None, Some(refusal)) => Err(refusal.clone()),
-                (None, None) => results.next().unwrap_or_else(|| Err(lost())),
-            };
-            let (code, words) = match result {
-                Ok(()) => (ErrorCode::None, None),
-                Err(Refusal { code, message }) => (code, Some(Str::Owned(message))),
-            };
+            let (error_code, error_message) = told(decided.next(early));
             let entity =
                 named
                     .into_iter()
@@ -117,8 +107,8 @@ impl Begun {
                         entity_name: name.map(Str::Owned),
                     });
             AlterClientQuotasResponseEntryData {
-                error_code: code.as_i16(),
-                error_message: words,
+                error_code,
+                error_message,
                 entity: entity.collect(),
             }
         });

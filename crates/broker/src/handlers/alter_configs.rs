@@ -15,7 +15,7 @@ use kgauge_wire::messages::alter_configs::{
 use kgauge_wire::messages::incremental_alter_configs as incremental;
 
 use super::Body;
-use super::create_topics::{lost, unexpected};
+use super::decided::{Decided, told};
 use super::describe_configs::{BROKER, TOPIC};
 use crate::controller::{
     Answer, ChangeScope, ConfigChange, ConfigResource, Mode, Refusal, Request,
@@ -30,6 +30,9 @@ struct Resource {
     name: String,
     early: Option<Refusal>,
 }
+
+/// A resource and what became of it.
+type Told = (Resource, Result<(), Refusal>);
 
 /// The request's resources in order.
 #[derive(Debug, Default)]
@@ -124,24 +127,15 @@ fn resource(kind: i8, name: &str) -> Result<ConfigResource, Refusal> {
 impl Begun {
     /// Answers with what the controller says, and with the early refusals.
     pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
-        let (results, failed) = match answer {
-            Answer::AlterConfigs(results) => (results, None),
-            Answer::Failed(refusal) => (Vec::new(), Some(refusal)),
-            other => unexpected(&other),
+        let mut decided = match answer {
+            Answer::AlterConfigs(results) => Decided::of(results),
+            other => Decided::without_results(other),
         };
-        let mut results = results.into_iter();
-        let told: Vec<(Resource, Option<Refusal>)> = self
-            .0
-            .into_iter()
-            .map(|mut resource| {
-                let refusal = match (resource.early.take(), &failed) {
-                    (Some(refusal), _) => Some(refusal),
-                    (None, Some(refusal)) => Some(refusal.clone()),
-                    (None, None) => results.next().unwrap_or_else(|| Err(lost())).err(),
-                };
-                (resource, refusal)
-            })
-            .collect();
+        let resources = self.0.into_iter().map(|mut resource| {
+            let result = decided.next(resource.early.take());
+            (resource, result)
+        });
+        let told: Vec<Told> = resources.collect();
         if reply.api == ApiKey::IncrementalAlterConfigs {
             node.respond(reply, &incremental_response(told));
         } else {
@@ -150,37 +144,37 @@ impl Begun {
     }
 }
 
-fn response(told: Vec<(Resource, Option<Refusal>)>) -> AlterConfigsResponse<'static> {
-    let one = |(resource, refusal): (Resource, Option<Refusal>)| AlterConfigsResourceResponse {
-        error_code: code(refusal.as_ref()),
-        error_message: refusal.map(|refusal| Str::Owned(refusal.message)),
-        resource_type: resource.kind,
-        resource_name: Str::Owned(resource.name),
+fn response(resources: Vec<Told>) -> AlterConfigsResponse<'static> {
+    let one = |(resource, result): Told| {
+        let (error_code, error_message) = told(result);
+        AlterConfigsResourceResponse {
+            error_code,
+            error_message,
+            resource_type: resource.kind,
+            resource_name: Str::Owned(resource.name),
+        }
     };
     AlterConfigsResponse {
-        responses: told.into_iter().map(one).collect(),
+        responses: resources.into_iter().map(one).collect(),
         throttle_time_ms: 0,
     }
 }
 
 fn incremental_response(
-    told: Vec<(Resource, Option<Refusal>)>,
+    resources: Vec<Told>,
 ) -> incremental::IncrementalAlterConfigsResponse<'static> {
-    let one = |(resource, refusal): (Resource, Option<Refusal>)| {
+    let one = |(resource, result): Told| {
+        let (error_code, error_message) = told(result);
         incremental::AlterConfigsResourceResponse {
-            error_code: code(refusal.as_ref()),
-            error_message: refusal.map(|refusal| Str::Owned(refusal.message)),
+            error_code,
+            error_message,
             resource_type: resource.kind,
             resource_name: Str::Owned(resource.name),
         }
     };
-    let responses = told.into_iter().map(one).collect();
+    let responses = resources.into_iter().map(one).collect();
     incremental::IncrementalAlterConfigsResponse {
         responses,
         throttle_time_ms: 0,
     }
-}
-
-fn code(refusal: Option<&Refusal>) -> i16 {
-    refusal.map_or(0, |refusal| refusal.code.as_i16())
 }

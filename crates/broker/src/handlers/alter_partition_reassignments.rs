@@ -15,7 +15,7 @@ use kgauge_wire::messages::alter_partition_reassignments::{
 };
 
 use super::Body;
-use super::create_topics::{lost, unexpected};
+use super::decided::{Decided, told};
 use crate::controller::{Answer, PartitionKey, Reassignment, Refusal, Request};
 use crate::ids::NodeId;
 use crate::node::{Asked, Call, CloseReason, Node, Reply};
@@ -70,27 +70,17 @@ fn changes_factor(node: &Node, wanted: &Reassignment) -> Option<Refusal> {
 
 impl Begun {
     pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
-        let (results, failed) = match answer {
-            Answer::Reassign(results) => (results, None),
-            Answer::Failed(refusal) => (Vec::new(), Some(refusal)),
-            other => unexpected(&other),
+        let mut decided = match answer {
+            Answer::Reassign(results) => Decided::of(results),
+            other => Decided::without_results(other),
         };
-        let mut results = results.into_iter();
         let mut topics: Vec<ReassignableTopicResponse<'static>> = Vec::new();
         for (key, early) in self.0 {
-            let result = match (early, &failed) {
-                (Some(refusal), _) => Err(refusal),
-                (None, Some(refusal)) => Err(refusal.clone()),
-                (None, None) => results.next().unwrap_or_else(|| Err(lost())),
-            };
-            let (code, words) = match result {
-                Ok(()) => (ErrorCode::None, None),
-                Err(Refusal { code, message }) => (code, Some(Str::Owned(message))),
-            };
+            let (error_code, error_message) = told(decided.next(early));
             let partition = ReassignablePartitionResponse {
                 partition_index: key.index,
-                error_code: code.as_i16(),
-                error_message: words,
+                error_code,
+                error_message,
             };
             match topics.last_mut().filter(|topic| *topic.name == key.topic) {
                 Some(topic) => topic.partitions.push(partition),

@@ -7,14 +7,13 @@
 //! * A connection that was let in stays, also when its user goes, as with Kafka.
 
 use kgauge_wire::codec::Str;
-use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::alter_user_scram_credentials::{
     AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse,
     AlterUserScramCredentialsResult,
 };
 
 use super::Body;
-use super::create_topics::lost;
+use super::decided::{Decided, told};
 use crate::controller::{Answer, Refusal, Request, ScramChange, ScramNew};
 use crate::node::{Asked, Call, CloseReason, Node, Reply};
 use crate::security::Secret;
@@ -51,36 +50,29 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
 impl Begun {
     /// Answers with what the controller says.
     pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
-        let failed = |refusal: Refusal| {
-            let users = self.0.into_iter();
-            users.map(|user| (user, Err(refusal.clone()))).collect()
-        };
         let results = match answer {
             Answer::AlterScramUsers(results) => results,
-            Answer::Failed(refusal) => failed(refusal),
             other => {
-                debug_assert!(false, "{other:?}");
-                failed(lost())
+                let mut decided = Decided::without_results(other);
+                let users = self.0.into_iter();
+                users.map(|user| (user, decided.next(None))).collect()
             }
         };
         let response = AlterUserScramCredentialsResponse {
-            results: results.into_iter().map(told).collect(),
+            results: results.into_iter().map(entry).collect(),
             ..AlterUserScramCredentialsResponse::default()
         };
         node.respond(reply, &response);
     }
 }
 
-fn told(
+fn entry(
     (user, outcome): (String, Result<(), Refusal>),
 ) -> AlterUserScramCredentialsResult<'static> {
-    let refusal = outcome.err();
-    let code = refusal
-        .as_ref()
-        .map_or(ErrorCode::None, |refusal| refusal.code);
+    let (error_code, error_message) = told(outcome);
     AlterUserScramCredentialsResult {
         user: Str::Owned(user),
-        error_code: code.as_i16(),
-        error_message: refusal.map(|refusal| Str::Owned(refusal.message)),
+        error_code,
+        error_message,
     }
 }

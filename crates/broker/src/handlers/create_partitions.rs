@@ -3,18 +3,15 @@
 //!
 //! * A count that is not above the present one is refused (INVALID_PARTITIONS), and so is any
 //!   change of the topic of the groups' offsets, whose partitions decide who coordinates a group.
-//!
-//! Not done: replication factors above 1.
 
 use kgauge_wire::codec::Str;
-use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::create_partitions::{
     CreatePartitionsRequest, CreatePartitionsResponse, CreatePartitionsTopic,
     CreatePartitionsTopicResult,
 };
 
 use super::Body;
-use super::create_topics::{lost, unexpected};
+use super::decided::{Decided, told};
 use crate::controller::{Answer, Mode, MorePartitions, Request};
 use crate::ids::NodeId;
 use crate::node::{Asked, Call, CloseReason, Node, Reply};
@@ -55,25 +52,17 @@ fn read(topic: &CreatePartitionsTopic<'_>) -> MorePartitions {
 impl Begun {
     /// Answers with what the controller says.
     pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
-        let (results, failed) = match answer {
-            Answer::CreatePartitions(results) => (results, None),
-            Answer::Failed(refusal) => (Vec::new(), Some(refusal)),
-            other => unexpected(&other),
+        let mut decided = match answer {
+            Answer::CreatePartitions(results) => Decided::of(results),
+            other => Decided::without_results(other),
         };
-        let mut given = results.into_iter();
         let mut results = Vec::with_capacity(self.0.len());
         for name in self.0 {
-            let refusal = match &failed {
-                Some(refusal) => Some(refusal.clone()),
-                None => given.next().unwrap_or_else(|| Err(lost())).err(),
-            };
-            let code = refusal
-                .as_ref()
-                .map_or(ErrorCode::None, |refusal| refusal.code);
+            let (error_code, error_message) = told(decided.next(None));
             results.push(CreatePartitionsTopicResult {
                 name: Str::Owned(name),
-                error_code: code.as_i16(),
-                error_message: refusal.map(|refusal| Str::Owned(refusal.message)),
+                error_code,
+                error_message,
             });
         }
         let response = CreatePartitionsResponse {

@@ -5,9 +5,10 @@
 //! * A name that stands twice in one request is refused (INVALID_REQUEST).
 //! * From version 5 the answer tells partitions, replication factor and configurations; from
 //!   version 7 the id.
+//! * Replicas are spread over the nodes and racks as Kafka does, or stand where the request says; more
+//!   of them than nodes that are up: INVALID_REPLICATION_FACTOR.
 //!
-//! Not done: replication factors above 1 (INVALID_REPLICATION_FACTOR, with the limit in words). The
-//! request's timeout is not used: nothing here takes long.
+//! Not done: the request's timeout is not used, since nothing here takes long.
 
 use std::collections::BTreeMap;
 
@@ -19,6 +20,7 @@ use kgauge_wire::messages::create_topics::{
 };
 
 use super::Body;
+use super::decided::Decided;
 use crate::controller::{Answer, CreatedTopic, Mode, NewTopic, Refusal, Request};
 use crate::ids::NodeId;
 use crate::node::{Asked, Call, CloseReason, Node, Reply};
@@ -92,23 +94,14 @@ fn read(topic: &CreatableTopic<'_>) -> Result<NewTopic, Refusal> {
 impl Begun {
     /// Answers with what the controller says, and with the early refusals.
     pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
-        let (results, failed) = match answer {
-            Answer::CreateTopics(results) => (results, None),
-            Answer::Failed(refusal) => (Vec::new(), Some(refusal)),
-            other => unexpected(&other),
+        let mut decided = match answer {
+            Answer::CreateTopics(results) => Decided::of(results),
+            other => Decided::without_results(other),
         };
-        let mut results = results.into_iter();
         let told: Vec<(String, Result<CreatedTopic, Refusal>)> = self
             .0
             .into_iter()
-            .map(|(name, early)| {
-                let result = match (early, &failed) {
-                    (Some(refusal), _) => Err(refusal),
-                    (None, Some(refusal)) => Err(refusal.clone()),
-                    (None, None) => results.next().unwrap_or_else(|| Err(lost())),
-                };
-                (name, result)
-            })
+            .map(|(name, early)| (name, decided.next(early)))
             .collect();
         let topics = told
             .iter()
@@ -120,20 +113,6 @@ impl Begun {
         };
         node.respond(reply, &response);
     }
-}
-
-/// For an answer of another kind than was asked for, which the controller never gives.
-pub(super) fn unexpected<T>(answer: &Answer) -> (Vec<Result<T, Refusal>>, Option<Refusal>) {
-    debug_assert!(false, "{answer:?}");
-    (Vec::new(), Some(lost()))
-}
-
-/// For a result that the controller did not give, which it always does.
-pub(super) fn lost() -> Refusal {
-    Refusal::new(
-        ErrorCode::UnknownServerError,
-        "The controller gave no result.",
-    )
 }
 
 fn entry<'a>(

@@ -12,7 +12,7 @@ use kgauge_wire::messages::delete_topics::{
 };
 
 use super::Body;
-use super::create_topics::{lost, unexpected};
+use super::decided::{Decided, told};
 use crate::controller::{Answer, Refusal, Request};
 use crate::image::TopicImage;
 use crate::node::{Asked, Call, CloseReason, Node, Reply};
@@ -96,27 +96,18 @@ fn find(node: &Node, name: Option<&str>, id: Uuid) -> Wanted {
 impl Begun {
     /// Answers with what the controller says, and with the early refusals.
     pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
-        let (results, failed) = match answer {
-            Answer::DeleteTopics(results) => (results, None),
-            Answer::Failed(refusal) => (Vec::new(), Some(refusal)),
-            other => unexpected(&other),
+        let mut decided = match answer {
+            Answer::DeleteTopics(results) => Decided::of(results),
+            other => Decided::without_results(other),
         };
-        let mut results = results.into_iter();
         let mut responses = Vec::with_capacity(self.0.len());
         for Wanted { name, id, early } in self.0 {
-            let refusal = match (early, &failed) {
-                (Some(refusal), _) => Some(refusal),
-                (None, Some(refusal)) => Some(refusal.clone()),
-                (None, None) => results.next().unwrap_or_else(|| Err(lost())).err(),
-            };
-            let code = refusal
-                .as_ref()
-                .map_or(ErrorCode::None, |refusal| refusal.code);
+            let (error_code, error_message) = told(decided.next(early));
             responses.push(DeletableTopicResult {
                 name: name.map(Str::Owned),
                 topic_id: id,
-                error_code: code.as_i16(),
-                error_message: refusal.map(|refusal| Str::Owned(refusal.message)),
+                error_code,
+                error_message,
             });
         }
         let response = DeleteTopicsResponse {

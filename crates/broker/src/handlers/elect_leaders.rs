@@ -14,7 +14,7 @@ use kgauge_wire::messages::elect_leaders::{
 };
 
 use super::Body;
-use super::create_topics::{lost, unexpected};
+use super::decided::{Decided, told};
 use crate::controller::{Answer, ElectionKind, PartitionKey, Refusal, Request};
 use crate::node::{Asked, Call, CloseReason, Node, Reply};
 
@@ -79,31 +79,23 @@ fn all_partitions(node: &Node) -> Vec<PartitionKey> {
 
 impl Begun {
     pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
-        let (results, failed) = match answer {
-            Answer::ElectLeaders(results) => (results, None),
-            Answer::Failed(refusal) => (Vec::new(), Some(refusal)),
-            other => unexpected(&other),
+        let mut decided = match answer {
+            Answer::ElectLeaders(results) => Decided::of(results),
+            other => Decided::without_results(other),
         };
-        let mut results = results.into_iter();
         let mut topics: Vec<ReplicaElectionResult<'static>> = Vec::new();
         for key in self.wanted {
-            let result = match &failed {
-                Some(refusal) => Err(refusal.clone()),
-                None => results.next().unwrap_or_else(|| Err(lost())),
-            };
+            let result = decided.next(None);
             let needless =
                 |refusal: &Refusal| refusal.code == ErrorCode::ElectionNotNeeded && self.all;
             if result.as_ref().is_err_and(needless) {
                 continue;
             }
-            let (code, words) = match result {
-                Ok(()) => (ErrorCode::None, None),
-                Err(Refusal { code, message }) => (code, Some(Str::Owned(message))),
-            };
+            let (error_code, error_message) = told(result);
             let partition = PartitionResult {
                 partition_id: key.index,
-                error_code: code.as_i16(),
-                error_message: words,
+                error_code,
+                error_message,
             };
             match topics.last_mut().filter(|topic| *topic.topic == key.topic) {
                 Some(topic) => topic.partition_result.push(partition),

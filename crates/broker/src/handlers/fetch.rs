@@ -26,6 +26,8 @@
 //!
 //! Not done: sessions; the hints with diverging epochs and new leaders.
 
+use std::sync::Arc;
+
 use kgauge_wire::codec::Uuid;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::fetch::FetchRequest;
@@ -265,16 +267,15 @@ fn read(
     let version = fetch.reply.version;
     let key = TopicKey::of(&topic.name, topic.id, version >= BY_ID_FROM);
     let topic = lookup::topic(node, key)?;
-    let (image, by_rack) = (
-        std::sync::Arc::clone(&node.image),
-        node.settings.replica_selector_rack_aware,
-    );
+    // Only who looks for the nearest replica needs the cluster beside the replica.
+    let by_rack = node.settings.replica_selector_rack_aware;
+    let image = by_rack.then(|| Arc::clone(&node.image));
     let own = node.id();
     let replica = match version {
         FOLLOWERS_FROM.. => lookup::kept(node, &topic, partition.index, partition.leader_epoch)?,
         _ => lookup::led(node, &topic, partition.index, partition.leader_epoch)?,
     };
-    if by_rack
+    if let Some(image) = image
         && version >= FOLLOWERS_FROM
         && let Reader::Consumer { rack } = &fetch.reader
         && let Some(other) = nearer(&image, own, replica, partition.offset, rack)

@@ -10,6 +10,7 @@ mod authorized;
 mod body;
 pub(crate) mod create_partitions;
 pub(crate) mod create_topics;
+mod decided;
 mod delete_groups;
 pub(crate) mod delete_records;
 pub(crate) mod delete_topics;

@@ -4,8 +4,7 @@
 //! Kafka calls the place where they wait purgatory. Here it is state: a list for each partition,
 //! sorted by the offset that is waited for, and a timer for each answer.
 
-use std::collections::{BTreeMap, HashMap};
-use std::ops::Bound;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::frame::put_response;
@@ -96,7 +95,7 @@ type Place = (i64, u64, usize);
 pub(crate) struct Waits {
     waiting: BTreeMap<u64, Waiting>,
     /// By offset, number of the answer and index of the target.
-    at: HashMap<(PartitionId, Mark), BTreeMap<Place, ()>>,
+    at: HashMap<(PartitionId, Mark), BTreeSet<Place>>,
     count: u64,
 }
 
@@ -111,7 +110,7 @@ impl Waits {
             self.at.remove(&key);
         }
         reached
-            .into_keys()
+            .into_iter()
             .map(|(_, id, index)| (id, index))
             .collect()
     }
@@ -119,23 +118,22 @@ impl Waits {
     fn all_of(&mut self, key: (PartitionId, Mark)) -> Vec<(u64, usize)> {
         let places = self.at.remove(&key).unwrap_or_default();
         places
-            .into_keys()
+            .into_iter()
             .map(|(_, id, index)| (id, index))
             .collect()
     }
 
     fn forget_places(&mut self, id: u64) {
         self.at.retain(|_, places| {
-            places.retain(|(_, of, _), ()| *of != id);
+            places.retain(|(_, of, _)| *of != id);
             !places.is_empty()
         });
     }
 
     /// The lowest offset that is waited for at a partition.
     pub(crate) fn lowest(&self, partition: PartitionId, mark: Mark) -> Option<i64> {
-        let places = self.at.get(&(partition, mark))?;
-        let first = places.range((Bound::Unbounded::<Place>, Bound::Unbounded));
-        first.map(|((offset, _, _), ())| *offset).next()
+        let (offset, _, _) = self.at.get(&(partition, mark))?.first()?;
+        Some(*offset)
     }
 }
 
@@ -154,7 +152,7 @@ impl Node {
         self.waits.count += 1;
         for (index, target) in targets {
             let places = self.waits.at.entry((target.partition, target.mark));
-            places.or_default().insert((target.offset, id, *index), ());
+            places.or_default().insert((target.offset, id, *index));
         }
         let timer = self.timers.set(now.after_ms(timeout_ms), Timer::Waited(id));
         let left = targets.len();

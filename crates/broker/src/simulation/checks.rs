@@ -8,9 +8,10 @@ use kgauge_wire::record_batch::{Batch, batches};
 use super::Violation;
 use super::clients::{Kind, RECORDS_OF_CLIENT};
 use super::world::{TOPIC, World};
-use crate::ids::NodeId;
+use crate::ids::{NodeId, PartitionId};
 use crate::image::ClusterImage;
 use crate::log::{FirstBatch, PartitionLog, ReadRequest};
+use crate::node::Replica;
 
 /// What was seen so far.
 #[derive(Debug, Default)]
@@ -134,6 +135,12 @@ fn content(log: &mut PartitionLog, below: i64) -> Vec<u8> {
 }
 
 impl World<'_> {
+    /// What a node that is up keeps of a partition.
+    fn replica_mut(&mut self, id: NodeId, partition: &PartitionId) -> Option<&mut Replica> {
+        let node = self.places.get_mut(&id)?.node.as_mut()?;
+        node.replicas.get_mut(partition)
+    }
+
     /// Looks at a node after something happened to it.
     pub(super) fn look(&mut self, id: NodeId) -> Result<(), Violation> {
         self.checks.looks += 1;
@@ -141,12 +148,12 @@ impl World<'_> {
             let Some(partition) = self.partition_id(index) else {
                 return Ok(());
             };
-            let node = self.places.get(&id).and_then(|place| place.node.as_ref());
-            let Some(replica) = node.and_then(|node| node.replicas.get(&partition)) else {
+            let Some(replica) = self.replica_mut(id, &partition) else {
                 continue;
             };
-            let epoch = replica.leader_epoch;
-            if replica.leads() {
+            let (epoch, leads) = (replica.leader_epoch, replica.leads());
+            let after = replica.log.high_watermark();
+            if leads {
                 let first = *self.checks.led.entry((index, epoch)).or_insert(id);
                 if first != id {
                     return Err(Violation::TwoLeaders {
@@ -157,7 +164,6 @@ impl World<'_> {
                     });
                 }
             }
-            let after = replica.log.high_watermark();
             let before = self.checks.watermarks.insert((id, index), after);
             if let Some(before) = before.filter(|before| *before > after) {
                 return Err(Violation::WatermarkFell {
@@ -183,11 +189,7 @@ impl World<'_> {
             let mut first: Option<(NodeId, i64, Vec<u8>)> = None;
             let ids: Vec<NodeId> = self.places.keys().copied().collect();
             for id in ids {
-                let node = self
-                    .places
-                    .get_mut(&id)
-                    .and_then(|place| place.node.as_mut());
-                let Some(replica) = node.and_then(|node| node.replicas.get_mut(&partition)) else {
+                let Some(replica) = self.replica_mut(id, &partition) else {
                     continue;
                 };
                 let below = replica.log.high_watermark();
@@ -276,11 +278,7 @@ impl World<'_> {
             let ids: Vec<NodeId> = self.places.keys().copied().collect();
             let mut found = BTreeMap::new();
             for id in ids {
-                let node = self
-                    .places
-                    .get_mut(&id)
-                    .and_then(|place| place.node.as_mut());
-                let Some(replica) = node.and_then(|node| node.replicas.get_mut(&partition)) else {
+                let Some(replica) = self.replica_mut(id, &partition) else {
                     continue;
                 };
                 let end = replica.log.log_end_offset();
