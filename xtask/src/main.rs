@@ -7,6 +7,7 @@ mod golden_batches;
 mod golden_messages;
 mod interop;
 mod kafka;
+mod kgauge;
 mod maven;
 mod say;
 mod stop;
@@ -33,7 +34,10 @@ cargo xtask <command>
                       --require-all: none may be missing
   bench [--quick] [--rounds N] [--records N] [--record]
                       what a record costs kgauge's engine and Kafka's own tool, in alternating
-                      runs against a real Kafka; --record: keep it in proof/";
+                      runs against a real Kafka; --record: keep it in proof/
+  bench brokers [--quick] [--rounds N] [--records N]
+                      what a record costs the embedded cluster's nodes and Apache Kafka's brokers, in
+                      alternating runs of the same load; and an embedded cluster with nothing to do";
 
 fn main() -> Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -5,6 +5,8 @@
 
 #![allow(clippy::print_stdout, reason = "an example talks to its user")]
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Instant;
@@ -13,12 +15,9 @@ use kgauge_client::admin::NewTopic;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
 use kgauge_load::{Clock, Load, LoadSetup};
 use kgauge_results::SliceSink;
-use kgauge_scenario::{
-    Acks, Compression, CompressionCodec, FlowPlan, Partitioner, ProduceFlow, ProducerSettings,
-    RecordPlan, Shape, Share, Stages, TopicPlan, Trial,
-};
+use kgauge_scenario::{Acks, Shape};
 
-const PARTITIONS: u32 = 6;
+use common::PARTITIONS;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -31,13 +30,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         },
         None => Shape::Max,
     };
-    let share = share(
-        records.parse()?,
-        value_bytes.parse()?,
-        batch_bytes.parse()?,
-        acks,
-        shape,
-    );
+    let acks = match acks.as_str() {
+        "0" => Acks::None,
+        "1" => Acks::Leader,
+        _ => Acks::All,
+    };
+    let (value_bytes, batch_bytes) = (value_bytes.parse()?, batch_bytes.parse()?);
+    let flow = common::writers(records.parse()?, value_bytes, batch_bytes, acks, shape);
+    let share = common::share(flow);
     // A path leads to a client.properties, anything else is an address.
     let client = match std::path::Path::new(servers) {
         file if file.is_file() => ClientConfig::from_properties_file(file)?,
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         share: &share,
         topic: &topic,
         earliest: None,
-        groups: &std::collections::BTreeMap::new(),
+        groups: &BTreeMap::new(),
         client: &client,
         sink: &|| SliceSink::memory().0,
         interrupt: &interrupt,
@@ -83,82 +83,4 @@ fn main() -> Result<(), Box<dyn Error>> {
         totals.indeterminate,
     );
     Ok(())
-}
-
-fn share(records: u64, value_bytes: u32, batch_bytes: u32, acks: &str, shape: Shape) -> Share {
-    let acks = match acks {
-        "0" => Acks::None,
-        "1" => Acks::Leader,
-        _ => Acks::All,
-    };
-    let flow = ProduceFlow {
-        name: "writers".into(),
-        producers: 1,
-        shape,
-        records_max: Some(records),
-        record: RecordPlan { value_bytes },
-        settings: settings(acks, batch_bytes),
-        skip_after_ns: u64::MAX,
-    };
-    let trial = Trial {
-        broker_config: Default::default(),
-        index: 0,
-        scenario: "example".into(),
-        question: String::new(),
-        name: String::new(),
-        factors: Vec::new(),
-        topic: TopicPlan {
-            partitions: PARTITIONS,
-            replication: 1,
-            config: BTreeMap::new(),
-            preload: None,
-        },
-        flows: vec![FlowPlan::Produce(flow)],
-        stages: Stages {
-            warm_up_ns: 0,
-            hold_ns: None,
-            drain_ns_max: 60_000_000_000,
-        },
-        repeats: 1,
-        goals: Vec::new(),
-        published: Vec::new(),
-    };
-    let run_id = "example".into();
-    Share {
-        run_id,
-        agent_index: 0,
-        agent_count: 1,
-        trial,
-        repeat: 0,
-        seed: 1,
-    }
-}
-
-fn settings(acks: Acks, batch_bytes: u32) -> ProducerSettings {
-    const MS: u64 = 1_000_000;
-    ProducerSettings {
-        acks,
-        batch_bytes,
-        linger_ns: 5 * MS,
-        buffer_bytes: 64 << 20,
-        block_ns_max: 60_000 * MS,
-        in_flight_max: 5,
-        request_bytes_max: 1 << 20,
-        compression: Compression {
-            codec: CompressionCodec::None,
-            level: None,
-        },
-        idempotence: acks == Acks::All,
-        idempotence_asked: false,
-        retries: i32::MAX as u32,
-        retry_backoff_ns: 100 * MS,
-        retry_backoff_ns_max: 1_000 * MS,
-        delivery_timeout_ns: 120_000 * MS,
-        request_timeout_ns: 30_000 * MS,
-        partitioner: Partitioner::Sticky,
-        send_buffer_bytes: None,
-        receive_buffer_bytes: None,
-        client_id: "kgauge-example".into(),
-        metadata_age_ns_max: 300_000 * MS,
-    }
 }

@@ -10,15 +10,15 @@ use super::contender::{
 
 /// Of a few figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Spread {
-    min: f64,
-    median: f64,
-    max: f64,
+pub(super) struct Spread {
+    pub(super) min: f64,
+    pub(super) median: f64,
+    pub(super) max: f64,
 }
 
 impl Spread {
     /// None of no figure.
-    fn of(mut figures: Vec<f64>) -> Option<Spread> {
+    pub(super) fn of(mut figures: Vec<f64>) -> Option<Spread> {
         figures.sort_by(f64::total_cmp);
         let middle = figures.len() / 2;
         let upper = *figures.get(middle)?;

@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: what a record costs kgauge's engine and what it costs Kafka's own tool, in
-//! alternating runs against the same real Kafka.
+//! alternating runs against the same real Kafka; `cargo xtask bench brokers`: the same for brokers.
 
+mod brokers;
 mod compare;
 mod contender;
 mod cpu;
@@ -25,6 +26,8 @@ use contender::Contenders;
 struct Options {
     plan: Plan,
     record: bool,
+    /// The brokers are compared, not the generators.
+    of_brokers: bool,
 }
 
 impl Options {
@@ -33,16 +36,18 @@ impl Options {
         let mut options = Options {
             plan: if is_quick { Plan::QUICK } else { Plan::DEFAULT },
             record: false,
+            of_brokers: false,
         };
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--quick" => {}
+                "brokers" => options.of_brokers = true,
                 "--record" => options.record = true,
                 "--rounds" => options.plan.rounds = count(argument, arguments.next())?,
                 "--records" => options.plan.records = count(argument, arguments.next())?,
                 _ => bail!(
-                    "bench takes --quick, --rounds N, --records N and --record, not {argument:?}"
+                    "bench takes brokers, --quick, --rounds N, --records N and --record, not {argument:?}"
                 ),
             }
         }
@@ -60,6 +65,10 @@ fn count(name: &str, value: Option<&String>) -> Result<u64> {
 /// Runs the command with what stood after its name.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let options = Options::parse(arguments)?;
+    if options.of_brokers {
+        brokers::run(&options)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     stop::listen()?;
     let engine = built::release("kgauge-load", &["--example", "produce"])?;
     let release = Release::fetch()?;

@@ -9,12 +9,12 @@ use rustix::process::Signal;
 
 use super::actions::Column;
 use super::checks::Checks;
-use super::kgauge::{Background, Kgauge};
 use super::{
     clients, cluster, configs, console, groups, kcat, latency, performance, replicas, topics,
     verifiable,
 };
 use crate::kafka::{Release, Tools};
+use crate::kgauge::{Background, Kgauge};
 
 const STOP_MAX: Duration = Duration::from_secs(60);
 
@@ -114,16 +114,14 @@ fn serve(
         let data = data.to_str().context("the folder's name is not UTF-8")?;
         let arguments = ["cluster", "up", target, "--data", data];
         let background = kgauge.start("cluster", &arguments)?;
-        let line = background.first_line();
+        let servers = background.servers();
         log.note(&background.said());
-        let line = line?;
-        let servers = line.strip_prefix("bootstrap.servers=");
-        let servers = servers.with_context(|| format!("its first line is {line:?}"))?;
+        let servers = servers?;
         serving = Some(Serving {
-            servers: servers.to_owned(),
+            servers: servers.clone(),
             background,
         });
-        Ok(line)
+        Ok(servers)
     })?;
     Ok(serving)
 }

@@ -10,7 +10,6 @@ mod embedded;
 mod following;
 mod groups;
 mod kcat;
-mod kgauge;
 mod latency;
 mod performance;
 mod real;

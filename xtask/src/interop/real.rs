@@ -7,9 +7,9 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::checks::{Checks, Transcript};
-use super::kgauge::{Kgauge, counts};
 use super::stopped;
 use crate::kafka::{Broker, Release, Tool, Tools, output};
+use crate::kgauge::{Kgauge, counts};
 
 /// Every topic that kgauge makes begins with it.
 const PREFIX: &str = "kgauge-";

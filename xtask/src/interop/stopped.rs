@@ -9,9 +9,9 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use super::checks::{Checks, Transcript};
-use super::kgauge::{Background, Kgauge, acked_in_flows};
 use super::real::{RUN, delete_left, nothing_left};
 use crate::kafka::Tools;
+use crate::kgauge::{Background, Kgauge, acked_in_flows};
 
 /// What `kgauge report` ends with when the run's process died.
 const CUT_SHORT: i32 = 3;

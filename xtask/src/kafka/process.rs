@@ -65,6 +65,11 @@ impl Running {
         poll(time_max, || self.ended())
     }
 
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.borrow().id()
+    }
+
     /// Sends it a signal.
     pub(crate) fn signal(&self, signal: Signal) -> Result<()> {
         if let Some(status) = self.ended()? {

@@ -1,4 +1,4 @@
-//! kgauge as these checks see it: a program, a run folder with JSON in it.
+//! kgauge as checks and benchmarks see it: a program, a run folder with JSON in it.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -16,15 +16,15 @@ const TIME_MAX: Duration = Duration::from_secs(300);
 
 /// The program under test.
 #[derive(Debug)]
-pub(super) struct Kgauge<'a> {
-    pub(super) binary: &'a Path,
+pub(crate) struct Kgauge<'a> {
+    pub(crate) binary: &'a Path,
     /// Where it runs, so that it leaves nothing elsewhere.
-    pub(super) folder: &'a Path,
+    pub(crate) folder: &'a Path,
 }
 
 impl Kgauge<'_> {
     /// A call that runs to its end.
-    pub(super) fn call(&self, arguments: &[&str]) -> Job {
+    pub(crate) fn call(&self, arguments: &[&str]) -> Job {
         let words = format!("kgauge {}", arguments.join(" "));
         Job::new(words, self.command(arguments), TIME_MAX)
     }
@@ -36,7 +36,7 @@ impl Kgauge<'_> {
     }
 
     /// A call that goes on, with its streams in files.
-    pub(super) fn start(&self, name: &str, arguments: &[&str]) -> Result<Background> {
+    pub(crate) fn start(&self, name: &str, arguments: &[&str]) -> Result<Background> {
         let path = |ending: &str| self.folder.join(format!("{name}.{ending}"));
         let (stdout, stderr) = (path("stdout"), path("stderr"));
         let mut command = self.command(arguments);
@@ -55,15 +55,15 @@ impl Kgauge<'_> {
 
 /// A kgauge that runs; dropping it ends it.
 #[derive(Debug)]
-pub(super) struct Background {
-    pub(super) running: Running,
+pub(crate) struct Background {
+    pub(crate) running: Running,
     stdout: PathBuf,
     stderr: PathBuf,
 }
 
 impl Background {
     /// The first whole line that it prints on stdout.
-    pub(super) fn first_line(&self) -> Result<String> {
+    pub(crate) fn first_line(&self) -> Result<String> {
         let line = poll(TIME_MAX, || {
             let ended = self.running.ended()?;
             let text = fs::read_to_string(&self.stdout)?;
@@ -76,8 +76,16 @@ impl Background {
         line.with_context(|| format!("kgauge printed no line within {TIME_MAX:?}"))
     }
 
+    /// The bootstrap servers that `kgauge cluster up` prints.
+    pub(crate) fn servers(&self) -> Result<String> {
+        let line = self.first_line()?;
+        let servers = line.strip_prefix("bootstrap.servers=");
+        let servers = servers.with_context(|| format!("its first line is {line:?}"))?;
+        Ok(servers.to_owned())
+    }
+
     /// Waits until the run in `folder` has written slices of so many seconds of its hold stage.
-    pub(super) fn reaches(&self, folder: &Path, seconds: usize) -> Result<()> {
+    pub(crate) fn reaches(&self, folder: &Path, seconds: usize) -> Result<()> {
         let reached = poll(TIME_MAX, || {
             if let Some(status) = self.running.ended()? {
                 bail!("kgauge ended too early: {status}");
@@ -88,7 +96,7 @@ impl Background {
     }
 
     /// All that it printed so far.
-    pub(super) fn said(&self) -> String {
+    pub(crate) fn said(&self) -> String {
         let text = |path| fs::read_to_string(path).unwrap_or_default();
         text(&self.stdout) + &text(&self.stderr)
     }
@@ -117,20 +125,20 @@ fn hold_seconds_in(slices: &str) -> usize {
 
 /// What one trial of a summary says about its records.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TrialCounts {
-    pub(super) scenario: String,
+pub(crate) struct TrialCounts {
+    pub(crate) scenario: String,
     /// Records acked, by kgauge.
-    pub(super) acked: u64,
+    pub(crate) acked: u64,
     /// Records that the brokers counted.
-    pub(super) on_broker: Option<u64>,
+    pub(crate) on_broker: Option<u64>,
     /// kgauge's own judgement of the two.
-    pub(super) agrees: Option<bool>,
+    pub(crate) agrees: Option<bool>,
     /// Records read.
-    pub(super) consumed: u64,
+    pub(crate) consumed: u64,
 }
 
 /// The counts of every trial in a `summary.json`, over its repeats.
-pub(super) fn counts(summary: &Value) -> Result<Vec<TrialCounts>> {
+pub(crate) fn counts(summary: &Value) -> Result<Vec<TrialCounts>> {
     let trials = list(summary, "trials")?;
     trials.iter().map(trial_counts).collect()
 }
@@ -163,7 +171,7 @@ fn trial_counts(trial: &Value) -> Result<TrialCounts> {
 }
 
 /// Records acked by all flows of all trials, also those of repeats that were cut short.
-pub(super) fn acked_in_flows(summary: &Value) -> Result<u64> {
+pub(crate) fn acked_in_flows(summary: &Value) -> Result<u64> {
     let mut acked = 0;
     for trial in list(summary, "trials")? {
         for flow in list(trial, "flows")? {

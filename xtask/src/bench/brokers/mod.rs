@@ -1,0 +1,105 @@
+//! `cargo xtask bench brokers`: what a record costs the nodes of the embedded cluster and what it costs
+//! Apache Kafka's brokers, with kgauge's engine as the load of both, in alternating runs; and what the
+//! embedded cluster costs that has nothing to do.
+
+mod figures;
+mod load;
+mod served;
+mod still;
+
+use std::fs;
+
+use anyhow::Result;
+
+use super::{Options, machine};
+use crate::codegen::root;
+use crate::kafka::RELEASE;
+use crate::say::{remark, say};
+use crate::{built, stop};
+use figures::Measured;
+use load::Loader;
+use served::Served;
+
+/// Records that warm both up, Java's compiler above all; they are not counted.
+const WARM_UP_RECORDS: u64 = 10_000_000;
+
+/// One comparison: an embedded cluster, and Apache Kafka with as many brokers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Case {
+    pub(super) nodes: u32,
+    /// How many times below Apache Kafka the embedded cluster is wanted to be, and below what.
+    pub(super) wanted_times: f64,
+    pub(super) wanted_ns: f64,
+}
+
+const CASES: [Case; 2] = [
+    Case {
+        nodes: 1,
+        wanted_times: 3.0,
+        wanted_ns: 80.0,
+    },
+    Case {
+        nodes: 3,
+        wanted_times: 8.0,
+        wanted_ns: 250.0,
+    },
+];
+
+/// Runs it all and prints the tables.
+pub(super) fn run(options: &Options) -> Result<()> {
+    stop::listen()?;
+    let loader = Loader {
+        program: built::release("kgauge-load", &["--example", "cost"])?,
+        records: options.plan.records,
+    };
+    let kgauge = built::release("kgauge", &["--bin", "kgauge"])?;
+    let machine = machine::facts()?;
+    let folder = root().join("target/bench");
+    fs::create_dir_all(&folder)?;
+    let work = tempfile::Builder::new()
+        .prefix("brokers-")
+        .tempdir_in(&folder)?;
+    let still = still::look(&kgauge, work.path(), &folder)?;
+    let mut measured = Vec::new();
+    for case in CASES {
+        let embedded = format!("embedded:{}", case.nodes);
+        let kafka = format!("kafka:{RELEASE},brokers={}", case.nodes);
+        let served = [
+            Served::start(&kgauge, work.path(), &embedded)?,
+            Served::start(&kgauge, work.path(), &kafka)?,
+        ];
+        for one in &served {
+            remark(&format!("{}: warming up", one.target));
+            let warm_up = Loader {
+                records: WARM_UP_RECORDS.min(options.plan.records * 4),
+                ..loader.clone()
+            };
+            warm_up.run(one, case.nodes)?;
+        }
+        for round in 1..=options.plan.rounds {
+            let first = usize::try_from(round % 2)?;
+            for place in [first, 1 - first] {
+                let one = &served[place];
+                let [produced, consumed] = loader.run(one, case.nodes)?;
+                remark(&format!(
+                    "round {round}: {}: {:.0} ns CPU a record written, {:.1} read",
+                    one.target, produced.cpu_ns_per_record, consumed.cpu_ns_per_record
+                ));
+                measured.push(Measured {
+                    case,
+                    is_embedded: place == 0,
+                    produced,
+                    consumed,
+                });
+            }
+        }
+        for one in served {
+            one.end()?;
+        }
+    }
+    say(&format!(
+        "Apache Kafka {RELEASE} and the embedded cluster, both started by kgauge; {machine}\n\n{}\n{still}",
+        figures::summary(&measured, options.plan)
+    ));
+    Ok(())
+}
