@@ -31,18 +31,21 @@ pub(crate) struct Reply {
     pub(crate) correlation_id: i32,
 }
 
+impl Reply {
+    /// The answer's bytes.
+    pub(super) fn encode<'m>(self, message: &impl Message<'m>) -> Result<Vec<u8>, EncodeError> {
+        let mut bytes = Vec::with_capacity(128);
+        let (api, version) = (self.api, self.version);
+        put_response(&mut bytes, api, version, self.correlation_id, message)?;
+        Ok(bytes)
+    }
+}
+
 impl Node {
     /// Answers a request.
     pub(crate) fn respond<'m>(&mut self, reply: Reply, message: &impl Message<'m>) {
-        let mut bytes = Vec::with_capacity(128);
-        let Reply {
-            api,
-            version,
-            correlation_id,
-            ..
-        } = reply;
-        match put_response(&mut bytes, api, version, correlation_id, message) {
-            Ok(()) => self.send(reply, Response::from(bytes)),
+        match reply.encode(message) {
+            Ok(bytes) => self.send(reply, Response::from(bytes)),
             Err(error) => self.cannot_encode(reply, &error),
         }
     }

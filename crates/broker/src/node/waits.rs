@@ -7,7 +7,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use kgauge_wire::error_code::ErrorCode;
-use kgauge_wire::frame::put_response;
 use kgauge_wire::messages::Message;
 
 use super::replication::Role;
@@ -178,17 +177,7 @@ impl Node {
         let Some(target) = target else {
             return self.respond(reply, done);
         };
-        let encode = |message: &M| {
-            let mut bytes = Vec::with_capacity(128);
-            let Reply {
-                api,
-                version,
-                correlation_id,
-                ..
-            } = reply;
-            put_response(&mut bytes, api, version, correlation_id, message).map(|()| bytes)
-        };
-        match (encode(done), encode(failed)) {
+        match (reply.encode(done), reply.encode(failed)) {
             (Ok(done), Ok(failed)) => {
                 let waiter = Waiter::Group(Box::new(Replicated {
                     reply,

@@ -96,12 +96,7 @@ fn before_a_client_is_let_in_only_versions_are_told() {
     ));
     let connection = log_in(&mut bench);
     assert_eq!(bench.node.principal(connection), Some("User:admin"));
-    bench.send(connection, &MetadataRequest::default());
-    assert!(
-        bench
-            .answer::<MetadataRequest<'static>>(connection)
-            .is_some()
-    );
+    bench.assert_serves(connection);
 }
 
 #[test]

@@ -14,6 +14,7 @@ use kgauge_wire::header::ResponseHeader;
 use kgauge_wire::messages::create_topics::{
     CreatableTopic, CreatableTopicConfig, CreateTopicsRequest,
 };
+use kgauge_wire::messages::metadata::MetadataRequest;
 use kgauge_wire::messages::produce::{
     PartitionProduceData, PartitionProduceResponse, ProduceRequest, ProduceResponse,
     TopicProduceData,
@@ -198,6 +199,13 @@ impl Bench {
     ) -> Option<R::Response<'static>> {
         let version = *crate::handlers::served_versions(R::KEY).unwrap().end();
         self.answer_version::<R>(from, version)
+    }
+
+    /// A connection is open and gets its requests answered.
+    pub(crate) fn assert_serves(&mut self, connection: ConnectionId) {
+        self.send(connection, &MetadataRequest::default());
+        let answer = self.answer::<MetadataRequest<'static>>(connection);
+        assert!(answer.is_some());
     }
 
     pub(crate) fn answer_version<R: Request<'static>>(

@@ -2,7 +2,6 @@
 
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::init_producer_id::InitProducerIdRequest;
-use kgauge_wire::messages::metadata::MetadataRequest;
 use kgauge_wire::record_batch::ProducerState;
 
 use super::Bench;
@@ -43,12 +42,7 @@ fn without_acknowledgement_there_is_silence() {
     let three = batch(bench.now.wall_ms, 3, &ProducerState::NONE);
     assert_eq!(bench.produce(connection, "t", 0, &three), None);
     assert_eq!(end_offset(&bench, "t"), 3);
-    bench.send(connection, &MetadataRequest::default());
-    assert!(
-        bench
-            .answer::<MetadataRequest<'static>>(connection)
-            .is_some()
-    );
+    bench.assert_serves(connection);
 }
 
 #[test]
