@@ -1,5 +1,6 @@
 //! Asks a port whether a broker serves there, in a few bytes that every release understands.
 
+use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
@@ -12,6 +13,30 @@ const ANSWER_BYTES_MAX: u32 = 1 << 24;
 /// Whether something listens on a port of the loopback.
 pub(crate) fn is_open(port: u16) -> bool {
     connect(port).is_ok()
+}
+
+/// The thread that writes ZooKeeper's transactions (`SyncRequestProcessor`), as the kernel shows it.
+const ZOOKEEPER_WRITER: &str = "SyncThread:";
+
+/// Whether a ZooKeeper process has its database open, told by its threads, so that it is not disturbed.
+///
+/// It opens its port before its database. A connection which ends in between makes ZooKeeper 3.4 (Kafka
+/// up to 2.3) stumble over the database that is not there (a `NullPointerException` in
+/// `NIOServerCnxn.close`), keep the dead connection, and complain about it without a pause from then on:
+/// a core is busy, and the log fills the disk.
+pub(crate) fn zookeeper_works(pid: u32) -> bool {
+    has_thread(pid, ZOOKEEPER_WRITER)
+}
+
+/// Whether a process has a thread whose name begins so. The kernel keeps 15 bytes of a name.
+fn has_thread(pid: u32, name: &str) -> bool {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
+        return false;
+    };
+    threads.flatten().any(|thread| {
+        let own = fs::read_to_string(thread.path().join("comm"));
+        own.is_ok_and(|own| own.starts_with(name))
+    })
 }
 
 fn connect(port: u16) -> io::Result<TcpStream> {
@@ -105,6 +130,25 @@ fn skip_text(rest: &mut &[u8]) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_is_known_by_its_name_while_it_runs() {
+        let pid = std::process::id();
+        assert!(!has_thread(pid, "SomeWriter:"));
+        let (wait, waits) = std::sync::mpsc::channel::<()>();
+        let (tell, told) = std::sync::mpsc::channel();
+        let body = move || {
+            let _ = tell.send(());
+            let _ = waits.recv();
+        };
+        let thread = std::thread::Builder::new().name("SomeWriter:0".to_owned());
+        let thread = thread.spawn(body).unwrap();
+        told.recv().unwrap();
+        assert!(has_thread(pid, "SomeWriter:"));
+        drop(wait);
+        thread.join().unwrap();
+        assert!(!has_thread(u32::MAX, "SomeWriter:"));
+    }
 
     #[test]
     fn answers_of_both_ages_are_counted() {

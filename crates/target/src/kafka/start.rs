@@ -344,7 +344,7 @@ fn run_zookeeper(
     fs::create_dir_all(&data).map_err(KafkaError::file(&data))?;
     let config = launch.write("zookeeper.properties", properties::zookeeper(&data, port))?;
     let mut process = Process::start(launch.zookeeper(&config))?;
-    while !ready::is_open(port) {
+    while !(ready::zookeeper_works(process.id.pid) && ready::is_open(port)) {
         process.check()?;
         look_again(&target.setup, begun, interrupt, || KafkaError::TimedOut {
             what: "ZooKeeper has not opened its port".to_owned(),
