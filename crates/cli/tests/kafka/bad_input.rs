@@ -137,7 +137,7 @@ fn too_little_memory_is_said_before_anything_starts() {
 fn an_unpacked_release_is_started_from_its_folder() {
     let site = Site::new();
     // A first start fills the cache, whose jars are then an unpacked release's.
-    let call = ["run", "tiny.yaml", "--repeat", "1", "--target"];
+    let call = ["run", "counted.yaml", "--repeat", "1", "--target"];
     let first = [&call[..], &["kafka:4.3.1,heap=512M", "--out", "first"]].concat();
     let output = kgauge(&site, &first).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));

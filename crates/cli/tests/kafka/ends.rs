@@ -101,7 +101,7 @@ fn a_detached_cluster_serves_until_it_is_ended_by_name() {
     let servers = printed.trim().strip_prefix("bootstrap.servers=").unwrap();
     let call = [
         "run",
-        "tiny.yaml",
+        "counted.yaml",
         "--out",
         "out",
         "--yes",

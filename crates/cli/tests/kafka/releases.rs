@@ -112,7 +112,7 @@ fn what_an_old_release_cannot_do_is_refused_before_anything_is_made() {
     let site = Site::new();
     let call = [
         "run",
-        "tiny.yaml",
+        "counted.yaml",
         "--out",
         "out",
         "--target",
@@ -146,7 +146,7 @@ fn what_an_old_release_cannot_do_is_refused_before_anything_is_made() {
 #[ignore = "real Kafka"]
 fn two_releases_stand_side_by_side() {
     let site = Site::new();
-    let call = ["run", "tiny.yaml", "--out", "out", "--repeat", "2"];
+    let call = ["run", "counted.yaml", "--out", "out", "--repeat", "2"];
     let targets = [
         "--target",
         "kafka:1.0.2,heap=512M",

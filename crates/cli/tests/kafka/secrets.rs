@@ -56,15 +56,18 @@ fn secrets(conf: &Path) -> BTreeSet<String> {
 fn check(security: &str, version: &str, at_least: usize) {
     let site = Site::new();
     let target = format!("kafka:{version},heap=512M,security={security}");
-    let hold = [
+    // Two seconds, in which everything is looked at.
+    let rate = "writers.shape.constant=400/s";
+    let call = [
+        "run",
+        "counted.yaml",
+        "--out",
+        "out",
         "--set",
-        "stages.hold='2 s'",
-        "--repeat",
-        "1",
+        rate,
         "--target",
         &target,
     ];
-    let call = [&["run", "tiny.yaml", "--out", "out"], &hold[..]].concat();
     let child = kgauge(&site, &call).spawn().unwrap();
     wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
     let conf = site.path("state/kgauge/clusters");

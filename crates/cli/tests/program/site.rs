@@ -1,4 +1,4 @@
-//! A folder with a small scenario, and the program in it.
+//! A folder with small scenarios, and the program in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,27 @@ repeats: 2
 goals: [writers.throughput >= 100/s]
 ";
 
+/// The same by counts, so that a busy machine changes no figure: 800 records are written and read.
+pub(crate) const COUNTED: &str = "\
+kgauge: 1
+name: counted
+question: Does it work?
+topic: {partitions: 2}
+flows:
+  - name: writers
+    kind: produce
+    shape: {constant: 2k/s}
+    records: 800
+    record: {size: 100 B}
+  - name: readers
+    kind: consume
+    partitions: all
+    from: earliest
+    records: 800
+stages: {warm-up: 0 s, hold: 2 min}
+repeats: 1
+";
+
 /// A folder for one test, and the program in it.
 pub(crate) struct Site {
     pub(crate) dir: tempfile::TempDir,
@@ -35,6 +56,7 @@ impl Site {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("tiny.yaml"), TINY).unwrap();
+        fs::write(dir.path().join("counted.yaml"), COUNTED).unwrap();
         Self { dir }
     }
 
