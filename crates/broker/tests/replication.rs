@@ -349,54 +349,62 @@ fn told(client: &mut Client) -> Option<i64> {
     Some(topic.partitions[0].committed_offset)
 }
 
+/// A connection to the coordinator of a group of which 5 is committed, and a replica of its offsets.
+fn committed_five(three: &Three) -> (Client, NodeId, NodeId) {
+    three.create("t");
+    let coordinator = coordinator(three);
+    three.until(OFFSETS, is_whole);
+    let mut client = three.client(coordinator);
+    client.send(9, &commit(5));
+    assert_eq!(commit_answer(&mut client), 0);
+    (client, coordinator, NodeId(coordinator.0 % 3 + 1))
+}
+
+/// Nobody is fenced: then it would be waited for no more.
+const PATIENT: &[(&str, &str)] = &[
+    ("broker.session.timeout.ms", "60000"),
+    ("replica.lag.time.max.ms", "60000"),
+    ("offsets.topic.num.partitions", "1"),
+];
+
+fn commit_answer(client: &mut Client) -> i16 {
+    let answer = client.receive::<OffsetCommitRequest<'static>>(9);
+    answer.topics[0].partitions[0].error_code
+}
+
+/// Returns when everything that was sent on this connection was served, although its answers wait: a
+/// connection's requests are served in order, and the last one makes a topic.
+fn wait_until_served(three: &Three, client: &mut Client) {
+    let request = CreateTopicsRequest {
+        topics: vec![CreatableTopic {
+            name: Str::Borrowed("mark"),
+            num_partitions: 1,
+            replication_factor: 1,
+            ..CreatableTopic::default()
+        }],
+        timeout_ms: 20_000,
+        ..CreateTopicsRequest::default()
+    };
+    client.send(7, &request);
+    let until = Instant::now() + Duration::from_secs(20);
+    while three.cluster.image().unwrap().topic("mark").is_none() {
+        assert!(Instant::now() < until);
+        std::thread::yield_now();
+    }
+}
+
 /// Kafka shows what is below the high watermark of its offsets topic; who requires stable offsets
 /// waits for the newest.
 #[test]
 fn an_offset_is_shown_when_every_replica_has_it_and_not_before() {
-    // The frozen node must not be fenced: then it would be waited for no more.
-    let three = Three::start(&[
-        ("broker.session.timeout.ms", "60000"),
-        ("replica.lag.time.max.ms", "60000"),
-        ("offsets.topic.num.partitions", "1"),
-    ]);
-    three.create("t");
-    let coordinator = coordinator(&three);
-    three.until(OFFSETS, is_whole);
-    let frozen = NodeId(coordinator.0 % 3 + 1);
-    let mut client = three.client(coordinator);
-    let commit_answer = |client: &mut Client| {
-        let answer = client.receive::<OffsetCommitRequest<'static>>(9);
-        answer.topics[0].partitions[0].error_code
-    };
-    client.send(9, &commit(5));
-    assert_eq!(commit_answer(&mut client), 0);
-
-    // One connection's requests are served in order while the first answers still wait.
-    let served = |client: &mut Client, mark: &'static str| {
-        let topic = CreatableTopic {
-            name: Str::Borrowed(mark),
-            num_partitions: 1,
-            replication_factor: 1,
-            ..CreatableTopic::default()
-        };
-        let request = CreateTopicsRequest {
-            topics: vec![topic],
-            timeout_ms: 20_000,
-            ..CreateTopicsRequest::default()
-        };
-        client.send(7, &request);
-        let until = Instant::now() + Duration::from_secs(20);
-        while three.cluster.image().unwrap().topic(mark).is_none() {
-            assert!(Instant::now() < until, "{mark}");
-            std::thread::yield_now();
-        }
-    };
+    let three = Three::start(PATIENT);
+    let (mut client, coordinator, frozen) = committed_five(&three);
     three.cluster.pause_node(frozen).unwrap();
     client.send(9, &commit(6));
     client.send(9, &commit(7));
     client.send(9, &fetch_offsets(false));
     client.send(9, &fetch_offsets(true));
-    served(&mut client, "first-mark");
+    wait_until_served(&three, &mut client);
     let mut other = three.client(coordinator);
     other.send(9, &fetch_offsets(false));
     assert_eq!(told(&mut other), Some(5), "the commits are on their way");
@@ -404,14 +412,17 @@ fn an_offset_is_shown_when_every_replica_has_it_and_not_before() {
     assert_eq!(commit_answer(&mut client), 0);
     assert_eq!(commit_answer(&mut client), 0);
     assert_eq!(told(&mut client), Some(5), "as it was when it was asked");
-    assert_eq!(
-        told(&mut client),
-        Some(7),
-        "the newest, when it was replicated"
-    );
+    assert_eq!(told(&mut client), Some(7), "the newest, when replicated");
+    client.receive::<CreateTopicsRequest<'static>>(7);
     client.send(9, &fetch_offsets(false));
     assert_eq!(told(&mut client), Some(7));
+    three.cluster.stop().unwrap();
+}
 
+#[test]
+fn an_offset_that_is_taken_back_is_shown_until_every_replica_knows() {
+    let three = Three::start(PATIENT);
+    let (mut client, coordinator, frozen) = committed_five(&three);
     three.cluster.pause_node(frozen).unwrap();
     let delete = OffsetDeleteRequest {
         group_id: GROUP,
@@ -421,19 +432,16 @@ fn an_offset_is_shown_when_every_replica_has_it_and_not_before() {
         }],
     };
     client.send(0, &delete);
-    client.send(9, &fetch_offsets(false));
-    served(&mut client, "second-mark");
+    wait_until_served(&three, &mut client);
+    let mut other = three.client(coordinator);
     other.send(9, &fetch_offsets(false));
-    assert_eq!(told(&mut other), Some(7), "it is still there for others");
+    assert_eq!(told(&mut other), Some(5), "it is still there");
     three.cluster.resume_node(frozen).unwrap();
     let answer = client.receive::<OffsetDeleteRequest<'static>>(0);
-    assert_eq!(
-        (answer.error_code, answer.topics[0].partitions[0].error_code),
-        (0, 0)
-    );
-    assert_eq!(told(&mut client), Some(7));
+    let code = answer.topics[0].partitions[0].error_code;
+    assert_eq!((answer.error_code, code), (0, 0));
     client.receive::<CreateTopicsRequest<'static>>(7);
-    client.send(9, &fetch_offsets(true));
+    client.send(9, &fetch_offsets(false));
     assert_eq!(told(&mut client), None);
     three.cluster.stop().unwrap();
 }
