@@ -84,6 +84,19 @@ impl Background {
         Ok(servers.to_owned())
     }
 
+    /// What it prints behind `name=`, on a line of its own.
+    pub(crate) fn value(&self, name: &str) -> Result<String> {
+        let found = poll(TIME_MAX, || {
+            let text = fs::read_to_string(&self.stdout)?;
+            // The last line may be in the middle of being written.
+            let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+            let pairs = whole.lines().filter_map(|line| line.split_once('='));
+            let mut values = pairs.filter(|(key, _)| *key == name);
+            Ok(values.next().map(|(_, value)| value.to_owned()))
+        })?;
+        found.with_context(|| format!("kgauge printed no {name} within {TIME_MAX:?}"))
+    }
+
     /// Waits until the run in `folder` has written slices of so many seconds of its hold stage.
     pub(crate) fn reaches(&self, folder: &Path, seconds: usize) -> Result<()> {
         let reached = poll(TIME_MAX, || {

@@ -119,7 +119,7 @@ impl Cluster {
         files::check_nodes(&*storage, &config)?;
         let dir = config.data_dir.join("controller");
         let fixed = Arc::new(config.core_settings());
-        let mut controller = Controller::open(&*storage, &dir, fixed, config.seed)?;
+        let mut controller = Controller::open(&storage, &dir, fixed, config.seed)?;
         files::check_cluster(&*storage, &config, &controller.image().cluster_id)?;
         give_users(&mut controller, &security)?;
 

@@ -18,6 +18,14 @@ use kgauge_wire::messages::create_topics::{
     CreatableTopic, CreatableTopicConfig, CreateTopicsRequest,
 };
 use kgauge_wire::messages::elect_leaders::{ElectLeadersRequest, TopicPartitions};
+use kgauge_wire::messages::find_coordinator::FindCoordinatorRequest;
+use kgauge_wire::messages::offset_commit::{
+    OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic,
+};
+use kgauge_wire::messages::offset_delete::{
+    OffsetDeleteRequest, OffsetDeleteRequestPartition, OffsetDeleteRequestTopic,
+};
+use kgauge_wire::messages::offset_fetch::{OffsetFetchRequest, OffsetFetchRequestGroup};
 use kgauge_wire::messages::produce::{PartitionProduceData, ProduceRequest, TopicProduceData};
 
 /// A cluster of three on a folder that goes with it.
@@ -280,5 +288,160 @@ fn the_preferred_replica_leads_again_when_it_is_asked_for() {
         ErrorCode::ElectionNotNeeded
     );
     assert_eq!(three.produce("t", batch(1, 10)), 5);
+    three.cluster.stop().unwrap();
+}
+
+const GROUP: Str<'static> = Str::Borrowed("g");
+const OFFSETS: &str = "__consumer_offsets";
+
+/// The node that keeps the group's offsets.
+fn coordinator(three: &Three) -> NodeId {
+    let until = Instant::now() + Duration::from_secs(20);
+    let keys = vec![GROUP];
+    let request = FindCoordinatorRequest {
+        coordinator_keys: keys,
+        ..FindCoordinatorRequest::default()
+    };
+    loop {
+        let answer = three.client(NodeId(1)).ask(4, &request);
+        if answer.coordinators[0].error_code == 0 {
+            return NodeId(answer.coordinators[0].node_id);
+        }
+        assert!(Instant::now() < until, "{answer:?}");
+    }
+}
+
+fn commit(offset: i64) -> OffsetCommitRequest<'static> {
+    let partition = OffsetCommitRequestPartition {
+        committed_offset: offset,
+        ..OffsetCommitRequestPartition::default()
+    };
+    OffsetCommitRequest {
+        group_id: GROUP,
+        topics: vec![OffsetCommitRequestTopic {
+            name: Str::Borrowed("t"),
+            partitions: vec![partition],
+            ..OffsetCommitRequestTopic::default()
+        }],
+        ..OffsetCommitRequest::default()
+    }
+}
+
+/// Asks for all offsets of the group.
+fn fetch_offsets(require_stable: bool) -> OffsetFetchRequest<'static> {
+    OffsetFetchRequest {
+        groups: vec![OffsetFetchRequestGroup {
+            group_id: GROUP,
+            topics: None,
+            ..OffsetFetchRequestGroup::default()
+        }],
+        require_stable,
+        ..OffsetFetchRequest::default()
+    }
+}
+
+/// The offset that is told; `None` if none is.
+fn told(client: &mut Client) -> Option<i64> {
+    let answer = client.receive::<OffsetFetchRequest<'static>>(9);
+    let group = &answer.groups[0];
+    assert_eq!(group.error_code, 0);
+    let topic = group.topics.first()?;
+    Some(topic.partitions[0].committed_offset)
+}
+
+/// A connection to the coordinator of a group of which 5 is committed, and a replica of its offsets.
+fn committed_five(three: &Three) -> (Client, NodeId, NodeId) {
+    three.create("t");
+    let coordinator = coordinator(three);
+    three.until(OFFSETS, is_whole);
+    let mut client = three.client(coordinator);
+    client.send(9, &commit(5));
+    assert_eq!(commit_answer(&mut client), 0);
+    (client, coordinator, NodeId(coordinator.0 % 3 + 1))
+}
+
+/// Nobody is fenced: then it would be waited for no more.
+const PATIENT: &[(&str, &str)] = &[
+    ("broker.session.timeout.ms", "60000"),
+    ("replica.lag.time.max.ms", "60000"),
+    ("offsets.topic.num.partitions", "1"),
+];
+
+fn commit_answer(client: &mut Client) -> i16 {
+    let answer = client.receive::<OffsetCommitRequest<'static>>(9);
+    answer.topics[0].partitions[0].error_code
+}
+
+/// Returns when everything that was sent on this connection was served, although its answers wait: a
+/// connection's requests are served in order, and the last one makes a topic.
+fn wait_until_served(three: &Three, client: &mut Client) {
+    let request = CreateTopicsRequest {
+        topics: vec![CreatableTopic {
+            name: Str::Borrowed("mark"),
+            num_partitions: 1,
+            replication_factor: 1,
+            ..CreatableTopic::default()
+        }],
+        timeout_ms: 20_000,
+        ..CreateTopicsRequest::default()
+    };
+    client.send(7, &request);
+    let until = Instant::now() + Duration::from_secs(20);
+    while three.cluster.image().unwrap().topic("mark").is_none() {
+        assert!(Instant::now() < until);
+        std::thread::yield_now();
+    }
+}
+
+/// Kafka shows what is below the high watermark of its offsets topic; who requires stable offsets
+/// waits for the newest.
+#[test]
+fn an_offset_is_shown_when_every_replica_has_it_and_not_before() {
+    let three = Three::start(PATIENT);
+    let (mut client, coordinator, frozen) = committed_five(&three);
+    three.cluster.pause_node(frozen).unwrap();
+    client.send(9, &commit(6));
+    client.send(9, &commit(7));
+    client.send(9, &fetch_offsets(false));
+    client.send(9, &fetch_offsets(true));
+    wait_until_served(&three, &mut client);
+    let mut other = three.client(coordinator);
+    other.send(9, &fetch_offsets(false));
+    assert_eq!(told(&mut other), Some(5), "the commits are on their way");
+    three.cluster.resume_node(frozen).unwrap();
+    assert_eq!(commit_answer(&mut client), 0);
+    assert_eq!(commit_answer(&mut client), 0);
+    assert_eq!(told(&mut client), Some(5), "as it was when it was asked");
+    assert_eq!(told(&mut client), Some(7), "the newest, when replicated");
+    client.receive::<CreateTopicsRequest<'static>>(7);
+    client.send(9, &fetch_offsets(false));
+    assert_eq!(told(&mut client), Some(7));
+    three.cluster.stop().unwrap();
+}
+
+#[test]
+fn an_offset_that_is_taken_back_is_shown_until_every_replica_knows() {
+    let three = Three::start(PATIENT);
+    let (mut client, coordinator, frozen) = committed_five(&three);
+    three.cluster.pause_node(frozen).unwrap();
+    let delete = OffsetDeleteRequest {
+        group_id: GROUP,
+        topics: vec![OffsetDeleteRequestTopic {
+            name: Str::Borrowed("t"),
+            partitions: vec![OffsetDeleteRequestPartition { partition_index: 0 }],
+        }],
+    };
+    client.send(0, &delete);
+    wait_until_served(&three, &mut client);
+    let mut other = three.client(coordinator);
+    other.send(9, &fetch_offsets(false));
+    assert_eq!(told(&mut other), Some(5), "it is still there");
+    three.cluster.resume_node(frozen).unwrap();
+    let answer = client.receive::<OffsetDeleteRequest<'static>>(0);
+    let code = answer.topics[0].partitions[0].error_code;
+    assert_eq!((answer.error_code, code), (0, 0));
+    client.receive::<CreateTopicsRequest<'static>>(7);
+    client.send(9, &fetch_offsets(false));
+    assert_eq!(told(&mut client), None);
     three.cluster.stop().unwrap();
 }

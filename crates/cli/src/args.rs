@@ -62,9 +62,9 @@ pub(crate) struct Run {
     #[arg(value_name = "STUDY|FILE")]
     pub(crate) what: String,
 
-    /// What is tested: `embedded[:NODES]`, `kafka:VERSION[,brokers=N][,KEY=VALUE]`,
-    /// `HOST:PORT[,HOST:PORT]`, or a file of Kafka client properties with `bootstrap.servers`.
-    /// Given more than once, the run is made on each in turn, and they are compared
+    /// What is tested: `embedded[:NODES][,security=KIND][,KEY=VALUE]`,
+    /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`, `HOST:PORT[,HOST:PORT]`, or a file
+    /// of Kafka client properties with `bootstrap.servers`. Given more than once, the run is made on each in turn, and they are compared
     #[arg(long = "target", value_name = "TARGET", default_value = "embedded")]
     pub(crate) targets: Vec<String>,
 
@@ -190,6 +190,9 @@ const CLUSTER_HELP: &str = "\
 Examples:
   kgauge cluster up                                one node, data removed at the end
   kgauge cluster up embedded:3 --data ./data       three nodes that keep their data
+  kgauge cluster up embedded:3,security=mtls       with certificates made for it
+  kgauge cluster up embedded,log.flush.interval.messages=1
+                                                   every record is on disk when it is acked
   kgauge cluster up --port 9092                    on a port of your choice (node n: port + n)
   kgauge cluster up kafka:4.3.1,brokers=3          Apache Kafka, three brokers
   kgauge cluster up kafka:0.8.2.2 --detach         an old one; `kgauge cluster down` ends it
@@ -199,7 +202,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = CLUSTER_HELP)]
 pub(crate) struct ClusterUp {
-    /// `embedded[:NODES]`, or `kafka:VERSION[,brokers=N][,KEY=VALUE]`
+    /// `embedded[:NODES][,security=KIND][,KEY=VALUE]`, or
+    /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`
     #[arg(value_name = "TARGET", default_value = "embedded")]
     pub(crate) target: String,
 

@@ -36,6 +36,7 @@ pub(crate) fn setup(of: &Surroundings<'_>) -> anyhow::Result<StartSetup> {
             data_dir: of.data_dir.to_owned(),
             keep_data: of.keep_data,
             log_file: of.log_dir.join("target.log"),
+            private_dir: state_dir().join(of.name),
             first_port: of.first_port,
             seed: of.seed,
             time_limit: EMBEDDED_TIME_MAX,

@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use kgauge_broker::cluster::{Cluster, ClusterConfig, ClusterHandle, Listen};
+use kgauge_broker::ids::NodeId;
 
 use crate::messages::{Answer, DataAtEnd, LINE_BYTES_MAX, Order};
 
@@ -54,6 +55,11 @@ pub fn embedded_main(
     // A parent that does not listen any more has closed the other pipe as well.
     let _ = answer(&mut output, &ready);
     let (cluster, mut status) = serve(cluster, until_the_end_of(input), &mut log);
+    if let Some(dir) = &order.private_dir
+        && let Err(error) = remove(dir)
+    {
+        let _ = writeln!(log, "cannot remove {}: {error}", dir.display());
+    }
     match order.data {
         DataAtEnd::Keep => {
             if let Err(failure) = cluster.stop() {
@@ -87,6 +93,14 @@ fn start(order: &Order) -> Result<ClusterHandle, String> {
     config.seed = order.seed;
     for (name, value) in &order.settings {
         config = config.with_setting(name, value);
+    }
+    for (node, settings) in &order.node_settings {
+        for (name, value) in settings {
+            config = config.with_node_setting(NodeId(i32::from(*node)), name, value);
+        }
+    }
+    if let Some(listeners) = &order.listeners {
+        config = config.with_security(listeners.security()?);
     }
     if let Some(first) = order.first_port {
         let port = |index: u16| {

@@ -12,9 +12,12 @@ use kgauge_client::{ClientConfig, Interrupt};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::embedded_error::EmbeddedError;
+use crate::embedded_spec::EmbeddedSpec;
+use crate::kafka::SecurityKind;
 use crate::log_tail::log_tail;
 use crate::messages::{Answer, DataAtEnd, LINE_BYTES_MAX, Order};
-use crate::spec::EmbeddedSpec;
+use crate::security::private::PrivateDir;
+use crate::security::{MadeForEmbedded, told};
 
 /// The longest wait during which an interrupt is not looked at.
 const WAIT_SLICE: Duration = Duration::from_millis(100);
@@ -53,6 +56,9 @@ pub struct EmbeddedSetup {
     pub keep_data: bool,
     /// The file for everything that the child says.
     pub log_file: PathBuf,
+    /// A folder for what clients need to know of a secured cluster. Without security it is not
+    /// made; else only this user may look into it, and it is removed at the end.
+    pub private_dir: PathBuf,
     /// The first node's port; the others follow it. `None` takes free ones.
     pub first_port: Option<u16>,
     /// Start of all randomness in the cluster.
@@ -68,11 +74,55 @@ pub struct EmbeddedTarget {
     output: ChildStdout,
     pid: u32,
     config: ClientConfig,
-    nodes: u16,
+    spec: EmbeddedSpec,
     data_dir: PathBuf,
     keep_data: bool,
     log_file: PathBuf,
     time_limit: Duration,
+    secured: Option<Secured>,
+}
+
+/// What a cluster with security has beside the others.
+#[derive(Debug)]
+struct Secured {
+    made: MadeForEmbedded,
+    /// For other clients; written when the addresses are known.
+    client_properties: Option<PathBuf>,
+    dir: PrivateDir,
+}
+
+impl Secured {
+    fn make(spec: &EmbeddedSpec, setup: &EmbeddedSetup) -> Result<Option<Secured>, EmbeddedError> {
+        if spec.security == SecurityKind::Plaintext {
+            return Ok(None);
+        }
+        let file = |error| EmbeddedError::File {
+            path: setup.private_dir.clone(),
+            error,
+        };
+        let path = std::path::absolute(&setup.private_dir).map_err(file)?;
+        let dir = PrivateDir::make(&path).map_err(file)?;
+        let made = MadeForEmbedded::make(spec.security, dir.path())
+            .map_err(|words| EmbeddedError::Security { words })?;
+        Ok(Some(Secured {
+            made,
+            client_properties: None,
+            dir,
+        }))
+    }
+
+    /// Tells clients how to reach the cluster at these addresses.
+    fn tell(&mut self, servers: &str) -> Result<ClientConfig, EmbeddedError> {
+        let dir = self.dir.path();
+        let file =
+            told::write(dir, servers, &self.made.told).map_err(|error| EmbeddedError::File {
+                path: dir.to_owned(),
+                error,
+            })?;
+        let config = ClientConfig::from_properties_file(&file).map_err(EmbeddedError::Addresses)?;
+        self.client_properties = Some(file);
+        Ok(config)
+    }
 }
 
 impl EmbeddedTarget {
@@ -84,6 +134,7 @@ impl EmbeddedTarget {
     ) -> Result<EmbeddedTarget, EmbeddedError> {
         let start = Instant::now();
         make_parent(&setup.log_file)?;
+        let secured = Secured::make(spec, setup)?;
         make_data_dir(setup)?;
         let mut child = spawn(setup).inspect_err(|_| {
             if !setup.keep_data {
@@ -96,7 +147,7 @@ impl EmbeddedTarget {
             let _ = child.wait();
             return Err(EmbeddedError::pipe(io::ErrorKind::BrokenPipe.into(), ""));
         };
-        let sent = write_order(&mut input, spec, setup);
+        let sent = write_order(&mut input, spec, setup, secured.as_ref());
         child.stdin = Some(input);
         // From here on dropping the target ends and reaps the child.
         let mut target = EmbeddedTarget {
@@ -104,11 +155,12 @@ impl EmbeddedTarget {
             output,
             pid,
             config: ClientConfig::new(Vec::new()),
-            nodes: spec.nodes,
+            spec: spec.clone(),
             data_dir: setup.data_dir.clone(),
             keep_data: setup.keep_data,
             log_file: setup.log_file.clone(),
             time_limit: setup.time_limit,
+            secured,
         };
         // A child that ended before it read its order says why in its answer or by its end.
         if let Err(error) = sent
@@ -131,9 +183,14 @@ impl EmbeddedTarget {
         self.pid
     }
 
-    /// How many nodes it has.
-    pub fn nodes(&self) -> u16 {
-        self.nodes
+    /// What it was started from.
+    pub fn spec(&self) -> &EmbeddedSpec {
+        &self.spec
+    }
+
+    /// A file for other clients, if they need more than the addresses. It goes with the cluster.
+    pub fn client_properties(&self) -> Option<&Path> {
+        self.secured.as_ref()?.client_properties.as_deref()
     }
 
     /// Where its data lies.
@@ -264,11 +321,14 @@ impl EmbeddedTarget {
         }
     }
 
-    fn understand(&self, line: &str) -> Result<ClientConfig, EmbeddedError> {
+    fn understand(&mut self, line: &str) -> Result<ClientConfig, EmbeddedError> {
         match serde_json::from_str(line) {
-            Ok(Answer::Ready { bootstrap_servers }) => {
-                ClientConfig::from_servers(&bootstrap_servers).map_err(EmbeddedError::Addresses)
-            }
+            Ok(Answer::Ready { bootstrap_servers }) => match &mut self.secured {
+                Some(secured) => secured.tell(&bootstrap_servers),
+                None => {
+                    ClientConfig::from_servers(&bootstrap_servers).map_err(EmbeddedError::Addresses)
+                }
+            },
             Ok(Answer::Failed { words }) => Err(EmbeddedError::Refused { words }),
             Err(_) => {
                 let beginning: String = line.chars().take(200).collect();
@@ -351,6 +411,7 @@ fn write_order(
     input: &mut impl Write,
     spec: &EmbeddedSpec,
     setup: &EmbeddedSetup,
+    secured: Option<&Secured>,
 ) -> io::Result<()> {
     let order = Order {
         nodes: spec.nodes,
@@ -363,6 +424,9 @@ fn write_order(
         },
         first_port: setup.first_port,
         seed: setup.seed,
+        node_settings: spec.node_settings.clone(),
+        listeners: secured.map(|secured| secured.made.listeners.clone()),
+        private_dir: secured.map(|secured| secured.dir.path().to_owned()),
     };
     let mut line = serde_json::to_vec(&order)?;
     line.push(b'\n');

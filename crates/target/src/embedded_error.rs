@@ -17,6 +17,12 @@ pub enum EmbeddedError {
         /// The operating system's words.
         error: io::Error,
     },
+    /// Certificates or passwords cannot be made.
+    #[error("the embedded cluster's security cannot be made: {words}")]
+    Security {
+        /// Why.
+        words: String,
+    },
     /// The process cannot be started.
     #[error("cannot start {} for the embedded cluster: {error}", program.display())]
     Spawn {
@@ -111,6 +117,7 @@ impl EmbeddedError {
             EmbeddedError::File { .. } | EmbeddedError::Refused { .. } => {
                 "check the directory for its data, its free space, and the ports"
             }
+            EmbeddedError::Security { .. } => "check the disk and the file's folder",
             EmbeddedError::Spawn { .. } => "check that kgauge's own program file is still there",
             EmbeddedError::TimedOut { .. } => "the machine may be overloaded: try again",
             EmbeddedError::Ended { .. }

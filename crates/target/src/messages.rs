@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::security::Listeners;
+
 /// The longest line that either side takes.
 pub(crate) const LINE_BYTES_MAX: usize = 1 << 20;
 
@@ -24,6 +26,16 @@ pub(crate) struct Order {
     pub(crate) first_port: Option<u16>,
     /// Start of all randomness in the cluster.
     pub(crate) seed: u64,
+    /// Broker settings of single nodes, which are numbered from 1.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) node_settings: BTreeMap<u16, BTreeMap<String, String>>,
+    /// How the listeners are protected; not at all without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) listeners: Option<Listeners>,
+    /// A folder with clients' secrets, which the child removes when it ends: its parent may have
+    /// been killed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) private_dir: Option<PathBuf>,
 }
 
 /// What becomes of an embedded cluster's data.

@@ -1,15 +1,11 @@
 //! What a user writes behind `--target`.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use kgauge_broker::settings::check_node_config;
 use kgauge_client::{ClientConfig, ConfigError};
 
+use crate::embedded_spec::{EmbeddedSpec, NODES_MAX};
 use crate::kafka::{BROKERS_MAX, KafkaSpec};
-
-/// Nodes that the embedded cluster may have.
-const NODES_MAX: u16 = 64;
 
 /// A target, as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,27 +16,6 @@ pub enum TargetSpec {
     Kafka(Box<KafkaSpec>),
     /// A cluster that is there.
     Existing(Box<ClientConfig>),
-}
-
-/// An embedded cluster.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EmbeddedSpec {
-    /// At least 1.
-    pub nodes: u16,
-    /// The user has said how many; else the scenarios decide.
-    pub is_count_written: bool,
-    /// Broker settings under Kafka's names.
-    pub settings: BTreeMap<String, String>,
-}
-
-impl Default for EmbeddedSpec {
-    fn default() -> EmbeddedSpec {
-        EmbeddedSpec {
-            nodes: 1,
-            is_count_written: false,
-            settings: BTreeMap::new(),
-        }
-    }
 }
 
 /// Why a text names no target.
@@ -173,23 +148,13 @@ fn embedded(
         })?;
         spec.is_count_written = true;
     }
-    let wrong = |words: String| TargetSpecError::Setting {
-        text: text.to_owned(),
-        words,
-    };
-    for pair in settings
-        .split(',')
-        .map(str::trim)
-        .filter(|pair| !pair.is_empty())
-    {
-        let Some((key, value)) = pair.split_once('=') else {
-            return Err(wrong(format!("\"{pair}\" is no setting: write key=value")));
-        };
-        let (key, value) = (key.trim(), value.trim());
-        check_node_config(key, value).map_err(|error| wrong(error.0))?;
-        spec.settings.insert(key.to_owned(), value.to_owned());
+    match spec.read(settings) {
+        Ok(()) => Ok(TargetSpec::Embedded(spec)),
+        Err(words) => Err(TargetSpecError::Setting {
+            text: text.to_owned(),
+            words,
+        }),
     }
-    Ok(TargetSpec::Embedded(spec))
 }
 
 fn existing(text: &str) -> Result<TargetSpec, TargetSpecError> {

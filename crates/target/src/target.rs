@@ -133,6 +133,16 @@ impl Target {
         }
     }
 
+    /// A file for other clients, if kgauge made the cluster and they need more than the addresses.
+    /// It goes with the cluster.
+    pub fn client_properties(&self) -> Option<&Path> {
+        match self {
+            Target::Embedded(embedded) => embedded.client_properties(),
+            Target::Kafka(kafka) => kafka.client_properties(),
+            Target::Existing(_) => None,
+        }
+    }
+
     /// What kind it is.
     pub fn kind(&self) -> TargetKind {
         match self {
@@ -151,7 +161,11 @@ impl Target {
     pub fn facts(&self, cluster: &mut Cluster) -> Result<TargetFacts, TargetError> {
         match self {
             Target::Kafka(kafka) => Ok(kafka_facts(kafka, cluster)?),
-            _ => Ok(TargetFacts::gather(self.kind(), cluster, &[])?),
+            Target::Embedded(embedded) => {
+                let asked = embedded.spec().settings_asked();
+                Ok(TargetFacts::gather(self.kind(), cluster, &asked)?)
+            }
+            Target::Existing(_) => Ok(TargetFacts::gather(self.kind(), cluster, &[])?),
         }
     }
 

@@ -19,6 +19,7 @@ fn setup(dir: &Path, script: &str) -> EmbeddedSetup {
         data_dir: dir.join("data"),
         keep_data: false,
         log_file: dir.join("logs/embedded.log"),
+        private_dir: dir.join("private"),
         first_port: None,
         seed: 1,
         time_limit: Duration::from_secs(20),
@@ -89,6 +90,7 @@ fn the_order_says_what_is_wanted() {
         nodes: 3,
         is_count_written: true,
         settings: [("a".to_owned(), "b".to_owned())].into(),
+        ..EmbeddedSpec::default()
     };
     let error = EmbeddedTarget::start(&spec, &setup, &Interrupt::new()).unwrap_err();
     assert_eq!(

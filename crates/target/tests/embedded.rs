@@ -90,6 +90,7 @@ fn setup(dir: &Path) -> EmbeddedSetup {
         data_dir: dir.join("data"),
         keep_data: false,
         log_file: dir.join("embedded.log"),
+        private_dir: dir.join("private"),
         first_port: None,
         seed: 7,
         time_limit: Duration::from_secs(60),

@@ -52,7 +52,20 @@ impl Column {
 
     /// Why this client is not asked to do that; none when it should have been.
     pub(super) fn lacks(self, action: Action) -> Option<&'static str> {
+        let is_security = matches!(
+            action,
+            Action::Tls
+                | Action::MutualTls
+                | Action::SaslPlain
+                | Action::SaslScram
+                | Action::SaslScramTls
+        );
         match (self, action) {
+            (Column::Kafka | Column::Kcat, _) if is_security => None,
+            (_, _) if is_security => Some("judged by Kafka's tools and kcat"),
+            (Column::Python | Column::Go | Column::JavaScript, Action::Quotas) => {
+                Some("judged by Kafka's tools")
+            }
             (Column::Kcat, Action::RebalanceCooperative | Action::StaticMember) => {
                 Some("librdkafka is judged through confluent-kafka-python")
             }
@@ -102,11 +115,17 @@ pub(super) enum Action {
     EndToEnd,
     ElectLeaders,
     Reassign,
+    Quotas,
+    Tls,
+    MutualTls,
+    SaslPlain,
+    SaslScram,
+    SaslScramTls,
 }
 
 impl Action {
     /// All of them, in the table's order.
-    pub(super) const ALL: [Action; 34] = [
+    pub(super) const ALL: [Action; 40] = [
         Action::ApiVersions,
         Action::DescribeCluster,
         Action::CreateTopic,
@@ -141,6 +160,12 @@ impl Action {
         Action::EndToEnd,
         Action::ElectLeaders,
         Action::Reassign,
+        Action::Quotas,
+        Action::Tls,
+        Action::MutualTls,
+        Action::SaslPlain,
+        Action::SaslScram,
+        Action::SaslScramTls,
     ];
 
     /// Its name, in the table and in what the client programs print.
@@ -180,6 +205,12 @@ impl Action {
             Action::EndToEnd => "end-to-end latency",
             Action::ElectLeaders => "elect leaders",
             Action::Reassign => "reassign partitions",
+            Action::Quotas => "client quotas",
+            Action::Tls => "TLS",
+            Action::MutualTls => "TLS, certificates of clients",
+            Action::SaslPlain => "SASL PLAIN",
+            Action::SaslScram => "SASL SCRAM",
+            Action::SaslScramTls => "SASL SCRAM over TLS",
         }
     }
 

@@ -10,8 +10,8 @@ use rustix::process::Signal;
 use super::actions::Column;
 use super::checks::Checks;
 use super::{
-    clients, cluster, configs, console, groups, kcat, latency, performance, replicas, topics,
-    verifiable,
+    clients, cluster, configs, console, groups, kcat, latency, performance, quotas, replicas,
+    security, topics, verifiable,
 };
 use crate::kafka::{Release, Tools};
 use crate::kgauge::{Background, Kgauge};
@@ -41,7 +41,11 @@ pub(super) fn run(checks: &mut Checks, parts: &Parts<'_>) -> Result<()> {
     if (parts.wants)(Column::Kafka) {
         one_node(checks, parts)?;
     }
-    three_nodes(checks, parts)
+    three_nodes(checks, parts)?;
+    if (parts.wants)(Column::Kafka) || (parts.wants)(Column::Kcat) {
+        secured(checks, parts)?;
+    }
+    Ok(())
 }
 
 /// What one node does, and what it still has after a restart.
@@ -53,6 +57,7 @@ fn one_node(checks: &mut Checks, parts: &Parts<'_>) -> Result<()> {
         topics::run(checks, tools)?;
         performance::run(checks, tools)?;
         console::run(checks, tools)?;
+        quotas::run(checks, tools)?;
         topics::delete(checks, tools)
     })?;
     stop(checks, cluster)?;
@@ -90,6 +95,24 @@ fn three_nodes(checks: &mut Checks, parts: &Parts<'_>) -> Result<()> {
         Ok(())
     })?;
     stop(checks, cluster)
+}
+
+/// Three nodes with every kind of security, one after the other.
+fn secured(checks: &mut Checks, parts: &Parts<'_>) -> Result<()> {
+    for (kind, action) in security::KINDS {
+        let target = format!("{THREE_NODES},security={kind},default.replication.factor=3");
+        let words = action.words();
+        let Some(cluster) = serve(checks, parts, words, &target)? else {
+            continue;
+        };
+        let properties = cluster.background.value("client.properties")?;
+        with_tools(parts.release, &cluster, |tools| {
+            let properties = Path::new(&properties);
+            security::run(checks, tools, properties, action, parts.wants)
+        })?;
+        stop(checks, cluster)?;
+    }
+    Ok(())
 }
 
 /// A cluster that serves, together with its bootstrap servers.

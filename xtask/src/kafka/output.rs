@@ -28,24 +28,36 @@ pub(crate) fn sent(stdout: &str) -> Result<Sent> {
     last.context("no closing line of kafka-producer-perf-test")
 }
 
-/// What `kafka-consumer-perf-test` read: a column of its last line, named in its first.
+/// What `kafka-consumer-perf-test` read.
 pub(crate) fn consumed(stdout: &str) -> Result<u64> {
-    const COLUMN: &str = "data.consumed.in.nMsg";
+    let cell = of_consumer(stdout, "data.consumed.in.nMsg")?;
+    cell.parse()
+        .with_context(|| format!("{cell:?} is no number"))
+}
+
+/// How long it fetched, without the time until it had its partitions, seconds.
+pub(crate) fn fetch_seconds(stdout: &str) -> Result<f64> {
+    let cell = of_consumer(stdout, "fetch.time.ms")?;
+    let ms: u64 = cell
+        .parse()
+        .with_context(|| format!("{cell:?} is no number"))?;
+    Ok(ms.max(1) as f64 / 1e3)
+}
+
+/// A column of its last line, named in its first.
+fn of_consumer(stdout: &str, name: &str) -> Result<String> {
     let cells = |line: &str| -> Vec<String> {
         line.split(',').map(|cell| cell.trim().to_owned()).collect()
     };
     let mut lines = stdout.lines().filter(|line| line.contains(", "));
-    let is_head = |line: &&str| line.contains(COLUMN);
+    let is_head = |line: &&str| line.contains(name);
     let head = lines
         .find(is_head)
         .context("no head of kafka-consumer-perf-test")?;
-    let column = cells(head).iter().position(|cell| cell == COLUMN);
+    let column = cells(head).iter().position(|cell| cell == name);
     let row = cells(lines.next_back().context("no line below the head")?);
-    let cell = column
-        .and_then(|column| row.get(column))
-        .context("the line is too short")?;
-    cell.parse()
-        .with_context(|| format!("{cell:?} is no number"))
+    let cell = column.and_then(|column| row.get(column));
+    Ok(cell.context("the line is too short")?.clone())
 }
 
 /// `kafka-get-offsets`: `topic:partition:offset` a line. Topics have no colon in their names.
@@ -137,10 +149,12 @@ latency, 3 ms 50th, 20 ms 95th, 41 ms 99th, 52 ms 99.9th.
     #[test]
     fn the_consumer_tools_count_is_found_by_its_column() {
         let text = "\
-start.time, end.time, data.consumed.in.MB, MB.sec, data.consumed.in.nMsg, nMsg.sec
-2026-11-20 10:00:00:000, 2026-11-20 10:00:02:000, 95.3674, 47.6837, 1000000, 500000.0000
+start.time, end.time, data.consumed.in.MB, MB.sec, data.consumed.in.nMsg, nMsg.sec, \
+rebalance.time.ms, fetch.time.ms
+2026-11-20 10:00:00:000, 2026-11-20 10:00:02:000, 95.3674, 47.6837, 1000000, 500000.0000, 500, 1500
 ";
         assert_eq!(consumed(text).unwrap(), 1_000_000);
+        assert!((fetch_seconds(text).unwrap() - 1.5).abs() < 1e-9);
         assert!(consumed(text.lines().next().unwrap()).is_err());
         assert!(consumed("").is_err());
     }

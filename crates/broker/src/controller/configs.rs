@@ -66,7 +66,7 @@ impl Controller {
         }
         for (name, value) in &change.values {
             if let Some(value) = value {
-                check_node_config(name, value).map_err(invalid)?;
+                check_node_config(name, value).map_err(|error| unfit_for_node(name, error))?;
             }
             match node_definition(name) {
                 Some(definition) if definition.change == Change::Live => {}
@@ -113,6 +113,15 @@ fn known_topic_config(name: &str) -> Result<(), Refusal> {
 
 fn invalid(error: crate::settings::ConfigError) -> Refusal {
     Refusal::new(ErrorCode::InvalidConfig, error.0)
+}
+
+/// Kafka checks a broker's values in another place than a topic's, and calls what does not fit a bad
+/// request (KAFKA-13609). A name that is Kafka's alone is our refusal.
+fn unfit_for_node(name: &str, error: crate::settings::ConfigError) -> Refusal {
+    match node_definition(name) {
+        Some(_) => Refusal::new(ErrorCode::InvalidRequest, error.0),
+        None => invalid(error),
+    }
 }
 
 fn changed(present: &ConfigMap, change: &ConfigChange) -> ConfigMap {

@@ -87,7 +87,7 @@ struct Waiting {
 impl Controller {
     /// Reads the metadata in `dir`, or begins a new cluster there.
     pub fn open(
-        storage: &dyn Storage,
+        storage: &Arc<dyn Storage>,
         dir: &Path,
         fixed: Arc<ConfigMap>,
         seed: u64,
@@ -279,6 +279,10 @@ impl Controller {
         records
             .iter()
             .for_each(|record| self.metadata.apply(record));
+        // What was asked for is on disk, whatever becomes of the compaction.
+        if let Err(error) = self.journal.compact_if_due(&self.metadata) {
+            self.outputs.push(Output::Fatal(error));
+        }
         Ok(())
     }
 

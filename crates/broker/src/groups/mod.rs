@@ -10,6 +10,7 @@ mod member;
 mod offsets;
 mod rebalance;
 mod records;
+mod shown;
 mod store;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,7 @@ pub(crate) use offsets::{
 };
 pub(crate) use rebalance::SyncCall;
 pub(crate) use records::Committed;
+pub(crate) use shown::{View, newest_target, replicated};
 
 use crate::handlers::{join_group, sync_group};
 use crate::ids::{OFFSETS_TOPIC, PartitionId};
@@ -42,6 +44,8 @@ pub(crate) struct Groups {
     /// The partitions of the offsets topic whose groups are here.
     led: BTreeSet<i32>,
     pub(crate) entries: BTreeMap<String, Entry>,
+    /// Offsets that were written down and are not replicated yet.
+    ways: shown::Ways,
     /// Bytes of a partition's log after it was last written anew.
     tidied: BTreeMap<i32, u64>,
 }
@@ -50,8 +54,10 @@ pub(crate) struct Groups {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) group: Group<Reply>,
-    /// By topic and partition.
-    pub(crate) offsets: BTreeMap<(String, i32), Committed>,
+    /// The newest, by topic and partition.
+    offsets: BTreeMap<shown::OffsetKey, Committed>,
+    /// What readers see instead of the newest until that is replicated.
+    shown: BTreeMap<shown::OffsetKey, shown::Shown>,
     /// The partition of the offsets topic that it belongs to.
     partition: i32,
     timer: Option<(u64, TimerId)>,
@@ -62,6 +68,7 @@ impl Entry {
         Self {
             group: Group::default(),
             offsets: BTreeMap::new(),
+            shown: BTreeMap::new(),
             partition,
             timer: None,
         }
@@ -69,7 +76,8 @@ impl Entry {
 
     /// Whether nothing would be missed without it.
     fn is_void(&self) -> bool {
-        self.group.is_empty() && self.group.generation == 0 && self.offsets.is_empty()
+        let has_offsets = !self.offsets.is_empty() || !self.shown.is_empty();
+        self.group.is_empty() && self.group.generation == 0 && !has_offsets
     }
 }
 
@@ -218,6 +226,7 @@ fn unload(node: &mut Node, partition: i32) {
     if !node.groups.led.remove(&partition) {
         return;
     }
+    node.groups.ways.forget(partition);
     let gone = |_: &String, entry: &mut Entry| entry.partition == partition;
     let entries: Vec<(String, Entry)> = node.groups.entries.extract_if(.., gone).collect();
     for (_, entry) in entries {

@@ -9,7 +9,7 @@ use kgauge_wire::messages::consumer_protocol::ConsumerProtocolSubscription;
 
 use super::records::{Committed, Key};
 use super::store::{self, Change, offset_change};
-use super::{Entry, Group, State, check_coordinator, settle};
+use super::{Entry, Group, State, check_coordinator, shown};
 use crate::node::{Node, Target, Timer};
 use crate::time::Now;
 
@@ -81,30 +81,25 @@ pub(crate) fn commit(
         )?);
     }
     let target = store::write(node, now, partition, &changes)?;
-    let entry = node.groups.entries.entry(group.to_owned());
-    let entry = entry.or_insert_with(|| Entry::new(partition));
-    for NewOffset {
-        topic,
-        partition,
-        committed,
-    } in offsets
-    {
-        entry.offsets.insert((topic, partition), committed);
-    }
-    settle(node, group);
+    let newest = |new: NewOffset| ((new.topic, new.partition), Some(new.committed));
+    let newest = offsets.into_iter().map(newest).collect();
+    shown::put(node, (group, partition), newest, target);
     if let Err(error) = store::tidy(node, now, partition) {
         node.log_failed(error);
     }
     Ok(target)
 }
 
-/// Takes committed offsets back; gives what became of each.
+/// What became of each offset that was to be taken back, and what the answer has to wait for.
+pub(crate) type Deleted = (Vec<Result<(), ErrorCode>>, Option<Target>);
+
+/// Takes committed offsets back.
 pub(crate) fn delete_offsets(
     node: &mut Node,
     now: Now,
     group: &str,
     wanted: &[(String, i32)],
-) -> Result<Vec<Result<(), ErrorCode>>, ErrorCode> {
+) -> Result<Deleted, ErrorCode> {
     let partition = check_coordinator(node, group)?;
     let entry = node
         .groups
@@ -128,8 +123,8 @@ pub(crate) fn delete_offsets(
         .zip(&results)
         .filter(|(_, result)| result.is_ok());
     let gone: Vec<(String, i32)> = free.map(|(key, _)| key.clone()).collect();
-    forget(node, now, (group, partition), &gone)?;
-    Ok(results)
+    let target = forget(node, now, (group, partition), &gone)?;
+    Ok((results, target))
 }
 
 /// The topics that a group of consumers reads; `None` when it is no such group.
@@ -160,21 +155,24 @@ fn forget(
     now: Now,
     (group, partition): (&str, i32),
     gone: &[(String, i32)],
-) -> Result<(), ErrorCode> {
+) -> Result<Option<Target>, ErrorCode> {
     let changes: Result<Vec<Change>, ErrorCode> = gone
         .iter()
         .map(|(topic, index)| offset_change(group, topic, *index, None))
         .collect();
-    store::write(node, now, partition, &changes?)?;
-    if let Some(entry) = node.groups.entries.get_mut(group) {
-        gone.iter().for_each(|key| drop(entry.offsets.remove(key)));
-    }
-    settle(node, group);
-    Ok(())
+    let target = store::write(node, now, partition, &changes?)?;
+    let gone = gone.iter().map(|key| (key.clone(), None)).collect();
+    shown::put(node, (group, partition), gone, target);
+    Ok(target)
 }
 
-/// Removes a group of which nobody is a member, with its offsets.
-pub(crate) fn delete_group(node: &mut Node, now: Now, group: &str) -> Result<(), ErrorCode> {
+/// Removes a group of which nobody is a member, with its offsets. Gives what the answer has to wait
+/// for.
+pub(crate) fn delete_group(
+    node: &mut Node,
+    now: Now,
+    group: &str,
+) -> Result<Option<Target>, ErrorCode> {
     let partition = check_coordinator(node, group)?;
     let entry = node
         .groups
@@ -185,17 +183,18 @@ pub(crate) fn delete_group(node: &mut Node, now: Now, group: &str) -> Result<(),
         return Err(ErrorCode::NonEmptyGroup);
     }
     let mut changes = Vec::with_capacity(entry.offsets.len() + 1);
+    let mut gone = Vec::with_capacity(entry.offsets.len());
     for (topic, index) in entry.offsets.keys() {
         changes.push(offset_change(group, topic, *index, None)?);
+        gone.push(((topic.clone(), *index), None));
     }
     changes.push((Key::Group(group.to_owned()), None));
-    store::write(node, now, partition, &changes)?;
+    let target = store::write(node, now, partition, &changes)?;
     if let Some(entry) = node.groups.entries.get_mut(group) {
         entry.group = Group::default();
-        entry.offsets.clear();
     }
-    settle(node, group);
-    Ok(())
+    shown::put(node, (group, partition), gone, target);
+    Ok(target)
 }
 
 /// Forgets the offsets in a topic that was deleted, of every group here.

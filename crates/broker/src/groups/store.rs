@@ -84,7 +84,7 @@ pub(super) fn write(
     }
 }
 
-fn offsets_partition(node: &Node, index: i32) -> Option<PartitionId> {
+pub(super) fn offsets_partition(node: &Node, index: i32) -> Option<PartitionId> {
     let topic = node.image.topic(OFFSETS_TOPIC)?.id;
     Some(PartitionId { topic, index })
 }

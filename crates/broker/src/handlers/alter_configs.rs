@@ -3,8 +3,8 @@
 //! `IncrementalAlterConfigs`, which shares the answer.
 //!
 //! * Resource types: topic (2), broker (4; an empty name means all nodes). Others are refused.
-//! * Unknown names and values that do not fit are refused (INVALID_CONFIG) and nothing of the
-//!   resource is changed.
+//! * Unknown names and values that do not fit are refused and nothing of the resource is changed:
+//!   INVALID_CONFIG, but INVALID_REQUEST for a broker's value that does not fit, as Kafka has it.
 
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::codec::Str;

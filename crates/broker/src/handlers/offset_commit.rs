@@ -81,7 +81,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     node.respond_when(
         call.now,
         call.reply,
-        target,
+        target.as_slice(),
         &answer(topics),
         &answer(failed),
     );

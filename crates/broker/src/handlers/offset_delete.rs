@@ -1,5 +1,6 @@
 //! `OffsetDelete` (key 47), version 0: takes back committed offsets of topics that nobody in the
-//! group reads (GROUP_SUBSCRIBED_TO_TOPIC for the others).
+//! group reads (GROUP_SUBSCRIBED_TO_TOPIC for the others). Answered when that is on every replica in
+//! sync, NOT_COORDINATOR when it did not come about.
 
 use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;
@@ -23,9 +24,11 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
         wanted.extend(topic.partitions.iter().map(key));
     }
     let mut response = OffsetDeleteResponse::default();
+    let mut target = None;
     match delete_offsets(node, call.now, &request.group_id, &wanted) {
         Err(code) => response.error_code = code.as_i16(),
-        Ok(results) => {
+        Ok((results, waits_for)) => {
+            target = waits_for;
             let mut results = results.into_iter();
             for topic in &request.topics {
                 let told = topic.partitions.iter().zip(results.by_ref());
@@ -42,6 +45,10 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
             }
         }
     }
-    node.respond(call.reply, &response);
+    let failed = OffsetDeleteResponse {
+        error_code: ErrorCode::NotCoordinator.as_i16(),
+        ..OffsetDeleteResponse::default()
+    };
+    node.respond_when(call.now, call.reply, target.as_slice(), &response, &failed);
     Ok(())
 }

@@ -5,7 +5,9 @@
 //! * From version 8 several groups in one request; version 9 brings the member's epoch, which means
 //!   nothing to classic groups; version 10 names topics by id and leaves out those that are gone
 //!   when all are asked for.
-//! * "Require stable" (from version 7) waits for transactions, of which there are none.
+//! * Told is what is on every replica in sync: a commit before that could still be lost. "Require
+//!   stable" (from version 7) asks for the newest, and waits until that cannot be lost either;
+//!   NOT_COORDINATOR when that does not come about.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +21,7 @@ use kgauge_wire::messages::offset_fetch::{
 
 use super::Body;
 use super::lookup::{self, TopicKey};
-use crate::groups::{Committed, Entry, find};
+use crate::groups::{Committed, Entry, View, find, newest_target};
 use crate::node::{Call, CloseReason, Node};
 
 /// From this version on a request has a list of groups.
@@ -39,58 +41,93 @@ type Partitions = Vec<(i32, Result<Option<Committed>, ErrorCode>)>;
 
 pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
     let request: OffsetFetchRequest<'_> = body.decode(call.version())?;
-    if call.version() < MANY_FROM {
-        let response = single(node, &request);
-        node.respond(call.reply, &response);
-        return Ok(());
-    }
-    let one = |group: &OffsetFetchRequestGroup<'_>| {
-        let told = many(node, call.version(), group);
-        let code = told.as_ref().err().copied().unwrap_or(ErrorCode::None);
-        OffsetFetchResponseGroup {
-            group_id: Str::Owned(group.group_id.to_string()),
-            topics: told.unwrap_or_default().into_iter().map(grouped).collect(),
-            error_code: code.as_i16(),
-        }
+    let view = match request.require_stable {
+        true => View::Newest,
+        false => View::Replicated,
     };
-    let groups = request.groups.iter().map(one).collect();
-    let response = OffsetFetchResponse {
-        groups,
-        ..OffsetFetchResponse::default()
+    let asked: Vec<&str> = match call.version() {
+        ..MANY_FROM => vec![&*request.group_id],
+        _ => request
+            .groups
+            .iter()
+            .map(|group| &*group.group_id)
+            .collect(),
     };
-    node.respond(call.reply, &response);
+    let newest = asked.iter().filter_map(|group| newest_target(node, group));
+    let targets: Vec<_> = newest.filter(|_| view == View::Newest).collect();
+    let lost = ErrorCode::NotCoordinator;
+    let (response, failed) = if call.version() < MANY_FROM {
+        (single(node, &request, view), single_refused(&request, lost))
+    } else {
+        let told = |group: &OffsetFetchRequestGroup<'_>| {
+            answer(group, many(node, call.version(), group, view))
+        };
+        let refused = |group: &OffsetFetchRequestGroup<'_>| answer(group, Err(lost));
+        let response = |groups| OffsetFetchResponse {
+            groups,
+            ..OffsetFetchResponse::default()
+        };
+        (
+            response(request.groups.iter().map(told).collect()),
+            response(request.groups.iter().map(refused).collect()),
+        )
+    };
+    node.respond_when(call.now, call.reply, &targets, &response, &failed);
     Ok(())
 }
 
-fn single(node: &Node, request: &OffsetFetchRequest<'_>) -> OffsetFetchResponse<'static> {
+fn answer(
+    group: &OffsetFetchRequestGroup<'_>,
+    told: Result<Vec<Told>, ErrorCode>,
+) -> OffsetFetchResponseGroup<'static> {
+    let code = told.as_ref().err().copied().unwrap_or(ErrorCode::None);
+    OffsetFetchResponseGroup {
+        group_id: Str::Owned(group.group_id.to_string()),
+        topics: told.unwrap_or_default().into_iter().map(grouped).collect(),
+        error_code: code.as_i16(),
+    }
+}
+
+fn single(
+    node: &Node,
+    request: &OffsetFetchRequest<'_>,
+    view: View,
+) -> OffsetFetchResponse<'static> {
     let told = find(node, &request.group_id).map(|entry| match &request.topics {
-        None => everything(entry),
+        None => everything(entry, view),
         Some(topics) => topics
             .iter()
             .map(|topic| {
-                some(
-                    entry,
-                    topic.name.to_string(),
-                    Uuid::ZERO,
-                    &topic.partition_indexes,
-                )
+                let (name, indexes) = (topic.name.to_string(), &topic.partition_indexes);
+                some(entry, view, name, Uuid::ZERO, indexes)
             })
             .collect(),
     });
-    let code = told.as_ref().err().copied().unwrap_or(ErrorCode::None);
-    let topic = |told: Told| OffsetFetchResponseTopic {
-        name: Str::Owned(told.name),
-        partitions: told.partitions.into_iter().map(plain).collect(),
-    };
-    let topics = match told {
-        Ok(told) => told.into_iter().map(topic).collect(),
-        // Version 1 has no place for an error but the partitions.
-        Err(code) => refused(request, code).into_iter().map(topic).collect(),
-    };
+    match told {
+        Ok(told) => OffsetFetchResponse {
+            topics: told.into_iter().map(named).collect(),
+            ..OffsetFetchResponse::default()
+        },
+        Err(code) => single_refused(request, code),
+    }
+}
+
+/// Version 1 has no place for an error but the partitions.
+fn single_refused(
+    request: &OffsetFetchRequest<'_>,
+    code: ErrorCode,
+) -> OffsetFetchResponse<'static> {
     OffsetFetchResponse {
-        topics,
+        topics: refused(request, code).into_iter().map(named).collect(),
         error_code: code.as_i16(),
         ..OffsetFetchResponse::default()
+    }
+}
+
+fn named(told: Told) -> OffsetFetchResponseTopic<'static> {
+    OffsetFetchResponseTopic {
+        name: Str::Owned(told.name),
+        partitions: told.partitions.into_iter().map(plain).collect(),
     }
 }
 
@@ -113,11 +150,12 @@ fn many(
     node: &Node,
     version: i16,
     group: &OffsetFetchRequestGroup<'_>,
+    view: View,
 ) -> Result<Vec<Told>, ErrorCode> {
     let entry = find(node, &group.group_id)?;
     let by_id = version >= BY_ID_FROM;
     let Some(topics) = &group.topics else {
-        let mut all = everything(entry);
+        let mut all = everything(entry, view);
         if by_id {
             all.retain_mut(|told| match node.image.topic(&told.name) {
                 Some(topic) => {
@@ -133,12 +171,13 @@ fn many(
     for topic in topics {
         let indexes = &topic.partition_indexes;
         if !by_id {
-            told.push(some(entry, topic.name.to_string(), Uuid::ZERO, indexes));
+            let name = topic.name.to_string();
+            told.push(some(entry, view, name, Uuid::ZERO, indexes));
             continue;
         }
         let id = topic.topic_id;
         told.push(match lookup::topic(node, TopicKey::Id(id)) {
-            Ok(image) => some(entry, image.name.to_string(), id, indexes),
+            Ok(image) => some(entry, view, image.name.to_string(), id, indexes),
             Err(code) => Told {
                 name: String::new(),
                 id,
@@ -149,9 +188,10 @@ fn many(
     Ok(told)
 }
 
-fn everything(entry: Option<&Entry>) -> Vec<Told> {
+fn everything(entry: Option<&Entry>, view: View) -> Vec<Told> {
     let mut topics: BTreeMap<&str, Partitions> = BTreeMap::new();
-    for ((topic, index), committed) in entry.iter().flat_map(|entry| &entry.offsets) {
+    let all = entry.map(|entry| entry.all_offsets(view));
+    for ((topic, index), committed) in all.into_iter().flatten() {
         topics
             .entry(topic)
             .or_default()
@@ -165,14 +205,14 @@ fn everything(entry: Option<&Entry>) -> Vec<Told> {
     topics.into_iter().map(told).collect()
 }
 
-fn some(entry: Option<&Entry>, name: String, id: Uuid, indexes: &[i32]) -> Told {
+fn some(entry: Option<&Entry>, view: View, name: String, id: Uuid, indexes: &[i32]) -> Told {
     let mut key = (name, 0);
     let mut partitions = Vec::with_capacity(indexes.len());
     for index in indexes {
         key.1 = *index;
         partitions.push((
             *index,
-            Ok(entry.and_then(|entry| entry.offsets.get(&key)).cloned()),
+            Ok(entry.and_then(|entry| entry.offset(&key, view)).cloned()),
         ));
     }
     Told {

@@ -62,7 +62,7 @@ pub(crate) fn answer_when(
     target: Option<Target>,
 ) {
     let failed = refused(ErrorCode::NotCoordinator);
-    node.respond_when(now, reply, target, &told(synced), &failed);
+    node.respond_when(now, reply, target.as_slice(), &told(synced), &failed);
 }
 
 fn told(synced: Synced) -> SyncGroupResponse<'static> {

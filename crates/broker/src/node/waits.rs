@@ -11,6 +11,7 @@ use kgauge_wire::messages::Message;
 
 use super::replication::Role;
 use super::{Node, Reply, Timer};
+use crate::groups;
 use crate::handlers::{delete_records, produce};
 use crate::ids::{ConnectionId, PartitionId};
 use crate::time::Now;
@@ -77,6 +78,15 @@ pub(crate) struct Replicated {
     pub(crate) reply: Reply,
     pub(crate) done: Vec<u8>,
     pub(crate) failed: Vec<u8>,
+    /// One of several targets was missed.
+    pub(crate) is_missed: bool,
+}
+
+impl Waited {
+    /// What was written by too few for its settings is written all the same.
+    fn is_written(self) -> bool {
+        matches!(self, Self::Reached | Self::ReachedByTooFew)
+    }
 }
 
 #[derive(Debug)]
@@ -164,27 +174,29 @@ impl Node {
         self.waits.waiting.insert(id, waiting);
     }
 
-    /// Gives the answer `done` when a target is reached, `failed` when it is missed; at once without a
-    /// target.
+    /// Gives the answer `done` when all targets are reached, `failed` when one is missed; at once
+    /// without a target.
     pub(crate) fn respond_when<'m, M: Message<'m>>(
         &mut self,
         now: Now,
         reply: Reply,
-        target: Option<Target>,
+        targets: &[Target],
         done: &M,
         failed: &M,
     ) {
-        let Some(target) = target else {
+        if targets.is_empty() {
             return self.respond(reply, done);
-        };
+        }
         match (reply.encode(done), reply.encode(failed)) {
             (Ok(done), Ok(failed)) => {
                 let waiter = Waiter::Group(Box::new(Replicated {
                     reply,
                     done,
                     failed,
+                    is_missed: false,
                 }));
-                self.wait(now, reply, waiter, &[(0, target)], COMMIT_TIMEOUT_MS);
+                let targets: Vec<(usize, Target)> = targets.iter().copied().enumerate().collect();
+                self.wait(now, reply, waiter, &targets, COMMIT_TIMEOUT_MS);
             }
             (Err(error), _) | (_, Err(error)) => self.cannot_encode(reply, &error),
         }
@@ -192,6 +204,8 @@ impl Node {
 
     /// The high watermark of a partition has moved.
     pub(super) fn watermark_reached(&mut self, id: PartitionId, offset: i64) {
+        // Who is told that something was committed must see it.
+        groups::replicated(self, id, offset);
         let reached = self.waits.reached((id, Mark::High), offset);
         if reached.is_empty() {
             return;
@@ -284,7 +298,7 @@ impl Waiter {
         match self {
             Self::Produce(unfinished) => unfinished.settle(index, waited),
             Self::DeleteRecords(unfinished) => unfinished.settle(index, waited),
-            Self::Group(_) => {}
+            Self::Group(replicated) => replicated.is_missed |= !waited.is_written(),
         }
     }
 
@@ -298,10 +312,10 @@ impl Waiter {
                     reply,
                     done,
                     failed,
+                    is_missed,
                 } = *replicated;
-                // What was written by too few for its settings is written all the same.
-                let written = matches!(waited, Waited::Reached | Waited::ReachedByTooFew);
-                let bytes = if written { done } else { failed };
+                let is_written = waited.is_written() && !is_missed;
+                let bytes = if is_written { done } else { failed };
                 node.send(reply, bytes.into());
             }
         }

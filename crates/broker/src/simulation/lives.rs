@@ -124,7 +124,12 @@ impl World<'_> {
         });
         let seed = self.random.next_u64();
         let dir = Path::new("/controller");
-        match Controller::open(&self.controller_storage, dir, Arc::new(settings()), seed) {
+        match Controller::open(
+            &self.controller_storage.shared(),
+            dir,
+            Arc::new(settings()),
+            seed,
+        ) {
             Ok(controller) => {
                 self.controller = controller;
                 self.controller_timer_ns = None;

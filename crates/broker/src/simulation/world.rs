@@ -141,8 +141,13 @@ impl<'t> World<'t> {
         let controller_storage = MemoryStorage::new();
         let dir = Path::new("/controller");
         let seed = random.next_u64();
-        let controller = Controller::open(&controller_storage, dir, Arc::new(settings()), seed)
-            .expect("a new disk has no fault");
+        let controller = Controller::open(
+            &controller_storage.shared(),
+            dir,
+            Arc::new(settings()),
+            seed,
+        )
+        .expect("a new disk has no fault");
         let place = |id: i32| {
             let place = Place {
                 storage: MemoryStorage::new(),

@@ -38,11 +38,16 @@ pub(super) fn down(arguments: &ClusterDown) -> anyhow::Result<ExitStatus> {
         println!("nothing to end");
     }
     for record in wanted {
-        let count = record.alive().len();
-        record.bring_down(&state_dir).or_failed()?;
+        let down = record.bring_down(&state_dir).or_failed()?;
+        let logs = down.logs.map_or_else(String::new, |dir| {
+            format!(
+                "; it did not end well, its logs are kept in {}",
+                dir.display()
+            )
+        });
         println!(
-            "ended {} (Apache Kafka {}): {count} processes, data removed",
-            record.name, record.version
+            "ended {} (Apache Kafka {}): {} processes, data removed{logs}",
+            record.name, record.version, down.processes
         );
     }
     Ok(ExitStatus::Good)

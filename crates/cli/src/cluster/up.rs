@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kgauge_target::{Target, TargetSpec};
+use kgauge_target::{StartSetup, Target, TargetSpec};
 
 use crate::args::ClusterUp;
-use crate::exit::{ExitStatus, OrStop, stop};
+use crate::exit::{ExitStatus, OrStop, Stop, stop};
 use crate::interrupt::{self, Stopping};
 use crate::place::{fresh_number, run_id, unix_ms};
 use crate::targets::{Surroundings, failed, setup};
@@ -31,24 +31,73 @@ pub(super) fn up(arguments: &ClusterUp) -> anyhow::Result<ExitStatus> {
     };
     let stopping = interrupt::listen("stopping the cluster")?;
     let setup = setup(&surroundings)?;
-    let target = Target::start(&spec, &setup, &stopping.load).map_err(|error| {
-        match stopping.is_wanted() {
-            true => stop(ExitStatus::Interrupted, "stopped before the cluster served"),
-            false => failed(error),
-        }
-    })?;
-    announce(&target, arguments, &data_dir, &name)?;
-    match target {
-        Target::Kafka(kafka) if arguments.detach => {
-            kafka.detach().or_target_failed("")?;
-            Ok(ExitStatus::Good)
-        }
-        target => {
-            serve(target, &stopping)?;
+    match start_and_serve(arguments, &spec, &setup, &stopping, (&data_dir, &name)) {
+        Ok(Left::Nothing) => {
             let _ = std::fs::remove_dir_all(&work);
             Ok(ExitStatus::Good)
         }
+        Ok(Left::Running) => Ok(ExitStatus::Good),
+        Err(error) => Err(bad_end(&work, error)),
     }
+}
+
+/// What is left of a cluster when this process ends.
+enum Left {
+    Nothing,
+    Running,
+}
+
+fn start_and_serve(
+    arguments: &ClusterUp,
+    spec: &TargetSpec,
+    setup: &StartSetup,
+    stopping: &Stopping,
+    (data_dir, name): (&Path, &str),
+) -> anyhow::Result<Left> {
+    let target =
+        Target::start(spec, setup, &stopping.load).map_err(|error| match stopping.is_wanted() {
+            true => stop(ExitStatus::Interrupted, "stopped before the cluster served"),
+            false => failed(error),
+        })?;
+    announce(&target, arguments, data_dir, name)?;
+    match target {
+        Target::Kafka(kafka) if arguments.detach => {
+            kafka.detach().or_target_failed("")?;
+            Ok(Left::Running)
+        }
+        target => {
+            serve(target, stopping)?;
+            Ok(Left::Nothing)
+        }
+    }
+}
+
+/// After a bad end the logs stay, and their place is told. Who stops a start wants none.
+fn bad_end(work: &Path, error: anyhow::Error) -> anyhow::Error {
+    let failed = error.downcast_ref::<Stop>();
+    let is_wanted = failed.is_some_and(|failed| failed.status == ExitStatus::Interrupted);
+    if is_wanted || !has_files(work) {
+        let _ = std::fs::remove_dir_all(work);
+        return error;
+    }
+    let status = failed.map_or(ExitStatus::TargetFailed, |failed| failed.status);
+    stop(
+        status,
+        format!("{error}\n  its logs are kept in {}", work.display()),
+    )
+}
+
+/// Whether there is a file with something in it, in a folder or in those below.
+fn has_files(dir: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return false;
+    };
+    entries.flatten().any(
+        |entry| match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            true => has_files(&entry.path()),
+            false => entry.metadata().is_ok_and(|facts| facts.len() > 0),
+        },
+    )
 }
 
 /// What is to be started, if it can be.
@@ -90,6 +139,9 @@ fn announce(
     let servers = &target.config().bootstrap_servers;
     let servers: Vec<String> = servers.iter().map(ToString::to_string).collect();
     println!("bootstrap.servers={}", servers.join(","));
+    if let Some(file) = target.client_properties() {
+        println!("client.properties={}", file.display());
+    }
     let Target::Kafka(kafka) = target else {
         let kept = match arguments.data {
             Some(_) => "kept",
@@ -102,9 +154,6 @@ fn announce(
         );
         return Ok(());
     };
-    if let Some(file) = kafka.client_properties() {
-        println!("client.properties={}", file.display());
-    }
     let ends = match arguments.detach {
         true => format!("`kgauge cluster down {name}` ends it"),
         false => "Ctrl-C ends it".to_owned(),
@@ -124,5 +173,7 @@ fn serve(mut target: Target, stopping: &Stopping) -> anyhow::Result<()> {
         target.check().map_err(failed)?;
         std::thread::sleep(LOOK);
     }
+    // One that died just now is a bad end, too.
+    target.check().map_err(failed)?;
     target.stop().or_target_failed("")
 }

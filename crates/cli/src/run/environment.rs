@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use kgauge_client::ClientConfig;
 use kgauge_results::run::{Broker, Build, Environment, Started, Target, TargetKind};
+use kgauge_target::kafka::SecurityKind;
 use kgauge_target::{BrokerFacts, TargetFacts};
 
 /// The content of `environment.json`.
@@ -31,6 +32,8 @@ pub(crate) fn environment(
             started: started(target),
             notes: notes(target.config())
                 .into_iter()
+                .chain(security_of_embedded(target))
+                .chain(flushes_that_differ(facts))
                 .chain(release_notes)
                 .collect(),
         },
@@ -76,4 +79,37 @@ fn broker(facts: &BrokerFacts) -> Broker {
         rack: facts.rack.clone(),
         settings: facts.settings.clone(),
     }
+}
+
+/// How clients of an embedded cluster connect, unless plainly.
+fn security_of_embedded(target: &kgauge_target::Target) -> Option<String> {
+    let kgauge_target::Target::Embedded(embedded) = target else {
+        return None;
+    };
+    let security = embedded.spec().security;
+    (security != SecurityKind::Plaintext).then(|| {
+        format!(
+            "Clients connect by {security}. The nodes talk to each other inside of one process."
+        )
+    })
+}
+
+/// What an ack means is told for a whole topic, which holds only where all its replicas flush alike.
+fn flushes_that_differ(facts: &TargetFacts) -> Vec<String> {
+    let names = ["log.flush.interval.messages", "log.flush.interval.ms"];
+    let note = |name: &str| {
+        let mut values: Vec<&str> = facts
+            .brokers
+            .iter()
+            .map(|broker| broker.settings.get(name).map_or("not told", String::as_str))
+            .collect();
+        values.dedup();
+        (values.len() > 1).then(|| {
+            format!(
+                "The brokers differ in {name}: what is said of flushing before an ack holds for \
+                 one of them."
+            )
+        })
+    };
+    names.into_iter().filter_map(note).collect()
 }

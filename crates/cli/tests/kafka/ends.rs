@@ -1,7 +1,8 @@
 //! Nothing is left running: after a good end, Ctrl-C, `kill -9`, and the death of a broker.
 
 use std::fs;
-use std::process::Child;
+use std::path::PathBuf;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -96,7 +97,7 @@ fn a_broker_that_dies_ends_the_run_with_its_last_words() {
 fn a_detached_cluster_serves_until_it_is_ended_by_name() {
     let site = Site::new();
     let up = ["cluster", "up", "kafka:4.3.1,heap=512M", "--detach"];
-    let output = kgauge(&site, &up).output().unwrap();
+    let output = temporary(&site, &up).output().unwrap();
     let printed = text(&output.stdout);
     let servers = printed.trim().strip_prefix("bootstrap.servers=").unwrap();
     let call = [
@@ -119,10 +120,87 @@ fn a_detached_cluster_serves_until_it_is_ended_by_name() {
     let down = kgauge(&site, &["cluster", "down", name]).output().unwrap();
     assert_eq!(down.status.code(), Some(0), "{}", text(&down.stderr));
     wait_until("the broker ends", || processes(&site).is_empty());
+    assert!(left(&site).is_empty(), "logs go after a good end");
     assert_eq!(
         fs::read_dir(site.path("state/kgauge/clusters"))
             .unwrap()
             .count(),
         0
     );
+}
+
+/// The program with temporary files of its own.
+fn temporary(site: &Site, arguments: &[&str]) -> Command {
+    fs::create_dir_all(site.path("tmp")).unwrap();
+    let mut command = kgauge(site, arguments);
+    command.env("TMPDIR", site.path("tmp"));
+    command
+}
+
+/// What lies in the folder for temporary files.
+fn left(site: &Site) -> Vec<PathBuf> {
+    let entries = fs::read_dir(site.path("tmp")).unwrap();
+    // Java keeps figures of its processes there for a while.
+    let is_ours = |path: &PathBuf| path.display().to_string().contains("/kgauge-");
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(is_ours).collect()
+}
+
+/// A cluster that serves, and the file with what it prints.
+fn serving(site: &Site) -> Child {
+    let printed = site.path("printed");
+    let up = ["cluster", "up", "kafka:4.3.1,heap=512M"];
+    let process = temporary(site, &up)
+        .stdout(fs::File::create(&printed).unwrap())
+        .spawn()
+        .unwrap();
+    wait_for(&printed);
+    process
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn a_cluster_that_ends_well_leaves_nothing() {
+    let site = Site::new();
+    let cluster = serving(&site);
+    assert_eq!(left(&site).len(), 1, "while it serves");
+    kill_process(Pid::from_child(&cluster), Signal::INT).unwrap();
+    let output = cluster.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(processes(&site), [0; 0]);
+    assert!(left(&site).is_empty(), "{:?}", left(&site));
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn a_cluster_that_is_stopped_while_it_starts_leaves_nothing() {
+    let site = Site::new();
+    let up = ["cluster", "up", "kafka:4.3.1,heap=512M"];
+    let cluster = temporary(&site, &up).spawn().unwrap();
+    wait_until("a broker's log", || {
+        let logs = left(&site).pop().map(|dir| dir.join("target-logs"));
+        logs.is_some_and(|logs| fs::metadata(logs.join("broker-1.log")).is_ok_and(|f| f.len() > 0))
+    });
+    kill_process(Pid::from_child(&cluster), Signal::INT).unwrap();
+    let output = cluster.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    assert_eq!(processes(&site), [0; 0]);
+    assert!(left(&site).is_empty(), "{:?}", left(&site));
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn a_cluster_of_which_a_broker_dies_leaves_its_logs_and_tells_where() {
+    let site = Site::new();
+    let cluster = serving(&site);
+    let victim = i32::try_from(processes(&site)[0]).unwrap();
+    kill_process(Pid::from_raw(victim).unwrap(), Signal::KILL).unwrap();
+    let output = cluster.wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    let kept = left(&site).pop().unwrap();
+    let words = format!("its logs are kept in {}", kept.display());
+    assert!(said.contains(&words), "{said}");
+    assert!(kept.join("target-logs/broker-1.log").exists());
+    assert!(!kept.join("data").exists(), "only the logs");
 }

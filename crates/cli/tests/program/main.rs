@@ -4,6 +4,7 @@
 
 mod clusters;
 mod comparing;
+mod secured;
 mod site;
 
 use std::fs;

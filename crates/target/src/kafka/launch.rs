@@ -1,9 +1,7 @@
 //! The command lines and files of a cluster's processes.
 
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -15,7 +13,7 @@ use super::properties::{self, Node};
 use super::release::Logger;
 use super::spec::KafkaSpec;
 use super::topics::log4j;
-use crate::security::Secured;
+use crate::security::{Secured, private};
 
 /// What `kafka-run-class.sh` of 4.3.1 gives to every Java process. Older releases ask for the
 /// same, or for collectors that today's Java has no more.
@@ -49,28 +47,15 @@ pub(crate) struct Launch<'a> {
 impl Launch<'_> {
     /// A folder that only this user may look into.
     pub(crate) fn make_conf_dir(&self) -> Result<(), KafkaError> {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(self.conf_dir)
-            .map_err(KafkaError::file(self.conf_dir))?;
+        private::make(self.conf_dir).map_err(KafkaError::file(self.conf_dir))?;
         self.write("log4j.properties", properties::LOG4J)?;
         Ok(())
     }
 
     /// Writes a file that only this user may read.
     pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> Result<PathBuf, KafkaError> {
-        let path = self.conf_dir.join(name);
-        let opened = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&path);
-        let mut file = opened.map_err(KafkaError::file(&path))?;
-        file.write_all(text.as_ref())
-            .map_err(KafkaError::file(&path))?;
-        Ok(path)
+        private::write(self.conf_dir, name, text.as_ref())
+            .map_err(KafkaError::file(&self.conf_dir.join(name)))
     }
 
     /// A node's process.

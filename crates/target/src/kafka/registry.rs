@@ -36,7 +36,7 @@ pub struct ClusterRecord {
     pub conf_dir: PathBuf,
     /// Its data: removed with it.
     pub data_dirs: Vec<PathBuf>,
-    /// Its logs, which stay.
+    /// Its logs; they stay after a bad end.
     pub log_dir: PathBuf,
 }
 
@@ -81,11 +81,15 @@ impl ClusterRecord {
         alive
     }
 
-    /// Ends what runs of it, removes its data and forgets it.
+    /// Ends what runs of it, removes its data and forgets it. Its logs go too if that is a good end:
+    /// it was left running on purpose, and none of its processes had died since.
     ///
     /// # Errors
-    /// When data or record cannot be removed; the processes are gone then all the same.
-    pub fn bring_down(&self, state_dir: &Path) -> io::Result<()> {
+    /// When data, logs or record cannot be removed; the processes are gone then all the same.
+    pub fn bring_down(&self, state_dir: &Path) -> io::Result<BroughtDown> {
+        let processes = self.alive().len();
+        let is_whole = self.processes.iter().all(|(_, id)| id.is_alive());
+        let is_good = self.is_detached && is_whole;
         // Brokers first: without ZooKeeper or controllers they would not end in good order.
         let known = self.processes.iter();
         let brokers: Vec<ProcessId> = known
@@ -97,8 +101,26 @@ impl ClusterRecord {
         for dir in self.data_dirs.iter().chain([&self.conf_dir]) {
             remove(dir)?;
         }
-        forget(state_dir, &self.name)
+        if is_good {
+            remove(&self.log_dir)?;
+            // The folder around them was made for them; one that has something else in it stays.
+            let _ = self.log_dir.parent().map(fs::remove_dir);
+        }
+        forget(state_dir, &self.name)?;
+        Ok(BroughtDown {
+            processes,
+            logs: Some(self.log_dir.clone()).filter(|dir| dir.exists()),
+        })
     }
+}
+
+/// What was ended, and what is left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BroughtDown {
+    /// How many processes ran.
+    pub processes: usize,
+    /// Logs that stay.
+    pub logs: Option<PathBuf>,
 }
 
 /// Ends processes, and kills those that do not end in time.
@@ -214,7 +236,14 @@ mod tests {
         assert_eq!(found[0].state(), ClusterState::Orphaned);
         // Somebody has to reap it, as init would.
         let reaped = std::thread::spawn(move || child.wait().unwrap());
-        found[0].bring_down(&state).unwrap();
+        fs::create_dir(&record.log_dir).unwrap();
+        let down = found[0].bring_down(&state).unwrap();
+        assert_eq!(down.processes, 1);
+        assert_eq!(
+            down.logs,
+            Some(record.log_dir.clone()),
+            "nobody wanted that end"
+        );
         assert!(!reaped.join().unwrap().success());
         assert_eq!(record.state(), ClusterState::Dead);
         assert!(!record.conf_dir.exists());
@@ -244,5 +273,30 @@ mod tests {
         assert!(clusters(dir.path()).unwrap().is_empty());
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn logs_go_after_a_good_end_and_stay_when_a_process_had_died() {
+        for dies in [false, true] {
+            let dir = tempfile::tempdir().unwrap();
+            let state = dir.path().join("state");
+            fs::create_dir(&state).unwrap();
+            let mut child = sleeper();
+            let mut record = record(dir.path(), None, &child);
+            record.is_detached = true;
+            record.log_dir = dir.path().join("work/target-logs");
+            fs::create_dir_all(&record.log_dir).unwrap();
+            fs::write(record.log_dir.join("broker-1.log"), "words").unwrap();
+            keep(&state, &record).unwrap();
+            if dies {
+                child.kill().unwrap();
+                child.wait().unwrap();
+            }
+            let reaped = std::thread::spawn(move || child.wait());
+            let down = record.bring_down(&state).unwrap();
+            reaped.join().unwrap().unwrap();
+            assert_eq!(down.logs.is_some(), dies);
+            assert_eq!(dir.path().join("work").exists(), dies);
+        }
     }
 }

@@ -63,6 +63,18 @@ impl SecurityKind {
         found.map(|(_, kind)| *kind)
     }
 
+    /// The kind that stands behind `security=`. The error is the words for the user.
+    pub(crate) fn of_value(value: &str) -> Result<SecurityKind, String> {
+        SecurityKind::parse(value).ok_or_else(|| {
+            let known = SecurityKind::WRITTEN.iter().map(|(name, _)| *name);
+            let known: Vec<&str> = known.collect();
+            format!(
+                "security={value} is not known; there are {}",
+                known.join(", ")
+            )
+        })
+    }
+
     /// Kafka's name of the protocol.
     pub fn protocol(self) -> &'static str {
         match self {

@@ -111,34 +111,14 @@ impl KafkaSpec {
                     .filter(|dir| !dir.is_empty());
                 self.log_dirs = dirs.map(PathBuf::from).collect();
             }
-            "security" => {
-                self.security = SecurityKind::parse(value).ok_or_else(|| {
-                    let known = SecurityKind::WRITTEN.iter().map(|(name, _)| *name);
-                    let known: Vec<&str> = known.collect();
-                    format!(
-                        "security={value} is not known; there are {}",
-                        known.join(", ")
-                    )
-                })?;
-            }
+            "security" => self.security = SecurityKind::of_value(value)?,
             _ => self.set_broker(key, value)?,
         }
         Ok(())
     }
 
     fn set_broker(&mut self, key: &str, value: &str) -> Result<(), String> {
-        let of_one = key.split_once('.').and_then(|(first, rest)| {
-            let id = first
-                .bytes()
-                .all(|byte| byte.is_ascii_digit())
-                .then_some(first)?;
-            Some((id.parse::<u16>().ok()?, rest))
-        });
-        let (id, key) = match of_one {
-            Some((0, _)) => return Err("brokers are numbered from 1".to_owned()),
-            Some((id, rest)) => (Some(id), rest),
-            None => (None, key),
-        };
+        let (id, key) = of_one(key)?;
         check_setting(key, value)?;
         let settings = match id {
             Some(id) => self.broker_settings.entry(id).or_default(),
@@ -149,9 +129,23 @@ impl KafkaSpec {
     }
 }
 
+/// `2.num.io.threads` is broker 2's alone.
+pub(crate) fn of_one(key: &str) -> Result<(Option<u16>, &str), String> {
+    let of_one = key.split_once('.').and_then(|(first, rest)| {
+        let is_number = first.bytes().all(|byte| byte.is_ascii_digit());
+        let id = is_number.then_some(first)?;
+        Some((id.parse::<u16>().ok()?, rest))
+    });
+    match of_one {
+        Some((0, _)) => Err("brokers are numbered from 1".to_owned()),
+        Some((id, rest)) => Ok((Some(id), rest)),
+        None => Ok((None, key)),
+    }
+}
+
 /// `key=value` after `key=value`. A piece without `=` belongs to the value before it, as in
 /// `log.cleanup.policy=compact,delete`.
-fn pairs(text: &str) -> Result<Vec<(String, String)>, String> {
+pub(crate) fn pairs(text: &str) -> Result<Vec<(String, String)>, String> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for piece in text
         .split(',')
@@ -170,7 +164,7 @@ fn pairs(text: &str) -> Result<Vec<(String, String)>, String> {
     Ok(pairs)
 }
 
-fn number(key: &str, value: &str, min: u16, max: u16) -> Result<u16, String> {
+pub(crate) fn number(key: &str, value: &str, min: u16, max: u16) -> Result<u16, String> {
     let number = value
         .parse()
         .ok()

@@ -23,7 +23,7 @@ use super::release::Coordination;
 use super::setup::KafkaSetup;
 use super::spec::KafkaSpec;
 use super::topics::TopicTool;
-use crate::security;
+use crate::security::{self, told};
 
 /// How often a start is tried when others take its ports.
 const ATTEMPTS: u32 = 3;
@@ -218,18 +218,15 @@ fn config(
     servers: &[String],
     path: &mut Option<PathBuf>,
 ) -> Result<ClientConfig, KafkaError> {
-    if launch.secured.client.is_empty() {
+    if launch.secured.told.java.is_empty() {
         return Ok(plain_config(servers));
     }
-    let servers = servers.join(",");
-    let text = format!("bootstrap.servers={servers}\n{}", launch.secured.client);
-    let file = launch.write("client.properties", &text)?;
+    let file = told::write(launch.conf_dir, &servers.join(","), &launch.secured.told)
+        .map_err(KafkaError::file(launch.conf_dir))?;
     *path = Some(file.clone());
-    ClientConfig::from_properties_text(&text, "client.properties").map_err(|error| {
-        KafkaError::File {
-            path: file,
-            error: std::io::Error::new(std::io::ErrorKind::InvalidData, error.to_string()),
-        }
+    ClientConfig::from_properties_file(&file).map_err(|error| KafkaError::File {
+        path: file,
+        error: std::io::Error::new(std::io::ErrorKind::InvalidData, error.to_string()),
     })
 }
 

@@ -97,6 +97,16 @@ impl Identity {
         write(&store, password)
     }
 
+    /// The certificate alone.
+    pub(crate) fn certificate_pem(&self) -> &str {
+        &self.certificate_pem
+    }
+
+    /// The key alone.
+    pub(crate) fn key_pem(&self) -> &str {
+        &self.key_pem
+    }
+
     /// Key and certificate, as a key store of type PEM has them.
     pub(crate) fn pem(&self) -> String {
         format!("{}{}", self.key_pem, self.certificate_pem)

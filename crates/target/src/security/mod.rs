@@ -5,6 +5,9 @@
 //! configurations, or in memory. Nothing of it is an argument of a process.
 
 mod certificates;
+mod listeners;
+pub(crate) mod private;
+pub(crate) mod told;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,6 +16,8 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::kafka::{Coordination, KafkaError, Release, SaslMechanism, SecurityKind};
 use certificates::Certificates;
+pub(crate) use listeners::{Listeners, MadeForEmbedded};
+use told::{AUTHORITY, CLIENT, Told, login_module};
 
 /// The user who logs in by SASL.
 pub(crate) const USER: &str = "kgauge";
@@ -29,8 +34,8 @@ pub(crate) struct Secured {
     pub(crate) files: Vec<SecretFile>,
     /// The login configuration of the brokers' Java, one of the files.
     pub(crate) jaas: Option<PathBuf>,
-    /// The content of a client.properties, without bootstrap servers; empty without security.
-    pub(crate) client: String,
+    /// What clients need; empty without security.
+    pub(crate) told: Told,
     /// A user whom the cluster has to be told of when it runs: mechanism and password.
     pub(crate) scram: Option<(SaslMechanism, String)>,
 }
@@ -57,16 +62,16 @@ pub(crate) fn make(
     if kind == SecurityKind::Plaintext {
         return Ok(secured);
     }
-    let protocol = kind.protocol();
-    secured.client = format!("security.protocol={protocol}\n");
     if kind.has_tls() {
-        let password = random_password()?;
+        let password = new_password()?;
         let made = Certificates::make().map_err(|words| trouble(release, words))?;
         add_tls(&mut secured, kind, &made, &password, dir)
             .map_err(|words| trouble(release, words))?;
     }
+    let password = new_password()?;
+    secured.told = Told::of(kind, dir, &password);
     if let Some(mechanism) = kind.mechanism() {
-        add_sasl(&mut secured, mechanism, random_password()?, dir);
+        add_sasl(&mut secured, mechanism, password, dir);
     }
     Ok(secured)
 }
@@ -101,15 +106,19 @@ fn check(kind: SecurityKind, release: &Release) -> Result<(), KafkaError> {
     }
 }
 
+fn new_password() -> Result<String, KafkaError> {
+    random_password().map_err(|error| KafkaError::Spawn {
+        role: "the random number generator".to_owned(),
+        error,
+    })
+}
+
 /// 32 random bytes, in letters that need no quoting anywhere.
-fn random_password() -> Result<String, KafkaError> {
+fn random_password() -> std::io::Result<String> {
     let mut bytes = [0_u8; 32];
     SystemRandom::new()
         .fill(&mut bytes)
-        .map_err(|_| KafkaError::Spawn {
-            role: "the random number generator".to_owned(),
-            error: std::io::ErrorKind::Unsupported.into(),
-        })?;
+        .map_err(|_| std::io::Error::from(std::io::ErrorKind::Unsupported))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
@@ -133,11 +142,7 @@ fn add_tls(
         .push(("broker.p12", made.broker.key_store(password)?));
     secured
         .files
-        .push(("ca.pem", made.authority_pem.clone().into_bytes()));
-    secured.client.push_str(&format!(
-        "ssl.truststore.type=PEM\nssl.truststore.location={}\n",
-        path("ca.pem")
-    ));
+        .push((AUTHORITY, made.authority_pem.clone().into_bytes()));
     if kind == SecurityKind::Mtls {
         set("ssl.client.auth", "required".to_owned());
         set("ssl.truststore.location", path("clients.p12"));
@@ -146,13 +151,7 @@ fn add_tls(
         secured
             .files
             .push(("clients.p12", made.trust_store(password)?));
-        secured
-            .files
-            .push(("client.pem", made.client.pem().into_bytes()));
-        secured.client.push_str(&format!(
-            "ssl.keystore.type=PEM\nssl.keystore.location={}\n",
-            path("client.pem")
-        ));
+        secured.files.push((CLIENT, made.client.pem().into_bytes()));
     }
     Ok(())
 }
@@ -162,23 +161,14 @@ fn add_sasl(secured: &mut Secured, mechanism: SaslMechanism, password: String, d
     secured
         .broker
         .insert("sasl.enabled.mechanisms".to_owned(), name.to_owned());
-    let (module, server) = match mechanism {
-        SaslMechanism::Plain => (
-            "org.apache.kafka.common.security.plain.PlainLoginModule",
-            format!(" user_{USER}=\"{password}\""),
-        ),
-        _ => (
-            "org.apache.kafka.common.security.scram.ScramLoginModule",
-            String::new(),
-        ),
+    let module = login_module(mechanism);
+    let server = match mechanism {
+        SaslMechanism::Plain => format!(" user_{USER}=\"{password}\""),
+        _ => String::new(),
     };
     let jaas = format!("KafkaServer {{\n  {module} required{server};\n}};\n");
     secured.files.push(("jaas.conf", jaas.into_bytes()));
     secured.jaas = Some(dir.join("jaas.conf"));
-    secured.client.push_str(&format!(
-        "sasl.mechanism={name}\nsasl.jaas.config={module} required username=\"{USER}\" \
-         password=\"{password}\";\n"
-    ));
     if mechanism != SaslMechanism::Plain {
         secured.scram = Some((mechanism, password));
     }
@@ -201,7 +191,7 @@ mod tests {
         let names = |secured: &Secured| -> Vec<&str> {
             secured.files.iter().map(|(name, _)| *name).collect()
         };
-        assert!(made("plaintext", "0.8.2.2").unwrap().client.is_empty());
+        assert!(made("plaintext", "0.8.2.2").unwrap().told.java.is_empty());
         assert_eq!(
             names(&made("tls", "4.3.1").unwrap()),
             ["broker.p12", "ca.pem"]
@@ -217,7 +207,7 @@ mod tests {
         assert_eq!(scram.broker["sasl.enabled.mechanisms"], "SCRAM-SHA-512");
         let (_, password) = scram.scram.clone().unwrap();
         assert_eq!(password.len(), 64);
-        assert!(scram.client.contains(&password));
+        assert!(scram.told.java.contains(&password));
         assert_eq!(format!("{scram:?}"), "Secured { .. }");
     }
 
@@ -237,7 +227,7 @@ mod tests {
             for (name, content) in &secured.files {
                 std::fs::write(dir.path().join(name), content).unwrap();
             }
-            let text = format!("bootstrap.servers=127.0.0.1:1\n{}", secured.client);
+            let text = format!("bootstrap.servers=127.0.0.1:1\n{}", secured.told.java);
             let config = ClientConfig::from_properties_text(&text, "made");
             assert!(config.is_ok(), "{written}: {:?}", config.err());
         }

@@ -62,7 +62,7 @@ impl Bench {
 
     fn start(storage: MemoryStorage, settings: Arc<ConfigMap>, now: Now) -> Self {
         let fixed = Arc::clone(&settings);
-        let controller = Controller::open(&storage, Path::new("/c"), fixed, 3).unwrap();
+        let controller = Controller::open(&storage.shared(), Path::new("/c"), fixed, 3).unwrap();
         let config = NodeConfig {
             id: NODE,
             reachable: NodeImage {

@@ -1,0 +1,328 @@
+//! The embedded cluster with TLS and SASL: who has the key is let in, and nobody sees it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::site::{Site, json, text, wait_for};
+
+/// The program with a place of its own for secrets and temporary files.
+fn kgauge(site: &Site, arguments: &[&str]) -> Command {
+    let temporary = site.path("tmp");
+    fs::create_dir_all(&temporary).unwrap();
+    let mut command = site.command(arguments);
+    command
+        .env("XDG_STATE_HOME", site.path("state"))
+        .env("TMPDIR", temporary)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        match entry.path().is_dir() {
+            true => found.extend(files(&entry.path())),
+            false => found.push(entry.path()),
+        }
+    }
+    found
+}
+
+fn is_empty(dir: &Path) -> bool {
+    fs::read_dir(dir).map_or(true, |mut entries| entries.next().is_none())
+}
+
+fn until(what: &str, holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::yield_now();
+    }
+}
+
+/// The processes whose parent is this one.
+fn children(parent: u32) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").unwrap();
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    let is_child = |pid: &u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let rest = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+        rest.split(' ').nth(1) == Some(parent.to_string().as_str())
+    };
+    pids.filter(is_child).collect()
+}
+
+/// A cluster that serves.
+struct Serving {
+    process: Child,
+    servers: String,
+    /// The path of client.properties; empty without security.
+    properties: String,
+}
+
+impl Serving {
+    fn start(site: &Site, target: &str) -> Self {
+        let mut process = kgauge(site, &["cluster", "up", target]).spawn().unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let mut value = |name: &str| {
+            let line = lines.next().unwrap().unwrap();
+            line.strip_prefix(name).unwrap().to_owned()
+        };
+        let servers = value("bootstrap.servers=");
+        let properties = match target.contains("security") {
+            true => value("client.properties="),
+            false => String::new(),
+        };
+        Self {
+            process,
+            servers,
+            properties,
+        }
+    }
+
+    /// What it says on stderr until its end, and its status.
+    fn end(mut self) -> (String, Option<i32>) {
+        kill_process(Pid::from_child(&self.process), Signal::INT).unwrap();
+        self.wait()
+    }
+
+    fn wait(&mut self) -> (String, Option<i32>) {
+        let status = self.process.wait().unwrap();
+        let mut said = String::new();
+        let stderr = self.process.stderr.as_mut().unwrap();
+        std::io::Read::read_to_string(stderr, &mut said).unwrap();
+        (said, status.code())
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        if let Ok(None) = self.process.try_wait() {
+            let _ = kill_process(Pid::from_child(&self.process), Signal::INT);
+            let _ = self.process.wait();
+        }
+    }
+}
+
+#[test]
+fn a_run_works_by_every_kind_of_security() {
+    for security in [
+        "tls",
+        "mtls",
+        "sasl-plain",
+        "scram-sha-256",
+        "scram-sha-512+tls",
+    ] {
+        let site = Site::new();
+        let target = format!("embedded:2,security={security}");
+        let call = ["run", "tiny.yaml", "--out", "out", "--repeat", "1"];
+        let call = [&call[..], &["--target", &target]].concat();
+        let output = kgauge(&site, &call).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{security}: {said}");
+        let trial = json(&site.path("out/summary.json"))["trials"][0].clone();
+        assert_eq!(trial["counted"][0]["acked"], 800, "{security}");
+        assert_eq!(trial["counted"][0]["on_broker"], 800, "{security}");
+        let environment = json(&site.path("out/environment.json"));
+        let notes = environment["target"]["notes"].to_string();
+        assert!(notes.contains("Clients connect by S"), "{notes}");
+        assert!(is_empty(&site.path("state/kgauge/clusters")), "{security}");
+    }
+}
+
+/// Passwords, and the lines of private keys, in a cluster's private folder.
+fn secrets(private: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for path in files(private) {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        for line in text.lines() {
+            found.extend(line.strip_prefix("sasl.password=").map(str::to_owned));
+        }
+        let key = text.split_once("-----BEGIN PRIVATE KEY-----");
+        let key = key.and_then(|(_, key)| key.split_once("-----END"));
+        let lines = key.into_iter().flat_map(|(key, _)| key.lines());
+        found.extend(lines.filter(|line| line.len() > 30).map(str::to_owned));
+    }
+    found
+}
+
+#[test]
+fn no_secret_of_an_embedded_cluster_is_seen_anywhere() {
+    for (security, at_least) in [("scram-sha-512+tls", 1), ("mtls", 2), ("sasl-plain", 1)] {
+        let site = Site::new();
+        let target = format!("embedded:2,security={security}");
+        let call = ["run", "tiny.yaml", "--out", "out", "--target", &target];
+        let hold = ["--set", "stages.hold='2 s'", "--repeat", "1"];
+        let child = kgauge(&site, &[&call[..], &hold].concat()).spawn().unwrap();
+        wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
+        let private = site.path("state/kgauge/clusters");
+        let mut secrets = secrets(&private);
+        assert!(secrets.len() >= at_least, "{security}: {}", secrets.len());
+        // The nodes' own keys lie in no file: no key at all may be seen.
+        secrets.insert("PRIVATE KEY".to_owned());
+        let shows = |what: &str, bytes: &[u8]| {
+            let text = String::from_utf8_lossy(bytes);
+            let seen = secrets.iter().any(|secret| text.contains(secret.as_str()));
+            assert!(!seen, "{security}: a secret in {what}");
+        };
+        let clusters = children(child.id());
+        assert_eq!(clusters.len(), 1, "the embedded cluster is a process");
+        for pid in [child.id(), clusters[0]] {
+            for file in ["cmdline", "environ"] {
+                let path = format!("/proc/{pid}/{file}");
+                shows(&path, &fs::read(&path).unwrap());
+            }
+        }
+        // While it runs: data, log and results; afterwards what stays of them.
+        for path in files(&site.path("out")) {
+            shows(
+                &path.display().to_string(),
+                &fs::read(&path).unwrap_or_default(),
+            );
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        shows("stdout", &output.stdout);
+        shows("stderr", &output.stderr);
+        for path in files(&site.path("out")) {
+            shows(&path.display().to_string(), &fs::read(&path).unwrap());
+        }
+        assert!(is_empty(&private), "{security}: gone with the cluster");
+        assert!(is_empty(&site.path("tmp")));
+    }
+}
+
+#[test]
+fn clients_of_a_secured_cluster_need_its_properties() {
+    let site = Site::new();
+    let cluster = Serving::start(&site, "embedded:3,security=scram-sha-256+tls");
+    let run = |target: &str| {
+        let call = ["run", "tiny.yaml", "--yes", "--repeat", "1", "--target"];
+        let output = kgauge(&site, &[&call[..], &[target]].concat()).output();
+        let output = output.unwrap();
+        (output.status.code(), text(&output.stderr))
+    };
+    let (status, said) = run(&cluster.properties);
+    assert_eq!(status, Some(0), "{said}");
+
+    let right = fs::read_to_string(&cluster.properties).unwrap();
+    assert!(right.starts_with(&format!("bootstrap.servers={}\n", cluster.servers)));
+    let at = right.find("password=\"").unwrap() + "password=\"".len();
+    let mut wrong = right.clone();
+    wrong.replace_range(at..at + 8, "00000000");
+    site.write("wrong.properties", &wrong);
+    let (status, said) = run("wrong.properties");
+    assert_eq!(status, Some(3), "{said}");
+    assert!(said.contains("the credentials were not accepted"), "{said}");
+
+    let (status, said) = run(&cluster.servers);
+    assert_eq!(status, Some(3), "without TLS: {said}");
+
+    let private = Path::new(&cluster.properties).parent().unwrap().to_owned();
+    assert!(private.join("librdkafka.properties").exists());
+    let (said, status) = cluster.end();
+    assert_eq!(status, Some(0), "{said}");
+    assert!(!private.exists());
+    assert!(is_empty(&site.path("tmp")), "nothing is left");
+}
+
+#[test]
+fn after_kill_9_neither_secrets_nor_processes_are_left() {
+    let site = Site::new();
+    let mut cluster = Serving::start(&site, "embedded,security=mtls");
+    let private = Path::new(&cluster.properties).parent().unwrap().to_owned();
+    let child = children(cluster.process.id())[0];
+    assert!(private.exists());
+    cluster.process.kill().unwrap();
+    cluster.process.wait().unwrap();
+    until("the private folder is removed", || !private.exists());
+    until("the child ends", || {
+        let stat = fs::read_to_string(format!("/proc/{child}/stat"));
+        stat.map_or(true, |stat| stat.contains(") Z "))
+    });
+}
+
+#[test]
+fn after_a_bad_end_the_place_of_the_logs_is_told() {
+    let site = Site::new();
+    let mut cluster = Serving::start(&site, "embedded:2");
+    let child = children(cluster.process.id())[0];
+    // Something that the child has said, for otherwise there is nothing to keep.
+    let folder = fs::read_dir(site.path("tmp")).unwrap().next().unwrap();
+    let log = folder.unwrap().path().join("target.log");
+    assert!(log.exists());
+    fs::write(&log, "last words\n").unwrap();
+    let pid = Pid::from_raw(i32::try_from(child).unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+    let (said, status) = cluster.wait();
+    assert_eq!(status, Some(3), "{said}");
+    let place = log.parent().unwrap().display().to_string();
+    assert!(
+        said.contains(&format!("its logs are kept in {place}")),
+        "{said}"
+    );
+    assert_eq!(fs::read_to_string(&log).unwrap(), "last words\n");
+    assert!(!log.with_file_name("data").exists(), "only the logs");
+}
+
+#[test]
+fn the_flush_policy_of_an_option_is_what_an_ack_is_said_to_mean() {
+    let site = Site::new();
+    let flush = |out: &str, target: &str, more: &[&str]| {
+        let call = [
+            "run",
+            "tiny.yaml",
+            "--repeat",
+            "1",
+            "--out",
+            out,
+            "--target",
+            target,
+        ];
+        let output = kgauge(&site, &[&call[..], more].concat()).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{target}: {said}");
+        let summary = json(&site.path(out).join("summary.json"));
+        let meaning = &summary["trials"][0]["flows"][0]["ack"];
+        let words = meaning["flush"].as_str();
+        let words = words.unwrap_or_else(|| panic!("{meaning}")).to_owned();
+        let sentence = meaning["sentence"].as_str().unwrap();
+        assert!(sentence.contains(&words), "{sentence}");
+        let report = fs::read_to_string(site.path(out).join("report.html")).unwrap();
+        assert!(report.contains(&words), "{words}");
+        words
+    };
+    assert_eq!(
+        flush("a", "embedded", &[]),
+        "flushing left to the operating system"
+    );
+    assert_eq!(
+        flush("b", "embedded:3,log.flush.interval.messages=1", &[]),
+        "flushed to disk before the ack"
+    );
+    let both = "embedded,log.flush.interval.messages=100,log.flush.interval.ms=50";
+    assert_eq!(
+        flush("c", both, &[]),
+        "flushed every 100 records and flushed every 50 ms"
+    );
+    // A topic's own setting wins.
+    let topic = ["--set", "topic.config.flush.ms=20"];
+    assert_eq!(
+        flush("d", "embedded,log.flush.interval.ms=50", &topic),
+        "flushed every 20 ms"
+    );
+    let one = "embedded:2,2.log.flush.interval.messages=1";
+    flush("e", one, &[]);
+    let notes = json(&site.path("e/environment.json"))["target"]["notes"].to_string();
+    assert!(
+        notes.contains("The brokers differ in log.flush.interval.messages"),
+        "{notes}"
+    );
+}

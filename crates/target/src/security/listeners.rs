@@ -1,0 +1,186 @@
+//! Security of an embedded cluster: made by the parent, told to the child through its standard
+//! input, and to clients by files in a private folder.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use kgauge_broker::Security;
+use kgauge_broker::security::{ClientAuth, Protocol, Sasl, SaslMechanism, ServerTls};
+use serde::{Deserialize, Serialize};
+
+use super::certificates::Certificates;
+use super::told::{AUTHORITY, CLIENT, Told};
+use super::{USER, random_password};
+use crate::kafka::SecurityKind;
+
+/// How the listeners are protected, as the parent tells the child. It holds secrets.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Listeners {
+    /// Kafka's name of the protocol.
+    protocol: String,
+    tls: Option<Tls>,
+    sasl: Option<Login>,
+}
+
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tls {
+    chain_pem: String,
+    key_pem: String,
+    /// Whose certificates clients must show; they need not without it.
+    client_authority_pem: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Login {
+    mechanism: String,
+    user: String,
+    password: String,
+}
+
+/// Nothing of it is ever printed.
+impl fmt::Debug for Listeners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Listeners");
+        shown.field("protocol", &self.protocol);
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// All that was made for an embedded cluster.
+#[derive(Debug)]
+pub(crate) struct MadeForEmbedded {
+    /// For the child.
+    pub(crate) listeners: Listeners,
+    /// For clients.
+    pub(crate) told: Told,
+}
+
+impl MadeForEmbedded {
+    /// Makes certificates and passwords, and writes what clients need into `dir`. `None` without
+    /// security. The error is in words.
+    pub(crate) fn make(kind: SecurityKind, dir: &Path) -> Result<MadeForEmbedded, String> {
+        let random = |error: io::Error| format!("no random numbers: {error}");
+        let mut tls = None;
+        if kind.has_tls() {
+            let made = Certificates::make()?;
+            let is_mutual = kind == SecurityKind::Mtls;
+            tls = Some(Tls {
+                chain_pem: made.broker.certificate_pem().to_owned(),
+                key_pem: made.broker.key_pem().to_owned(),
+                client_authority_pem: is_mutual.then(|| made.authority_pem.clone()),
+            });
+            let file = |name: &str, content: &str| {
+                super::private::write(dir, name, content.as_bytes())
+                    .map(drop)
+                    .map_err(|error| format!("{}: {error}", dir.join(name).display()))
+            };
+            file(AUTHORITY, &made.authority_pem)?;
+            if is_mutual {
+                file(CLIENT, &made.client.pem())?;
+            }
+        }
+        let password = random_password().map_err(random)?;
+        let told = Told::of(kind, dir, &password);
+        let sasl = kind.mechanism().map(|mechanism| Login {
+            mechanism: mechanism.name().to_owned(),
+            user: USER.to_owned(),
+            password,
+        });
+        let protocol = kind.protocol().to_owned();
+        let listeners = Listeners {
+            protocol,
+            tls,
+            sasl,
+        };
+        Ok(MadeForEmbedded { listeners, told })
+    }
+}
+
+impl Listeners {
+    /// As the broker takes it. The error is in words, and names nothing secret.
+    pub(crate) fn security(&self) -> Result<Security, String> {
+        let protocol = Protocol::parse(&self.protocol)
+            .ok_or_else(|| format!("no protocol is called {}", self.protocol))?;
+        let tls = self.tls.as_ref().map(|tls| {
+            let server = ServerTls::new(&*tls.chain_pem, &*tls.key_pem);
+            match &tls.client_authority_pem {
+                Some(authority) => server.with_clients(&**authority, ClientAuth::Required),
+                None => server,
+            }
+        });
+        let sasl = match &self.sasl {
+            Some(login) => {
+                let mechanism = SaslMechanism::parse(&login.mechanism)
+                    .ok_or_else(|| format!("no mechanism is called {}", login.mechanism))?;
+                Some(Sasl::new([mechanism]).with_user(&*login.user, &*login.password))
+            }
+            None => None,
+        };
+        Ok(Security {
+            protocol,
+            tls,
+            sasl,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kgauge_client::ClientConfig;
+
+    use super::*;
+
+    fn made(written: &str, dir: &Path) -> MadeForEmbedded {
+        MadeForEmbedded::make(SecurityKind::parse(written).unwrap(), dir).unwrap()
+    }
+
+    #[test]
+    fn every_kind_survives_the_way_to_the_child_and_our_client_reads_its_part() {
+        for (written, kind) in SecurityKind::WRITTEN.iter().skip(1) {
+            let dir = tempfile::tempdir().unwrap();
+            let made = made(written, dir.path());
+            let line = serde_json::to_string(&made.listeners).unwrap();
+            assert!(!line.contains('\n'), "{written}: one line");
+            let again: Listeners = serde_json::from_str(&line).unwrap();
+            assert_eq!(again, made.listeners);
+            let security = again.security().unwrap();
+            assert_eq!(security.protocol.name(), kind.protocol());
+            assert_eq!(security.tls.is_some(), kind.has_tls());
+            assert_eq!(security.sasl.is_some(), kind.mechanism().is_some());
+            let file = super::super::told::write(dir.path(), "127.0.0.1:1", &made.told).unwrap();
+            let config = ClientConfig::from_properties_file(&file);
+            assert!(config.is_ok(), "{written}: {:?}", config.err());
+        }
+    }
+
+    #[test]
+    fn nothing_secret_is_in_debug_output() {
+        let dir = tempfile::tempdir().unwrap();
+        let made = made("scram-sha-512+tls", dir.path());
+        let said = format!("{made:?} {:?}", made.listeners.security().unwrap());
+        let login = made.listeners.sasl.clone().unwrap();
+        assert!(!said.contains(&login.password), "{said}");
+        assert!(!said.contains("PRIVATE KEY"), "{said}");
+    }
+
+    #[test]
+    fn librdkafka_is_told_the_same_under_its_own_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let made = made("scram-sha-256+tls", dir.path());
+        let password = made.listeners.sasl.unwrap().password;
+        let authority = dir.path().join("ca.pem");
+        assert_eq!(
+            made.told.librdkafka,
+            format!(
+                "security.protocol=SASL_SSL\nssl.ca.location={}\nsasl.mechanism=SCRAM-SHA-256\n\
+                 sasl.username=kgauge\nsasl.password={password}\n",
+                authority.display()
+            )
+        );
+        assert!(authority.exists());
+    }
+}

@@ -1,0 +1,95 @@
+//! What clients of a secured cluster are told: a client.properties for Java and kgauge, and the same
+//! for librdkafka.
+
+use std::path::Path;
+
+use super::USER;
+use crate::kafka::{SaslMechanism, SecurityKind};
+
+/// The authority that signed the brokers' certificates.
+pub(crate) const AUTHORITY: &str = "ca.pem";
+
+/// A client's key and certificate.
+pub(crate) const CLIENT: &str = "client.pem";
+
+/// The same settings under two sets of names, without bootstrap servers; empty without security.
+/// Nothing of it is ever printed.
+#[derive(Clone, Default)]
+pub(crate) struct Told {
+    /// Under Java's names, which are kgauge's too.
+    pub(crate) java: String,
+    /// Under those of librdkafka, and so of kcat and many libraries.
+    pub(crate) librdkafka: String,
+}
+
+impl std::fmt::Debug for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Told").finish_non_exhaustive()
+    }
+}
+
+impl Told {
+    /// For files that lie in `dir`, and for this password if the kind has one.
+    pub(crate) fn of(kind: SecurityKind, dir: &Path, password: &str) -> Told {
+        let mut told = Told::default();
+        if kind == SecurityKind::Plaintext {
+            return told;
+        }
+        let path = |name: &str| dir.join(name).display().to_string();
+        let protocol = format!("security.protocol={}\n", kind.protocol());
+        told.java.push_str(&protocol);
+        told.librdkafka.push_str(&protocol);
+        if kind.has_tls() {
+            let authority = path(AUTHORITY);
+            told.java.push_str(&format!(
+                "ssl.truststore.type=PEM\nssl.truststore.location={authority}\n"
+            ));
+            told.librdkafka
+                .push_str(&format!("ssl.ca.location={authority}\n"));
+        }
+        if kind == SecurityKind::Mtls {
+            let own = path(CLIENT);
+            told.java.push_str(&format!(
+                "ssl.keystore.type=PEM\nssl.keystore.location={own}\n"
+            ));
+            told.librdkafka.push_str(&format!(
+                "ssl.certificate.location={own}\nssl.key.location={own}\n"
+            ));
+        }
+        if let Some(mechanism) = kind.mechanism() {
+            let (name, module) = (mechanism.name(), login_module(mechanism));
+            told.java.push_str(&format!(
+                "sasl.mechanism={name}\nsasl.jaas.config={module} required username=\"{USER}\" \
+                 password=\"{password}\";\n"
+            ));
+            told.librdkafka.push_str(&format!(
+                "sasl.mechanism={name}\nsasl.username={USER}\nsasl.password={password}\n"
+            ));
+        }
+        told
+    }
+}
+
+/// Java's class for a mechanism.
+pub(crate) fn login_module(mechanism: SaslMechanism) -> &'static str {
+    match mechanism {
+        SaslMechanism::Plain => "org.apache.kafka.common.security.plain.PlainLoginModule",
+        _ => "org.apache.kafka.common.security.scram.ScramLoginModule",
+    }
+}
+
+/// Writes both files for a cluster at these addresses into its private folder, and gives the path of
+/// the one for Java and kgauge.
+pub(crate) fn write(dir: &Path, servers: &str, told: &Told) -> std::io::Result<std::path::PathBuf> {
+    let with_servers = |text: &str| format!("bootstrap.servers={servers}\n{text}");
+    super::private::write(
+        dir,
+        "librdkafka.properties",
+        with_servers(&told.librdkafka).as_bytes(),
+    )?;
+    super::private::write(
+        dir,
+        "client.properties",
+        with_servers(&told.java).as_bytes(),
+    )
+}

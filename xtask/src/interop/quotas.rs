@@ -1,0 +1,183 @@
+//! Checks: client quotas, set and shown by kafka-configs, felt by the performance tools.
+//!
+//! Kafka measures over eleven windows of a second, so the first ten seconds' worth goes through at
+//! once; so much more is sent that most of it has to wait. The rate is low enough to be below what
+//! the busiest machine does without a quota.
+
+use anyhow::{Result, ensure};
+
+use super::actions::Action;
+use super::checks::{Checks, Name, Transcript};
+use crate::kafka::{Tool, Tools, output};
+
+const CONFIGS: &str = Tool::CONFIGS.name;
+const PRODUCER: &str = Tool::PRODUCER_PERF.name;
+const CONSUMER: &str = Tool::CONSUMER_PERF.name;
+
+const TOPIC: &str = "interop-quotas";
+const CLIENT: &str = "perf";
+/// Who does not log in.
+const USER: &str = "ANONYMOUS";
+
+const RECORD_BYTES: u64 = 1_000;
+const RECORDS: u64 = 3_000;
+/// Bytes a second.
+const RATE: u64 = 100_000;
+
+/// 1 MB passes at once and 2 MB take 20 s, which makes 150 records a second; a consumer, who is given
+/// 1 MB or nothing, needs up to twice that time. No machine is fast enough to do more, and a slow one
+/// does little less.
+const THROTTLED: std::ops::Range<f64> = 30.0..200.0;
+/// A second goes to Java's warming up, and much more on a machine that does other things, too.
+const FREE_MIN: f64 = 300.0;
+
+const NAMED: [&str; 4] = ["--entity-type", "clients", "--entity-name", CLIENT];
+const ALL_CLIENTS: [&str; 3] = ["--entity-type", "clients", "--entity-default"];
+const ONE_USER: [&str; 4] = ["--entity-type", "users", "--entity-name", USER];
+const ALL_USERS: [&str; 3] = ["--entity-type", "users", "--entity-default"];
+
+/// An entity, the words that kafka-configs has for it, and what is limited.
+struct Quota {
+    entity: &'static [&'static str],
+    words: &'static str,
+    what: &'static str,
+}
+
+const QUOTAS: [(&str, Quota); 4] = [
+    (
+        "a client id's producer_byte_rate",
+        Quota {
+            entity: &NAMED,
+            words: "client-id 'perf'",
+            what: "producer_byte_rate",
+        },
+    ),
+    (
+        "the default client id's consumer_byte_rate",
+        Quota {
+            entity: &ALL_CLIENTS,
+            words: "the default client-id",
+            what: "consumer_byte_rate",
+        },
+    ),
+    (
+        "a user's consumer_byte_rate",
+        Quota {
+            entity: &ONE_USER,
+            words: "user-principal 'ANONYMOUS'",
+            what: "consumer_byte_rate",
+        },
+    ),
+    (
+        "the default user's producer_byte_rate",
+        Quota {
+            entity: &ALL_USERS,
+            words: "the default user-principal",
+            what: "producer_byte_rate",
+        },
+    ),
+];
+
+pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
+    let name = Name::tool(PRODUCER, "as fast as it goes", Action::Quotas);
+    let free = checks.check(name, |log| {
+        log.run(tools.create(TOPIC, 1)?)?;
+        is_free(produce(log, tools)?)
+    })?;
+    for (action, quota) in QUOTAS {
+        let name = Name::tool(CONFIGS, action, Action::Quotas);
+        let set = checks.follow(free, name, |log| set(log, tools, &quota))?;
+        let is_produce = quota.what.starts_with("producer");
+        let tool = if is_produce { PRODUCER } else { CONSUMER };
+        let name = Name::tool(tool, action, Action::Quotas);
+        checks.follow(set, name, |log| {
+            let rate = transfer(log, tools, is_produce)?;
+            ensure!(
+                THROTTLED.contains(&rate),
+                "{rate:.0} records/s of {RECORD_BYTES} B at a quota of {RATE} B/s"
+            );
+            Ok(format!("{rate:.0} records/s of {RECORD_BYTES} B"))
+        })?;
+        let name = Name::tool(tool, "fast again without it", Action::Quotas);
+        checks.follow(set, name, |log| {
+            take_back(log, tools, &quota)?;
+            is_free(transfer(log, tools, is_produce)?)
+        })?;
+    }
+    Ok(())
+}
+
+fn is_free(rate: f64) -> Result<String> {
+    ensure!(rate > FREE_MIN, "{rate:.0} records/s without a quota");
+    Ok(format!("{rate:.0} records/s"))
+}
+
+fn set(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota) -> Result<String> {
+    let setting = format!("{}={RATE}", quota.what);
+    alter(log, tools, quota, &["--add-config", &setting])?;
+    let said = describe(log, tools, quota)?;
+    let expected = format!(
+        "Quota configs for {} are {}={RATE}.0",
+        quota.words, quota.what
+    );
+    ensure!(said.contains(&expected), "it does not say: {expected}");
+    Ok(expected)
+}
+
+fn take_back(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota) -> Result<()> {
+    alter(log, tools, quota, &["--delete-config", quota.what])?;
+    let said = describe(log, tools, quota)?;
+    ensure!(!said.contains(quota.what), "it is still there");
+    Ok(())
+}
+
+fn alter(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota, change: &[&str]) -> Result<()> {
+    let arguments = [&["--alter"][..], change, quota.entity].concat();
+    let said = log.run(tools.call(Tool::CONFIGS, &arguments)?)?.stdout;
+    ensure!(said.contains("Completed updating"), "it does not say so");
+    Ok(())
+}
+
+fn describe(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota) -> Result<String> {
+    let arguments = [&["--describe"][..], quota.entity].concat();
+    Ok(log.run(tools.call(Tool::CONFIGS, &arguments)?)?.stdout)
+}
+
+/// Sends or reads all records, and gives the records a second.
+fn transfer(log: &mut Transcript, tools: &Tools<'_>, is_produce: bool) -> Result<f64> {
+    match is_produce {
+        true => produce(log, tools),
+        false => consume(log, tools),
+    }
+}
+
+fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<f64> {
+    let (records, bytes) = (RECORDS.to_string(), RECORD_BYTES.to_string());
+    let client = format!("client.id={CLIENT}");
+    let what = ["--topic", TOPIC, "--num-records", &records];
+    let how = ["--record-size", &bytes, "--throughput", "-1"];
+    let arguments = [&what[..], &how, &["--command-property", &client]].concat();
+    let said = log.run(tools.call(Tool::PRODUCER_PERF, &arguments)?)?;
+    let sent = output::sent(&said.stdout)?;
+    ensure!(
+        sent.records == RECORDS,
+        "{} of {RECORDS} sent",
+        sent.records
+    );
+    Ok(sent.records_per_s)
+}
+
+fn consume(log: &mut Transcript, tools: &Tools<'_>) -> Result<f64> {
+    let records = RECORDS.to_string();
+    let client = format!("client.id={CLIENT}");
+    // The tool ends when nothing comes for so long, and a throttled consumer waits for many seconds.
+    let patience = ["--timeout", "60000"];
+    let what = ["--topic", TOPIC, "--num-records", &records];
+    let how = ["--command-property", &client];
+    let arguments = [&what[..], &patience, &how].concat();
+    let said = log.run(tools.call(Tool::CONSUMER_PERF, &arguments)?)?;
+    let consumed = output::consumed(&said.stdout)?;
+    ensure!(consumed >= RECORDS, "{consumed} of {RECORDS} read");
+    let seconds = output::fetch_seconds(&said.stdout)?;
+    Ok(consumed as f64 / seconds)
+}
