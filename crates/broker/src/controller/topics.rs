@@ -16,12 +16,26 @@ use crate::settings::{ConfigMap, check_topic_config};
 /// Partitions that one topic may have; far above any use, and keeps a request from filling memory.
 const PARTITIONS_MAX: i32 = 100_000;
 
+/// Topics that one request may create. Kafka 4 takes 10,000 records of metadata a request.
+const TOPICS_PER_REQUEST_MAX: usize = 10_000;
+
 impl Controller {
-    pub(super) fn create_topic(
+    /// Creates topics, each on its own. Too many at once are refused, all of them, as in Kafka.
+    pub(super) fn create_topics(
         &mut self,
-        topic: NewTopic,
+        topics: Vec<NewTopic>,
         mode: Mode,
-    ) -> Result<CreatedTopic, Refusal> {
+    ) -> Vec<Result<CreatedTopic, Refusal>> {
+        if topics.len() > TOPICS_PER_REQUEST_MAX {
+            let words = "Unable to perform excessively large batch operation.";
+            let refusal = Refusal::new(ErrorCode::PolicyViolation, words);
+            return topics.iter().map(|_| Err(refusal.clone())).collect();
+        }
+        let topics = topics.into_iter();
+        topics.map(|topic| self.create_topic(topic, mode)).collect()
+    }
+
+    fn create_topic(&mut self, topic: NewTopic, mode: Mode) -> Result<CreatedTopic, Refusal> {
         self.check_new_name(&topic.name)?;
         let partitions = self.place(&topic)?;
         check_configs(&topic.configs)?;
