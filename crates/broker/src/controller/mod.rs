@@ -218,12 +218,9 @@ impl Controller {
             Request::DeleteTopics(ids) => {
                 Answer::DeleteTopics(ids.into_iter().map(|id| self.delete_topic(id)).collect())
             }
-            Request::CreatePartitions { topics, mode } => Answer::CreatePartitions(
-                topics
-                    .into_iter()
-                    .map(|topic| self.create_partitions(topic, mode))
-                    .collect(),
-            ),
+            Request::CreatePartitions { topics, mode } => {
+                Answer::CreatePartitions(self.grow_topics(topics, mode))
+            }
             Request::AlterConfigs { changes, mode } => Answer::AlterConfigs(
                 changes
                     .into_iter()
