@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::{fs, io};
 
-use kgauge_fuzz::{decoders, input};
+use kgauge_fuzz::{decoders, input, steps};
 use kgauge_wire::compress::{Codec, Compressor};
 use kgauge_wire::record_batch::{BatchEncoder, ProducerState};
 
@@ -17,10 +17,12 @@ fn main() -> io::Result<()> {
         "record_batch",
         "message_set",
         "compress",
+        "node",
     ] {
         fs::create_dir_all(corpus.join(target))?;
     }
-    let count = messages(&corpus)? + batches(&corpus)? + message_sets(&corpus)?;
+    fs::write(corpus.join("node/story"), steps::story())?;
+    let count = 1 + messages(&corpus)? + batches(&corpus)? + message_sets(&corpus)?;
     println!("{count} inputs in {}", corpus.display());
     Ok(())
 }
@@ -39,6 +41,10 @@ fn messages(corpus: &Path) -> io::Result<u32> {
             };
             let bytes = unhex(hex);
             let number = version.parse().unwrap_or_default();
+            if let Some(steps) = steps::of_golden(name, number, &bytes) {
+                fs::write(corpus.join(format!("node/{name}-{version}-{variant}")), steps)?;
+                count += 1;
+            }
             let (target, bytes) = match input(&decoders, name, number, &bytes) {
                 Some(input) => ("messages", input),
                 None => ("headers", bytes),

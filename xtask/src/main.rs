@@ -3,6 +3,7 @@
 mod bench;
 mod built;
 mod codegen;
+mod crashes;
 mod golden_batches;
 mod golden_messages;
 mod interop;
@@ -32,6 +33,9 @@ cargo xtask <command>
                       real clients against kgauge's embedded cluster, then kgauge against a real
                       Kafka; --binary: a kgauge that is built already; --client: only this one;
                       --require-all: none may be missing
+  crashes [--seconds N] [--seed N] [--acks all|1] [--producers kgauge|kafka] [--binary PATH]
+                      nodes of the embedded cluster crash while producers write; what became of
+                      every acknowledged record; --binary: the example, built already
   bench [--quick] [--rounds N] [--records N] [--record]
                       what a record costs kgauge's engine and Kafka's own tool, in alternating
                       runs against a real Kafka; --record: keep it in proof/
@@ -51,6 +55,7 @@ fn main() -> Result<ExitCode> {
         "golden-batches" => golden_batches::run(rest)?,
         "golden-messages" => golden_messages::run(rest)?,
         "bench" => return bench::run(rest),
+        "crashes" => return crashes::run(rest),
         "interop" => return interop::run(rest),
         _ => bail!("{USAGE}"),
     }

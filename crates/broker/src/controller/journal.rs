@@ -2,8 +2,9 @@
 //!
 //! A line is the CRC-32C of the rest in eight hexadecimal digits, a space, the change as JSON and a
 //! line feed. Appends are flushed before anybody hears of them. At the start the longest valid
-//! prefix is read, what follows it is cut off, and the whole is written anew as a snapshot. The same
-//! happens while the cluster runs when the file has grown far beyond its last snapshot.
+//! prefix is read, what follows it is cut off, and the whole is written anew as a snapshot. A file
+//! without a valid prefix is refused and left as it is. What has grown far beyond its last snapshot
+//! while the cluster runs is written anew as well.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +27,16 @@ pub enum JournalError {
     /// The disk failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
+    /// Not even the first line is whole. It was written at once and flushed, so no crash did that.
+    #[error(
+        "the first line of {} is damaged; put a copy of the file in its place, or remove the \
+         cluster's folder to begin anew",
+        path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
     /// A line carries a right checksum, yet is not understood: written by another version.
     #[error("line {line} of {} is not understood: {words}", path.display())]
     Unknown {
@@ -63,10 +74,15 @@ impl Journal {
         storage.create_dir_all(dir)?;
         let path = dir.join(FILE_NAME);
         let mut metadata = Metadata::default();
-        let records = match read_whole(&**storage, &path)? {
+        let bytes = read_whole(&**storage, &path)?;
+        let is_empty = bytes.as_ref().is_none_or(Vec::is_empty);
+        let records = match bytes {
             Some(bytes) => parse(&bytes, &path)?,
             None => Vec::new(),
         };
+        if records.is_empty() && !is_empty {
+            return Err(JournalError::Damaged { path });
+        }
         records.iter().for_each(|record| metadata.apply(record));
         if records.is_empty() {
             metadata.apply(&begin());

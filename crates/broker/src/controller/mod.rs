@@ -212,21 +212,15 @@ impl Controller {
 
     fn request(&mut self, node: NodeId, request: Request) -> Answer {
         match request {
-            Request::CreateTopics { topics, mode } => Answer::CreateTopics(
-                topics
-                    .into_iter()
-                    .map(|topic| self.create_topic(topic, mode))
-                    .collect(),
-            ),
+            Request::CreateTopics { topics, mode } => {
+                Answer::CreateTopics(self.create_topics(topics, mode))
+            }
             Request::DeleteTopics(ids) => {
                 Answer::DeleteTopics(ids.into_iter().map(|id| self.delete_topic(id)).collect())
             }
-            Request::CreatePartitions { topics, mode } => Answer::CreatePartitions(
-                topics
-                    .into_iter()
-                    .map(|topic| self.create_partitions(topic, mode))
-                    .collect(),
-            ),
+            Request::CreatePartitions { topics, mode } => {
+                Answer::CreatePartitions(self.grow_topics(topics, mode))
+            }
             Request::AlterConfigs { changes, mode } => Answer::AlterConfigs(
                 changes
                     .into_iter()

@@ -16,12 +16,52 @@ use crate::settings::{ConfigMap, check_topic_config};
 /// Partitions that one topic may have; far above any use, and keeps a request from filling memory.
 const PARTITIONS_MAX: i32 = 100_000;
 
+/// Topics, and partitions, that one request may create. Kafka 4 takes 10,000 records of metadata a
+/// request, topics and partitions together.
+const PER_REQUEST_MAX: i64 = 10_000;
+
 impl Controller {
-    pub(super) fn create_topic(
+    /// Creates topics, each on its own. Too many at once are refused, all of them, as in Kafka.
+    pub(super) fn create_topics(
         &mut self,
-        topic: NewTopic,
+        topics: Vec<NewTopic>,
         mode: Mode,
-    ) -> Result<CreatedTopic, Refusal> {
+    ) -> Vec<Result<CreatedTopic, Refusal>> {
+        let default = self.settings.num_partitions;
+        let count = |topic: &NewTopic| match topic.assignments.len() {
+            0 => topic.partitions.map_or(default, i64::from),
+            count => i64::try_from(count).unwrap_or(i64::MAX),
+        };
+        // One that is too small is refused on its own.
+        let counts = topics.iter().map(|topic| count(topic).max(1));
+        if is_excessive(counts) {
+            return topics.iter().map(|_| Err(excessive())).collect();
+        }
+        let topics = topics.into_iter();
+        topics.map(|topic| self.create_topic(topic, mode)).collect()
+    }
+
+    /// Makes topics larger, with the same limit.
+    pub(super) fn grow_topics(
+        &mut self,
+        topics: Vec<MorePartitions>,
+        mode: Mode,
+    ) -> Vec<Result<(), Refusal>> {
+        let added = |more: &MorePartitions| {
+            let topic = self.metadata.image.topic(&more.name);
+            let present = topic.map_or(0, |topic| topic.partitions.len());
+            i64::from(more.count).saturating_sub(i64::try_from(present).unwrap_or(i64::MAX))
+        };
+        if is_excessive(topics.iter().map(|more| added(more).max(1))) {
+            return topics.iter().map(|_| Err(excessive())).collect();
+        }
+        let topics = topics.into_iter();
+        topics
+            .map(|more| self.create_partitions(more, mode))
+            .collect()
+    }
+
+    fn create_topic(&mut self, topic: NewTopic, mode: Mode) -> Result<CreatedTopic, Refusal> {
         self.check_new_name(&topic.name)?;
         let partitions = self.place(&topic)?;
         check_configs(&topic.configs)?;
@@ -191,11 +231,7 @@ impl Controller {
         Ok(name)
     }
 
-    pub(super) fn create_partitions(
-        &mut self,
-        more: MorePartitions,
-        mode: Mode,
-    ) -> Result<(), Refusal> {
+    fn create_partitions(&mut self, more: MorePartitions, mode: Mode) -> Result<(), Refusal> {
         let Some(topic) = self.metadata.image.topic(&more.name).cloned() else {
             let words = "This server does not host this topic-partition.";
             return Err(Refusal::new(ErrorCode::UnknownTopicOrPartition, words));
@@ -254,6 +290,17 @@ impl Controller {
         }
         Ok(())
     }
+}
+
+/// Whether so many partitions are too many for one request.
+fn is_excessive(mut counts: impl Iterator<Item = i64>) -> bool {
+    let sum = counts.try_fold(0_i64, |sum, count| sum.checked_add(count));
+    sum.is_none_or(|sum| sum > PER_REQUEST_MAX)
+}
+
+fn excessive() -> Refusal {
+    let words = "Unable to perform excessively large batch operation.";
+    Refusal::new(ErrorCode::PolicyViolation, words)
 }
 
 /// Checks a topic's configurations; the first that is wrong is told.

@@ -3,8 +3,11 @@
 //!
 //! * Resource types: topic (2), broker (4). An empty broker name means what is set on all nodes; a
 //!   node is asked about itself only, as in Kafka (INVALID_REQUEST for another's number).
+//! * A resource that is named twice is answered once.
 //! * Brokers' loggers (8), client metrics (16) and groups (32) are refused (INVALID_REQUEST).
 //! * From version 3 each entry has its type; documentation is not given, as it is Kafka's.
+
+use std::collections::HashSet;
 
 use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;
@@ -46,7 +49,13 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
             configs: found.unwrap_or_default(),
         }
     };
-    let results = request.resources.iter().map(one).collect();
+    // An answer with every repetition would be hundreds of times larger than the request.
+    let mut seen = HashSet::new();
+    let mut is_new = |resource: &&DescribeConfigsResource<'_>| {
+        seen.insert((resource.resource_type, resource.resource_name.to_string()))
+    };
+    let resources = request.resources.iter();
+    let results = resources.filter(|known| is_new(known)).map(one).collect();
     let response = DescribeConfigsResponse {
         results,
         throttle_time_ms: 0,

@@ -2,7 +2,10 @@
 //!
 //! * A group that nobody knows is "Dead"; from version 6 it also has the error GROUP_ID_NOT_FOUND
 //!   and a sentence (KIP-1043).
+//! * A group that is named twice is answered once.
 //! * From version 3 rights (all, as there is no access control); from version 4 lasting names.
+
+use std::collections::HashSet;
 
 use kgauge_wire::codec::{Bytes, Str};
 use kgauge_wire::error_code::ErrorCode;
@@ -36,7 +39,11 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
             ..described
         }
     };
-    let groups = request.groups.iter().map(one).collect();
+    // An answer with every repetition could be far larger than the request.
+    let mut seen = HashSet::new();
+    let groups = request.groups.iter();
+    let groups = groups.filter(|group| seen.insert(group.to_string()));
+    let groups = groups.map(one).collect();
     node.respond(
         call.reply,
         &DescribeGroupsResponse {

@@ -6,9 +6,11 @@
 //!   first record at or after it, −1 when there is none.
 //! * Version 2 brings isolation levels, which without transactions are one; version 4 leader
 //!   epochs; version 10 a timeout that only tiered storage needs.
-//!
+//! * A partition that is asked for twice in one request is refused (INVALID_REQUEST), as in Kafka.
 //! * A leader whose high watermark has not reached the start of its epoch yet does not know the
 //!   newest offset: OFFSET_NOT_AVAILABLE, before version 5 LEADER_NOT_AVAILABLE (KIP-207).
+
+use std::collections::HashSet;
 
 use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;
@@ -30,15 +32,19 @@ const EARLIEST_PENDING_UPLOAD: i64 = -6;
 
 pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
     let request: ListOffsetsRequest<'_> = body.decode(call.version())?;
+    let twice = asked_twice(&request);
     let mut topics = Vec::with_capacity(request.topics.len());
     for topic in &request.topics {
         let one = |partition: &ListOffsetsPartition| {
-            find(node, call.version(), &topic.name, partition).unwrap_or_else(|error| {
-                ListOffsetsPartitionResponse {
-                    partition_index: partition.partition_index,
-                    error_code: error.as_i16(),
-                    ..ListOffsetsPartitionResponse::default()
-                }
+            let is_twice = twice.contains(&(&*topic.name, partition.partition_index));
+            let found = match is_twice {
+                true => Err(ErrorCode::InvalidRequest),
+                false => find(node, call.version(), &topic.name, partition),
+            };
+            found.unwrap_or_else(|error| ListOffsetsPartitionResponse {
+                partition_index: partition.partition_index,
+                error_code: error.as_i16(),
+                ..ListOffsetsPartitionResponse::default()
             })
         };
         let partitions = topic.partitions.iter().map(one).collect();
@@ -53,6 +59,21 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     };
     node.respond(call.reply, &response);
     Ok(())
+}
+
+/// The partitions that are in the request more than once.
+fn asked_twice<'a>(request: &'a ListOffsetsRequest<'_>) -> HashSet<(&'a str, i32)> {
+    let mut seen = HashSet::new();
+    let mut twice = HashSet::new();
+    for topic in &request.topics {
+        for partition in &topic.partitions {
+            let place = (&*topic.name, partition.partition_index);
+            if !seen.insert(place) {
+                twice.insert(place);
+            }
+        }
+    }
+    twice
 }
 
 fn find(

@@ -3,16 +3,19 @@
 //! * Topics that nobody has created yet are created with the defaults when the client allows it and
 //!   `auto.create.topics.enable` does. The answer waits until they exist, where Kafka answers
 //!   LEADER_NOT_AVAILABLE and lets the client ask again.
+//! * A topic that is named twice is answered once, as in Kafka.
 //! * Version 0: an empty list asks for all topics; from version 1 null does, and empty means none.
 //! * From version 10 topics go by id too; asking by id never creates (UNKNOWN_TOPIC_ID).
 //! * Version 13 has an error code for the whole answer: always 0.
 //! * Rights are those of a cluster without access control: all.
 
+use std::collections::{BTreeSet, HashSet};
+
 use kgauge_wire::codec::{Str, Uuid};
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::metadata::{
-    MetadataRequest, MetadataResponse, MetadataResponseBroker, MetadataResponsePartition,
-    MetadataResponseTopic,
+    MetadataRequest, MetadataRequestTopic, MetadataResponse, MetadataResponseBroker,
+    MetadataResponsePartition, MetadataResponseTopic,
 };
 
 use super::{Body, authorized};
@@ -38,7 +41,7 @@ enum Topics {
     Named(Vec<TopicKey>),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum TopicKey {
     Name(String),
     Id(Uuid),
@@ -58,7 +61,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
         Vec::new()
     };
     if missing.is_empty() {
-        answer(node, call.reply, &wanted, &[]);
+        answer(node, call.reply, &wanted, &BTreeSet::new());
     } else {
         let topics = missing
             .into_iter()
@@ -77,14 +80,16 @@ fn topics_of(request: &MetadataRequest<'_>, version: i16) -> Topics {
     match &request.topics {
         None => Topics::All,
         Some(list) if list.is_empty() && version == 0 => Topics::All,
-        Some(list) => Topics::Named(
-            list.iter()
-                .map(|topic| match &topic.name {
-                    Some(name) => TopicKey::Name(name.to_string()),
-                    None => TopicKey::Id(topic.topic_id),
-                })
-                .collect(),
-        ),
+        Some(list) => {
+            let key = |topic: &MetadataRequestTopic<'_>| match &topic.name {
+                Some(name) => TopicKey::Name(name.to_string()),
+                None => TopicKey::Id(topic.topic_id),
+            };
+            // An answer with every repetition would be many times larger than the request.
+            let mut seen = HashSet::new();
+            let keys = list.iter().map(key);
+            Topics::Named(keys.filter(|key| seen.insert(key.clone())).collect())
+        }
     }
 }
 
@@ -93,16 +98,12 @@ fn missing(image: &ClusterImage, wanted: &Wanted) -> Vec<String> {
     let Topics::Named(keys) = &wanted.topics else {
         return Vec::new();
     };
-    let mut names = Vec::new();
-    for key in keys {
-        if let TopicKey::Name(name) = key
-            && image.topic(name).is_none()
-            && !names.contains(name)
-        {
-            names.push(name.clone());
-        }
-    }
-    names
+    let names = keys.iter().filter_map(|key| match key {
+        TopicKey::Name(name) => Some(name),
+        TopicKey::Id(_) => None,
+    });
+    let missing = names.filter(|name| image.topic(name).is_none());
+    missing.cloned().collect()
 }
 
 /// A topic with the defaults, or with those of the offsets topic.
@@ -135,7 +136,7 @@ pub(super) fn new_topic(node: &Node, name: String) -> NewTopic {
 
 /// Answers after the controller has created what was missing, or has not.
 pub(crate) fn finish(node: &mut Node, reply: Reply, wanted: &Wanted, answer_of: Answer) {
-    let mut invalid = Vec::new();
+    let mut invalid = BTreeSet::new();
     let missing = missing(&node.image, wanted);
     if let Answer::CreateTopics(results) = answer_of {
         let refused = |result: &Result<_, crate::controller::Refusal>| match result {
@@ -143,13 +144,13 @@ pub(crate) fn finish(node: &mut Node, reply: Reply, wanted: &Wanted, answer_of: 
             Ok(_) => false,
         };
         if results.iter().any(refused) {
-            invalid = missing;
+            invalid = missing.into_iter().collect();
         }
     }
     answer(node, reply, wanted, &invalid);
 }
 
-fn answer(node: &mut Node, reply: Reply, wanted: &Wanted, invalid: &[String]) {
+fn answer(node: &mut Node, reply: Reply, wanted: &Wanted, invalid: &BTreeSet<String>) {
     let image = std::sync::Arc::clone(&node.image);
     let mut topics: Vec<MetadataResponseTopic<'_>> = match &wanted.topics {
         Topics::All => image
@@ -193,7 +194,7 @@ fn by_key<'a>(
     image: &'a ClusterImage,
     key: &'a TopicKey,
     wanted: &Wanted,
-    invalid: &[String],
+    invalid: &BTreeSet<String>,
 ) -> MetadataResponseTopic<'a> {
     let unknown = |name: Option<&'a str>, topic_id, error: ErrorCode| MetadataResponseTopic {
         error_code: error.as_i16(),

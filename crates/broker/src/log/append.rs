@@ -1,8 +1,9 @@
 //! Appending: check, give offsets in place, one write.
 
+use kgauge_wire::compress::Codec;
 use kgauge_wire::record_batch::{
-    Batch, BatchError, BatchHeader, TimestampType, rewrite_for_log, rewrite_for_log_append_time,
-    validate_for_append,
+    Batch, BatchError, BatchHeader, Records, TimestampType, rewrite_for_log,
+    rewrite_for_log_append_time, validate_for_append,
 };
 
 use super::producers::Admission;
@@ -169,7 +170,10 @@ impl PartitionLog {
             }
             // Bytes that end early are an error of the check itself.
             let (batch, after) = rest.split_at_checked(bytes).unwrap_or((rest, &[]));
-            validate_for_append(batch)?;
+            let info = validate_for_append(batch)?;
+            if info.codec == Codec::None {
+                check_records(batch)?;
+            }
             if header.has_producer_id() && bytes != batches.len() {
                 return Err(AppendError::ProducerNotAlone);
             }
@@ -295,6 +299,17 @@ impl Totals {
             last_offset,
         }
     }
+}
+
+/// Checks that the records are as many as the header says, and well-formed: a batch that lies would
+/// stop every consumer. What is compressed is not looked into.
+fn check_records(batch: &[u8]) -> Result<(), AppendError> {
+    let batch = Batch::parse(batch).map_err(as_append)?;
+    let records = Records::new(&batch.header, batch.stored_records()).map_err(as_append)?;
+    for record in records {
+        record.map_err(as_append)?;
+    }
+    Ok(())
 }
 
 fn as_append(error: BatchError) -> AppendError {

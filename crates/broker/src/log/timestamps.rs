@@ -1,6 +1,6 @@
 //! From a timestamp to an offset, as `ListOffsets` asks for it.
 
-use kgauge_wire::compress::Decompressor;
+use kgauge_wire::compress::{DecompressError, Decompressor};
 use kgauge_wire::record_batch::{Batch, BatchError, Record};
 
 use super::facts::NewestTimestamp;
@@ -8,9 +8,10 @@ use super::scan::Found;
 use super::{Corruption, LogError, PartitionLog};
 use crate::storage::FileSlice;
 
-/// The most that a batch may hold decompressed. A batch that claims more is not looked into: 1 GiB
-/// is what a consumer could at most be asked to take in one fetch.
-const RECORDS_BYTES_MAX: usize = 1 << 30;
+/// The most that a batch is decompressed to. A batch of 1 MiB, which is the largest by default, would
+/// have to shrink to a 64th; one that inflates further may inflate without end, and is not looked
+/// into.
+const RECORDS_BYTES_MAX: usize = 64 << 20;
 
 /// A record found by its timestamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,11 +106,18 @@ impl PartitionLog {
             len: found.header.batch_bytes(),
         };
         let bytes = slice.bytes()?;
-        let record = first_record(&bytes, wanted).map_err(|error| Corruption {
-            file: path,
-            position: found.position,
-            reason: error.to_string(),
-        })?;
+        let record = match first_record(&bytes, wanted) {
+            Err(error) if is_too_large(&error) => {
+                // Whoever reads from the batch's start on misses nothing.
+                let offset = found.header.base_offset.max(self.log_start_offset);
+                Some((found.header.max_timestamp_ms, offset))
+            }
+            read => read.map_err(|error| Corruption {
+                file: path,
+                position: found.position,
+                reason: error.to_string(),
+            })?,
+        };
         let leader_epoch = found.header.leader_epoch;
         Ok(record.map(|(timestamp_ms, offset)| TimestampedOffset {
             timestamp_ms,
@@ -117,6 +125,13 @@ impl PartitionLog {
             leader_epoch,
         }))
     }
+}
+
+fn is_too_large(error: &BatchError) -> bool {
+    let BatchError::Decompress { source, .. } = error else {
+        return false;
+    };
+    matches!(source, DecompressError::TooLarge { .. })
 }
 
 fn first_record(

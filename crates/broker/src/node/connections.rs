@@ -16,6 +16,9 @@ use crate::security::{ANONYMOUS, Exchange};
 /// Requests of one connection that may wait for their answers; then the server reads no more of it.
 pub(crate) const SLOTS_MAX: usize = 64;
 
+/// Bytes of answers that one connection may have behind an answer that waits; then the same.
+const BYTES_MAX: usize = 4 << 20;
+
 /// Where an answer belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Ticket {
@@ -76,6 +79,8 @@ pub(crate) struct Connection {
     /// Slot number of the front of `slots`.
     first: u64,
     slots: VecDeque<Slot>,
+    /// Bytes in memory of the answers in `slots`.
+    bytes: usize,
 }
 
 #[derive(Debug)]
@@ -105,6 +110,7 @@ impl Connections {
                 muted: false,
                 first: 0,
                 slots,
+                bytes: 0,
             },
         );
     }
@@ -128,9 +134,10 @@ impl Connections {
 
     /// Whether the connection has as many requests waiting as it may, or is throttled.
     pub(crate) fn is_full(&self, id: ConnectionId) -> bool {
-        self.open
-            .get(&id)
-            .is_some_and(|connection| connection.muted || connection.slots.len() >= SLOTS_MAX)
+        self.open.get(&id).is_some_and(|connection| {
+            let full = connection.slots.len() >= SLOTS_MAX || connection.bytes >= BYTES_MAX;
+            connection.muted || full
+        })
     }
 
     /// Serves nothing more of a connection. False when that is so already.
@@ -171,6 +178,7 @@ impl Connections {
         let Some(slot) = place.and_then(|place| connection.slots.get_mut(place)) else {
             return;
         };
+        connection.bytes += response.as_ref().map_or(0, Response::memory_bytes);
         *slot = response.map_or(Slot::Silent, Slot::Filled);
         while let Some(slot) = connection.slots.pop_front() {
             match slot {
@@ -179,6 +187,7 @@ impl Connections {
                     break;
                 }
                 Slot::Filled(response) => {
+                    connection.bytes -= response.memory_bytes();
                     outputs.push(Output::Respond {
                         connection: ticket.connection,
                         response,

@@ -1,5 +1,6 @@
 //! Following the controller: which logs this node keeps, which it leads, and with what settings.
 
+use std::io;
 use std::sync::Arc;
 
 use kgauge_wire::codec::Uuid;
@@ -14,7 +15,7 @@ use crate::log::{
     write_topic_id,
 };
 use crate::settings::{ConfigMap, Layers, TopicSettings};
-use crate::storage::EntryKind;
+use crate::storage::{EntryKind, Operation, StorageError};
 use crate::time::Now;
 
 /// The maps that decide this node's configuration, held while they are looked at.
@@ -167,7 +168,7 @@ impl Node {
                 }
                 Err(error) => {
                     self.broken.insert(id);
-                    self.log_failed(error);
+                    self.opening_failed(error);
                     return;
                 }
             }
@@ -196,6 +197,18 @@ impl Node {
             leading.follow(partition, &image.nodes, settings.min_insync_replicas);
             self.advance(now, id);
             self.ask_for_members(id);
+        }
+    }
+
+    /// A log that cannot be opened. What is damaged there is beyond recovery: the node stops and
+    /// says so, as Kafka does, rather than go on without the partition.
+    fn opening_failed(&mut self, error: LogError) {
+        match error {
+            LogError::Corrupt(damage) => {
+                let words = io::Error::new(io::ErrorKind::InvalidData, damage.reason);
+                self.fatal(StorageError::new(Operation::Read, &damage.file, words));
+            }
+            error => self.log_failed(error),
         }
     }
 

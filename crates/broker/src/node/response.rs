@@ -51,6 +51,15 @@ impl Response {
         self.chunks.iter().map(Chunk::len).sum()
     }
 
+    /// Number of bytes of the pieces that are in memory.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let in_memory = self.chunks.iter().map(|chunk| match chunk {
+            Chunk::Bytes(bytes) => bytes.len(),
+            Chunk::File(_) => 0,
+        });
+        in_memory.sum()
+    }
+
     /// True without any byte.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -16,6 +16,7 @@ mod tls_stream;
 mod transport;
 
 pub(crate) use controller_thread::{ControllerThread, ToControllerThread};
+pub(crate) use inbound::{Inbound, Spare};
 pub(crate) use node_thread::{Command, Inbox, NodeThread, Parts, poll_with_waker};
 pub(crate) use peers::Peers;
 

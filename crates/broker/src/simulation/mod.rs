@@ -13,14 +13,17 @@
 //! * A broken rule is found: [`Deviations`] break some on purpose.
 //!
 //! Where to start: [`run`] runs one seed; `world.rs` is the loop, `clients.rs` produces and reads,
-//! `faults.rs` breaks things, `checks.rs` looks.
+//! `faults.rs` breaks things, `checks.rs` looks. [`Lone`] is a single node for fuzzers.
 
 mod checks;
 mod clients;
 mod faults;
 mod history;
 mod lives;
+mod lone;
 mod world;
+
+pub use lone::Lone;
 
 use crate::ids::NodeId;
 use crate::node::Deviations;
