@@ -16,7 +16,7 @@ mod tls_stream;
 mod transport;
 
 pub(crate) use controller_thread::{ControllerThread, ToControllerThread};
-pub(crate) use node_thread::{Command, Inbox, NodeThread, Parts, poll_with_waker};
+pub(crate) use node_thread::{Command, FaultOrder, Inbox, NodeThread, Parts, poll_with_waker};
 pub(crate) use peers::Peers;
 
 use crate::ids::NodeId;
@@ -32,5 +32,7 @@ pub(crate) enum Event {
         node: Option<NodeId>,
         /// Why.
         words: String,
+        /// Its disk is full.
+        disk_full: bool,
     },
 }
