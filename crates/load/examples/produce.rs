@@ -119,6 +119,7 @@ fn share(records: u64, value_bytes: u32, batch_bytes: u32, acks: &str, shape: Sh
             hold_ns: None,
             drain_ns_max: 60_000_000_000,
         },
+        faults: Vec::new(),
         repeats: 1,
         goals: Vec::new(),
         published: Vec::new(),

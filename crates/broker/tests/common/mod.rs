@@ -118,13 +118,11 @@ impl Client {
             name: Str::Borrowed(name),
             config_operation: 0,
             value: Some(Str::Borrowed(value)),
-            ..AlterableConfig::default()
         };
         let resource = AlterConfigsResource {
             resource_type: 2,
             resource_name: Str::Borrowed(topic),
             configs: vec![config],
-            ..AlterConfigsResource::default()
         };
         let request = IncrementalAlterConfigsRequest {
             resources: vec![resource],
