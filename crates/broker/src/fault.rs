@@ -21,6 +21,8 @@ pub use capacity::{Amount, Capacity};
 pub(crate) use capacity::{Bucket, amount_in_frame, amount_in_slices};
 pub use delay::{Delay, Delays};
 
+use crate::handlers::SERVED;
+
 /// Names a fault that was set, so that it can be lifted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FaultId(pub u64);
@@ -66,6 +68,29 @@ pub const CANNOT_FAIL: &[ApiKey] = &[
     ApiKey::DescribeTopicPartitions,
     ApiKey::ListGroups,
 ];
+
+/// The names of the served APIs as files and command lines write them: `list-offsets` is Kafka's
+/// `ListOffsets`.
+pub fn api_names() -> impl Iterator<Item = (String, ApiKey)> {
+    SERVED.iter().map(|(api, _)| {
+        let mut name = String::new();
+        for letter in api.name().chars() {
+            if letter.is_ascii_uppercase() && !name.is_empty() {
+                name.push('-');
+            }
+            name.push(letter.to_ascii_lowercase());
+        }
+        (name, *api)
+    })
+}
+
+/// Kafka's names of the errors that a request can fail with.
+pub fn error_names() -> impl Iterator<Item = (&'static str, ErrorCode)> {
+    let errors = ErrorCode::ALL
+        .iter()
+        .filter(|code| **code != ErrorCode::None);
+    errors.map(|code| (code.name(), *code))
+}
 
 /// A fault that cannot be set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
