@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::admin::CreateTopicError;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_target::kafka::KafkaSetup;
 use kgauge_scenario::RequestFault;
+use kgauge_target::kafka::KafkaSetup;
 use kgauge_target::{
     AdoptError, EmbeddedCommand, EmbeddedError, EmbeddedSetup, Instruction, Layout, MakeTopicError,
     NodeState, StartSetup, Target, TargetError, TargetSpec, TopicGuard, TopicWish, Way, adopt,
@@ -349,8 +349,16 @@ fn what_is_asked_of_the_child_is_done(dir: &Path) {
         assert!(error.contains(words), "{error}");
     };
     refused(&mut target, stall(7, 1), "there is a fault 7 already");
-    refused(&mut target, Instruction::Crash { node: 9 }, "there is no node 9");
-    refused(&mut target, Instruction::Resume { node: 1 }, "is not paused");
+    refused(
+        &mut target,
+        Instruction::Crash { node: 9 },
+        "there is no node 9",
+    );
+    refused(
+        &mut target,
+        Instruction::Resume { node: 1 },
+        "is not paused",
+    );
     let way = Way {
         from: Some(1),
         to: None,
@@ -364,7 +372,11 @@ fn what_is_asked_of_the_child_is_done(dir: &Path) {
     assert_eq!(states(&mut target), [NodeState::Up; 3]);
     let crashed = target.instruct(&Instruction::Crash { node: 2 }).unwrap();
     assert!(crashed.lost_bytes.is_some());
-    refused(&mut target, Instruction::Crash { node: 2 }, "node 2 is down");
+    refused(
+        &mut target,
+        Instruction::Crash { node: 2 },
+        "node 2 is down",
+    );
     assert_eq!(states(&mut target)[1], NodeState::Down);
     for instruction in [
         Instruction::Cut(way),

@@ -284,7 +284,7 @@ pub(super) fn event(event: &run::Event) -> String {
 }
 
 /// Counted from 1, as people do.
-fn repeat_name(key: RepeatKey) -> String {
+pub(super) fn repeat_name(key: RepeatKey) -> String {
     format!(
         "trial {}, repeat {}",
         u64::from(key.trial) + 1,
