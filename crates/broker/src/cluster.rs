@@ -1,6 +1,7 @@
 //! A running cluster: nodes and controller on their threads, started and stopped as a whole.
 
 mod config;
+mod faults;
 mod files;
 mod instrument;
 mod lock;
@@ -17,7 +18,6 @@ use std::thread::{self, JoinHandle};
 use socket2::{Domain, Socket, Type};
 
 use crate::controller::{Controller, JournalError};
-use crate::fault::{Fault, FaultError};
 use crate::ids::NodeId;
 use crate::image::NodeImage;
 use crate::node::{Deviations, NodeConfig, clean_shutdown};
@@ -28,6 +28,7 @@ use crate::server::{
 };
 use crate::storage::{Storage, StorageError, TrackedStorage};
 pub use config::{ClusterConfig, Disk, Listen};
+use faults::Standing;
 pub use instrument::{NodeError, Place};
 use lock::DirLock;
 
@@ -93,6 +94,8 @@ pub struct ClusterHandle {
     controller_thread: Option<JoinHandle<()>>,
     events: Receiver<Event>,
     failures: Vec<ClusterFailure>,
+    /// Nodes that stopped because somebody filled their disks.
+    stopped: Vec<ClusterFailure>,
     _lock: Option<DirLock>,
 }
 
@@ -141,6 +144,7 @@ impl Cluster {
             lives: AtomicU64::new(1),
             config,
             security,
+            standing: Standing::default(),
         };
         let mut prepared = Vec::new();
         for (id, listener) in wires.config.node_ids().zip(listen(&wires.config)?) {
@@ -153,6 +157,7 @@ impl Cluster {
             controller_thread: Some(spawn("controller", move || controller.run())?),
             events: event_receiver,
             failures: Vec::new(),
+            stopped: Vec::new(),
             _lock: lock,
         };
         for node in prepared {
@@ -174,6 +179,8 @@ struct Wires {
     /// How many nodes were started, restarts included.
     lives: AtomicU64,
     security: Prepared,
+    /// What the instrument has set, which outlives a node's lives.
+    standing: Standing,
 }
 
 /// A node whose thread has not begun.
@@ -196,7 +203,8 @@ impl Wires {
         };
         let address = listener.local_addr()?;
         let dir = config.node_dir(id);
-        let disk = Arc::new(TrackedStorage::new(Arc::clone(&self.storage)));
+        let disk = TrackedStorage::filling(Arc::clone(&self.storage), self.standing.fill(id));
+        let disk = Arc::new(disk);
         let stopped_in_order = clean_shutdown::take_mark(&*disk, &dir)?;
         let node = NodeConfig {
             id,
@@ -226,6 +234,7 @@ impl Wires {
             peers: Arc::clone(&self.peers),
             controller: self.controller.clone(),
             events: self.events.clone(),
+            clock_ahead_ms: self.standing.clock_ahead_ms(id),
         };
         Ok(PreparedNode {
             id,
@@ -305,7 +314,7 @@ impl ClusterHandle {
     fn wait_until_ready(&mut self) -> Result<(), StartError> {
         match self.events.recv() {
             Ok(Event::Ready) => Ok(()),
-            Ok(Event::Failed { node, words }) => {
+            Ok(Event::Failed { node, words, .. }) => {
                 Err(StartError::Failed(ClusterFailure { node, words }))
             }
             Err(_) => {
@@ -328,39 +337,35 @@ impl ClusterHandle {
         addresses.join(",")
     }
 
-    /// Sets a fault on one node, or (`None`) on all. It holds when this returns.
-    pub fn fault(&self, node: Option<NodeId>, fault: Fault) -> Result<(), FaultError> {
-        fault.check()?;
-        self.tell_faults(node, Some(fault))
-    }
-
-    /// Lifts all faults of one node, or (`None`) of all.
-    pub fn clear_faults(&self, node: Option<NodeId>) -> Result<(), FaultError> {
-        self.tell_faults(node, None)
-    }
-
-    fn tell_faults(&self, node: Option<NodeId>, fault: Option<Fault>) -> Result<(), FaultError> {
-        for (id, running) in &self.nodes {
-            if node.is_none_or(|node| node == *id) && running.thread.is_some() {
-                let (done, wait) = mpsc::channel();
-                running.inbox.send(Command::Fault(fault, done));
-                wait.recv().map_err(|_| FaultError::NoNode(*id))?;
-            }
-        }
-        match node.filter(|node| !self.nodes.contains_key(node)) {
-            Some(unknown) => Err(FaultError::NoNode(unknown)),
-            None => Ok(()),
-        }
-    }
-
-    /// The nodes that had to stop so far, and why.
+    /// The nodes that had to stop so far, and why. Those that stopped because their disks were filled
+    /// on command are not among them; see [`ClusterHandle::stopped_by_fault`].
     pub fn failures(&mut self) -> &[ClusterFailure] {
+        self.look_for_failures();
+        &self.failures
+    }
+
+    fn look_for_failures(&mut self) {
         while let Ok(event) = self.events.try_recv() {
-            if let Event::Failed { node, words } = event {
-                self.failures.push(ClusterFailure { node, words });
+            if let Event::Failed {
+                node,
+                words,
+                disk_full,
+            } = event
+            {
+                let wanted = disk_full && node.is_some_and(|node| self.wires.standing.fills(node));
+                let failure = ClusterFailure { node, words };
+                if !wanted {
+                    self.failures.push(failure);
+                    continue;
+                }
+                // Its thread has nothing more to do than to end.
+                let running = node.and_then(|node| self.nodes.get_mut(&node));
+                if let Some(thread) = running.and_then(|running| running.thread.take()) {
+                    let _ = thread.join();
+                }
+                self.stopped.push(failure);
             }
         }
-        &self.failures
     }
 
     /// Stops in order: every log is flushed and closed, so that the next start has nothing to

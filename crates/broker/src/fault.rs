@@ -1,29 +1,50 @@
 //! The instrument: what a cluster can be told to do wrong, by node and API, while it runs.
 //!
 //! Delays and stalls are kept by the node's timers, to some tens of microseconds on an idle machine.
-//! They hold single requests back, not the node: other requests go on.
+//! They hold single requests back, not the node: requests of other connections go on. Those of one
+//! connection keep their order, as in Kafka, which serves one request of a connection at a time:
+//! what comes behind a held request is not served before it.
+//!
+//! All faults that concern a request work together: first a stall, then a capacity, then the delays
+//! one after the other; and of those that refuse it or close its connection the one that was set
+//! first.
+
+mod capacity;
+mod delay;
 
 use std::time::Duration;
 
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 
+pub use capacity::{Amount, Capacity};
+pub(crate) use capacity::{Bucket, amount_in_frame, amount_in_slices};
+pub use delay::{Delay, Delays};
+
+use crate::handlers::SERVED;
+
+/// Names a fault that was set, so that it can be lifted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FaultId(pub u64);
+
 /// Something that goes wrong with requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Requests of this API; `None` for all.
     pub api: Option<ApiKey>,
     /// What happens to them.
     pub action: FaultAction,
-    /// To how many; `None` until the fault is lifted.
+    /// To how many of each node; `None` until the fault is lifted.
     pub times: Option<u32>,
+    /// Start of what is drawn at random. Each node adds its number to it.
+    pub seed: u64,
 }
 
 /// What happens to a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FaultAction {
     /// It is served so much later.
-    Delay(Duration),
+    Delay(Delay),
     /// It is held until so much time has passed since the fault was set, then served.
     Stall(Duration),
     /// It is not carried out and answered with this error, in every partition, topic or group that
@@ -33,6 +54,9 @@ pub enum FaultAction {
     CloseBefore,
     /// It is carried out, and its connection is closed instead of an answer.
     CloseAfter,
+    /// The records of `Produce` or `Fetch` (or of both together: no API named) come no faster than
+    /// this. The client is not told; what it waits for comes late.
+    Capacity(Capacity),
 }
 
 /// APIs whose answers have no error that a client would look for.
@@ -45,14 +69,49 @@ pub const CANNOT_FAIL: &[ApiKey] = &[
     ApiKey::ListGroups,
 ];
 
+/// The names of the served APIs as files and command lines write them: `list-offsets` is Kafka's
+/// `ListOffsets`.
+pub fn api_names() -> impl Iterator<Item = (String, ApiKey)> {
+    SERVED.iter().map(|(api, _)| {
+        let mut name = String::new();
+        for letter in api.name().chars() {
+            if letter.is_ascii_uppercase() && !name.is_empty() {
+                name.push('-');
+            }
+            name.push(letter.to_ascii_lowercase());
+        }
+        (name, *api)
+    })
+}
+
+/// Kafka's names of the errors that a request can fail with.
+pub fn error_names() -> impl Iterator<Item = (&'static str, ErrorCode)> {
+    let errors = ErrorCode::ALL
+        .iter()
+        .filter(|code| **code != ErrorCode::None);
+    errors.map(|code| (code.name(), *code))
+}
+
 /// A fault that cannot be set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FaultError {
     /// The API has no error to answer with.
     #[error("requests of {0} cannot be made to fail; they can be delayed, stalled or dropped")]
     CannotFail(ApiKey),
-    /// There is no such node, or it has stopped.
-    #[error("there is no running node {0}")]
+    /// The API carries no records.
+    #[error("requests of {0} carry no records: a capacity is one of Produce, of Fetch, or of both")]
+    NoRecords(ApiKey),
+    /// A capacity lasts until it is lifted.
+    #[error("a capacity is not for a number of requests")]
+    CapacityTimes,
+    /// The numbers of a capacity make no sense.
+    #[error("a capacity of nothing would never let anything through")]
+    NoCapacity,
+    /// The numbers of a distribution make no sense.
+    #[error("{0}")]
+    Delay(&'static str),
+    /// There is no such node.
+    #[error("there is no node {0}")]
     NoNode(crate::ids::NodeId),
 }
 
@@ -64,6 +123,18 @@ impl Fault {
             api: Some(api),
             action,
             times: None,
+            seed: 0,
+        }
+    }
+
+    /// A fault of all APIs until it is lifted.
+    #[must_use]
+    pub fn of_all(action: FaultAction) -> Self {
+        Self {
+            api: None,
+            action,
+            times: None,
+            seed: 0,
         }
     }
 
@@ -74,12 +145,38 @@ impl Fault {
         self
     }
 
-    pub(crate) fn check(&self) -> Result<(), FaultError> {
-        match (self.action, self.api) {
+    /// The same with another start of what is drawn at random.
+    #[must_use]
+    pub fn seeded(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Whether it can be set at all.
+    pub fn check(&self) -> Result<(), FaultError> {
+        match (&self.action, self.api) {
             (FaultAction::Fail(_), Some(api)) if CANNOT_FAIL.contains(&api) => {
                 Err(FaultError::CannotFail(api))
             }
+            (FaultAction::Capacity(_), Some(api))
+                if !matches!(api, ApiKey::Produce | ApiKey::Fetch) =>
+            {
+                Err(FaultError::NoRecords(api))
+            }
+            (FaultAction::Capacity(_), _) if self.times.is_some() => Err(FaultError::CapacityTimes),
+            (FaultAction::Capacity(capacity), _) if capacity.per_second == 0 => {
+                Err(FaultError::NoCapacity)
+            }
+            (FaultAction::Delay(delay), _) => delay.check().map_err(FaultError::Delay),
             _ => Ok(()),
         }
+    }
+
+    /// Whether requests are held back for as long as it lasts, and go on when it is lifted.
+    pub(crate) fn holds_until_lifted(&self) -> bool {
+        matches!(
+            self.action,
+            FaultAction::Stall(_) | FaultAction::Capacity(_)
+        )
     }
 }

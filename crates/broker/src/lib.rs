@@ -10,7 +10,8 @@
 //!   written once, and sent from the page cache.
 //! * Deterministic: the logic gets time, disk and randomness from outside; see [`node`] and
 //!   [`controller`].
-//! * An instrument: [`fault`] delays, fails, stalls or drops what a test wants.
+//! * An instrument: [`fault`] delays, fails, stalls, drops or slows down what a test wants;
+//!   [`ClusterHandle`] crashes, freezes and cuts off nodes, fills their disks and shifts their clocks.
 //!
 //! Non-goals
 //!
@@ -59,5 +60,5 @@ mod timers;
 pub use cluster::{
     Cluster, ClusterConfig, ClusterFailure, ClusterHandle, Disk, Listen, StartError,
 };
-pub use fault::{Fault, FaultAction, FaultError};
+pub use fault::{Amount, Capacity, Delay, Fault, FaultAction, FaultError, FaultId};
 pub use security::Security;

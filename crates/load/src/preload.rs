@@ -161,6 +161,7 @@ fn share_of(plan: &TopicPlan, preload: &Preload) -> Share {
             hold_ns: None,
             drain_ns_max: DRAIN_NS_MAX,
         },
+        faults: Vec::new(),
         repeats: 1,
         goals: Vec::new(),
         published: Vec::new(),

@@ -118,6 +118,7 @@ fn share(flows: Vec<FlowPlan>, stages: Stages) -> Share {
         topic: topic_plan(),
         flows,
         stages,
+        faults: Vec::new(),
         repeats: 1,
         goals: Vec::new(),
         published: Vec::new(),

@@ -16,6 +16,7 @@
 //! Start with [`Scenario::parse`] for what is read, [`Plan`] for what a run is made of, and
 //! [`Schedule`] for when records are due. The keys stand in `keys/`, one table for each map.
 
+mod faults;
 mod figure;
 mod keys;
 mod path;
@@ -38,7 +39,12 @@ mod tree;
 mod units;
 mod volume;
 
+pub use faults::{
+    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropMoment, FaultKind,
+    FaultMoment, FaultNode, FaultPlan, RequestFault,
+};
 pub use figure::{Comparison, Figure, FigureError, Goal, Metric, Published, Stat, Unit};
+pub use keys::{ERROR_NAMES, FAULT_APIS};
 pub use plan::{
     ClusterFacts, ConsumeEnd, ConsumeFlow, FlowPlan, PartitionShare, Plan, Preload, ProduceFlow,
     RecordPlan, Shape, Size, Stages, StartOffset, StudyRef, StudySource, TargetKind, TopicPlan,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::faults::FaultPlan;
 use crate::figure::{Goal, Published};
 use crate::settings::{ConsumerSettings, GroupPlan, ProducerSettings};
 
@@ -124,6 +125,9 @@ pub struct Trial {
     pub flows: Vec<FlowPlan>,
     /// How long each span lasts.
     pub stages: Stages,
+    /// What is done to the cluster meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultPlan>,
     /// How often the trial runs.
     pub repeats: u32,
     /// What is demanded of the figures.

@@ -124,6 +124,7 @@ impl Scenario {
             topic: written.topic,
             flows: written.flows,
             stages: written.stages,
+            faults: written.faults.into_iter().map(|one| one.item).collect(),
             repeats: written.repeats,
             goals: written.goals.into_iter().map(|goal| goal.item).collect(),
             published: written

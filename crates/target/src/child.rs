@@ -1,6 +1,7 @@
 //! The child's side of an embedded cluster: it serves as long as its standard input is open.
 //!
-//! A parent that ends, however it ends, closes the pipe, and so ends the child too.
+//! A parent that ends, however it ends, closes the pipe, and so ends the child too. What it writes into
+//! the pipe until then is what it wants done to the cluster ([`crate::instrument`]).
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -12,7 +13,8 @@ use std::time::Duration;
 use kgauge_broker::cluster::{Cluster, ClusterConfig, ClusterHandle, Listen};
 use kgauge_broker::ids::NodeId;
 
-use crate::messages::{Answer, DataAtEnd, LINE_BYTES_MAX, Order};
+use crate::instrument::Instrument;
+use crate::messages::{Answer, Ask, DataAtEnd, LINE_BYTES_MAX, Order};
 
 /// The cluster tells of a failed node when it is asked, so it is asked this often.
 const FAILURE_LOOK: Duration = Duration::from_millis(250);
@@ -54,7 +56,8 @@ pub fn embedded_main(
     };
     // A parent that does not listen any more has closed the other pipe as well.
     let _ = answer(&mut output, &ready);
-    let (cluster, mut status) = serve(cluster, until_the_end_of(input), &mut log);
+    let asks = asks_until_the_end_of(input);
+    let (cluster, mut status) = serve(Instrument::new(cluster), &asks, &mut output, &mut log);
     if let Some(dir) = &order.private_dir
         && let Err(error) = remove(dir)
     {
@@ -135,32 +138,69 @@ fn answer(output: &mut impl Write, answer: &Answer) -> io::Result<()> {
     output.flush()
 }
 
-/// A channel that closes when the input does. Bytes that still come mean nothing.
-fn until_the_end_of(mut input: impl Read + Send + 'static) -> Receiver<()> {
-    let (open, closed) = channel::<()>();
+/// A channel with the asks that come, as far as they can be read. It closes when the input does.
+fn asks_until_the_end_of(
+    mut input: impl BufRead + Send + 'static,
+) -> Receiver<Result<Ask, String>> {
+    let (to, asks) = channel();
     let wait = move || {
-        let _ = io::copy(&mut input, &mut io::sink());
-        drop(open);
+        while let Some(line) = read_line(&mut input) {
+            let ask = serde_json::from_slice(&line);
+            // Nobody listens any more when the cluster ends.
+            let _ = to.send(ask.map_err(|error| format!("no valid instruction: {error}")));
+        }
     };
     // Without a thread the channel closes at once, and the cluster ends in order.
     let _ = std::thread::Builder::new()
         .name("parent-watch".to_owned())
         .spawn(wait);
-    closed
+    asks
+}
+
+/// The next line, without what goes beyond the longest that is taken; `None` at the end.
+fn read_line(input: &mut impl BufRead) -> Option<Vec<u8>> {
+    let mut line = Vec::new();
+    let limit = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
+    let count = input.take(limit).read_until(b'\n', &mut line).ok()?;
+    (count > 0).then_some(line)
 }
 
 fn serve(
-    mut cluster: ClusterHandle,
-    closed: Receiver<()>,
+    mut instrument: Instrument,
+    asks: &Receiver<Result<Ask, String>>,
+    output: &mut impl Write,
     log: &mut impl Write,
 ) -> (ClusterHandle, u8) {
-    while closed.recv_timeout(FAILURE_LOOK) == Err(RecvTimeoutError::Timeout) {
-        if let Some(failure) = cluster.failures().first() {
+    loop {
+        match asks.recv_timeout(FAILURE_LOOK) {
+            Ok(asked) => {
+                let said = answer_to(&mut instrument, asked);
+                // A parent that does not listen any more has closed the other pipe as well.
+                let _ = answer(output, &said);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return (instrument.cluster, GOOD),
+        }
+        if let Some(failure) = instrument.cluster.failures().first() {
             let _ = writeln!(log, "{failure}");
-            return (cluster, NODE_FAILED);
+            return (instrument.cluster, NODE_FAILED);
         }
     }
-    (cluster, GOOD)
+}
+
+fn answer_to(instrument: &mut Instrument, asked: Result<Ask, String>) -> Answer {
+    let (number, done) = match asked {
+        Ok(ask) => (Some(ask.number), instrument.carry_out(&ask.instruction)),
+        Err(words) => (None, Err(words)),
+    };
+    match (number, done) {
+        (Some(number), Ok(done)) => Answer::Done { number, done },
+        (number, Ok(_)) => Answer::Refused {
+            number,
+            words: String::new(),
+        },
+        (number, Err(words)) => Answer::Refused { number, words },
+    }
 }
 
 /// Removes a directory while nodes may still write into it.

@@ -10,12 +10,14 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::{ClientConfig, Interrupt};
 use rustix::event::{PollFd, PollFlags, poll};
+use serde::Serialize;
 
 use crate::embedded_error::EmbeddedError;
 use crate::embedded_spec::EmbeddedSpec;
+use crate::instrument::{Done, InstructError, Instruction};
 use crate::kafka::SecurityKind;
 use crate::log_tail::log_tail;
-use crate::messages::{Answer, DataAtEnd, LINE_BYTES_MAX, Order};
+use crate::messages::{Answer, Ask, DataAtEnd, LINE_BYTES_MAX, Order};
 use crate::security::private::PrivateDir;
 use crate::security::{MadeForEmbedded, told};
 
@@ -80,6 +82,8 @@ pub struct EmbeddedTarget {
     log_file: PathBuf,
     time_limit: Duration,
     secured: Option<Secured>,
+    /// How often something was done to it.
+    asks: u64,
 }
 
 /// What a cluster with security has beside the others.
@@ -161,6 +165,7 @@ impl EmbeddedTarget {
             log_file: setup.log_file.clone(),
             time_limit: setup.time_limit,
             secured,
+            asks: 0,
         };
         // A child that ended before it read its order says why in its answer or by its end.
         if let Err(error) = sent
@@ -168,7 +173,7 @@ impl EmbeddedTarget {
         {
             return Err(EmbeddedError::pipe(error, &target.log_tail()));
         }
-        let line = target.read_answer(start + setup.time_limit, start, interrupt)?;
+        let line = target.read_line(start + setup.time_limit, start, interrupt)?;
         target.config = target.understand(&line)?;
         Ok(target)
     }
@@ -285,7 +290,7 @@ impl EmbeddedTarget {
         false
     }
 
-    fn read_answer(
+    fn read_line(
         &mut self,
         deadline: Instant,
         start: Instant,
@@ -330,12 +335,50 @@ impl EmbeddedTarget {
                 }
             },
             Ok(Answer::Failed { words }) => Err(EmbeddedError::Refused { words }),
-            Err(_) => {
-                let beginning: String = line.chars().take(200).collect();
-                Err(EmbeddedError::Nonsense {
-                    line: beginning.escape_debug().to_string(),
-                    log: self.log_tail(),
-                })
+            _ => Err(self.nonsense(line)),
+        }
+    }
+
+    fn nonsense(&self, line: &str) -> EmbeddedError {
+        let beginning: String = line.chars().take(200).collect();
+        EmbeddedError::Nonsense {
+            line: beginning.escape_debug().to_string(),
+            log: self.log_tail(),
+        }
+    }
+
+    /// Has something done to the cluster, and waits until it is.
+    pub(crate) fn instruct(&mut self, instruction: &Instruction) -> Result<Done, InstructError> {
+        self.asks += 1;
+        let number = self.asks;
+        let ask = Ask {
+            number,
+            instruction: instruction.clone(),
+        };
+        self.tell(&ask)?;
+        let start = Instant::now();
+        let line = self.read_line(start + self.time_limit, start, &Interrupt::new())?;
+        match serde_json::from_str(&line) {
+            Ok(Answer::Done {
+                number: of, done, ..
+            }) if of == number => Ok(done),
+            Ok(Answer::Refused { words, .. }) => Err(InstructError::Refused(words)),
+            _ => Err(self.nonsense(&line).into()),
+        }
+    }
+
+    fn tell(&mut self, ask: &Ask) -> Result<(), EmbeddedError> {
+        let input = self.child.as_mut().and_then(|child| child.stdin.as_mut());
+        let written = match input {
+            Some(input) => write_line(input, ask),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        };
+        match written {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                // A child that has ended says why in its log.
+                self.check()?;
+                Err(EmbeddedError::pipe(error, &self.log_tail()))
             }
         }
     }
@@ -428,7 +471,11 @@ fn write_order(
         listeners: secured.map(|secured| secured.made.listeners.clone()),
         private_dir: secured.map(|secured| secured.dir.path().to_owned()),
     };
-    let mut line = serde_json::to_vec(&order)?;
+    write_line(input, &order)
+}
+
+fn write_line(input: &mut impl Write, said: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(said)?;
     line.push(b'\n');
     input.write_all(&line)
 }

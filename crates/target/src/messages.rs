@@ -1,16 +1,18 @@
-//! What parent and child of an embedded cluster say to each other: one line of JSON each way.
+//! What parent and child of an embedded cluster say to each other, in lines of JSON: an order and its
+//! answer, then asks and theirs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::instrument::{Done, Instruction};
 use crate::security::Listeners;
 
 /// The longest line that either side takes.
 pub(crate) const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// The parent's line: what cluster to start.
+/// The parent's first line: what cluster to start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Order {
@@ -48,7 +50,17 @@ pub(crate) enum DataAtEnd {
     Keep,
 }
 
-/// The child's line.
+/// The parent's further lines: what to do to the cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Ask {
+    /// The answer repeats it.
+    pub(crate) number: u64,
+    /// What.
+    pub(crate) instruction: Instruction,
+}
+
+/// The child's lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Answer {
@@ -59,6 +71,20 @@ pub(crate) enum Answer {
     },
     /// Nothing was started.
     Failed {
+        /// Why.
+        words: String,
+    },
+    /// What was asked for is done.
+    Done {
+        /// Of the ask.
+        number: u64,
+        /// What came of it.
+        done: Done,
+    },
+    /// What was asked for is not done.
+    Refused {
+        /// Of the ask; `None` when it could not be read.
+        number: Option<u64>,
         /// Why.
         words: String,
     },

@@ -12,10 +12,12 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::admin::CreateTopicError;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
+use kgauge_scenario::RequestFault;
 use kgauge_target::kafka::KafkaSetup;
 use kgauge_target::{
-    AdoptError, EmbeddedCommand, EmbeddedError, EmbeddedSetup, Layout, MakeTopicError, StartSetup,
-    Target, TargetError, TargetSpec, TopicGuard, TopicWish, adopt, embedded_main,
+    AdoptError, EmbeddedCommand, EmbeddedError, EmbeddedSetup, Instruction, Layout, MakeTopicError,
+    NodeState, StartSetup, Target, TargetError, TargetSpec, TopicGuard, TopicWish, Way, adopt,
+    embedded_main,
 };
 
 /// Gets a directory of its own.
@@ -35,7 +37,7 @@ fn main() -> ExitCode {
         // What cargo test and editors pass on: names are filters, options mean nothing here.
         _ => {}
     }
-    let tests: [(&str, Test); 8] = [
+    let tests: [(&str, Test); 9] = [
         (
             "three_nodes_serve_and_leave_nothing_behind",
             three_nodes_serve_and_leave_nothing_behind,
@@ -60,6 +62,10 @@ fn main() -> ExitCode {
         (
             "a_directory_of_somebody_else_is_not_touched",
             a_directory_of_somebody_else,
+        ),
+        (
+            "what_is_asked_of_the_child_is_done_or_refused_in_words",
+            what_is_asked_of_the_child_is_done,
         ),
         (
             "the_guard_deletes_what_it_made_and_nothing_else",
@@ -314,5 +320,82 @@ fn an_existing_topic_is_used_as_it_is(dir: &Path) {
         [true, false]
     );
     assert_eq!(owner.delete_all(&mut cluster).len(), 0);
+    target.stop().unwrap();
+}
+
+fn what_is_asked_of_the_child_is_done(dir: &Path) {
+    let mut target = start("embedded:3", &setup(dir));
+    let mut cluster = target.connect(Interrupt::new()).unwrap();
+    let stall = |key, length_ms: u64| Instruction::SetFault {
+        key,
+        node: None,
+        api: Some("metadata".to_owned()),
+        times: None,
+        seed: 1,
+        what: RequestFault::Stall {
+            length_ns: length_ms * 1_000_000,
+        },
+    };
+    target.instruct(&stall(7, 300)).unwrap();
+    let begin = Instant::now();
+    cluster.refresh(&[]).unwrap();
+    assert!(begin.elapsed() >= Duration::from_millis(250), "it stalled");
+    target.instruct(&stall(8, 600_000)).unwrap();
+    target.instruct(&Instruction::LiftFault { key: 8 }).unwrap();
+    cluster.refresh(&[]).unwrap();
+    assert!(begin.elapsed() < Duration::from_secs(60), "it was lifted");
+
+    let refused = |target: &mut Target, instruction: Instruction, words: &str| {
+        let error = target.instruct(&instruction).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    };
+    refused(&mut target, stall(7, 1), "there is a fault 7 already");
+    refused(
+        &mut target,
+        Instruction::Crash { node: 9 },
+        "there is no node 9",
+    );
+    refused(
+        &mut target,
+        Instruction::Resume { node: 1 },
+        "is not paused",
+    );
+    let way = Way {
+        from: Some(1),
+        to: None,
+    };
+    refused(&mut target, Instruction::Mend(way), "is not cut");
+
+    let states = |target: &mut Target| -> Vec<NodeState> {
+        let done = target.instruct(&Instruction::Look).unwrap();
+        done.nodes.iter().map(|node| node.state).collect()
+    };
+    assert_eq!(states(&mut target), [NodeState::Up; 3]);
+    let crashed = target.instruct(&Instruction::Crash { node: 2 }).unwrap();
+    assert!(crashed.lost_bytes.is_some());
+    refused(
+        &mut target,
+        Instruction::Crash { node: 2 },
+        "node 2 is down",
+    );
+    assert_eq!(states(&mut target)[1], NodeState::Down);
+    for instruction in [
+        Instruction::Cut(way),
+        Instruction::Pause { node: 3 },
+        Instruction::SetClock {
+            node: 1,
+            ahead_ms: 5,
+        },
+        Instruction::FillDisk {
+            node: 3,
+            after_bytes: 5,
+        },
+        Instruction::Heal,
+    ] {
+        target.instruct(&instruction).unwrap();
+    }
+    while states(&mut target) != [NodeState::Up; 3] {
+        std::thread::yield_now();
+    }
     target.stop().unwrap();
 }

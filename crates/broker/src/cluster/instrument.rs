@@ -86,8 +86,12 @@ impl ClusterHandle {
     /// Starts a node that is down, at the same address.
     pub fn restart_node(&mut self, node: NodeId) -> Result<(), NodeError> {
         let running = self.nodes.get_mut(&node).ok_or(NodeError::Unknown(node))?;
-        if running.thread.is_some() {
+        if running.is_up() {
             return Err(NodeError::Up(node));
+        }
+        // One that stopped by itself has not been waited for yet.
+        if let Some(thread) = running.thread.take() {
+            let _ = thread.join();
         }
         let place = running.place.take();
         let address = self.address(node);
@@ -97,6 +101,7 @@ impl ClusterHandle {
         };
         listener.listen(super::BACKLOG).map_err(StartError::from)?;
         let prepared = self.wires.prepare(node, listener.into())?;
+        self.wires.standing.repeat(node, &prepared.inbox);
         self.begin(prepared).map_err(StartError::from)?;
         Ok(())
     }
@@ -127,20 +132,36 @@ impl ClusterHandle {
         }
     }
 
+    /// Takes one [`ClusterHandle::cut`] back.
+    pub fn mend_way(&self, from: Place, to: Place) {
+        self.wires.peers.mend_way(from.end(), to.end());
+    }
+
+    /// The nodes, in order.
+    pub fn node_ids(&self) -> impl Iterator<Item = NodeId> {
+        self.nodes.keys().copied()
+    }
+
+    /// Whether a node runs, be it frozen.
+    #[must_use]
+    pub fn is_up(&self, node: NodeId) -> bool {
+        self.nodes.get(&node).is_some_and(Running::is_up)
+    }
+
     /// Mends everything that was cut.
     pub fn mend(&self) {
         self.wires.peers.mend();
     }
 
-    fn known(&self, node: NodeId) -> Result<&Running, NodeError> {
+    pub(super) fn known(&self, node: NodeId) -> Result<&Running, NodeError> {
         self.nodes.get(&node).ok_or(NodeError::Unknown(node))
     }
 
     fn up(&self, node: NodeId) -> Result<&Running, NodeError> {
         let running = self.known(node)?;
-        match running.thread {
-            Some(_) => Ok(running),
-            None => Err(NodeError::Down(node)),
+        match running.is_up() {
+            true => Ok(running),
+            false => Err(NodeError::Down(node)),
         }
     }
 
@@ -161,5 +182,13 @@ impl ClusterHandle {
         }
         running.place = hold(address).ok();
         Ok(())
+    }
+}
+
+impl Running {
+    /// Whether its thread runs.
+    pub(super) fn is_up(&self) -> bool {
+        let thread = self.thread.as_ref();
+        thread.is_some_and(|thread| !thread.is_finished())
     }
 }

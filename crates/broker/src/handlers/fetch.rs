@@ -34,6 +34,7 @@ use kgauge_wire::messages::fetch::FetchRequest;
 
 use super::lookup::{self, TopicKey};
 use super::{Body, fetch_response};
+use crate::fault::amount_in_slices;
 use crate::ids::{ConnectionId, NodeId, PartitionId};
 use crate::image::ClusterImage;
 use crate::log::{FirstBatch, ReadRequest};
@@ -242,8 +243,22 @@ pub(crate) fn serve(node: &mut Node, now: Now, fetch: Fetch, waiting: Waiting) {
     if throttle_time_ms > 0 {
         fetch_response::send_throttled(node, fetch.reply, throttle_time_ms);
     } else {
-        fetch_response::send(node, fetch.reply, ErrorCode::None, &answers);
+        let at_ns = passed_ns(node, now, &fetch, &answers);
+        fetch_response::send_at(node, now, fetch.reply, &answers, at_ns);
     }
+}
+
+/// When the records have passed the capacities that were set on the node.
+fn passed_ns(node: &mut Node, now: Now, fetch: &Fetch, answers: &[TopicAnswer<'_>]) -> u64 {
+    if !node.faults.are_set() {
+        return now.mono_ns;
+    }
+    let slices = || {
+        let partitions = answers.iter().flat_map(|topic| &topic.partitions);
+        partitions.filter_map(|partition| partition.records.as_ref())
+    };
+    let amount = |amount| amount_in_slices(amount, slices());
+    node.faults.take(fetch.reply.api, now.mono_ns, amount)
 }
 
 /// Counts what was found against the client's quota.

@@ -11,12 +11,27 @@ use kgauge_wire::header::ResponseHeader;
 
 use super::fetch::{BY_ID_FROM, PartitionAnswer, TopicAnswer};
 use crate::node::{Chunk, Node, Reply, Response};
+use crate::time::Now;
 
 const FLEXIBLE_FROM: i16 = 12;
 
 /// Encodes and sends the answer.
 pub(super) fn send(node: &mut Node, reply: Reply, error: ErrorCode, topics: &[TopicAnswer<'_>]) {
     send_encoded(node, reply, encode(reply, 0, error, topics));
+}
+
+/// Encodes the answer, and sends it when its moment has come.
+pub(super) fn send_at(
+    node: &mut Node,
+    now: Now,
+    reply: Reply,
+    topics: &[TopicAnswer<'_>],
+    at_ns: u64,
+) {
+    match encode(reply, 0, ErrorCode::None, topics) {
+        Ok(response) => node.send_at(now, reply, response, at_ns),
+        Err(error) => node.cannot_encode(reply, &error),
+    }
 }
 
 /// Sends the answer to a client that must wait.

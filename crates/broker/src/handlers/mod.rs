@@ -53,8 +53,9 @@ use kgauge_wire::header::RequestHeader;
 
 pub(crate) use body::Body;
 
+use crate::fault::amount_in_frame;
 use crate::ids::ConnectionId;
-use crate::node::{Call, CloseReason, Node, Reply, Stage, Verdict};
+use crate::node::{Call, CloseReason, Node, Outcome, Reply, Stage};
 use crate::time::Now;
 
 /// Makes the list that `ApiVersions` answers and the dispatch out of one table.
@@ -171,27 +172,32 @@ pub(crate) fn serve(
     if !node.faults.are_set() {
         return dispatch(node, call, Body::new(frame, message_at));
     }
-    match node.faults.judge(now, api) {
-        Verdict::HoldUntil(at_ns) => {
-            node.hold(call, at_ns, frame, message_at);
-            return Ok(());
+    let message = frame.get(message_at..).unwrap_or_default();
+    let amount = |amount| amount_in_frame(amount, api, version, message);
+    let verdict = node.faults.judge(now, (api, connection), amount);
+    match verdict.until_ns {
+        Some(at_ns) => {
+            node.hold((call, verdict.outcome), at_ns, frame, message_at);
+            Ok(())
         }
-        Verdict::CloseBefore => return Err(CloseReason::Fault),
-        Verdict::CloseAfter => node.faults.close_after(ticket),
-        Verdict::Fail(code) => node.faults.forced = Some(code),
-        Verdict::Serve => {}
+        None => carry_out(node, (call, verdict.outcome), frame, message_at),
     }
-    let result = carry_out(node, call, frame, message_at);
-    node.faults.forced = None;
-    result
 }
 
-/// Carries out a request whose header has been read.
+/// Carries out a request whose header has been read, or what a fault makes of it.
 pub(crate) fn carry_out(
     node: &mut Node,
-    call: Call,
+    (call, outcome): (Call, Outcome),
     frame: &mut [u8],
     message_at: usize,
 ) -> Result<(), CloseReason> {
-    dispatch(node, call, Body::new(frame, message_at))
+    match outcome {
+        Outcome::CloseBefore => return Err(CloseReason::Fault),
+        Outcome::CloseAfter => node.faults.close_after(call.reply.ticket),
+        Outcome::Fail(code) => node.faults.forced = Some(code),
+        Outcome::Serve => {}
+    }
+    let result = dispatch(node, call, Body::new(frame, message_at));
+    node.faults.forced = None;
+    result
 }

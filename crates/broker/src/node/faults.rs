@@ -1,4 +1,4 @@
-//! The faults that are set on a node, and the requests that they hold back.
+//! The faults that are set on a node, and the requests and answers that they hold back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,31 +6,70 @@ use std::fmt;
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 
-use super::{Call, CloseReason, Node, Ticket, Timer};
-use crate::fault::{Fault, FaultAction};
+use super::{Call, CloseReason, Node, Reply, Response, Ticket, Timer};
+use crate::fault::{Amount, Bucket, Delays, Fault, FaultAction, FaultId};
 use crate::handlers;
-use crate::ids::ConnectionId;
+use crate::ids::{ConnectionId, NodeId};
 use crate::time::Now;
 
 /// A fault and what is left of it.
 #[derive(Debug)]
 struct Active {
+    id: FaultId,
     fault: Fault,
     set_ns: u64,
+    /// For [`FaultAction::Delay`].
+    delays: Option<Delays>,
+    /// For [`FaultAction::Capacity`].
+    bucket: Bucket,
 }
 
-/// A request that is held back.
-struct Held {
-    call: Call,
-    frame: Vec<u8>,
-    message_at: usize,
+impl Active {
+    fn concerns(&self, api: ApiKey) -> bool {
+        self.fault.api.is_none_or(|concerned| concerned == api)
+    }
+
+    /// Counts one request.
+    fn count(&mut self) {
+        self.fault.times = self.fault.times.map(|times| times.saturating_sub(1));
+    }
+}
+
+/// Something that waits for its moment.
+enum Held {
+    /// A request that is not carried out yet.
+    Request {
+        call: Call,
+        frame: Vec<u8>,
+        message_at: usize,
+        outcome: Outcome,
+    },
+    /// An answer that is not sent yet.
+    Answer { reply: Reply, response: Response },
+}
+
+impl Held {
+    fn reply(&self) -> Reply {
+        match self {
+            Self::Request { call, .. } => call.reply,
+            Self::Answer { reply, .. } => *reply,
+        }
+    }
 }
 
 /// A request may hold a password, so its bytes are never shown.
 impl fmt::Debug for Held {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Held({:?})", self.call.reply)
+        write!(formatter, "Held({:?})", self.reply())
     }
+}
+
+/// The requests of one connection that are held back.
+#[derive(Debug, Default)]
+struct Queue {
+    requests: usize,
+    /// When the last of them is served.
+    last_ns: u64,
 }
 
 /// All faults of a node.
@@ -38,6 +77,7 @@ impl fmt::Debug for Held {
 pub(crate) struct Faults {
     active: Vec<Active>,
     held: BTreeMap<u64, Held>,
+    queues: BTreeMap<ConnectionId, Queue>,
     count: u64,
     /// The error that every look-up of the request at hand gives.
     pub(crate) forced: Option<ErrorCode>,
@@ -47,38 +87,90 @@ pub(crate) struct Faults {
 
 /// What to do with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) struct Verdict {
+    /// Not before this moment, if it is said.
+    pub(crate) until_ns: Option<u64>,
+    /// And then this.
+    pub(crate) outcome: Outcome,
+}
+
+/// What becomes of a request when its time has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
     Serve,
-    /// Serve it at this moment.
-    HoldUntil(u64),
     Fail(ErrorCode),
     CloseBefore,
     CloseAfter,
 }
 
+impl Outcome {
+    fn of(action: &FaultAction) -> Option<Self> {
+        match action {
+            FaultAction::Fail(code) => Some(Self::Fail(*code)),
+            FaultAction::CloseBefore => Some(Self::CloseBefore),
+            FaultAction::CloseAfter => Some(Self::CloseAfter),
+            FaultAction::Delay(_) | FaultAction::Stall(_) | FaultAction::Capacity(_) => None,
+        }
+    }
+}
+
 impl Faults {
-    /// Decides about a request; counts what the fault is for.
-    pub(crate) fn judge(&mut self, now: Now, api: ApiKey) -> Verdict {
+    /// Decides about a request; counts what the faults are for. `amount` says how much the request
+    /// brings.
+    pub(crate) fn judge(
+        &mut self,
+        now: Now,
+        (api, connection): (ApiKey, ConnectionId),
+        amount: impl Fn(Amount) -> u64,
+    ) -> Verdict {
         // A stall that is over is no fault any more.
         self.active.retain(|active| match active.fault.action {
             FaultAction::Stall(length) => active.set_ns + nanos(length) > now.mono_ns,
             _ => active.fault.times != Some(0),
         });
-        let concerns = |active: &&mut Active| {
-            active.fault.api.is_none_or(|concerned| concerned == api)
-                && active.fault.times != Some(0)
-        };
-        let Some(active) = self.active.iter_mut().find(concerns) else {
-            return Verdict::Serve;
-        };
-        active.fault.times = active.fault.times.map(|times| times - 1);
-        match active.fault.action {
-            FaultAction::Delay(length) => Verdict::HoldUntil(now.mono_ns + nanos(length)),
-            FaultAction::Stall(length) => Verdict::HoldUntil(active.set_ns + nanos(length)),
-            FaultAction::Fail(code) => Verdict::Fail(code),
-            FaultAction::CloseBefore => Verdict::CloseBefore,
-            FaultAction::CloseAfter => Verdict::CloseAfter,
+        let mut ready_ns = now.mono_ns;
+        let mut delay_ns = 0;
+        let mut outcome = None;
+        for active in self.active.iter_mut().filter(|one| one.concerns(api)) {
+            match &active.fault.action {
+                FaultAction::Delay(_) => {
+                    let drawn = active.delays.as_mut().and_then(Iterator::next);
+                    delay_ns += drawn.map_or(0, nanos);
+                }
+                FaultAction::Stall(length) => {
+                    ready_ns = ready_ns.max(active.set_ns + nanos(*length));
+                }
+                FaultAction::Capacity(_) => continue,
+                action if outcome.is_none() => outcome = Outcome::of(action),
+                _ => continue,
+            }
+            active.count();
         }
+        let outcome = outcome.unwrap_or(Outcome::Serve);
+        if matches!(outcome, Outcome::Serve | Outcome::CloseAfter) {
+            ready_ns = self.take(api, ready_ns, amount);
+        }
+        let mut until_ns = ready_ns + delay_ns;
+        if let Some(queue) = self.queues.get(&connection) {
+            until_ns = until_ns.max(queue.last_ns);
+        }
+        let is_later = until_ns > now.mono_ns || self.queues.contains_key(&connection);
+        Verdict {
+            until_ns: is_later.then_some(until_ns),
+            outcome,
+        }
+    }
+
+    /// Lets an amount through every capacity that concerns it; gives when it has passed.
+    pub(crate) fn take(&mut self, api: ApiKey, at_ns: u64, amount: impl Fn(Amount) -> u64) -> u64 {
+        let mut ready_ns = at_ns;
+        for active in self.active.iter_mut().filter(|one| one.concerns(api)) {
+            if let FaultAction::Capacity(capacity) = &active.fault.action {
+                let amount = amount(capacity.amount);
+                ready_ns = ready_ns.max(active.bucket.take(capacity, at_ns, amount));
+            }
+        }
+        ready_ns
     }
 
     /// Lets the answer to a request close its connection.
@@ -91,58 +183,130 @@ impl Faults {
         self.close_after
             .retain(|ticket| ticket.connection != connection);
         self.held
-            .retain(|_, held| held.call.reply.ticket.connection != connection);
+            .retain(|_, held| held.reply().ticket.connection != connection);
+        self.queues.remove(&connection);
     }
 
-    /// Whether any fault was ever set: without one a request is not looked at twice.
+    /// Whether requests must be looked at: without a fault, and with nothing held, none is.
     pub(crate) fn are_set(&self) -> bool {
-        !self.active.is_empty()
+        !self.active.is_empty() || !self.queues.is_empty()
+    }
+
+    fn keep(&mut self, held: Held) -> u64 {
+        let id = self.count;
+        self.count += 1;
+        self.held.insert(id, held);
+        id
+    }
+
+    /// Takes out what was held, and counts it off its connection's queue.
+    fn release(&mut self, id: u64) -> Option<Held> {
+        let held = self.held.remove(&id)?;
+        let connection = held.reply().ticket.connection;
+        if let Held::Request { .. } = held
+            && let Some(queue) = self.queues.get_mut(&connection)
+        {
+            queue.requests -= 1;
+            if queue.requests == 0 {
+                self.queues.remove(&connection);
+            }
+        }
+        Some(held)
     }
 }
 
 fn nanos(length: std::time::Duration) -> u64 {
-    u64::try_from(length.as_nanos()).unwrap_or(u64::MAX / 2)
+    u64::try_from(length.as_nanos())
+        .unwrap_or(u64::MAX)
+        .min(u64::MAX / 8)
 }
 
 impl Node {
     /// Sets a fault. Faults that were set before come first.
-    pub fn set_fault(&mut self, now: Now, fault: Fault) {
+    pub fn set_fault(&mut self, now: Now, id: FaultId, fault: Fault) {
+        let own: NodeId = self.id();
+        let delays = match &fault.action {
+            FaultAction::Delay(delay) => Some(delay.draws(fault.seed, own)),
+            _ => None,
+        };
         self.faults.active.push(Active {
+            id,
             fault,
             set_ns: now.mono_ns,
+            delays,
+            bucket: Bucket::default(),
         });
     }
 
-    /// Lifts all faults. Requests that are held back are served in their time.
-    pub fn clear_faults(&mut self) {
+    /// Lifts one fault. What a stall or a capacity held back goes on at once, with everything else
+    /// that is held; what a delay holds back keeps its time.
+    pub fn lift_fault(&mut self, now: Now, id: FaultId) {
+        let of_id = |active: &mut Active| active.id == id;
+        let lifted: Vec<Active> = self.faults.active.extract_if(.., of_id).collect();
+        if lifted.iter().any(|one| one.fault.holds_until_lifted()) {
+            self.serve_all_held(now);
+        }
+    }
+
+    /// Lifts all faults. Whatever is held back goes on at once.
+    pub fn clear_faults(&mut self, now: Now) {
         self.faults.active.clear();
+        self.serve_all_held(now);
     }
 
     /// Keeps a request for a later moment.
-    pub(crate) fn hold(&mut self, call: Call, at_ns: u64, frame: &[u8], message_at: usize) {
-        let id = self.faults.count;
-        self.faults.count += 1;
-        let frame = frame.to_vec();
-        self.faults.held.insert(
-            id,
-            Held {
-                call,
-                frame,
-                message_at,
-            },
-        );
+    pub(crate) fn hold(
+        &mut self,
+        (call, outcome): (Call, Outcome),
+        at_ns: u64,
+        frame: &[u8],
+        message_at: usize,
+    ) {
+        let queue = self.faults.queues.entry(call.reply.ticket.connection);
+        let queue = queue.or_default();
+        queue.requests += 1;
+        queue.last_ns = queue.last_ns.max(at_ns);
+        let id = self.faults.keep(Held::Request {
+            call,
+            frame: frame.to_vec(),
+            message_at,
+            outcome,
+        });
         self.timers.set(at_ns, Timer::Held(id));
     }
 
+    /// Sends an answer when its moment has come.
+    pub(crate) fn send_at(&mut self, now: Now, reply: Reply, response: Response, at_ns: u64) {
+        if at_ns <= now.mono_ns {
+            return self.send(reply, response);
+        }
+        let id = self.faults.keep(Held::Answer { reply, response });
+        self.timers.set(at_ns, Timer::Held(id));
+    }
+
+    fn serve_all_held(&mut self, now: Now) {
+        let ids: Vec<u64> = self.faults.held.keys().copied().collect();
+        ids.into_iter().for_each(|id| self.serve_held(now, id));
+        self.finish_round(now);
+    }
+
     pub(super) fn serve_held(&mut self, now: Now, id: u64) {
-        let Some(mut held) = self.faults.held.remove(&id) else {
-            return;
-        };
-        let connection = held.call.reply.ticket.connection;
-        let call = Call { now, ..held.call };
-        let served = handlers::carry_out(self, call, &mut held.frame, held.message_at);
-        if let Err(reason) = served {
-            self.close(connection, reason);
+        match self.faults.release(id) {
+            None => {}
+            Some(Held::Answer { reply, response }) => self.send(reply, response),
+            Some(Held::Request {
+                call,
+                mut frame,
+                message_at,
+                outcome,
+            }) => {
+                let connection = call.reply.ticket.connection;
+                let call = Call { now, ..call };
+                let served = handlers::carry_out(self, (call, outcome), &mut frame, message_at);
+                if let Err(reason) = served {
+                    self.close(connection, reason);
+                }
+            }
         }
     }
 

@@ -32,7 +32,7 @@ use std::sync::Arc;
 pub(crate) use asked::Asked;
 pub(crate) use authentication::Proof;
 pub(crate) use connections::{Stage, Ticket};
-pub(crate) use faults::Verdict;
+pub(crate) use faults::Outcome;
 pub(crate) use fetches::ParkedId;
 pub(crate) use replica::Replica;
 pub(crate) use reply::{Call, Reply};

@@ -158,12 +158,13 @@ impl Node {
             .set(now.after_ms(CHECKPOINT_MS), Timer::Checkpoint);
     }
 
-    /// A log that cannot be trusted any more stops the node. A full disk and a process without file
-    /// handles are no reason: they concern one request, and can be cured while the node runs.
+    /// A log that cannot be written any more stops the node, as Kafka does when its only log
+    /// directory is offline: of a full disk too (docs/decisions/full-disk.md). A process without file
+    /// handles is no reason: that concerns one request, and can be cured while the node runs.
     pub(crate) fn log_failed(&mut self, error: LogError) {
         match error {
             LogError::Dead { cause } => self.fatal(cause),
-            LogError::Storage(cause) if !cause.is_disk_full() && !cause.is_out_of_handles() => {
+            LogError::Storage(cause) if !cause.is_out_of_handles() => {
                 self.fatal(cause);
             }
             _ => {}

@@ -81,7 +81,11 @@ impl ControllerThread {
                 }
                 Output::Fatal(error) => {
                     let words = error.to_string();
-                    let _ = self.events.send(Event::Failed { node: None, words });
+                    let _ = self.events.send(Event::Failed {
+                        node: None,
+                        words,
+                        disk_full: false,
+                    });
                     // Without it the nodes could answer no admin request.
                     self.peers.tell_all(|| Command::Stop);
                     return false;

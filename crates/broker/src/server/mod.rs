@@ -17,7 +17,7 @@ mod transport;
 
 pub(crate) use controller_thread::{ControllerThread, ToControllerThread};
 pub(crate) use inbound::{Inbound, Spare};
-pub(crate) use node_thread::{Command, Inbox, NodeThread, Parts, poll_with_waker};
+pub(crate) use node_thread::{Command, FaultOrder, Inbox, NodeThread, Parts, poll_with_waker};
 pub(crate) use peers::Peers;
 
 use crate::ids::NodeId;
@@ -33,5 +33,7 @@ pub(crate) enum Event {
         node: Option<NodeId>,
         /// Why.
         words: String,
+        /// Its disk is full.
+        disk_full: bool,
     },
 }

@@ -19,7 +19,7 @@ use super::flusher::{Flusher, close_all};
 use super::sockets::Sockets;
 use super::{Event, Peers, ToControllerThread};
 use crate::controller::{FromController, ToController};
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultId};
 use crate::ids::{ConnectionId, NodeId, PartitionId};
 use crate::log::FlushDone;
 use crate::node::clean_shutdown;
@@ -46,8 +46,8 @@ pub(crate) enum Command {
     Controller(FromController),
     /// A flush was run.
     Flushed(PartitionId, FlushDone),
-    /// Sets a fault (`None`: lifts all) and says when it is done.
-    Fault(Option<Fault>, Sender<()>),
+    /// Changes the faults, and says when it is done, in a pause too.
+    Fault(FaultOrder, Sender<()>),
     /// A message of another node.
     Peer(NodeId, PeerMessage),
     /// Do nothing until told to go on.
@@ -58,6 +58,19 @@ pub(crate) enum Command {
     Stop,
     /// End at once, with nothing flushed or closed.
     Crash,
+}
+
+/// What a node's thread does about its faults.
+#[derive(Debug, Clone)]
+pub(crate) enum FaultOrder {
+    /// Sets one.
+    Set(FaultId, Fault),
+    /// Lifts one.
+    Lift(FaultId),
+    /// Lifts all.
+    Clear,
+    /// Sets the wall clock so many ms ahead of the system's.
+    ClockAhead(i64),
 }
 
 /// The way to tell a node's thread something.
@@ -110,6 +123,8 @@ pub(crate) struct Parts {
     pub(crate) peers: Arc<Peers>,
     pub(crate) controller: Sender<ToControllerThread>,
     pub(crate) events: Sender<Event>,
+    /// How much the node's wall clock is ahead of the system's.
+    pub(crate) clock_ahead_ms: i64,
 }
 
 /// A poll with its waker.
@@ -147,13 +162,15 @@ impl NodeThread {
             peers,
             controller,
             events,
+            clock_ahead_ms,
         } = parts;
         listener.set_nonblocking(true)?;
         let mut listener = TcpListener::from_std(listener);
         poll.registry()
             .register(&mut listener, LISTENER, Interest::READABLE)?;
         let alarm = Alarm::new(poll.registry(), ALARM)?;
-        let clock = Clock::new();
+        let mut clock = Clock::new();
+        clock.set_ahead(clock_ahead_ms);
         let now = clock.now();
         let id = config.id;
         let flusher = Flusher::start(&format!("kgauge-flush-{id}"), inbox)?;
@@ -224,6 +241,7 @@ impl NodeThread {
             let _ = self.events.send(Event::Failed {
                 node: Some(self.id),
                 words,
+                disk_full: false,
             });
         }
     }
@@ -233,6 +251,7 @@ impl NodeThread {
         let _ = self.events.send(Event::Failed {
             node: Some(self.id),
             words,
+            disk_full: false,
         });
     }
 
@@ -283,14 +302,7 @@ impl NodeThread {
                 Command::Controller(message) => self.node.controller(now, message),
                 Command::Peer(from, message) => self.node.peer(now, from, message),
                 Command::Flushed(id, done) => self.node.flushed(now, id, done),
-                Command::Fault(fault, done) => {
-                    match fault {
-                        Some(fault) => self.node.set_fault(now, fault),
-                        None => self.node.clear_faults(),
-                    }
-                    // Who asked may have given up.
-                    let _ = done.send(());
-                }
+                Command::Fault(order, done) => self.change_faults(order, &done),
                 Command::Pause => match self.pause() {
                     Onward::Go => return Onward::Go,
                     end => return end,
@@ -322,6 +334,18 @@ impl NodeThread {
         onward
     }
 
+    fn change_faults(&mut self, order: FaultOrder, done: &Sender<()>) {
+        let now = self.clock.now();
+        match order {
+            FaultOrder::Set(id, fault) => self.node.set_fault(now, id, fault),
+            FaultOrder::Lift(id) => self.node.lift_fault(now, id),
+            FaultOrder::Clear => self.node.clear_faults(now),
+            FaultOrder::ClockAhead(ms) => self.clock.set_ahead(ms),
+        }
+        // Who asked may have given up.
+        let _ = done.send(());
+    }
+
     fn next_command(&mut self) -> Option<Command> {
         let kept = self.kept.pop_front();
         kept.or_else(|| self.commands.try_recv().ok())
@@ -334,6 +358,7 @@ impl NodeThread {
                 Command::Resume => return Onward::Go,
                 Command::Stop => return Onward::Stop,
                 Command::Crash => return Onward::Crash,
+                Command::Fault(order, done) => self.change_faults(order, &done),
                 other => self.kept.push_back(other),
             }
         }
@@ -414,7 +439,12 @@ impl NodeThread {
                     Output::Flush { partition, job } => self.flusher.flush(partition, job),
                     Output::Fatal(error) => {
                         let (node, words) = (Some(self.id), error.to_string());
-                        let _ = self.events.send(Event::Failed { node, words });
+                        let disk_full = error.is_disk_full();
+                        let _ = self.events.send(Event::Failed {
+                            node,
+                            words,
+                            disk_full,
+                        });
                         onward = Onward::Failed;
                     }
                 }

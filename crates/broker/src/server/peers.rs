@@ -1,7 +1,7 @@
 //! The ways between the nodes of a cluster, and between them and the controller: channels that can be
 //! cut.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
 use super::{Command, Inbox};
@@ -14,7 +14,8 @@ pub(crate) type End = Option<NodeId>;
 #[derive(Debug, Default)]
 pub(crate) struct Peers {
     inboxes: RwLock<BTreeMap<NodeId, Inbox>>,
-    cuts: RwLock<BTreeSet<(End, End)>>,
+    /// How often each way is cut.
+    cuts: RwLock<BTreeMap<(End, End), u32>>,
 }
 
 impl Peers {
@@ -49,13 +50,24 @@ impl Peers {
     /// Whether messages get from one end to the other.
     pub(crate) fn is_open(&self, from: End, to: End) -> bool {
         let cuts = self.cuts.read().unwrap_or_else(PoisonError::into_inner);
-        cuts.is_empty() || !cuts.contains(&(from, to))
+        cuts.is_empty() || !cuts.contains_key(&(from, to))
     }
 
     /// Cuts a way in one direction.
     pub(crate) fn cut(&self, from: End, to: End) {
         let mut cuts = self.cuts.write().unwrap_or_else(PoisonError::into_inner);
-        cuts.insert((from, to));
+        *cuts.entry((from, to)).or_default() += 1;
+    }
+
+    /// Takes one cut of a way back; it is open when it was cut once.
+    pub(crate) fn mend_way(&self, from: End, to: End) {
+        let mut cuts = self.cuts.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = cuts.get_mut(&(from, to)) {
+            *count -= 1;
+            if *count == 0 {
+                cuts.remove(&(from, to));
+            }
+        }
     }
 
     /// Mends everything that was cut.

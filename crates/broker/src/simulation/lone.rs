@@ -52,7 +52,7 @@ impl Lone {
     pub fn new() -> Result<Self, StorageError> {
         let storage = MemoryStorage::new();
         let settings = Arc::new(ConfigMap::new());
-        let opened = Controller::open(&storage, Path::new("/c"), Arc::clone(&settings), 3);
+        let opened = Controller::open(&storage.shared(), Path::new("/c"), Arc::clone(&settings), 3);
         let failed = |error: controller::JournalError| {
             let words = std::io::Error::other(error.to_string());
             StorageError::new(crate::storage::Operation::Read, Path::new("/c"), words)

@@ -16,6 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 mod error;
+mod fill;
 mod memory;
 mod memory_faults;
 mod memory_file;
@@ -24,6 +25,7 @@ mod replace;
 mod tracked;
 
 pub use error::{Operation, StorageError};
+pub use fill::Fill;
 pub use memory::MemoryStorage;
 pub use memory_faults::{Crash, Fault};
 pub use real::RealStorage;

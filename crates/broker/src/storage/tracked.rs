@@ -1,5 +1,5 @@
 //! A disk that knows which bytes of logs have been flushed, so that a node can crash as its machine
-//! would: with everything lost that was only in the page cache.
+//! would: with everything lost that was only in the page cache. It can also be full on command.
 //!
 //! It passes everything on to another disk. Losing is done by cutting the log files; names and the
 //! small files beside the logs stay as they are, for those are written durably or made anew.
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{DirEntry, OpenMode, Space, Storage, StorageFile, StorageResult};
+use super::{DirEntry, Fill, OpenMode, Operation, Space, Storage, StorageFile, StorageResult};
 
 const LOG_EXTENSION: &str = "log";
 
@@ -18,6 +18,7 @@ const LOG_EXTENSION: &str = "log";
 #[derive(Debug)]
 pub struct TrackedStorage {
     inner: Arc<dyn Storage>,
+    fill: Arc<Fill>,
     logs: Mutex<HashMap<PathBuf, Arc<Lengths>>>,
 }
 
@@ -31,8 +32,15 @@ impl TrackedStorage {
     /// Tracks what is written to `inner` from now on; what is there already counts as flushed.
     #[must_use]
     pub fn new(inner: Arc<dyn Storage>) -> Self {
+        Self::filling(inner, Arc::default())
+    }
+
+    /// The same, and full when `fill` says so.
+    #[must_use]
+    pub fn filling(inner: Arc<dyn Storage>, fill: Arc<Fill>) -> Self {
         Self {
             inner,
+            fill,
             logs: Mutex::default(),
         }
     }
@@ -74,8 +82,14 @@ impl Storage for TrackedStorage {
 
     fn open(&self, path: &Path, mode: OpenMode) -> StorageResult<Arc<dyn StorageFile>> {
         let inner = self.inner.open(path, mode)?;
+        let fill = Arc::clone(&self.fill);
         if path.extension().is_none_or(|kind| kind != LOG_EXTENSION) {
-            return Ok(inner);
+            let lengths = None;
+            return Ok(Arc::new(TrackedFile {
+                inner,
+                fill,
+                lengths,
+            }));
         }
         let len = inner.len()?;
         let mut logs = self.logs();
@@ -89,7 +103,12 @@ impl Storage for TrackedStorage {
         if mode == OpenMode::CreateOrTruncate {
             lengths.cut(0);
         }
-        Ok(Arc::new(TrackedFile { inner, lengths }))
+        let lengths = Some(lengths);
+        Ok(Arc::new(TrackedFile {
+            inner,
+            fill,
+            lengths,
+        }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> StorageResult<()> {
@@ -120,7 +139,11 @@ impl Storage for TrackedStorage {
     }
 
     fn space(&self, dir: &Path) -> StorageResult<Space> {
-        self.inner.space(dir)
+        let mut space = self.inner.space(dir)?;
+        if let Some(left) = self.fill.left() {
+            space.bytes_free = space.bytes_free.min(left);
+        }
+        Ok(space)
     }
 }
 
@@ -134,7 +157,9 @@ impl Lengths {
 #[derive(Debug)]
 struct TrackedFile {
     inner: Arc<dyn StorageFile>,
-    lengths: Arc<Lengths>,
+    fill: Arc<Fill>,
+    /// Of logs.
+    lengths: Option<Arc<Lengths>>,
 }
 
 impl StorageFile for TrackedFile {
@@ -151,22 +176,36 @@ impl StorageFile for TrackedFile {
     }
 
     fn write_at(&self, bytes: &[u8], position: u64) -> StorageResult<()> {
-        let end = position + bytes.len() as u64;
-        // Before the write: what a failed one leaves is not flushed either.
-        self.lengths.written.fetch_max(end, Ordering::AcqRel);
-        self.inner.write_at(bytes, position)
+        if let Some(lengths) = &self.lengths {
+            let end = position + bytes.len() as u64;
+            // Before the write: what a failed one leaves is not flushed either.
+            lengths.written.fetch_max(end, Ordering::AcqRel);
+        }
+        let room = self.fill.take(bytes.len());
+        // As a disk does, what fits is written.
+        self.inner
+            .write_at(bytes.get(..room).unwrap_or(bytes), position)?;
+        match room < bytes.len() {
+            true => Fill::refuse(Operation::Write, self.path()),
+            false => Ok(()),
+        }
     }
 
     fn truncate(&self, len: u64) -> StorageResult<()> {
         self.inner.truncate(len)?;
-        self.lengths.cut(len);
+        if let Some(lengths) = &self.lengths {
+            lengths.cut(len);
+        }
         Ok(())
     }
 
     fn sync_data(&self) -> StorageResult<()> {
-        let written = self.lengths.written.load(Ordering::Acquire);
+        let Some(lengths) = &self.lengths else {
+            return self.inner.sync_data();
+        };
+        let written = lengths.written.load(Ordering::Acquire);
         self.inner.sync_data()?;
-        self.lengths.flushed.fetch_max(written, Ordering::AcqRel);
+        lengths.flushed.fetch_max(written, Ordering::AcqRel);
         Ok(())
     }
 
@@ -217,5 +256,26 @@ mod tests {
         log.write_at(b"xyz", 4).unwrap();
         assert_eq!(storage.lose_unflushed().unwrap(), 3);
         assert_eq!(content(&storage, "/d/b.log"), Some(b"0123".to_vec()));
+    }
+
+    #[test]
+    fn a_disk_that_fills_up_takes_what_fits_and_then_nothing() {
+        let fill = Arc::new(Fill::default());
+        let disk = MemoryStorage::new().shared();
+        let storage = TrackedStorage::filling(disk, Arc::clone(&fill));
+        storage.create_dir_all(Path::new("/d")).unwrap();
+        for name in ["/d/c.log", "/d/c.index"] {
+            let path = Path::new(name);
+            let file = storage.open(path, OpenMode::CreateOrOpen).unwrap();
+            fill.full_after(5);
+            file.write_at(b"abc", 0).unwrap();
+            assert_eq!(storage.space(path).unwrap().bytes_free, 2);
+            assert!(file.write_at(b"defg", 3).unwrap_err().is_disk_full());
+            assert_eq!(content(&storage, name), Some(b"abcde".to_vec()));
+            assert!(file.write_at(b"f", 5).unwrap_err().is_disk_full());
+            fill.lift();
+            file.write_at(b"f", 5).unwrap();
+            assert_eq!(content(&storage, name), Some(b"abcdef".to_vec()));
+        }
     }
 }

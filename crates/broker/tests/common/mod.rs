@@ -12,6 +12,9 @@ use kgauge_wire::frame::put_request;
 use kgauge_wire::header::ResponseHeader;
 use kgauge_wire::messages::create_topics::{CreatableTopic, CreateTopicsRequest};
 use kgauge_wire::messages::fetch::{FetchPartition, FetchRequest, FetchTopic};
+use kgauge_wire::messages::incremental_alter_configs::{
+    AlterConfigsResource, AlterableConfig, IncrementalAlterConfigsRequest,
+};
 use kgauge_wire::messages::produce::{PartitionProduceData, ProduceRequest, TopicProduceData};
 use kgauge_wire::messages::{Message, Request};
 use kgauge_wire::record_batch::{BatchEncoder, ProducerState};
@@ -102,6 +105,30 @@ impl Client {
             ..Default::default()
         };
         assert_eq!(self.ask(7, &request).topics[0].error_code, 0);
+    }
+
+    /// Sets one setting of a topic.
+    pub(crate) fn set_topic_config(
+        &mut self,
+        topic: &'static str,
+        name: &'static str,
+        value: &'static str,
+    ) {
+        let config = AlterableConfig {
+            name: Str::Borrowed(name),
+            config_operation: 0,
+            value: Some(Str::Borrowed(value)),
+        };
+        let resource = AlterConfigsResource {
+            resource_type: 2,
+            resource_name: Str::Borrowed(topic),
+            configs: vec![config],
+        };
+        let request = IncrementalAlterConfigsRequest {
+            resources: vec![resource],
+            ..Default::default()
+        };
+        assert_eq!(self.ask(1, &request).responses[0].error_code, 0);
     }
 
     /// Appends to a partition and gives the base offset.

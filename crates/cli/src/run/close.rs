@@ -8,7 +8,7 @@ use kgauge_target::{Target, TopicGuard};
 
 use super::repeat::Ended;
 use super::session::Session;
-use crate::exit::{OrStop, with_cure};
+use crate::exit::{ExitStatus, OrStop, stop, with_cure};
 use crate::place::unix_ms;
 use crate::progress::ProgressLine;
 
@@ -31,6 +31,13 @@ pub(super) fn close(session: Session, ended: &anyhow::Result<Ended>) -> anyhow::
         ..
     } = session;
     drop(cluster);
+    // Threads that break it have ended with their repeats.
+    let Some(target) = target.into_inner() else {
+        return Err(stop(
+            ExitStatus::Failed,
+            "the target is still in use by a thread",
+        ));
+    };
     if keep {
         for topic in topics.keep() {
             progress.remark(&format!("kgauge: kept topic {topic}"));

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use kgauge_scenario::{
-    ClusterFacts, Plan, PlanRequest, Scenario, Size, Studies, Study, StudyFile, StudyRef, Trial,
+    ClusterFacts, FaultPlan, Plan, PlanRequest, Scenario, Size, Studies, Study, StudyFile,
+    StudyRef, Trial,
 };
 
 use crate::args::Run;
@@ -79,6 +80,18 @@ impl Question {
                 needed.max().unwrap_or(1)
             }
             Self::Saved { plan, .. } => plan.cluster.brokers,
+        }
+    }
+
+    /// What its trials do to the target.
+    pub(crate) fn faults(&self, size: Size) -> Vec<FaultPlan> {
+        let of = |trials: Vec<Trial>| trials.into_iter().flat_map(|trial| trial.faults);
+        match self {
+            Self::Scenarios { scenarios, .. } => {
+                let trials = scenarios.iter().flat_map(|one| of(one.trials(size)));
+                trials.collect()
+            }
+            Self::Saved { plan, .. } => of(plan.trials.clone()).collect(),
         }
     }
 

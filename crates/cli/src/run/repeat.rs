@@ -16,6 +16,7 @@ use kgauge_results::{RepeatFolder, Stage};
 use kgauge_scenario::{FlowPlan, Share, Trial};
 
 use super::cpu::CpuTrack;
+use super::faults::{FaultThread, heal};
 use super::session::Session;
 use super::trial::{Ground, prepare_failed};
 use crate::exit::{ExitStatus, OrStop, stop};
@@ -139,18 +140,21 @@ fn measure(
         share,
         topic: &ground.facts.name,
         earliest: ground.earliest.as_deref(),
-        client: session.target.config(),
+        client: &session.client,
         sink: &|| folder.sink(),
         interrupt: &session.stopping.load,
     };
-    let load = prepare_failed(session, Load::prepare(&setup))?;
+    let prepared = Load::prepare(&setup);
+    let load = prepare_failed(session, prepared)?;
     let key = folder.key();
     let clock = Clock::start();
     session.event(Some((key, 0)), EventKind::RepeatStarted);
     let sampler = start_sampler(session, key, clock)?;
+    let faults = FaultThread::start(session, share, &ground.facts.name, (key, clock))?;
     let mut watch = RepeatWatch::new(session, trial, folder);
     let outcome = load.run(clock, |progress| watch.look(progress));
     let (trouble, cpu) = (watch.trouble, watch.cpu);
+    heal(session, faults, &ground.facts.name, (key, clock))?;
     let load = outcome.or_failed()?;
     for text in sampler.stop().notes {
         session.event(Some((key, load.end_ns)), EventKind::Warning { text });

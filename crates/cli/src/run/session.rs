@@ -1,17 +1,25 @@
 //! What all parts of a run share: the target, the folder, the topics that were made, the way to stop.
 
-use kgauge_client::Cluster;
+use kgauge_client::{ClientConfig, Cluster};
 use kgauge_results::RunFolder;
 use kgauge_results::run::{EventKind, RepeatKey};
-use kgauge_target::{Target, TopicGuard};
+use kgauge_scenario::TargetKind;
+use kgauge_target::TopicGuard;
 
 use super::repeat::event;
+use super::shared::SharedTarget;
 use crate::interrupt::Stopping;
 use crate::progress::ProgressLine;
 
 /// A run that is going on.
 pub(crate) struct Session {
-    pub(crate) target: Target,
+    pub(crate) target: SharedTarget,
+    /// What kind of target it is.
+    pub(crate) kind: TargetKind,
+    /// How it is reached.
+    pub(crate) client: ClientConfig,
+    /// How many brokers it has.
+    pub(crate) nodes: usize,
     pub(crate) cluster: Cluster,
     pub(crate) folder: RunFolder,
     pub(crate) topics: TopicGuard,
@@ -30,9 +38,9 @@ impl Session {
         let _ = self.folder.events().write(&event(at, kind));
     }
 
-    /// The words of a target that is gone.
-    pub(crate) fn death(&mut self) -> Option<String> {
-        let error = self.target.check().err()?;
+    /// The words of a target that is gone. While something is done to it, it is not looked at.
+    pub(crate) fn death(&self) -> Option<String> {
+        let error = self.target.try_lock()?.check().err()?;
         Some(crate::exit::with_cure(&error, error.cure()))
     }
 }

@@ -15,6 +15,7 @@ use super::environment::environment;
 use super::question::Question;
 use super::room::check_room;
 use super::session::Session;
+use super::shared::SharedTarget;
 use super::targets::NamedTarget;
 use crate::args::Run;
 use crate::exit::{ExitStatus, OrStop, Stop, stop};
@@ -62,12 +63,19 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<(Se
         topics,
         plan,
         target_pids,
+        nodes,
     } = ready;
     let planned = planned_time(&plan);
     let progress = ProgressLine::start(planned);
     progress.remark(&announcement(&plan, &dir.display().to_string(), planned));
+    for fault in faults(&plan) {
+        progress.remark(&format!("kgauge: fault {fault}"));
+    }
     let session = Session {
-        target,
+        kind: target.kind(),
+        client: target.config().clone(),
+        target: SharedTarget::new(target),
+        nodes,
         cluster,
         folder,
         topics,
@@ -112,6 +120,8 @@ struct Ready {
     topics: TopicGuard,
     plan: Plan,
     target_pids: Vec<u32>,
+    /// How many brokers answered.
+    nodes: usize,
 }
 
 fn ready(
@@ -155,6 +165,7 @@ fn ready(
         topics,
         plan,
         target_pids,
+        nodes: facts.brokers.len(),
     })
 }
 
@@ -289,6 +300,18 @@ fn planned_time(plan: &Plan) -> Duration {
         preload_ns + u64::from(trial.repeats) * (trial.stages.warm_up_ns + hold_ns + BETWEEN_NS)
     };
     Duration::from_nanos(plan.trials.iter().map(of_trial).sum())
+}
+
+/// What is done to the target, each once.
+fn faults(plan: &Plan) -> Vec<String> {
+    let mut faults = Vec::new();
+    for fault in plan.trials.iter().flat_map(|trial| &trial.faults) {
+        let words = fault.to_string();
+        if !faults.contains(&words) {
+            faults.push(words);
+        }
+    }
+    faults
 }
 
 fn announcement(plan: &Plan, dir: &str, planned: Duration) -> String {

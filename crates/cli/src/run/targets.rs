@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use kgauge_client::Cluster;
 use kgauge_client::admin::ConfigResource;
-use kgauge_target::TargetSpec;
+use kgauge_scenario::FaultPlan;
+use kgauge_target::{TargetSpec, refusals};
 
 use super::question::Question;
 use super::start::size;
@@ -24,6 +25,7 @@ pub(super) struct NamedTarget {
 pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<NamedTarget>> {
     let wanted = question.broker_config(size(arguments))?;
     let brokers = question.brokers_needed(size(arguments));
+    let faults = question.faults(size(arguments));
     let mut is_home_used = false;
     let mut targets = Vec::new();
     for text in &arguments.targets {
@@ -35,6 +37,7 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
         }
         spec.configure(&wanted).or_bad_input()?;
         spec.suit(brokers);
+        check_faults(text, &spec, &faults)?;
         if let Some(home) = &arguments.kafka_home {
             is_home_used |= spec.set_kafka_home(home);
         }
@@ -53,6 +56,22 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
         return Err(stop(ExitStatus::BadInput, words));
     }
     Ok(targets)
+}
+
+/// A fault that the target cannot have is refused before anything starts.
+fn check_faults(text: &str, spec: &TargetSpec, faults: &[FaultPlan]) -> anyhow::Result<()> {
+    let mut words = refusals(spec, faults);
+    words.dedup();
+    match words.is_empty() {
+        true => Ok(()),
+        false => {
+            let words = format!(
+                "target {text} cannot have these faults:\n  {}",
+                words.join("\n  ")
+            );
+            Err(stop(ExitStatus::BadInput, words))
+        }
+    }
 }
 
 impl NamedTarget {

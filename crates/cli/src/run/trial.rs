@@ -3,8 +3,8 @@
 use kgauge_client::admin::ConfigResource;
 use kgauge_load::{PreloadError, preload};
 use kgauge_results::run::{EventKind, TopicFacts};
-use kgauge_scenario::{FlowPlan, Plan, Stripe, Trial};
-use kgauge_target::{Layout, Target, TopicWish, adopt, retention_ms};
+use kgauge_scenario::{FlowPlan, Plan, Stripe, TargetKind, Trial};
+use kgauge_target::{Layout, TopicWish, adopt, retention_ms};
 
 use super::repeat::{Ended, repeat};
 use super::session::Session;
@@ -120,7 +120,7 @@ fn make_topic(session: &mut Session, trial: &Trial, repeat: u32) -> anyhow::Resu
 /// A topic of the run's own.
 fn created(session: &mut Session, trial: &Trial, repeat: u32) -> anyhow::Result<String> {
     let mut configs: Vec<(String, String)> = trial.topic.config.clone().into_iter().collect();
-    if let (Target::Existing(_), Some(ms)) = (&session.target, retention_ms(trial)) {
+    if let (TargetKind::Existing, Some(ms)) = (session.kind, retention_ms(trial)) {
         // If kgauge is killed, the cluster deletes the records by itself.
         configs.push(("retention.ms".to_owned(), ms.to_string()));
     }
@@ -173,7 +173,7 @@ fn fill(session: &mut Session, trial: &Trial, name: &str) -> anyhow::Result<bool
         name,
         &trial.topic,
         plan,
-        session.target.config(),
+        &session.client,
         &session.stopping.load,
         |seen| {
             let acked = seen.flows.iter().map(|flow| flow.acked).sum::<u64>();

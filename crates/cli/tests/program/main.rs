@@ -4,6 +4,7 @@
 
 mod clusters;
 mod comparing;
+mod faults;
 mod secured;
 mod site;
 

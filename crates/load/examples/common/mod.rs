@@ -31,6 +31,7 @@ pub(crate) fn share(flow: FlowPlan) -> Share {
             hold_ns: None,
             drain_ns_max: 60_000_000_000,
         },
+        faults: Vec::new(),
         repeats: 1,
         goals: Vec::new(),
         published: Vec::new(),

@@ -8,9 +8,9 @@ use super::{Axis, Band, Chart, Line, Look, Marker, Mean, Point, Scale};
 use crate::markup::Markup;
 
 /// Height of the plot in pixels.
-const HEIGHT: f64 = 220.0;
+pub(super) const HEIGHT: f64 = 220.0;
 /// Room above the plot, for the names of bands.
-const TOP: f64 = 18.0;
+pub(super) const TOP: f64 = 18.0;
 /// Room below the plot, for labels.
 const BOTTOM: f64 = 26.0;
 /// Width of the column with the labels of the vertical axis.
@@ -55,6 +55,7 @@ pub(super) fn write_plot(page: &mut Markup, chart: &Chart) {
                     .bands
                     .iter()
                     .for_each(|band| write_band(page, chart, band));
+                super::marks::write_marks(page, chart);
                 chart
                     .means
                     .iter()

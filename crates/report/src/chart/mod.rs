@@ -4,6 +4,7 @@
 pub(crate) mod data;
 mod draw;
 mod figure;
+mod marks;
 mod scale;
 mod unit;
 
@@ -26,6 +27,8 @@ pub(crate) struct Chart {
     pub(crate) y: Axis,
     /// Spans that are shaded: stages.
     pub(crate) bands: Vec<Band>,
+    /// Moments that are marked: faults.
+    pub(crate) marks: Vec<Mark>,
     /// What the legend lists and switches on and off.
     pub(crate) groups: Vec<Group>,
     /// Means with their interval, drawn across the plot behind the curves.
@@ -107,6 +110,17 @@ pub(crate) struct Band {
     pub(crate) label: String,
     /// True where figures are taken; spans around it are shaded.
     pub(crate) measured: bool,
+}
+
+/// A moment of the horizontal axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Mark {
+    /// Where.
+    pub(crate) at: f64,
+    /// By which the notes name it.
+    pub(crate) number: usize,
+    /// False when something ends there.
+    pub(crate) begins: bool,
 }
 
 /// A horizontal line with the interval around it.

@@ -44,6 +44,7 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
         x: super::time_axis(timelines),
         y: Axis::new("cores", Scale::from_zero(highest), Unit::Cores),
         bands: super::bands(timelines),
+        marks: super::marks(timelines),
         groups: names
             .iter()
             .enumerate()

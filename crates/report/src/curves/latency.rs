@@ -70,6 +70,7 @@ fn chart(trial: &Trial, index: usize, flow: &str, alone: bool) -> Option<Chart> 
         x: super::time_axis(timelines),
         y: Axis::new(kind.name(), Scale::decades(low, high), Unit::Nanoseconds),
         bands: super::bands(timelines),
+        marks: super::marks(timelines),
         groups: SHOWN
             .iter()
             .enumerate()

@@ -6,7 +6,7 @@ mod percentile;
 mod sweep;
 mod throughput;
 
-use crate::chart::{Axis, Band, Chart, Scale, Unit};
+use crate::chart::{Axis, Band, Chart, Mark, Scale, Unit};
 use crate::view::{Sweep, Timeline, Trial};
 
 /// The charts of one trial, in the order of the page.
@@ -55,6 +55,48 @@ fn bands(timelines: &[Timeline]) -> Vec<Band> {
             measured: stage.measured,
         })
         .collect()
+}
+
+/// Faults that are marked at most: more lines would hide the curves.
+const MARKS_MAX: usize = 24;
+
+/// The faults of the first repeat. Those of others begin at the same times, but may strike other
+/// nodes; all of them stand in the list of events.
+fn marks(timelines: &[Timeline]) -> Vec<Mark> {
+    let first = timelines.first();
+    let faults = first.map_or(&[][..], |first| &first.faults);
+    let marks = faults.iter().enumerate().take(MARKS_MAX);
+    marks
+        .map(|(index, fault)| Mark {
+            at: fault.at_s,
+            number: index + 1,
+            begins: fault.begins,
+        })
+        .collect()
+}
+
+/// The marks in words.
+fn fault_notes(timelines: &[Timeline]) -> Option<String> {
+    let first = timelines.first()?;
+    let (begin, end) = ("", ", ended");
+    let words = |(index, fault): (usize, &crate::view::FaultAt)| {
+        let way = if fault.begins { begin } else { end };
+        format!("{} at {:.2} s, {}{way}", index + 1, fault.at_s, fault.words)
+    };
+    let shown = first.faults.iter().enumerate().take(MARKS_MAX);
+    let shown: Vec<String> = shown.map(words).collect();
+    if shown.is_empty() {
+        return None;
+    }
+    let whose = match timelines.len() {
+        1 => "Faults",
+        _ => "Faults of the first repeat",
+    };
+    let more = match first.faults.len() > shown.len() {
+        true => "; more in the list of events",
+        false => "",
+    };
+    Some(format!("{whose}: {}{more}.", shown.join("; ")))
 }
 
 /// Whether any repeat's stages end visibly elsewhere than the first one's.

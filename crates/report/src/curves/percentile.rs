@@ -57,6 +57,7 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
         x: Axis::new("share at or below", Scale::Tail { nines }, Unit::Quantile),
         y: Axis::new("latency", Scale::decades(low, high), Unit::Nanoseconds),
         bands: Vec::new(),
+        marks: Vec::new(),
         groups,
         means: Vec::new(),
         lines,

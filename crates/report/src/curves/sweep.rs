@@ -105,6 +105,7 @@ fn chart(sweep: &Sweep, id: &str, shown: &Shown) -> Option<Chart> {
         x: factor_axis(sweep)?,
         y: Axis::new(shown.unit.key(), y, shown.unit),
         bands: Vec::new(),
+        marks: Vec::new(),
         groups,
         means: Vec::new(),
         lines,

@@ -64,6 +64,7 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
             Unit::RecordsPerSecond,
         ),
         bands: super::bands(timelines),
+        marks: super::marks(timelines),
         groups,
         means,
         lines,
@@ -152,6 +153,7 @@ fn notes(trial: &Trial) -> Vec<String> {
             "The repeats took differently long; the stages are those of the first.".to_owned(),
         );
     }
+    notes.extend(super::fault_notes(&trial.timelines));
     notes
 }
 

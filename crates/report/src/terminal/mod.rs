@@ -21,6 +21,7 @@ pub(crate) fn text(view: &View, style: TerminalStyle) -> String {
     write_top(&mut writer, view);
     write_answers(&mut writer, &view.scenarios);
     figures::write(&mut writer, view);
+    write_faults(&mut writer, view);
     write_warnings(&mut writer, view);
     write_verdicts(&mut writer, view);
     write_acked(&mut writer, view);
@@ -116,6 +117,33 @@ fn write_warning(writer: &mut Writer, warning: &Warning) {
     if !warning.remedy.is_empty() {
         writer.sentence(None, &warning.remedy, "  -> ", "     ");
     }
+}
+
+/// Faults beyond it are only counted, and repeats beyond the first: the page has them all.
+const FAULTS_MAX: usize = 16;
+
+fn write_faults(writer: &mut Writer, view: &View) {
+    let Some(list) = view.faults.first() else {
+        return;
+    };
+    writer.gap();
+    let title = format!("Faults of {}", list.repeat);
+    writer.sentence(Some(Ink::Strong), &title, "", "");
+    for fault in list.faults.iter().take(FAULTS_MAX) {
+        let end = if fault.begins { "" } else { " (ended)" };
+        let words = format!("{}{end}", fault.words);
+        let first = format!("  {:8.3} s  ", fault.at_s);
+        writer.sentence(None, &words, &first, "              ");
+    }
+    let more = list.faults.len().saturating_sub(FAULTS_MAX);
+    let repeats = view.faults.len() - 1;
+    let words = match (more, repeats) {
+        (0, 0) => return,
+        (more, 0) => format!("and {more} more in events.jsonl"),
+        (0, _) => format!("and those of {repeats} more repeats in events.jsonl"),
+        _ => format!("and {more} more, and those of {repeats} more repeats, in events.jsonl"),
+    };
+    writer.sentence(Some(Ink::Soft), &words, "  ", "  ");
 }
 
 fn write_warnings(writer: &mut Writer, view: &View) {

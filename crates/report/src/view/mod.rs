@@ -13,8 +13,8 @@ pub(crate) use flow::{
     SHOWN_MILLIONTHS,
 };
 pub(crate) use time::{
-    FactorUnit, FlowTimeline, ProcessTimeline, Stage, Sweep, SweepFlow, SweepPoint, Timeline,
-    TimesAt,
+    FactorUnit, FaultAt, FaultList, FlowTimeline, ProcessTimeline, Stage, Sweep, SweepFlow,
+    SweepPoint, Timeline, TimesAt,
 };
 
 /// A whole report.
@@ -44,6 +44,8 @@ pub(crate) struct View {
     pub(crate) sheets: Vec<Sheet>,
     /// Texts shown as they are: the scenario file.
     pub(crate) texts: Vec<Verbatim>,
+    /// What was done to the target, repeat by repeat.
+    pub(crate) faults: Vec<FaultList>,
     /// What happened during the run.
     pub(crate) events: Vec<Event>,
     /// Commands that repeat the run or remake the report.

@@ -15,6 +15,28 @@ pub(crate) struct Timeline {
     pub(crate) flows: Vec<FlowTimeline>,
     /// CPU cores in use over time, by process.
     pub(crate) processes: Vec<ProcessTimeline>,
+    /// What was done to the target, in order.
+    pub(crate) faults: Vec<FaultAt>,
+}
+
+/// A fault that begins or ends.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FaultAt {
+    /// Seconds since the start of the repeat.
+    pub(crate) at_s: f64,
+    /// Which, in words.
+    pub(crate) words: String,
+    /// False when it ends.
+    pub(crate) begins: bool,
+}
+
+/// The faults of one repeat.
+#[derive(Debug, Clone)]
+pub(crate) struct FaultList {
+    /// `trial 1, repeat 2`.
+    pub(crate) repeat: String,
+    /// In order.
+    pub(crate) faults: Vec<FaultAt>,
 }
 
 /// A stage's span.

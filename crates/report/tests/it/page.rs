@@ -1,7 +1,7 @@
 //! The page of a real run folder: what it promises whatever is in it.
 
 use kgauge_report::render_html;
-use kgauge_results::run::RunHead;
+use kgauge_results::run::{Event, EventKind, RunHead};
 use kgauge_results::{RunFolder, RunRead, Summary};
 
 use crate::hostile::spoil;
@@ -214,4 +214,47 @@ fn a_folder_without_any_figure_gives_a_page_all_the_same() {
     let page = render_html(&run, &Summary::of(&run));
     assert_balanced(&page);
     assert!(page.contains("cut short"));
+}
+
+#[test]
+fn faults_are_marked_over_time_and_told_in_words() {
+    let keep = tempfile::tempdir().unwrap();
+    let dir = keep.path().join("run");
+    let (mut run, summary) = make(&dir, None, &scenarios::all(), &CALM, End::Complete);
+    let first = run.events.iter().find_map(|event| event.repeat).unwrap();
+    let calm = render_html(&run, &summary);
+    assert!(!calm.contains("class=\"fault"));
+    for (at_ns, text, active) in [
+        (
+            2_500_000_000,
+            "node 1: crash; 77 bytes were not flushed and are lost",
+            true,
+        ),
+        (4_000_000_000, "node 1: started again after crash", false),
+    ] {
+        run.events.push(Event {
+            at_unix_ms: run.head.started_unix_ms,
+            repeat: Some(first),
+            at_ns: Some(at_ns),
+            kind: EventKind::Fault {
+                text: text.to_owned(),
+                active,
+                entry: Some(0),
+                nodes: vec![1],
+                bytes_lost: active.then_some(77),
+            },
+        });
+    }
+    let page = render_html(&run, &summary);
+    assert_balanced(&page);
+    assert!(page.contains("class=\"fault\"") && page.contains("class=\"fault over\""));
+    let note = "1 at 2.50 s, node 1: crash; 77 bytes were not flushed and are lost; 2 at 4.00 s, \
+                node 1: started again after crash, ended.";
+    assert!(page.contains(note), "the note is missing");
+    let text = kgauge_report::render_terminal(&run, &summary, Default::default());
+    assert!(
+        text.contains("     2.500 s  node 1: crash; 77 bytes"),
+        "{text}"
+    );
+    assert!(text.contains("after crash (ended)"), "{text}");
 }

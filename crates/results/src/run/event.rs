@@ -68,6 +68,15 @@ pub enum EventKind {
         text: String,
         /// False when it is taken out.
         active: bool,
+        /// Which of the trial's faults it is, from 0; none for what follows from several.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        entry: Option<u32>,
+        /// The nodes that it strikes.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        nodes: Vec<u16>,
+        /// Bytes that a crash lost, because they had not been flushed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bytes_lost: Option<u64>,
     },
     /// The user asked to stop.
     Interrupted,

@@ -3,9 +3,14 @@
 //! The parser reads defaults from here, the guide prints these tables, and the schema is made of
 //! them, so that the three cannot disagree.
 
+mod error_names;
+mod faults;
 mod scenario;
 mod settings;
 
+pub use error_names::ERROR_NAMES;
+pub use faults::FAULT_APIS;
+pub(crate) use faults::{CUT, DELAY, FAULT};
 pub(crate) use scenario::{
     CONSUME, PRELOAD, PRODUCE, PUBLISHED, RECORD, ROOT, SHAPE, SIZES, SOURCE, STAGES, STUDY,
     TARGET, TOPIC, TOPIC_CONFIG,
@@ -83,6 +88,28 @@ pub(crate) enum Kind {
     BrokerConfig,
     /// A list of words.
     Texts,
+    /// A time, with `-` before it, or `start`.
+    Moment,
+    /// A time, or with `-` before it a negative one.
+    SignedTime,
+    /// A node's number or a word.
+    FaultNode,
+    /// A node's number or a word.
+    CutEnd,
+    /// `true` and nothing else.
+    True,
+    /// A size, or `true`.
+    SizeOrTrue,
+    /// A time, or one key of [`DELAY`].
+    Delay,
+    /// Bytes or records a second.
+    Capacity,
+    /// A name of [`ERROR_NAMES`].
+    ErrorName,
+    /// Two times.
+    Times,
+    /// Quantiles with a time each.
+    Quantiles,
 }
 
 /// What holds when a key is absent.

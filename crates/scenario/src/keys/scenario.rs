@@ -1,6 +1,7 @@
 //! The keys of a scenario and of a study, except for Kafka's client settings.
 
 use super::Given::{Default, Empty, Optional, Required};
+use super::faults::FAULT;
 use super::settings::{CONSUMER_SETTINGS, PRODUCER_SETTINGS};
 use super::{Key, Kind, Refusal, Table, key};
 
@@ -50,6 +51,13 @@ pub(crate) static ROOT: Table = Table {
             "How long each span of a run lasts.",
         ),
         key(
+            "faults",
+            Kind::List(&FAULT),
+            Optional("nothing goes wrong"),
+            "What is done to the cluster while the load runs: nodes that crash, requests that stall. \
+             See [the guide of faults](faults.md).",
+        ),
+        key(
             "vary",
             Kind::PathLists,
             Optional("one trial"),
@@ -82,7 +90,7 @@ pub(crate) static ROOT: Table = Table {
         ),
     ],
     refused: &[Refusal {
-        names: &["faults", "hosts", "search", "include", "topics", "servers"],
+        names: &["hosts", "search", "include", "topics", "servers"],
         why: "not supported yet",
     }],
 };

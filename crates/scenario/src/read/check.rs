@@ -1,6 +1,7 @@
 //! What each part says may be right and the whole still wrong: contradictions between parts.
 
 use super::{Listed, Written};
+use crate::faults::{CutEnd, FaultKind, FaultMoment, FaultNode};
 use crate::figure::{Figure, Goal};
 use crate::path::place;
 use crate::plan::{
@@ -21,6 +22,66 @@ pub(super) fn check(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
         }
     }
     figures(reader, written);
+    faults(reader, written);
+}
+
+/// Faults must strike nodes that are there, while the load runs.
+fn faults(reader: &mut Reader<'_>, written: &Written) {
+    let brokers = written.target.brokers;
+    let stages = &written.stages;
+    for Listed { item, place, index } in &written.faults {
+        let fault = item;
+        let mut note = |key: &str, what: String, cure: String| {
+            let step = format!(".faults[{index}].{key}");
+            reader.inside(&step, |reader| reader.problem(*place, what, cure));
+        };
+        let ends = match fault.kind {
+            FaultKind::Cut {
+                end: CutEnd::Node(number),
+                ..
+            } => Some(number),
+            _ => None,
+        };
+        let struck = match fault.node {
+            FaultNode::Number(number) => Some(number),
+            _ => None,
+        };
+        for number in struck.into_iter().chain(ends) {
+            if u32::from(number) > brokers {
+                let what = format!("there may be no node {number}");
+                note(
+                    "node",
+                    what,
+                    format!("write `target: {{brokers: {number}}}`"),
+                );
+            }
+        }
+        if fault.node == FaultNode::Follower && written.topic.replication < 2 {
+            let what = "with one replica nobody follows".to_owned();
+            note(
+                "node",
+                what,
+                "make `topic.replication` at least 2".to_owned(),
+            );
+        }
+        let FaultMoment::Hold(at_ns) = fault.at else {
+            continue;
+        };
+        if at_ns < 0 && at_ns.unsigned_abs() > stages.warm_up_ns {
+            let what = "it would begin before the load".to_owned();
+            let cure = "make `stages.warm-up` longer, or write `at: start`".to_owned();
+            note("at", what, cure);
+        }
+        let hold_ns = stages.hold_ns.and_then(|ns| i64::try_from(ns).ok());
+        if hold_ns.is_some_and(|hold_ns| at_ns >= hold_ns) {
+            let what = "it would begin after the hold".to_owned();
+            note("at", what, "make `stages.hold` longer".to_owned());
+        }
+        if hold_ns.is_none() && fault.every_ns.is_some() {
+            let what = "with `hold: none` it would never end to begin again".to_owned();
+            note("every", what, "give `stages.hold` a time".to_owned());
+        }
+    }
 }
 
 fn topic(reader: &mut Reader<'_>, tree: &Node, written: &Written) {

@@ -12,7 +12,7 @@ pub(super) fn goals(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<Listed<G
 }
 
 /// Reads a list whose items are checked again when everything has been read.
-fn listed<T>(
+pub(super) fn listed<T>(
     reader: &mut Reader<'_>,
     node: &Node,
     mut read: impl FnMut(&mut Reader<'_>, &Node) -> Option<T>,

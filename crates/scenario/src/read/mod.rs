@@ -1,6 +1,7 @@
 //! From a tree to the parts of a trial: the typed walk over everything that a scenario says.
 
 mod check;
+mod faults;
 mod flow;
 mod goal;
 mod group;
@@ -8,6 +9,7 @@ mod settings;
 mod target;
 mod topic;
 
+use crate::faults::FaultPlan;
 use crate::figure::{Goal, Published};
 use crate::keys::{ROOT, STAGES};
 use crate::plan::{FlowPlan, Stages, TopicPlan};
@@ -27,6 +29,7 @@ pub(crate) struct Written {
     pub(crate) topic: TopicPlan,
     pub(crate) flows: Vec<FlowPlan>,
     pub(crate) stages: Stages,
+    pub(crate) faults: Vec<Listed<FaultPlan>>,
     pub(crate) repeats: u32,
     pub(crate) goals: Vec<Listed<Goal>>,
     pub(crate) published: Vec<Listed<ForTrial>>,
@@ -74,6 +77,10 @@ pub(crate) fn written(reader: &mut Reader<'_>, tree: &Node, factors: &[Factor]) 
         flow::flows(reader, node, factors)
     });
     let stages = reader.field(&fields, "stages", stages);
+    let faults = match fields.has("faults") {
+        true => reader.field(&fields, "faults", faults::faults),
+        false => Some(Vec::new()),
+    };
     let repeats = reader.field(&fields, "repeats", |reader, node| {
         reader.count_u32(node, 1..=REPEATS_MAX)
     });
@@ -94,6 +101,7 @@ pub(crate) fn written(reader: &mut Reader<'_>, tree: &Node, factors: &[Factor]) 
         topic: topic?,
         flows: flows?,
         stages: stages?,
+        faults: faults?,
         repeats: repeats?,
         goals: goals?,
         published: published?,

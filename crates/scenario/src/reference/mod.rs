@@ -5,8 +5,9 @@ mod schema;
 pub use schema::schema;
 
 use crate::keys::{
-    CONSUME, CONSUMER_SETTINGS, Given, Key, Kind, PRELOAD, PRODUCE, PRODUCER_SETTINGS, PUBLISHED,
-    RECORD, ROOT, SHAPE, SIZES, SOURCE, STAGES, STUDY, TARGET, TOPIC, Table,
+    CONSUME, CONSUMER_SETTINGS, CUT, DELAY, FAULT, Given, Key, Kind, PRELOAD, PRODUCE,
+    PRODUCER_SETTINGS, PUBLISHED, RECORD, ROOT, SHAPE, SIZES, SOURCE, STAGES, STUDY, TARGET, TOPIC,
+    Table,
 };
 
 /// Every table, in the order of the guide.
@@ -20,6 +21,9 @@ static TABLES: &[&Table] = &[
     &SHAPE,
     &CONSUME,
     &STAGES,
+    &FAULT,
+    &CUT,
+    &DELAY,
     &SIZES,
     &PUBLISHED,
     &PRODUCER_SETTINGS,
@@ -107,6 +111,17 @@ fn words(kind: Kind) -> String {
         Kind::TopicConfig => "Kafka's topic settings".into(),
         Kind::BrokerConfig => "Kafka's broker settings".into(),
         Kind::Texts => "list of texts".into(),
+        Kind::Moment => "time, `-` before it, or `start`".into(),
+        Kind::SignedTime => "time, `-` before it".into(),
+        Kind::FaultNode => "number, `leader`, `follower`, `random`, `all`".into(),
+        Kind::CutEnd => "number, `nodes`, `controller`, `others`".into(),
+        Kind::True => "`true`".into(),
+        Kind::SizeOrTrue => "size or `true`".into(),
+        Kind::Delay => format!("time or {}", link(&DELAY)),
+        Kind::Capacity => "rate of bytes or records".into(),
+        Kind::ErrorName => "name of an error of Kafka's".into(),
+        Kind::Times => "list of two times".into(),
+        Kind::Quantiles => "`p0` to `p100`, a time each".into(),
     }
 }
 

@@ -5,7 +5,9 @@
 use serde_json::{Map, Value, json};
 
 use super::TABLES;
-use crate::keys::{CONSUME, Given, Key, Kind, PRODUCE, ROOT, SHAPE, STUDY, TOPIC_CONFIG, Table};
+use crate::keys::{
+    CONSUME, DELAY, ERROR_NAMES, Given, Key, Kind, PRODUCE, ROOT, SHAPE, STUDY, TOPIC_CONFIG, Table,
+};
 
 /// The schema of a scenario file, JSON Schema draft 2020-12.
 pub fn schema() -> Value {
@@ -85,7 +87,10 @@ fn value(kind: Kind) -> Value {
     let size = || text(format!("^{NUMBER} ?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)$"));
     let time = || text(format!("^{NUMBER} ?(ns|us|µs|ms|s|min|h)$"));
     let rate = || text(format!("^{NUMBER}[kMG]?( ?records)? ?/ ?(s|min|h)$"));
+    let signed_time = || text(format!("^-? ?{NUMBER} ?(ns|us|µs|ms|s|min|h)$"));
     let whole = || json!({"type": "integer"});
+    let node =
+        |words: &[&str]| json!({"anyOf": [{"type": "integer", "minimum": 1}, {"enum": words}]});
     let any_of = |schemas: Vec<Value>| json!({"anyOf": schemas});
     match kind {
         Kind::Name => text("^[a-z][a-z0-9-]{0,63}$".into()),
@@ -124,6 +129,26 @@ fn value(kind: Kind) -> Value {
         }
         Kind::BrokerConfig => json!({"type": "object"}),
         Kind::Texts => list(json!({"type": "string"})),
+        Kind::Moment => any_of(vec![json!({"const": "start"}), signed_time()]),
+        Kind::SignedTime => signed_time(),
+        Kind::FaultNode => node(&["leader", "follower", "random", "all"]),
+        Kind::CutEnd => node(&["nodes", "controller", "others"]),
+        Kind::True => json!({"const": true}),
+        Kind::SizeOrTrue => any_of(vec![json!({"const": true}), size()]),
+        Kind::Delay => any_of(vec![time(), json!({"$ref": reference(&DELAY)})]),
+        Kind::Capacity => any_of(vec![
+            rate(),
+            text(format!(
+                "^{NUMBER} ?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB) ?/ ?(s|min|h)$"
+            )),
+        ]),
+        Kind::ErrorName => json!({"enum": ERROR_NAMES}),
+        Kind::Times => json!({"type": "array", "minItems": 2, "maxItems": 2, "items": time()}),
+        Kind::Quantiles => json!({
+            "type": "object",
+            "propertyNames": {"pattern": r"^p[0-9]+(\.[0-9]+)?$"},
+            "additionalProperties": time(),
+        }),
     }
 }
 

@@ -226,7 +226,7 @@ impl KafkaTarget {
         Ok(())
     }
 
-    fn index(&self, id: u16) -> Result<usize, KafkaError> {
+    pub(crate) fn index(&self, id: u16) -> Result<usize, KafkaError> {
         let found = self
             .nodes
             .iter()
@@ -237,7 +237,7 @@ impl KafkaTarget {
         })
     }
 
-    fn running(&mut self, id: u16) -> Result<&mut Process, KafkaError> {
+    pub(crate) fn running(&mut self, id: u16) -> Result<&mut Process, KafkaError> {
         let index = self.index(id)?;
         let process = self.processes.get_mut(index);
         let running = process.filter(|process| !process.is_stopped);
@@ -335,7 +335,7 @@ impl KafkaTarget {
 }
 
 /// Whether a broker ended because ZooKeeper still knows the one before it.
-fn is_still_registered(error: &KafkaError) -> bool {
+pub(crate) fn is_still_registered(error: &KafkaError) -> bool {
     let words = ["NodeExists", "already registered", "ZkNodeExistsException"];
     matches!(error, KafkaError::Ended { log, .. } if words.iter().any(|word| log.contains(word)))
 }

@@ -6,6 +6,7 @@
 mod cluster;
 mod credentials;
 mod error;
+mod faults;
 mod fetch;
 mod java;
 mod launch;

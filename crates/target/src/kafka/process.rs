@@ -91,6 +91,10 @@ pub(crate) struct Process {
     /// Nobody is surprised when it ends.
     pub(crate) is_stopped: bool,
     pub(crate) is_paused: bool,
+    /// It starts again as soon as it has ended.
+    pub(crate) is_wanted: bool,
+    /// It was started again, and is not registered yet.
+    pub(crate) is_starting: bool,
     is_detached: bool,
 }
 
@@ -126,8 +130,17 @@ impl Process {
             }),
             is_stopped: false,
             is_paused: false,
+            is_wanted: false,
+            is_starting: false,
             is_detached: false,
         })
+    }
+
+    /// Starts it again after its end.
+    pub(crate) fn start_again(&mut self) -> Result<(), KafkaError> {
+        *self = Process::start(self.start.clone())?;
+        self.is_starting = true;
+        Ok(())
     }
 
     /// How it ended; `None` while it runs.

@@ -4,15 +4,17 @@ use std::time::Duration;
 
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::fetch::FetchRequest;
 use kgauge_wire::messages::produce::ProduceRequest;
 use kgauge_wire::record_batch::ProducerState;
 
 use super::Bench;
 use super::bench::batch;
-use crate::fault::{Fault, FaultAction, FaultError};
+use crate::fault::{Amount, Capacity, Delay, Fault, FaultAction, FaultError, FaultId};
 use crate::ids::{ConnectionId, NodeId};
 use crate::node::CloseReason;
 
+const ONE: FaultId = FaultId(1);
 const LENGTH: Duration = Duration::from_millis(200);
 
 fn bench(action: FaultAction) -> (Bench, ConnectionId) {
@@ -20,7 +22,7 @@ fn bench(action: FaultAction) -> (Bench, ConnectionId) {
     bench.create("t", &[]);
     bench
         .node
-        .set_fault(bench.now, Fault::of(ApiKey::Produce, action));
+        .set_fault(bench.now, ONE, Fault::of(ApiKey::Produce, action));
     let connection = bench.connect();
     (bench, connection)
 }
@@ -38,7 +40,7 @@ fn late_answer(bench: &mut Bench, from: ConnectionId) -> Option<i64> {
 
 #[test]
 fn a_delay_holds_each_request_for_its_length() {
-    let (mut bench, connection) = bench(FaultAction::Delay(LENGTH));
+    let (mut bench, connection) = bench(FaultAction::Delay(LENGTH.into()));
     assert_eq!(produce(&mut bench, connection), None);
     bench.pass_ms(150);
     assert_eq!(produce(&mut bench, connection), None);
@@ -72,7 +74,7 @@ fn a_failure_is_answered_and_nothing_is_carried_out() {
         produce(&mut bench, connection),
         Some(ErrorCode::NotLeaderOrFollower)
     );
-    bench.node.clear_faults();
+    bench.node.clear_faults(bench.now);
     assert_eq!(produce(&mut bench, connection), Some(ErrorCode::None));
     let id = bench.node.image.topic("t").unwrap().id;
     let log = &bench.node.replicas[&crate::ids::PartitionId {
@@ -92,7 +94,7 @@ fn other_apis_are_not_concerned() {
 #[test]
 fn a_connection_closes_before_or_after_its_request_is_carried_out() {
     for (action, records) in [(FaultAction::CloseBefore, 0), (FaultAction::CloseAfter, 1)] {
-        let (mut bench, connection) = bench(action);
+        let (mut bench, connection) = bench(action.clone());
         assert_eq!(produce(&mut bench, connection), None);
         assert_eq!(bench.closed, [(connection, CloseReason::Fault)]);
         let id = bench.node.image.topic("t").unwrap().id;
@@ -112,7 +114,7 @@ fn a_fault_for_some_requests_spares_the_others() {
     let fail = FaultAction::Fail(ErrorCode::KafkaStorageError);
     bench
         .node
-        .set_fault(bench.now, Fault::of(ApiKey::Produce, fail).times(2));
+        .set_fault(bench.now, ONE, Fault::of(ApiKey::Produce, fail).times(2));
     let connection = bench.connect();
     for expected in [
         ErrorCode::KafkaStorageError,
@@ -129,5 +131,199 @@ fn what_cannot_fail_is_refused() {
     let refused = Fault::of(ApiKey::ApiVersions, action).check();
     assert_eq!(refused, Err(FaultError::CannotFail(ApiKey::ApiVersions)));
     let words = FaultError::NoNode(NodeId(3)).to_string();
-    assert_eq!(words, "there is no running node 3");
+    assert_eq!(words, "there is no node 3");
+}
+
+/// A bench with faults, and how many produce requests of one record are answered after so many ms.
+fn answered_at(bench: &mut Bench, from: ConnectionId, ms: u64) -> Vec<(u64, i64)> {
+    let mut answered = Vec::new();
+    for at in 0..=ms {
+        if at > 0 {
+            bench.pass_ms(1);
+        }
+        while let Some(offset) = late_answer(bench, from) {
+            answered.push((at, offset));
+        }
+    }
+    answered
+}
+
+#[test]
+fn delays_are_those_that_the_seed_draws() {
+    let delay = Delay::Uniform {
+        low: Duration::from_millis(10),
+        high: Duration::from_millis(100),
+    };
+    let (mut bench, _) = bench(FaultAction::Delay(delay.clone()));
+    let drawn: Vec<u64> = delay
+        .draws(0, NodeId(1))
+        .take(20)
+        .map(|length| u64::try_from(length.as_nanos().div_ceil(1_000_000)).unwrap())
+        .collect();
+    assert!(drawn.iter().any(|ms| *ms < 40) && drawn.iter().any(|ms| *ms > 70));
+    for ms in drawn {
+        let connection = bench.connect();
+        assert_eq!(produce(&mut bench, connection), None);
+        bench.pass_ms(ms - 1);
+        assert_eq!(late_answer(&mut bench, connection), None);
+        bench.pass_ms(1);
+        assert!(late_answer(&mut bench, connection).is_some());
+    }
+}
+
+#[test]
+fn requests_of_a_connection_do_not_overtake_each_other() {
+    let (mut bench, connection) = bench(FaultAction::Delay(LENGTH.into()));
+    assert_eq!(produce(&mut bench, connection), None);
+    bench.pass_ms(100);
+    bench.node.lift_fault(bench.now, ONE);
+    // Without a fault it would be served at once, before the one that came first.
+    assert_eq!(produce(&mut bench, connection), None);
+    let other = bench.connect();
+    assert_eq!(produce(&mut bench, other), Some(ErrorCode::None));
+    assert_eq!(
+        answered_at(&mut bench, connection, 100),
+        [(100, 1), (100, 2)]
+    );
+    assert_eq!(produce(&mut bench, connection), Some(ErrorCode::None));
+}
+
+#[test]
+fn faults_work_together() {
+    let (mut bench, connection) = bench(FaultAction::Delay(LENGTH.into()));
+    for (id, action) in [
+        (2, FaultAction::Stall(LENGTH * 2)),
+        (3, FaultAction::Fail(ErrorCode::NotEnoughReplicas)),
+        (4, FaultAction::CloseBefore),
+    ] {
+        let fault = Fault::of(ApiKey::Produce, action);
+        bench.node.set_fault(bench.now, FaultId(id), fault);
+    }
+    assert_eq!(produce(&mut bench, connection), None);
+    bench.pass_ms(599);
+    assert_eq!(
+        bench.answer_version::<ProduceRequest<'static>>(connection, 12),
+        None
+    );
+    bench.pass_ms(1);
+    let answer = bench.answer_version::<ProduceRequest<'static>>(connection, 12);
+    let code = answer.unwrap().responses[0].partition_responses[0].error_code;
+    assert_eq!(ErrorCode::from_i16(code), ErrorCode::NotEnoughReplicas);
+    assert!(
+        bench.closed.is_empty(),
+        "the one that was set first decides"
+    );
+}
+
+#[test]
+fn what_a_stall_holds_goes_on_when_it_is_lifted() {
+    let (mut bench, connection) = bench(FaultAction::Stall(LENGTH));
+    assert_eq!(produce(&mut bench, connection), None);
+    bench.pass_ms(50);
+    bench.node.lift_fault(bench.now, ONE);
+    bench.settle();
+    assert_eq!(late_answer(&mut bench, connection), Some(0));
+    bench.pass_ms(500);
+    assert_eq!(late_answer(&mut bench, connection), None);
+}
+
+/// Records that are in the log after so many seconds of more than enough produce requests.
+fn produced_in(bench: &mut Bench, seconds: u64, records: usize) -> i64 {
+    let connections: Vec<ConnectionId> = (0..4).map(|_| bench.connect()).collect();
+    for ms in 0..seconds * 1_000 {
+        for connection in &connections {
+            while bench
+                .answer_version::<ProduceRequest<'static>>(*connection, 12)
+                .is_some()
+            {}
+            if ms % 10 == 0 && !bench.node.is_full(*connection) {
+                let some = batch(bench.now.wall_ms, records, &ProducerState::NONE);
+                bench.produce(*connection, "t", 1, &some);
+            }
+        }
+        bench.pass_ms(1);
+    }
+    let id = bench.node.image.topic("t").unwrap().id;
+    let partition = crate::ids::PartitionId {
+        topic: id,
+        index: 0,
+    };
+    bench.node.replicas[&partition].log.log_end_offset()
+}
+
+#[test]
+fn a_capacity_lets_through_what_it_says_within_a_hundredth() {
+    let one_bytes = batch(0, 100, &ProducerState::NONE).len() as u64;
+    let cases = [
+        // 4 connections offer 40,000 records a second.
+        (Capacity::records(10_000), 30_000),
+        (Capacity::records(2_500).with_burst(0), 7_500),
+        (Capacity::bytes(one_bytes * 50), 15_000),
+    ];
+    for (capacity, expected) in cases {
+        let (mut bench, _) = bench(FaultAction::Capacity(capacity));
+        let produced = produced_in(&mut bench, 3, 100);
+        let off = (produced as f64 / f64::from(expected) - 1.0).abs();
+        assert!(off <= 0.01, "{produced} of {expected} with {capacity:?}");
+    }
+}
+
+#[test]
+fn nobody_is_told_of_a_capacity() {
+    let capacity = Capacity::records(1_000).with_burst(0);
+    let (mut bench, connection) = bench(FaultAction::Capacity(capacity));
+    let hundred = batch(bench.now.wall_ms, 100, &ProducerState::NONE);
+    assert!(bench.produce(connection, "t", 1, &hundred).is_none());
+    bench.pass_ms(99);
+    assert_eq!(late_answer(&mut bench, connection), None);
+    bench.pass_ms(1);
+    let answer = bench.answer_version::<ProduceRequest<'static>>(connection, 12);
+    assert_eq!(answer.unwrap().throttle_time_ms, 0);
+}
+
+#[test]
+fn what_is_read_is_held_back_by_what_it_takes() {
+    let mut bench = Bench::new();
+    bench.create("t", &[]);
+    bench.fill("t", 500);
+    bench.fill("t", 500);
+    let fault = FaultAction::Capacity(Capacity::records(10_000).with_burst(0));
+    let fault = Fault::of(ApiKey::Fetch, fault);
+    bench.node.set_fault(bench.now, ONE, fault);
+    let connection = bench.connect();
+    let request = super::fetching::fetch(0, 1, 0);
+    bench.send_version(connection, 12, &request);
+    bench.pass_ms(99);
+    assert_eq!(
+        bench.answer_version::<FetchRequest<'static>>(connection, 12),
+        None
+    );
+    bench.pass_ms(1);
+    let answer = bench
+        .answer_version::<FetchRequest<'static>>(connection, 12)
+        .unwrap();
+    assert_eq!(answer.throttle_time_ms, 0);
+    let records = answer.responses[0].partitions[0].records.as_deref();
+    assert!(records.is_some_and(|records| !records.is_empty()));
+    // Writing is not concerned.
+    let other = bench.connect();
+    assert_eq!(produce(&mut bench, other), Some(ErrorCode::None));
+}
+
+#[test]
+fn capacities_that_make_no_sense_are_refused() {
+    let of = |capacity| Fault::of(ApiKey::Produce, FaultAction::Capacity(capacity));
+    let mut metadata = of(Capacity::bytes(1));
+    metadata.api = Some(ApiKey::Metadata);
+    assert_eq!(
+        metadata.check(),
+        Err(FaultError::NoRecords(ApiKey::Metadata))
+    );
+    assert_eq!(of(Capacity::bytes(0)).check(), Err(FaultError::NoCapacity));
+    assert_eq!(
+        of(Capacity::bytes(1)).times(1).check(),
+        Err(FaultError::CapacityTimes)
+    );
+    assert_eq!(of(Capacity::bytes(1)).check(), Ok(()));
+    assert_eq!(Capacity::records(500).amount, Amount::Records);
 }

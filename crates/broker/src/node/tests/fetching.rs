@@ -17,7 +17,7 @@ use crate::ids::ConnectionId;
 /// The newest version that names topics.
 const VERSION: i16 = 12;
 
-fn fetch(offset: i64, bytes_min: i32, wait_ms: i32) -> FetchRequest<'static> {
+pub(super) fn fetch(offset: i64, bytes_min: i32, wait_ms: i32) -> FetchRequest<'static> {
     let partition = FetchPartition {
         fetch_offset: offset,
         partition_max_bytes: 1 << 20,

@@ -201,7 +201,7 @@ fn flush_by_time_makes_records_durable_without_another_append() {
 }
 
 #[test]
-fn a_full_disk_refuses_and_recovers() {
+fn a_full_disk_stops_the_node_and_what_was_taken_is_there_again() {
     let mut bench = Bench::new();
     bench.create("t", &[]);
     bench.fill("t", 3);
@@ -215,8 +215,10 @@ fn a_full_disk_refuses_and_recovers() {
         ErrorCode::from_i16(answer.error_code),
         ErrorCode::KafkaStorageError
     );
-    assert!(bench.fatal.is_empty());
+    assert!(bench.fatal[0].is_disk_full(), "{}", bench.fatal[0]);
     bench.storage.set_capacity(None);
+    let mut bench = bench.restarted();
+    let connection = bench.connect();
     let answer = bench.produce(connection, "t", 1, &three).unwrap();
     assert_eq!((answer.error_code, answer.base_offset), (0, 3));
 }

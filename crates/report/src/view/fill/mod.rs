@@ -1,6 +1,7 @@
 //! Fills the view from a run folder and its summary. The only place that knows how those are built.
 
 mod factor;
+mod faults;
 mod flow;
 mod sheets;
 mod time;
@@ -32,6 +33,7 @@ pub(crate) fn view(run: &RunRead, summary: &Summary) -> View {
         acked: words::acked(summary),
         sheets: sheets::all(run, summary),
         texts: texts(run),
+        faults: faults::lists(run),
         events: events(run),
         commands: commands(run),
     }

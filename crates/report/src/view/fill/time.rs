@@ -59,6 +59,7 @@ fn timeline(run: &RunRead, trial: &TrialSummary, repeat: &RepeatSeries) -> Timel
         seconds_per_point,
         flows: trial.flows.iter().filter_map(flow_timeline).collect(),
         processes: repeat.cpu.iter().filter_map(process).collect(),
+        faults: super::faults::of_repeat(run, key),
     }
 }
 

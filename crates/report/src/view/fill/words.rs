@@ -269,10 +269,13 @@ pub(super) fn event(event: &run::Event) -> String {
             code: Some(code),
         } => format!("error {code}: {text}"),
         EventKind::Error { text, code: None } => format!("error: {text}"),
-        EventKind::Fault { text, active: true } => format!("fault: {text}"),
+        EventKind::Fault {
+            text, active: true, ..
+        } => format!("fault: {text}"),
         EventKind::Fault {
             text,
             active: false,
+            ..
         } => format!("fault ended: {text}"),
         EventKind::Interrupted => "the user asked to stop".to_owned(),
         EventKind::Unknown => "an event that this version does not know".to_owned(),
@@ -281,7 +284,7 @@ pub(super) fn event(event: &run::Event) -> String {
 }
 
 /// Counted from 1, as people do.
-fn repeat_name(key: RepeatKey) -> String {
+pub(super) fn repeat_name(key: RepeatKey) -> String {
     format!(
         "trial {}, repeat {}",
         u64::from(key.trial) + 1,

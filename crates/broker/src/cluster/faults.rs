@@ -1,0 +1,154 @@
+//! Faults of requests, clocks and disks: set on nodes that run, kept for those that come back.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::Instant;
+
+use super::{ClusterFailure, ClusterHandle, NodeError};
+use crate::fault::{Fault, FaultAction, FaultError, FaultId};
+use crate::ids::NodeId;
+use crate::server::{Command, FaultOrder, Inbox};
+use crate::storage::Fill;
+
+/// What the instrument has set: a node that starts again is as broken as before.
+#[derive(Debug, Default)]
+pub(super) struct Standing {
+    faults: Mutex<BTreeMap<FaultId, StandingFault>>,
+    count: AtomicU64,
+    clocks_ahead_ms: Mutex<BTreeMap<NodeId, i64>>,
+    fills: Mutex<BTreeMap<NodeId, Arc<Fill>>>,
+}
+
+#[derive(Debug)]
+struct StandingFault {
+    /// `None`: all.
+    node: Option<NodeId>,
+    fault: Fault,
+    since: Instant,
+}
+
+impl Standing {
+    pub(super) fn fill(&self, node: NodeId) -> Arc<Fill> {
+        Arc::clone(locked(&self.fills).entry(node).or_default())
+    }
+
+    pub(super) fn fills(&self, node: NodeId) -> bool {
+        self.fill(node).is_set()
+    }
+
+    pub(super) fn clock_ahead_ms(&self, node: NodeId) -> i64 {
+        let ahead = locked(&self.clocks_ahead_ms);
+        ahead.get(&node).copied().unwrap_or(0)
+    }
+
+    /// Sets on a node that starts what stands.
+    pub(super) fn repeat(&self, node: NodeId, inbox: &Inbox) {
+        for (id, standing) in &*locked(&self.faults) {
+            if standing.node.is_some_and(|other| other != node) {
+                continue;
+            }
+            let mut fault = standing.fault.clone();
+            if let FaultAction::Stall(length) = &mut fault.action {
+                *length = length.saturating_sub(standing.since.elapsed());
+            }
+            // It is done before the first request is served; nobody has to wait for it.
+            let (done, _) = mpsc::channel();
+            inbox.send(Command::Fault(FaultOrder::Set(*id, fault), done));
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ClusterHandle {
+    /// Sets a fault on one node, or (`None`) on all. It holds when this returns; a node that is down
+    /// has it when it starts again.
+    pub fn fault(&self, node: Option<NodeId>, fault: Fault) -> Result<FaultId, FaultError> {
+        fault.check()?;
+        self.known_or_all(node)?;
+        let standing = &self.wires.standing;
+        let id = FaultId(standing.count.fetch_add(1, Ordering::Relaxed));
+        let since = Instant::now();
+        let one = StandingFault {
+            node,
+            fault: fault.clone(),
+            since,
+        };
+        locked(&standing.faults).insert(id, one);
+        self.tell_faults(node, &FaultOrder::Set(id, fault));
+        Ok(id)
+    }
+
+    /// Lifts a fault wherever it was set. One that was lifted already is no error.
+    pub fn lift_fault(&self, id: FaultId) {
+        let lifted = locked(&self.wires.standing.faults).remove(&id);
+        if let Some(lifted) = lifted {
+            self.tell_faults(lifted.node, &FaultOrder::Lift(id));
+        }
+    }
+
+    /// Lifts all faults of one node, or (`None`) of all.
+    pub fn clear_faults(&self, node: Option<NodeId>) -> Result<(), FaultError> {
+        self.known_or_all(node)?;
+        locked(&self.wires.standing.faults)
+            .retain(|_, standing| node.is_some() && standing.node != node);
+        self.tell_faults(node, &FaultOrder::Clear);
+        Ok(())
+    }
+
+    /// Sets a node's wall clock so many milliseconds ahead of the system's, or (negative) behind it;
+    /// 0 sets it right. Timestamps of records that the node dates, retention and committed offsets
+    /// follow it; time that is measured does not.
+    pub fn set_clock_ahead(&self, node: NodeId, ms: i64) -> Result<(), NodeError> {
+        self.known(node)?;
+        locked(&self.wires.standing.clocks_ahead_ms).insert(node, ms);
+        self.tell_faults(Some(node), &FaultOrder::ClockAhead(ms));
+        Ok(())
+    }
+
+    /// Lets a node's disk be full after so many more bytes. The node stops then, as Kafka does when
+    /// its only log directory is offline, and a node that starts again on a full disk stops again.
+    pub fn fill_disk(&self, node: NodeId, after_bytes: u64) -> Result<(), NodeError> {
+        self.known(node)?;
+        self.wires.standing.fill(node).full_after(after_bytes);
+        Ok(())
+    }
+
+    /// Makes room on a node's disk. A node that had stopped is started by
+    /// [`ClusterHandle::restart_node`].
+    pub fn free_disk(&mut self, node: NodeId) -> Result<(), NodeError> {
+        self.known(node)?;
+        // What the full disk has stopped until now is its doing.
+        self.look_for_failures();
+        self.wires.standing.fill(node).lift();
+        Ok(())
+    }
+
+    /// The nodes that stopped since the last call because their disks were filled on command.
+    pub fn stopped_by_fault(&mut self) -> Vec<ClusterFailure> {
+        self.look_for_failures();
+        std::mem::take(&mut self.stopped)
+    }
+
+    fn known_or_all(&self, node: Option<NodeId>) -> Result<(), FaultError> {
+        match node.filter(|node| !self.nodes.contains_key(node)) {
+            Some(unknown) => Err(FaultError::NoNode(unknown)),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells the nodes that are up, and waits until they have it. One that ends meanwhile does not
+    /// need it.
+    fn tell_faults(&self, node: Option<NodeId>, order: &FaultOrder) {
+        for (id, running) in &self.nodes {
+            if node.is_none_or(|node| node == *id) && running.is_up() {
+                let (done, wait) = mpsc::channel();
+                running.inbox.send(Command::Fault(order.clone(), done));
+                let _ = wait.recv();
+            }
+        }
+    }
+}

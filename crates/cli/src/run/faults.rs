@@ -1,0 +1,425 @@
+//! The faults of a repeat: a thread that sets and lifts them on time, and writes down each.
+
+mod heal;
+mod strike;
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::Context;
+use kgauge_client::{ClientConfig, Cluster, Interrupt};
+use kgauge_load::Clock;
+use kgauge_results::folder::LineLog;
+use kgauge_results::run::{Event, EventKind, RepeatKey};
+use kgauge_scenario::{FaultKind, FaultNode, FaultPlan, RequestFault, Share, derive_seed};
+use kgauge_target::{Done, Instruction, NodeState};
+
+use super::repeat::event;
+use super::session::Session;
+use super::shared::SharedTarget;
+
+pub(crate) use heal::heal;
+
+/// How often nodes are looked at that shall come up or go down.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How long the question for a leader may take: a fault must not be late.
+const LEADER_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// A thread that breaks the target.
+pub(crate) struct FaultThread {
+    stop: Sender<()>,
+    thread: JoinHandle<Vec<Lasting>>,
+}
+
+/// A fault that still lasts.
+pub(super) struct Lasting {
+    entry: u32,
+    /// In words.
+    text: String,
+    nodes: Vec<u16>,
+}
+
+impl FaultThread {
+    /// Starts it, if the trial has any faults.
+    pub(crate) fn start(
+        session: &Session,
+        share: &Share,
+        topic: &str,
+        (key, clock): (RepeatKey, Clock),
+    ) -> anyhow::Result<Option<FaultThread>> {
+        let trial = &share.trial;
+        if trial.faults.is_empty() {
+            return Ok(None);
+        }
+        let hold_end_ns = trial.stages.hold_ns.map(|ns| trial.stages.warm_up_ns + ns);
+        let brokers = session.cluster.metadata().brokers.iter();
+        let driver = Driver {
+            target: session.target.clone(),
+            log: Log {
+                events: session.folder.events(),
+                key,
+                clock,
+            },
+            faults: trial.faults.clone(),
+            nodes: brokers
+                .filter_map(|one| u16::try_from(one.id).ok())
+                .collect(),
+            seed: share.seed,
+            hold_end_ns: hold_end_ns.unwrap_or(u64::MAX),
+            topic: topic.to_owned(),
+            client: ClientConfig {
+                api_timeout: LEADER_TIME_MAX,
+                ..session.client.clone()
+            },
+            cluster: None,
+            due: BTreeMap::new(),
+            count: 0,
+            lasting: BTreeMap::new(),
+            watched: BTreeMap::new(),
+        };
+        let warm_up_ns = trial.stages.warm_up_ns;
+        let (stop, stopped) = channel();
+        let thread = std::thread::Builder::new()
+            .name("faults".to_owned())
+            .spawn(move || driver.run(warm_up_ns, &stopped))
+            .context("cannot start the thread for faults")?;
+        Ok(Some(FaultThread { stop, thread }))
+    }
+
+    /// Ends it; gives what still lasts.
+    fn end(self) -> Vec<Lasting> {
+        drop(self.stop);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+/// Where faults are written down.
+#[derive(Clone)]
+struct Log {
+    events: LineLog<Event>,
+    key: RepeatKey,
+    clock: Clock,
+}
+
+impl Log {
+    /// Writes something down that happened just now. A folder that takes no events any more ends the
+    /// run through its slices.
+    fn note(&self, kind: EventKind) {
+        let at = Some((self.key, self.clock.now_ns()));
+        let _ = self.events.write(&event(at, kind));
+    }
+
+    fn warn(&self, text: String) {
+        self.note(EventKind::Warning { text });
+    }
+}
+
+/// Something that is due.
+#[derive(Clone, Copy)]
+enum Step {
+    /// A fault begins, for the n-th time.
+    Begin { entry: u32, round: u64 },
+    /// One ends.
+    End { number: u64 },
+}
+
+/// A fault that was set and not lifted.
+struct Active {
+    entry: u32,
+    nodes: Vec<u16>,
+    /// What lifts it.
+    undo: Vec<Instruction>,
+}
+
+/// What a node is watched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Awaited {
+    Up,
+    Down,
+}
+
+/// Sets and lifts faults.
+struct Driver {
+    target: SharedTarget,
+    log: Log,
+    faults: Vec<FaultPlan>,
+    nodes: Vec<u16>,
+    seed: u64,
+    hold_end_ns: u64,
+    topic: String,
+    client: ClientConfig,
+    /// To ask for leaders.
+    cluster: Option<Cluster>,
+    due: BTreeMap<(u64, u64), Step>,
+    count: u64,
+    lasting: BTreeMap<u64, Active>,
+    watched: BTreeMap<u16, (Awaited, u32)>,
+}
+
+impl Driver {
+    fn run(mut self, warm_up_ns: u64, stopped: &Receiver<()>) -> Vec<Lasting> {
+        let follows = |node| matches!(node, FaultNode::Leader | FaultNode::Follower);
+        if self.faults.iter().any(|fault| follows(fault.node)) {
+            self.connect();
+        }
+        for entry in 0..self.faults.len() {
+            let at_ns = self.faults[entry].at.at_ns(warm_up_ns);
+            let entry = u32::try_from(entry).unwrap_or(u32::MAX);
+            self.plan(at_ns, Step::Begin { entry, round: 0 });
+        }
+        loop {
+            let now_ns = self.log.clock.now_ns();
+            let first = self.due.first_key_value();
+            let first = first.map(|(at, step)| (*at, *step));
+            if let Some((at, step)) = first.filter(|((at_ns, _), _)| *at_ns <= now_ns) {
+                self.due.remove(&at);
+                match step {
+                    Step::Begin { entry, round } => self.begin(entry, round, at.0),
+                    Step::End { number } => self.end(number),
+                }
+                continue;
+            }
+            let wait_ns = first.map_or(u64::MAX, |((at_ns, _), _)| at_ns - now_ns);
+            let mut wait = Duration::from_nanos(wait_ns);
+            if !self.watched.is_empty() {
+                wait = wait.min(LOOK);
+            }
+            match stopped.recv_timeout(wait) {
+                Err(RecvTimeoutError::Timeout) => self.look(),
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => return self.left(),
+            }
+        }
+    }
+
+    fn plan(&mut self, at_ns: u64, step: Step) {
+        self.due.insert((at_ns, self.count), step);
+        self.count += 1;
+    }
+
+    /// What still lasts, in words.
+    fn left(self) -> Vec<Lasting> {
+        let words = |active: Active| Lasting {
+            text: self
+                .faults
+                .get(active.entry as usize)
+                .map_or_else(String::new, |plan| plan.kind.to_string()),
+            entry: active.entry,
+            nodes: active.nodes,
+        };
+        self.lasting.into_values().map(words).collect()
+    }
+
+    /// A fault begins.
+    fn begin(&mut self, entry: u32, round: u64, at_ns: u64) {
+        let Some(plan) = self.faults.get(entry as usize).cloned() else {
+            return;
+        };
+        if let Some(every_ns) = plan.every_ns {
+            let next_ns = at_ns + every_ns;
+            if next_ns < self.hold_end_ns {
+                let round = round + 1;
+                self.plan(next_ns, Step::Begin { entry, round });
+            }
+        }
+        let nodes = match self.struck(&plan, entry, round) {
+            Ok(nodes) => nodes,
+            Err(words) => {
+                return self.log.warn(format!("\"{plan}\" was not done: {words}"));
+            }
+        };
+        let number = self.count;
+        let mut struck = Vec::new();
+        let mut undo = Vec::new();
+        let seed = derive_seed(self.seed, &format!("fault {entry}"));
+        for blow in strike::blows(&plan, &nodes, &self.nodes, (number, seed)) {
+            match self.instruct(&blow.instructions) {
+                Ok(done) => {
+                    self.note_begun(entry, &plan, &blow.nodes, &done);
+                    struck.extend(&blow.nodes);
+                    undo.extend(blow.undo);
+                    if let Some(awaited) = blow.awaited {
+                        let watched = blow.nodes.iter().map(|node| (*node, (awaited, entry)));
+                        self.watched.extend(watched);
+                    }
+                }
+                Err(words) => {
+                    self.log.warn(format!("\"{plan}\" was not done: {words}"));
+                }
+            }
+        }
+        if undo.is_empty() {
+            return;
+        }
+        let active = Active {
+            entry,
+            nodes: struck,
+            undo,
+        };
+        self.count += 1;
+        self.lasting.insert(number, active);
+        let length_ns = match &plan.kind {
+            FaultKind::Requests {
+                what: RequestFault::Stall { length_ns },
+                ..
+            } => Some(*length_ns),
+            _ => plan.for_ns,
+        };
+        if let Some(length_ns) = length_ns {
+            self.plan(at_ns + length_ns, Step::End { number });
+        }
+    }
+
+    fn note_begun(&self, entry: u32, plan: &FaultPlan, nodes: &[u16], done: &Done) {
+        let mut text = format!("{}: {}", names(nodes, &self.nodes), plan.kind);
+        if let Some(bytes) = done.lost_bytes {
+            text.push_str(&format!("; {bytes} bytes were not flushed and are lost"));
+        }
+        self.log.note(EventKind::Fault {
+            text,
+            active: true,
+            entry: Some(entry),
+            nodes: nodes.to_vec(),
+            bytes_lost: done.lost_bytes,
+        });
+    }
+
+    /// Carries out one blow, which is one event.
+    fn instruct(&self, instructions: &[Instruction]) -> Result<Done, String> {
+        let mut last = Done::default();
+        for instruction in instructions {
+            let done = self.target.lock().instruct(instruction);
+            last = done.map_err(|error| error.to_string())?;
+        }
+        Ok(last)
+    }
+
+    /// A fault ends.
+    fn end(&mut self, number: u64) {
+        let Some(active) = self.lasting.remove(&number) else {
+            return;
+        };
+        let Some(plan) = self.faults.get(active.entry as usize) else {
+            return;
+        };
+        let undone = self.instruct(&active.undo);
+        let whom = names(&active.nodes, &self.nodes);
+        match undone {
+            Ok(_) => {
+                let text = match plan.kind.takes_down() {
+                    true => format!("{whom}: started again after {}", plan.kind),
+                    false => format!("{whom}: {}", plan.kind),
+                };
+                self.log.note(EventKind::Fault {
+                    text,
+                    active: false,
+                    entry: Some(active.entry),
+                    nodes: active.nodes.clone(),
+                    bytes_lost: None,
+                });
+                if plan.kind.takes_down() {
+                    let awaited = (Awaited::Up, active.entry);
+                    let nodes = active.nodes.iter().map(|node| (*node, awaited));
+                    self.watched.extend(nodes);
+                }
+            }
+            Err(words) => {
+                let text = format!("{whom}: {} was not lifted: {words}", plan.kind);
+                self.log.warn(text);
+            }
+        }
+    }
+
+    /// Looks whether nodes have come up or gone down that shall.
+    fn look(&mut self) {
+        if self.watched.is_empty() {
+            return;
+        }
+        let looked = self.target.lock().instruct(&Instruction::Look);
+        let done = match looked {
+            Ok(done) => done,
+            Err(error) => {
+                self.watched.clear();
+                return self.log.warn(format!("nodes cannot be looked at: {error}"));
+            }
+        };
+        for look in done.nodes {
+            let Some((awaited, entry)) = self.watched.get(&look.node).copied() else {
+                continue;
+            };
+            let text = match (awaited, look.state) {
+                (Awaited::Up, NodeState::Up) => format!("node {} is registered again", look.node),
+                (Awaited::Down, NodeState::Down) => match look.words {
+                    Some(words) => format!("node {} has stopped: {words}", look.node),
+                    None => format!("node {} has stopped", look.node),
+                },
+                _ => continue,
+            };
+            self.watched.remove(&look.node);
+            self.log.note(EventKind::Fault {
+                text,
+                active: awaited == Awaited::Down,
+                entry: Some(entry),
+                nodes: vec![look.node],
+                bytes_lost: None,
+            });
+        }
+    }
+
+    fn connect(&mut self) {
+        match Cluster::bootstrap_until(self.client.clone(), Interrupt::new()) {
+            Ok(cluster) => self.cluster = Some(cluster),
+            Err(error) => self
+                .log
+                .warn(format!("leaders cannot be asked for: {error}")),
+        }
+    }
+
+    /// The nodes that a fault strikes now.
+    fn struck(&mut self, plan: &FaultPlan, entry: u32, round: u64) -> Result<Vec<u16>, String> {
+        match plan.node {
+            FaultNode::Number(node) => Ok(vec![node]),
+            FaultNode::All => Ok(self.nodes.clone()),
+            FaultNode::Random => {
+                let seed = derive_seed(self.seed, &format!("fault {entry} round {round}"));
+                let count = self.nodes.len().max(1) as u64;
+                let index = usize::try_from(seed % count).unwrap_or(0);
+                Ok(self.nodes.get(index).copied().into_iter().collect())
+            }
+            FaultNode::Leader | FaultNode::Follower => {
+                let Some(cluster) = &mut self.cluster else {
+                    return Err("nobody can be asked who leads".to_owned());
+                };
+                let metadata = cluster
+                    .refresh(&[&self.topic])
+                    .map_err(|error| error.to_string())?;
+                let partition = metadata
+                    .topic(&self.topic)
+                    .and_then(|topic| topic.partitions.first());
+                let leader = partition.and_then(|partition| partition.leader_id);
+                let found = match plan.node {
+                    FaultNode::Leader => leader,
+                    _ => partition.and_then(|partition| {
+                        let replicas = partition.replicas.iter().copied();
+                        replicas.into_iter().find(|id| Some(*id) != leader)
+                    }),
+                };
+                let found = found.and_then(|id| u16::try_from(id).ok());
+                let words = "partition 0 has no such node now";
+                found.map(|id| vec![id]).ok_or_else(|| words.to_owned())
+            }
+        }
+    }
+}
+
+/// `node 1`, `nodes 1 and 3`, `all nodes`.
+fn names(nodes: &[u16], all: &[u16]) -> String {
+    let words: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+    match nodes {
+        [one] => format!("node {one}"),
+        _ if nodes.len() == all.len() => "all nodes".to_owned(),
+        _ => format!("nodes {}", words.join(" and ")),
+    }
+}

@@ -1,0 +1,126 @@
+//! After a repeat: everything is lifted, and the next one waits until the cluster is whole again.
+
+use std::time::{Duration, Instant};
+
+use kgauge_client::cluster::Metadata;
+use kgauge_load::Clock;
+use kgauge_results::run::{EventKind, RepeatKey};
+use kgauge_target::{Instruction, NodeState};
+
+use super::{FaultThread, Log};
+use crate::exit::{ExitStatus, stop};
+use crate::run::session::Session;
+
+/// How long a cluster may take until it is whole again: a broker of Apache Kafka starts anew, and
+/// fetches what it missed.
+const WHOLE_MAX: Duration = Duration::from_secs(120);
+
+/// How often it is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Where Kafka keeps committed offsets; its replicas count too.
+const OFFSETS_TOPIC: &str = "__consumer_offsets";
+
+/// Ends the faults of a repeat. Of a run that ends anyway nothing is waited for.
+pub(crate) fn heal(
+    session: &mut Session,
+    thread: Option<FaultThread>,
+    topic: &str,
+    (key, clock): (RepeatKey, Clock),
+) -> anyhow::Result<()> {
+    let Some(thread) = thread else { return Ok(()) };
+    let log = Log {
+        events: session.folder.events(),
+        key,
+        clock,
+    };
+    for lasting in thread.end() {
+        log.note(EventKind::Fault {
+            text: format!("{}, with the repeat's end", lasting.text),
+            active: false,
+            entry: Some(lasting.entry),
+            nodes: lasting.nodes,
+            bytes_lost: None,
+        });
+    }
+    if session.stopping.is_wanted() || session.death().is_some() {
+        return Ok(());
+    }
+    session
+        .progress
+        .say("waiting until the cluster is whole again");
+    let begun = Instant::now();
+    let healed = session.target.lock().instruct(&Instruction::Heal);
+    healed.map_err(|error| not_whole(begun, &error.to_string()))?;
+    loop {
+        let missing = match missing_nodes(session)? {
+            None => missing_replicas(session, topic),
+            missing => missing,
+        };
+        let Some(missing) = missing else { break };
+        if session.stopping.is_wanted() {
+            return Ok(());
+        }
+        if begun.elapsed() >= WHOLE_MAX {
+            return Err(not_whole(begun, &missing));
+        }
+        std::thread::sleep(LOOK);
+    }
+    session.target_pids = session.target.lock().pids();
+    let waited = begun.elapsed().as_secs_f64();
+    log.note(EventKind::Fault {
+        text: format!("all nodes are up and all replicas in sync, after {waited:.1} s"),
+        active: false,
+        entry: None,
+        nodes: Vec::new(),
+        bytes_lost: None,
+    });
+    Ok(())
+}
+
+fn not_whole(begun: Instant, words: &str) -> anyhow::Error {
+    let waited = begun.elapsed().as_secs_f64();
+    let words = format!("{waited:.0} s after the faults the cluster is not whole: {words}");
+    stop(ExitStatus::TargetFailed, words)
+}
+
+/// Which nodes do not run, in words.
+fn missing_nodes(session: &Session) -> anyhow::Result<Option<String>> {
+    let looked = session.target.lock().instruct(&Instruction::Look);
+    let done = looked.map_err(|error| stop(ExitStatus::TargetFailed, error))?;
+    let down = done.nodes.iter().filter(|node| node.state != NodeState::Up);
+    let down: Vec<String> = down.map(|node| node.node.to_string()).collect();
+    Ok((!down.is_empty()).then(|| format!("node {} is not up", down.join(" and "))))
+}
+
+/// Which replicas are not in sync, in words.
+fn missing_replicas(session: &mut Session, topic: &str) -> Option<String> {
+    let nodes = session.nodes;
+    match session.cluster.refresh(&[topic, OFFSETS_TOPIC]) {
+        Err(error) => Some(error.to_string()),
+        Ok(metadata) if metadata.brokers.len() < nodes => {
+            let known = metadata.brokers.len();
+            Some(format!("{known} of {nodes} nodes are registered"))
+        }
+        Ok(metadata) => out_of_sync(metadata),
+    }
+}
+
+fn out_of_sync(metadata: &Metadata) -> Option<String> {
+    for topic in &metadata.topics {
+        let behind = topic
+            .partitions
+            .iter()
+            .find(|one| one.leader_id.is_none() || one.isr.len() < one.replicas.len());
+        if let Some(partition) = behind {
+            return Some(format!(
+                "partition {} of {} has {} of {} replicas in sync",
+                partition.index,
+                topic.name,
+                partition.isr.len(),
+                partition.replicas.len()
+            ));
+        }
+    }
+    None
+}

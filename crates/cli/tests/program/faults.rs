@@ -1,0 +1,181 @@
+//! Faults of a scenario: what they do, that they are written down, and that the cluster heals.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::site::{Site, json, text};
+
+fn scenario(brokers: u32, stages: &str, shape: &str, faults: &str) -> String {
+    format!(
+        "kgauge: 1\nname: broken\nquestion: What happens?\ntarget: {{brokers: {brokers}}}\n\
+         topic: {{partitions: 3, replication: {brokers}}}\nstages: {stages}\nrepeats: 1\n\
+         flows:\n  - name: writers\n    kind: produce\n    shape: {shape}\n    \
+         record: {{size: 100 B}}\n    settings: {{batch.size: 16 KiB}}\nfaults:\n{faults}"
+    )
+}
+
+fn events(folder: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(folder.join("events.jsonl")).unwrap();
+    let read = |line: &str| serde_json::from_str(line).unwrap();
+    text.lines().map(read).collect()
+}
+
+/// (ns on the repeat's clock, begins, words) of each fault that was written down.
+fn faults(folder: &Path) -> Vec<(u64, bool, String)> {
+    let events = events(folder).into_iter();
+    let faults = events.filter(|event| event["event"] == "fault");
+    faults
+        .map(|event| {
+            (
+                event["at_ns"].as_u64().unwrap(),
+                event["active"].as_bool().unwrap(),
+                event["text"].as_str().unwrap().to_owned(),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn a_stall_shows_in_the_events_on_time_and_in_the_latency() {
+    let site = Site::new();
+    let stall = "  - {at: 1 s, node: all, api: produce, stall: 600 ms}\n";
+    let stages = "{warm-up: 200 ms, hold: 2500 ms}";
+    site.write("s.yaml", &scenario(1, stages, "{constant: 1k/s}", stall));
+    let output = site.run(&["run", "s.yaml", "--out", "out"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let words = "kgauge: fault at 1 s, all nodes: produce requests stalled for 600 ms";
+    assert!(said.contains(words), "{said}");
+    let found = faults(&site.path("out"));
+    let set = &found[0];
+    assert!(
+        set.1 && set.2 == "node 1: produce requests stalled for 600 ms",
+        "{found:?}"
+    );
+    // On time, to what a busy machine may be late.
+    assert!((1_200_000_000..1_700_000_000).contains(&set.0), "{found:?}");
+    assert!(found.iter().any(|(_, begins, _)| !begins));
+    let table = text(&output.stdout);
+    assert!(table.contains("Faults of trial 1, repeat 1"), "{table}");
+    let page = fs::read_to_string(site.path("out/report.html")).unwrap();
+    assert!(page.contains("class=\"fault\""));
+    let latency = largest_response_ns(&site.path("out"));
+    assert!(latency >= 550_000_000, "{latency} ns");
+}
+
+/// The largest response of the hold, as the summary has it.
+fn largest_response_ns(folder: &Path) -> u64 {
+    let summary = json(&folder.join("summary.json"));
+    let flow = &summary["trials"][0]["flows"][0];
+    let found = find(flow, "response").unwrap_or_else(|| panic!("{flow:#}"));
+    largest(found)
+}
+
+fn find<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
+    match value {
+        Value::Object(map) => map
+            .get(key)
+            .or_else(|| map.values().find_map(|value| find(value, key))),
+        Value::Array(items) => items.iter().find_map(|value| find(value, key)),
+        _ => None,
+    }
+}
+
+fn largest(value: &Value) -> u64 {
+    match value {
+        Value::Object(map) => map.values().map(largest).max().unwrap_or(0),
+        Value::Array(items) => items.iter().map(largest).max().unwrap_or(0),
+        Value::Number(number) => number.as_f64().unwrap_or(0.0) as u64,
+        _ => 0,
+    }
+}
+
+#[test]
+fn a_capacity_is_what_a_run_at_full_speed_measures_within_a_hundredth() {
+    let site = Site::new();
+    let cap = "  - {at: start, node: 1, api: produce, capacity: 10k/s}\n";
+    let stages = "{warm-up: 1 s, hold: 4 s}";
+    site.write("s.yaml", &scenario(1, stages, "max", cap));
+    // A small buffer, so that little is left to drain: 0.2 s at this rate.
+    let buffer = ["--set", "writers.settings.buffer.memory=256 KiB"];
+    let output = site.run(&[&["run", "s.yaml", "--out", "out"][..], &buffer].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let summary = json(&site.path("out/summary.json"));
+    let flow = &summary["trials"][0]["flows"][0];
+    let rate = find(flow, "records_per_s").and_then(|rate| rate["mean"].as_f64());
+    let rate = rate.unwrap_or_else(|| panic!("{flow:#}"));
+    assert!((rate / 10_000.0 - 1.0).abs() <= 0.01, "{rate} records/s");
+}
+
+#[test]
+fn crashes_and_all_the_rest_are_healed_before_the_next_repeat() {
+    let site = Site::new();
+    let broken = "  - {at: 200 ms, node: 1, crash: true, restart-after: 500 ms}\n  \
+                  - {at: 1200 ms, node: random, pause: true, for: 300 ms}\n  \
+                  - {at: 300 ms, node: 2, kill: true}\n  \
+                  - {at: 300 ms, node: 2, stop: true}\n  \
+                  - {at: start, node: 3, clock-offset: -5 s}\n  \
+                  - {at: 1 s, node: 3, api: metadata, delay: {uniform: [1 ms, 9 ms]}, for: 200 ms}\n  \
+                  - {at: 1800 ms, node: 1, cut: {with: 3}}\n";
+    let stages = "{warm-up: 0 s, hold: 2 s}";
+    let text_of = scenario(3, stages, "{constant: 500/s}", broken);
+    site.write("s.yaml", &text_of.replace("repeats: 1", "repeats: 2"));
+    let output = site.run(&["run", "s.yaml", "--out", "out", "--target", "embedded:3"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let events = events(&site.path("out"));
+    let of = |repeat: u64| {
+        let mine = events
+            .iter()
+            .filter(move |event| event["repeat"]["repeat"] == repeat);
+        mine.filter_map(|event| event["text"].as_str())
+            .collect::<Vec<_>>()
+    };
+    for repeat in 0..2 {
+        let words = of(repeat);
+        let has = |word: &str| {
+            assert!(
+                words.iter().any(|one| one.contains(word)),
+                "{word}: {words:#?}"
+            )
+        };
+        has("node 1: crash; ");
+        has("bytes were not flushed and are lost");
+        has("node 1: started again after crash");
+        has("node 1 is registered again");
+        has("node 2: kill, with the repeat's end");
+        has("was not done: node 2 is down");
+        has("node 3: clock 5 s behind, with the repeat's end");
+        has("metadata requests delayed by 1 ms to 9 ms (uniform)");
+        has("node 1: cut off both ways from node 3, with the repeat's end");
+        has("all nodes are up and all replicas in sync");
+    }
+    let lost = events.iter().filter(|event| event["bytes_lost"].is_u64());
+    assert_eq!(lost.count(), 2);
+}
+
+#[test]
+fn what_a_target_cannot_have_is_refused_before_anything_starts() {
+    let site = Site::new();
+    let stages = "{warm-up: 0 s, hold: 1 s}";
+    let crash = "  - {at: 0 s, node: 1, crash: true}\n";
+    site.write("s.yaml", &scenario(1, stages, "{constant: 1k/s}", crash));
+    for (target, words) in [
+        (
+            "kafka:4.3.1",
+            "can be stopped, killed, restarted and paused",
+        ),
+        ("127.0.0.1:9", "on a cluster that it did not start"),
+    ] {
+        let output = site.run(&["run", "s.yaml", "--out", "out", "--target", target]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(
+            said.contains(words) && said.contains("node 1: crash"),
+            "{said}"
+        );
+        assert!(!site.path("out").exists());
+    }
+}

@@ -1,0 +1,41 @@
+//! Moments that are marked across a chart over time: a line each, with a number where there is room.
+
+use super::Chart;
+use super::draw::{HEIGHT, TOP, number, percent};
+use crate::markup::Markup;
+
+/// Numbers need about so much of the plot's width, on a phone too.
+const ROOM: f64 = 0.035;
+
+/// Writes the marks that lie on the chart.
+pub(super) fn write_marks(page: &mut Markup, chart: &Chart) {
+    let mut taken = f64::NEG_INFINITY;
+    for mark in &chart.marks {
+        let Some(place) = chart.x.scale.place(mark.at) else {
+            continue;
+        };
+        let x = percent(place);
+        let class = if mark.begins { "fault" } else { "fault over" };
+        page.shape(
+            "line",
+            &[
+                ("class", class),
+                ("x1", &x),
+                ("x2", &x),
+                ("y1", &number(TOP)),
+                ("y2", &number(TOP + HEIGHT)),
+            ],
+        );
+        if place - taken < ROOM {
+            continue;
+        }
+        taken = place;
+        let attributes = [
+            ("class", "fault-number"),
+            ("x", &*x),
+            ("dx", "3"),
+            ("y", &*number(TOP + 10.0)),
+        ];
+        page.leaf("text", &attributes, &mark.number.to_string());
+    }
+}

@@ -1,0 +1,242 @@
+//! The keys of `faults`: what a scenario does to its cluster while it runs.
+
+use super::Given::{Optional, Required};
+use super::{Kind, Table, key};
+
+const UNTIL_THE_END: &str = "until the repeat ends";
+const NOT_DONE: &str = "–";
+
+/// The APIs that the embedded cluster serves, as `api` names them.
+pub static FAULT_APIS: &[&str] = &[
+    "produce",
+    "fetch",
+    "list-offsets",
+    "metadata",
+    "offset-commit",
+    "offset-fetch",
+    "find-coordinator",
+    "join-group",
+    "heartbeat",
+    "leave-group",
+    "sync-group",
+    "describe-groups",
+    "list-groups",
+    "sasl-handshake",
+    "api-versions",
+    "create-topics",
+    "delete-topics",
+    "delete-records",
+    "init-producer-id",
+    "offset-for-leader-epoch",
+    "sasl-authenticate",
+    "describe-configs",
+    "alter-configs",
+    "describe-log-dirs",
+    "create-partitions",
+    "delete-groups",
+    "elect-leaders",
+    "alter-partition-reassignments",
+    "list-partition-reassignments",
+    "incremental-alter-configs",
+    "offset-delete",
+    "describe-client-quotas",
+    "alter-client-quotas",
+    "describe-user-scram-credentials",
+    "alter-user-scram-credentials",
+    "describe-cluster",
+    "describe-producers",
+    "describe-topic-partitions",
+];
+
+pub(crate) static FAULT: Table = Table {
+    name: "Fault",
+    keys: &[
+        key(
+            "at",
+            Kind::Moment,
+            Required,
+            "When it begins: a time after the start of the hold, before it with `-`, or `start`: with \
+             the load, before the warm-up.",
+        ),
+        key(
+            "every",
+            Kind::Time,
+            Optional("once"),
+            "It begins again and again, so far apart, until the hold ends.",
+        ),
+        key(
+            "node",
+            Kind::FaultNode,
+            Required,
+            "Whom it strikes. `leader` leads partition 0 of the topic when the fault begins, \
+             `follower` keeps it and does not lead it; `random` is another node each time, as the \
+             seed says.",
+        ),
+        key(
+            "for",
+            Kind::Time,
+            Optional(UNTIL_THE_END),
+            "How long it lasts. A node with a full disk gets room and starts again.",
+        ),
+        key(
+            "stop",
+            Kind::True,
+            Optional(NOT_DONE),
+            "The node stops in order: what it leads goes to others first.",
+        ),
+        key(
+            "kill",
+            Kind::True,
+            Optional(NOT_DONE),
+            "Its process dies, as by `kill -9`; what it wrote survives.",
+        ),
+        key(
+            "crash",
+            Kind::True,
+            Optional(NOT_DONE),
+            "Its machine dies: what it had not flushed is lost. Embedded cluster only, as all below \
+             `restart-after`.",
+        ),
+        key(
+            "restart",
+            Kind::True,
+            Optional(NOT_DONE),
+            "It is stopped in order if it runs, and starts again at once.",
+        ),
+        key(
+            "pause",
+            Kind::True,
+            Optional(NOT_DONE),
+            "It stands still: it keeps its connections and answers nothing.",
+        ),
+        key(
+            "restart-after",
+            Kind::Time,
+            Optional(UNTIL_THE_END),
+            "How long a node stays down that was stopped, killed or crashed.",
+        ),
+        key(
+            "cut",
+            Kind::Map(&CUT),
+            Optional(NOT_DONE),
+            "Messages between it and others of the cluster are lost; clients still reach it.",
+        ),
+        key(
+            "api",
+            Kind::Choice(FAULT_APIS),
+            Optional("requests of all APIs"),
+            "Whose requests `delay`, `stall`, `fail`, `drop` and `capacity` are about. `fail` needs \
+             one; `capacity` takes `produce`, `fetch`, or both together without it.",
+        ),
+        key(
+            "times",
+            Kind::Count,
+            Optional("all of them"),
+            "`delay`, `fail` and `drop` strike so many requests of each node and no more.",
+        ),
+        key(
+            "delay",
+            Kind::Delay,
+            Optional(NOT_DONE),
+            "Requests are served so much later: a time, or one drawn from a distribution.",
+        ),
+        key(
+            "stall",
+            Kind::Time,
+            Optional(NOT_DONE),
+            "Requests are held for so long from the beginning on, then served.",
+        ),
+        key(
+            "fail",
+            Kind::ErrorName,
+            Optional(NOT_DONE),
+            "Requests are not carried out and answered with this error of Kafka's.",
+        ),
+        key(
+            "drop",
+            Kind::Choice(&["before", "after"]),
+            Optional(NOT_DONE),
+            "The connection closes `before` the request is carried out, or `after` it, instead of an \
+             answer.",
+        ),
+        key(
+            "capacity",
+            Kind::Capacity,
+            Optional(NOT_DONE),
+            "Records come no faster than so many bytes or records a second. Clients are not told, as \
+             by a quota; their answers come late.",
+        ),
+        key(
+            "burst",
+            Kind::CountOrVolume,
+            Optional("a hundredth of a second's"),
+            "What a `capacity` lets through at once after a rest. By default so little that a second \
+             is off by 1 % at most.",
+        ),
+        key(
+            "disk-full",
+            Kind::SizeOrTrue,
+            Optional(NOT_DONE),
+            "Its disk is full, now or after so many more bytes. The node stops, as Kafka does.",
+        ),
+        key(
+            "clock-offset",
+            Kind::SignedTime,
+            Optional(NOT_DONE),
+            "Its wall clock is so much ahead, or with `-` behind: whole milliseconds.",
+        ),
+    ],
+    refused: &[],
+};
+
+pub(crate) static CUT: Table = Table {
+    name: "Cut",
+    keys: &[
+        key(
+            "with",
+            Kind::CutEnd,
+            Optional(NOT_DONE),
+            "Both ways. One of the three keys must be there.",
+        ),
+        key(
+            "to",
+            Kind::CutEnd,
+            Optional(NOT_DONE),
+            "What the node sends to the other end.",
+        ),
+        key(
+            "from",
+            Kind::CutEnd,
+            Optional(NOT_DONE),
+            "What the other end sends to the node.",
+        ),
+    ],
+    refused: &[],
+};
+
+pub(crate) static DELAY: Table = Table {
+    name: "Delay",
+    keys: &[
+        key(
+            "uniform",
+            Kind::Times,
+            Optional(NOT_DONE),
+            "The least and the most; everything between is equally likely. One of the three keys must \
+             be there.",
+        ),
+        key(
+            "exponential",
+            Kind::Time,
+            Optional(NOT_DONE),
+            "The mean; the longer the rarer.",
+        ),
+        key(
+            "quantiles",
+            Kind::Quantiles,
+            Optional(NOT_DONE),
+            "What a measurement gave, from `p0` to `p100`: `{p0: 1 ms, p50: 3 ms, p99.9: 40 ms, \
+             p100: 2 s}`. Straight lines between.",
+        ),
+    ],
+    refused: &[],
+};

@@ -1,0 +1,177 @@
+//! What can be done to a target while it is measured: the words that kgauge and its embedded cluster
+//! share, and the way to either kind of target.
+
+mod carry_out;
+mod kafka;
+mod refusal;
+
+use kgauge_scenario::RequestFault;
+use serde::{Deserialize, Serialize};
+
+use crate::embedded_error::EmbeddedError;
+use crate::kafka::KafkaError;
+use crate::target::Target;
+
+pub(crate) use carry_out::Instrument;
+pub use refusal::refusals;
+
+/// Something that is done to a target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Instruction {
+    /// A node stops in order.
+    Stop {
+        /// Which.
+        node: u16,
+    },
+    /// A node's process dies.
+    Kill {
+        /// Which.
+        node: u16,
+    },
+    /// A node's machine dies.
+    Crash {
+        /// Which.
+        node: u16,
+    },
+    /// A node that is down starts again; one that runs is stopped in order first.
+    Restart {
+        /// Which.
+        node: u16,
+    },
+    /// A node stands still.
+    Pause {
+        /// Which.
+        node: u16,
+    },
+    /// A node that stands still goes on.
+    Resume {
+        /// Which.
+        node: u16,
+    },
+    /// Messages from one place to another are lost.
+    Cut(Way),
+    /// They arrive again.
+    Mend(Way),
+    /// Something is wrong with requests.
+    SetFault {
+        /// By which it is lifted again.
+        key: u64,
+        /// To which node; `None` for all.
+        node: Option<u16>,
+        /// The API, such as `produce`; `None` for all.
+        api: Option<String>,
+        /// How many requests of each node.
+        times: Option<u32>,
+        /// Start of what is drawn.
+        seed: u64,
+        /// What is wrong.
+        what: RequestFault,
+    },
+    /// It is right again.
+    LiftFault {
+        /// As it was set.
+        key: u64,
+    },
+    /// A node's disk is full after so many more bytes.
+    FillDisk {
+        /// Which.
+        node: u16,
+        /// Bytes that still fit.
+        after_bytes: u64,
+    },
+    /// There is room on a node's disk again, and a node that had stopped starts.
+    FreeDisk {
+        /// Which.
+        node: u16,
+    },
+    /// A node's wall clock is set.
+    SetClock {
+        /// Which.
+        node: u16,
+        /// So much ahead; 0 is right.
+        ahead_ms: i64,
+    },
+    /// Everything is lifted, and nodes that are down start again.
+    Heal,
+    /// Nothing is done; the answer tells how the nodes are.
+    Look,
+}
+
+/// A way between two members of a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Way {
+    /// Where messages come from; `None` for the controller.
+    pub from: Option<u16>,
+    /// Where they go.
+    pub to: Option<u16>,
+}
+
+/// What came of an instruction.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Done {
+    /// Bytes that a crash lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_bytes: Option<u64>,
+    /// How the nodes are: the answer to [`Instruction::Look`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeLook>,
+}
+
+/// How a node is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeLook {
+    /// Which.
+    pub node: u16,
+    /// Its state.
+    pub state: NodeState,
+    /// Why it is down, if nobody told it to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
+}
+
+/// The states of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeState {
+    /// It runs, and the cluster knows it.
+    Up,
+    /// It runs, and the cluster does not know it yet.
+    Starting,
+    /// It was told to stop, and has not yet.
+    Ending,
+    /// It does not run.
+    Down,
+}
+
+/// Why something was not done to a target.
+#[derive(Debug, thiserror::Error)]
+pub enum InstructError {
+    /// The target says why not.
+    #[error("{0}")]
+    Refused(String),
+    /// The embedded cluster's process does not answer.
+    #[error(transparent)]
+    Embedded(#[from] EmbeddedError),
+    /// A broker does not do it.
+    #[error(transparent)]
+    Kafka(#[from] KafkaError),
+}
+
+impl Target {
+    /// Does something to the target. Stopping and starting brokers of Apache Kafka only begins here;
+    /// [`Instruction::Look`] tells when it is done.
+    pub fn instruct(&mut self, instruction: &Instruction) -> Result<Done, InstructError> {
+        match self {
+            Target::Embedded(embedded) => embedded.instruct(instruction),
+            Target::Kafka(target) => kafka::instruct(target, instruction),
+            Target::Existing(_) => {
+                let words = "kgauge breaks nothing on a cluster that it did not start";
+                Err(InstructError::Refused(words.to_owned()))
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Instructions to brokers of Apache Kafka: their processes are stopped, killed, frozen and started.
+
+use super::{Done, InstructError, Instruction, NodeLook, NodeState};
+use crate::kafka::KafkaTarget;
+
+pub(super) fn instruct(
+    target: &mut KafkaTarget,
+    instruction: &Instruction,
+) -> Result<Done, InstructError> {
+    match instruction {
+        Instruction::Stop { node } => target.begin_stop(*node)?,
+        Instruction::Kill { node } => target.kill_broker(*node)?,
+        Instruction::Restart { node } => target.begin_restart(*node)?,
+        Instruction::Pause { node } => target.pause_broker(*node)?,
+        Instruction::Resume { node } => target.resume_broker(*node)?,
+        Instruction::Heal => target.heal()?,
+        Instruction::Look => {
+            let nodes = target.look()?.into_iter();
+            let nodes = nodes.map(|(node, state)| NodeLook {
+                node,
+                state,
+                words: None,
+            });
+            return Ok(Done {
+                lost_bytes: None,
+                nodes: nodes.collect(),
+            });
+        }
+        _ => {
+            let words = "a broker of Apache Kafka can be stopped, killed, restarted and paused, and \
+                         nothing else";
+            return Err(InstructError::Refused(words.to_owned()));
+        }
+    }
+    Ok(Done::default())
+}
+
+impl NodeState {
+    /// From what is known of a broker's process.
+    pub(crate) fn of_process(is_told_to_stop: bool, has_ended: bool, is_starting: bool) -> Self {
+        match (is_told_to_stop, has_ended, is_starting) {
+            (true, true, _) => NodeState::Down,
+            (true, false, _) => NodeState::Ending,
+            (false, _, true) => NodeState::Starting,
+            (false, _, false) => NodeState::Up,
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Which faults a target cannot have, said before anything starts.
+
+use kgauge_scenario::FaultPlan;
+
+use crate::spec::TargetSpec;
+
+/// One sentence for each fault that this kind of target cannot have.
+pub fn refusals(spec: &TargetSpec, faults: &[FaultPlan]) -> Vec<String> {
+    match spec {
+        TargetSpec::Embedded(_) => Vec::new(),
+        TargetSpec::Kafka(_) => {
+            let unsuited = faults.iter().filter(|fault| !fault.kind.suits_kafka());
+            let words = |fault: &FaultPlan| {
+                format!(
+                    "\"{fault}\": brokers of Apache Kafka can be stopped, killed, restarted and \
+                     paused; anything else needs the embedded cluster"
+                )
+            };
+            unsuited.map(words).collect()
+        }
+        TargetSpec::Existing(_) => {
+            let words = |fault: &FaultPlan| {
+                format!("\"{fault}\": kgauge breaks nothing on a cluster that it did not start")
+            };
+            faults.iter().map(words).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kgauge_scenario::{FaultKind, FaultMoment, FaultNode};
+
+    use super::*;
+
+    #[test]
+    fn each_kind_of_target_refuses_what_it_cannot_have() {
+        let fault = |kind| FaultPlan {
+            at: FaultMoment::Hold(1_000_000_000),
+            every_ns: None,
+            node: FaultNode::Number(1),
+            kind,
+            for_ns: None,
+        };
+        let faults = [fault(FaultKind::Kill), fault(FaultKind::Crash)];
+        let of = |text: &str| refusals(&TargetSpec::parse(text).unwrap(), &faults);
+        assert!(of("embedded:3").is_empty());
+        let kafka = of("kafka:4.3.1");
+        assert_eq!(kafka.len(), 1);
+        assert!(kafka[0].starts_with("\"at 1 s, node 1: crash\": brokers of Apache Kafka can be"));
+        let existing = of("somewhere:9092");
+        assert_eq!(existing.len(), 2);
+        assert!(existing[0].contains("did not start"), "{}", existing[0]);
+    }
+}

@@ -1,0 +1,107 @@
+//! Stopping and starting brokers without waiting for it, so that what is due elsewhere is not late.
+
+use super::cluster::KafkaTarget;
+use super::error::KafkaError;
+use super::process::Process;
+use super::ready;
+use crate::instrument::NodeState;
+
+impl KafkaTarget {
+    /// Tells a broker to stop, as its operator would.
+    pub(crate) fn begin_stop(&mut self, id: u16) -> Result<(), KafkaError> {
+        self.running(id)?.ask_to_end();
+        Ok(())
+    }
+
+    /// Starts a broker that has ended; one that runs is told to stop first, and starts when it has
+    /// ended ([`KafkaTarget::look`]).
+    pub(crate) fn begin_restart(&mut self, id: u16) -> Result<(), KafkaError> {
+        let index = self.index(id)?;
+        let Some(process) = self.processes.get_mut(index) else {
+            return Ok(());
+        };
+        if !process.is_stopped {
+            process.ask_to_end();
+        }
+        process.is_wanted = true;
+        self.start_wanted()
+    }
+
+    /// Brokers that are frozen go on, and those that are down start.
+    pub(crate) fn heal(&mut self) -> Result<(), KafkaError> {
+        for (node, process) in self.nodes.iter().zip(&mut self.processes) {
+            if process.is_paused {
+                process.resume();
+            }
+            process.is_wanted |= node.is_broker && process.is_stopped;
+        }
+        self.start_wanted()
+    }
+
+    /// How each broker is. Those that are to start again and have ended are started.
+    pub(crate) fn look(&mut self) -> Result<Vec<(u16, NodeState)>, KafkaError> {
+        self.start_wanted()?;
+        self.note_registered();
+        self.start_those_still_registered()?;
+        let brokers = self.nodes.iter().zip(&mut self.processes);
+        let brokers = brokers.filter(|(node, _)| node.is_broker);
+        let look = |(node, process): (&super::properties::Node, &mut Process)| {
+            let has_ended = process.ended().is_some();
+            let state = NodeState::of_process(process.is_stopped, has_ended, process.is_starting);
+            (node.id, state)
+        };
+        Ok(brokers.map(look).collect())
+    }
+
+    fn start_wanted(&mut self) -> Result<(), KafkaError> {
+        let mut any = false;
+        for process in &mut self.processes {
+            if process.is_wanted && process.ended().is_some() {
+                process.start_again()?;
+                any = true;
+            }
+        }
+        match any {
+            true => self.keep_record(),
+            false => Ok(()),
+        }
+    }
+
+    /// A broker is registered when it knows as many as there are.
+    fn note_registered(&mut self) {
+        let modern = self.is_modern();
+        let brokers = || self.nodes.iter().zip(&self.processes);
+        let awake = |process: &Process| !process.is_stopped && !process.is_paused;
+        let wanted = brokers()
+            .filter(|(node, process)| node.is_broker && awake(process))
+            .count();
+        let registered: Vec<usize> = brokers()
+            .enumerate()
+            .filter(|(_, (_, process))| process.is_starting && awake(process))
+            .filter(|(_, (node, _))| {
+                ready::is_open(node.inner_port)
+                    && ready::brokers_known(node.inner_port, modern) >= Some(wanted)
+            })
+            .map(|(index, _)| index)
+            .collect();
+        for index in registered {
+            if let Some(process) = self.processes.get_mut(index) {
+                process.is_starting = false;
+            }
+        }
+    }
+
+    /// ZooKeeper keeps a killed broker's registration until its session ends; until then the broker
+    /// ends again.
+    fn start_those_still_registered(&mut self) -> Result<(), KafkaError> {
+        for process in self.processes.iter_mut().filter(|one| one.is_starting) {
+            match process.check() {
+                Err(error) if super::cluster::is_still_registered(&error) => {
+                    process.start_again()?
+                }
+                checked => checked?,
+            }
+        }
+        Ok(())
+    }
+}
