@@ -44,7 +44,7 @@ pub(crate) fn fetch_seconds(stdout: &str) -> Result<f64> {
     Ok(ms.max(1) as f64 / 1e3)
 }
 
-/// A column of its last line, named in its first.
+/// A column of its one line of figures, named in its first.
 fn of_consumer(stdout: &str, name: &str) -> Result<String> {
     let cells = |line: &str| -> Vec<String> {
         line.split(',').map(|cell| cell.trim().to_owned()).collect()
@@ -55,9 +55,24 @@ fn of_consumer(stdout: &str, name: &str) -> Result<String> {
         .find(is_head)
         .context("no head of kafka-consumer-perf-test")?;
     let column = cells(head).iter().position(|cell| cell == name);
-    let row = cells(lines.next_back().context("no line below the head")?);
+    // Metrics may follow, with commas in them.
+    let row = lines.find(|line| line.starts_with(|first: char| first.is_ascii_digit()));
+    let row = cells(row.context("no line below the head")?);
     let cell = column.and_then(|column| row.get(column));
     Ok(cell.context("the line is too short")?.clone())
+}
+
+/// What `--print-metrics` says of a metric: `group:name:{tags} : 1.000` a line. The largest, where there
+/// are several of that name.
+pub(crate) fn metric(stdout: &str, name: &str) -> Result<f64> {
+    let read = |line: &str| {
+        let (key, value) = line.rsplit_once(" : ")?;
+        let of = key.split(':').nth(1)?;
+        (of == name).then(|| value.trim().parse::<f64>().ok())?
+    };
+    let found = stdout.lines().filter_map(read);
+    let largest = found.filter(|value| !value.is_nan()).reduce(f64::max);
+    largest.with_context(|| format!("no figure of the metric {name}"))
 }
 
 /// `kafka-get-offsets`: `topic:partition:offset` a line. Topics have no colon in their names.
@@ -152,11 +167,25 @@ latency, 3 ms 50th, 20 ms 95th, 41 ms 99th, 52 ms 99.9th.
 start.time, end.time, data.consumed.in.MB, MB.sec, data.consumed.in.nMsg, nMsg.sec, \
 rebalance.time.ms, fetch.time.ms
 2026-11-20 10:00:00:000, 2026-11-20 10:00:02:000, 95.3674, 47.6837, 1000000, 500000.0000, 500, 1500
+consumer-node-metrics:request-rate:{client-id=perf, node-id=node-1} : 0.100
 ";
         assert_eq!(consumed(text).unwrap(), 1_000_000);
         assert!((fetch_seconds(text).unwrap() - 1.5).abs() < 1e-9);
         assert!(consumed(text.lines().next().unwrap()).is_err());
         assert!(consumed("").is_err());
+    }
+
+    #[test]
+    fn a_metric_is_found_by_its_name_and_the_largest_counts() {
+        let text = "\
+Metric Name                                                     Value
+producer-metrics:produce-throttle-time-avg:{client-id=perf} : 7.500
+producer-metrics:produce-throttle-time-max:{client-id=perf} : 12.000
+producer-metrics:produce-throttle-time-max:{client-id=b}    : 13.000
+producer-metrics:produce-throttle-time-max:{client-id=c}    : NaN
+";
+        assert!((metric(text, "produce-throttle-time-max").unwrap() - 13.0).abs() < 1e-9);
+        assert!(metric(text, "fetch-throttle-time-max").is_err());
     }
 
     #[test]
