@@ -7,7 +7,7 @@
 //! cargo run --release -p kgauge-broker --example simulate -- --break dedupe
 //! ```
 //!
-//! `--members` adds a consumer group. `--break ack|truncate|dedupe` breaks a rule on purpose and stops at the first seed that notices.
+//! `--members` adds a consumer group. `--break ack|commit|truncate|dedupe` breaks a rule on purpose and stops at the first seed that notices.
 
 #![expect(
     clippy::print_stdout,
@@ -51,9 +51,10 @@ fn options() -> Result<Options, String> {
             "--tell" => options.tell = true,
             "--break" => match value()?.as_str() {
                 "ack" => options.deviations.ack_before_replication = true,
+                "commit" => options.deviations.commit_before_replication = true,
                 "truncate" => options.deviations.truncate_to_high_watermark = true,
                 "dedupe" => options.deviations.batches_kept = Some(4),
-                other => return Err(format!("--break ack|truncate|dedupe, not {other}")),
+                other => return Err(format!("--break ack|commit|truncate|dedupe, not {other}")),
             },
             other => return Err(format!("unknown option {other}")),
         }

@@ -24,10 +24,10 @@ use crate::random::Random;
 use crate::time::NS_PER_MS;
 
 const GROUP: &str = "g";
-const SESSION_MS: i32 = 1_500;
-const REBALANCE_MS: i32 = 1_000;
+const SESSION_MS: i32 = 900;
+const REBALANCE_MS: i32 = 600;
 /// How long a member waits for an answer; joining waits for the others.
-const PATIENCE_NS: u64 = 4_000 * NS_PER_MS;
+const PATIENCE_NS: u64 = 1_500 * NS_PER_MS;
 const REST_NS: u64 = 30 * NS_PER_MS;
 
 /// What a member waits for.
