@@ -3,10 +3,11 @@
 //! ```text
 //! cargo run --release -p kgauge-broker --example simulate -- --seeds 10000
 //! cargo run --release -p kgauge-broker --example simulate -- --from 4711 --seeds 1 --tell
+//! cargo run --release -p kgauge-broker --example simulate -- --seeds 1000 --members 3
 //! cargo run --release -p kgauge-broker --example simulate -- --break dedupe
 //! ```
 //!
-//! `--break ack|truncate|dedupe` breaks a rule on purpose and stops at the first seed that notices.
+//! `--members` adds a consumer group. `--break ack|commit|truncate|dedupe` breaks a rule on purpose and stops at the first seed that notices.
 
 #![expect(
     clippy::print_stdout,
@@ -23,6 +24,7 @@ use kgauge_broker::simulation::{Plan, run};
 struct Options {
     from: u64,
     seeds: u64,
+    members: u16,
     tell: bool,
     deviations: Deviations,
 }
@@ -31,6 +33,7 @@ fn options() -> Result<Options, String> {
     let mut options = Options {
         from: 0,
         seeds: 100,
+        members: 0,
         tell: false,
         deviations: Deviations::default(),
     };
@@ -41,12 +44,17 @@ fn options() -> Result<Options, String> {
         match word.as_str() {
             "--from" => options.from = number(value()?)?,
             "--seeds" => options.seeds = number(value()?)?,
+            "--members" => {
+                let members = number(value()?)?;
+                options.members = u16::try_from(members).map_err(|_| "too many members")?;
+            }
             "--tell" => options.tell = true,
             "--break" => match value()?.as_str() {
                 "ack" => options.deviations.ack_before_replication = true,
+                "commit" => options.deviations.commit_before_replication = true,
                 "truncate" => options.deviations.truncate_to_high_watermark = true,
                 "dedupe" => options.deviations.batches_kept = Some(4),
-                other => return Err(format!("--break ack|truncate|dedupe, not {other}")),
+                other => return Err(format!("--break ack|commit|truncate|dedupe, not {other}")),
             },
             other => return Err(format!("unknown option {other}")),
         }
@@ -66,9 +74,11 @@ fn main() -> ExitCode {
     let broken = options.deviations != Deviations::default();
     let (mut events, mut faults, mut acked, mut elections) = (0, 0, 0, 0);
     let (mut by_leader, mut lost) = (0, 0);
+    let (mut commits, mut generations) = (0, 0);
     for seed in options.from..options.from + options.seeds {
         let plan = Plan {
             deviations: options.deviations,
+            members: options.members,
             ..Plan::new(seed)
         };
         let tell = options.tell;
@@ -85,6 +95,8 @@ fn main() -> ExitCode {
                 elections += outcome.elections;
                 by_leader += outcome.acked_by_leader;
                 lost += outcome.lost_by_leader;
+                commits += outcome.commits;
+                generations += outcome.generations;
             }
             Err(failure) => {
                 println!("{failure}");
@@ -104,5 +116,8 @@ fn main() -> ExitCode {
         options.seeds,
         options.seeds as f64 / seconds
     );
+    if options.members > 0 {
+        println!("the group: {generations} generations, {commits} commits, none lost");
+    }
     ExitCode::from(u8::from(broken))
 }

@@ -82,3 +82,22 @@ fn truncation_to_the_high_watermark_is_noticed() {
     // hundred; 90 to 110 has one.
     assert_ne!(seeds_until_noticed(deviations, 90..110), None);
 }
+
+#[test]
+fn a_group_keeps_its_rules_while_its_coordinators_crash() {
+    let (mut commits, mut generations) = (0, 0);
+    for seed in 0..8 {
+        let plan = Plan {
+            members: 3,
+            ..Plan::new(seed)
+        };
+        let outcome = run(&plan, &mut |_| ()).unwrap_or_else(|failure| panic!("{failure}"));
+        commits += outcome.commits;
+        generations += outcome.generations;
+    }
+    // The run is worth something only if much happened in it.
+    assert!(
+        commits > 500 && generations > 50,
+        "{commits} commits, {generations} generations"
+    );
+}

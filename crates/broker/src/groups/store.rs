@@ -73,7 +73,9 @@ pub(super) fn write(
                 mark: Mark::High,
                 offset,
             };
-            Ok((node.high_watermark(id) < offset).then_some(target))
+            let told_early = node.config.deviations.commit_before_replication;
+            let waits = !told_early && node.high_watermark(id) < offset;
+            Ok(waits.then_some(target))
         }
         Err(error) => {
             if let crate::log::AppendError::Log(error) = error {

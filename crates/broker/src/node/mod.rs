@@ -216,6 +216,8 @@ pub struct NodeConfig {
 pub struct Deviations {
     /// acks=all is answered as soon as the leader has appended.
     pub ack_before_replication: bool,
+    /// What groups write, commits among it, is answered as soon as the coordinator has appended.
+    pub commit_before_replication: bool,
     /// A follower of a new leader cuts its log at its high watermark and asks for no epoch, as Kafka
     /// did before KIP-101.
     pub truncate_to_high_watermark: bool,

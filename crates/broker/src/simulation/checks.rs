@@ -245,7 +245,8 @@ impl World<'_> {
                 return format!("partition {index}: ends and high watermarks {ends:?}");
             }
         }
-        self.clients.unrest().unwrap_or_default()
+        let unrest = self.clients.unrest().or_else(|| self.members.unrest());
+        unrest.unwrap_or_default()
     }
 
     /// What the nodes know of a partition.

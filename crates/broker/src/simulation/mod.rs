@@ -13,14 +13,16 @@
 //! * A broken rule is found: [`Deviations`] break some on purpose.
 //!
 //! Where to start: [`run`] runs one seed; `world.rs` is the loop, `clients.rs` produces and reads,
-//! `faults.rs` breaks things, `checks.rs` looks. [`Lone`] is a single node for fuzzers.
+//! `members.rs` is a consumer group, `faults.rs` breaks things, `checks.rs` looks. [`Lone`] is a single node for fuzzers.
 
 mod checks;
 mod clients;
 mod faults;
+mod group_checks;
 mod history;
 mod lives;
 mod lone;
+mod members;
 mod world;
 
 pub use lone::Lone;
@@ -37,6 +39,8 @@ pub struct Plan {
     pub nodes: u16,
     /// Partitions of the topic, each on three nodes or as many as there are.
     pub partitions: i32,
+    /// Members of a consumer group of the topic.
+    pub members: u16,
     /// For how long things are broken, in virtual milliseconds.
     pub faults_ms: u64,
     /// Rules that are broken on purpose.
@@ -44,13 +48,14 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Three nodes, two partitions, some seconds of faults.
+    /// Three nodes, two partitions, no group, some seconds of faults.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
             nodes: 3,
             partitions: 2,
+            members: 0,
             faults_ms: 6_000,
             deviations: Deviations::default(),
         }
@@ -74,6 +79,10 @@ pub struct Outcome {
     pub lost_by_leader: u64,
     /// Leaders that were elected.
     pub elections: u64,
+    /// Commits of group members that were acknowledged.
+    pub commits: u64,
+    /// Generations of the group.
+    pub generations: u64,
 }
 
 /// A rule that did not hold.
@@ -168,6 +177,12 @@ pub enum Violation {
         partition: i32,
         /// The error.
         code: String,
+    },
+    /// A rule of consumer groups.
+    #[error("the group: {words}")]
+    Group {
+        /// Which, and how it was broken.
+        words: String,
     },
     /// After everything was mended, the cluster did not come to rest.
     #[error("the cluster did not recover: {words}")]

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::checks::Checks;
 use super::clients::Clients;
 use super::faults::Faults;
+use super::members::Members;
 use super::{Failure, Outcome, Plan, Violation};
 use crate::controller::{self, Controller, FromController, NewTopic, Request, ToController};
 use crate::ids::{ConnectionId, NodeId, PartitionId};
@@ -47,6 +48,7 @@ pub(super) enum Event {
     Answer(ConnectionId, Vec<u8>),
     Disconnected(ConnectionId),
     Client(usize),
+    Member(usize),
     Fault,
 }
 
@@ -110,6 +112,7 @@ pub(super) struct World<'t> {
     connection_count: u64,
     pub(super) lives: u64,
     pub(super) clients: Clients,
+    pub(super) members: Members,
     pub(super) faults: Faults,
     pub(super) checks: Checks,
     history: DefaultHasher,
@@ -130,6 +133,8 @@ pub(super) fn settings() -> ConfigMap {
         ("log.segment.bytes", "20000"),
         ("log.flush.interval.ms", "400"),
         ("log.retention.ms", "-1"),
+        ("offsets.topic.num.partitions", "1"),
+        ("group.min.session.timeout.ms", "500"),
     ];
     let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
     pairs.into_iter().map(pair).collect()
@@ -163,6 +168,7 @@ impl<'t> World<'t> {
         Self {
             plan,
             clients: Clients::new(&plan),
+            members: Members::new(&plan),
             random,
             now_ns: 1,
             queue: BinaryHeap::new(),
@@ -197,6 +203,8 @@ impl<'t> World<'t> {
                     acked_by_leader: acked.by_leader,
                     lost_by_leader: acked.lost_by_leader,
                     elections: self.checks.elections(),
+                    commits: self.members.checks.commits(),
+                    generations: self.members.checks.generations(),
                 })
             }
             Err(violation) => Err(Box::new(Failure {
@@ -218,11 +226,15 @@ impl<'t> World<'t> {
             let after_ns = self.random.below(5 * NS_PER_MS);
             self.push(self.now_ns + after_ns, Event::Client(client));
         }
+        for member in 0..self.members.count() {
+            self.push(self.now_ns + NS_PER_MS, Event::Member(member));
+        }
         self.push(self.now_ns + 300 * NS_PER_MS, Event::Fault);
         self.until(self.now_ns + self.plan.faults_ms * NS_PER_MS, |_| false)?;
         self.say("mending everything");
         self.mend();
         self.clients.finish();
+        self.members.finish();
         self.until(self.now_ns + REST_MS * NS_PER_MS, Self::is_at_rest)?;
         if !self.is_at_rest() {
             let words = self.unrest();
@@ -304,6 +316,9 @@ impl<'t> World<'t> {
                 self.carry_out_controller();
                 Ok(())
             }
+            Event::Answer(connection, bytes) if self.members.has(connection) => {
+                self.members.answered(self.now_ns, connection, &bytes)
+            }
             Event::Answer(connection, bytes) => {
                 let now_ns = self.now_ns;
                 self.clients
@@ -311,10 +326,15 @@ impl<'t> World<'t> {
             }
             Event::Disconnected(connection) => {
                 self.clients.disconnected(self.now_ns, connection);
+                self.members.disconnected(self.now_ns, connection);
                 Ok(())
             }
             Event::Client(client) => {
                 self.client_turn(client);
+                Ok(())
+            }
+            Event::Member(member) => {
+                self.member_turn(member);
                 Ok(())
             }
             Event::Fault => {
@@ -489,34 +509,56 @@ impl<'t> World<'t> {
         let wanted = self
             .clients
             .turn(now_ns, client, image.as_deref(), &mut self.random);
-        if let Some(node) = wanted.connect {
-            self.connect(client, node);
+        if let Some(node) = wanted.connect
+            && let Some(id) = self.connect(node)
+        {
+            self.clients.connected(client, id, node);
         }
-        for frame in self.clients.frames(client) {
-            let Some((connection, node)) = self.clients.connection(client) else {
-                break;
-            };
+        let frames = self.clients.frames(client);
+        self.send(self.clients.connection(client), frames);
+        self.push(wanted.next_ns, Event::Client(client));
+    }
+
+    fn member_turn(&mut self, member: usize) {
+        let up = self.places.iter().filter(|(_, place)| place.node.is_some());
+        let nodes: Vec<NodeId> = up.map(|(id, _)| *id).collect();
+        let now_ns = self.now_ns;
+        let members = &mut self.members;
+        let (wanted, next_ns) = members.turn(now_ns, member, &nodes, &mut self.random);
+        if let Some(node) = wanted {
+            match self.connect(node) {
+                Some(id) => self.members.connected(member, id, node),
+                None => self.members.refused(now_ns, member),
+            }
+        }
+        let frames = self.members.frames(member);
+        self.send(self.members.connection(member), frames);
+        self.push(next_ns, Event::Member(member));
+    }
+
+    /// Requests of a client set out.
+    fn send(&mut self, connection: Option<(ConnectionId, NodeId)>, frames: Vec<Vec<u8>>) {
+        let Some((connection, node)) = connection else {
+            return;
+        };
+        for frame in frames {
             let life = self.places.get(&node).map_or(0, |place| place.life);
             let number = i64::try_from(connection.0).unwrap_or(0);
             let at_ns = self.arrival(2, number, i64::from(node.0));
             self.push(at_ns, Event::Request(node, life, connection, frame));
         }
-        self.push(wanted.next_ns, Event::Client(client));
     }
 
-    fn connect(&mut self, client: usize, node: NodeId) {
+    /// A new connection to a node, if it is up.
+    fn connect(&mut self, node: NodeId) -> Option<ConnectionId> {
         let now = self.now();
         let id = ConnectionId(self.connection_count);
         self.connection_count += 1;
-        if let Some(up) = self
-            .places
-            .get_mut(&node)
-            .and_then(|place| place.node.as_mut())
-        {
-            up.opened(now, id, Ipv4Addr::LOCALHOST.into());
-            self.connections.insert(id, node);
-            self.clients.connected(client, id, node);
-        }
+        let place = self.places.get_mut(&node)?;
+        let up = place.node.as_mut()?;
+        up.opened(now, id, Ipv4Addr::LOCALHOST.into());
+        self.connections.insert(id, node);
+        Some(id)
     }
 
     /// Adds a line to the history that people may want to read.

@@ -1,0 +1,138 @@
+//! What must hold for a consumer group, whatever happens to its members and coordinators.
+//!
+//! * A partition is owned by one member in a generation.
+//! * Generations only rise: whoever joins after a generation was complete gets no older one.
+//! * An acknowledged commit is never lost: whoever asks later is told this offset, or a later one.
+//! * A member of an old generation commits nothing once a newer one is complete.
+
+use std::collections::BTreeMap;
+
+use super::Violation;
+
+/// What was seen so far.
+#[derive(Debug, Default)]
+pub(super) struct GroupChecks {
+    /// Who owns a partition in a generation.
+    owners: BTreeMap<(i32, i32), String>,
+    /// The newest generation in which a member was told what it owns.
+    newest: i32,
+    /// The largest acknowledged offset by partition.
+    committed: BTreeMap<i32, i64>,
+    commits: u64,
+}
+
+impl GroupChecks {
+    pub(super) fn newest(&self) -> i32 {
+        self.newest
+    }
+
+    /// What whoever asks now must be told at least.
+    pub(super) fn floors(&self) -> BTreeMap<i32, i64> {
+        self.committed.clone()
+    }
+
+    /// Acknowledged commits.
+    pub(super) fn commits(&self) -> u64 {
+        self.commits
+    }
+
+    /// Generations of which members were told what they own.
+    pub(super) fn generations(&self) -> u64 {
+        let newest = self.owners.keys().map(|(generation, _)| generation);
+        let different: std::collections::BTreeSet<&i32> = newest.collect();
+        different.len() as u64
+    }
+
+    /// A member joined, having asked when `newest` was complete.
+    pub(super) fn joined(&self, generation: i32, newest: i32) -> Result<(), Violation> {
+        if generation < newest {
+            return broken(format!("generation {generation} follows {newest}"));
+        }
+        Ok(())
+    }
+
+    /// A member was told what it owns.
+    pub(super) fn synced(
+        &mut self,
+        generation: i32,
+        member: &str,
+        owned: &[i32],
+    ) -> Result<(), Violation> {
+        self.newest = self.newest.max(generation);
+        for partition in owned {
+            let place = (generation, *partition);
+            let owner = self
+                .owners
+                .entry(place)
+                .or_insert_with(|| member.to_owned());
+            if owner != member {
+                let words = format!(
+                    "partition {partition} belongs to {owner} and to {member} in generation \
+                     {generation}"
+                );
+                return broken(words);
+            }
+        }
+        Ok(())
+    }
+
+    /// A commit was acknowledged that was sent when the generation `newest` was complete.
+    pub(super) fn committed(
+        &mut self,
+        generation: i32,
+        newest: i32,
+        offsets: &BTreeMap<i32, i64>,
+    ) -> Result<(), Violation> {
+        if generation < newest {
+            return broken(format!(
+                "a member of generation {generation} committed in {newest}"
+            ));
+        }
+        self.commits += 1;
+        for (partition, offset) in offsets {
+            let known = self.committed.entry(*partition).or_insert(*offset);
+            *known = (*known).max(*offset);
+        }
+        Ok(())
+    }
+
+    /// A member was told a committed offset; `floors` was acknowledged when it asked.
+    pub(super) fn fetched(
+        &self,
+        partition: i32,
+        offset: i64,
+        floors: &BTreeMap<i32, i64>,
+    ) -> Result<(), Violation> {
+        match floors.get(&partition) {
+            Some(floor) if offset < *floor => broken(format!(
+                "partition {partition}: offset {floor} was committed, and {offset} is told"
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn broken(words: String) -> Result<(), Violation> {
+    Err(Violation::Group { words })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_owners_and_lost_or_late_commits_are_noticed() {
+        let mut checks = GroupChecks::default();
+        checks.synced(3, "a", &[0]).unwrap();
+        checks.synced(3, "a", &[0]).unwrap();
+        checks.synced(3, "b", &[1]).unwrap();
+        assert!(checks.synced(3, "b", &[0]).is_err());
+        assert!(checks.joined(2, 3).is_err());
+        checks.committed(3, 3, &[(0, 7)].into()).unwrap();
+        assert!(checks.committed(2, 3, &[(0, 9)].into()).is_err());
+        let floors = checks.floors();
+        checks.fetched(0, 7, &floors).unwrap();
+        assert!(checks.fetched(0, 6, &floors).is_err());
+        checks.fetched(1, -1, &floors).unwrap();
+    }
+}

@@ -1,0 +1,487 @@
+//! Members of a consumer group in the simulation: they join, own partitions, commit, leave, and die
+//! without a word. What must hold is in [`GroupChecks`].
+//!
+//! A member whose connection breaks, or that waits too long, dies and comes back as another: a commit
+//! of it that is still on its way must not come after one that it sent later.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kgauge_wire::codec::{Bytes, Reader, Str};
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::frame::put_request;
+use kgauge_wire::header::ResponseHeader;
+use kgauge_wire::messages::{
+    FindCoordinatorRequest, HeartbeatRequest, JoinGroupRequest, JoinGroupResponse,
+    LeaveGroupRequest, Message, OffsetCommitRequest, OffsetFetchRequest, Request, SyncGroupRequest,
+    join_group, leave_group, offset_commit, offset_fetch, sync_group,
+};
+
+use super::group_checks::GroupChecks;
+use super::world::TOPIC;
+use super::{Plan, Violation};
+use crate::ids::{ConnectionId, NodeId};
+use crate::random::Random;
+use crate::time::NS_PER_MS;
+
+const GROUP: &str = "g";
+const SESSION_MS: i32 = 900;
+const REBALANCE_MS: i32 = 600;
+/// How long a member waits for an answer; joining waits for the others.
+const PATIENCE_NS: u64 = 1_500 * NS_PER_MS;
+const REST_NS: u64 = 30 * NS_PER_MS;
+
+/// What a member waits for.
+#[derive(Debug)]
+enum Asked {
+    Coordinator,
+    /// With the newest generation that was complete when it asked.
+    Join(i32),
+    Sync,
+    /// With what was committed when it asked.
+    Offsets(BTreeMap<i32, i64>),
+    Heartbeat,
+    /// With the newest generation that was complete when it asked, and what it commits.
+    Commit(i32, BTreeMap<i32, i64>),
+    Leave,
+}
+
+/// How far a member has come.
+#[derive(Debug, PartialEq, Eq)]
+enum Stage {
+    Outside,
+    /// With its part of the assignment if it leads: members and their partitions.
+    Joined(Vec<(String, Vec<i32>)>),
+    Assigned,
+    /// It has the committed offsets of what it owns, and works.
+    Working,
+}
+
+#[derive(Debug)]
+struct Member {
+    stage: Stage,
+    coordinator: Option<NodeId>,
+    connection: Option<(ConnectionId, NodeId)>,
+    correlation: i32,
+    asked: Option<Asked>,
+    patience_ns: u64,
+    rest_until_ns: u64,
+    /// As the coordinator calls it; empty before it has a name.
+    id: String,
+    generation: i32,
+    positions: BTreeMap<i32, i64>,
+    ready: Vec<Vec<u8>>,
+}
+
+/// All members.
+#[derive(Debug)]
+pub(super) struct Members {
+    members: Vec<Member>,
+    by_connection: BTreeMap<ConnectionId, usize>,
+    partitions: i32,
+    finishing: bool,
+    pub(super) checks: GroupChecks,
+}
+
+impl Members {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let member = |_| Member {
+            stage: Stage::Outside,
+            coordinator: None,
+            connection: None,
+            correlation: 0,
+            asked: None,
+            patience_ns: 0,
+            rest_until_ns: 0,
+            id: String::new(),
+            generation: -1,
+            positions: BTreeMap::new(),
+            ready: Vec::new(),
+        };
+        Self {
+            members: (0..plan.members).map(member).collect(),
+            by_connection: BTreeMap::new(),
+            partitions: plan.partitions,
+            finishing: false,
+            checks: GroupChecks::default(),
+        }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.members.len()
+    }
+
+    pub(super) fn has(&self, connection: ConnectionId) -> bool {
+        self.by_connection.contains_key(&connection)
+    }
+
+    /// Nobody leaves or dies from now on.
+    pub(super) fn finish(&mut self) {
+        self.finishing = true;
+    }
+
+    /// What keeps the group from being at rest: all work in one generation and own everything.
+    pub(super) fn unrest(&self) -> Option<String> {
+        let newest = self.checks.newest();
+        let stray = self
+            .members
+            .iter()
+            .find(|member| member.stage != Stage::Working || member.generation != newest);
+        if let Some(stray) = stray {
+            return Some(format!("generation is {newest}, and a member is {stray:?}"));
+        }
+        let owned = self
+            .members
+            .iter()
+            .flat_map(|member| member.positions.keys());
+        let owned: BTreeSet<i32> = owned.copied().collect();
+        let all = self.members.is_empty() || owned.len() == self.partitions as usize;
+        (!all).then(|| format!("of the partitions only {owned:?} are owned"))
+    }
+
+    pub(super) fn connection(&self, index: usize) -> Option<(ConnectionId, NodeId)> {
+        self.members[index].connection
+    }
+
+    pub(super) fn connected(&mut self, index: usize, id: ConnectionId, node: NodeId) {
+        self.members[index].connection = Some((id, node));
+        self.by_connection.insert(id, index);
+    }
+
+    /// The node is down: the member looks for another coordinator.
+    pub(super) fn refused(&mut self, now_ns: u64, index: usize) {
+        let member = &mut self.members[index];
+        member.coordinator = None;
+        member.rest_until_ns = now_ns + REST_NS;
+    }
+
+    pub(super) fn disconnected(&mut self, now_ns: u64, id: ConnectionId) {
+        if let Some(index) = self.by_connection.get(&id).copied() {
+            self.die(now_ns, index);
+        }
+    }
+
+    pub(super) fn frames(&mut self, index: usize) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.members[index].ready)
+    }
+
+    /// The connection goes, and with it all that the member was.
+    fn die(&mut self, now_ns: u64, index: usize) {
+        self.hang_up(index);
+        let member = &mut self.members[index];
+        member.id.clear();
+        member.stage = Stage::Outside;
+        member.generation = -1;
+        member.coordinator = None;
+        member.rest_until_ns = now_ns + REST_NS;
+    }
+
+    fn hang_up(&mut self, index: usize) {
+        let member = &mut self.members[index];
+        if let Some((id, _)) = member.connection.take() {
+            self.by_connection.remove(&id);
+        }
+        member.asked = None;
+        member.ready.clear();
+    }
+
+    /// A member's turn. Gives the node that it wants to be connected to.
+    pub(super) fn turn(
+        &mut self,
+        now_ns: u64,
+        index: usize,
+        nodes: &[NodeId],
+        random: &mut Random,
+    ) -> (Option<NodeId>, u64) {
+        let next_ns = now_ns + 3 * NS_PER_MS + random.below(25 * NS_PER_MS);
+        let member = &mut self.members[index];
+        if member.asked.is_some() {
+            if member.patience_ns <= now_ns {
+                self.die(now_ns, index);
+            }
+            return (None, next_ns);
+        }
+        if member.rest_until_ns > now_ns {
+            return (None, next_ns);
+        }
+        if member.connection.is_none() {
+            let any = || {
+                nodes
+                    .get(random.below(nodes.len() as u64) as usize)
+                    .copied()
+            };
+            return (member.coordinator.or_else(any), next_ns);
+        }
+        let (newest, floors) = (self.checks.newest(), self.checks.floors());
+        let member = &mut self.members[index];
+        member.patience_ns = now_ns + PATIENCE_NS;
+        if member.coordinator.is_none() {
+            let request = FindCoordinatorRequest {
+                coordinator_keys: vec![Str::Borrowed(GROUP)],
+                ..FindCoordinatorRequest::default()
+            };
+            member.ask(4, &request, Asked::Coordinator);
+            return (None, next_ns);
+        }
+        match &member.stage {
+            Stage::Outside => member.join(newest),
+            Stage::Joined(_) => member.sync(),
+            Stage::Assigned => member.fetch(floors),
+            Stage::Working => match random.below(100) {
+                0 if !self.finishing => self.die(now_ns, index),
+                1 if !self.finishing => member.leave(),
+                2..40 if !self.finishing && !member.positions.is_empty() => {
+                    member.commit(newest, random);
+                }
+                _ => member.heartbeat(),
+            },
+        }
+        (None, next_ns)
+    }
+
+    /// An answer has arrived.
+    pub(super) fn answered(
+        &mut self,
+        now_ns: u64,
+        connection: ConnectionId,
+        bytes: &[u8],
+    ) -> Result<(), Violation> {
+        let Some(index) = self.by_connection.get(&connection).copied() else {
+            return Ok(());
+        };
+        let Some(asked) = self.members[index].asked.take() else {
+            return Ok(());
+        };
+        let told = self.take(index, asked, &bytes[4..])?;
+        let member = &mut self.members[index];
+        match told {
+            ErrorCode::None => {}
+            ErrorCode::MemberIdRequired => {}
+            ErrorCode::RebalanceInProgress => member.stage = Stage::Outside,
+            // The same member looks for another coordinator.
+            ErrorCode::NotCoordinator
+            | ErrorCode::CoordinatorNotAvailable
+            | ErrorCode::CoordinatorLoadInProgress => {
+                member.coordinator = None;
+                member.rest_until_ns = now_ns + REST_NS;
+                self.hang_up(index);
+            }
+            _ => self.die(now_ns, index),
+        }
+        Ok(())
+    }
+
+    /// Takes an answer to heart.
+    fn take(&mut self, index: usize, asked: Asked, bytes: &[u8]) -> Result<ErrorCode, Violation> {
+        let member = &mut self.members[index];
+        let code = match asked {
+            Asked::Coordinator => {
+                let answer = read::<FindCoordinatorRequest<'_>>(bytes, 4)?;
+                let found = &answer.coordinators[0];
+                if found.error_code == 0 {
+                    member.coordinator = Some(NodeId(found.node_id));
+                    self.hang_up(index);
+                }
+                found.error_code
+            }
+            Asked::Join(floor) => {
+                let answer = read::<JoinGroupRequest<'_>>(bytes, 5)?;
+                if answer.error_code == 0 {
+                    member.joined(&answer, self.partitions);
+                    self.checks.joined(answer.generation_id, floor)?;
+                } else if ErrorCode::from_i16(answer.error_code) == ErrorCode::MemberIdRequired {
+                    member.id = answer.member_id.to_string();
+                }
+                answer.error_code
+            }
+            Asked::Sync => {
+                let answer = read::<SyncGroupRequest<'_>>(bytes, 3)?;
+                if answer.error_code == 0 {
+                    let owned = partitions_of(&answer.assignment);
+                    member.positions = owned.iter().map(|owned| (*owned, -1)).collect();
+                    member.stage = Stage::Assigned;
+                    self.checks.synced(member.generation, &member.id, &owned)?;
+                }
+                answer.error_code
+            }
+            Asked::Offsets(floors) => {
+                let answer = read::<OffsetFetchRequest<'_>>(bytes, 5)?;
+                if answer.error_code == 0 {
+                    for partition in answer.topics.iter().flat_map(|topic| &topic.partitions) {
+                        let (index, offset) =
+                            (partition.partition_index, partition.committed_offset);
+                        self.checks.fetched(index, offset, &floors)?;
+                        member.positions.insert(index, offset.max(0));
+                    }
+                    member.stage = Stage::Working;
+                }
+                answer.error_code
+            }
+            Asked::Heartbeat => read::<HeartbeatRequest<'_>>(bytes, 3)?.error_code,
+            Asked::Commit(newest, offsets) => {
+                let answer = read::<OffsetCommitRequest<'_>>(bytes, 7)?;
+                let codes = answer.topics.iter().flat_map(|topic| &topic.partitions);
+                let failed = codes.map(|told| told.error_code).find(|code| *code != 0);
+                if failed.is_none() {
+                    self.checks.committed(member.generation, newest, &offsets)?;
+                }
+                failed.unwrap_or(0)
+            }
+            Asked::Leave => {
+                read::<LeaveGroupRequest<'_>>(bytes, 3)?;
+                // Whatever it said: this member is no more.
+                ErrorCode::UnknownMemberId.as_i16()
+            }
+        };
+        Ok(ErrorCode::from_i16(code))
+    }
+}
+
+impl Member {
+    fn ask<'a, R: Request<'a>>(&mut self, version: i16, request: &R, asked: Asked) {
+        self.correlation += 1;
+        let mut frame = Vec::new();
+        if put_request(&mut frame, version, self.correlation, None, request).is_ok() {
+            self.ready.push(frame.split_off(4));
+            self.asked = Some(asked);
+        }
+    }
+
+    fn join(&mut self, newest: i32) {
+        let id = self.id.clone();
+        let request = JoinGroupRequest {
+            group_id: Str::Borrowed(GROUP),
+            session_timeout_ms: SESSION_MS,
+            rebalance_timeout_ms: REBALANCE_MS,
+            member_id: Str::Borrowed(&id),
+            protocol_type: Str::Borrowed("consumer"),
+            protocols: vec![join_group::JoinGroupRequestProtocol {
+                name: Str::Borrowed("round"),
+                metadata: Bytes::Borrowed(&[]),
+            }],
+            ..JoinGroupRequest::default()
+        };
+        self.ask(5, &request, Asked::Join(newest));
+    }
+
+    /// Notes the new generation; a leader shares the partitions out.
+    fn joined(&mut self, answer: &JoinGroupResponse<'_>, partitions: i32) {
+        self.id = answer.member_id.to_string();
+        self.generation = answer.generation_id;
+        self.positions.clear();
+        let names = answer
+            .members
+            .iter()
+            .map(|member| member.member_id.to_string());
+        let mut shares: Vec<(String, Vec<i32>)> = names.map(|name| (name, Vec::new())).collect();
+        if !shares.is_empty() {
+            let count = shares.len();
+            for partition in 0..partitions {
+                // Another first member in each generation.
+                let turn = (partition + self.generation).rem_euclid(count as i32) as usize;
+                shares[turn].1.push(partition);
+            }
+        }
+        self.stage = Stage::Joined(shares);
+    }
+
+    fn sync(&mut self) {
+        let Stage::Joined(shares) = &self.stage else {
+            return;
+        };
+        let bytes = |share: &Vec<i32>| share.iter().flat_map(|index| index.to_be_bytes()).collect();
+        let assignment =
+            |(name, share): &(String, Vec<i32>)| sync_group::SyncGroupRequestAssignment {
+                member_id: Str::Owned(name.clone()),
+                assignment: Bytes::Owned(bytes(share)),
+            };
+        let request = SyncGroupRequest {
+            group_id: Str::Borrowed(GROUP),
+            generation_id: self.generation,
+            member_id: Str::Owned(self.id.clone()),
+            assignments: shares.iter().map(assignment).collect(),
+            ..SyncGroupRequest::default()
+        };
+        self.ask(3, &request, Asked::Sync);
+    }
+
+    fn fetch(&mut self, floors: BTreeMap<i32, i64>) {
+        let topic = offset_fetch::OffsetFetchRequestTopic {
+            name: Str::Borrowed(TOPIC),
+            partition_indexes: self.positions.keys().copied().collect(),
+        };
+        let request = OffsetFetchRequest {
+            group_id: Str::Borrowed(GROUP),
+            topics: Some(vec![topic]),
+            ..OffsetFetchRequest::default()
+        };
+        self.ask(5, &request, Asked::Offsets(floors));
+    }
+
+    fn heartbeat(&mut self) {
+        let request = HeartbeatRequest {
+            group_id: Str::Borrowed(GROUP),
+            generation_id: self.generation,
+            member_id: Str::Owned(self.id.clone()),
+            ..HeartbeatRequest::default()
+        };
+        self.ask(3, &request, Asked::Heartbeat);
+    }
+
+    fn commit(&mut self, newest: i32, random: &mut Random) {
+        for position in self.positions.values_mut() {
+            *position += 1 + i64::try_from(random.below(5)).unwrap_or(0);
+        }
+        let offsets = self.positions.clone();
+        let partition =
+            |(index, offset): (&i32, &i64)| offset_commit::OffsetCommitRequestPartition {
+                partition_index: *index,
+                committed_offset: *offset,
+                ..offset_commit::OffsetCommitRequestPartition::default()
+            };
+        let request = OffsetCommitRequest {
+            group_id: Str::Borrowed(GROUP),
+            generation_id_or_member_epoch: self.generation,
+            member_id: Str::Owned(self.id.clone()),
+            topics: vec![offset_commit::OffsetCommitRequestTopic {
+                name: Str::Borrowed(TOPIC),
+                partitions: offsets.iter().map(partition).collect(),
+                ..offset_commit::OffsetCommitRequestTopic::default()
+            }],
+            ..OffsetCommitRequest::default()
+        };
+        self.ask(7, &request, Asked::Commit(newest, offsets.clone()));
+    }
+
+    fn leave(&mut self) {
+        let request = LeaveGroupRequest {
+            group_id: Str::Borrowed(GROUP),
+            members: vec![leave_group::MemberIdentity {
+                member_id: Str::Owned(self.id.clone()),
+                ..leave_group::MemberIdentity::default()
+            }],
+            ..LeaveGroupRequest::default()
+        };
+        self.ask(3, &request, Asked::Leave);
+    }
+}
+
+/// An assignment: the numbers of partitions, one after the other.
+fn partitions_of(assignment: &[u8]) -> Vec<i32> {
+    let (numbers, _) = assignment.as_chunks::<4>();
+    numbers
+        .iter()
+        .map(|bytes| i32::from_be_bytes(*bytes))
+        .collect()
+}
+
+fn read<'a, R: Request<'a>>(bytes: &'a [u8], version: i16) -> Result<R::Response<'a>, Violation> {
+    let mut reader = Reader::new(bytes);
+    let header = ResponseHeader::decode(&mut reader, R::KEY.response_header_version(version));
+    let answer = R::Response::decode(&mut reader, version);
+    match (header, answer) {
+        (Ok(_), Ok(answer)) => Ok(answer),
+        _ => Err(Violation::Group {
+            words: format!("an answer to {} cannot be read", R::NAME),
+        }),
+    }
+}
