@@ -214,7 +214,8 @@ mod tests {
 
     #[test]
     fn the_tools_own_pattern_gives_what_they_print() {
-        let at: Zoned = "2026-11-20T21:55:20.120[UTC]".parse().unwrap();
+        let at: jiff::Timestamp = "2026-11-20T21:55:20.120Z".parse().unwrap();
+        let at = at.to_zoned(TimeZone::UTC);
         let shown = |pattern: &str| DatePattern::parse(pattern).unwrap().format_zoned(&at);
         assert_eq!(shown(DATE_FORMAT), "2026-11-20 21:55:20:120");
         assert_eq!(shown("dd/MM/yy hh:mm a"), "20/11/26 09:55 PM");
