@@ -28,7 +28,11 @@ pub(crate) fn trial(
         "kgauge": 1,
         "name": "tool",
         "question": "What would Kafka's own tool say?",
-        "topic": {"partitions": partitions},
+        // Who only reads needs something to read; what is there already is not the scenario's.
+        "topic": {
+            "partitions": partitions,
+            "preload": {"records": 1, "record": {"size": "1 B"}},
+        },
         "flows": [flow],
         "stages": {"warm-up": "0 s", "hold": "1 s"},
         "repeats": 1,
@@ -39,10 +43,14 @@ pub(crate) fn trial(
         let words = problems
             .iter()
             .map(|problem| format!("{}; {}", problem.what, problem.cure));
-        words.collect::<Vec<_>>().join("\n  ")
+        let words = words.collect::<Vec<_>>().join("\n  ");
+        words.replace("`tool.settings.", "`")
     })?;
     let mut trials = scenario.trials(Size::Default);
-    let trial = trials.pop();
+    let trial = trials.pop().map(|mut trial| {
+        trial.topic.preload = None;
+        trial
+    });
     trial.ok_or_else(|| "the flow came to nothing".to_owned())
 }
 

@@ -19,10 +19,17 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Adds what a slice has of the latency `of` (response or service). The slice is settled.
-    pub(crate) fn add(&mut self, slice: &Slice, of: Kind) {
+    ///
+    /// Records are counted where their latencies are, by their intended times: at the border of a
+    /// stage their acks are counted in the other one. `value_bytes`: where all are of one size.
+    pub(crate) fn add(&mut self, slice: &Slice, of: Kind, value_bytes: Option<u64>) {
+        let records = slice.times(of).count();
         self.latency.add(slice.times(of));
-        self.records += slice.counts.records_acked;
-        self.bytes += slice.counts.logical_bytes_acked;
+        self.records += records;
+        self.bytes += match value_bytes {
+            Some(bytes) => records * bytes,
+            None => slice.counts.logical_bytes_acked,
+        };
     }
 
     fn rates(&self, elapsed_ns: u64) -> (f64, f64) {
