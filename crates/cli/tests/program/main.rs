@@ -4,6 +4,7 @@
 
 mod clusters;
 mod comparing;
+mod drop_in;
 mod site;
 
 use std::fs;
