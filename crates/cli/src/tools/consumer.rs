@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kgauge_client::Cluster;
-use kgauge_load::{Clock, Progress, Totals};
+use kgauge_load::{Clock, LoadOutcome, Progress, Totals};
 use kgauge_results::{Counts, Slice};
 use kgauge_scenario::{ConsumeEnd, FlowPlan, StartOffset, Trial};
 use kgauge_wire::api::ApiKey;
@@ -325,47 +325,47 @@ impl Typed {
         let mut watch = ReadWatch::new(&mut self, start, joined_ms, clock);
         let outcome = ready.run(clock, &mut watch)?;
         let (timed_out, counts) = (watch.timed_out, watch.counts);
-        if timed_out {
-            let words = gave_up(self.timeout_ms, self.as_of);
-            if self.as_of >= Release::of(2, 0, 0) {
-                self.lines.line(&words);
-            } else {
-                note(&words);
+        self.told(&outcome, start, joined_ms, timed_out);
+        if given.has("print-metrics") {
+            for line in metrics(metric_rows(&properties, &counts, outcome.end_ns)) {
+                self.lines.line(&line);
             }
         }
-        let totals = outcome
-            .flows
-            .first()
-            .map_or_else(Totals::default, |flow| flow.totals);
-        let rebalanced = outcome.flows.first().and_then(|flow| flow.group);
+        if stopping.is_wanted() {
+            return Ok(ExitStatus::Interrupted);
+        }
+        Ok(match outcome.broken {
+            true => ExitStatus::Failed,
+            false => ExitStatus::Good,
+        })
+    }
+
+    /// What the tool says in the end.
+    fn told(&mut self, outcome: &LoadOutcome, start: Reading, joined_ms: u64, timed_out: bool) {
+        if timed_out {
+            let words = gave_up(self.timeout_ms, self.as_of);
+            match self.as_of >= Release::of(2, 0, 0) {
+                true => self.lines.line(&words),
+                false => note(&words),
+            }
+        }
+        let flow = outcome.flows.first();
+        let totals = flow.map_or_else(Totals::default, |flow| flow.totals);
+        let group = flow.and_then(|flow| flow.group);
         if !self.is_detailed {
             let end = Reading {
                 // Waiting for what does not come is no reading; Kafka's tool counts it, so does this.
                 at_ms: start.at_ms + (joined_ms + outcome.end_ns / 1_000_000).cast_signed(),
                 records: totals.consumed,
                 bytes: totals.logical_bytes,
-                rebalance_ms: joined_ms
-                    + rebalanced.map_or(0, |group| group.rebalance_ns / 1_000_000),
+                rebalance_ms: joined_ms + group.map_or(0, |group| group.rebalance_ns / 1_000_000),
             };
             let row = total(self.columns, &self.dates, start, end);
             self.lines.line(&row);
         }
-        if given.has("print-metrics") {
-            for line in metrics(metric_rows(&properties, &counts, outcome.end_ns)) {
-                self.lines.line(&line);
-            }
-        }
-        if let Some(words) = rebalanced.and_then(|group| group.warning()) {
+        if let Some(words) = group.and_then(|group| group.warning()) {
             note(&words);
         }
-        if stopping.is_wanted() {
-            return Ok(ExitStatus::Interrupted);
-        }
-        Ok(if outcome.broken {
-            ExitStatus::Failed
-        } else {
-            ExitStatus::Good
-        })
     }
 
     /// How many partitions the topic has, if it is there.

@@ -158,35 +158,11 @@ fn typed(given: &Given) -> Result<Typed, Wrong> {
             "{codec} is an unknown compression codec"
         )));
     }
-    let acks: i64 = given
-        .number("request-num-acks", STYLE, "Integer")?
-        .unwrap_or(-1);
-    let compression = ["none", "gzip", "snappy", "lz4"][usize::from(codec)];
-    let is_sync = given.has("sync");
     let bytes = number("message-size", 100)?.max(1);
     let batch_records = number("batch-size", 200)?.max(1);
-    let timeout = number("request-timeout-ms", 3_000)?;
-    let mut settings = vec![
-        ("bootstrap.servers", servers),
-        ("client.id", "ProducerPerformance".to_owned()),
-        ("acks", acks.to_string()),
-        ("enable.idempotence", "false".to_owned()),
-        ("request.timeout.ms", timeout.to_string()),
-        ("retries", number("producer-num-retries", 3)?.to_string()),
-        (
-            "retry.backoff.ms",
-            number("producer-retry-backoff-ms", 100)?.to_string(),
-        ),
-        ("compression.type", compression.to_owned()),
-        ("linger.ms", if is_sync { "0" } else { "5" }.to_owned()),
-        (
-            "batch.size",
-            batch_bytes(bytes, batch_records, is_sync).to_string(),
-        ),
-    ];
-    if is_sync {
-        settings.push(("max.in.flight.requests.per.connection", "1".to_owned()));
-    }
+    let batch_bytes = batch_bytes(bytes, batch_records, given.has("sync"));
+    let mut settings = settings(given, codec, batch_bytes)?;
+    settings.push(("bootstrap.servers", servers));
     let pattern = given.text("date-format").unwrap_or(DATE_FORMAT);
     Ok(Typed {
         topic: topics,
@@ -200,6 +176,38 @@ fn typed(given: &Given) -> Result<Typed, Wrong> {
         dates: DatePattern::parse(pattern).map_err(Wrong::Typed)?,
         zero_on_failures: given.has("exit-zero-on-failures"),
     })
+}
+
+/// The producer's settings but for its servers.
+fn settings(
+    given: &Given,
+    codec: u8,
+    batch_bytes: u64,
+) -> Result<Vec<(&'static str, String)>, Wrong> {
+    let number = |name: &str, otherwise: i64| -> Result<String, Wrong> {
+        let number = given.number::<i64>(name, STYLE, "Integer")?;
+        Ok(number.unwrap_or(otherwise).to_string())
+    };
+    let is_sync = given.has("sync");
+    let compression = ["none", "gzip", "snappy", "lz4"][usize::from(codec)];
+    let mut settings = vec![
+        ("client.id", "ProducerPerformance".to_owned()),
+        ("acks", number("request-num-acks", -1)?),
+        ("enable.idempotence", "false".to_owned()),
+        ("request.timeout.ms", number("request-timeout-ms", 3_000)?),
+        ("retries", number("producer-num-retries", 3)?),
+        (
+            "retry.backoff.ms",
+            number("producer-retry-backoff-ms", 100)?,
+        ),
+        ("compression.type", compression.to_owned()),
+        ("linger.ms", if is_sync { "0" } else { "5" }.to_owned()),
+        ("batch.size", batch_bytes.to_string()),
+    ];
+    if is_sync {
+        settings.push(("max.in.flight.requests.per.connection", "1".to_owned()));
+    }
+    Ok(settings)
 }
 
 /// `batch.size` for so many records a batch, within what a request may be.

@@ -12,7 +12,10 @@ use super::super::release::Release;
 use super::{Site, order};
 
 /// Eligible leader replicas of each partition, and those of before; none where brokers do not tell.
-type Eligible = BTreeMap<i32, (Option<Vec<i32>>, Option<Vec<i32>>)>;
+type Eligible = BTreeMap<i32, BothLists>;
+
+/// Eligible leader replicas, and the last ones known before.
+type BothLists = (Option<Vec<i32>>, Option<Vec<i32>>);
 
 /// The most partitions in an answer, Kafka's own limit.
 const PARTITIONS_MAX: i32 = 2_000;
@@ -203,13 +206,12 @@ fn partition_line(topic: &str, partition: &Partition) -> String {
     )
 }
 
-fn eligible_columns(of: Option<&(Option<Vec<i32>>, Option<Vec<i32>>)>) -> String {
+fn eligible_columns(of: Option<&BothLists>) -> String {
     let show = |list: Option<&Vec<i32>>| list.map_or_else(|| "N/A".to_owned(), |list| ids(list));
     let (now, before) = match of {
         Some((now, before)) => (now.as_ref(), before.as_ref()),
         None => (None, None),
     };
-    // An empty list of those before is none that is known.
     format!("\tElr: {}\tLastKnownElr: {}", show(now), show(before))
 }
 
