@@ -124,7 +124,7 @@ const CALLS: &[Call] = &[
     call(
         CONSUMER,
         "details",
-        "--topic TOPIC --num-records 1000000 --timeout 1000 --show-detailed-stats --reporting-interval 100",
+        "--topic TOPIC --num-records 15000 --show-detailed-stats --reporting-interval 10",
     ),
     call(CONSUMER, "without a count", "--topic TOPIC"),
     call(
