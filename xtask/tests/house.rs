@@ -241,6 +241,7 @@ fn every_page_that_the_map_names_is_there() {
         "docs/guide/scenario.md",
         "docs/guide/report.md",
         "docs/guide/client-properties.md",
+        "docs/guide/drop-in-tools.md",
         "crates/broker/NOT_DONE.md",
         "fuzz/README.md",
     ] {

@@ -20,6 +20,10 @@ Examples:
   kgauge run my-scenario.yaml --repeat 5           a scenario of your own
   kgauge report kgauge-runs/RUN                    the report of a run, made again
 
+Kafka's own tools, by their names, with the flags and the lines of every release:
+  kafka-producer-perf-test, kafka-consumer-perf-test, kafka-e2e-latency, kafka-topics,
+  kafka-verifiable-producer, kafka-verifiable-consumer, kafka-run-class CLASS
+
 Exit status:
   0 good, 1 a goal or a send failed, 2 bad input, 3 the target failed, 130 interrupted";
 

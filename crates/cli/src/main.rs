@@ -12,6 +12,7 @@ mod report;
 mod run;
 mod studies;
 mod targets;
+mod tools;
 
 use std::process::ExitCode;
 
@@ -21,6 +22,14 @@ use args::{Arguments, Command};
 use exit::ExitStatus;
 
 fn main() -> ExitCode {
+    // Kafka's own names come first: their arguments are not clap's.
+    let words: Vec<String> = std::env::args_os()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    if let Some(call) = tools::called(&words) {
+        open_files::raise_limit();
+        return tools::run(call).into();
+    }
     let arguments = Arguments::parse();
     open_files::raise_limit();
     let ended = match arguments.command {

@@ -22,7 +22,7 @@ use crate::control::{Leaders, leaders, producer_identity};
 use crate::gather::{GatherSetup, Place, gather};
 use crate::payload::PayloadPool;
 use crate::produce::{Identity, Producer, ProducerSetup, RESPONSE_BYTES_MAX, RecordsFormat};
-use crate::worker::{Client, Member, token};
+use crate::worker::{Client, Member, TICK_NS, token};
 use crate::{consume, produce};
 
 /// What a load is made from.
@@ -118,6 +118,8 @@ pub struct Load {
     pub(crate) sinks: Vec<Vec<Option<SliceSink>>>,
     /// The members of consumer groups, which have joined.
     pub(crate) members: Vec<MemberThread>,
+    /// How often slices are shipped.
+    pub(crate) tick_ns: u64,
 }
 
 impl Load {
@@ -172,6 +174,7 @@ impl Load {
             workers,
             sinks,
             members: threads,
+            tick_ns: TICK_NS,
         })
     }
 }

@@ -84,6 +84,14 @@ pub enum LoadError {
 }
 
 impl Load {
+    /// Ships slices so often, instead of once a second: what a sink gets between two ticks is what
+    /// was recorded meanwhile. Finer than a twentieth of a second it does not get.
+    #[must_use]
+    pub fn ship_every(mut self, tick: Duration) -> Self {
+        self.tick_ns = u64::try_from(tick.as_nanos()).unwrap_or(u64::MAX);
+        self
+    }
+
     /// Runs the load on `clock`, which has just been started; `on_progress` is called ten times a second.
     pub fn run(
         mut self,
@@ -112,6 +120,7 @@ impl Load {
             hold_end_ns: AtomicU64::new(planned_end_ns.unwrap_or(u64::MAX)),
             limited_left: AtomicUsize::new(limited),
             drain_ns_max: stages.drain_ns_max,
+            tick_ns: self.tick_ns,
         });
         let mut members = std::mem::take(&mut self.members);
         let running = Running::start(self, &shared, &stages)?;

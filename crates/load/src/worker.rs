@@ -26,8 +26,8 @@ const CLERK: Token = Token(usize::MAX - 1);
 /// How often live totals and signals to stop are looked at.
 const LOOK_NS: u64 = 50_000_000;
 
-/// How often slices go to disk.
-const TICK_NS: u64 = 1_000_000_000;
+/// How often slices go to disk, where nobody wants it otherwise.
+pub(crate) const TICK_NS: u64 = 1_000_000_000;
 
 /// How long a drain may take once the user wants to stop: load must be silent within a second.
 const STOP_NS: u64 = 700_000_000;
@@ -180,6 +180,8 @@ pub(crate) struct Shared {
     pub(crate) limited_left: AtomicUsize,
     /// How long a drain may take.
     pub(crate) drain_ns_max: u64,
+    /// How often slices are shipped.
+    pub(crate) tick_ns: u64,
 }
 
 /// A worker's last word to its runner: the thread is over.
@@ -408,7 +410,7 @@ impl Worker {
         }
         let is_tick = now_ns >= self.next_tick_ns;
         if is_tick {
-            self.next_tick_ns = now_ns + TICK_NS;
+            self.next_tick_ns = now_ns + self.setup.shared.tick_ns;
         }
         self.report(now_ns, is_tick);
         if now_ns >= self.drain_end_ns {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::checks::{Checks, Transcript};
-use super::stopped;
+use super::{drop_in, stopped};
 use crate::kafka::{Broker, Release, Tool, Tools, output};
 use crate::kgauge::{Kgauge, counts};
 
@@ -46,7 +46,8 @@ pub(super) fn run(
     checks.check((RUN, "acked = counted by Kafka's tool"), |log| {
         kept(log, &kgauge, &tools)
     })?;
-    stopped::run(checks, &kgauge, &tools)
+    stopped::run(checks, &kgauge, &tools)?;
+    drop_in::run(checks, &kgauge, &tools)
 }
 
 fn study(log: &mut Transcript, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -> Result<String> {

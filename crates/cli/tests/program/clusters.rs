@@ -8,13 +8,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::site::{Site, json, text};
 
 /// An embedded cluster that serves as somebody's.
-struct Somebodys {
+pub(crate) struct Somebodys {
     process: Child,
-    servers: String,
+    pub(crate) servers: String,
 }
 
 impl Somebodys {
-    fn start(site: &Site, arguments: &[&str]) -> Self {
+    pub(crate) fn start(site: &Site, arguments: &[&str]) -> Self {
         let mut process = site.start(&[&["cluster", "up"], arguments].concat());
         let mut first = String::new();
         BufReader::new(process.stdout.take().unwrap())
@@ -27,7 +27,7 @@ impl Somebodys {
         }
     }
 
-    fn end(mut self) -> Option<i32> {
+    pub(crate) fn end(mut self) -> Option<i32> {
         kill_process(Pid::from_child(&self.process), Signal::INT).unwrap();
         self.process.wait().unwrap().code()
     }

@@ -4,6 +4,7 @@
 
 mod clusters;
 mod comparing;
+mod drop_in;
 mod faults;
 mod secured;
 mod site;

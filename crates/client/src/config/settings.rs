@@ -94,6 +94,14 @@ impl Settings {
             .collect()
     }
 
+    /// Takes the entries out that no client of Kafka knows. Kafka's own clients ignore them with a
+    /// word in their log; whoever does as they do takes these first.
+    pub fn take_unknown(&mut self) -> Vec<Setting> {
+        self.entries
+            .extract_if(.., |entry| keys::role(&entry.key).is_none())
+            .collect()
+    }
+
     /// The settings' meaning, or everything that is wrong with them.
     pub fn client_config(self) -> Result<ClientConfig, ConfigError> {
         let Settings {

@@ -1,0 +1,635 @@
+//! `kafka-consumer-perf-test` and `kafka-simple-consumer-perf-test`, 0.8 to 4.3.1.
+
+use std::time::Duration;
+
+use kgauge_client::Cluster;
+use kgauge_load::{Clock, LoadOutcome, Progress, Totals};
+use kgauge_results::{Counts, Slice};
+use kgauge_scenario::{ConsumeEnd, FlowPlan, StartOffset, Trial};
+use kgauge_wire::api::ApiKey;
+use serde_json::{Map, Value, json};
+
+use super::consumer_rows::{Columns, Reading, gave_up, interval, total};
+use super::drive::{Drive, Watch, all_topics, connect, counts_messages, listen};
+use super::java::{DATE_FORMAT, DatePattern, fixed};
+use super::options::{Given, Mistake, Opt, Style, Takes, opt};
+use super::producer_lines::metrics;
+use super::properties::{Properties, Role, Sources, servers_for_zookeeper};
+use super::release::Release;
+use super::say::{Lines, note};
+use super::{Call, Ended, Failure, flow, names};
+use crate::exit::ExitStatus;
+use crate::place::{fresh_number, unix_ms};
+
+const STYLE: Style = Style::Jopt;
+
+const ABOUT: &str = "Reads a topic and prints throughput, as Kafka's ConsumerPerformance does.";
+
+const TABLE: &[Opt] = &[
+    opt("topic", Takes::One, "the topic to read (or --include)"),
+    opt(
+        "include",
+        Takes::One,
+        "4.2+: not supported yet, but a topic's plain name",
+    ),
+    opt(
+        "num-records",
+        Takes::One,
+        "4.2+: how many records (or --messages)",
+    ),
+    opt("messages", Takes::One, "the same, before 4.2"),
+    opt("bootstrap-server", Takes::One, "2.5+: the brokers"),
+    opt("broker-list", Takes::One, "0.9 to 3.9: the brokers"),
+    opt(
+        "zookeeper",
+        Takes::One,
+        "to 1.1: the brokers are those in KGAUGE_BOOTSTRAP_SERVERS",
+    ),
+    opt(
+        "server",
+        Takes::One,
+        "simple consumer: a broker, kafka://host:port",
+    ),
+    opt(
+        "partition",
+        Takes::One,
+        "simple consumer: has no effect, all partitions are read",
+    ),
+    opt("clientId", Takes::One, "simple consumer: client.id"),
+    opt(
+        "group",
+        Takes::One,
+        "the group; without it one of its own that commits nothing",
+    ),
+    opt(
+        "fetch-size",
+        Takes::One,
+        "max.partition.fetch.bytes; 1048576",
+    ),
+    opt(
+        "socket-buffer-size",
+        Takes::One,
+        "receive.buffer.bytes; 2097152",
+    ),
+    opt(
+        "from-latest",
+        Takes::Nothing,
+        "begin at the end where the group has no offset",
+    ),
+    opt(
+        "timeout",
+        Takes::Maybe,
+        "2.0+: milliseconds without a record before it gives up; 10000",
+    ),
+    opt(
+        "threads",
+        Takes::One,
+        "with --zookeeper consumers, 10; without it no effect, as since 3.0",
+    ),
+    opt("num-fetch-threads", Takes::One, "no effect"),
+    opt("new-consumer", Takes::Nothing, "no effect"),
+    opt("consumer.config", Takes::One, "0.9+: a file of settings"),
+    opt("command-config", Takes::One, "4.2+: the same"),
+    opt(
+        "command-property",
+        Takes::One,
+        "4.2+: a setting, key=value; may be given again",
+    ),
+    opt(
+        "reporting-interval",
+        Takes::One,
+        "milliseconds between rows (before 0.10.1 records); 5000",
+    ),
+    opt(
+        "show-detailed-stats",
+        Takes::Nothing,
+        "a row for every interval instead of one at the end",
+    ),
+    opt(
+        "date-format",
+        Takes::One,
+        "a pattern of Java's SimpleDateFormat",
+    ),
+    opt("hide-header", Takes::Nothing, "no header"),
+    opt(
+        "print-metrics",
+        Takes::Nothing,
+        "0.11+: a table of figures at the end",
+    ),
+    opt("message-size", Takes::One, "to 0.11: no effect, as there"),
+    opt("batch-size", Takes::One, "to 0.11: no effect, as there"),
+    opt(
+        "compression-codec",
+        Takes::One,
+        "to 0.11: no effect, as there",
+    ),
+    opt("help", Takes::Nothing, "this list"),
+    opt(
+        "version",
+        Takes::Nothing,
+        "the release whose lines are printed",
+    ),
+];
+
+pub(super) fn run(call: &Call) -> Ended {
+    let given = call.options(TABLE, STYLE, ABOUT)?;
+    let is_simple = call.named.tool == names::Tool::SimpleConsumer;
+    let newest = match (given.has("zookeeper"), is_simple) {
+        (_, true) => Release::of(0, 11, 0),
+        (true, false) => Release::of(1, 1, 1),
+        (false, false) => Release::NEWEST,
+    };
+    let as_of = call.as_of_at_most(&given, newest)?;
+    let typed =
+        typed(&given, as_of, is_simple).map_err(|mistake| call.mistake(TABLE, STYLE, &mistake))?;
+    typed.run(&given)
+}
+
+/// What was typed, checked.
+#[derive(Debug)]
+struct Typed {
+    topic: String,
+    records: u64,
+    consumers: u32,
+    interval_ms: u64,
+    timeout_ms: u64,
+    columns: Columns,
+    is_detailed: bool,
+    dates: DatePattern,
+    as_of: Release,
+    /// Nobody uses a group: the simple consumer.
+    is_groupless: bool,
+    lines: Lines,
+}
+
+fn exactly_one<'a>(given: &'a Given, names: [&str; 2]) -> Result<&'a str, Mistake> {
+    match names.map(|name| given.text(name)) {
+        [Some(text), None] | [None, Some(text)] => Ok(text),
+        _ => Err(Mistake(format!(
+            "Exactly one of the following arguments is required: [{}], [{}]",
+            names[0], names[1]
+        ))),
+    }
+}
+
+fn missing<T>(name: &str) -> Result<T, Mistake> {
+    Err(Mistake(format!("Missing required argument \"[{name}]\"")))
+}
+
+fn typed(given: &Given, as_of: Release, is_simple: bool) -> Result<Typed, Mistake> {
+    let is_4_2 = as_of >= Release::of(4, 2, 0);
+    let topic = match is_4_2 {
+        true => exactly_one(given, ["topic", "include"])?.to_owned(),
+        false => match given.first_of(&["topic", "include"]) {
+            Some(topic) => topic.to_owned(),
+            None => return missing("topic"),
+        },
+    };
+    let number = |name: &str| given.number::<u64>(name, STYLE, "Long");
+    let records = match is_4_2 {
+        true => {
+            exactly_one(given, ["messages", "num-records"])?;
+            number("num-records")?.or(number("messages")?)
+        }
+        false => number("messages")?.or(number("num-records")?),
+    };
+    // 0.8 to 1.x read on until nothing came any more.
+    let records = match records {
+        Some(records) => records,
+        None if as_of < Release::of(2, 0, 0) => u64::MAX >> 1,
+        None => return missing("messages"),
+    };
+    let servers = ["bootstrap-server", "broker-list", "zookeeper", "server"];
+    if !servers.iter().any(|name| given.has(name)) {
+        return missing(match as_of {
+            of if of >= Release::of(2, 5, 0) => "bootstrap-server",
+            of if of >= Release::of(2, 0, 0) => "broker-list",
+            _ => "zookeeper",
+        });
+    }
+    let is_old = given.has("zookeeper");
+    let fetch_bytes = given.number::<u32>("fetch-size", STYLE, "Integer")?;
+    let consumers = match number("threads")? {
+        Some(threads) if is_old => u32::try_from(threads.max(1)).unwrap_or(u32::MAX),
+        None if is_old => 10,
+        _ => 1,
+    };
+    // The consumer of 0.8 gave up after consumer.timeout.ms, which the tool set to 5,000.
+    let timeout_ms = match (number("timeout")?, is_old) {
+        (Some(timeout_ms), _) => timeout_ms,
+        (None, true) => 5_000,
+        (None, false) => 10_000,
+    };
+    let pattern = given.text("date-format").unwrap_or(DATE_FORMAT);
+    Ok(Typed {
+        topic,
+        records,
+        consumers,
+        interval_ms: number("reporting-interval")?.unwrap_or(5_000),
+        timeout_ms,
+        columns: match is_simple {
+            true => Columns::FetchSize(fetch_bytes.unwrap_or(1 << 20)),
+            false => Columns::of(as_of, is_old, fetch_bytes.unwrap_or(1 << 20)),
+        },
+        is_detailed: given.has("show-detailed-stats"),
+        dates: DatePattern::parse(pattern).map_err(Mistake)?,
+        as_of,
+        is_groupless: is_simple,
+        lines: Lines::default(),
+    })
+}
+
+fn properties(given: &Given) -> Result<Properties, String> {
+    let servers = match given.first_of(&["bootstrap-server", "broker-list", "server"]) {
+        Some(servers) => servers.trim_start_matches("kafka://").to_owned(),
+        None => servers_for_zookeeper()?,
+    };
+    let mut defaults = vec![
+        ("client.id", "perf-consumer-client".to_owned()),
+        ("max.partition.fetch.bytes", "1048576".to_owned()),
+        ("receive.buffer.bytes", "2097152".to_owned()),
+    ];
+    if let Some(client_id) = given.text("clientId") {
+        defaults[0].1 = client_id.to_owned();
+    }
+    let mut flags = vec![
+        ("bootstrap.servers", servers),
+        // Bytes are counted where records are looked at, and then their checksums cost little.
+        ("check.crcs", "true".to_owned()),
+    ];
+    for (option, key) in [
+        ("fetch-size", "max.partition.fetch.bytes"),
+        ("socket-buffer-size", "receive.buffer.bytes"),
+        ("group", "group.id"),
+    ] {
+        if let Some(value) = given.text(option) {
+            flags.push((key, value.to_owned()));
+        }
+    }
+    let words: Vec<String> = given.all("command-property").to_vec();
+    let sources = Sources {
+        defaults,
+        file: given.first_of(&["command-config", "consumer.config"]),
+        words: &words,
+        flags,
+    };
+    sources.read(Role::Consumer)
+}
+
+/// How the group is called, and whether it keeps its offsets.
+struct Group {
+    id: String,
+    commits: bool,
+}
+
+impl Typed {
+    fn run(mut self, given: &Given) -> Ended {
+        let mut properties = properties(given)?;
+        let reset = properties.flow.remove("auto.offset.reset");
+        let from_latest = given.has("from-latest") || reset.as_deref() == Some("latest");
+        if self.as_of >= Release::of(4, 2, 0) && given.has("messages") {
+            self.lines
+                .line("Warning: --messages is deprecated. Use --num-records instead.");
+        }
+        if !given.has("hide-header") {
+            let header = self.columns.header(self.is_detailed);
+            self.lines.line(&header);
+        }
+        let stopping = listen()?;
+        let mut cluster = connect(&properties.client, &stopping.load)?;
+        let start = Reading {
+            at_ms: now_ms(),
+            ..Reading::default()
+        };
+        let Some(partitions) = self.partitions(&mut cluster)? else {
+            return self.nothing_there(start, stopping.is_wanted());
+        };
+        let group = self.group(&mut cluster, &properties);
+        let trial = self.trial(partitions, &properties, group.as_ref(), from_latest)?;
+        drop(cluster);
+        note("checksums are checked, which Kafka's tool switches off");
+        let drive = Drive {
+            topic: &self.topic,
+            client: &properties.client,
+            stopping: &stopping,
+            groups: group
+                .iter()
+                .map(|group| ("tool".to_owned(), group.id.clone()))
+                .collect(),
+            tick: Duration::from_secs(1),
+        };
+        let ready = drive.prepare(trial)?;
+        // Joining lies before the load's clock, and within the tool's times.
+        let joined_ms = u64::try_from(now_ms() - start.at_ms).unwrap_or(0);
+        let clock = Clock::start();
+        let mut watch = ReadWatch::new(&mut self, start, joined_ms, clock);
+        let outcome = ready.run(clock, &mut watch)?;
+        let (timed_out, counts) = (watch.timed_out, watch.counts);
+        self.told(&outcome, start, joined_ms, timed_out);
+        if given.has("print-metrics") {
+            for line in metrics(metric_rows(&properties, &counts, outcome.end_ns)) {
+                self.lines.line(&line);
+            }
+        }
+        if stopping.is_wanted() {
+            return Ok(ExitStatus::Interrupted);
+        }
+        Ok(match outcome.broken {
+            true => ExitStatus::Failed,
+            false => ExitStatus::Good,
+        })
+    }
+
+    /// What the tool says in the end.
+    fn told(&mut self, outcome: &LoadOutcome, start: Reading, joined_ms: u64, timed_out: bool) {
+        if timed_out {
+            let words = gave_up(self.timeout_ms, self.as_of);
+            match self.as_of >= Release::of(2, 0, 0) {
+                true => self.lines.line(&words),
+                false => note(&words),
+            }
+        }
+        let flow = outcome.flows.first();
+        let totals = flow.map_or_else(Totals::default, |flow| flow.totals);
+        let group = flow.and_then(|flow| flow.group);
+        if !self.is_detailed {
+            let end = Reading {
+                // Waiting for what does not come is no reading; Kafka's tool counts it, so does this.
+                at_ms: start.at_ms + (joined_ms + outcome.end_ns / 1_000_000).cast_signed(),
+                records: totals.consumed,
+                bytes: totals.logical_bytes,
+                rebalance_ms: joined_ms + group.map_or(0, |group| group.rebalance_ns / 1_000_000),
+            };
+            let row = total(self.columns, &self.dates, start, end);
+            self.lines.line(&row);
+        }
+        if let Some(words) = group.and_then(|group| group.warning()) {
+            note(&words);
+        }
+    }
+
+    /// How many partitions the topic has, if it is there.
+    fn partitions(&self, cluster: &mut Cluster) -> Result<Option<u32>, Failure> {
+        let topics = all_topics(cluster)?;
+        let found = topics
+            .topic(&self.topic)
+            .filter(|topic| topic.error.is_none());
+        if found.is_none() && self.topic.contains(['*', '|', '[', '(', '?', '+']) {
+            return Err(Failure::refused(
+                "kgauge: --include with a pattern is not supported yet: name one topic",
+            ));
+        }
+        Ok(found.map(|topic| u32::try_from(topic.partitions.len()).unwrap_or(u32::MAX)))
+    }
+
+    /// A topic that is not there has nothing to read: Kafka's tool waits for it until it gives up.
+    fn nothing_there(&mut self, start: Reading, interrupted: bool) -> Ended {
+        note(&format!("topic {} is not there", self.topic));
+        let words = gave_up(self.timeout_ms, self.as_of);
+        self.lines.line(&words);
+        if !self.is_detailed {
+            let row = total(
+                self.columns,
+                &self.dates,
+                start,
+                Reading {
+                    at_ms: now_ms(),
+                    ..start
+                },
+            );
+            self.lines.line(&row);
+        }
+        Ok(if interrupted {
+            ExitStatus::Interrupted
+        } else {
+            ExitStatus::Good
+        })
+    }
+
+    /// The group, on releases that have groups.
+    fn group(&self, cluster: &mut Cluster, properties: &Properties) -> Option<Group> {
+        let broker = cluster.metadata().brokers.first()?.id;
+        let knows = cluster
+            .api_versions(broker)
+            .ok()?
+            .range(ApiKey::JoinGroup)
+            .is_some();
+        if !knows || self.is_groupless {
+            return None;
+        }
+        Some(match &properties.group {
+            Some(id) => Group {
+                id: id.clone(),
+                commits: true,
+            },
+            None => Group {
+                id: format!("perf-consumer-{}", fresh_number() % 100_000),
+                commits: false,
+            },
+        })
+    }
+
+    fn trial(
+        &self,
+        partitions: u32,
+        properties: &Properties,
+        group: Option<&Group>,
+        from_latest: bool,
+    ) -> Result<Trial, Failure> {
+        let keys = json!({
+            "kind": "consume",
+            "consumers": self.consumers.min(partitions.max(1)),
+            "from": "earliest",
+            "partitions": "split",
+        });
+        let mut keys: Map<String, Value> = match keys {
+            Value::Object(keys) => keys,
+            _ => Map::new(),
+        };
+        let mut settings = properties.flow.clone();
+        if let Some(group) = group {
+            keys.remove("partitions");
+            keys.insert("group".into(), "tool".into());
+            if !group.commits {
+                settings.insert("enable.auto.commit".to_owned(), "false".to_owned());
+            }
+        }
+        let mut trial = flow::trial(partitions, keys, &settings)?;
+        trial.stages.hold_ns = None;
+        trial.stages.drain_ns_max = 1_000_000_000;
+        for flow in &mut trial.flows {
+            if let FlowPlan::Consume(flow) = flow {
+                flow.records = ConsumeEnd::Count(self.records);
+                if from_latest {
+                    flow.from = StartOffset::Latest;
+                }
+            }
+        }
+        Ok(trial)
+    }
+}
+
+fn metric_rows(properties: &Properties, counts: &Counts, elapsed_ns: u64) -> Vec<(String, String)> {
+    let client = properties.flow.get("client.id");
+    let client = client.map_or("perf-consumer-client", String::as_str);
+    let seconds = elapsed_ns as f64 / 1e9;
+    let row = |name: &str, value: f64| {
+        let name = format!("consumer-fetch-manager-metrics:{name}:{{client-id={client}}}");
+        (name, fixed(value, 3))
+    };
+    vec![
+        row(
+            "bytes-consumed-rate",
+            counts.wire_bytes_consumed as f64 / seconds,
+        ),
+        row("bytes-consumed-total", counts.wire_bytes_consumed as f64),
+        row("fetch-rate", counts.fetches as f64 / seconds),
+        row(
+            "fetch-size-avg",
+            counts.wire_bytes_consumed as f64 / counts.fetches as f64,
+        ),
+        row("fetch-total", counts.fetches as f64),
+        row(
+            "records-consumed-rate",
+            counts.records_consumed as f64 / seconds,
+        ),
+        row("records-consumed-total", counts.records_consumed as f64),
+        row(
+            "records-per-request-avg",
+            counts.records_consumed as f64 / counts.fetches as f64,
+        ),
+    ]
+}
+
+fn now_ms() -> i64 {
+    i64::try_from(unix_ms()).unwrap_or(i64::MAX)
+}
+
+/// Intervals, and records that stay away.
+struct ReadWatch<'a> {
+    typed: &'a mut Typed,
+    clock: Clock,
+    joined_ms: u64,
+    last: Reading,
+    records: u64,
+    moved_at_ns: u64,
+    timed_out: bool,
+    counts: Counts,
+}
+
+impl<'a> ReadWatch<'a> {
+    fn new(typed: &'a mut Typed, start: Reading, joined_ms: u64, clock: Clock) -> Self {
+        Self {
+            typed,
+            clock,
+            joined_ms,
+            last: start,
+            records: 0,
+            moved_at_ns: 0,
+            timed_out: false,
+            counts: Counts::default(),
+        }
+    }
+}
+
+impl Watch for ReadWatch<'_> {
+    fn look(&mut self, slices: Vec<Slice>, progress: &Progress) {
+        slices
+            .iter()
+            .for_each(|slice| self.counts.add(&slice.counts));
+        let Some(totals) = progress.flows.first() else {
+            return;
+        };
+        if totals.consumed > self.records {
+            self.records = totals.consumed;
+            self.moved_at_ns = progress.elapsed_ns;
+        }
+        let quiet_ms = progress.elapsed_ns.saturating_sub(self.moved_at_ns) / 1_000_000;
+        let is_short = self.records < self.typed.records;
+        self.timed_out |= is_short && quiet_ms > self.typed.timeout_ms;
+        if !self.typed.is_detailed {
+            return;
+        }
+        let now = Reading {
+            at_ms: self.clock.unix_ms(progress.elapsed_ns),
+            records: totals.consumed,
+            bytes: totals.logical_bytes,
+            rebalance_ms: self.joined_ms,
+        };
+        let is_due = match counts_messages(self.typed.as_of) {
+            true => now.records - self.last.records >= self.typed.interval_ms,
+            false => now.at_ms - self.last.at_ms >= self.typed.interval_ms.cast_signed(),
+        };
+        if is_due && now.records > self.last.records {
+            let row = interval(self.typed.columns, &self.typed.dates, self.last, now);
+            self.typed.lines.line(&row);
+            self.last = now;
+        }
+    }
+
+    fn wants_end(&self) -> bool {
+        self.timed_out || self.typed.lines.is_closed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(line: &str, version: &str) -> Result<Typed, Mistake> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let given = super::super::options::read(TABLE, STYLE, &words)?;
+        super::typed(&given, Release::parse(version).unwrap(), false)
+    }
+
+    #[test]
+    fn the_command_lines_of_published_studies_are_understood() {
+        let line = "--zookeeper z:2181 --messages 50000000 --topic test --threads 1";
+        let old = typed(line, "0.8.2").unwrap();
+        assert_eq!(
+            (old.topic.as_str(), old.records, old.consumers),
+            ("test", 50_000_000, 1)
+        );
+        assert_eq!(old.columns, Columns::FetchSize(1_048_576));
+        let line = "--bootstrap-server k1:9092,k2:9092 --topic test-topic --messages 1000000";
+        let new = typed(line, "4.3.1").unwrap();
+        assert_eq!((new.records, new.columns), (1_000_000, Columns::Rebalance));
+    }
+
+    #[test]
+    fn threads_mean_consumers_only_for_the_consumer_that_had_them() {
+        let with = |more: &str| format!("--topic t --messages 1 {more}");
+        assert_eq!(
+            typed(&with("--zookeeper z:1"), "1.0.2").unwrap().consumers,
+            10
+        );
+        let new = with("--broker-list a:1 --threads 4");
+        assert_eq!(typed(&new, "2.8.2").unwrap().consumers, 1);
+    }
+
+    #[test]
+    fn mistakes_have_the_words_of_4_3_1() {
+        let said = |line: &str| typed(line, "4.3.1").unwrap_err().0;
+        assert_eq!(
+            said("--topic t --bootstrap-server a:1"),
+            "Exactly one of the following arguments is required: [messages], [num-records]"
+        );
+        assert_eq!(
+            said("--num-records 1 --bootstrap-server a:1"),
+            "Exactly one of the following arguments is required: [topic], [include]"
+        );
+        assert_eq!(
+            said("--topic t --num-records 10"),
+            "Missing required argument \"[bootstrap-server]\""
+        );
+        assert_eq!(said("--nope"), "nope is not a recognized option");
+        assert_eq!(
+            said("--topic t --num-records x --bootstrap-server a:1"),
+            "Cannot parse argument 'x' of option num-records"
+        );
+        assert_eq!(
+            typed("--messages 1", "1.0.2").unwrap_err().0,
+            "Missing required argument \"[topic]\""
+        );
+    }
+}

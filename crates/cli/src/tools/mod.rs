@@ -1,0 +1,275 @@
+//! Drop-in names: Kafka's own command-line tools of every release, with their flags and their lines on
+//! stdout, and kgauge's figures in them. All that the old tool would not print goes to stderr.
+//!
+//! A file a tool; what they share: [`names`] and [`release`] (who is meant), [`options`] and
+//! [`properties`] (what was typed), [`flow`] and [`drive`] (the load engine's work), [`plain`] (records
+//! one at a time, for the tools that want to know of each), [`java`] (how Java prints).
+
+mod consumer;
+mod consumer_rows;
+mod drive;
+mod e2e;
+mod flow;
+mod java;
+mod names;
+mod old_producer;
+mod options;
+mod payloads;
+mod plain;
+mod positional;
+mod producer;
+mod producer_lines;
+mod producer_run;
+mod properties;
+mod release;
+mod say;
+mod topics;
+mod verifiable_consumer;
+mod verifiable_producer;
+
+use std::fmt;
+
+use crate::exit::ExitStatus;
+use names::{Named, RUN_CLASS, Tool};
+use options::{Given, Mistake, Opt, Style};
+use release::Release;
+
+/// A tool that was asked for, and what stands behind its name.
+#[derive(Debug)]
+pub(crate) struct Call {
+    named: Named,
+    name: String,
+    arguments: Vec<String>,
+}
+
+/// Why a tool ends before its work is done.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    status: ExitStatus,
+    words: String,
+}
+
+impl Failure {
+    /// As Kafka's tools end, whatever is wrong.
+    fn new(words: impl fmt::Display) -> Failure {
+        Failure {
+            status: ExitStatus::Failed,
+            words: words.to_string(),
+        }
+    }
+
+    /// Something that the old tool can and kgauge cannot.
+    fn refused(words: impl fmt::Display) -> Failure {
+        Failure {
+            status: ExitStatus::BadInput,
+            words: words.to_string(),
+        }
+    }
+}
+
+impl From<String> for Failure {
+    fn from(words: String) -> Failure {
+        Failure::new(words)
+    }
+}
+
+impl From<Mistake> for Failure {
+    fn from(mistake: Mistake) -> Failure {
+        Failure::new(mistake.0)
+    }
+}
+
+/// How a tool ends.
+pub(crate) type Ended = Result<ExitStatus, Failure>;
+
+/// The tool that the program's name, or its first argument, asks for.
+///
+/// `arguments` begins with the program's name, as the operating system gives it.
+pub(crate) fn called(arguments: &[String]) -> Option<Result<Call, String>> {
+    let (program, rest) = arguments.split_first()?;
+    if names::bare(program) == RUN_CLASS {
+        return Some(by_class(rest));
+    }
+    if let Some(named) = names::script(program) {
+        return Some(Ok(Call::new(named, names::bare(program), rest)));
+    }
+    let (first, rest) = rest.split_first()?;
+    if names::bare(first) == RUN_CLASS {
+        return Some(by_class(rest));
+    }
+    let named = names::script(first)?;
+    Some(Ok(Call::new(named, names::bare(first), rest)))
+}
+
+/// `kafka-run-class [-daemon ...] CLASS ...`
+fn by_class(arguments: &[String]) -> Result<Call, String> {
+    // Flags of the script itself, which say how Java is started.
+    let mut rest = arguments;
+    while let Some((first, more)) = rest.split_first() {
+        match first.as_str() {
+            "-daemon" | "-loggc" => rest = more,
+            "-name" => rest = more.get(1..).unwrap_or_default(),
+            _ => break,
+        }
+    }
+    let Some((class, rest)) = rest.split_first() else {
+        let known: Vec<&str> = names::classes().collect();
+        return Err(format!(
+            "USAGE: kafka-run-class CLASSNAME [opts]; kgauge knows\n  {}",
+            known.join("\n  ")
+        ));
+    };
+    let Some(named) = names::class(class) else {
+        let known: Vec<&str> = names::classes().collect();
+        return Err(format!(
+            "could not find class {class}; kgauge knows\n  {}",
+            known.join("\n  ")
+        ));
+    };
+    Ok(Call::new(named, class, rest))
+}
+
+/// Runs the tool.
+pub(crate) fn run(call: Result<Call, String>) -> ExitStatus {
+    let ended = match call {
+        Ok(call) => call.run(),
+        Err(words) => Err(Failure::new(words)),
+    };
+    match ended {
+        Ok(status) => status,
+        Err(failure) => {
+            say::raw(&failure.words);
+            failure.status
+        }
+    }
+}
+
+impl Call {
+    fn new(named: Named, name: &str, arguments: &[String]) -> Call {
+        Call {
+            named,
+            name: name.to_owned(),
+            arguments: arguments.to_vec(),
+        }
+    }
+
+    fn run(&self) -> Ended {
+        match self.named.tool {
+            Tool::Producer => producer::run(self),
+            Tool::ProducerByPosition => positional::run(self),
+            Tool::OldProducer => old_producer::run(self),
+            Tool::Consumer | Tool::SimpleConsumer => consumer::run(self),
+            Tool::EndToEnd => e2e::run(self),
+            Tool::Topics => topics::run(self),
+            Tool::VerifiableProducer => verifiable_producer::run(self),
+            Tool::VerifiableConsumer => verifiable_consumer::run(self),
+        }
+    }
+
+    /// Reads the options; without any, or with `--help`, the tool's list of them is its answer.
+    fn options(&self, table: &[Opt], style: Style, about: &str) -> Result<Given, Failure> {
+        let given = options::read(table, style, &self.arguments)
+            .map_err(|mistake| self.mistake(table, style, &mistake))?;
+        if given.has("version") {
+            say::Lines::default().line(&self.as_of(&given)?.to_string());
+            return Err(Failure {
+                status: ExitStatus::Good,
+                words: format!("kgauge {}", env!("CARGO_PKG_VERSION")),
+            });
+        }
+        if !given.has("help") && !self.arguments.is_empty() {
+            return Ok(given);
+        }
+        let help = format!(
+            "{about}\n\nusage: {} [options]\n\n{}",
+            self.name,
+            options::list(table)
+        );
+        Err(match style {
+            // argparse4j prints its help as a result, joptsimple as a mistake.
+            Style::Argparse => {
+                say::Lines::default().line(help.trim_end());
+                Failure {
+                    status: ExitStatus::Good,
+                    words: String::new(),
+                }
+            }
+            Style::Jopt => Failure::new(help.trim_end()),
+        })
+    }
+
+    /// A mistake together with what the tool prints around it.
+    fn mistake(&self, table: &[Opt], style: Style, mistake: &Mistake) -> Failure {
+        let (words, list) = (&mistake.0, options::list(table));
+        let list = list.trim_end();
+        match style {
+            Style::Jopt => Failure::new(format!("{words}\n{list}")),
+            Style::Argparse => {
+                let name = &self.name;
+                Failure::new(format!(
+                    "usage: {name} [options]\n{list}\n{name}: error: {words}"
+                ))
+            }
+        }
+    }
+
+    /// The release whose lines are printed: as asked, or the newest that has the tool by this name.
+    fn as_of(&self, given: &Given) -> Result<Release, String> {
+        self.as_of_at_most(given, Release::NEWEST)
+    }
+
+    /// The same for options that no release after `newest` has.
+    fn as_of_at_most(&self, given: &Given, newest: Release) -> Result<Release, String> {
+        let asked = given.text("as-of").map(str::to_owned);
+        let asked = asked.or_else(|| std::env::var("KGAUGE_AS_OF").ok());
+        match asked.filter(|text| !text.is_empty()) {
+            Some(text) => Release::parse(&text).map_err(|error| format!("--as-of: {error}")),
+            None => Ok(self.named.newest.min(newest)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn called(line: &str) -> Option<Result<Call, String>> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        super::called(&words)
+    }
+
+    fn tool(line: &str) -> (Tool, Vec<String>) {
+        let call = called(line).unwrap().unwrap();
+        (call.named.tool, call.arguments)
+    }
+
+    #[test]
+    fn a_tool_is_called_by_a_first_argument_or_by_a_link() {
+        let rest = || vec!["--topic".to_owned(), "t".to_owned()];
+        for line in [
+            "kgauge kafka-topics --topic t",
+            "./target/kgauge kafka-topics.sh --topic t",
+            "bin/kafka-topics.sh --topic t",
+            "kafka-run-class.sh kafka.admin.TopicCommand --topic t",
+            "kgauge kafka-run-class -daemon -name x org.apache.kafka.tools.TopicCommand --topic t",
+        ] {
+            assert_eq!(tool(line), (Tool::Topics, rest()), "{line}");
+        }
+    }
+
+    #[test]
+    fn kgauges_own_commands_are_left_alone() {
+        for line in ["kgauge", "kgauge run linkedin-2014", "kgauge --help", ""] {
+            assert!(called(line).is_none(), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_class_is_refused_with_those_that_are_known() {
+        let said = called("kafka-run-class kafka.Kafka server.properties");
+        let said = said.unwrap().unwrap_err();
+        assert!(said.contains("kafka.Kafka"), "{said}");
+        assert!(said.contains("kafka.tools.TestEndToEndLatency"), "{said}");
+        assert!(called("kafka-run-class").unwrap().is_err());
+    }
+}
