@@ -323,6 +323,12 @@ fn an_existing_topic_is_used_as_it_is(dir: &Path) {
     target.stop().unwrap();
 }
 
+#[track_caller]
+fn refused(target: &mut Target, instruction: Instruction, words: &str) {
+    let error = target.instruct(&instruction).unwrap_err().to_string();
+    assert!(error.contains(words), "{error}");
+}
+
 fn what_is_asked_of_the_child_is_done(dir: &Path) {
     let mut target = start("embedded:3", &setup(dir));
     let mut cluster = target.connect(Interrupt::new()).unwrap();
@@ -345,10 +351,6 @@ fn what_is_asked_of_the_child_is_done(dir: &Path) {
     cluster.refresh(&[]).unwrap();
     assert!(begin.elapsed() < Duration::from_secs(60), "it was lifted");
 
-    let refused = |target: &mut Target, instruction: Instruction, words: &str| {
-        let error = target.instruct(&instruction).unwrap_err().to_string();
-        assert!(error.contains(words), "{error}");
-    };
     refused(&mut target, stall(7, 1), "there is a fault 7 already");
     refused(
         &mut target,
