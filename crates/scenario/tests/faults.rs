@@ -138,93 +138,107 @@ fn what_is_read_is_exact() {
 }
 
 #[test]
-fn mistakes_are_refused_with_place_and_cure() {
-    refused("at: 3 s, node: 1", "nothing is done");
-    refused("node: 1, crash: true", "`at` is missing");
-    refused("at: 3 s, crash: true", "`node` is missing");
-    refused(
-        "at: 3 s, node: 1, crash: true, stop: true",
-        "one entry does one thing",
-    );
-    refused(
-        "at: 3 s, node: 1, crash: false",
-        "`false` is not possible here",
-    );
-    refused("at: 3, node: 1, crash: true", "has no unit");
-    refused("at: 20 s, node: 1, crash: true", "after the hold");
-    refused("at: -3 s, node: 1, crash: true", "before the load");
-    refused(
-        "at: 1 s, node: 4, crash: true",
-        "write `target: {brokers: 4}`",
-    );
-    refused("at: 1 s, node: 0, crash: true", "from 1 on");
-    refused("at: 1 s, node: broker, crash: true", "`leader`, `follower`");
-    refused("at: 1 s, node: 1, crsh: true", "did you mean `crash`?");
-    refused(
-        "at: 1 s, node: 1, crash: true, for: 2 s",
-        "write `restart-after`",
-    );
-    refused(
-        "at: 1 s, node: 1, pause: true, restart-after: 2 s",
-        "write `for`",
-    );
-    refused(
-        "at: 1 s, node: 1, restart: true, for: 2 s",
-        "says nothing to `restart`",
-    );
-    refused(
-        "at: 1 s, node: 1, crash: true, api: produce",
-        "says nothing to `crash`",
-    );
-    refused(
-        "at: 1 s, every: 2 s, node: 1, crash: true",
-        "add `restart-after`",
-    );
-    refused(
-        "at: 1 s, every: 2 s, node: 1, pause: true, for: 3 s",
-        "before it has ended",
-    );
-    refused(
-        "at: 1 s, node: 1, api: produces, stall: 1 s",
-        "did you mean `produce`?",
-    );
-    refused("at: 1 s, node: 1, fail: UNKNOWN_SERVER_ERROR", "add `api`");
-    refused(
-        "at: 1 s, node: 1, api: produce, fail: not_leader_or_folower",
-        "did you mean `NOT_LEADER_OR_FOLLOWER`?",
-    );
-    refused(
-        "at: 1 s, node: 1, api: api-versions, fail: UNKNOWN_SERVER_ERROR",
-        "no error that a client would look for",
-    );
-    refused(
-        "at: 1 s, node: 1, api: metadata, capacity: 5/s",
-        "carry no records",
-    );
-    refused("at: 1 s, node: 1, capacity: 50 MB", "is no capacity");
-    refused(
-        "at: 1 s, node: 1, cut: {with: 1}",
-        "not cut off from itself",
-    );
-    refused(
-        "at: 1 s, node: 1, cut: {with: 2, to: 3}",
-        "one direction and one end",
-    );
-    refused("at: 1 s, node: 1, cut: {with: 5}", "no node 5");
-    refused(
-        "at: 1 s, node: 1, delay: {uniform: [5 ms, 1 ms]}",
-        "no two times",
-    );
-    refused(
-        "at: 1 s, node: 1, delay: {quantiles: {p50: 1 ms}}",
-        "no distribution",
-    );
-    refused(
-        "at: 1 s, node: 1, delay: {quantiles: {fifty: 1 ms}}",
-        "no quantile",
-    );
-    refused("at: 1 s, node: 1, clock-offset: 5 us", "whole milliseconds");
-    refused("at: 1 s, node: 1, clock-offset: 0 s", "whole milliseconds");
+fn mistakes_of_time_and_node_are_refused_with_their_cure() {
+    let mistakes = [
+        ("at: 3 s, node: 1", "nothing is done"),
+        ("node: 1, crash: true", "`at` is missing"),
+        ("at: 3 s, crash: true", "`node` is missing"),
+        (
+            "at: 3 s, node: 1, crash: true, stop: true",
+            "one entry does one thing",
+        ),
+        (
+            "at: 3 s, node: 1, crash: false",
+            "`false` is not possible here",
+        ),
+        ("at: 3, node: 1, crash: true", "has no unit"),
+        ("at: 20 s, node: 1, crash: true", "after the hold"),
+        ("at: -3 s, node: 1, crash: true", "before the load"),
+        (
+            "at: 1 s, node: 4, crash: true",
+            "write `target: {brokers: 4}`",
+        ),
+        ("at: 1 s, node: 0, crash: true", "from 1 on"),
+        ("at: 1 s, node: broker, crash: true", "`leader`, `follower`"),
+        ("at: 1 s, node: 1, crsh: true", "did you mean `crash`?"),
+        (
+            "at: 1 s, node: 1, crash: true, for: 2 s",
+            "write `restart-after`",
+        ),
+        (
+            "at: 1 s, node: 1, pause: true, restart-after: 2 s",
+            "write `for`",
+        ),
+        (
+            "at: 1 s, node: 1, restart: true, for: 2 s",
+            "says nothing to `restart`",
+        ),
+        (
+            "at: 1 s, node: 1, crash: true, api: produce",
+            "says nothing to `crash`",
+        ),
+        (
+            "at: 1 s, every: 2 s, node: 1, crash: true",
+            "add `restart-after`",
+        ),
+        (
+            "at: 1 s, every: 2 s, node: 1, pause: true, for: 3 s",
+            "before it has ended",
+        ),
+    ];
+    for (fault, word) in mistakes {
+        refused(fault, word);
+    }
+}
+
+#[test]
+fn mistakes_of_what_is_done_are_refused_with_their_cure() {
+    let mistakes = [
+        (
+            "at: 1 s, node: 1, api: produces, stall: 1 s",
+            "did you mean `produce`?",
+        ),
+        ("at: 1 s, node: 1, fail: UNKNOWN_SERVER_ERROR", "add `api`"),
+        (
+            "at: 1 s, node: 1, api: produce, fail: not_leader_or_folower",
+            "did you mean `NOT_LEADER_OR_FOLLOWER`?",
+        ),
+        (
+            "at: 1 s, node: 1, api: api-versions, fail: UNKNOWN_SERVER_ERROR",
+            "no error that a client would look for",
+        ),
+        (
+            "at: 1 s, node: 1, api: metadata, capacity: 5/s",
+            "carry no records",
+        ),
+        ("at: 1 s, node: 1, capacity: 50 MB", "is no capacity"),
+        (
+            "at: 1 s, node: 1, cut: {with: 1}",
+            "not cut off from itself",
+        ),
+        (
+            "at: 1 s, node: 1, cut: {with: 2, to: 3}",
+            "one direction and one end",
+        ),
+        ("at: 1 s, node: 1, cut: {with: 5}", "no node 5"),
+        (
+            "at: 1 s, node: 1, delay: {uniform: [5 ms, 1 ms]}",
+            "no two times",
+        ),
+        (
+            "at: 1 s, node: 1, delay: {quantiles: {p50: 1 ms}}",
+            "no distribution",
+        ),
+        (
+            "at: 1 s, node: 1, delay: {quantiles: {fifty: 1 ms}}",
+            "no quantile",
+        ),
+        ("at: 1 s, node: 1, clock-offset: 5 us", "whole milliseconds"),
+        ("at: 1 s, node: 1, clock-offset: 0 s", "whole milliseconds"),
+    ];
+    for (fault, word) in mistakes {
+        refused(fault, word);
+    }
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn a_capacity_is_what_a_run_at_full_speed_measures_within_a_hundredth() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let summary = json(&site.path("out/summary.json"));
     let flow = &summary["trials"][0]["flows"][0];
-    let rate = find(flow, "records_per_s").and_then(|rate| rate["mean"].as_f64());
+    let rate = flow["throughput"]["records_per_s"]["mean"].as_f64();
     let rate = rate.unwrap_or_else(|| panic!("{flow:#}"));
     assert!((rate / 10_000.0 - 1.0).abs() <= 0.01, "{rate} records/s");
 }
@@ -122,7 +122,11 @@ fn crashes_and_all_the_rest_are_healed_before_the_next_repeat() {
     let stages = "{warm-up: 0 s, hold: 2 s}";
     let text_of = scenario(3, stages, "{constant: 500/s}", broken);
     site.write("s.yaml", &text_of.replace("repeats: 1", "repeats: 2"));
-    let output = site.run(&["run", "s.yaml", "--out", "out", "--target", "embedded:3"]);
+    let call = ["run", "s.yaml", "--out", "out", "--target", "embedded:3"];
+    // Followers that are cut off leave the ISR after `replica.lag.time.max.ms`, as long as the drain is;
+    // who waits for them may wait in vain.
+    let leader_only = ["--set", "writers.settings.acks=1"];
+    let output = site.run(&[&call[..], &leader_only].concat());
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     let events = events(&site.path("out"));
