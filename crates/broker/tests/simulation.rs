@@ -83,7 +83,7 @@ fn a_commit_that_is_answered_before_replication_is_noticed() {
         commit_before_replication: true,
         ..Deviations::default()
     };
-    assert_ne!(seeds_until_noticed(deviations, 0..40), None);
+    assert_ne!(seeds_until_noticed(deviations, 3..20), None);
 }
 
 #[test]
