@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use kgauge_client::Cluster;
-use kgauge_load::{Clock, LoadOutcome, Progress, Totals};
-use kgauge_results::{Counts, Slice};
+use kgauge_load::{Clock, LoadOutcome, Totals};
+use kgauge_results::Counts;
 use kgauge_scenario::{ConsumeEnd, FlowPlan, StartOffset, Trial};
 use kgauge_wire::api::ApiKey;
 use serde_json::{Map, Value, json};
 
-use super::consumer_rows::{Columns, Reading, gave_up, interval, total};
-use super::drive::{Drive, Watch, all_topics, connect, counts_messages, listen};
+use super::consumer_rows::{Columns, Reading, gave_up, total};
+use super::consumer_watch::ReadWatch;
+use super::drive::{Drive, all_topics, connect, listen};
 use super::java::{DATE_FORMAT, DatePattern, fixed};
 use super::options::{Given, Mistake, Opt, Style, Takes, opt};
 use super::producer_lines::metrics;
@@ -147,19 +148,19 @@ pub(super) fn run(call: &Call) -> Ended {
 
 /// What was typed, checked.
 #[derive(Debug)]
-struct Typed {
+pub(super) struct Typed {
     topic: String,
-    records: u64,
+    pub(super) records: u64,
     consumers: u32,
-    interval_ms: u64,
-    timeout_ms: u64,
-    columns: Columns,
-    is_detailed: bool,
-    dates: DatePattern,
-    as_of: Release,
+    pub(super) interval_ms: u64,
+    pub(super) timeout_ms: u64,
+    pub(super) columns: Columns,
+    pub(super) is_detailed: bool,
+    pub(super) dates: DatePattern,
+    pub(super) as_of: Release,
     /// Nobody uses a group: the simple consumer.
     is_groupless: bool,
-    lines: Lines,
+    pub(super) lines: Lines,
 }
 
 fn exactly_one<'a>(given: &'a Given, names: [&str; 2]) -> Result<&'a str, Mistake> {
@@ -503,73 +504,6 @@ fn metric_rows(properties: &Properties, counts: &Counts, elapsed_ns: u64) -> Vec
 
 fn now_ms() -> i64 {
     i64::try_from(unix_ms()).unwrap_or(i64::MAX)
-}
-
-/// Intervals, and records that stay away.
-struct ReadWatch<'a> {
-    typed: &'a mut Typed,
-    clock: Clock,
-    joined_ms: u64,
-    last: Reading,
-    records: u64,
-    moved_at_ns: u64,
-    timed_out: bool,
-    counts: Counts,
-}
-
-impl<'a> ReadWatch<'a> {
-    fn new(typed: &'a mut Typed, start: Reading, joined_ms: u64, clock: Clock) -> Self {
-        Self {
-            typed,
-            clock,
-            joined_ms,
-            last: start,
-            records: 0,
-            moved_at_ns: 0,
-            timed_out: false,
-            counts: Counts::default(),
-        }
-    }
-}
-
-impl Watch for ReadWatch<'_> {
-    fn look(&mut self, slices: Vec<Slice>, progress: &Progress) {
-        slices
-            .iter()
-            .for_each(|slice| self.counts.add(&slice.counts));
-        let Some(totals) = progress.flows.first() else {
-            return;
-        };
-        if totals.consumed > self.records {
-            self.records = totals.consumed;
-            self.moved_at_ns = progress.elapsed_ns;
-        }
-        let quiet_ms = progress.elapsed_ns.saturating_sub(self.moved_at_ns) / 1_000_000;
-        let is_short = self.records < self.typed.records;
-        self.timed_out |= is_short && quiet_ms > self.typed.timeout_ms;
-        if !self.typed.is_detailed {
-            return;
-        }
-        let now = Reading {
-            at_ms: self.clock.unix_ms(progress.elapsed_ns),
-            records: totals.consumed,
-            bytes: totals.logical_bytes,
-            rebalance_ms: self.joined_ms,
-        };
-        let is_due = match counts_messages(self.typed.as_of) {
-            true => now.records - self.last.records >= self.typed.interval_ms,
-            false => now.at_ms - self.last.at_ms >= self.typed.interval_ms.cast_signed(),
-        };
-        if is_due && now.records > self.last.records {
-            let row = interval(self.typed.columns, &self.typed.dates, self.last, now);
-            self.typed.lines.line(&row);
-            self.last = now;
-        }
-    }
-
-    fn wants_end(&self) -> bool {
-        self.timed_out || self.typed.lines.is_closed()
-    }
 }
 
 #[cfg(test)]

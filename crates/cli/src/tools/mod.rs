@@ -7,6 +7,7 @@
 
 mod consumer;
 mod consumer_rows;
+mod consumer_watch;
 mod drive;
 mod e2e;
 mod flow;
