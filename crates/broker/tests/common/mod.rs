@@ -43,7 +43,7 @@ impl Client {
         let stream = TcpStream::connect(address).unwrap();
         // A test that hangs shall fail.
         stream
-            .set_read_timeout(Some(Duration::from_secs(20)))
+            .set_read_timeout(Some(Duration::from_secs(60)))
             .unwrap();
         stream.set_nodelay(true).unwrap();
         Self {
