@@ -91,10 +91,19 @@ enum Slot {
     Silent,
 }
 
+/// Answers that have left a node, since it began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Answered {
+    pub(crate) answers: u64,
+    /// Of the parts that lie in memory.
+    pub(crate) bytes: u64,
+}
+
 /// All connections of a node.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     open: HashMap<ConnectionId, Connection>,
+    pub(crate) answered: Answered,
 }
 
 impl Connections {
@@ -187,7 +196,10 @@ impl Connections {
                     break;
                 }
                 Slot::Filled(response) => {
-                    connection.bytes -= response.memory_bytes();
+                    let bytes = response.memory_bytes();
+                    connection.bytes -= bytes;
+                    self.answered.answers += 1;
+                    self.answered.bytes += bytes as u64;
                     outputs.push(Output::Respond {
                         connection: ticket.connection,
                         response,

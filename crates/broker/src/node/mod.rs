@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 pub(crate) use asked::Asked;
 pub(crate) use authentication::Proof;
-pub(crate) use connections::{Stage, Ticket};
+pub(crate) use connections::{Answered, Stage, Ticket};
 pub(crate) use faults::Outcome;
 pub(crate) use fetches::ParkedId;
 pub(crate) use replica::Replica;
@@ -342,6 +342,12 @@ impl Node {
     #[must_use]
     pub fn is_full(&self, connection: ConnectionId) -> bool {
         self.connections.is_full(connection)
+    }
+
+    /// Answers that have left so far: a server that hands them on only now and then sees here how many
+    /// there are.
+    pub(crate) fn answered(&self) -> Answered {
+        self.connections.answered
     }
 
     /// A request has arrived: header and message, without the length prefix. Record batches are

@@ -8,8 +8,8 @@ use crate::node::{Chunk, Response};
 
 /// Answers that may wait for a slow client, and bytes in memory that they may hold. Beyond either,
 /// no request of the client is read until it takes what is there.
-const RESPONSES_MAX: usize = 64;
-const BYTES_HELD_MAX: usize = 4 << 20;
+pub(super) const RESPONSES_MAX: usize = 64;
+pub(super) const BYTES_HELD_MAX: usize = 4 << 20;
 
 /// Pieces handed to the system at once.
 const SLICES_MAX: usize = 32;

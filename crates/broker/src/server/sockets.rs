@@ -11,11 +11,11 @@ use mio::{Interest, Registry, Token};
 use rustls::ServerConfig;
 
 use super::inbound::{Inbound, Spare, frame_in};
-use super::outbound::{Flushed, Outbound};
+use super::outbound::{BYTES_HELD_MAX, Flushed, Outbound, RESPONSES_MAX};
 use super::parting::Parting;
 use super::transport::{FILE_BUFFER_BYTES, Transport};
 use crate::ids::ConnectionId;
-use crate::node::{Node, Response};
+use crate::node::{Answered, Node, Response};
 use crate::time::Now;
 
 /// Bytes that one connection may read, and write, before the others have their turn.
@@ -247,6 +247,7 @@ impl Sockets {
     /// Reads and serves until nothing is there, the connection's turn is over, or it must wait.
     fn read_and_serve(&mut self, now: Now, node: &mut Node, id: ConnectionId) -> Result<(), End> {
         let mut left = TURN_BYTES;
+        let before = node.answered();
         loop {
             let Some(socket) = self.open.get_mut(&id) else {
                 return Ok(());
@@ -258,6 +259,10 @@ impl Sockets {
                     break;
                 };
                 if is_stalled(node, id, socket) {
+                    return Ok(());
+                }
+                if is_answered_enough(node, before) {
+                    enqueue(&mut self.queue, id, socket);
                     return Ok(());
                 }
                 node.request(now, id, socket.inbound.payload(frame.clone()));
@@ -298,7 +303,7 @@ impl Sockets {
             left = left.saturating_sub(count);
             if whole {
                 let bytes = &mut self.scratch[..count];
-                let served = serve_all(now, node, (id, socket), bytes, most)?;
+                let served = serve_all(now, node, (id, socket), (bytes, most), before)?;
                 let rest = &self.scratch[served..count];
                 if !rest.is_empty() {
                     socket.inbound.keep(rest, &mut self.spare);
@@ -315,8 +320,8 @@ fn serve_all(
     now: Now,
     node: &mut Node,
     (id, socket): (ConnectionId, &mut Socket),
-    bytes: &mut [u8],
-    frame_bytes_max: usize,
+    (bytes, frame_bytes_max): (&mut [u8], usize),
+    before: Answered,
 ) -> Result<usize, End> {
     let mut start = 0;
     loop {
@@ -324,7 +329,7 @@ fn serve_all(
         let Some(frame) = frame_in(&bytes[start..], max)? else {
             break;
         };
-        if is_stalled(node, id, socket) {
+        if is_stalled(node, id, socket) || is_answered_enough(node, before) {
             break;
         }
         let end = start + frame.end;
@@ -347,6 +352,14 @@ fn limit(node: &Node, id: ConnectionId, trusted: &mut bool, most: usize) -> usiz
 fn is_stalled(node: &Node, id: ConnectionId, socket: &mut Socket) -> bool {
     socket.stalled = socket.outbound.is_full() || node.is_full(id);
     socket.stalled
+}
+
+/// Whether so many answers have come of a turn that they must reach their connection first. Until then
+/// nobody knows whether the client takes them, and small requests may want large answers.
+fn is_answered_enough(node: &Node, before: Answered) -> bool {
+    let now = node.answered();
+    now.answers - before.answers >= RESPONSES_MAX as u64
+        || now.bytes - before.bytes >= BYTES_HELD_MAX as u64
 }
 
 fn flush(
