@@ -184,6 +184,10 @@ fn mistakes_are_refused_with_place_and_cure() {
         "at: 1 s, every: 2 s, node: 1, pause: true, for: 3 s",
         "before it has ended",
     );
+}
+
+#[test]
+fn mistakes_about_requests_disks_and_clocks_are_refused_too() {
     refused(
         "at: 1 s, node: 1, api: produces, stall: 1 s",
         "did you mean `produce`?",
