@@ -201,15 +201,15 @@ impl Driver {
 
     /// What still lasts, in words.
     fn left(self) -> Vec<Lasting> {
-        let words = |active: Active| Lasting {
-            text: self
-                .faults
-                .get(active.entry as usize)
-                .map_or_else(String::new, |plan| plan.kind.to_string()),
-            entry: active.entry,
-            nodes: active.nodes,
+        let words = |active: Active| {
+            let plan = self.faults.get(active.entry as usize)?;
+            Some(Lasting {
+                text: format!("{}: {}", names(&active.nodes, &self.nodes), plan.kind),
+                entry: active.entry,
+                nodes: active.nodes,
+            })
         };
-        self.lasting.into_values().map(words).collect()
+        self.lasting.into_values().filter_map(words).collect()
     }
 
     /// A fault begins.

@@ -8,6 +8,7 @@ mod wrap;
 
 pub use style::TerminalStyle;
 
+use crate::format;
 use crate::view::{Level, Scenario, View, Warning};
 use style::Ink;
 use wrap::wrap;
@@ -137,11 +138,12 @@ fn write_faults(writer: &mut Writer, view: &View) {
     }
     let more = list.faults.len().saturating_sub(FAULTS_MAX);
     let repeats = view.faults.len() - 1;
-    let words = match (more, repeats) {
-        (0, 0) => return,
-        (more, 0) => format!("and {more} more in events.jsonl"),
-        (0, _) => format!("and those of {repeats} more repeats in events.jsonl"),
-        _ => format!("and {more} more, and those of {repeats} more repeats, in events.jsonl"),
+    let repeats = format::plural(repeats as u64, "repeat", "repeats");
+    let words = match (more, view.faults.len()) {
+        (0, 1) => return,
+        (more, 1) => format!("and {more} more in events.jsonl"),
+        (0, _) => format!("and those of {repeats} more in events.jsonl"),
+        _ => format!("and {more} more, and those of {repeats} more, in events.jsonl"),
     };
     writer.sentence(Some(Ink::Soft), &words, "  ", "  ");
 }
