@@ -1,10 +1,11 @@
 //! One repeat of one trial: load, evidence, and what the brokers count before and after.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use kgauge_client::Cluster;
+use kgauge_client::admin::OffsetsError;
 use kgauge_load::{Clock, Load, LoadOutcome, LoadSetup, Progress};
 use kgauge_observe::{Sampler, Watch, WatchedProcess};
 use kgauge_results::recorder::WriteError;
@@ -62,7 +63,14 @@ pub(crate) fn repeat(
         // The first signal ends the load; what the brokers have is still worth a question.
         session.cluster.set_interrupt(session.stopping.all.clone());
     }
-    let after = session.cluster.end_offsets(&facts.name);
+    let acked = outcome.flows.iter().map(|flow| flow.totals.acked).sum();
+    let has_followers = facts.replication_factor > 1 && ended == Ended::Complete;
+    let patience = if has_followers {
+        FOLLOW_MAX
+    } else {
+        Duration::ZERO
+    };
+    let after = ends_once_followed(&mut session.cluster, &facts.name, &before, acked, patience);
     let end = measured.end(ended);
     let topic = topic_record(&mut session.cluster, facts, &before, after.as_deref().ok());
     let record = RepeatRecord {
@@ -342,6 +350,33 @@ fn start_sampler(session: &Session, key: RepeatKey, clock: Clock) -> anyhow::Res
         move |seen| evidence.write(seen).map_err(|error| error.to_string()),
     )
     .context("cannot start the thread that observes")
+}
+
+/// How long followers may take to have what was acked, before the brokers' counts are taken as they are.
+const FOLLOW_MAX: Duration = Duration::from_secs(10);
+
+/// A topic's end offsets, once they hold what was acked. Brokers tell the high watermark, which with acks=1
+/// trails the acks until the followers have the records.
+fn ends_once_followed(
+    cluster: &mut Cluster,
+    topic: &str,
+    before: &[i64],
+    acked: u64,
+    patience: Duration,
+) -> Result<Vec<i64>, OffsetsError> {
+    let deadline = Instant::now() + patience;
+    loop {
+        let after = cluster.end_offsets(topic)?;
+        let written: i64 = after
+            .iter()
+            .zip(before)
+            .map(|(end, begin)| end - begin)
+            .sum();
+        if u64::try_from(written).unwrap_or(0) >= acked || Instant::now() >= deadline {
+            return Ok(after);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 fn flow_records(trial: &Trial, outcome: &LoadOutcome) -> Vec<FlowRecord> {
