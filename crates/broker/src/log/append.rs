@@ -306,17 +306,14 @@ impl Totals {
 /// record; what is compressed, and what is inside of a record, is not looked into.
 fn check_count(batch: &[u8], record_count: i32) -> Result<(), AppendError> {
     let mut rest = batch.get(HEADER_BYTES..).unwrap_or_default();
-    let mut left = record_count;
-    while let Some((bytes, after)) = record_length(rest)
-        && let Some(next) = after.get(bytes..)
-    {
-        left -= 1;
-        rest = next;
-        if left == 0 && rest.is_empty() {
-            return Ok(());
-        }
+    for _ in 0..record_count {
+        let next = record_length(rest).and_then(|(bytes, after)| after.get(bytes..));
+        rest = next.ok_or(AppendError::Miscounted { record_count })?;
     }
-    Err(AppendError::Miscounted { record_count })
+    match rest.is_empty() && record_count > 0 {
+        true => Ok(()),
+        false => Err(AppendError::Miscounted { record_count }),
+    }
 }
 
 /// A record's length, a zigzag varint of at most five bytes, and what follows it. `None` for one that
