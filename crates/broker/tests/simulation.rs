@@ -100,7 +100,9 @@ fn truncation_to_the_high_watermark_is_noticed() {
 #[test]
 fn a_group_keeps_its_rules_while_its_coordinators_crash() {
     let (mut commits, mut generations) = (0, 0);
-    for seed in 0..4 {
+    // In 10 a coordinator is lost between the leader's assignment and its replication, with a member
+    // that asks in between.
+    for seed in 8..12 {
         let plan = Plan {
             members: 3,
             ..Plan::new(seed)

@@ -60,6 +60,8 @@ pub(crate) struct Entry {
     shown: BTreeMap<shown::OffsetKey, shown::Shown>,
     /// The partition of the offsets topic that it belongs to.
     partition: i32,
+    /// The offset there after the record of the group's present generation.
+    written: i64,
     timer: Option<(u64, TimerId)>,
 }
 
@@ -70,6 +72,7 @@ impl Entry {
             offsets: BTreeMap::new(),
             shown: BTreeMap::new(),
             partition,
+            written: 0,
             timer: None,
         }
     }
@@ -142,25 +145,40 @@ pub(crate) fn with_new_group<R>(
 /// Answers members and writes groups down, in order. What could not be written down is not told as
 /// if it were.
 fn carry_out(node: &mut Node, now: Now, id: &str, effects: Vec<Effect<Reply>>) {
-    let mut stored = Ok(None);
+    let mut stored = Ok(());
     for effect in effects {
         match effect {
             Effect::Store => stored = store_group(node, now, id),
             Effect::Join(to, result) => join_group::answer(node, to, result),
-            Effect::Sync(to, result) => match result.and_then(|synced| Ok((synced, stored?))) {
-                Ok((synced, target)) => sync_group::answer_when(node, now, to, synced, target),
+            Effect::Sync(to, result) => match result.and_then(|synced| stored.map(|()| synced)) {
+                Ok(synced) => {
+                    let target = unreplicated(node, id);
+                    sync_group::answer_when(node, now, to, synced, target);
+                }
                 Err(code) => sync_group::answer(node, to, Err(code)),
             },
         }
     }
 }
 
-fn store_group(node: &mut Node, now: Now, id: &str) -> Result<Option<Target>, ErrorCode> {
+fn store_group(node: &mut Node, now: Now, id: &str) -> Result<(), ErrorCode> {
     let Some(entry) = node.groups.entries.get(id) else {
-        return Ok(None);
+        return Ok(());
     };
     let (partition, change) = (entry.partition, store::group_change(id, &entry.group)?);
-    store::write(node, now, partition, &[change])
+    let target = store::write(node, now, partition, &[change])?;
+    if let (Some(entry), Some(target)) = (node.groups.entries.get_mut(id), target) {
+        entry.written = target.offset;
+    }
+    Ok(())
+}
+
+/// What has to be replicated before a member may be told what it owns. That holds for one who asks
+/// after the generation was written down, too: else a coordinator that has lost the record would give
+/// the generation's number, and its partitions, to others.
+fn unreplicated(node: &Node, id: &str) -> Option<Target> {
+    let entry = node.groups.entries.get(id)?;
+    store::mark(node, entry.partition, entry.written)
 }
 
 /// Sets the group's timer to its next moment, or forgets a group of which nothing is left.
@@ -211,7 +229,13 @@ pub(crate) fn partition_changed(node: &mut Node, now: Now, id: PartitionId, lead
         return;
     }
     match store::load(node, now, id) {
-        Ok(entries) => {
+        Ok(mut entries) => {
+            // What was read may not be on every replica yet.
+            let end = node
+                .replicas
+                .get(&id)
+                .map_or(0, |known| known.log.log_end_offset());
+            entries.values_mut().for_each(|entry| entry.written = end);
             node.groups.led.insert(id.index);
             let names: Vec<String> = entries.keys().cloned().collect();
             node.groups.entries.extend(entries);

@@ -67,15 +67,7 @@ pub(super) fn write(
     {
         Ok(info) => {
             node.appended(now, id, end_before, encoder.bytes().len() as u64);
-            let offset = info.last_offset + 1;
-            let target = Target {
-                partition: id,
-                mark: Mark::High,
-                offset,
-            };
-            let told_early = node.config.deviations.commit_before_replication;
-            let waits = !told_early && node.high_watermark(id) < offset;
-            Ok(waits.then_some(target))
+            Ok(mark(node, partition, info.last_offset + 1))
         }
         Err(error) => {
             if let crate::log::AppendError::Log(error) = error {
@@ -84,6 +76,18 @@ pub(super) fn write(
             Err(ErrorCode::CoordinatorNotAvailable)
         }
     }
+}
+
+/// What an answer about the records below an offset has to wait for: `None` when they are replicated.
+pub(super) fn mark(node: &Node, partition: i32, offset: i64) -> Option<Target> {
+    let id = offsets_partition(node, partition)?;
+    let told_early = node.config.deviations.commit_before_replication;
+    let waits = !told_early && node.high_watermark(id) < offset;
+    waits.then_some(Target {
+        partition: id,
+        mark: Mark::High,
+        offset,
+    })
 }
 
 pub(super) fn offsets_partition(node: &Node, index: i32) -> Option<PartitionId> {

@@ -67,6 +67,12 @@ pub enum AppendError {
     /// A batch is malformed or of a kind that clients may not write.
     #[error(transparent)]
     Batch(#[from] batch::AppendError),
+    /// The records of an uncompressed batch are others than its header says.
+    #[error("the batch's records are not {record_count}, or do not end where it does")]
+    Miscounted {
+        /// What the header says.
+        record_count: i32,
+    },
     /// A batch is larger than `max.message.bytes`.
     #[error("a batch of {bytes} bytes is larger than the limit of {bytes_max} (max.message.bytes)")]
     BatchTooLarge {
@@ -150,11 +156,11 @@ impl AppendError {
             Self::BatchTooLarge { .. } => 10,   // MESSAGE_TOO_LARGE
             Self::BatchesTooLarge { .. } => 18, // RECORD_LIST_TOO_LARGE
             Self::InvalidTimestamp { .. } => 32, // INVALID_TIMESTAMP
-            Self::Nothing | Self::ProducerNotAlone => 87, // INVALID_RECORD
+            Self::Miscounted { .. } | Self::Nothing | Self::ProducerNotAlone => 87, // INVALID_RECORD
             Self::OutOfOrderSequence { .. } => 45, // OUT_OF_ORDER_SEQUENCE_NUMBER
             Self::InvalidProducerEpoch { .. } => 47, // INVALID_PRODUCER_EPOCH
-            Self::StaleLeaderEpoch { .. } => 74, // FENCED_LEADER_EPOCH
-            Self::NotTheNextOffset { .. } => 2, // CORRUPT_MESSAGE
+            Self::StaleLeaderEpoch { .. } => 74,   // FENCED_LEADER_EPOCH
+            Self::NotTheNextOffset { .. } => 2,    // CORRUPT_MESSAGE
         }
     }
 }
