@@ -161,8 +161,13 @@ fn measure(
     let faults = FaultThread::start(session, share, &ground.facts.name, (key, clock))?;
     let mut watch = RepeatWatch::new(session, trial, folder);
     let outcome = load.run(clock, |progress| watch.look(progress));
-    let (trouble, cpu) = (watch.trouble, watch.cpu);
+    let (trouble, mut cpu) = (watch.trouble, watch.cpu);
+    let pids = session.target_pids.clone();
     heal(session, faults, &ground.facts.name, (key, clock))?;
+    if session.target_pids != pids {
+        // Nobody has watched the processes that were started in between.
+        cpu.targets.clear();
+    }
     let load = outcome.or_failed()?;
     for text in sampler.stop().notes {
         session.event(Some((key, load.end_ns)), EventKind::Warning { text });

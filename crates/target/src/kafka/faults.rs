@@ -79,8 +79,7 @@ impl KafkaTarget {
             .enumerate()
             .filter(|(_, (_, process))| process.is_starting && awake(process))
             .filter(|(_, (node, _))| {
-                ready::is_open(node.inner_port)
-                    && ready::brokers_known(node.inner_port, modern) >= Some(wanted)
+                ready::brokers_known_at_once(node.inner_port, modern) >= Some(wanted)
             })
             .map(|(index, _)| index)
             .collect();

@@ -7,6 +7,9 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// The same where other things are due meanwhile.
+const LITTLE_PATIENCE: Duration = Duration::from_millis(100);
+
 /// Answers to this question are far smaller; a larger one comes from something else.
 const ANSWER_BYTES_MAX: u32 = 1 << 24;
 
@@ -46,7 +49,13 @@ fn connect(port: u16) -> io::Result<TcpStream> {
 /// How many brokers the broker at this port knows; `None` if it does not answer, or is not part of
 /// a whole cluster yet.
 pub(crate) fn brokers_known(port: u16, modern: bool) -> Option<usize> {
-    let answer = ask(port, modern).ok()?;
+    let answer = ask(port, modern, PATIENCE).ok()?;
+    count(&answer, modern)
+}
+
+/// The same, if the broker answers at once.
+pub(crate) fn brokers_known_at_once(port: u16, modern: bool) -> Option<usize> {
+    let answer = ask(port, modern, LITTLE_PATIENCE).ok()?;
     count(&answer, modern)
 }
 
@@ -70,10 +79,10 @@ fn question(modern: bool) -> Vec<u8> {
     bytes
 }
 
-fn ask(port: u16, modern: bool) -> io::Result<Vec<u8>> {
+fn ask(port: u16, modern: bool, patience: Duration) -> io::Result<Vec<u8>> {
     let mut stream = connect(port)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(patience))?;
+    stream.set_write_timeout(Some(patience))?;
     stream.write_all(&question(modern))?;
     let mut size = [0; 4];
     stream.read_exact(&mut size)?;
