@@ -276,16 +276,7 @@ fn after_a_bad_end_the_place_of_the_logs_is_told() {
 fn the_flush_policy_of_an_option_is_what_an_ack_is_said_to_mean() {
     let site = Site::new();
     let flush = |out: &str, target: &str, more: &[&str]| {
-        let call = [
-            "run",
-            "tiny.yaml",
-            "--repeat",
-            "1",
-            "--out",
-            out,
-            "--target",
-            target,
-        ];
+        let call = ["run", "counted.yaml", "--out", out, "--target", target];
         let output = kgauge(&site, &[&call[..], more].concat()).output().unwrap();
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{target}: {said}");

