@@ -166,14 +166,25 @@ impl FileSlice {
         let count = self.file.read_at(&mut buffer[start..], self.offset)?;
         if count < self.len {
             buffer.truncate(start);
-            return Err(StorageError::short_read(
-                self.file.path(),
-                self.offset,
-                self.len,
-                count,
-            ));
+            return Err(self.short(count));
         }
         Ok(())
+    }
+
+    /// The slice's bytes, instead of what a buffer held. What has been its length already is not
+    /// cleared first, which makes it the way for buffers that are used again.
+    pub fn read_over(&self, buffer: &mut Vec<u8>) -> StorageResult<()> {
+        buffer.resize(self.len, 0);
+        let count = self.file.read_at(buffer, self.offset)?;
+        if count < self.len {
+            buffer.clear();
+            return Err(self.short(count));
+        }
+        Ok(())
+    }
+
+    fn short(&self, count: usize) -> StorageError {
+        StorageError::short_read(self.file.path(), self.offset, self.len, count)
     }
 
     /// The slice's bytes, in a new buffer.

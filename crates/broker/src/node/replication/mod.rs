@@ -11,6 +11,7 @@
 //!
 //! Why it is as it is: docs/decisions/replication.md.
 
+mod buffers;
 mod following;
 pub(super) mod isr;
 pub(crate) mod leading;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::super::{Node, Timer};
 use super::Role;
+use super::buffers::Buffers;
 use super::message::{FollowerPosition, News, PartitionNews, PeerFetch, PeerFetched, PeerMessage};
 use crate::ids::{NodeId, PartitionId};
 use crate::log::{FirstBatch, PartitionLog, ReadError, ReadRequest};
@@ -22,6 +23,7 @@ pub(crate) struct Sessions {
     open: BTreeMap<NodeId, Session>,
     /// Partitions with news that the sessions have not heard of.
     noted: Vec<PartitionId>,
+    reading: Reading,
 }
 
 /// One follower.
@@ -63,7 +65,16 @@ impl Sessions {
     }
 }
 
+/// What is read for followers.
+#[derive(Debug, Default)]
+struct Reading {
+    buffers: Buffers,
+    /// Within one round.
+    last: Option<LastRead>,
+}
+
 /// What the last read gave, for the next follower that stands at the same place.
+#[derive(Debug)]
 struct LastRead {
     id: PartitionId,
     offset: i64,
@@ -214,13 +225,15 @@ impl Node {
             .iter()
             .filter(|(_, session)| session.waiting.is_some() && !session.ready.is_empty());
         let waiting: Vec<NodeId> = waiting.map(|(node, _)| *node).collect();
-        let mut last = None;
+        let mut reading = std::mem::take(&mut self.sessions.reading);
         for follower in waiting {
-            self.serve_follower(follower, &mut last);
+            self.serve_follower(follower, &mut reading);
         }
+        reading.last = None;
+        self.sessions.reading = reading;
     }
 
-    fn serve_follower(&mut self, follower: NodeId, last: &mut Option<LastRead>) {
+    fn serve_follower(&mut self, follower: NodeId, reading: &mut Reading) {
         let limit = self.settings.replica_fetch_response_max_bytes;
         let mut answering = Answering {
             bytes_left: usize::try_from(limit).unwrap_or(0).max(1),
@@ -231,7 +244,7 @@ impl Node {
             let Some(id) = session.and_then(Session::next_ready) else {
                 break;
             };
-            self.add_news(follower, id, &mut answering, last);
+            self.add_news(follower, id, &mut answering, reading);
         }
         if !answering.partitions.is_empty() {
             self.answer_follower(follower, answering.partitions);
@@ -244,7 +257,7 @@ impl Node {
         follower: NodeId,
         id: PartitionId,
         answering: &mut Answering,
-        last: &mut Option<LastRead>,
+        reading: &mut Reading,
     ) {
         let bytes_max = usize::try_from(self.settings.replica_fetch_max_bytes).unwrap_or(0);
         let Some(replica) = self.replicas.get_mut(&id) else {
@@ -252,7 +265,7 @@ impl Node {
         };
         let leader_epoch = replica.leader_epoch;
         let bytes_max = bytes_max.min(answering.bytes_left);
-        let found = news(replica, follower, bytes_max, last);
+        let found = news(replica, follower, bytes_max, reading);
         match found {
             Ok(None) => {}
             Ok(Some(news)) => {
@@ -301,6 +314,7 @@ impl Node {
 
     /// A follower has waited as long as it may.
     pub(in crate::node) fn follower_waited(&mut self, follower: NodeId) {
+        self.sessions.reading.buffers.clear();
         self.answer_follower(follower, Vec::new());
     }
 }
@@ -310,7 +324,7 @@ fn news(
     replica: &mut Replica,
     follower: NodeId,
     bytes_max: usize,
-    last: &mut Option<LastRead>,
+    reading: &mut Reading,
 ) -> Result<Option<News>, ReadError> {
     let Replica { id, role, log, .. } = replica;
     let Role::Leading(leading) = role else {
@@ -329,14 +343,14 @@ fn news(
     }
     let mut batches = None;
     if offset < log.log_end_offset() {
-        batches = match last.as_ref().filter(|last| {
+        batches = match reading.last.as_ref().filter(|last| {
             last.id == *id && last.offset == offset && last.end_offset == log.log_end_offset()
         }) {
             Some(last) => Some(Arc::clone(&last.batches)),
-            None => read(log, offset, bytes_max)?,
+            None => read(log, offset, bytes_max, &mut reading.buffers)?,
         };
         if let Some(batches) = &batches {
-            *last = Some(LastRead {
+            reading.last = Some(LastRead {
                 id: *id,
                 offset,
                 end_offset: log.log_end_offset(),
@@ -378,6 +392,7 @@ fn read(
     log: &mut PartitionLog,
     offset: i64,
     bytes_max: usize,
+    buffers: &mut Buffers,
 ) -> Result<Option<Arc<Vec<u8>>>, ReadError> {
     let request = ReadRequest {
         offset,
@@ -388,6 +403,6 @@ fn read(
     let read = log.read(&request)?;
     match read.slice {
         None => Ok(None),
-        Some(slice) => Ok(Some(Arc::new(slice.bytes()?))),
+        Some(slice) => Ok(Some(buffers.read(&slice)?)),
     }
 }
