@@ -9,21 +9,31 @@ use serde_json::Value;
 use crate::codegen::root;
 use crate::say::remark;
 
-/// Builds `--package package` with what `target` selects, such as `--example produce`.
-pub(crate) fn release(package: &str, target: &[&str]) -> Result<PathBuf> {
-    remark(&format!("cargo: building {package} in release"));
+/// kgauge itself, built as `cargo run --release` builds it: with other packages named, cargo would
+/// build most of it a second time.
+pub(crate) fn kgauge() -> Result<PathBuf> {
+    release("kgauge", &["--bin", "kgauge"])
+}
+
+/// An example of a package.
+pub(crate) fn example(package: &str, name: &str) -> Result<PathBuf> {
+    release(name, &["--package", package, "--example", name])
+}
+
+fn release(name: &str, selection: &[&str]) -> Result<PathBuf> {
+    remark(&format!("cargo: building {name} in release"));
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
-        .args(["build", "--release", "--locked", "--package", package])
-        .args(target)
+        .args(["build", "--release", "--locked"])
+        .args(selection)
         .arg("--message-format=json-render-diagnostics")
         .current_dir(root())
         .stderr(Stdio::inherit())
         .output()
         .context("cargo could not be started")?;
-    ensure!(built.status.success(), "{package} could not be built");
+    ensure!(built.status.success(), "{name} could not be built");
     let messages = String::from_utf8(built.stdout)?;
-    executable(&messages).with_context(|| format!("cargo names no program of {package}"))
+    executable(&messages).with_context(|| format!("cargo names no program of {name}"))
 }
 
 /// The program in cargo's messages, one JSON object a line. Dependencies make none.

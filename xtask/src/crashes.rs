@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let options = Options::parse(arguments)?;
     let binary = match &options.binary {
         Some(path) => path.clone(),
-        None => built::release("kgauge-broker", &["--example", "crashes"])?,
+        None => built::example("kgauge-broker", "crashes")?,
     };
     let folder = tempfile::tempdir()?;
     let mut code = ExitCode::SUCCESS;

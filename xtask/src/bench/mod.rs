@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     stop::listen()?;
-    let engine = built::release("kgauge-load", &["--example", "produce"])?;
+    let engine = built::example("kgauge-load", "produce")?;
     let release = Release::fetch()?;
     let machine = machine::facts()?;
     if machine.is_busy() {

@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         Some(path) => {
             fs::canonicalize(path).with_context(|| format!("there is no {}", path.display()))?
         }
-        None => built::release("kgauge", &["--bin", "kgauge"])?,
+        None => built::kgauge()?,
     };
     let release = Release::fetch()?;
     let folder = root().join("target/interop");

@@ -49,10 +49,10 @@ const CASES: [Case; 2] = [
 pub(super) fn run(options: &Options) -> Result<()> {
     stop::listen()?;
     let loader = Loader {
-        program: built::release("kgauge-load", &["--example", "cost"])?,
+        program: built::example("kgauge-load", "cost")?,
         records: options.plan.records,
     };
-    let kgauge = built::release("kgauge", &["--bin", "kgauge"])?;
+    let kgauge = built::kgauge()?;
     let machine = machine::facts()?;
     let folder = root().join("target/bench");
     fs::create_dir_all(&folder)?;

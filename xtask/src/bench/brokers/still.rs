@@ -18,7 +18,7 @@ const PARTITIONS_OF_TOPIC: u32 = 100;
 
 /// Looks, and tells it in words.
 pub(super) fn look(kgauge: &Path, work: &Path, folder: &Path) -> Result<String> {
-    let topics = built::release("kgauge-client", &["--example", "topics"])?;
+    let topics = built::example("kgauge-client", "topics")?;
     let data = tempfile::Builder::new()
         .prefix("data-")
         .tempdir_in(folder)?;
