@@ -101,8 +101,8 @@ fn truncation_to_the_high_watermark_is_noticed() {
 fn a_group_keeps_its_rules_while_its_coordinators_crash() {
     let (mut commits, mut generations) = (0, 0);
     // In 10 a coordinator is lost between the leader's assignment and its replication, with a member
-    // that asks in between.
-    for seed in 8..12 {
+    // that asks in between; in 13 an assignment cannot be written down for want of replicas in sync.
+    for seed in 10..14 {
         let plan = Plan {
             members: 3,
             ..Plan::new(seed)

@@ -143,13 +143,22 @@ pub(crate) fn with_new_group<R>(
 }
 
 /// Answers members and writes groups down, in order. What could not be written down is not told as
-/// if it were.
+/// if it were: the group begins another generation.
 fn carry_out(node: &mut Node, now: Now, id: &str, effects: Vec<Effect<Reply>>) {
     let mut stored = Ok(());
     for effect in effects {
         match effect {
             Effect::Store => stored = store_group(node, now, id),
-            Effect::Join(to, result) => join_group::answer(node, to, result),
+            Effect::Join(to, result) => {
+                let result = result.and_then(|joined| match stored {
+                    Ok(()) => Ok(joined),
+                    Err(code) => Err(JoinRefused {
+                        code,
+                        member_id: joined.member_id,
+                    }),
+                });
+                join_group::answer(node, to, result);
+            }
             Effect::Sync(to, result) => match result.and_then(|synced| stored.map(|()| synced)) {
                 Ok(synced) => {
                     let target = unreplicated(node, id);
@@ -158,6 +167,13 @@ fn carry_out(node: &mut Node, now: Now, id: &str, effects: Vec<Effect<Reply>>) {
                 Err(code) => sync_group::answer(node, to, Err(code)),
             },
         }
+    }
+    if stored.is_err()
+        && let Some(entry) = node.groups.entries.get_mut(id)
+    {
+        let mut effects = Vec::new();
+        entry.group.not_stored(now, &mut effects);
+        carry_out(node, now, id, effects);
     }
 }
 

@@ -46,6 +46,18 @@ impl<W: Copy> Group<W> {
         self.try_complete(now, effects);
     }
 
+    /// The generation could not be written down. A coordinator that comes after this one would know
+    /// nothing of it, and give its number to others: nobody may work in it, so there must be another.
+    pub(super) fn not_stored(&mut self, now: Now, effects: &mut Vec<Effect<W>>) {
+        if self.state != State::Stable {
+            return;
+        }
+        for member in self.members.values_mut() {
+            member.assignment.clear();
+        }
+        self.prepare(now, effects);
+    }
+
     /// Begins the first rebalance of an empty group, which waits `delay_ms` for more members.
     pub(super) fn prepare_first(&mut self, now: Now, delay_ms: i64, effects: &mut Vec<Effect<W>>) {
         let timeout_ms = self.rebalance_timeout_ms();

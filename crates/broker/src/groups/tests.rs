@@ -503,6 +503,28 @@ fn a_lasting_member_can_be_removed_by_its_name_alone() {
 }
 
 #[test]
+fn a_generation_that_was_not_written_down_is_given_up() {
+    let mut bench = Bench::settled(2);
+    let before = bench.group.generation;
+    bench.group.not_stored(bench.now, &mut bench.effects);
+    assert_eq!(bench.group.state, State::Preparing);
+    // Who asks again is not told what nobody else would know of.
+    bench.sync(1, "m1", &[]);
+    assert_eq!(bench.syncs(), (vec![(1, Err(RebalanceInProgress))], 0));
+    assert_eq!(bench.beat("m2"), Err(RebalanceInProgress));
+    bench.join_as(3, "m1");
+    bench.join_as(4, "m2");
+    let generation = before + 1;
+    assert_eq!(
+        bench.joins(),
+        [
+            (3, member("m1", generation, true, 2)),
+            (4, member("m2", generation, false, 0))
+        ]
+    );
+}
+
+#[test]
 fn groups_hash_to_partitions_as_in_java() {
     // Java's `hashCode` of the last one is Integer.MIN_VALUE, which has no positive twin.
     assert_eq!(partition_of("", 50), 0);
