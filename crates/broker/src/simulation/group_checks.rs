@@ -1,7 +1,9 @@
 //! What must hold for a consumer group, whatever happens to its members and coordinators.
 //!
 //! * A partition is owned by one member in a generation.
-//! * Generations only rise: whoever joins after a generation was complete gets no older one.
+//! * Generations only rise: whoever asks after a generation was complete is told of no assignment of an
+//!   older one. (A coordinator that does not know yet that it is none may let members join, as Kafka's
+//!   does; it cannot assign.)
 //! * An acknowledged commit is never lost: whoever asks later is told this offset, or a later one.
 //! * A member of an old generation commits nothing once a newer one is complete.
 
@@ -43,21 +45,17 @@ impl GroupChecks {
         different.len() as u64
     }
 
-    /// A member joined, having asked when `newest` was complete.
-    pub(super) fn joined(&self, generation: i32, newest: i32) -> Result<(), Violation> {
-        if generation < newest {
-            return broken(format!("generation {generation} follows {newest}"));
-        }
-        Ok(())
-    }
-
-    /// A member was told what it owns.
+    /// A member was told what it owns, having asked when `newest` was complete.
     pub(super) fn synced(
         &mut self,
         generation: i32,
+        newest: i32,
         member: &str,
         owned: &[i32],
     ) -> Result<(), Violation> {
+        if generation < newest {
+            return broken(format!("generation {generation} follows {newest}"));
+        }
         self.newest = self.newest.max(generation);
         for partition in owned {
             let place = (generation, *partition);
@@ -123,11 +121,11 @@ mod tests {
     #[test]
     fn two_owners_and_lost_or_late_commits_are_noticed() {
         let mut checks = GroupChecks::default();
-        checks.synced(3, "a", &[0]).unwrap();
-        checks.synced(3, "a", &[0]).unwrap();
-        checks.synced(3, "b", &[1]).unwrap();
-        assert!(checks.synced(3, "b", &[0]).is_err());
-        assert!(checks.joined(2, 3).is_err());
+        checks.synced(3, 2, "a", &[0]).unwrap();
+        checks.synced(3, 2, "a", &[0]).unwrap();
+        checks.synced(3, 3, "b", &[1]).unwrap();
+        assert!(checks.synced(3, 3, "b", &[0]).is_err());
+        assert!(checks.synced(2, 3, "c", &[]).is_err());
         checks.committed(3, 3, &[(0, 7)].into()).unwrap();
         assert!(checks.committed(2, 3, &[(0, 9)].into()).is_err());
         let floors = checks.floors();

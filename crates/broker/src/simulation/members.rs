@@ -34,9 +34,9 @@ const REST_NS: u64 = 30 * NS_PER_MS;
 #[derive(Debug)]
 enum Asked {
     Coordinator,
+    Join,
     /// With the newest generation that was complete when it asked.
-    Join(i32),
-    Sync,
+    Sync(i32),
     /// With what was committed when it asked.
     Offsets(BTreeMap<i32, i64>),
     Heartbeat,
@@ -223,8 +223,8 @@ impl Members {
             return (None, next_ns);
         }
         match &member.stage {
-            Stage::Outside => member.join(newest),
-            Stage::Joined(_) => member.sync(),
+            Stage::Outside => member.join(),
+            Stage::Joined(_) => member.sync(newest),
             Stage::Assigned => member.fetch(floors),
             Stage::Working => match random.below(100) {
                 0 if !self.finishing => self.die(now_ns, index),
@@ -283,23 +283,23 @@ impl Members {
                 }
                 found.error_code
             }
-            Asked::Join(floor) => {
+            Asked::Join => {
                 let answer = read::<JoinGroupRequest<'_>>(bytes, 5)?;
                 if answer.error_code == 0 {
                     member.joined(&answer, self.partitions);
-                    self.checks.joined(answer.generation_id, floor)?;
                 } else if ErrorCode::from_i16(answer.error_code) == ErrorCode::MemberIdRequired {
                     member.id = answer.member_id.to_string();
                 }
                 answer.error_code
             }
-            Asked::Sync => {
+            Asked::Sync(newest) => {
                 let answer = read::<SyncGroupRequest<'_>>(bytes, 3)?;
                 if answer.error_code == 0 {
                     let owned = partitions_of(&answer.assignment);
                     member.positions = owned.iter().map(|owned| (*owned, -1)).collect();
                     member.stage = Stage::Assigned;
-                    self.checks.synced(member.generation, &member.id, &owned)?;
+                    self.checks
+                        .synced(member.generation, newest, &member.id, &owned)?;
                 }
                 answer.error_code
             }
@@ -346,7 +346,7 @@ impl Member {
         }
     }
 
-    fn join(&mut self, newest: i32) {
+    fn join(&mut self) {
         let id = self.id.clone();
         let request = JoinGroupRequest {
             group_id: Str::Borrowed(GROUP),
@@ -360,7 +360,7 @@ impl Member {
             }],
             ..JoinGroupRequest::default()
         };
-        self.ask(5, &request, Asked::Join(newest));
+        self.ask(5, &request, Asked::Join);
     }
 
     /// Notes the new generation; a leader shares the partitions out.
@@ -384,7 +384,7 @@ impl Member {
         self.stage = Stage::Joined(shares);
     }
 
-    fn sync(&mut self) {
+    fn sync(&mut self, newest: i32) {
         let Stage::Joined(shares) = &self.stage else {
             return;
         };
@@ -401,7 +401,7 @@ impl Member {
             assignments: shares.iter().map(assignment).collect(),
             ..SyncGroupRequest::default()
         };
-        self.ask(3, &request, Asked::Sync);
+        self.ask(3, &request, Asked::Sync(newest));
     }
 
     fn fetch(&mut self, floors: BTreeMap<i32, i64>) {
