@@ -94,11 +94,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let contenders = Contenders::new(&engine, &tools, work.path())?;
     let measured = compare::run(&contenders, options.plan)?;
     let summary = figures::summary(&measured, options.plan);
-    say(&format!(
-        "Kafka {RELEASE} on the same machine; {machine}\n\n{summary}"
-    ));
+    let printed = format!("Kafka {RELEASE} on the same machine; {machine}\n\n{summary}");
+    say(&printed);
     if options.record {
-        let folder = proof::write(&machine, options.plan, &measured, &summary)?;
+        let folder = proof::write(&machine, options.plan, &measured, &printed)?;
         say(&format!("recorded in {}", folder.display()));
     }
     Ok(ExitCode::SUCCESS)

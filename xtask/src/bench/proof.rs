@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::compare::{Measured, Plan};
 use super::contender::{BATCH_BYTES, BUFFER_BYTES, LINGER_MS, PARTITIONS, VALUE_BYTES};
@@ -14,14 +14,42 @@ use super::machine::Machine;
 use crate::codegen::root;
 use crate::kafka::RELEASE;
 
+/// What is kept of a comparison.
+pub(super) struct Kept<'a> {
+    /// Heads the summary.
+    pub(super) title: &'a str,
+    /// What was run, as JSON.
+    pub(super) setup: Value,
+    /// One line a run.
+    pub(super) raw: String,
+    /// What was printed.
+    pub(super) printed: &'a str,
+}
+
 /// Writes the three files into a new folder, and gives its path within the project.
+pub(super) fn keep(machine: &Machine, kept: &Kept<'_>) -> Result<PathBuf> {
+    let folder = new_folder(&root(), &format!("{}-{}", today()?, machine.slug()))?;
+    let setup = serde_json::to_string_pretty(&kept.setup)? + "\n";
+    let summary = format!("# {}\n\n```\n{}```\n", kept.title, kept.printed);
+    let files = [
+        ("setup.json", &setup),
+        ("raw.csv", &kept.raw),
+        ("summary.md", &summary),
+    ];
+    for (name, text) in files {
+        let path = folder.join(name);
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(folder.strip_prefix(root())?.to_owned())
+}
+
+/// Keeps the comparison of load generators.
 pub(super) fn write(
     machine: &Machine,
     plan: Plan,
     measured: &[Measured],
-    summary: &str,
+    printed: &str,
 ) -> Result<PathBuf> {
-    let folder = new_folder(&root(), &format!("{}-{}", today()?, machine.slug()))?;
     let setup = json!({
         "command": "cargo xtask bench",
         "machine": machine,
@@ -43,22 +71,17 @@ pub(super) fn write(
             "enable.idempotence": "with acks=all",
         },
     });
-    let write = |name: &str, text: &str| {
-        let path = folder.join(name);
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
-    };
-    write(
-        "setup.json",
-        &(serde_json::to_string_pretty(&setup)? + "\n"),
-    )?;
-    write("raw.csv", &raw(measured))?;
-    write(
-        "summary.md",
-        &format!(
-            "# What a record costs the load generator\n\nKafka {RELEASE} on the same machine; {machine}\n\n```\n{summary}```\n"
-        ),
-    )?;
-    Ok(folder.strip_prefix(root())?.to_owned())
+    let title = "What a record costs the load generator";
+    let raw = raw(measured);
+    keep(
+        machine,
+        &Kept {
+            title,
+            setup,
+            raw,
+            printed,
+        },
+    )
 }
 
 /// One line a run; round 0 is the one that shows what starting costs.

@@ -15,6 +15,7 @@ const WANTED_READ_NS: f64 = 20.0;
 /// One run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Measured {
+    pub(super) round: u64,
     pub(super) case: Case,
     pub(super) is_embedded: bool,
     pub(super) produced: Cost,
@@ -52,6 +53,22 @@ pub(super) fn summary(measured: &[Measured], plan: Plan) -> String {
         part(&mut out, &of_case, "written", |run| run.produced, &wanted);
         let wanted = format!("wanted: at most {WANTED_READ_NS:.0} ns");
         part(&mut out, &of_case, "read", |run| run.consumed, &wanted);
+    }
+    out
+}
+
+/// One line a part of a run.
+pub(super) fn raw(measured: &[Measured], records: u64) -> String {
+    let mut out = "nodes,round,brokers,part,records,records_per_s,cpu_ns_per_record\n".to_owned();
+    for run in measured {
+        let brokers = if run.is_embedded { "embedded" } else { "kafka" };
+        for (part, cost) in [("written", run.produced), ("read", run.consumed)] {
+            let _ = writeln!(
+                out,
+                "{},{},{brokers},{part},{records},{:.0},{:.1}",
+                run.case.nodes, run.round, cost.records_per_s, cost.cpu_ns_per_record
+            );
+        }
     }
     out
 }
@@ -99,6 +116,7 @@ mod tests {
                 records_per_s: 1.0,
             };
             Measured {
+                round: 1,
                 case: CASES[0],
                 is_embedded,
                 produced: cost,
@@ -115,5 +133,7 @@ mod tests {
         assert!(
             text.contains("Apache Kafka spends 4.0 times as much (wanted: at most 80 ns, 3 times)")
         );
+        let raw = raw(&runs, 9);
+        assert!(raw.contains("\n1,1,kafka,read,9,1,900.0\n"), "{raw}");
     }
 }

@@ -10,8 +10,13 @@ mod still;
 use std::fs;
 
 use anyhow::Result;
+use serde_json::{Value, json};
 
-use super::{Options, machine};
+use super::compare::Plan;
+use super::contender::{BATCH_BYTES, PARTITIONS, VALUE_BYTES};
+use super::machine::Machine;
+use super::proof::Kept;
+use super::{Options, machine, proof};
 use crate::codegen::root;
 use crate::kafka::RELEASE;
 use crate::say::{remark, say};
@@ -86,6 +91,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
                     one.target, produced.cpu_ns_per_record, consumed.cpu_ns_per_record
                 ));
                 measured.push(Measured {
+                    round,
                     case,
                     is_embedded: place == 0,
                     produced,
@@ -97,9 +103,38 @@ pub(super) fn run(options: &Options) -> Result<()> {
             one.end()?;
         }
     }
-    say(&format!(
+    let printed = format!(
         "Apache Kafka {RELEASE} and the embedded cluster, both started by kgauge; {machine}\n\n{}\n{still}",
         figures::summary(&measured, options.plan)
-    ));
+    );
+    say(&printed);
+    if options.record {
+        let kept = Kept {
+            title: "What a record costs the brokers",
+            setup: setup(&machine, options.plan),
+            raw: figures::raw(&measured, options.plan.records),
+            printed: &printed,
+        };
+        let folder = proof::keep(&machine, &kept)?;
+        say(&format!("recorded in {}", folder.display()));
+    }
     Ok(())
+}
+
+fn setup(machine: &Machine, plan: Plan) -> Value {
+    json!({
+        "command": "cargo xtask bench brokers",
+        "machine": machine,
+        "kafka": {
+            "release": RELEASE,
+            "nodes": CASES.map(|case| case.nodes),
+            "where": "on the same machine, loopback",
+            "settings": "as kgauge starts it",
+        },
+        "rounds": plan.rounds,
+        "records_per_run": plan.records,
+        "value_bytes": VALUE_BYTES,
+        "topic": {"partitions": PARTITIONS, "replication": "as many as nodes"},
+        "producer": {"batch.size": BATCH_BYTES, "acks": "all", "enable.idempotence": true},
+    })
 }
