@@ -9,8 +9,7 @@ use serde_json::Value;
 use crate::codegen::root;
 use crate::say::remark;
 
-/// kgauge itself, built as `cargo run --release` builds it: with other packages named, cargo would
-/// build most of it a second time.
+/// kgauge itself, from the same packages as with `cargo run --release`.
 pub(crate) fn kgauge() -> Result<PathBuf> {
     release("kgauge", &["--bin", "kgauge"])
 }
@@ -23,7 +22,16 @@ pub(crate) fn example(package: &str, name: &str) -> Result<PathBuf> {
 fn release(name: &str, selection: &[&str]) -> Result<PathBuf> {
     remark(&format!("cargo: building {name} in release"));
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
+    let mut command = Command::new(cargo);
+    // What cargo says to this program about its own package is no matter of those that are built: a
+    // dependency's build script that looks at it would be run again, and all that stands on it built anew.
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&*name);
+        }
+    }
+    let built = command
         .args(["build", "--release", "--locked"])
         .args(selection)
         .arg("--message-format=json-render-diagnostics")

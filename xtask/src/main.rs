@@ -10,6 +10,7 @@ mod interop;
 mod kafka;
 mod kgauge;
 mod maven;
+mod published;
 mod say;
 mod stop;
 
@@ -33,12 +34,18 @@ cargo xtask <command>
                       real clients against kgauge's embedded cluster, then kgauge against a real
                       Kafka; --binary: a kgauge that is built already; --client: only this one;
                       --require-all: none may be missing
+  published [--divide N] [--release V]... [--binary PATH]
+                      command lines of published studies, run by kgauge under the tools' names and by the
+                      tools of their release; --divide: so many times fewer records (100)
   crashes [--seconds N] [--seed N] [--acks all|1] [--producers kgauge|kafka] [--binary PATH]
                       nodes of the embedded cluster crash while producers write; what became of
                       every acknowledged record; --binary: the example, built already
   bench [--quick] [--rounds N] [--records N] [--record]
                       what a record costs kgauge's engine and Kafka's own tool, in alternating
                       runs against a real Kafka; --record: keep it in proof/
+  bench speed [--quick] [--rounds N] [--records N] [--record]
+                      what the load engine must reach: CPU, rates, lateness and memory, beside Kafka's
+                      tools, franz-go and librdkafka
   bench brokers [--quick] [--rounds N] [--records N]
                       what a record costs the embedded cluster's nodes and Apache Kafka's brokers, in
                       alternating runs of the same load; and an embedded cluster with nothing to do";
@@ -57,6 +64,7 @@ fn main() -> Result<ExitCode> {
         "bench" => return bench::run(rest),
         "crashes" => return crashes::run(rest),
         "interop" => return interop::run(rest),
+        "published" => return published::run(rest),
         _ => bail!("{USAGE}"),
     }
     Ok(ExitCode::SUCCESS)

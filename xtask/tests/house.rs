@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("observe", &["client", "results"]),
     ("target", &["broker", "client", "scenario"]),
     ("report", &["results"]),
+    ("audit", &["results"]),
 ];
 
 const FILE_LINES_MAX: usize = 600;

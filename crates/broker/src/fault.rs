@@ -27,6 +27,27 @@ use crate::handlers::SERVED;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FaultId(pub u64);
 
+/// What a fault has struck so far, as the nodes themselves counted it. A capacity strikes nothing: it
+/// lets everything through.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Struck {
+    /// Requests.
+    pub requests: u64,
+    /// Records that they brought, as their batches' headers count them.
+    pub records: u64,
+}
+
+impl Struck {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            requests: self.requests + other.requests,
+            records: self.records + other.records,
+        }
+    }
+}
+
 /// Something that goes wrong with requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {

@@ -60,5 +60,5 @@ mod timers;
 pub use cluster::{
     Cluster, ClusterConfig, ClusterFailure, ClusterHandle, Disk, Listen, StartError,
 };
-pub use fault::{Amount, Capacity, Delay, Fault, FaultAction, FaultError, FaultId};
+pub use fault::{Amount, Capacity, Delay, Fault, FaultAction, FaultError, FaultId, Struck};
 pub use security::Security;

@@ -19,6 +19,8 @@ Examples:
   kgauge run linkedin-2014 --target host:9092      the same study on an existing cluster
   kgauge run my-scenario.yaml --repeat 5           a scenario of your own
   kgauge report kgauge-runs/RUN                    the report of a run, made again
+  kgauge truth                                     known answers, put to kgauge itself
+  kgauge audit run.log                             what another tool's figures are worth
 
 Kafka's own tools, by their names, with the flags and the lines of every release:
   kafka-producer-perf-test, kafka-consumer-perf-test, kafka-e2e-latency, kafka-topics,
@@ -39,6 +41,12 @@ pub(crate) enum Command {
     Report(Report),
     /// Sets two or more runs side by side, and says where they differ
     Compare(Compare),
+    /// Reads what other tools print, and says what it is worth
+    Audit(Audit),
+    /// Proves that kgauge's figures are true: known answers, put to kgauge itself
+    Truth(Truth),
+    /// Measures what this machine can generate when nothing holds it back
+    Ceiling(Ceiling),
     /// Serves the embedded cluster to a parent process
     #[command(hide = true)]
     EmbeddedCluster,
@@ -53,6 +61,7 @@ Examples:
   kgauge run linkedin-2014 --target client.properties --set writers.settings.acks=all
   kgauge run my-scenario.yaml --target kafka:4.3.1 --set broker.num.network.threads=4
   kgauge run my-scenario.yaml --set stages.hold='60 s' --repeat 5
+  kgauge run my-scenario.yaml --driver kgauge --driver java --driver librdkafka
   kgauge run kgauge-runs/RUN/plan.json             the same run once more
 
 The table goes to stdout, everything else to stderr. Ctrl-C ends the run within a second, deletes
@@ -83,6 +92,11 @@ pub(crate) struct Run {
     /// Changes one thing of the scenarios, such as `writers.settings.linger.ms=0` or `stages.hold='5 s'`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
+
+    /// The client that sends: `kgauge`, `java` (kafka-clients 4.3.1), `java:RELEASE` or `librdkafka`. Given more than once, a trial each,
+    /// and they are compared
+    #[arg(long = "driver", value_name = "NAME")]
+    pub(crate) drivers: Vec<String>,
 
     /// Runs only these scenarios of a study
     #[arg(long = "only", value_name = "SCENARIO", value_delimiter = ',')]
@@ -140,6 +154,134 @@ pub(crate) struct Report {
     /// Prints summary.json instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+const CEILING_HELP: &str = "\
+Examples:
+  kgauge ceiling                                   100 B records, batches of 128 KiB and of 16 KiB
+  kgauge ceiling --set writers.record.size='1 kB' --set writers.settings.compression.type=lz4
+  kgauge ceiling --set stages.hold='5 s' --json
+
+Records are made, batched, compressed, checksummed and timed as in any run. In the process they are
+thrown away then; over loopback they go to a thread that answers at once and keeps nothing. Each
+run measures the same for its own flows and says in its report how much of it was used.";
+
+/// Measures what this machine can generate when nothing holds it back
+#[derive(Debug, Args)]
+#[command(after_help = CEILING_HELP)]
+pub(crate) struct Ceiling {
+    /// Changes one thing of the two flows `writers` and `readers`, as in `kgauge run`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+
+    /// Prints JSON instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const AUDIT_HELP: &str = "\
+Examples:
+  kafka-producer-perf-test.sh ... | kgauge audit -
+  kgauge audit run.log notes.md --buffer-memory 64MiB
+  kgauge audit blog.md --nic 1G --brokers 3 --replication 3
+  kgauge audit runs/*.log --as-of 1.0.2 --partitions 10 --json
+  kgauge audit omb-result.json
+
+Reads lines of kafka-producer-perf-test and kafka-consumer-perf-test of any release, inside of logs, Markdown
+or prose, lines of rdkafka_performance, and results of OpenMessaging Benchmark. Exit status 1 when
+figures contradict each other.";
+
+/// Reads what other tools print, and says what it is worth
+#[derive(Debug, Args)]
+#[command(after_help = AUDIT_HELP)]
+pub(crate) struct Audit {
+    /// What they have printed; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
+
+    /// The producers' buffer.memory; by default that of the nearest command in the text, or Kafka's 32 MiB
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) buffer_memory: Option<String>,
+
+    /// What the network card of a broker carries, in bits a second: 1G
+    #[arg(long, value_name = "RATE")]
+    pub(crate) nic: Option<String>,
+
+    /// How many brokers share the load
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) brokers: Option<u32>,
+
+    /// Replicas of each partition [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) replication: Option<u32>,
+
+    /// Partitions of the topic
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) partitions: Option<u64>,
+
+    /// The release of Kafka's tool
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) as_of: Option<String>,
+
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const TRUTH_HELP: &str = "\
+Examples:
+  kgauge truth                                     all checks, about four minutes
+  kgauge truth --quick                             shorter holds, about a minute
+  kgauge truth --only stall,recorder               these checks and no others
+  kgauge truth --again kgauge-runs/truth-RUN       judges what was run before once more
+  kgauge truth --again DIR --doubt recorder        with a recorder that is wrong: it must fail
+
+Checks: stall, stalls, capacity, delay, counts, little, recorder, slices, kafka-tool. Each is a scenario
+with faults on the embedded cluster, whose figures follow from arithmetic; docs/guide/truth.md says how.
+Exit status 0 when every figure is what it must be, 1 when one is not.";
+
+/// Proves that kgauge's figures are true: known answers, put to kgauge itself
+#[derive(Debug, Args)]
+#[command(after_help = TRUTH_HELP)]
+pub(crate) struct Truth {
+    /// Where scenarios and run folders go, which must not exist or be empty; by default a new folder
+    /// under `kgauge-runs`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Judges the runs of an earlier suite once more, and runs nothing
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "quick"])]
+    pub(crate) again: Option<PathBuf>,
+
+    /// Only these checks
+    #[arg(long = "only", value_name = "CHECK", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+
+    /// Shorter holds
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// Where all randomness comes from; without it each run draws a new one
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
+    /// Puts the suite itself to the test: with a recorder that starts when a record was really sent, or
+    /// with figures expected 5 % higher than they are. It has to fail
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) doubt: Option<Doubt>,
+
+    /// Prints truth.json instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What is made wrong on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Doubt {
+    /// The recorder of the stalls.
+    Recorder,
+    /// Every expected figure.
+    Figures,
 }
 
 const COMPARE_HELP: &str = "\

@@ -1,6 +1,8 @@
 //! The `kgauge` program: arguments in, one call each, an exit status out.
 
 mod args;
+mod audit;
+mod ceiling;
 mod cluster;
 mod compare;
 mod exit;
@@ -13,6 +15,7 @@ mod run;
 mod studies;
 mod targets;
 mod tools;
+mod truth;
 
 use std::process::ExitCode;
 
@@ -37,7 +40,10 @@ fn main() -> ExitCode {
         Command::Studies(studies) => studies::list(&studies),
         Command::Cluster(cluster) => cluster::cluster(&cluster),
         Command::Compare(arguments) => compare::folders(&arguments),
+        Command::Audit(arguments) => audit::audit(&arguments),
         Command::Report(report) => report::report(&report),
+        Command::Ceiling(arguments) => ceiling::ceiling(&arguments),
+        Command::Truth(arguments) => truth::truth(&arguments),
         Command::EmbeddedCluster => Ok(cluster::embedded_child()),
     };
     exit::say(ended).into()

@@ -32,6 +32,7 @@ mod interrupt;
 pub mod release;
 mod secret;
 pub mod security;
+pub mod transaction;
 
 pub use cluster::{Cluster, ClusterError};
 pub use config::{Address, ClientConfig, ConfigError, Settings};

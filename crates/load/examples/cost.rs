@@ -70,6 +70,7 @@ fn run(client: &ClientConfig, topic: &str, flow: FlowPlan) -> Result<(u64, Durat
     let share = common::share(flow);
     let interrupt = Interrupt::new();
     let setup = LoadSetup {
+        drivers: &[],
         share: &share,
         topic,
         earliest: None,
@@ -88,7 +89,6 @@ fn run(client: &ClientConfig, topic: &str, flow: FlowPlan) -> Result<(u64, Durat
 
 /// One consumer of everything, with Kafka's defaults.
 fn readers() -> FlowPlan {
-    const MS: u64 = 1_000_000;
     FlowPlan::Consume(ConsumeFlow {
         name: "readers".into(),
         consumers: 1,
@@ -96,16 +96,10 @@ fn readers() -> FlowPlan {
         from: StartOffset::Earliest,
         records: ConsumeEnd::Backlog,
         settings: ConsumerSettings {
-            fetch_bytes_min: 1,
-            fetch_wait_ns_max: 500 * MS,
-            fetch_bytes_max: 50 << 20,
-            partition_fetch_bytes_max: 1 << 20,
-            check_crcs: true,
-            request_timeout_ns: 30_000 * MS,
-            receive_buffer_bytes: None,
-            send_buffer_bytes: None,
             client_id: "kgauge-example".into(),
+            ..ConsumerSettings::default()
         },
         group: None,
+        groups: 1,
     })
 }

@@ -79,7 +79,7 @@ impl Leaders {
 /// The way to one worker.
 pub(crate) struct Desk {
     pub(crate) told: Sender<Told>,
-    pub(crate) waker: mio::Waker,
+    pub(crate) waker: Arc<mio::Waker>,
 }
 
 impl Desk {

@@ -11,16 +11,21 @@
 //! Where to start: [`Load::prepare`], then `worker.rs` (the event loop), `produce/intake.rs` (records
 //! come in), `produce/drain.rs` (requests go out), `produce/answers.rs` (samples are made).
 
+mod begin;
 mod broker_link;
+mod ceiling;
 mod clock;
 mod consume;
 mod control;
+mod driver;
+mod echo;
 mod gather;
 mod hand_codec;
 mod inbox;
 mod incident;
 mod link;
 mod pacing;
+mod parts;
 mod payload;
 mod preload;
 mod prepare;
@@ -31,11 +36,14 @@ mod settings;
 mod tally;
 mod worker;
 
+pub use ceiling::{Ceiling, CeilingError, CeilingPath, CeilingSetup, ceiling};
 pub use clock::Clock;
-pub use consume::GroupOutcome;
+pub use driver::{DriverError, DriverProgram, DriverUse};
 pub use incident::Incident;
+pub use payload::PayloadError;
 pub use preload::{PreloadError, preload};
 pub use prepare::{Load, LoadSetup, PrepareError};
+pub use produce::TransactionStartError;
 pub use refusals::{Refusal, refusals};
 pub use run::{FlowOutcome, LoadError, LoadOutcome, Progress};
 pub use tally::Totals;

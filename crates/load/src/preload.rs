@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use kgauge_client::{ClientConfig, Interrupt};
 use kgauge_results::SliceSink;
 use kgauge_scenario::{
-    Acks, Compression, CompressionCodec, FlowPlan, Partitioner, Preload, ProduceFlow,
-    ProducerSettings, Shape, Share, Stages, TopicPlan, Trial,
+    Arrivals, FlowPlan, Partitioner, Preload, ProduceFlow, ProducerSettings, Shape, Share, Stages,
+    TopicPlan, Trial,
 };
 
 use crate::clock::Clock;
@@ -69,6 +69,7 @@ pub fn preload(
     // Nobody keeps these samples: the other end of the sink is dropped with the load.
     let discard = || SliceSink::memory().0;
     let setup = LoadSetup {
+        drivers: &[],
         share: &share,
         topic,
         earliest: None,
@@ -105,44 +106,31 @@ pub fn preload(
 
 /// Kafka 4.3's defaults, but for the partitioner.
 fn settings() -> ProducerSettings {
-    const MS: u64 = 1_000_000;
     ProducerSettings {
-        acks: Acks::All,
-        batch_bytes: 16_384,
-        linger_ns: 5 * MS,
-        buffer_bytes: 32 << 20,
-        block_ns_max: 60_000 * MS,
-        in_flight_max: 5,
-        request_bytes_max: 1 << 20,
-        compression: Compression {
-            codec: CompressionCodec::None,
-            level: None,
-        },
-        idempotence: true,
-        idempotence_asked: false,
-        retries: i32::MAX as u32,
-        retry_backoff_ns: 100 * MS,
-        retry_backoff_ns_max: 1_000 * MS,
-        delivery_timeout_ns: 120_000 * MS,
-        request_timeout_ns: 30_000 * MS,
         partitioner: Partitioner::RoundRobin,
-        send_buffer_bytes: None,
-        receive_buffer_bytes: None,
         client_id: "kgauge-preload".to_owned(),
-        metadata_age_ns_max: 300_000 * MS,
+        ..ProducerSettings::default()
     }
 }
 
-fn share_of(plan: &TopicPlan, preload: &Preload) -> Share {
-    let flow = ProduceFlow {
+/// The flow that writes it.
+pub(crate) fn flow_of(preload: &Preload) -> ProduceFlow {
+    ProduceFlow {
+        driver: kgauge_scenario::Driver::Kgauge,
         name: "preload".to_owned(),
         producers: 1,
         shape: Shape::Max,
+        arrivals: Arrivals::Even,
         records_max: Some(preload.records),
         record: preload.record.clone(),
         settings: settings(),
         skip_after_ns: u64::MAX,
-    };
+        transaction: None,
+    }
+}
+
+fn share_of(plan: &TopicPlan, preload: &Preload) -> Share {
+    let flow = flow_of(preload);
     let trial = Trial {
         broker_config: BTreeMap::new(),
         index: 0,

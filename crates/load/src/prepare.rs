@@ -3,25 +3,33 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use kgauge_client::admin::{OffsetsError, ProducerIdError};
 use kgauge_client::{CallError, ClientConfig, Cluster, ClusterError, Interrupt};
 use kgauge_results::SliceSink;
 use kgauge_scenario::{
-    ConsumeEnd, ConsumeFlow, FlowPlan, ProduceFlow, ProducerSettings, Share, StartOffset, Stripe,
+    ConsumeEnd, ConsumeFlow, Driver, FlowPlan, Partitioner, ProduceFlow, ProducerSettings, Share,
+    Stripe,
 };
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::compress::CompressError;
 use mio::Token;
 
+use crate::begin::{gathered, started, starts, wait_for};
 use crate::broker_link::BrokerLink;
-use crate::consume::{
-    Consumer, ConsumerSetup, GroupShared, MemberThread, Position, response_bytes_max,
-};
+use crate::consume::{Consumer, ConsumerSetup, MemberThread, Position, response_bytes_max};
 use crate::control::{Leaders, leaders, producer_identity};
-use crate::gather::{GatherSetup, Place, gather};
-use crate::payload::PayloadPool;
-use crate::produce::{Identity, Producer, ProducerSetup, RESPONSE_BYTES_MAX, RecordsFormat};
+use crate::driver::{Driven, DriverError, DriverProgram};
+use crate::echo::EchoBoard;
+use crate::gather::Place;
+use crate::parts::{Work, parts_of};
+use crate::payload::{Payload, PayloadError};
+use crate::produce::{
+    Identity, Producer, ProducerSetup, RESPONSE_BYTES_MAX, RecordsFormat,
+    TRANSACTIONAL_VERSION_MAX, Transaction, TransactionSetup, TransactionStartError,
+    TransactionThread,
+};
 use crate::worker::{Client, Member, TICK_NS, token};
 use crate::{consume, produce};
 
@@ -38,6 +46,8 @@ pub struct LoadSetup<'a> {
     pub client: &'a ClientConfig,
     /// For the label of each group in the trial its `group.id`, which nobody else uses.
     pub groups: &'a BTreeMap<String, String>,
+    /// The programs of the drivers that flows name.
+    pub drivers: &'a [(Driver, DriverProgram)],
     /// Where slices go: a sink for each recorder.
     pub sink: &'a dyn Fn() -> SliceSink,
     /// Raised when the load has to stop within a second.
@@ -92,6 +102,32 @@ pub enum PrepareError {
         /// What is wrong.
         error: CompressError,
     },
+    /// A flow's records cannot be made.
+    #[error("flow {flow}: {error}")]
+    Payload {
+        /// The flow.
+        flow: String,
+        /// What is wrong.
+        error: PayloadError,
+    },
+    /// The broker that all records are to go to leads nothing.
+    #[error(
+        "flow {flow}: broker {broker_id}, which `partitioner` names, leads no partition of the topic"
+    )]
+    LeadsNothing {
+        /// The flow.
+        flow: String,
+        /// The broker.
+        broker_id: i32,
+    },
+    /// A producer cannot write in transactions.
+    #[error("flow {flow}: {error}")]
+    Transaction {
+        /// The flow.
+        flow: String,
+        /// What is wrong.
+        error: Box<TransactionStartError>,
+    },
     /// A flow's consumers do not get together.
     #[error("flow {flow}: its group: {why}")]
     Group {
@@ -99,6 +135,14 @@ pub enum PrepareError {
         flow: String,
         /// What went wrong, and what to do about it.
         why: String,
+    },
+    /// A flow's driver does not begin.
+    #[error("flow {flow}: {error}")]
+    Driver {
+        /// The flow.
+        flow: String,
+        /// What is wrong.
+        error: DriverError,
     },
     /// The operating system refuses sockets or threads.
     #[error("cannot set up the load: {0}")]
@@ -116,6 +160,8 @@ pub struct Load {
     pub(crate) workers: Vec<Vec<Member>>,
     /// For each worker and flow a sink, where the worker has a member of the flow.
     pub(crate) sinks: Vec<Vec<Option<SliceSink>>>,
+    /// Producers in processes of their own, which are ready.
+    pub(crate) driven: Vec<Driven>,
     /// The members of consumer groups, which have joined.
     pub(crate) members: Vec<MemberThread>,
     /// How often slices are shipped.
@@ -132,38 +178,43 @@ impl Load {
         let leaders = leaders(&mut cluster, setup.topic)?;
         let trial = &setup.share.trial;
         let mut workers = empty_workers(setup.share);
-        let (mut turn, mut threads) = (0, Vec::new());
+        let (mut turn, mut threads, mut driven) = (0, Vec::new(), Vec::new());
         for (flow, plan) in trial.flows.iter().enumerate() {
-            let members: Vec<Stripe> = match plan {
-                FlowPlan::Produce(plan) => setup.share.members(plan.producers).collect(),
-                FlowPlan::Consume(plan) => setup.share.members(plan.consumers).collect(),
-            };
-            let payload = payload_of(setup.share, plan);
-            let mut places = match plan {
-                FlowPlan::Consume(plan) => {
-                    let gathered = gathered(setup, &mut cluster, &ends, flow, plan, &members)?;
+            let parts = parts_of(setup.share, plan)?;
+            for part in parts {
+                let mut places = VecDeque::new();
+                if let Work::Consume(plan) = &part.work {
+                    let of_part = &part.members;
+                    let gathered = gathered(setup, &mut cluster, &ends, flow, plan, of_part)?;
                     threads.extend(gathered.1);
-                    gathered.0
+                    places = gathered.0;
                 }
-                FlowPlan::Produce(_) => VecDeque::new(),
-            };
-            for member in members {
-                let worker = turn % workers.len();
-                turn += 1;
-                let mut site = Site {
-                    setup,
-                    cluster: &mut cluster,
-                    leaders: &leaders,
-                    ends: &ends,
-                    client: workers[worker].len(),
-                };
-                let client = match plan {
-                    FlowPlan::Produce(plan) => site.producer(plan, member, &payload)?,
-                    FlowPlan::Consume(plan) => site.consumer(plan, member, places.pop_front())?,
-                };
-                workers[worker].push(Member::new(client, flow, is_limited(plan)));
+                if let Work::Produce(plan, payload) = &part.work
+                    && !plan.driver.is_kgauge()
+                {
+                    driven.extend(started(setup, flow, plan, &part.members, payload)?);
+                    continue;
+                }
+                for member in part.members {
+                    let worker = turn % workers.len();
+                    turn += 1;
+                    let mut site = Site {
+                        setup,
+                        cluster: &mut cluster,
+                        leaders: &leaders,
+                        ends: &ends,
+                        echo: part.echo.as_ref(),
+                        client: workers[worker].len(),
+                    };
+                    let client = match &part.work {
+                        Work::Consume(plan) => site.consumer(plan, member, places.pop_front())?,
+                        Work::Produce(plan, payload) => site.producer(plan, member, payload)?,
+                    };
+                    workers[worker].push(Member::new(client, flow, part.is_limited));
+                }
             }
         }
+        wait_for(&mut driven, setup.interrupt)?;
         let sinks = sinks_of(&workers, trial.flows.len(), setup.sink);
         Ok(Self {
             share: setup.share.clone(),
@@ -173,100 +224,31 @@ impl Load {
             interrupt: setup.interrupt.clone(),
             workers,
             sinks,
+            driven,
             members: threads,
             tick_ns: TICK_NS,
         })
     }
 }
 
-/// The places of a flow's consumers in its group, and their members' threads; none without a group.
-fn gathered(
-    setup: &LoadSetup<'_>,
-    cluster: &mut Cluster,
-    ends: &[i64],
-    index: usize,
-    flow: &ConsumeFlow,
-    members: &[Stripe],
-) -> Result<(VecDeque<Place>, Vec<MemberThread>), PrepareError> {
-    let Some(group) = &flow.group else {
-        return Ok((VecDeque::new(), Vec::new()));
-    };
-    let group_id = setup.groups.get(&group.label).cloned();
-    let group_id = group_id.ok_or_else(|| PrepareError::Group {
-        flow: flow.name.clone(),
-        why: "nobody gave it a group.id".to_owned(),
-    })?;
-    let shared = GroupShared::new(
-        starts(setup, cluster, ends, flow)?,
-        (flow.records == ConsumeEnd::Backlog).then(|| ends.to_vec()),
-        match flow.records {
-            ConsumeEnd::Count(records) => Some(
-                members
-                    .iter()
-                    .map(|member| member.records_of(records))
-                    .sum(),
-            ),
-            ConsumeEnd::Backlog | ConsumeEnd::StageEnd => None,
-        },
-    );
-    gather(&GatherSetup {
-        flow,
-        index,
-        group,
-        group_id,
-        topic: setup.topic,
-        client: setup.client,
-        members,
-        shared: Arc::new(shared),
-        interrupt: setup.interrupt,
-    })
-}
-
-/// Where a flow begins to read.
-fn starts(
-    setup: &LoadSetup<'_>,
-    cluster: &mut Cluster,
-    ends: &[i64],
-    flow: &ConsumeFlow,
-) -> Result<Vec<i64>, PrepareError> {
-    Ok(match flow.from {
-        StartOffset::Earliest => match setup.earliest {
-            Some(offsets) => offsets.to_vec(),
-            None => cluster.earliest_offsets(setup.topic)?,
-        },
-        StartOffset::Latest => ends.to_vec(),
-    })
-}
-
-/// A thread for each client, as far as there are cores.
+/// A thread for each client, as far as there are cores; none where others send it all.
 fn empty_workers(share: &Share) -> Vec<Vec<Member>> {
     let clients: usize = share
         .trial
         .flows
         .iter()
         .map(|flow| match flow {
+            FlowPlan::Produce(flow) if !flow.driver.is_kgauge() => 0,
             FlowPlan::Produce(flow) => share.members(flow.producers).count(),
-            FlowPlan::Consume(flow) => share.members(flow.consumers).count(),
+            FlowPlan::Consume(flow) => share.members(flow.consumers_all()).count(),
+            FlowPlan::Echo(flow) => {
+                let producers = share.members(flow.produce.producers).count();
+                producers + share.members(flow.consumers).count()
+            }
         })
         .sum();
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    (0..clients.min(cores).max(1)).map(|_| Vec::new()).collect()
-}
-
-/// Whether the flow has a record count of its own.
-fn is_limited(plan: &FlowPlan) -> bool {
-    match plan {
-        FlowPlan::Produce(flow) => flow.records_max.is_some(),
-        FlowPlan::Consume(flow) => flow.records != ConsumeEnd::StageEnd,
-    }
-}
-
-fn payload_of(share: &Share, plan: &FlowPlan) -> Arc<PayloadPool> {
-    let value_bytes = match plan {
-        FlowPlan::Produce(flow) => flow.record.value_bytes as usize,
-        FlowPlan::Consume(_) => 0,
-    };
-    Arc::new(PayloadPool::new(share.flow_seed(plan.name()), value_bytes))
+    (0..clients.min(cores)).map(|_| Vec::new()).collect()
 }
 
 fn sinks_of(
@@ -288,6 +270,7 @@ struct Site<'a> {
     cluster: &'a mut Cluster,
     leaders: &'a Leaders,
     ends: &'a [i64],
+    echo: Option<&'a Arc<EchoBoard>>,
     client: usize,
 }
 
@@ -296,18 +279,31 @@ impl Site<'_> {
         &mut self,
         flow: &ProduceFlow,
         member: Stripe,
-        payload: &Arc<PayloadPool>,
+        payload: &Arc<Payload>,
     ) -> Result<Client, PrepareError> {
         let partitions: Vec<u32> = (0..self.setup.share.trial.topic.partitions).collect();
         let wanted = Wanted {
             api: ApiKey::Produce,
-            versions: produce::VERSIONS,
+            versions: match flow.transaction {
+                Some(_) => 0..=TRANSACTIONAL_VERSION_MAX,
+                None => produce::VERSIONS,
+            },
             response_bytes_max: RESPONSE_BYTES_MAX,
             send_buffer_bytes: flow.settings.send_buffer_bytes,
             receive_buffer_bytes: flow.settings.receive_buffer_bytes,
         };
         let (links, leaders) = self.connect(&partitions, &wanted)?;
-        let identity = self.identity(&flow.settings)?;
+        if let Partitioner::Broker(broker_id) = flow.settings.partitioner
+            && links.iter().all(|link| link.broker_id() != broker_id)
+        {
+            let flow = flow.name.clone();
+            return Err(PrepareError::LeadsNothing { flow, broker_id });
+        }
+        let transaction = self.transaction(flow, member, leaders.len())?;
+        let identity = match &transaction {
+            Some((_, transaction)) => Some(transaction.identity()),
+            None => self.identity(&flow.settings)?,
+        };
         let format = format_of(&links)?;
         let stages = &self.setup.share.trial.stages;
         let producer = Producer::new(ProducerSetup {
@@ -320,14 +316,46 @@ impl Site<'_> {
             links,
             leaders: leaders.into_iter().map(Some).collect(),
             identity,
-            hold_start_ns: stages.warm_up_ns,
-            hold_end_ns: stages.hold_ns.map(|hold_ns| stages.warm_up_ns + hold_ns),
+            stages: *stages,
+            echo: self.echo.cloned(),
+            transaction,
         });
         let producer = producer.map_err(|error| PrepareError::Compression {
             flow: flow.name.clone(),
             error,
         })?;
         Ok(Client::Produce(Box::new(producer)))
+    }
+
+    /// A producer's transactions, and their id, if it is to have some.
+    fn transaction(
+        &self,
+        flow: &ProduceFlow,
+        member: Stripe,
+        partitions: usize,
+    ) -> Result<Option<(String, Transaction)>, PrepareError> {
+        let Some(length) = flow.transaction else {
+            return Ok(None);
+        };
+        let settings = &flow.settings;
+        let asked = settings.transactional_id.clone();
+        let named = asked.unwrap_or_else(|| format!("{}-{}", self.setup.topic, flow.name));
+        let id = match flow.producers {
+            1 => named,
+            _ => format!("{named}-{}", member.index),
+        };
+        let thread = TransactionThread::start(&TransactionSetup {
+            client: self.setup.client,
+            topic: self.setup.topic.to_owned(),
+            id: id.clone(),
+            timeout: Duration::from_nanos(settings.transaction_timeout_ns),
+            interrupt: self.setup.interrupt,
+        });
+        let thread = thread.map_err(|error| PrepareError::Transaction {
+            flow: flow.name.clone(),
+            error: Box::new(error),
+        })?;
+        Ok(Some((id, Transaction::new(thread, length, partitions))))
     }
 
     /// What makes a producer idempotent, if it is to be.
@@ -381,6 +409,7 @@ impl Site<'_> {
             .map(|(&(partition, offset_from), leader)| Position {
                 partition,
                 offset: offset_from,
+                high_watermark: offset(self.ends, partition),
                 end: (flow.records == ConsumeEnd::Backlog).then(|| offset(self.ends, partition)),
                 leader: Some(leader),
                 retry_at_ns: 0,
@@ -395,10 +424,15 @@ impl Site<'_> {
                 ConsumeEnd::Count(records) => Some(member.records_of(records)),
                 ConsumeEnd::Backlog | ConsumeEnd::StageEnd => None,
             },
-            hold_end_ns: stages.hold_ns.map(|hold_ns| stages.warm_up_ns + hold_ns),
+            // What is on its way when the hold ends is yet to be read back.
+            hold_end_ns: match self.echo {
+                Some(_) => None,
+                None => stages.hold_ns.map(|hold_ns| stages.warm_up_ns + hold_ns),
+            },
             response_bytes_max: wanted.response_bytes_max,
             leaders: self.leaders.clone(),
             seat,
+            echo: self.echo.cloned(),
         }))))
     }
 

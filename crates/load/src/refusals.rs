@@ -2,7 +2,7 @@
 //! anything is made on it.
 
 use kgauge_client::connection::ApiVersions;
-use kgauge_scenario::{CompressionCodec, ConsumeFlow, FlowPlan, ProduceFlow, Trial};
+use kgauge_scenario::{CompressionCodec, ConsumeFlow, FlowPlan, ProduceFlow, StartOffset, Trial};
 use kgauge_wire::api::ApiKey;
 
 /// Something that the cluster cannot do.
@@ -25,14 +25,17 @@ const MESSAGE_HEAD_BYTES: u64 = 12 + 14;
 const FETCH_BYTES_DEFAULT: u32 = 50 << 20;
 
 /// Everything of a trial that brokers with these versions cannot do.
-///
-/// Headers, which need Kafka 0.11, cannot be asked for by any scenario.
 pub fn refusals(trial: &Trial, versions: &ApiVersions) -> Vec<Refusal> {
     let mut found = Vec::new();
     for flow in &trial.flows {
         let words = match flow {
             FlowPlan::Produce(flow) => of_producers(flow, versions),
             FlowPlan::Consume(flow) => of_consumers(flow, trial, versions),
+            FlowPlan::Echo(flow) => {
+                let mut words = of_producers(&flow.produce, versions);
+                words.extend(of_consumers(&flow.consume(), trial, versions));
+                words
+            }
         };
         found.extend(words.into_iter().map(|what| Refusal {
             scenario: trial.scenario.clone(),
@@ -43,6 +46,9 @@ pub fn refusals(trial: &Trial, versions: &ApiVersions) -> Vec<Refusal> {
     found
 }
 
+/// The first version of Produce that carries record batches.
+const BATCHES_FROM: i16 = 3;
+
 fn of_producers(flow: &ProduceFlow, versions: &ApiVersions) -> Vec<String> {
     let (name, settings) = (&flow.name, &flow.settings);
     let mut words = Vec::new();
@@ -50,6 +56,17 @@ fn of_producers(flow: &ProduceFlow, versions: &ApiVersions) -> Vec<String> {
         words.push(format!(
             "enable.idempotence needs Kafka 0.11 or newer: --set \
              {name}.settings.enable.idempotence=false"
+        ));
+    }
+    if flow.record.headers.is_some() && !knows(versions, ApiKey::Produce, BATCHES_FROM) {
+        words.push(format!(
+            "headers need Kafka 0.11 or newer (KIP-82): remove {name}.record.headers"
+        ));
+    }
+    if flow.transaction.is_some() && versions.range(ApiKey::EndTxn).is_none() {
+        words.push(format!(
+            "transactions need Kafka 0.11 or newer (KIP-98), and the embedded cluster has none: remove \
+             {name}.transaction"
         ));
     }
     let codec = settings.compression.codec;
@@ -65,6 +82,21 @@ fn of_producers(flow: &ProduceFlow, versions: &ApiVersions) -> Vec<String> {
 fn of_consumers(flow: &ConsumeFlow, trial: &Trial, versions: &ApiVersions) -> Vec<String> {
     let (name, settings) = (&flow.name, &flow.settings);
     let mut words: Vec<String> = of_group(flow, versions).into_iter().collect();
+    let is_timed = matches!(
+        flow.from,
+        StartOffset::TimestampMs(_) | StartOffset::AgoNs(_)
+    );
+    if is_timed && !knows(versions, ApiKey::ListOffsets, 1) {
+        words.push(format!(
+            "starting at a time needs Kafka 0.10.1 or newer (KIP-79): --set {name}.from=earliest"
+        ));
+    }
+    if settings.read_committed && !knows(versions, ApiKey::Fetch, 4) {
+        words.push(format!(
+            "read_committed needs Kafka 0.11 or newer (KIP-98): --set \
+             {name}.settings.isolation.level=read_uncommitted"
+        ));
+    }
     // Since Fetch 3 an answer has a limit of its own, and the first record comes at any size.
     if !knows(versions, ApiKey::Fetch, 3) {
         if settings.fetch_bytes_max != FETCH_BYTES_DEFAULT {
@@ -107,12 +139,12 @@ fn of_group(flow: &ConsumeFlow, versions: &ApiVersions) -> Option<String> {
 fn value_bytes_max(trial: &Trial) -> u64 {
     let written = trial.flows.iter().filter_map(|flow| match flow {
         FlowPlan::Produce(flow) if flow.settings.compression.codec == CompressionCodec::None => {
-            Some(flow.record.value_bytes)
+            Some(flow.record.value_bytes_max())
         }
         _ => None,
     });
     let preloaded = trial.topic.preload.iter();
-    let preloaded = preloaded.map(|preload| preload.record.value_bytes);
+    let preloaded = preloaded.map(|preload| preload.record.value_bytes_max());
     written.chain(preloaded).max().unwrap_or(0).into()
 }
 

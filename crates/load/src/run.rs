@@ -6,12 +6,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use kgauge_results::run::GroupRecord;
 use kgauge_results::{Recorder, StageBorders};
 use kgauge_scenario::Stages;
 
 use crate::clock::Clock;
-use crate::consume::{GroupOutcome, end_all};
+use crate::consume::end_all;
 use crate::control::{Ask, Desk, Told, start as start_clerk};
+use crate::driver::{Driven, DrivenOutcome, DrivenRun, DriverUse};
 use crate::incident::{Incident, Incidents};
 use crate::pacing::Waiter;
 use crate::prepare::Load;
@@ -46,7 +48,7 @@ pub struct FlowOutcome {
     /// Its records, all stages together.
     pub totals: Totals,
     /// What its consumer group did, if it has one.
-    pub group: Option<GroupOutcome>,
+    pub group: Option<GroupRecord>,
 }
 
 /// What a load leaves behind, beside the slices.
@@ -62,6 +64,12 @@ pub struct LoadOutcome {
     pub end_ns: u64,
     /// CPU time of each worker thread within the hold.
     pub worker_hold_cpu_ns: Vec<u64>,
+    /// CPU time within the hold of the threads that fed drivers; it is none of theirs.
+    pub feeding_hold_cpu_ns: u64,
+    /// What flows of other clients had; nothing without any.
+    pub drivers: Vec<DriverUse>,
+    /// Why a driver ended before the load did, and the load with it.
+    pub driver_trouble: Option<String>,
     /// Records were given up because the drain's time was over.
     pub abandoned: bool,
     /// Somebody raised the interrupt.
@@ -92,6 +100,12 @@ impl Load {
         self
     }
 
+    /// The processes of other clients that send flows: the flow's position in the trial, and the pid.
+    pub fn driver_pids(&self) -> Vec<(usize, u32)> {
+        let driven = self.driven.iter();
+        driven.map(|one| (one.flow, one.child.pid())).collect()
+    }
+
     /// Runs the load on `clock`, which has just been started; `on_progress` is called ten times a second.
     pub fn run(
         mut self,
@@ -109,6 +123,8 @@ impl Load {
             .collect();
         let clients = self.workers.iter().flatten();
         let limited = clients.filter(|member| member.is_limited()).count();
+        let driven = self.driven.iter();
+        let limited = limited + driven.filter(|one| one.plan.records_max.is_some()).count();
         let shared = Arc::new(Shared {
             clock,
             live: names
@@ -131,7 +147,7 @@ impl Load {
         };
         watch.until_over(&running, &mut on_progress);
         let (broken, dropped) = (watch.broken, watch.dropped);
-        let outcomes = running.join()?;
+        let (outcomes, driven) = running.join()?;
         let end_ns = shared.clock.now_ns();
         let patience = match shared.interrupt.is_raised() {
             true => LEAVE_INTERRUPTED,
@@ -139,9 +155,10 @@ impl Load {
         };
         let mut groups = end_all(&mut members, names.len(), patience);
         let total = |flow: usize| {
-            outcomes.iter().fold(Totals::default(), |sum, worker| {
-                sum.plus(&worker.totals[flow])
-            })
+            let own = outcomes.iter().map(|worker| worker.totals[flow]);
+            let others = driven.iter().filter(|one| one.flow == flow);
+            own.chain(others.map(|one| one.totals))
+                .fold(Totals::default(), |sum, part| sum.plus(&part))
         };
         let flows = names.into_iter().enumerate();
         Ok(LoadOutcome {
@@ -156,7 +173,11 @@ impl Load {
             hold_end_ns: shared.hold_end_ns.load(Ordering::Relaxed).min(end_ns),
             end_ns,
             worker_hold_cpu_ns: outcomes.iter().map(|worker| worker.hold_cpu_ns).collect(),
-            abandoned: outcomes.iter().any(|worker| worker.abandoned),
+            feeding_hold_cpu_ns: driven.iter().map(|one| one.feeding_cpu_ns).sum(),
+            drivers: uses(&driven),
+            driver_trouble: trouble(&driven),
+            abandoned: outcomes.iter().any(|worker| worker.abandoned)
+                || driven.iter().any(|one| one.abandoned),
             interrupted: shared.interrupt.is_raised(),
             broken,
             incidents_dropped: dropped,
@@ -164,9 +185,35 @@ impl Load {
     }
 }
 
+/// What each flow's driver was, and what its processes did together.
+fn uses(driven: &[DrivenOutcome]) -> Vec<DriverUse> {
+    let mut uses: Vec<DriverUse> = Vec::new();
+    for one in driven {
+        match uses.iter_mut().find(|known| known.flow == one.flow) {
+            Some(known) => {
+                known.processes += 1;
+                known.starved_ns += one.starved_ns;
+            }
+            None => uses.push(DriverUse {
+                flow: one.flow,
+                client: one.client.clone(),
+                processes: 1,
+                starved_ns: one.starved_ns,
+            }),
+        }
+    }
+    uses
+}
+
+fn trouble(driven: &[DrivenOutcome]) -> Option<String> {
+    let mut troubles = driven.iter().filter_map(|one| one.trouble.as_ref());
+    troubles.next().map(ToString::to_string)
+}
+
 /// The threads of a running load.
 struct Running {
     workers: Vec<JoinHandle<std::io::Result<WorkerOutcome>>>,
+    driven: Vec<JoinHandle<DrivenOutcome>>,
     clerk: JoinHandle<()>,
     asks: Sender<Ask>,
     said: Receiver<Over>,
@@ -182,9 +229,12 @@ impl Running {
         let (mut desks, mut setups) = (Vec::new(), Vec::new());
         for (index, (members, sinks)) in load.workers.into_iter().zip(load.sinks).enumerate() {
             let waiter = Waiter::new(shared.clock)?;
-            let waker = mio::Waker::new(waiter.registry(), CLERK_TOKEN)?;
+            let waker = Arc::new(mio::Waker::new(waiter.registry(), CLERK_TOKEN)?);
             let (tell, told) = channel::<Told>();
-            desks.push(Desk { told: tell, waker });
+            desks.push(Desk {
+                told: tell,
+                waker: Arc::clone(&waker),
+            });
             let recorders = sinks
                 .into_iter()
                 .enumerate()
@@ -198,6 +248,7 @@ impl Running {
                 told,
                 said: say.clone(),
                 waiter,
+                waker,
                 hold_start_ns: stages.warm_up_ns,
             });
         }
@@ -216,8 +267,11 @@ impl Running {
             let worker = std::thread::Builder::new().name(name);
             workers.push(worker.spawn(move || Worker::new(setup).run())?);
         }
+        let driven = load.driven.into_iter();
+        let driven = driven.map(|one| drive(one, shared, stages, borders, say.clone()));
         Ok(Self {
             workers,
+            driven: driven.collect::<std::io::Result<_>>()?,
             clerk,
             asks,
             said,
@@ -225,16 +279,36 @@ impl Running {
     }
 
     /// Waits for the threads, which are all at their end.
-    fn join(self) -> Result<Vec<WorkerOutcome>, LoadError> {
+    fn join(self) -> Result<(Vec<WorkerOutcome>, Vec<DrivenOutcome>), LoadError> {
         let _ = self.asks.send(Ask::Stop);
         let clerk = self.clerk.join();
         let mut outcomes = Vec::new();
         for worker in self.workers {
             outcomes.push(worker.join().map_err(|_| LoadError::Panicked)??);
         }
+        let driven = self.driven.into_iter().map(JoinHandle::join);
+        let driven: Result<Vec<DrivenOutcome>, _> = driven.collect();
         clerk.map_err(|_| LoadError::Panicked)?;
-        Ok(outcomes)
+        Ok((outcomes, driven.map_err(|_| LoadError::Panicked)?))
     }
+}
+
+/// Begins a producer in a process of its own; its thread collects what became of the records.
+fn drive(
+    driven: Driven,
+    shared: &Arc<Shared>,
+    stages: &Stages,
+    borders: StageBorders,
+    say: Sender<Over>,
+) -> std::io::Result<JoinHandle<DrivenOutcome>> {
+    let run = DrivenRun::start(driven, shared, stages, borders)?;
+    let thread = std::thread::Builder::new().name("driver".to_owned());
+    thread.spawn(move || {
+        let outcome = run.run();
+        // The runner waits for this word.
+        let _ = say.send(Over);
+        outcome
+    })
 }
 
 /// Watches a running load from outside.
@@ -246,18 +320,19 @@ struct Watch<'a> {
 
 impl Watch<'_> {
     fn until_over(&mut self, running: &Running, on_progress: &mut impl FnMut(&Progress)) {
-        let mut workers_left = running.workers.len();
-        while workers_left > 0 {
+        let mut left = running.workers.len() + running.driven.len();
+        while left > 0 {
             match running.said.recv_timeout(PROGRESS) {
-                Ok(Over) => workers_left -= 1,
+                Ok(Over) => left -= 1,
                 // A worker that panicked says nothing any more.
                 Err(RecvTimeoutError::Timeout)
-                    if running.workers.iter().all(JoinHandle::is_finished) =>
+                    if running.workers.iter().all(JoinHandle::is_finished)
+                        && running.driven.iter().all(JoinHandle::is_finished) =>
                 {
-                    workers_left = 0;
+                    left = 0;
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => workers_left = 0,
+                Err(RecvTimeoutError::Disconnected) => left = 0,
             }
             on_progress(&self.progress());
         }

@@ -19,6 +19,8 @@ pub struct Totals {
     pub consumed: u64,
     /// Key and value bytes acked or read.
     pub logical_bytes: u64,
+    /// Markers that the ends of transactions left in the partitions, where they take an offset each.
+    pub markers: u64,
 }
 
 impl Totals {
@@ -33,6 +35,7 @@ impl Totals {
             skipped: self.skipped + other.skipped,
             consumed: self.consumed + other.consumed,
             logical_bytes: self.logical_bytes + other.logical_bytes,
+            markers: self.markers + other.markers,
         }
     }
 }

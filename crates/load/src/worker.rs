@@ -30,7 +30,7 @@ const LOOK_NS: u64 = 50_000_000;
 pub(crate) const TICK_NS: u64 = 1_000_000_000;
 
 /// How long a drain may take once the user wants to stop: load must be silent within a second.
-const STOP_NS: u64 = 700_000_000;
+pub(crate) const STOP_NS: u64 = 700_000_000;
 
 /// Sockets handled in one turn.
 const EVENTS_MAX: usize = 256;
@@ -40,6 +40,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) registry: &'a Registry,
     pub(crate) incidents: &'a Incidents,
+    /// What wakes this worker.
+    pub(crate) waker: &'a Arc<mio::Waker>,
     clerk: &'a Sender<Ask>,
     worker: usize,
     client: usize,
@@ -141,7 +143,7 @@ impl Member {
     fn stop_taking(&mut self) {
         match &mut self.client {
             Client::Produce(producer) => producer.stop_taking(),
-            Client::Consume(consumer) => consumer.stop(),
+            Client::Consume(consumer) => consumer.end_hold(),
         }
     }
 
@@ -210,6 +212,7 @@ pub(crate) struct WorkerSetup {
     pub(crate) told: Receiver<Told>,
     pub(crate) said: Sender<Over>,
     pub(crate) waiter: Waiter,
+    pub(crate) waker: Arc<mio::Waker>,
     pub(crate) hold_start_ns: u64,
 }
 
@@ -309,6 +312,7 @@ impl Worker {
             clock: &setup.shared.clock,
             registry: setup.waiter.registry(),
             incidents: &setup.shared.incidents,
+            waker: &setup.waker,
             clerk: &setup.clerk,
             worker: setup.index,
             client,
@@ -463,10 +467,14 @@ impl Worker {
             let totals = member.totals();
             setup.shared.live[member.flow].add(&member.told, &totals);
             member.told = totals;
-            if let (Client::Produce(producer), Some(recorder)) =
-                (&mut member.client, &mut setup.recorders[member.flow])
-            {
-                producer.report_outstanding(now_ns, recorder);
+            match (&mut member.client, &mut setup.recorders[member.flow]) {
+                (Client::Produce(producer), Some(recorder)) => {
+                    producer.report_outstanding(now_ns, recorder);
+                }
+                (Client::Consume(consumer), Some(recorder)) => {
+                    consumer.sample_lag(now_ns, recorder);
+                }
+                (_, None) => {}
             }
         }
         if is_tick {
@@ -480,10 +488,10 @@ impl Worker {
 
     fn abandon(&mut self, now_ns: u64) {
         let mut abandoned = false;
-        let _ = self.for_each(|member, recorder, _| {
+        let _ = self.for_each(|member, recorder, around| {
             match &mut member.client {
                 Client::Produce(producer) => producer.abandon(now_ns, recorder),
-                Client::Consume(consumer) => consumer.stop(),
+                Client::Consume(consumer) => consumer.abandon(now_ns, around),
             }
             abandoned = true;
             Ok(())
@@ -508,6 +516,11 @@ impl Worker {
 
     fn finish(mut self) -> WorkerOutcome {
         self.cpu.end();
+        for member in &mut self.setup.members {
+            if let Client::Produce(producer) = &mut member.client {
+                producer.leave();
+            }
+        }
         let now_ns = self.setup.shared.clock.now_ns();
         self.report(now_ns, true);
         for member in &self.setup.members {
@@ -523,14 +536,14 @@ impl Worker {
 }
 
 /// CPU time of this thread between the borders of the hold.
-struct HoldCpu {
+pub(crate) struct HoldCpu {
     hold_start_ns: u64,
     start_cpu_ns: Option<u64>,
     end_cpu_ns: Option<u64>,
 }
 
 impl HoldCpu {
-    fn new(hold_start_ns: u64) -> Self {
+    pub(crate) fn new(hold_start_ns: u64) -> Self {
         Self {
             hold_start_ns,
             start_cpu_ns: None,
@@ -538,19 +551,19 @@ impl HoldCpu {
         }
     }
 
-    fn look(&mut self, now_ns: u64) {
+    pub(crate) fn look(&mut self, now_ns: u64) {
         if self.start_cpu_ns.is_none() && now_ns >= self.hold_start_ns {
             self.start_cpu_ns = Some(thread_cpu_ns());
         }
     }
 
-    fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         if self.end_cpu_ns.is_none() {
             self.end_cpu_ns = Some(thread_cpu_ns());
         }
     }
 
-    fn hold_ns(&self) -> u64 {
+    pub(crate) fn hold_ns(&self) -> u64 {
         match (self.start_cpu_ns, self.end_cpu_ns) {
             (Some(start_ns), Some(end_ns)) => end_ns.saturating_sub(start_ns),
             _ => 0,
@@ -558,7 +571,8 @@ impl HoldCpu {
     }
 }
 
-fn thread_cpu_ns() -> u64 {
+/// CPU time of this thread so far.
+pub(crate) fn thread_cpu_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000
         + u64::try_from(time.tv_nsec).unwrap_or(0)

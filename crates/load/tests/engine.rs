@@ -12,9 +12,9 @@ use kgauge_load::{Clock, Load, LoadOutcome, LoadSetup, Progress, Totals, preload
 use kgauge_results::recorder::MemorySlices;
 use kgauge_results::{Kind, Slice, SliceSink, Stage};
 use kgauge_scenario::{
-    Acks, Compression, CompressionCodec, ConsumeEnd, ConsumeFlow, ConsumerSettings, FlowPlan,
-    PartitionShare, Partitioner, Preload, ProduceFlow, ProducerSettings, RecordPlan, Shape, Share,
-    Stages, StartOffset, TopicPlan, Trial,
+    Acks, Arrivals, Compression, CompressionCodec, ConsumeEnd, ConsumeFlow, ConsumerSettings,
+    FlowPlan, PartitionShare, Partitioner, Preload, ProduceFlow, ProducerSettings, RecordPlan,
+    Shape, Share, Stages, StartOffset, TopicPlan, Trial,
 };
 
 const MS: u64 = 1_000_000;
@@ -76,6 +76,7 @@ impl Bench {
             sink
         };
         let setup = LoadSetup {
+            drivers: &[],
             share: &share,
             topic: &self.topic,
             earliest: None,
@@ -152,37 +153,22 @@ fn stages(warm_up_ms: u64, hold_ms: Option<u64>) -> Stages {
 
 fn writers(shape: Shape, records_max: Option<u64>) -> ProduceFlow {
     ProduceFlow {
+        driver: kgauge_scenario::Driver::Kgauge,
         name: "writers".into(),
         producers: 1,
         shape,
+        arrivals: Arrivals::Even,
         records_max,
-        record: RecordPlan { value_bytes: 100 },
+        record: RecordPlan::of_values(100),
         settings: ProducerSettings {
             acks: Acks::All,
             batch_bytes: 16_384,
-            linger_ns: 5 * MS,
             buffer_bytes: 4 << 20,
-            block_ns_max: 60_000 * MS,
-            in_flight_max: 5,
-            request_bytes_max: 1 << 20,
-            compression: Compression {
-                codec: CompressionCodec::None,
-                level: None,
-            },
-            idempotence: true,
-            idempotence_asked: false,
-            retries: i32::MAX as u32,
-            retry_backoff_ns: 100 * MS,
-            retry_backoff_ns_max: 1_000 * MS,
-            delivery_timeout_ns: 120_000 * MS,
-            request_timeout_ns: 30_000 * MS,
-            partitioner: Partitioner::Sticky,
-            send_buffer_bytes: None,
-            receive_buffer_bytes: None,
             client_id: "test".into(),
-            metadata_age_ns_max: 300_000 * MS,
+            ..ProducerSettings::default()
         },
         skip_after_ns: u64::MAX,
+        transaction: None,
     }
 }
 
@@ -194,16 +180,10 @@ fn readers(consumers: u32, partitions: PartitionShare, records: ConsumeEnd) -> C
         from: StartOffset::Earliest,
         records,
         group: None,
+        groups: 1,
         settings: ConsumerSettings {
-            fetch_bytes_min: 1,
-            fetch_wait_ns_max: 500 * MS,
-            fetch_bytes_max: 52_428_800,
-            partition_fetch_bytes_max: 1_048_576,
-            check_crcs: true,
-            request_timeout_ns: 30_000 * MS,
-            receive_buffer_bytes: None,
-            send_buffer_bytes: None,
             client_id: "test".into(),
+            ..ConsumerSettings::default()
         },
     }
 }
@@ -369,7 +349,7 @@ fn a_preload_writes_exactly_its_records_evenly() {
     let mut bench = Bench::new();
     let plan = Preload {
         records: 9_000,
-        record: RecordPlan { value_bytes: 50 },
+        record: RecordPlan::of_values(50),
     };
     let interrupt = Interrupt::new();
     preload(

@@ -11,8 +11,9 @@ use kgauge_broker::{Cluster as Broker, ClusterConfig, ClusterHandle, Fault, Faul
 use kgauge_client::admin::NewTopic;
 use kgauge_client::group::{Beat, GroupMember, GroupSettings};
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_load::{Clock, GroupOutcome, Load, LoadOutcome, LoadSetup, preload};
+use kgauge_load::{Clock, Load, LoadOutcome, LoadSetup, preload};
 use kgauge_results::SliceSink;
+use kgauge_results::run::GroupRecord;
 use kgauge_scenario::{Preload, RecordPlan, Scenario, Share, Size, Trial};
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
@@ -66,7 +67,7 @@ impl Ground {
         cluster.create_topic(&topic).unwrap();
         let plan = Preload {
             records: RECORDS,
-            record: RecordPlan { value_bytes: 100 },
+            record: RecordPlan::of_values(100),
         };
         let topic = trial("").topic;
         let interrupt = Interrupt::new();
@@ -89,6 +90,7 @@ impl Ground {
             seed: 7,
         };
         let setup = LoadSetup {
+            drivers: &[],
             share: &share,
             topic: &self.name,
             earliest: None,
@@ -131,7 +133,7 @@ fn trial(flow: &str) -> Trial {
     scenario.trials(Size::Default).remove(0)
 }
 
-fn run(load: Load) -> (LoadOutcome, GroupOutcome) {
+fn run(load: Load) -> (LoadOutcome, GroupRecord) {
     let mut said = Vec::new();
     let outcome = load.run(Clock::start(), |progress| {
         said.extend(progress.incidents.iter().map(|one| one.what.clone()));

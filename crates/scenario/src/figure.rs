@@ -22,6 +22,8 @@ pub enum Metric {
     ThroughputBytes,
     /// `latency.*`: acked - intended, the headline.
     Latency(Stat),
+    /// `end-to-end.*`: consumed - intended, of echo flows.
+    EndToEnd(Stat),
     /// `service.*`: acked - sent.
     Service(Stat),
     /// `lag.*`: sent - intended.
@@ -71,6 +73,7 @@ pub(crate) const METRIC_NAMES: &[&str] = &[
     "throughput",
     "throughput.bytes",
     "latency.p99",
+    "end-to-end.p99",
     "service.p99",
     "lag.p99",
     "failed",
@@ -115,9 +118,10 @@ impl Metric {
             None if text == "skipped" => Ok(Metric::Skipped),
             Some(("throughput", "bytes")) => Ok(Metric::ThroughputBytes),
             Some(("latency", rest)) => stat(rest).map(Metric::Latency),
+            Some(("end-to-end", rest)) => stat(rest).map(Metric::EndToEnd),
             Some(("service", rest)) => stat(rest).map(Metric::Service),
             Some(("lag", rest)) => stat(rest).map(Metric::Lag),
-            None if ["latency", "service", "lag"].contains(&text) => Err(format!(
+            None if ["latency", "end-to-end", "service", "lag"].contains(&text) => Err(format!(
                 "say which: `{text}.p99`, `{text}.mean`, `{text}.max`"
             )),
             _ => Err(format!(
@@ -132,7 +136,9 @@ impl Metric {
         match self {
             Metric::Throughput => Unit::RecordsPerSecond,
             Metric::ThroughputBytes => Unit::BytesPerSecond,
-            Metric::Latency(_) | Metric::Service(_) | Metric::Lag(_) => Unit::Nanoseconds,
+            Metric::Latency(_) | Metric::EndToEnd(_) | Metric::Service(_) | Metric::Lag(_) => {
+                Unit::Nanoseconds
+            }
             Metric::Failed | Metric::Skipped => Unit::Records,
         }
     }
@@ -154,6 +160,7 @@ impl fmt::Display for Metric {
             Metric::Throughput => f.write_str("throughput"),
             Metric::ThroughputBytes => f.write_str("throughput.bytes"),
             Metric::Latency(stat) => write!(f, "latency.{stat}"),
+            Metric::EndToEnd(stat) => write!(f, "end-to-end.{stat}"),
             Metric::Service(stat) => write!(f, "service.{stat}"),
             Metric::Lag(stat) => write!(f, "lag.{stat}"),
             Metric::Failed => f.write_str("failed"),

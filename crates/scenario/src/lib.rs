@@ -16,9 +16,14 @@
 //! Start with [`Scenario::parse`] for what is read, [`Plan`] for what a run is made of, and
 //! [`Schedule`] for when records are due. The keys stand in `keys/`, one table for each map.
 
+mod curve;
+mod driver;
 mod faults;
 mod figure;
+mod files;
+mod key_table;
 mod keys;
+mod numeric;
 mod path;
 mod plan;
 mod planning;
@@ -26,12 +31,15 @@ mod problem;
 mod random;
 mod read;
 mod reader;
+mod record;
 mod record_size;
 pub mod reference;
 mod scenario;
 mod schedule;
 mod settings;
+mod shape;
 mod share;
+mod sizes;
 mod studies;
 mod study;
 mod suggest;
@@ -39,27 +47,33 @@ mod tree;
 mod units;
 mod volume;
 
+pub use driver::{Driver, DriverRefusal};
 pub use faults::{
     CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropMoment, FaultKind,
     FaultMoment, FaultNode, FaultPlan, RequestFault,
 };
 pub use figure::{Comparison, Figure, FigureError, Goal, Metric, Published, Stat, Unit};
+pub use files::{FileRead, Files};
+pub use key_table::KeyTable;
 pub use keys::{ERROR_NAMES, FAULT_APIS};
 pub use plan::{
-    ClusterFacts, ConsumeEnd, ConsumeFlow, FlowPlan, PartitionShare, Plan, Preload, ProduceFlow,
-    RecordPlan, Shape, Size, Stages, StartOffset, StudyRef, StudySource, TargetKind, TopicPlan,
-    Trial,
+    ClusterFacts, ConsumeEnd, ConsumeFlow, EchoFlow, FlowPlan, PartitionShare, Plan, Preload,
+    ProduceFlow, Size, Stages, StartOffset, StudyRef, StudySource, TargetKind, TopicPlan,
+    TransactionLength, Trial,
 };
 pub use planning::{PlanError, PlanReadError, PlanRequest};
 pub use problem::{Problem, Problems};
 pub use random::{Random, derive_seed};
+pub use record::{Content, HeadersPlan, KeyChoice, KeyPlan, RecordFile, RecordPlan, file_digest};
 pub use scenario::Scenario;
-pub use schedule::{RATE_MAX, RATE_MIN, Schedule, Stripe};
+pub use schedule::{Pace, RATE_MAX, RATE_MIN, Schedule, Stripe};
 pub use settings::{
     Acks, AssignmentStrategy, Compression, CompressionCodec, ConsumerSettings, GroupPlan,
     Partitioner, ProducerSettings,
 };
+pub use shape::{Arrivals, RateStep, Shape, Trace};
 pub use share::Share;
+pub use sizes::{SizePlan, SizeTable, WeightedSize};
 pub use studies::Studies;
 pub use study::{STUDY_FILE, Study, StudyFile};
 pub use volume::{ClosedLoopPace, Volume};

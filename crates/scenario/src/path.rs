@@ -3,7 +3,7 @@
 //! A path starts with a flow's name or with `topic`, `stages`, `target` or `repeats`. It is
 //! followed through the key tables, so a path that no parser would read is refused by name.
 
-use crate::keys::{CONSUME, Key, Kind, PRODUCE, ROOT, SHAPE, Table};
+use crate::keys::{CONSUME, ECHO, Key, Kind, PRODUCE, ROOT, SHAPE, Table};
 use crate::problem::Place;
 use crate::reader::shorten;
 use crate::suggest::nearest;
@@ -77,7 +77,10 @@ fn descend(
         steps.push(Step::Key(key.name.to_owned()));
         table = match key.kind {
             _ if remaining.is_empty() => return Ok(steps),
-            Kind::Map(table) => table,
+            Kind::Map(table)
+            | Kind::Either(_, table)
+            | Kind::SizeOr(table)
+            | Kind::FileOr(table) => table,
             Kind::Shape => &SHAPE,
             Kind::TopicConfig | Kind::BrokerConfig => {
                 steps.push(Step::Key(remaining.to_owned()));
@@ -143,6 +146,7 @@ fn flows(tree: &Node) -> Vec<(usize, &str, &'static Table)> {
         let table = match node.get("kind")?.as_text()? {
             "produce" => &PRODUCE,
             "consume" => &CONSUME,
+            "echo" => &ECHO,
             _ => return None,
         };
         Some((index, table))

@@ -4,9 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::driver::Driver;
 use crate::faults::FaultPlan;
 use crate::figure::{Goal, Published};
-use crate::settings::{ConsumerSettings, GroupPlan, ProducerSettings};
+use crate::record::RecordPlan;
+use crate::schedule::Pace;
+use crate::settings::{Acks, ConsumerSettings, GroupPlan, ProducerSettings};
+use crate::shape::{Arrivals, Shape};
 
 /// Everything that one run will do. Running a saved plan repeats the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -137,7 +141,7 @@ pub struct Trial {
 }
 
 /// The topic of a trial. Its name is made from the run id by whoever creates it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TopicPlan {
     /// At least 1.
@@ -151,7 +155,7 @@ pub struct TopicPlan {
 }
 
 /// Records that stand in the topic before a trial starts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preload {
     /// How many, over all partitions; at least 1.
@@ -160,15 +164,8 @@ pub struct Preload {
     pub record: RecordPlan,
 }
 
-/// What a record of a flow looks like. Keys, headers and distributions come later.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RecordPlan {
-    /// Size of the value; the key is null and there are no headers.
-    pub value_bytes: u32,
-}
-
 /// One kind of traffic.
+#[allow(clippy::large_enum_variant, reason = "a plan holds a handful of flows")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum FlowPlan {
@@ -176,6 +173,8 @@ pub enum FlowPlan {
     Produce(ProduceFlow),
     /// Consumers with equal settings.
     Consume(ConsumeFlow),
+    /// Producers, and consumers that read back what these write.
+    Echo(EchoFlow),
 }
 
 impl FlowPlan {
@@ -184,6 +183,25 @@ impl FlowPlan {
         match self {
             FlowPlan::Produce(flow) => &flow.name,
             FlowPlan::Consume(flow) => &flow.name,
+            FlowPlan::Echo(flow) => &flow.produce.name,
+        }
+    }
+
+    /// What it writes, if it writes.
+    pub fn produces(&self) -> Option<&ProduceFlow> {
+        match self {
+            FlowPlan::Produce(flow) => Some(flow),
+            FlowPlan::Echo(flow) => Some(&flow.produce),
+            FlowPlan::Consume(_) => None,
+        }
+    }
+
+    /// As [`FlowPlan::produces`], to change it.
+    pub fn produces_mut(&mut self) -> Option<&mut ProduceFlow> {
+        match self {
+            FlowPlan::Produce(flow) => Some(flow),
+            FlowPlan::Echo(flow) => Some(&mut flow.produce),
+            FlowPlan::Consume(_) => None,
         }
     }
 }
@@ -194,10 +212,16 @@ impl FlowPlan {
 pub struct ProduceFlow {
     /// Unique in the scenario.
     pub name: String,
+    /// The client that sends.
+    #[serde(default, skip_serializing_if = "Driver::is_kgauge")]
+    pub driver: Driver,
     /// How many producers, each with its own buffer and connections; at least 1.
     pub producers: u32,
     /// The rate over time of the whole flow.
     pub shape: Shape,
+    /// How records come around that rate.
+    #[serde(default, skip_serializing_if = "Arrivals::is_even")]
+    pub arrivals: Arrivals,
     /// The flow, all producers together, ends its hold stage after this many records.
     pub records_max: Option<u64>,
     /// What each record looks like.
@@ -207,6 +231,79 @@ pub struct ProduceFlow {
     /// A record that is later than this when it could be sent is skipped and counted.
     /// Means nothing with [`Shape::Max`].
     pub skip_after_ns: u64,
+    /// How long each transaction is; `None` without transactions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction: Option<TransactionLength>,
+}
+
+/// When a producer commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransactionLength {
+    /// After so many records.
+    Records(u64),
+    /// After so long.
+    Ns(u64),
+}
+
+impl ProduceFlow {
+    /// What its schedule is made of.
+    pub fn pace(&self, stages: &Stages) -> Pace<'_> {
+        Pace {
+            shape: &self.shape,
+            arrivals: self.arrivals,
+            warm_up_ns: stages.warm_up_ns,
+        }
+    }
+}
+
+/// Producers, and consumers that read their records back: the way from end to end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EchoFlow {
+    /// What writes; its name is the flow's.
+    pub produce: ProduceFlow,
+    /// How many consumers the partitions are dealt out to; at least 1.
+    pub consumers: u32,
+    /// Kafka's consumer settings, every one spelled out.
+    pub consumer_settings: ConsumerSettings,
+}
+
+impl EchoFlow {
+    /// A value must have room for its times, and for what tells records apart.
+    pub const VALUE_BYTES_MIN: u32 = 48;
+
+    /// Why its records cannot be read back and told apart, if so.
+    pub fn fault(&self) -> Option<&'static str> {
+        let (record, settings) = (&self.produce.record, &self.produce.settings);
+        if record.value_bytes_min() < EchoFlow::VALUE_BYTES_MIN {
+            return Some("values with no room for their times");
+        }
+        if record.file.is_some() || record.null_values > 0.0 {
+            return Some("values that are not made by kgauge");
+        }
+        if settings.acks == Acks::None {
+            return Some("an echo without answers");
+        }
+        self.produce
+            .transaction
+            .is_some()
+            .then_some("an echo within transactions")
+    }
+
+    /// Its consumers, as a flow of their own.
+    pub fn consume(&self) -> ConsumeFlow {
+        ConsumeFlow {
+            name: self.produce.name.clone(),
+            consumers: self.consumers,
+            partitions: PartitionShare::Split,
+            from: StartOffset::Latest,
+            records: ConsumeEnd::StageEnd,
+            settings: self.consumer_settings.clone(),
+            group: None,
+            groups: 1,
+        }
+    }
 }
 
 /// Consumers that read the trial's topic: assigned partitions, or as members of one group.
@@ -228,9 +325,39 @@ pub struct ConsumeFlow {
     /// The consumers are members of one group, which shares the partitions out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupPlan>,
+    /// How many such groups there are, each with all the consumers; at least 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub groups: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde wants it so.
+fn is_one(count: &u32) -> bool {
+    *count == 1
 }
 
 impl ConsumeFlow {
+    /// All consumers, those of every group.
+    pub fn consumers_all(&self) -> u32 {
+        self.consumers.saturating_mul(self.groups.max(1))
+    }
+
+    /// What the `group.id` of each of its groups ends with.
+    pub fn group_labels(&self) -> Vec<String> {
+        let Some(group) = &self.group else {
+            return Vec::new();
+        };
+        match self.groups {
+            0 | 1 => vec![group.label.clone()],
+            count => (1..=count)
+                .map(|number| format!("{}-{number}", group.label))
+                .collect(),
+        }
+    }
+
     /// The partitions that one consumer (0-based) of this flow reads out of `partitions`.
     ///
     /// With [`PartitionShare::Split`] consumer `i` of `k` reads `i`, `i + k`, `i + 2k`, ...
@@ -261,6 +388,12 @@ pub enum StartOffset {
     Earliest,
     /// The end of each partition when the flow starts.
     Latest,
+    /// This offset in every partition.
+    Offset(u64),
+    /// The first record at or after a time, in milliseconds since 1970.
+    TimestampMs(u64),
+    /// The first record that is at most so old when the flow starts.
+    AgoNs(u64),
 }
 
 /// When a consume flow has read enough.
@@ -273,24 +406,6 @@ pub enum ConsumeEnd {
     Count(u64),
     /// Until the stage ends.
     StageEnd,
-}
-
-/// A produce flow's rate over time. Ramp, step, wave, burst and replay come later.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Shape {
-    /// As fast as the producers' buffers take records: a closed loop, without a schedule.
-    Max,
-    /// Equal gaps.
-    Constant {
-        /// Records a second of the whole flow.
-        per_second: f64,
-    },
-    /// Independent, exponentially distributed gaps: a Poisson process.
-    Poisson {
-        /// Mean records a second of the whole flow.
-        per_second: f64,
-    },
 }
 
 /// The spans of a run.

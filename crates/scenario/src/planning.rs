@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::plan::{
-    ClusterFacts, ConsumeEnd, FlowPlan, Plan, ProduceFlow, Shape, Size, StudyRef, Trial,
+    ClusterFacts, ConsumeEnd, FlowPlan, Plan, ProduceFlow, Size, StudyRef, TransactionLength, Trial,
 };
 use crate::scenario::Scenario;
-use crate::schedule::{RATE_MAX, RATE_MIN};
+use crate::settings::Partitioner;
 
 /// What a plan is made of, beside the scenarios.
 #[derive(Clone, Debug)]
@@ -116,7 +116,7 @@ impl Plan {
     pub fn without_idempotence(&mut self) -> Vec<String> {
         let mut names = Vec::new();
         for flow in self.trials.iter_mut().flat_map(|trial| &mut trial.flows) {
-            if let FlowPlan::Produce(flow) = flow
+            if let Some(flow) = flow.produces_mut()
                 && flow.settings.idempotence
                 && !flow.settings.idempotence_asked
             {
@@ -172,6 +172,9 @@ fn sound(trial: &Trial) -> Result<(), String> {
         preload.is_none_or(|preload| preload.records >= 1),
         "a preload of nothing",
     )?;
+    if let Some(fault) = preload.and_then(|preload| preload.record.fault()) {
+        return Err(fault.to_owned());
+    }
     demand(!trial.flows.is_empty(), "no flows")?;
     demand(trial.stages.hold_ns != Some(0), "a hold of no time")?;
     let mut names = BTreeSet::new();
@@ -179,11 +182,25 @@ fn sound(trial: &Trial) -> Result<(), String> {
         demand(names.insert(flow.name()), "two flows of one name")?;
         let ends = match flow {
             FlowPlan::Produce(flow) => {
-                sound_producers(flow)?;
+                sound_producers(flow, trial.topic.partitions)?;
                 flow.records_max.is_some()
+            }
+            FlowPlan::Echo(flow) => {
+                sound_producers(&flow.produce, trial.topic.partitions)?;
+                demand(flow.consumers >= 1, "a flow without consumers")?;
+                demand(
+                    flow.fault().is_none(),
+                    flow.fault().unwrap_or("records that cannot be read back"),
+                )?;
+                flow.produce.records_max.is_some()
             }
             FlowPlan::Consume(flow) => {
                 demand(flow.consumers >= 1, "a flow without consumers")?;
+                demand(flow.groups >= 1, "a flow of no group")?;
+                demand(
+                    flow.groups == 1 || flow.group.is_some(),
+                    "groups without a group",
+                )?;
                 if let Some(group) = &flow.group {
                     let beats =
                         0 < group.heartbeat_ns && group.heartbeat_ns < group.session_timeout_ns;
@@ -204,20 +221,11 @@ fn sound(trial: &Trial) -> Result<(), String> {
     Ok(())
 }
 
-fn sound_producers(flow: &ProduceFlow) -> Result<(), String> {
+fn sound_producers(flow: &ProduceFlow, partitions: u32) -> Result<(), String> {
     let settings = &flow.settings;
-    let rate = match flow.shape {
-        Shape::Max => None,
-        Shape::Constant { per_second } | Shape::Poisson { per_second } => Some(per_second),
-    };
     let faults = [
         (flow.producers == 0, "a flow without producers"),
-        (flow.record.value_bytes == 0, "records of no size"),
         (flow.records_max == Some(0), "a flow of no records"),
-        (
-            rate.is_some_and(|rate| !(RATE_MIN..=RATE_MAX).contains(&rate)),
-            "an impossible rate",
-        ),
         (settings.in_flight_max == 0, "no request may be in flight"),
         (
             settings.request_timeout_ns == 0,
@@ -227,9 +235,29 @@ fn sound_producers(flow: &ProduceFlow) -> Result<(), String> {
             u64::from(settings.batch_bytes) > settings.buffer_bytes,
             "batches above the buffer",
         ),
+        (
+            matches!(settings.partitioner, Partitioner::Partition(one) if one >= partitions),
+            "a partition that the topic has not",
+        ),
+        (
+            flow.transaction.is_some() && !settings.idempotence,
+            "transactions without idempotence",
+        ),
+        (
+            matches!(
+                flow.transaction,
+                Some(TransactionLength::Records(0) | TransactionLength::Ns(0))
+            ),
+            "transactions of nothing",
+        ),
     ];
-    match faults.iter().find(|(is_there, _)| *is_there) {
-        Some((_, fault)) => Err((*fault).to_owned()),
-        None => Ok(()),
+    let found = faults.iter().find(|(is_there, _)| *is_there);
+    let fault = found.map(|(_, fault)| *fault);
+    match fault.or(flow.shape.fault()).or(flow.record.fault()) {
+        Some(fault) => Err(fault.to_owned()),
+        None => match flow.driver.refusals(flow).into_iter().next() {
+            Some(refusal) => Err(refusal.what),
+            None => Ok(()),
+        },
     }
 }

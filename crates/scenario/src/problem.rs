@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::files::Files;
+
 /// One mistake and how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -183,6 +185,8 @@ pub(crate) struct Place {
 /// The texts that places point into: the scenario file first, then each `--set`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Sources {
+    /// The way to files that a text names.
+    pub(crate) files: Files,
     list: Vec<Source>,
 }
 
@@ -193,6 +197,14 @@ struct Source {
 }
 
 impl Sources {
+    /// No text yet, and a way to files.
+    pub(crate) fn with(files: Files) -> Sources {
+        Sources {
+            files,
+            list: Vec::new(),
+        }
+    }
+
     /// Adds a text and returns its index.
     pub(crate) fn add(&mut self, name: &str, text: &str) -> usize {
         self.list.push(Source {

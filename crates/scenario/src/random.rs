@@ -1,5 +1,7 @@
 //! Counter-based randomness: a pure function of (seed, index), the same on every machine.
 
+use crate::numeric::ln;
+
 /// A random sequence that can be read at any index.
 ///
 /// It is SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators",
@@ -33,7 +35,7 @@ impl Random {
         // 53 bits, shifted by a half step: uniform in (0, 1), never 0 and never 1.
         const HALF_STEP: f64 = 1.0 / (1u64 << 54) as f64;
         let uniform = (self.bits(index) >> 11) as f64 * (2.0 * HALF_STEP) + HALF_STEP;
-        negative_ln(uniform)
+        -ln(uniform)
     }
 }
 
@@ -55,29 +57,6 @@ fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// -ln(x) for normal x in (0, 1).
-///
-/// x = m * 2^e with m in [sqrt(1/2), sqrt(2)); ln m = 2 atanh(s), s = (m - 1) / (m + 1).
-/// |s| <= 0.1716, so the first term left out, 2 s^23 / 23, is below 3e-19.
-fn negative_ln(x: f64) -> f64 {
-    const MANTISSA_MASK: u64 = (1 << 52) - 1;
-    const ONE: u64 = 1023 << 52;
-    let bits = x.to_bits();
-    let mut exponent = (bits >> 52) as i32 - 1023;
-    let mut mantissa = f64::from_bits((bits & MANTISSA_MASK) | ONE);
-    if mantissa >= std::f64::consts::SQRT_2 {
-        mantissa *= 0.5;
-        exponent += 1;
-    }
-    let s = (mantissa - 1.0) / (mantissa + 1.0);
-    let square = s * s;
-    let mut series = 0.0;
-    for odd in (1..=21).rev().step_by(2) {
-        series = series * square + 1.0 / f64::from(odd);
-    }
-    -(f64::from(exponent) * std::f64::consts::LN_2 + 2.0 * s * series)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,20 +68,6 @@ mod tests {
         assert_eq!(random.bits(0), 0xe220_a839_7b1d_cdaf);
         assert_eq!(random.bits(1), 0x6e78_9e6a_a1b9_65f4);
         assert_eq!(random.bits(2), 0x06c4_5d18_8009_454f);
-    }
-
-    #[test]
-    fn the_logarithm_is_right_to_the_last_bits() {
-        for index in 0..100_000 {
-            let x = (Random::new(7).bits(index) >> 11) as f64 / (1u64 << 53) as f64 + 1e-17;
-            let expected = -x.ln();
-            let error = (negative_ln(x) - expected).abs();
-            assert!(
-                error <= 4e-15 * expected.max(1e-3),
-                "x = {x}: off by {error}"
-            );
-        }
-        assert!((negative_ln(0.5) - std::f64::consts::LN_2).abs() < 1e-16);
     }
 
     #[test]

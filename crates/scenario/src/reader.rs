@@ -38,6 +38,16 @@ impl<'n> Fields<'n> {
         self.get(name).is_some()
     }
 
+    /// The keys that were written, in the order of the text.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.found.iter().map(|(key, _)| key.name)
+    }
+
+    /// Whether an unknown key that was noted probably means this one.
+    pub(crate) fn is_meant(&self, name: &str) -> bool {
+        self.meant.contains(&name)
+    }
+
     /// Where a key's value stands, or else the map.
     pub(crate) fn place(&self, name: &str) -> Place {
         self.get(name).map_or(self.place, |node| node.place)
@@ -193,6 +203,25 @@ impl<'s> Reader<'s> {
             }
             read(reader, node)
         })
+    }
+
+    /// The only key of a map in which the keys exclude each other.
+    pub(crate) fn only(&mut self, node: &Node, fields: &Fields<'_>) -> Option<&'static str> {
+        let names: Vec<&'static str> = fields.names().collect();
+        match names.as_slice() {
+            [one] => Some(one),
+            [] if !fields.meant.is_empty() => None,
+            other => {
+                let what = match other {
+                    [] => "nothing is chosen here".to_owned(),
+                    _ => format!("{} at once", other.join(" and ")),
+                };
+                let all: Vec<&str> = fields.table.keys.iter().map(|key| key.name).collect();
+                let cure = format!("write one of: {}", all.join(", "));
+                self.problem(node.place, what, cure);
+                None
+            }
+        }
     }
 
     /// Notes a mistake at a key of a map.

@@ -1,28 +1,55 @@
 //! What a record takes beside its value, in Kafka's record batch format v2.
 
+use crate::record::RecordPlan;
+
 /// A batch's own head, from base offset to record count.
 pub(crate) const BATCH_HEAD_BYTES: u64 = 61;
 
-/// The most bytes that Kafka's producer reckons for a batch of one record with null key and no
-/// headers: `AbstractRecords.estimateSizeInBytesUpperBound`, which adds 21 for the record's
-/// length, attributes, timestamp and offset at their longest.
-pub(crate) fn record_bytes_max(value_bytes: u32) -> u64 {
+/// The most bytes that Kafka's producer reckons for a batch of one record:
+/// `AbstractRecords.estimateSizeInBytesUpperBound`, which adds 21 for the record's length,
+/// attributes, timestamp and offset at their longest.
+pub(crate) fn record_bytes_max(record: &RecordPlan) -> u64 {
     const LONGEST_HEAD_BYTES: u64 = 21;
-    const NULL_KEY_BYTES: u64 = 1;
-    const NO_HEADERS_BYTES: u64 = 1;
-    let value = varint_bytes(u64::from(value_bytes)) + u64::from(value_bytes);
-    BATCH_HEAD_BYTES + LONGEST_HEAD_BYTES + NULL_KEY_BYTES + value + NO_HEADERS_BYTES
+    let value = u64::from(record.value_bytes_max());
+    BATCH_HEAD_BYTES + LONGEST_HEAD_BYTES + key_bytes(record) + field_bytes(value) + headers(record)
 }
 
-/// What such a record takes inside a batch that lives less than 17 minutes and holds less than
-/// a million records, its value included.
-pub(crate) fn record_bytes_in_batch(value_bytes: u32) -> u64 {
+/// What such a record takes on average inside a batch that lives less than 17 minutes and holds
+/// less than a million records, all of it included.
+pub(crate) fn record_bytes_in_batch(record: &RecordPlan) -> f64 {
     // 3 bytes of a zigzag varint hold up to 2^20 ms, and up to 2^20 records.
     const ATTRIBUTES_TIME_OFFSET_BYTES: u64 = 1 + 3 + 3;
-    const NULL_KEY_AND_NO_HEADERS_BYTES: u64 = 2;
-    let value = varint_bytes(u64::from(value_bytes)) + u64::from(value_bytes);
-    let body = ATTRIBUTES_TIME_OFFSET_BYTES + NULL_KEY_AND_NO_HEADERS_BYTES + value;
-    varint_bytes(body) + body
+    let fixed = ATTRIBUTES_TIME_OFFSET_BYTES + key_bytes(record) + headers(record);
+    let with = |value: u64| {
+        let body = fixed + value;
+        (varint_bytes(body) + body) as f64
+    };
+    let full = with(field_bytes(record.value_bytes_mean().ceil() as u64));
+    full * (1.0 - record.null_values) + with(NULL_BYTES) * record.null_values
+}
+
+/// The length -1.
+const NULL_BYTES: u64 = 1;
+
+fn key_bytes(record: &RecordPlan) -> u64 {
+    match record.key_bytes() {
+        0 => NULL_BYTES,
+        bytes => field_bytes(bytes.into()),
+    }
+}
+
+/// Headers with their count.
+fn headers(record: &RecordPlan) -> u64 {
+    record.headers.map_or(1, |headers| {
+        let count = u64::from(headers.count);
+        let each = field_bytes(headers.key_bytes.into()) + field_bytes(headers.value_bytes.into());
+        varint_bytes(count) + count * each
+    })
+}
+
+/// A field and its length.
+fn field_bytes(bytes: u64) -> u64 {
+    varint_bytes(bytes) + bytes
 }
 
 /// Length of a number, at least 0, as a zigzag varint: 7 bits a byte, the first of them the sign.
@@ -34,6 +61,7 @@ fn varint_bytes(number: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::{HeadersPlan, KeyChoice, KeyPlan};
 
     #[test]
     fn varints_have_kafkas_lengths() {
@@ -54,8 +82,30 @@ mod tests {
     #[test]
     fn a_record_of_100_bytes_takes_what_kafka_reckons() {
         // 61 + 21 + 1 + (2 + 100) + 1
-        assert_eq!(record_bytes_max(100), 186);
+        assert_eq!(record_bytes_max(&RecordPlan::of_values(100)), 186);
         // 2 + (7 + 2 + 2 + 100)
-        assert_eq!(record_bytes_in_batch(100), 113);
+        assert_eq!(record_bytes_in_batch(&RecordPlan::of_values(100)), 113.0);
+    }
+
+    #[test]
+    fn keys_headers_and_nulls_are_reckoned() {
+        let plan = RecordPlan {
+            key: Some(KeyPlan {
+                key_bytes: 16,
+                keys: None,
+                choice: KeyChoice::Sequence,
+            }),
+            headers: Some(HeadersPlan {
+                count: 2,
+                key_bytes: 4,
+                value_bytes: 6,
+            }),
+            null_values: 0.5,
+            ..RecordPlan::of_values(100)
+        };
+        // 61 + 21 + (1 + 16) + (2 + 100) + (1 + 2 * (1 + 4 + 1 + 6))
+        assert_eq!(record_bytes_max(&plan), 226);
+        // 7 + 17 + 25 + 102 = 151 and its length 2; with a null value 50 and its length 1.
+        assert_eq!(record_bytes_in_batch(&plan), (153.0 + 51.0) / 2.0);
     }
 }

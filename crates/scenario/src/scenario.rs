@@ -1,10 +1,11 @@
 //! A scenario as somebody wrote it, with gaps, and the trials that it means.
 
+use crate::files::Files;
 use crate::keys::{ROOT, SIZES};
 use crate::path::{locate, put};
 use crate::plan::{Size, Trial};
 use crate::problem::{Place, Problems, Sources};
-use crate::read::{Factor, Written, factor_values, written};
+use crate::read::{self, Factor, Written, factor_values, written};
 use crate::reader::Reader;
 use crate::tree::{self, Node, Value};
 
@@ -18,6 +19,8 @@ pub struct Scenario {
     tree: Node,
     /// What `--set` changed, in order.
     sets: Vec<(String, Node)>,
+    /// What is varied from outside, in order.
+    varied: Vec<Factor>,
     name: String,
     question: String,
 }
@@ -29,8 +32,16 @@ impl Scenario {
     /// Every mistake in the text, in the order of the text. Mistakes of syntax hide those behind
     /// them.
     pub fn parse(source: &str, text: &str) -> Result<Scenario, Problems> {
+        Scenario::parse_with(source, text, Files::none())
+    }
+
+    /// As [`Scenario::parse`], for a scenario that may name files beside it.
+    ///
+    /// # Errors
+    /// As [`Scenario::parse`]; files that cannot be used are among them.
+    pub fn parse_with(source: &str, text: &str, files: Files) -> Result<Scenario, Problems> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let mut sources = Sources::default();
+        let mut sources = Sources::with(files);
         let file = sources.add(source, text);
         let mut problems = Problems::default();
         let Some(tree) = tree::read(&sources, file, 0, &mut problems) else {
@@ -41,6 +52,7 @@ impl Scenario {
             sources,
             tree,
             sets: Vec::new(),
+            varied: Vec::new(),
             name,
             question,
         };
@@ -72,6 +84,29 @@ impl Scenario {
             let node = tree::read(&changed.sources, source, path.len() + 1, &mut problems);
             changed.sets.extend(node.map(|node| (path.clone(), node)));
         }
+        problems.append(changed.check());
+        *self = problems.into_result(changed)?;
+        Ok(())
+    }
+
+    /// Makes a path a factor with these values, as `vary` in the file does; a factor of that path
+    /// gets these values instead.
+    ///
+    /// # Errors
+    /// Every mistake that it brings; the scenario is then as it was.
+    pub fn vary(&mut self, path: &str, values: &[String]) -> Result<(), Problems> {
+        let mut changed = self.clone();
+        let mut problems = Problems::default();
+        let mut nodes = Vec::new();
+        for value in values {
+            let source = changed.sources.add(path, value);
+            nodes.extend(tree::read(&changed.sources, source, 0, &mut problems));
+        }
+        changed.varied.push(Factor {
+            path: path.to_owned(),
+            place: nodes.first().map(|node| node.place).unwrap_or_default(),
+            values: nodes,
+        });
         problems.append(changed.check());
         *self = problems.into_result(changed)?;
         Ok(())
@@ -167,11 +202,9 @@ impl Scenario {
             };
             apply(&mut reader, &mut tree, path, value, before_value);
         }
-        let written_factors = self.factors(&mut reader);
-        let factors: Vec<Factor> = written_factors
-            .iter()
-            .map(|factor| self.fixed(factor))
-            .collect();
+        let in_file = self.factors_in_file(&mut reader);
+        let all = self.with_varied(in_file.clone());
+        let factors: Vec<Factor> = all.iter().map(|factor| self.fixed(factor)).collect();
         let mut found = Vec::new();
         for choice in crossed(&mut reader, &factors) {
             if reader.problems.refuses_more() {
@@ -184,7 +217,11 @@ impl Scenario {
                 apply(&mut reader, &mut tree, &factor.path, value, factor.place);
                 values.push((factor.path.clone(), factor_values(factor)[index].clone()));
             }
-            let written = written(&mut reader, &tree, &written_factors);
+            let known = read::Factors {
+                all: &all,
+                in_file: &in_file,
+            };
+            let written = written(&mut reader, &tree, &known);
             found.extend(written.map(|written| (values, written)));
         }
         let mut problems = reader.problems;
@@ -218,8 +255,19 @@ impl Scenario {
         });
     }
 
+    /// What is varied from outside beside the factors of the file, or in their place.
+    fn with_varied(&self, mut factors: Vec<Factor>) -> Vec<Factor> {
+        for varied in &self.varied {
+            match factors.iter_mut().find(|known| known.path == varied.path) {
+                Some(known) => known.clone_from(varied),
+                None => factors.push(varied.clone()),
+            }
+        }
+        factors
+    }
+
     /// The factors as the file has them.
-    fn factors(&self, reader: &mut Reader<'_>) -> Vec<Factor> {
+    fn factors_in_file(&self, reader: &mut Reader<'_>) -> Vec<Factor> {
         let Some(vary) = self.tree.get(vary_key()) else {
             return Vec::new();
         };

@@ -3,13 +3,15 @@
 //! ```text
 //! constant   0    1    2    3    4    5    6    7      n * 1e9 / rate
 //! Poisson      0 1      2   3 4       5 6         7    sum of exponential gaps
+//! ramp       0           1      2    3   4   5  6  7 8  the inverse of the rate added up over time
 //! stripe 1 of 3   |              |              |      every third record, from 1
 //! ```
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Shape;
+use crate::curve::{Curve, GRAINS_PER_RECORD};
 use crate::random::Random;
+use crate::shape::{Arrivals, Shape};
 
 /// The slowest rate that can be asked for, records a second: 1 in 1,000 s.
 pub const RATE_MIN: f64 = 0.001;
@@ -64,6 +66,64 @@ enum Course {
     Max,
     Constant(Constant),
     Poisson(Poisson),
+    Curve(Box<Shaped>),
+}
+
+/// A rate that changes: the inverse of its sum over time.
+#[derive(Clone, Debug)]
+struct Shaped {
+    curve: Curve,
+    stripe: Stripe,
+    /// The flow-wide number of the cursor's record.
+    number: u64,
+    /// With Poisson arrivals: where the gaps come from, and how much of the sum the records up to
+    /// the cursor's have used.
+    random: Option<Random>,
+    spent: u128,
+}
+
+impl Shaped {
+    /// Goes `count` records of the whole flow on; gives when the one that is reached is due.
+    fn skip(&mut self, count: u64) -> u64 {
+        let number = self.number.saturating_add(count);
+        self.spent = match self.random {
+            None => u128::from(number) * GRAINS_PER_RECORD,
+            Some(random) => (self.number..number).fold(self.spent, |spent, number| {
+                // Below 37 * 10^15; a unit-rate Poisson process runs in the records' own time.
+                spent + (random.exponential(number) * GRAINS_PER_RECORD as f64) as u128
+            }),
+        };
+        self.number = number;
+        self.curve.time_of(self.spent)
+    }
+
+    /// With Poisson arrivals the first record has a gap before it, too.
+    fn first(&mut self) -> u64 {
+        let gap = u64::from(self.random.is_some());
+        self.skip(u64::from(self.stripe.index) + gap)
+    }
+}
+
+/// What a schedule is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace<'a> {
+    /// The rate over time.
+    pub shape: &'a Shape,
+    /// How records come around it.
+    pub arrivals: Arrivals,
+    /// The time before a changing rate begins to change.
+    pub warm_up_ns: u64,
+}
+
+impl<'a> Pace<'a> {
+    /// A shape from the start of its flow, with even arrivals.
+    pub fn of(shape: &'a Shape) -> Pace<'a> {
+        Pace {
+            shape,
+            arrivals: Arrivals::Even,
+            warm_up_ns: 0,
+        }
+    }
 }
 
 /// Equal gaps, kept as quotient and remainder so that nothing drifts.
@@ -93,25 +153,47 @@ struct Poisson {
 impl Schedule {
     /// The schedule of one stripe of a flow.
     ///
-    /// Equal `shape` and `seed` give equal times on every machine. A rate outside
+    /// Equal `pace` and `seed` give equal times on every machine. A rate outside
     /// [`RATE_MIN`]..=[`RATE_MAX`] is brought to the nearer end; the parser refuses it before.
-    pub fn new(shape: Shape, seed: u64, stripe: Stripe) -> Schedule {
+    pub fn new(pace: Pace<'_>, seed: u64, stripe: Stripe) -> Schedule {
         let stripe = Stripe {
             index: stripe.index,
             count: stripe.count.max(1),
         };
-        let mut schedule = match shape {
-            Shape::Max => Schedule {
-                course: Course::Max,
-                next_ns: 0,
+        let is_poisson = pace.arrivals == Arrivals::Poisson;
+        match pace.shape {
+            Shape::Constant { per_second } if !is_poisson => {
+                Schedule::constant(*per_second, stripe)
+            }
+            Shape::Constant { per_second } | Shape::Poisson { per_second } => {
+                Schedule::poisson(*per_second, seed, stripe)
+            }
+            shape => match Curve::of(shape, pace.warm_up_ns) {
+                Some(curve) => {
+                    let random = is_poisson.then(|| Random::new(seed));
+                    Schedule::shaped(curve, random, stripe)
+                }
+                None => Schedule {
+                    course: Course::Max,
+                    next_ns: 0,
+                },
             },
-            Shape::Constant { per_second } => Schedule::constant(per_second, stripe),
-            Shape::Poisson { per_second } => Schedule::poisson(per_second, seed, stripe),
-        };
-        if let Course::Poisson(poisson) = &mut schedule.course {
-            schedule.next_ns = poisson.skip(0, u64::from(stripe.index) + 1);
         }
-        schedule
+    }
+
+    fn shaped(curve: Curve, random: Option<Random>, stripe: Stripe) -> Schedule {
+        let mut shaped = Box::new(Shaped {
+            curve,
+            stripe,
+            number: 0,
+            random,
+            spent: 0,
+        });
+        let next_ns = shaped.first();
+        Schedule {
+            course: Course::Curve(shaped),
+            next_ns,
+        }
     }
 
     fn constant(per_second: f64, stripe: Stripe) -> Schedule {
@@ -138,14 +220,18 @@ impl Schedule {
         let gap_ns_mean = NS_MILLIONTHS as f64 / rate_millionths(per_second) as f64;
         let number = 0;
         let random = Random::new(seed);
-        let course = Course::Poisson(Poisson {
+        let mut poisson = Poisson {
             random,
             gap_ns_mean,
             stripe,
             number,
             rest: 0,
-        });
-        Schedule { course, next_ns: 0 }
+        };
+        let next_ns = poisson.skip(0, u64::from(stripe.index) + 1);
+        Schedule {
+            course: Course::Poisson(poisson),
+            next_ns,
+        }
     }
 
     /// True when there is no schedule ([`Shape::Max`]): intended is whenever a record is sent.
@@ -153,7 +239,8 @@ impl Schedule {
         matches!(self.course, Course::Max)
     }
 
-    /// When the stripe's next record should be sent. Always 0 with [`Shape::Max`].
+    /// When the stripe's next record should be sent. Always 0 with [`Shape::Max`]; `u64::MAX`
+    /// when there is no next one, because a rate has fallen to 0 for good or a trace is over.
     pub fn peek_ns(&self) -> u64 {
         self.next_ns
     }
@@ -173,12 +260,13 @@ impl Schedule {
             Course::Poisson(poisson) => {
                 self.next_ns = poisson.skip(self.next_ns, u64::from(poisson.stripe.count));
             }
+            Course::Curve(shaped) => self.next_ns = shaped.skip(u64::from(shaped.stripe.count)),
         }
     }
 
     /// The intended time of the stripe's record `n`, wherever the cursor stands.
     ///
-    /// Costs the same for every `n` with a constant rate; with Poisson gaps it adds up all
+    /// Costs the same for every `n` with even arrivals; with Poisson gaps it adds up all
     /// `n * count` of them, so it is for tests and drawings, not for the hot path.
     pub fn intended_ns(&self, n: u64) -> u64 {
         match &self.course {
@@ -195,6 +283,15 @@ impl Schedule {
                     ..poisson.clone()
                 };
                 fresh.skip(0, poisson.stripe.record_number(n).saturating_add(1))
+            }
+            Course::Curve(shaped) => {
+                let mut fresh = Shaped {
+                    number: 0,
+                    spent: 0,
+                    ..(**shaped).clone()
+                };
+                let gap = u64::from(fresh.random.is_some());
+                fresh.skip(shaped.stripe.record_number(n).saturating_add(gap))
             }
         }
     }
@@ -216,7 +313,7 @@ impl Poisson {
     }
 }
 
-fn rate_millionths(per_second: f64) -> u64 {
+pub(crate) fn rate_millionths(per_second: f64) -> u64 {
     // NaN stays NaN through clamp and becomes 0 by the cast; nothing may divide by that.
     ((per_second.clamp(RATE_MIN, RATE_MAX) * MILLIONTHS).round() as u64).max(1)
 }

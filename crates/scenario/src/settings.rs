@@ -38,8 +38,23 @@ pub struct ProducerSettings {
     pub delivery_timeout_ns: u64,
     /// `request.timeout.ms`: how long one request may go unanswered.
     pub request_timeout_ns: u64,
-    /// kgauge's `partitioner`.
+    /// kgauge's `partitioner`, or Kafka's `partitioner.class`.
     pub partitioner: Partitioner,
+    /// `partitioner.ignore.keys`
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partitioner_ignores_keys: bool,
+    /// `partitioner.adaptive.partitioning.enable`; a plan from before it was known has it off.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partitioner_adaptive: bool,
+    /// `partitioner.availability.timeout.ms`; 0 is never.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub partitioner_availability_ns: u64,
+    /// `transactional.id`; `None` where nobody gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transactional_id: Option<String>,
+    /// `transaction.timeout.ms`
+    #[serde(default = "transaction_timeout", skip_serializing_if = "is_timeout")]
+    pub transaction_timeout_ns: u64,
     /// `send.buffer.bytes`; `None` leaves it to the operating system (Kafka's -1).
     pub send_buffer_bytes: Option<u32>,
     /// `receive.buffer.bytes`; `None` leaves it to the operating system (Kafka's -1).
@@ -48,6 +63,77 @@ pub struct ProducerSettings {
     pub client_id: String,
     /// `metadata.max.age.ms`
     pub metadata_age_ns_max: u64,
+}
+
+/// Kafka's default of `transaction.timeout.ms`.
+fn transaction_timeout() -> u64 {
+    60_000 * MS
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde wants it so.
+fn is_timeout(ns: &u64) -> bool {
+    *ns == transaction_timeout()
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde wants it so.
+fn is_zero(ns: &u64) -> bool {
+    *ns == 0
+}
+
+const MS: u64 = 1_000_000;
+
+/// Kafka 4.3's defaults, but for the sockets' buffers, which are the operating system's.
+impl Default for ProducerSettings {
+    fn default() -> Self {
+        ProducerSettings {
+            acks: Acks::All,
+            batch_bytes: 16_384,
+            linger_ns: 5 * MS,
+            buffer_bytes: 32 << 20,
+            block_ns_max: 60_000 * MS,
+            in_flight_max: 5,
+            request_bytes_max: 1 << 20,
+            compression: Compression {
+                codec: CompressionCodec::None,
+                level: None,
+            },
+            idempotence: true,
+            idempotence_asked: false,
+            retries: i32::MAX as u32,
+            retry_backoff_ns: 100 * MS,
+            retry_backoff_ns_max: 1_000 * MS,
+            delivery_timeout_ns: 120_000 * MS,
+            request_timeout_ns: 30_000 * MS,
+            partitioner: Partitioner::Sticky,
+            partitioner_ignores_keys: false,
+            partitioner_adaptive: true,
+            partitioner_availability_ns: 0,
+            transactional_id: None,
+            transaction_timeout_ns: transaction_timeout(),
+            send_buffer_bytes: None,
+            receive_buffer_bytes: None,
+            client_id: "kgauge".to_owned(),
+            metadata_age_ns_max: 300_000 * MS,
+        }
+    }
+}
+
+/// Kafka 4.3's defaults, but for the sockets' buffers, which are the operating system's.
+impl Default for ConsumerSettings {
+    fn default() -> Self {
+        ConsumerSettings {
+            fetch_bytes_min: 1,
+            fetch_wait_ns_max: 500 * MS,
+            fetch_bytes_max: 50 << 20,
+            partition_fetch_bytes_max: 1 << 20,
+            check_crcs: true,
+            read_committed: false,
+            request_timeout_ns: 30_000 * MS,
+            receive_buffer_bytes: None,
+            send_buffer_bytes: None,
+            client_id: "kgauge".to_owned(),
+        }
+    }
 }
 
 /// Kafka's consumer settings, every one resolved.
@@ -64,6 +150,9 @@ pub struct ConsumerSettings {
     pub partition_fetch_bytes_max: u32,
     /// `check.crcs`
     pub check_crcs: bool,
+    /// `isolation.level`
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub read_committed: bool,
     /// `request.timeout.ms`
     pub request_timeout_ns: u64,
     /// `receive.buffer.bytes`; `None` leaves it to the operating system (Kafka's -1).
@@ -151,13 +240,17 @@ pub enum CompressionCodec {
     Zstd,
 }
 
-/// How a producer chooses the partition of a record without key.
+/// How a producer chooses the partition of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Partitioner {
-    /// Stay with one partition for about `batch.size` bytes, then change, as Kafka's built-in
-    /// partitioner has done since 2.4 (KIP-480, KIP-794).
+    /// Kafka's built-in one. With a key: the key's murmur2. Without: stay with one partition for
+    /// about `batch.size` bytes, then change (since 2.4, KIP-480, KIP-794).
     Sticky,
     /// The next record goes to the next partition, as Kafka's default did before 2.4.
     RoundRobin,
+    /// Every record goes to this one.
+    Partition(u32),
+    /// Sticky over the partitions that the broker of this id leads when the run starts.
+    Broker(i32),
 }

@@ -1,5 +1,6 @@
 //! Studies: folders of scenarios that answer one published document, read from their texts.
 
+use crate::files::Files;
 use crate::keys::{SOURCE, STUDY};
 use crate::plan::{StudyRef, StudySource};
 use crate::problem::{Place, Problems, Sources};
@@ -51,8 +52,20 @@ impl Study {
     /// # Errors
     /// Every mistake in every file.
     pub fn from_files(name: &str, files: &[StudyFile<'_>]) -> Result<Study, Problems> {
+        Study::from_files_with(name, files, &Files::none())
+    }
+
+    /// As [`Study::from_files`], for scenarios that may name other files of the folder.
+    ///
+    /// # Errors
+    /// As [`Study::from_files`]; files that cannot be used are among them.
+    pub fn from_files_with(
+        name: &str,
+        files: &[StudyFile<'_>],
+        beside: &Files,
+    ) -> Result<Study, Problems> {
         let mut problems = Problems::default();
-        let mut sources = Sources::default();
+        let mut sources = Sources::with(beside.clone());
         let Some(head) = files.iter().find(|file| file.name() == STUDY_FILE) else {
             let source = sources.add(name, "");
             let place = Place {
@@ -201,7 +214,7 @@ fn scenario(
         reader.problem(item.place, what, "add the file, or remove the name");
         return None;
     };
-    match Scenario::parse(file.path, file.text) {
+    match Scenario::parse_with(file.path, file.text, reader.sources.files.clone()) {
         Ok(scenario) if scenario.name() == name => Some(scenario),
         Ok(scenario) => {
             let what = format!("`{wanted}` says `name: {}`", scenario.name());

@@ -171,6 +171,82 @@ pub(crate) fn rate(text: &str) -> Result<f64, UnitError> {
     Ok(number.as_f64(*factor) / seconds)
 }
 
+/// A decimal number: `4`, `0.99`.
+pub(crate) fn number(text: &str) -> Result<f64, UnitError> {
+    match split(text) {
+        Some((number, "")) => Ok(number.as_f64(1)),
+        _ => Err(UnitError {
+            what: format!("`{text}` is not a number"),
+            cure: "write a decimal number, such as `4` or `0.99`".into(),
+        }),
+    }
+}
+
+/// A part of a whole: `0.05`, `5 %`.
+pub(crate) fn part(text: &str) -> Result<f64, UnitError> {
+    let part = match text.strip_suffix('%') {
+        Some(percent) => number(percent.trim_end()).map(|percent| percent / 100.0),
+        None => number(text),
+    };
+    match part {
+        Ok(part) if part <= 1.0 => Ok(part),
+        _ => Err(UnitError {
+            what: format!("`{text}` is no part of a whole"),
+            cure: "write 0 to 1, or 0 % to 100 %".into(),
+        }),
+    }
+}
+
+/// Milliseconds since 1970 of a moment: so many as written, or `2026-01-31T08:00:00Z`, with
+/// up to three decimals of a second.
+pub(crate) fn unix_ms(text: &str) -> Result<u64, UnitError> {
+    let plain = text.parse::<u64>().ok();
+    plain.or_else(|| date_ms(text)).ok_or_else(|| UnitError {
+        what: format!("`{text}` is no moment"),
+        cure: "write `2026-01-31T08:00:00Z`, in UTC, or milliseconds since 1970".into(),
+    })
+}
+
+fn date_ms(text: &str) -> Option<u64> {
+    let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
+    let numbers = |text: &str, sign: char, widths: [usize; 3]| -> Option<[u64; 3]> {
+        let mut found = [0; 3];
+        let mut parts = text.split(sign);
+        for (slot, width) in found.iter_mut().zip(widths) {
+            let part = parts.next()?;
+            let is_plain = part.len() == width && part.bytes().all(|byte| byte.is_ascii_digit());
+            *slot = is_plain.then(|| part.parse().ok())??;
+        }
+        parts.next().is_none().then_some(found)
+    };
+    let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
+    let (time, decimals) = time.split_once('.').unwrap_or((time, "0"));
+    let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
+    if decimals.is_empty() || decimals.len() > 3 || !decimals.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let ms: u64 = format!("{decimals:0<3}").parse().ok()?;
+    let in_range = year >= 1970
+        && (1..=12).contains(&month)
+        && (1..=31).contains(&day)
+        && hour < 24
+        && minute < 60
+        && second < 60;
+    if !in_range {
+        return None;
+    }
+    // Days from the civil calendar, years beginning in March: the leap day comes last.
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
+    let day_of_year = (153 * month + 2) / 5 + day - 1;
+    let days_to_1970 = 719_468;
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + day_of_year - days_to_1970;
+    Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000 + ms)
+}
+
 /// Bytes a second: `78.3 MB/s`, `100 MiB/s`.
 pub(crate) fn byte_rate(text: &str) -> Result<f64, UnitError> {
     let cure = "write a size a time, such as `78.3 MB/s` or `100 MiB/s`";
@@ -405,6 +481,33 @@ mod tests {
         assert!(byte_rate("100/s").is_err() && byte_rate("100 MB").is_err());
     }
 
+    #[test]
+    fn numbers_parts_and_moments() {
+        assert_eq!((number("4"), number("0.99")), (Ok(4.0), Ok(0.99)));
+        assert!(number("4x").is_err() && number("-1").is_err() && number("").is_err());
+        assert_eq!(
+            (part("5 %"), part("0.05"), part("100%")),
+            (Ok(0.05), Ok(0.05), Ok(1.0))
+        );
+        assert!(part("1.5").is_err() && part("101 %").is_err());
+        for (text, ms) in [
+            ("1970-01-01T00:00:00Z", 0),
+            ("2000-02-29T12:00:00Z", 951_825_600_000),
+            ("2026-01-31T08:00:00.25Z", 1_769_846_400_250),
+            ("1769846400250", 1_769_846_400_250),
+        ] {
+            assert_eq!(unix_ms(text), Ok(ms), "{text}");
+        }
+        for text in [
+            "2026-01-31",
+            "2026-13-01T00:00:00Z",
+            "2026-01-31T08:00:00",
+            "soon",
+        ] {
+            assert!(unix_ms(text).is_err(), "{text}");
+        }
+    }
+
     proptest! {
         #[test]
         fn what_is_printed_reads_back(value: u64) {
@@ -417,6 +520,7 @@ mod tests {
         #[test]
         fn no_text_makes_a_panic(text in "[0-9._]{0,40}[ ]?[a-zA-Zµ/]{0,8}|.{0,40}") {
             let _ = (count(&text), bytes(&text), time_ns(&text), rate(&text), byte_rate(&text));
+            let _ = (number(&text), part(&text), unix_ms(&text));
         }
     }
 }

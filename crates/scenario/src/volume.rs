@@ -1,7 +1,9 @@
 //! How much a trial may write: known before it starts, so that no disk is filled by surprise.
 
-use crate::plan::{FlowPlan, ProduceFlow, RecordPlan, Shape, TopicPlan, Trial};
+use crate::plan::{ProduceFlow, TopicPlan, Trial};
+use crate::record::RecordPlan;
 use crate::record_size::{BATCH_HEAD_BYTES, record_bytes_in_batch};
+use crate::shape::{Arrivals, Shape};
 
 /// How fast a closed loop is taken to go when no record count bounds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +30,7 @@ impl ClosedLoopPace {
 pub struct Volume {
     /// Records, preloaded ones included.
     pub records: u64,
-    /// Keys and values alone.
+    /// Keys, values and headers alone.
     pub logical_bytes: u64,
     /// On the brokers' disks together: with batch and record heads, indexes, every replica.
     /// Compression is taken to save nothing.
@@ -41,8 +43,8 @@ pub struct Volume {
 impl Trial {
     /// The most that one repeat writes, all stages and the preload together.
     ///
-    /// A flow with a schedule writes rate × time, a Poisson flow at most six standard deviations
-    /// more. A flow at full speed writes its `records` and, for the warm-up or without `records`,
+    /// A flow with a schedule writes what its shape adds up to, with Poisson arrivals at most six
+    /// standard deviations more. A flow at full speed writes its `records` and, for the warm-up or without `records`,
     /// `pace` × time. Batches of flows with a schedule are taken to hold one record each, which is
     /// the worst case; those at full speed fill their batches.
     pub fn bytes_written_max(&self, pace: ClosedLoopPace) -> Volume {
@@ -52,7 +54,7 @@ impl Trial {
             volume.add(&self.topic, records, &preload.record, PRELOAD_BATCH_BYTES);
         }
         for flow in &self.flows {
-            let FlowPlan::Produce(flow) = flow else {
+            let Some(flow) = flow.produces() else {
                 continue;
             };
             let (records, is_assumed) = self.records_max(flow, pace);
@@ -70,20 +72,20 @@ impl Trial {
 
     /// Records of a flow in warm-up and hold, and whether the pace had to be assumed.
     fn records_max(&self, flow: &ProduceFlow, pace: ClosedLoopPace) -> (f64, bool) {
-        let by_bytes = pace.bytes_per_second / f64::from(flow.record.value_bytes.max(1));
-        let per_second = match flow.shape {
-            Shape::Max => pace.records_per_second.min(by_bytes),
-            Shape::Constant { per_second } | Shape::Poisson { per_second } => per_second,
+        let by_bytes = pace.bytes_per_second / flow.record.logical_bytes_mean().max(1.0);
+        let closed_loop = flow.shape == Shape::Max;
+        let warm_up_ns = self.stages.warm_up_ns;
+        let before = |at_ns: u64| match closed_loop {
+            true => pace.records_per_second.min(by_bytes) * (at_ns as f64 / 1e9),
+            false => flow.shape.records_before(at_ns, warm_up_ns),
         };
         let limit = flow
             .records_max
             .map_or(f64::INFINITY, |records| records as f64);
-        let seconds = |ns: u64| ns as f64 / 1e9;
-        let hold = self
-            .stages
-            .hold_ns
-            .map_or(f64::INFINITY, |ns| per_second * seconds(ns));
-        let warm_up = per_second * seconds(self.stages.warm_up_ns);
+        let warm_up = before(warm_up_ns);
+        let hold = self.stages.hold_ns.map_or(f64::INFINITY, |ns| {
+            before(warm_up_ns.saturating_add(ns)) - warm_up
+        });
         // Neither known only for a plan that `Plan::from_json` refuses.
         let hold = if hold.min(limit).is_finite() {
             hold.min(limit)
@@ -91,11 +93,13 @@ impl Trial {
             0.0
         };
         let records = warm_up + hold;
-        let spread = match flow.shape {
-            Shape::Poisson { .. } => 6.0 * records.sqrt(),
-            Shape::Max | Shape::Constant { .. } => 0.0,
+        let is_poisson =
+            matches!(flow.shape, Shape::Poisson { .. }) || flow.arrivals == Arrivals::Poisson;
+        let spread = match is_poisson && !closed_loop {
+            true => 6.0 * records.sqrt(),
+            false => 0.0,
         };
-        let is_assumed = flow.shape == Shape::Max && (limit > hold || self.stages.warm_up_ns > 0);
+        let is_assumed = closed_loop && (limit > hold || warm_up_ns > 0);
         // One more for the record at time 0.
         ((records + spread).ceil() + 1.0, is_assumed)
     }
@@ -109,8 +113,8 @@ const INDEX_SHARE: f64 = 0.005;
 
 impl Volume {
     fn add(&mut self, topic: &TopicPlan, records: f64, record: &RecordPlan, batch_bytes: f64) {
-        let value_bytes = f64::from(record.value_bytes);
-        let in_batch = record_bytes_in_batch(record.value_bytes) as f64;
+        let logical_bytes = record.logical_bytes_mean();
+        let in_batch = record_bytes_in_batch(record);
         let per_batch = (batch_bytes / in_batch).floor().max(1.0);
         let batches = (records / per_batch).ceil();
         let stored = records * in_batch + batches * BATCH_HEAD_BYTES as f64;
@@ -118,7 +122,7 @@ impl Volume {
         self.records = self.records.saturating_add(records as u64);
         self.logical_bytes = self
             .logical_bytes
-            .saturating_add((records * value_bytes) as u64);
+            .saturating_add((records * logical_bytes) as u64);
         self.stored_bytes = self.stored_bytes.saturating_add(stored as u64);
     }
 }
@@ -170,6 +174,38 @@ mod tests {
             (bytes / 1.005 - 113.0 - 61.0 / 144.0).abs() < 0.01,
             "{bytes}"
         );
+    }
+
+    #[test]
+    fn changing_rates_add_up() {
+        // Warm-up 2 s at 0, then 0 to 1,000/s in 8 s.
+        assert_eq!(
+            volume("shape: {ramp: {from: 0/s, to: 1k/s}}", "").records,
+            4_001
+        );
+        // 2 s and 4 s at 100/s, then 4 s at 300/s.
+        let steps = "shape: {step: [{rate: 100/s, for: 4 s}, {rate: 300/s, for: 1 s}]}";
+        assert_eq!(volume(steps, "").records, 1_801);
+        // 4 s, two periods, have the mean; so has the warm-up.
+        let wave = "shape: {wave: {mean: 100/s, amplitude: 100/s, period: 4 s}}";
+        assert_eq!(volume(wave, "").records, 1_001);
+        // 10 s at 10/s, and 4 of 8 s at 90/s more.
+        let burst = "shape: {burst: {base: 10/s, burst: 100/s, every: 2 s, for: 1 s}}";
+        assert_eq!(volume(burst, "").records, 461);
+        // 400 expected in 8 s, and the 0 of the warm-up; sqrt(4,000) * 6 = 379.5.
+        let ramp = "shape: {ramp: {from: 0/s, to: 1k/s}}, arrivals: poisson";
+        assert_eq!(volume(ramp, "").records, 4_381);
+    }
+
+    #[test]
+    fn keys_and_headers_are_logical_bytes() {
+        let text = "kgauge: 1\nname: a\nquestion: b\ntopic: {partitions: 6}\nflows:\n  \
+             - {name: w, kind: produce, record: {size: 100 B, key: {uniform: {keys: 10}}, headers: {}}, \
+             shape: {constant: 10/s}}\nstages: {warm-up: 0 s, hold: 1 s}\n";
+        let scenario = Scenario::parse("a.yaml", text).unwrap();
+        let volume = scenario.trials(Size::Default)[0].bytes_written_max(ClosedLoopPace::ASSUMED);
+        // 11 records of 100 + 16 + (8 + 16)
+        assert_eq!(volume.logical_bytes, 1_540);
     }
 
     #[test]

@@ -4,9 +4,9 @@
 
 use kgauge_scenario::{
     Acks, AssignmentStrategy, ClusterFacts, Comparison, Compression, CompressionCodec, ConsumeEnd,
-    ConsumerSettings, FlowPlan, GroupPlan, Partitioner, Plan, PlanError, PlanReadError,
-    PlanRequest, ProduceFlow, ProducerSettings, Scenario, Shape, Size, Stripe, Studies, TargetKind,
-    Trial,
+    ConsumerSettings, FileRead, Files, FlowPlan, GroupPlan, Partitioner, Plan, PlanError,
+    PlanReadError, PlanRequest, ProduceFlow, ProducerSettings, Scenario, Shape, Size, Stripe,
+    Studies, TargetKind, Trace, Trial,
 };
 
 const MS: u64 = 1_000_000;
@@ -51,7 +51,7 @@ fn first(scenario: &Scenario) -> Trial {
 fn producers(scenario: &Scenario) -> ProduceFlow {
     match first(scenario).flows.remove(0) {
         FlowPlan::Produce(flow) => flow,
-        FlowPlan::Consume(flow) => panic!("{flow:?}"),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -81,6 +81,11 @@ fn what_is_not_written_is_kafkas_default() {
         delivery_timeout_ns: 120 * SECOND,
         request_timeout_ns: 30 * SECOND,
         partitioner: Partitioner::Sticky,
+        partitioner_ignores_keys: false,
+        partitioner_adaptive: true,
+        partitioner_availability_ns: 0,
+        transactional_id: None,
+        transaction_timeout_ns: 60_000_000_000,
         send_buffer_bytes: Some(131_072),
         receive_buffer_bytes: Some(32_768),
         client_id: "kgauge-w".to_owned(),
@@ -147,6 +152,7 @@ fn consumers_have_kafkas_defaults_too() {
         fetch_bytes_max: 52_428_800,
         partition_fetch_bytes_max: 1_048_576,
         check_crcs: true,
+        read_committed: false,
         request_timeout_ns: 30 * SECOND,
         receive_buffer_bytes: Some(65_536),
         send_buffer_bytes: Some(131_072),
@@ -496,9 +502,81 @@ fn a_release_without_idempotence_gets_none_unless_it_was_asked_for() {
     assert_eq!(plan.without_idempotence(), ["w"]);
     let is_on = |index: usize| match &plan.trials[index].flows[0] {
         FlowPlan::Produce(flow) => flow.settings.idempotence,
-        FlowPlan::Consume(_) => panic!("no consumer was written"),
+        _ => panic!("no consumer was written"),
     };
     assert!(is_on(0), "asked for: refusing it is somebody else's task");
     assert!(!is_on(1));
     assert!(Plan::from_json(&plan.to_json()).is_ok());
+}
+
+#[test]
+fn a_ramp_takes_as_long_as_the_hold_and_a_trace_is_kept_in_the_plan() {
+    let text = "kgauge: 1\nname: a\nquestion: b\ntopic: {partitions: 1}\nflows:\n  \
+         - {name: w, kind: produce, record: {size: 1 B}, shape: {ramp: {from: 0/s, to: 5/s}}}\n  \
+         - {name: t, kind: produce, record: {file: r.txt}, shape: {replay: {rates: t.txt}}}\n\
+         stages: {hold: 7 s}\n";
+    let files = Files::by(|path| {
+        let bytes = match path {
+            "t.txt" => b"2\n3\n".to_vec(),
+            "r.txt" => b"one\nthree\n".to_vec(),
+            _ => return Err("there is no such file".to_owned()),
+        };
+        let path = format!("/there/{path}");
+        Ok(FileRead { path, bytes })
+    });
+    let mut scenario = Scenario::parse_with("a.yaml", text, files).unwrap();
+    scenario.set("stages.hold", "9 s").unwrap();
+    let trial = scenario.trials(Size::Default).remove(0);
+    let shape = |index: usize| match &trial.flows[index] {
+        FlowPlan::Produce(flow) => (flow.shape.clone(), flow.record.clone()),
+        _ => panic!("a produce flow"),
+    };
+    let (ramp, _) = shape(0);
+    assert!(
+        matches!(
+            ramp,
+            Shape::Ramp {
+                over_ns: 9_000_000_000,
+                ..
+            }
+        ),
+        "{ramp:?}"
+    );
+    let (replay, record) = shape(1);
+    let trace = Trace::Rates([2.0, 3.0].into());
+    let file = "t.txt".to_owned();
+    assert_eq!(replay, Shape::Replay { file, trace });
+    let file = record.file.unwrap();
+    assert_eq!(
+        (file.path.as_str(), file.records, record.value_bytes),
+        ("/there/r.txt", 2, 4)
+    );
+    // The plan alone repeats it: no file is read any more.
+    let text = serde_json::to_string(&trial).unwrap();
+    assert_eq!(serde_json::from_str::<Trial>(&text).unwrap(), trial);
+    let problems = scenario
+        .set("t.shape.replay.rates", "none.txt")
+        .unwrap_err();
+    assert!(
+        problems.to_string().contains("there is no such file"),
+        "{problems}"
+    );
+}
+
+#[test]
+fn kafkas_names_of_partitioners_are_known() {
+    let class = |name: &str| settings(&format!("partitioner.class: {name}"));
+    let prefix = "org.apache.kafka.clients.producer";
+    let round_robin = class(&format!("{prefix}.RoundRobinPartitioner"));
+    assert_eq!(round_robin.partitioner, Partitioner::RoundRobin);
+    let sticky = class(&format!("{prefix}.UniformStickyPartitioner"));
+    assert_eq!(
+        (sticky.partitioner, sticky.partitioner_ignores_keys),
+        (Partitioner::Sticky, true)
+    );
+    let default = class(&format!("{prefix}.internals.DefaultPartitioner"));
+    assert_eq!(
+        (default.partitioner, default.partitioner_ignores_keys),
+        (Partitioner::Sticky, false)
+    );
 }

@@ -28,7 +28,7 @@ fn trials(scenario: &str, size: Size) -> Vec<Trial> {
 fn writers(trial: &Trial) -> &kgauge_scenario::ProduceFlow {
     match &trial.flows[0] {
         FlowPlan::Produce(flow) => flow,
-        FlowPlan::Consume(flow) => panic!("{} consumes", flow.name),
+        other => panic!("{} writes nothing", other.name()),
     }
 }
 

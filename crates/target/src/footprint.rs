@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use kgauge_scenario::{ClosedLoopPace, FlowPlan, Plan, Shape, Trial};
+use kgauge_scenario::{ClosedLoopPace, Plan, Trial};
 
 use crate::facts::TargetFacts;
 
@@ -104,11 +104,8 @@ impl Footprint {
 fn peak_per_second(trial: &Trial) -> Option<f64> {
     let mut sum = 0.0;
     for flow in &trial.flows {
-        if let FlowPlan::Produce(flow) = flow {
-            match flow.shape {
-                Shape::Max => return None,
-                Shape::Constant { per_second } | Shape::Poisson { per_second } => sum += per_second,
-            }
+        if let Some(flow) = flow.produces() {
+            sum += flow.shape.per_second_max()?;
         }
     }
     Some(sum)

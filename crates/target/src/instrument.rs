@@ -13,6 +13,7 @@ use crate::kafka::KafkaError;
 use crate::target::Target;
 
 pub(crate) use carry_out::Instrument;
+pub use carry_out::delays_drawn;
 pub use refusal::refusals;
 
 /// Something that is done to a target.
@@ -115,9 +116,22 @@ pub struct Done {
     /// Bytes that a crash lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_bytes: Option<u64>,
+    /// What a fault of requests has struck that was lifted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub struck: Option<Struck>,
     /// How the nodes are: the answer to [`Instruction::Look`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeLook>,
+}
+
+/// What a fault has struck, as the nodes themselves counted it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Struck {
+    /// Requests.
+    pub requests: u64,
+    /// Records that they brought.
+    pub records: u64,
 }
 
 /// How a node is.

@@ -15,11 +15,13 @@
 //! # Where to start
 //!
 //! [`TargetSpec`] is what the user wrote, [`Target`] what came of it, [`TopicGuard`] what a run may
-//! touch on it, [`embedded_main`] the child's side. [`kafka`] is Apache Kafka that kgauge starts.
+//! touch on it, [`embedded_main`] the child's side. [`kafka`] is Apache Kafka that kgauge starts;
+//! [`driver`] makes the programs with other clients in them, which come from the same places.
 
 mod adopt;
 mod child;
 mod configure;
+pub mod driver;
 mod embedded;
 mod embedded_error;
 mod embedded_spec;
@@ -45,7 +47,9 @@ pub use embedded_spec::EmbeddedSpec;
 pub use facts::{BrokerFacts, TargetFacts};
 pub use footprint::{Footprint, retention_ms};
 pub use guard::{Leftover, MakeTopicError, RunNameError, TopicGuard, TopicWish};
-pub use instrument::{Done, InstructError, Instruction, NodeLook, NodeState, Way, refusals};
+pub use instrument::{
+    Done, InstructError, Instruction, NodeLook, NodeState, Struck, Way, delays_drawn, refusals,
+};
 pub use room::{NotEnoughRoom, Room, check_room, free_bytes};
 pub use spec::{TargetSpec, TargetSpecError};
 pub use target::{StartSetup, Target, TargetError};

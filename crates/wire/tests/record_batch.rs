@@ -142,6 +142,43 @@ fn both_ways_to_append_write_the_same_bytes() {
 }
 
 #[test]
+fn keyed_records_are_appended_together_as_one_by_one() {
+    let (mut plain, mut fast) = (BatchEncoder::default(), BatchEncoder::default());
+    // Timestamp deltas of one to five bytes: from three on the head takes more than a word.
+    for delta in [0, 63, 64, 8_191, 8_192, 1 << 20, 1 << 33] {
+        for (key_bytes, value_bytes) in [(0, 0), (1, 61), (8, 100), (16, 8_200), (16, 1)] {
+            let key = |at: u32| [at as u8; 16];
+            let value = |at: u32| vec![!at as u8; value_bytes];
+            plain.start(BASE_MS);
+            fast.start(BASE_MS);
+            // Offset deltas of one, two and three bytes, runs that end at any of them.
+            let mut from = 0;
+            for end in [1, 63, 64, 65, 200, 8_191, 8_192, 8_200] {
+                for at in from..end {
+                    let key = key(at);
+                    plain.append(
+                        BASE_MS + delta,
+                        Some(&key[..key_bytes]),
+                        Some(&value(at)),
+                        &[],
+                    );
+                }
+                let sizes = (key_bytes, value_bytes);
+                fast.append_keyed(BASE_MS + delta, sizes, from..end, key, |at, to| {
+                    to.copy_from_slice(&value(at));
+                });
+                from = end;
+            }
+            assert_eq!(
+                plain.finish(&ProducerState::NONE),
+                fast.finish(&ProducerState::NONE),
+                "{delta} ms, {key_bytes} and {value_bytes} bytes"
+            );
+        }
+    }
+}
+
+#[test]
 fn the_size_of_the_next_record_is_exact() {
     let mut encoder = BatchEncoder::default();
     encoder.start(BASE_MS);

@@ -197,7 +197,7 @@ impl Contenders<'_> {
 }
 
 /// Runs a program that must end well, and tells what CPU it took.
-fn timed(job: Job) -> Result<(Finished, Duration)> {
+pub(in crate::bench) fn timed(job: Job) -> Result<(Finished, Duration)> {
     let before = cpu::of_ended_children()?;
     let finished = job.run()?;
     let cpu = cpu::of_ended_children()?.saturating_sub(before);

@@ -8,6 +8,7 @@ mod cpu;
 mod figures;
 mod machine;
 mod proof;
+mod speed;
 
 use std::fs;
 use std::process::ExitCode;
@@ -28,6 +29,8 @@ struct Options {
     record: bool,
     /// The brokers are compared, not the generators.
     of_brokers: bool,
+    /// Every mark of the load engine.
+    of_speed: bool,
 }
 
 impl Options {
@@ -37,17 +40,19 @@ impl Options {
             plan: if is_quick { Plan::QUICK } else { Plan::DEFAULT },
             record: false,
             of_brokers: false,
+            of_speed: false,
         };
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--quick" => {}
                 "brokers" => options.of_brokers = true,
+                "speed" => options.of_speed = true,
                 "--record" => options.record = true,
                 "--rounds" => options.plan.rounds = count(argument, arguments.next())?,
                 "--records" => options.plan.records = count(argument, arguments.next())?,
                 _ => bail!(
-                    "bench takes brokers, --quick, --rounds N, --records N and --record, not {argument:?}"
+                    "bench takes brokers, speed, --quick, --rounds N, --records N and --record, not {argument:?}"
                 ),
             }
         }
@@ -67,6 +72,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let options = Options::parse(arguments)?;
     if options.of_brokers {
         brokers::run(&options)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if options.of_speed {
+        speed::run(&options)?;
         return Ok(ExitCode::SUCCESS);
     }
     stop::listen()?;

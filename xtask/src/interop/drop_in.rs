@@ -158,7 +158,17 @@ const CALLS: &[Call] = &[
 
 pub(super) fn run(checks: &mut Checks, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -> Result<()> {
     for call in CALLS {
+        // A line for each second: a machine that stands still for some leaves a tool without one.
+        let tries = match call.words.contains("--reporting-interval") {
+            true => 3,
+            false => 1,
+        };
         checks.check((call.tool.name(), call.action), |log| {
+            for _ in 1..tries {
+                if let Ok(words) = compare(log, call, kgauge, tools) {
+                    return Ok(words);
+                }
+            }
             compare(log, call, kgauge, tools)
         })?;
     }
@@ -215,7 +225,7 @@ fn job(tool: Named, tools: &Tools<'_>, words: &[String]) -> Result<Job> {
 
 /// The lines without what differs from run to run: figures, times, ids, the topic's name. Lines of one
 /// kind in a row are one.
-fn shape(text: &str, topic: &str) -> Vec<String> {
+pub(crate) fn shape(text: &str, topic: &str) -> Vec<String> {
     let mut lines: Vec<String> = text
         .lines()
         .map(|line| without_figures(&line.replace(topic, "TOPIC")))

@@ -6,7 +6,7 @@ mod clients;
 mod cluster;
 mod configs;
 mod console;
-mod drop_in;
+pub(crate) mod drop_in;
 mod embedded;
 mod following;
 mod groups;

@@ -10,5 +10,5 @@ mod tool;
 
 pub(crate) use broker::Broker;
 pub(crate) use process::{Finished, Job, Running, poll};
-pub(crate) use release::{RELEASE, Release};
+pub(crate) use release::{RELEASE, Release, fetch};
 pub(crate) use tool::{Tool, Tools};

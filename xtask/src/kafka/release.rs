@@ -37,18 +37,12 @@ pub(crate) struct Release {
 impl Release {
     /// Fetches it with Maven, unless an earlier run has.
     pub(crate) fn fetch() -> Result<Release> {
-        let folder = root().join("target/kafka").join(RELEASE);
-        let jars = folder.join("jars");
-        if !jars.is_dir() {
-            fs::create_dir_all(&folder)?;
-            // Under another name until all of it is there: an aborted fetch must not look whole.
-            let partial = folder.join("jars.partial");
-            if partial.is_dir() {
-                fs::remove_dir_all(&partial)?;
-            }
-            fetch_into(&folder, &partial)?;
-            fs::rename(&partial, &jars)?;
-        }
+        let artifacts = [
+            ("org.apache.kafka", "kafka_2.13", RELEASE),
+            ("org.apache.kafka", "kafka-tools", RELEASE),
+            LOGGER,
+        ];
+        let jars = fetch(RELEASE, &artifacts)?;
         Ok(Release { jars })
     }
 
@@ -66,18 +60,34 @@ impl Release {
     }
 }
 
-fn fetch_into(folder: &Path, jars: &Path) -> Result<()> {
-    let artifacts = [
-        ("org.apache.kafka", "kafka_2.13", RELEASE),
-        ("org.apache.kafka", "kafka-tools", RELEASE),
-        LOGGER,
-    ];
+/// The folder with the jars of a release, the first artifact among them: fetched with Maven, unless an
+/// earlier run has.
+pub(crate) fn fetch(release: &str, artifacts: &[maven::Artifact<'_>]) -> Result<PathBuf> {
+    let folder = root().join("target/kafka").join(release);
+    let jars = folder.join("jars");
+    if !jars.is_dir() {
+        fs::create_dir_all(&folder)?;
+        // Under another name until all of it is there: an aborted fetch must not look whole.
+        let partial = folder.join("jars.partial");
+        if partial.is_dir() {
+            fs::remove_dir_all(&partial)?;
+        }
+        fetch_into(&folder, &partial, artifacts)?;
+        fs::rename(&partial, &jars)?;
+    }
+    Ok(jars)
+}
+
+fn fetch_into(folder: &Path, jars: &Path, artifacts: &[maven::Artifact<'_>]) -> Result<()> {
     let goal = [
         "copy-dependencies".to_owned(),
         format!("-DoutputDirectory={}", jars.display()),
     ];
-    maven::run(folder, &artifacts, &goal)?;
-    let server = jars.join(format!("kafka_2.13-{RELEASE}.jar"));
+    maven::run(folder, artifacts, &goal)?;
+    let Some((_, artifact, version)) = artifacts.first() else {
+        return Ok(());
+    };
+    let server = jars.join(format!("{artifact}-{version}.jar"));
     let is_there = server.try_exists().context("the cache cannot be read")?;
     ensure!(is_there, "Maven has not brought {}", server.display());
     Ok(())

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Instant;
 
 use super::{ClusterFailure, ClusterHandle, NodeError};
-use crate::fault::{Fault, FaultAction, FaultError, FaultId};
+use crate::fault::{Fault, FaultAction, FaultError, FaultId, Struck};
 use crate::ids::NodeId;
 use crate::server::{Command, FaultOrder, Inbox};
 use crate::storage::Fill;
@@ -82,12 +82,13 @@ impl ClusterHandle {
         Ok(id)
     }
 
-    /// Lifts a fault wherever it was set. One that was lifted already is no error.
-    pub fn lift_fault(&self, id: FaultId) {
+    /// Lifts a fault wherever it was set, and gives what it has struck on the nodes that are up: what
+    /// a node had counted before it died is not in it. One that was lifted already is no error.
+    pub fn lift_fault(&self, id: FaultId) -> Struck {
         let lifted = locked(&self.wires.standing.faults).remove(&id);
-        if let Some(lifted) = lifted {
-            self.tell_faults(lifted.node, &FaultOrder::Lift(id));
-        }
+        lifted.map_or(Struck::default(), |lifted| {
+            self.tell_faults(lifted.node, &FaultOrder::Lift(id))
+        })
     }
 
     /// Lifts all faults of one node, or (`None`) of all.
@@ -141,14 +142,16 @@ impl ClusterHandle {
     }
 
     /// Tells the nodes that are up, and waits until they have it. One that ends meanwhile does not
-    /// need it.
-    fn tell_faults(&self, node: Option<NodeId>, order: &FaultOrder) {
+    /// need it. Gives what a fault that is lifted has struck.
+    fn tell_faults(&self, node: Option<NodeId>, order: &FaultOrder) -> Struck {
+        let mut struck = Struck::default();
         for (id, running) in &self.nodes {
             if node.is_none_or(|node| node == *id) && running.is_up() {
                 let (done, wait) = mpsc::channel();
                 running.inbox.send(Command::Fault(order.clone(), done));
-                let _ = wait.recv();
+                struck = struck.plus(wait.recv().unwrap_or_default());
             }
         }
+        struck
     }
 }

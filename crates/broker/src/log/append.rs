@@ -2,7 +2,7 @@
 
 use kgauge_wire::compress::Codec;
 use kgauge_wire::record_batch::{
-    Batch, BatchError, BatchHeader, HEADER_BYTES, TimestampType, rewrite_for_log,
+    Batch, BatchError, BatchHeader, HEADER_BYTES, TimestampType, count_records, rewrite_for_log,
     rewrite_for_log_append_time, validate_for_append,
 };
 
@@ -306,37 +306,10 @@ impl Totals {
 /// record; what is compressed, and what is inside of a record, is not looked into.
 fn check_count(batch: &[u8], record_count: i32) -> Result<(), AppendError> {
     let records = batch.get(HEADER_BYTES..).unwrap_or_default();
-    match counted(records) {
-        Some(counted) if counted > 0 && i64::from(record_count) == counted => Ok(()),
+    match count_records(records) {
+        Some(counted) if counted > 0 && i64::from(record_count) == i64::from(counted) => Ok(()),
         _ => Err(AppendError::Miscounted { record_count }),
     }
-}
-
-/// How many records there are, if the last one ends where the bytes do.
-fn counted(records: &[u8]) -> Option<i64> {
-    let (mut at, mut count) = (0, 0);
-    while at < records.len() {
-        let (length, width) = record_length(&records[at..])?;
-        at = at.checked_add(width)?.checked_add(length)?;
-        count += 1;
-    }
-    (at == records.len()).then_some(count)
-}
-
-/// A record's length, a zigzag varint of at most five bytes, and how many bytes tell it. `None` for
-/// one that is not there or negative.
-#[inline]
-fn record_length(bytes: &[u8]) -> Option<(usize, usize)> {
-    let mut number = 0_u64;
-    for (index, byte) in bytes.iter().take(5).enumerate() {
-        number |= u64::from(byte & 0x7f) << (7 * index);
-        if byte & 0x80 == 0 {
-            // An odd number is a negative length.
-            let length = (number & 1 == 0).then_some(number >> 1)?;
-            return Some((usize::try_from(length).ok()?, index + 1));
-        }
-    }
-    None
 }
 
 fn as_append(error: BatchError) -> AppendError {

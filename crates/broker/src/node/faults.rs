@@ -7,7 +7,7 @@ use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 
 use super::{Call, CloseReason, Node, Reply, Response, Ticket, Timer};
-use crate::fault::{Amount, Bucket, Delays, Fault, FaultAction, FaultId};
+use crate::fault::{Amount, Bucket, Delays, Fault, FaultAction, FaultId, Struck};
 use crate::handlers;
 use crate::ids::{ConnectionId, NodeId};
 use crate::time::Now;
@@ -79,6 +79,8 @@ pub(crate) struct Faults {
     held: BTreeMap<u64, Held>,
     queues: BTreeMap<ConnectionId, Queue>,
     count: u64,
+    /// What each fault has struck, until it is lifted: also when it is over before that.
+    struck: BTreeMap<FaultId, Struck>,
     /// The error that every look-up of the request at hand gives.
     pub(crate) forced: Option<ErrorCode>,
     /// Requests whose answers close their connections.
@@ -131,6 +133,7 @@ impl Faults {
         let mut ready_ns = now.mono_ns;
         let mut delay_ns = 0;
         let mut outcome = None;
+        let mut records = None;
         for active in self.active.iter_mut().filter(|one| one.concerns(api)) {
             match &active.fault.action {
                 FaultAction::Delay(_) => {
@@ -145,6 +148,9 @@ impl Faults {
                 _ => continue,
             }
             active.count();
+            let struck = self.struck.entry(active.id).or_default();
+            struck.requests += 1;
+            struck.records += *records.get_or_insert_with(|| amount(Amount::Records));
         }
         let outcome = outcome.unwrap_or(Outcome::Serve);
         if matches!(outcome, Outcome::Serve | Outcome::CloseAfter) {
@@ -239,18 +245,20 @@ impl Node {
     }
 
     /// Lifts one fault. What a stall or a capacity held back goes on at once, with everything else
-    /// that is held; what a delay holds back keeps its time.
-    pub fn lift_fault(&mut self, now: Now, id: FaultId) {
+    /// that is held; what a delay holds back keeps its time. Gives what the fault has struck.
+    pub fn lift_fault(&mut self, now: Now, id: FaultId) -> Struck {
         let of_id = |active: &mut Active| active.id == id;
         let lifted: Vec<Active> = self.faults.active.extract_if(.., of_id).collect();
         if lifted.iter().any(|one| one.fault.holds_until_lifted()) {
             self.serve_all_held(now);
         }
+        self.faults.struck.remove(&id).unwrap_or_default()
     }
 
     /// Lifts all faults. Whatever is held back goes on at once.
     pub fn clear_faults(&mut self, now: Now) {
         self.faults.active.clear();
+        self.faults.struck.clear();
         self.serve_all_held(now);
     }
 

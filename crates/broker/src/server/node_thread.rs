@@ -19,7 +19,7 @@ use super::flusher::{Flusher, close_all};
 use super::sockets::Sockets;
 use super::{Event, Peers, ToControllerThread};
 use crate::controller::{FromController, ToController};
-use crate::fault::{Fault, FaultId};
+use crate::fault::{Fault, FaultId, Struck};
 use crate::ids::{ConnectionId, NodeId, PartitionId};
 use crate::log::FlushDone;
 use crate::node::clean_shutdown;
@@ -46,8 +46,9 @@ pub(crate) enum Command {
     Controller(FromController),
     /// A flush was run.
     Flushed(PartitionId, FlushDone),
-    /// Changes the faults, and says when it is done, in a pause too.
-    Fault(FaultOrder, Sender<()>),
+    /// Changes the faults, and says when it is done, in a pause too; and of one that is lifted what it
+    /// has struck.
+    Fault(FaultOrder, Sender<Struck>),
     /// A message of another node.
     Peer(NodeId, PeerMessage),
     /// Do nothing until told to go on.
@@ -334,16 +335,17 @@ impl NodeThread {
         onward
     }
 
-    fn change_faults(&mut self, order: FaultOrder, done: &Sender<()>) {
+    fn change_faults(&mut self, order: FaultOrder, done: &Sender<Struck>) {
         let now = self.clock.now();
+        let mut struck = Struck::default();
         match order {
             FaultOrder::Set(id, fault) => self.node.set_fault(now, id, fault),
-            FaultOrder::Lift(id) => self.node.lift_fault(now, id),
+            FaultOrder::Lift(id) => struck = self.node.lift_fault(now, id),
             FaultOrder::Clear => self.node.clear_faults(now),
             FaultOrder::ClockAhead(ms) => self.clock.set_ahead(ms),
         }
         // Who asked may have given up.
-        let _ = done.send(());
+        let _ = done.send(struck);
     }
 
     fn next_command(&mut self) -> Option<Command> {

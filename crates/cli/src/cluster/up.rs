@@ -142,6 +142,11 @@ fn announce(
     if let Some(file) = target.client_properties() {
         println!("client.properties={}", file.display());
     }
+    if let Target::Kafka(kafka) = target
+        && let Some(zookeeper) = &kafka.started().zookeeper
+    {
+        println!("zookeeper.connect={zookeeper}");
+    }
     let Target::Kafka(kafka) = target else {
         let kept = match arguments.data {
             Some(_) => "kept",

@@ -27,8 +27,13 @@ impl CpuTrack {
             .as_ref()
             .and_then(|sampler| sampler.sample().ok())
         {
-            self.seen.push((at_ns, sample.user_ns + sample.system_ns));
+            self.note(at_ns, sample.user_ns + sample.system_ns);
         }
+    }
+
+    /// Notes what somebody else saw.
+    pub(crate) fn note(&mut self, at_ns: u64, cpu_ns: u64) {
+        self.seen.push((at_ns, cpu_ns));
     }
 
     /// CPU time used from one moment to another, between looks in proportion.

@@ -14,7 +14,7 @@ use kgauge_load::Clock;
 use kgauge_results::folder::LineLog;
 use kgauge_results::run::{Event, EventKind, RepeatKey};
 use kgauge_scenario::{FaultKind, FaultNode, FaultPlan, RequestFault, Share, derive_seed};
-use kgauge_target::{Done, Instruction, NodeState};
+use kgauge_target::{Done, Instruction, NodeState, Struck};
 
 use super::repeat::event;
 use super::session::Session;
@@ -40,10 +40,13 @@ pub(super) struct Lasting {
     /// In words.
     text: String,
     nodes: Vec<u16>,
+    /// What it has struck, where that is told.
+    struck: Option<Struck>,
 }
 
 impl FaultThread {
-    /// Starts it, if the trial has any faults.
+    /// Starts it, if the trial has any faults. What is due at the very start is set when this returns, before any
+    /// load.
     pub(crate) fn start(
         session: &Session,
         share: &Share,
@@ -82,10 +85,13 @@ impl FaultThread {
         };
         let warm_up_ns = trial.stages.warm_up_ns;
         let (stop, stopped) = channel();
+        let (starting, started) = channel();
         let thread = std::thread::Builder::new()
             .name("faults".to_owned())
-            .spawn(move || driver.run(warm_up_ns, &stopped))
+            .spawn(move || driver.run(warm_up_ns, starting, &stopped))
             .context("cannot start the thread for faults")?;
+        // Nothing is ever sent: the other end is dropped when the first faults are set.
+        let _ = started.recv();
         Ok(Some(FaultThread { stop, thread }))
     }
 
@@ -160,7 +166,14 @@ struct Driver {
 }
 
 impl Driver {
-    fn run(mut self, warm_up_ns: u64, stopped: &Receiver<()>) -> Vec<Lasting> {
+    /// Until it is stopped. `starting` is dropped as soon as all that is due at the start is set.
+    fn run(
+        mut self,
+        warm_up_ns: u64,
+        starting: Sender<()>,
+        stopped: &Receiver<()>,
+    ) -> Vec<Lasting> {
+        let mut starting = Some(starting);
         let follows = |node| matches!(node, FaultNode::Leader | FaultNode::Follower);
         if self.faults.iter().any(|fault| follows(fault.node)) {
             self.connect();
@@ -174,6 +187,9 @@ impl Driver {
             let now_ns = self.log.clock.now_ns();
             let first = self.due.first_key_value();
             let first = first.map(|(at, step)| (*at, *step));
+            if first.is_none_or(|((at_ns, _), _)| at_ns > 0) {
+                drop(starting.take());
+            }
             if let Some((at, step)) = first.filter(|((at_ns, _), _)| *at_ns <= now_ns) {
                 self.due.remove(&at);
                 match step {
@@ -199,17 +215,24 @@ impl Driver {
         self.count += 1;
     }
 
-    /// What still lasts, in words.
-    fn left(self) -> Vec<Lasting> {
+    /// What still lasts, in words. What is wrong with requests is lifted here, one by one, so that the
+    /// nodes tell what each has struck.
+    fn left(mut self) -> Vec<Lasting> {
+        let lasting = std::mem::take(&mut self.lasting);
         let words = |active: Active| {
             let plan = self.faults.get(active.entry as usize)?;
+            let lifted = match plan.kind {
+                FaultKind::Requests { .. } => self.instruct(&active.undo).ok(),
+                _ => None,
+            };
             Some(Lasting {
                 text: format!("{}: {}", names(&active.nodes, &self.nodes), plan.kind),
                 entry: active.entry,
                 nodes: active.nodes,
+                struck: lifted.and_then(|done| done.struck),
             })
         };
-        self.lasting.into_values().filter_map(words).collect()
+        lasting.into_values().filter_map(words).collect()
     }
 
     /// A fault begins.
@@ -253,6 +276,7 @@ impl Driver {
         if undo.is_empty() {
             return;
         }
+        let begun_ns = self.log.clock.now_ns();
         let active = Active {
             entry,
             nodes: struck,
@@ -260,15 +284,16 @@ impl Driver {
         };
         self.count += 1;
         self.lasting.insert(number, active);
-        let length_ns = match &plan.kind {
+        let end_ns = match &plan.kind {
+            // The node lets go by itself, on time: lifted from here before that, it would be shorter.
             FaultKind::Requests {
                 what: RequestFault::Stall { length_ns },
                 ..
-            } => Some(*length_ns),
-            _ => plan.for_ns,
+            } => Some(begun_ns + length_ns),
+            _ => plan.for_ns.map(|length_ns| at_ns + length_ns),
         };
-        if let Some(length_ns) = length_ns {
-            self.plan(at_ns + length_ns, Step::End { number });
+        if let Some(end_ns) = end_ns {
+            self.plan(end_ns, Step::End { number });
         }
     }
 
@@ -283,6 +308,8 @@ impl Driver {
             entry: Some(entry),
             nodes: nodes.to_vec(),
             bytes_lost: done.lost_bytes,
+            requests: None,
+            records: None,
         });
     }
 
@@ -307,18 +334,17 @@ impl Driver {
         let undone = self.instruct(&active.undo);
         let whom = names(&active.nodes, &self.nodes);
         match undone {
-            Ok(_) => {
+            Ok(done) => {
                 let text = match plan.kind.takes_down() {
                     true => format!("{whom}: started again after {}", plan.kind),
                     false => format!("{whom}: {}", plan.kind),
                 };
-                self.log.note(EventKind::Fault {
+                self.log.note(over(
                     text,
-                    active: false,
-                    entry: Some(active.entry),
-                    nodes: active.nodes.clone(),
-                    bytes_lost: None,
-                });
+                    Some(active.entry),
+                    active.nodes.clone(),
+                    done.struck,
+                ));
                 if plan.kind.takes_down() {
                     let awaited = (Awaited::Up, active.entry);
                     let nodes = active.nodes.iter().map(|node| (*node, awaited));
@@ -364,6 +390,8 @@ impl Driver {
                 entry: Some(entry),
                 nodes: vec![look.node],
                 bytes_lost: None,
+                requests: None,
+                records: None,
             });
         }
     }
@@ -411,6 +439,31 @@ impl Driver {
                 found.map(|id| vec![id]).ok_or_else(|| words.to_owned())
             }
         }
+    }
+}
+
+/// The event of a fault that is over. What it has struck is said in words too.
+fn over(
+    mut text: String,
+    entry: Option<u32>,
+    nodes: Vec<u16>,
+    struck: Option<Struck>,
+) -> EventKind {
+    if let Some(struck) = struck.filter(|struck| struck.requests > 0) {
+        let plural = if struck.requests == 1 { "" } else { "s" };
+        text.push_str(&format!(
+            "; {} request{plural} with {} records",
+            struck.requests, struck.records
+        ));
+    }
+    EventKind::Fault {
+        text,
+        active: false,
+        entry,
+        nodes,
+        bytes_lost: None,
+        requests: struck.map(|struck| struck.requests),
+        records: struck.map(|struck| struck.records),
     }
 }
 

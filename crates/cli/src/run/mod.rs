@@ -1,8 +1,10 @@
 //! `kgauge run`: the whole way from a question to a report.
 
+mod ceilings;
 mod close;
 mod consent;
 mod cpu;
+mod drivers;
 mod environment;
 mod faults;
 mod one;
@@ -17,10 +19,19 @@ mod start;
 mod targets;
 mod trial;
 
-use crate::args::Run;
-use crate::exit::ExitStatus;
-use crate::interrupt;
+use std::ffi::OsString;
+
+use clap::Parser;
+use kgauge_results::{RunRead, Summary};
+
+use crate::args::{Arguments, Command, Run};
+use crate::exit::{ExitStatus, OrStop, stop};
+use crate::interrupt::{self, Stopping};
 use question::Question;
+use repeat::Ended;
+
+pub(crate) use question::settings_of;
+pub(crate) use start::Beside;
 
 pub(crate) use output::{print_json, report, terminal_style};
 
@@ -32,5 +43,41 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<ExitStatus> {
     match targets.as_slice() {
         [target] => one::run(arguments, &question, target, stopping),
         targets => several::run(arguments, &question, targets, &stopping),
+    }
+}
+
+/// One run on one target, with the arguments that `kgauge run` would take; its folder, read back.
+/// Nothing is printed on stdout. `beside` is called when the target serves.
+pub(crate) fn one(
+    words: &[OsString],
+    stopping: &Stopping,
+    beside: Option<&Beside<'_>>,
+) -> anyhow::Result<(RunRead, Summary)> {
+    let line = ["kgauge", "run"].map(OsString::from).into_iter();
+    let parsed = Arguments::try_parse_from(line.chain(words.iter().cloned())).or_bad_input()?;
+    let Command::Run(arguments) = parsed.command else {
+        return Err(stop(
+            ExitStatus::BadInput,
+            "these are no arguments of a run",
+        ));
+    };
+    let question = Question::read(&arguments)?;
+    let targets = targets::read(&arguments, &question)?;
+    let [target] = targets.as_slice() else {
+        return Err(stop(ExitStatus::BadInput, "this takes one target"));
+    };
+    let order = start::Order {
+        arguments: &arguments,
+        question: &question,
+        target,
+        dir: arguments.out.clone(),
+        seed: arguments.seed,
+        beside,
+    };
+    let finished = one::measure(&order, stopping.clone())?;
+    let made = output::make(&finished.dir)?;
+    match finished.ended? {
+        Ended::Complete => Ok(made),
+        Ended::Interrupted => Err(stop(ExitStatus::Interrupted, "stopped by the user")),
     }
 }

@@ -36,6 +36,7 @@ pub(super) fn run(
         target,
         dir: arguments.out.clone(),
         seed: arguments.seed,
+        beside: None,
     };
     let finished = measure(&order, stopping)?;
     let reported = output::report(&finished.dir, arguments.json);

@@ -7,10 +7,11 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use kgauge_scenario::{
-    ClusterFacts, FaultPlan, Plan, PlanRequest, Scenario, Size, Studies, Study, StudyFile,
-    StudyRef, Trial,
+    ClusterFacts, FaultPlan, FileRead, Files, Plan, PlanRequest, Scenario, Size, Studies, Study,
+    StudyFile, StudyRef, Trial,
 };
 
+use super::drivers;
 use crate::args::Run;
 use crate::exit::{ExitStatus, OrStop, stop};
 
@@ -44,7 +45,8 @@ impl Question {
         }
         if path.is_file() {
             let text = read_file(path)?;
-            let scenario = Scenario::parse(&arguments.what, &text).or_bad_input()?;
+            let beside = files_beside(path.parent().unwrap_or(Path::new("")));
+            let scenario = Scenario::parse_with(&arguments.what, &text, beside).or_bad_input()?;
             let name = scenario.name().to_owned();
             return changed(None, vec![scenario], name, arguments);
         }
@@ -83,26 +85,25 @@ impl Question {
         }
     }
 
-    /// What its trials do to the target.
-    pub(crate) fn faults(&self, size: Size) -> Vec<FaultPlan> {
-        let of = |trials: Vec<Trial>| trials.into_iter().flat_map(|trial| trial.faults);
+    /// Its trials, as far as they are known before the cluster is.
+    pub(crate) fn trials(&self, size: Size) -> Vec<Trial> {
         match self {
-            Self::Scenarios { scenarios, .. } => {
-                let trials = scenarios.iter().flat_map(|one| of(one.trials(size)));
-                trials.collect()
-            }
-            Self::Saved { plan, .. } => of(plan.trials.clone()).collect(),
-        }
-    }
-
-    /// What all its scenarios want the brokers to be set to.
-    pub(crate) fn broker_config(&self, size: Size) -> anyhow::Result<BTreeMap<String, String>> {
-        let trials: Vec<Trial> = match self {
             Self::Scenarios { scenarios, .. } => {
                 scenarios.iter().flat_map(|one| one.trials(size)).collect()
             }
             Self::Saved { plan, .. } => plan.trials.clone(),
-        };
+        }
+    }
+
+    /// What its trials do to the target.
+    pub(crate) fn faults(&self, size: Size) -> Vec<FaultPlan> {
+        let trials = self.trials(size).into_iter();
+        trials.flat_map(|trial| trial.faults).collect()
+    }
+
+    /// What all its scenarios want the brokers to be set to.
+    pub(crate) fn broker_config(&self, size: Size) -> anyhow::Result<BTreeMap<String, String>> {
+        let trials = self.trials(size);
         let Some((first, rest)) = trials.split_first() else {
             return Ok(BTreeMap::new());
         };
@@ -179,6 +180,7 @@ fn of_study(study: Study, arguments: &Run) -> anyhow::Result<Question> {
             .scenarios
             .retain(|one| arguments.only.iter().any(|name| name == one.name()));
     }
+    drivers::vary(&mut study.scenarios, &arguments.drivers)?;
     study.set_all(&settings(arguments)?).or_bad_input()?;
     let name = study.name.clone();
     Ok(Question::Scenarios {
@@ -198,6 +200,7 @@ fn changed(
         let words = "--only chooses among the scenarios of a study; this is one scenario";
         return Err(stop(ExitStatus::BadInput, words));
     }
+    drivers::vary(&mut scenarios, &arguments.drivers)?;
     let settings = settings(arguments)?;
     for scenario in &mut scenarios {
         scenario.set_all(&settings).or_bad_input()?;
@@ -211,25 +214,32 @@ fn changed(
 
 /// What `--set` and `--repeat` change.
 fn settings(arguments: &Run) -> anyhow::Result<Vec<(String, String)>> {
-    let mut settings = Vec::new();
-    for pair in &arguments.set {
-        let Some((path, value)) = pair.split_once('=') else {
-            let words = format!("--set {pair}: write it as PATH=VALUE, such as stages.hold='5 s'");
-            return Err(stop(ExitStatus::BadInput, words));
-        };
-        settings.push((path.trim().to_owned(), value.to_owned()));
-    }
+    let mut settings = settings_of(&arguments.set)?;
     if let Some(repeats) = arguments.repeat {
         settings.push(("repeats".to_owned(), repeats.to_string()));
     }
     Ok(settings)
 }
 
+/// Paths and values of `--set`.
+pub(crate) fn settings_of(set: &[String]) -> anyhow::Result<Vec<(String, String)>> {
+    let mut settings = Vec::new();
+    for pair in set {
+        let Some((path, value)) = pair.split_once('=') else {
+            let words = format!("--set {pair}: write it as PATH=VALUE, such as stages.hold='5 s'");
+            return Err(stop(ExitStatus::BadInput, words));
+        };
+        settings.push((path.trim().to_owned(), value.to_owned()));
+    }
+    Ok(settings)
+}
+
 fn saved(path: &Path, arguments: &Run) -> anyhow::Result<Question> {
-    let is_changed = !arguments.set.is_empty() || !arguments.only.is_empty();
+    let is_changed =
+        !arguments.set.is_empty() || !arguments.only.is_empty() || !arguments.drivers.is_empty();
     if is_changed || arguments.repeat.is_some() || arguments.quick || arguments.full {
-        let words = "a saved plan is run as it stands: --set, --only, --repeat, --quick and --full \
-                     belong to scenarios and studies";
+        let words = "a saved plan is run as it stands: --set, --driver, --only, --repeat, --quick and \
+                     --full belong to scenarios and studies";
         return Err(stop(ExitStatus::BadInput, words));
     }
     let plan = Plan::from_json(&read_file(path)?)
@@ -265,7 +275,28 @@ fn read_study_folder(dir: &Path) -> anyhow::Result<Study> {
     let name = dir
         .file_name()
         .map_or_else(|| "study".into(), |name| name.to_string_lossy());
-    Study::from_files(&name, &files).or_bad_input()
+    Study::from_files_with(&name, &files, &files_beside(dir)).or_bad_input()
+}
+
+/// Traces and records that scenarios of a folder name.
+fn files_beside(dir: &Path) -> Files {
+    /// They are held in memory.
+    const BYTES_MAX: u64 = 256 << 20;
+    let dir = dir.to_owned();
+    Files::by(move |name| {
+        let path = dir.join(name);
+        let read = || -> anyhow::Result<Vec<u8>> {
+            if fs::metadata(&path)?.len() > BYTES_MAX {
+                bail!("it is larger than {} MiB", BYTES_MAX >> 20);
+            }
+            Ok(fs::read(&path)?)
+        };
+        let bytes = read().map_err(|error| error.to_string())?;
+        // A saved plan finds it again from wherever it is run.
+        let path = fs::canonicalize(&path).unwrap_or(path);
+        let path = path.display().to_string();
+        Ok(FileRead { path, bytes })
+    })
 }
 
 fn read_file(path: &Path) -> anyhow::Result<String> {

@@ -17,6 +17,7 @@ use kgauge_results::{RepeatFolder, Stage};
 use kgauge_scenario::{FlowPlan, Share, Trial};
 
 use super::cpu::CpuTrack;
+use super::drivers::{self, DriverTrack};
 use super::faults::{FaultThread, heal};
 use super::session::Session;
 use super::trial::{Ground, prepare_failed};
@@ -63,12 +64,13 @@ pub(crate) fn repeat(
         // The first signal ends the load; what the brokers have is still worth a question.
         session.cluster.set_interrupt(session.stopping.all.clone());
     }
-    let acked = outcome.flows.iter().map(|flow| flow.totals.acked).sum();
-    let has_followers = facts.replication_factor > 1 && ended == Ended::Complete;
-    let patience = if has_followers {
-        FOLLOW_MAX
-    } else {
-        Duration::ZERO
+    let totals = || outcome.flows.iter().map(|flow| flow.totals);
+    let markers: u64 = totals().map(|totals| totals.markers).sum();
+    let acked = markers + totals().map(|totals| totals.acked).sum::<u64>();
+    let trails = facts.replication_factor > 1 || markers > 0;
+    let patience = match trails && ended == Ended::Complete {
+        true => FOLLOW_MAX,
+        false => Duration::ZERO,
     };
     let after = ends_once_followed(&mut session.cluster, &facts.name, &before, acked, patience);
     let end = measured.end(ended);
@@ -76,7 +78,7 @@ pub(crate) fn repeat(
     let record = RepeatRecord {
         key,
         started_unix_ms,
-        flows: flow_records(trial, outcome),
+        flows: flow_records(session, trial, outcome, &measured.cpu.drivers),
         topics: vec![topic],
         cpu: Some(measured.cpu.record(outcome)),
         replication: (facts.replication_factor == 1).then_some(Replication::NoFollowers),
@@ -124,11 +126,11 @@ impl Measured {
 fn groups_of(session: &mut Session, trial: &Trial, repeat: u32) -> BTreeMap<String, String> {
     let mut groups = BTreeMap::new();
     for flow in &trial.flows {
-        if let FlowPlan::Consume(flow) = flow
-            && let Some(group) = &flow.group
-        {
-            let label = format!("g{:02}-r{repeat:02}-{}", trial.index, group.label);
-            groups.insert(group.label.clone(), session.topics.group(&label));
+        if let FlowPlan::Consume(flow) = flow {
+            for of_group in flow.group_labels() {
+                let label = format!("g{:02}-r{repeat:02}-{of_group}", trial.index);
+                groups.insert(of_group, session.topics.group(&label));
+            }
         }
     }
     groups
@@ -145,6 +147,7 @@ fn measure(
     let groups = groups_of(session, trial, share.repeat);
     let setup = LoadSetup {
         groups: &groups,
+        drivers: &session.drivers,
         share,
         topic: &ground.facts.name,
         earliest: ground.earliest.as_deref(),
@@ -159,9 +162,10 @@ fn measure(
     session.event(Some((key, 0)), EventKind::RepeatStarted);
     let sampler = start_sampler(session, key, clock)?;
     let faults = FaultThread::start(session, share, &ground.facts.name, (key, clock))?;
-    let mut watch = RepeatWatch::new(session, trial, folder);
+    let pids = load.driver_pids();
+    let mut watch = RepeatWatch::new(session, trial, folder, pids);
     let outcome = load.run(clock, |progress| watch.look(progress));
-    let (trouble, mut cpu) = (watch.trouble, watch.cpu);
+    let (mut trouble, mut cpu) = (watch.trouble, watch.cpu);
     let pids = session.target_pids.clone();
     heal(session, faults, &ground.facts.name, (key, clock))?;
     if session.target_pids != pids {
@@ -169,6 +173,9 @@ fn measure(
         cpu.targets.clear();
     }
     let load = outcome.or_failed()?;
+    if trouble.is_none() {
+        trouble = load.driver_trouble.clone().map(Trouble::Driver);
+    }
     for text in sampler.stop().notes {
         session.event(Some((key, load.end_ns)), EventKind::Warning { text });
     }
@@ -191,13 +198,15 @@ enum Trouble {
     Results(WriteError),
     /// The target's process is gone.
     Target(String),
+    /// Another client's process is gone.
+    Driver(String),
 }
 
 impl Trouble {
     fn words(&self) -> String {
         match self {
             Self::Results(error) => error.to_string(),
-            Self::Target(words) => words.clone(),
+            Self::Target(words) | Self::Driver(words) => words.clone(),
         }
     }
 
@@ -205,6 +214,7 @@ impl Trouble {
         match self {
             Self::Results(error) => stop(ExitStatus::Failed, error),
             Self::Target(words) => stop(ExitStatus::TargetFailed, words),
+            Self::Driver(words) => stop(ExitStatus::Failed, words),
         }
     }
 }
@@ -221,9 +231,15 @@ struct RepeatWatch<'a> {
 }
 
 impl<'a> RepeatWatch<'a> {
-    fn new(session: &'a mut Session, trial: &'a Trial, folder: &'a RepeatFolder) -> Self {
+    fn new(
+        session: &'a mut Session,
+        trial: &'a Trial,
+        folder: &'a RepeatFolder,
+        drivers: Vec<(usize, u32)>,
+    ) -> Self {
         let cpu = ProcessCpu {
             generator: CpuTrack::of(Some(std::process::id())),
+            drivers: drivers.into_iter().map(DriverTrack::of).collect(),
             targets: session
                 .target_pids
                 .iter()
@@ -243,6 +259,9 @@ impl<'a> RepeatWatch<'a> {
 
     fn look(&mut self, progress: &Progress) {
         self.cpu.generator.look(progress.elapsed_ns);
+        for track in &mut self.cpu.drivers {
+            track.look(progress.elapsed_ns);
+        }
         self.cpu
             .targets
             .iter_mut()
@@ -315,6 +334,8 @@ impl<'a> RepeatWatch<'a> {
 /// CPU of the processes that take part.
 struct ProcessCpu {
     generator: CpuTrack,
+    /// Other clients that sent flows.
+    drivers: Vec<DriverTrack>,
     targets: Vec<CpuTrack>,
 }
 
@@ -332,12 +353,26 @@ impl ProcessCpu {
     fn record(&self, outcome: &LoadOutcome) -> Cpu {
         let (start_ns, end_ns) = (outcome.hold_start_ns, outcome.hold_end_ns);
         let threads = &outcome.worker_hold_cpu_ns;
+        let feeding_ns = outcome.feeding_hold_cpu_ns;
+        let others = self.drivers.iter();
+        let others_ns = others
+            .clone()
+            .map(|track| track.between(start_ns, end_ns))
+            .sum::<Option<u64>>();
+        let seen = others.map(|track| track.threads_between(start_ns, end_ns));
+        let (count, max_ns) = seen.fold((0, 0), |(count, max_ns), (threads, ns)| {
+            (count + threads, max_ns.max(ns))
+        });
+        let own_ns = self.generator.between(start_ns, end_ns);
         Cpu {
             span_ns: end_ns.saturating_sub(start_ns),
-            generator_threads_ns: threads.iter().sum(),
-            generator_threads: threads.len() as u32,
-            generator_thread_ns_max: threads.iter().copied().max().unwrap_or(0),
-            generator_process_ns: self.generator.between(start_ns, end_ns),
+            generator_threads_ns: threads.iter().sum::<u64>() + others_ns.unwrap_or(0),
+            generator_threads: threads.len() as u32 + count,
+            generator_thread_ns_max: threads.iter().copied().fold(max_ns, u64::max),
+            generator_process_ns: own_ns
+                .zip(others_ns)
+                .map(|(own_ns, others_ns)| own_ns.saturating_sub(feeding_ns) + others_ns),
+            feeding_ns: (!self.drivers.is_empty()).then_some(feeding_ns),
             target_process_ns: self.targets_between(start_ns, end_ns),
         }
     }
@@ -361,7 +396,8 @@ fn start_sampler(session: &Session, key: RepeatKey, clock: Clock) -> anyhow::Res
 const FOLLOW_MAX: Duration = Duration::from_secs(10);
 
 /// A topic's end offsets, once they hold what was acked. Brokers tell the high watermark, which with acks=1
-/// trails the acks until the followers have the records.
+/// trails the acks until the followers have the records; and the markers of a transaction are written
+/// after its coordinator has answered.
 fn ends_once_followed(
     cluster: &mut Cluster,
     topic: &str,
@@ -384,7 +420,12 @@ fn ends_once_followed(
     }
 }
 
-fn flow_records(trial: &Trial, outcome: &LoadOutcome) -> Vec<FlowRecord> {
+fn flow_records(
+    session: &Session,
+    trial: &Trial,
+    outcome: &LoadOutcome,
+    drivers: &[DriverTrack],
+) -> Vec<FlowRecord> {
     let spans = [
         (Stage::WarmUp, 0, outcome.hold_start_ns),
         (Stage::Hold, outcome.hold_start_ns, outcome.hold_end_ns),
@@ -399,12 +440,15 @@ fn flow_records(trial: &Trial, outcome: &LoadOutcome) -> Vec<FlowRecord> {
             end_ns,
         })
         .collect();
-    let of = |name: &str| FlowRecord {
-        name: name.to_owned(),
+    let of = |(index, flow): (usize, &FlowPlan)| FlowRecord {
+        name: flow.name().to_owned(),
         stages: stages.clone(),
         threads: outcome.worker_hold_cpu_ns.len() as u32,
+        driver: drivers::record(index, outcome, drivers),
+        group: outcome.flows.get(index).and_then(|flow| flow.group),
+        ceiling: session.ceilings.of_flow(index),
     };
-    trial.flows.iter().map(|flow| of(flow.name())).collect()
+    trial.flows.iter().enumerate().map(of).collect()
 }
 
 fn topic_record(

@@ -1,11 +1,13 @@
 //! What all parts of a run share: the target, the folder, the topics that were made, the way to stop.
 
 use kgauge_client::{ClientConfig, Cluster};
+use kgauge_load::DriverProgram;
 use kgauge_results::RunFolder;
 use kgauge_results::run::{EventKind, RepeatKey};
-use kgauge_scenario::TargetKind;
+use kgauge_scenario::{Driver, TargetKind};
 use kgauge_target::TopicGuard;
 
+use super::ceilings::Ceilings;
 use super::repeat::event;
 use super::shared::SharedTarget;
 use crate::interrupt::Stopping;
@@ -28,6 +30,10 @@ pub(crate) struct Session {
     pub(crate) keep: bool,
     /// The target's processes on this machine.
     pub(crate) target_pids: Vec<u32>,
+    /// The programs of other clients that flows name.
+    pub(crate) drivers: Vec<(Driver, DriverProgram)>,
+    /// What its flows do at full speed.
+    pub(crate) ceilings: Ceilings,
     /// The topic that the user allowed to be used as it is.
     pub(crate) existing_topic: Option<String>,
 }

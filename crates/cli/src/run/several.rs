@@ -39,6 +39,7 @@ pub(super) fn run(
             target,
             dir: Some(parent.join(format!("{}-{}", index + 1, target.slug()))),
             seed: Some(seed),
+            beside: None,
         };
         let (found, status) = on_one(&order, stopping);
         compared.extend(found);

@@ -3,14 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kgauge_client::Cluster;
+use kgauge_client::{ClientConfig, Cluster};
+use kgauge_load::DriverProgram;
 use kgauge_results::RunFolder;
 use kgauge_results::run::RunHead;
-use kgauge_scenario::{Plan, Size};
+use kgauge_scenario::{Driver, Plan, Size};
 use kgauge_target::{Target, TargetFacts, TopicGuard};
 use kgauge_wire::api::ApiKey;
 
+use super::ceilings::Ceilings;
 use super::consent;
+use super::drivers;
 use super::environment::environment;
 use super::question::Question;
 use super::room::check_room;
@@ -33,7 +36,12 @@ pub(super) struct Order<'a> {
     pub(super) dir: Option<PathBuf>,
     /// Where all randomness comes from; by default a new one is drawn.
     pub(super) seed: Option<u64>,
+    /// Called when the target serves.
+    pub(super) beside: Option<&'a Beside<'a>>,
 }
+
+/// What somebody does with a run's target beside the run.
+pub(crate) type Beside<'a> = dyn Fn(&mut Cluster, &ClientConfig) -> anyhow::Result<()> + 'a;
 
 /// Starts the target and opens the run folder. After an error neither of them is left.
 pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<(Session, Plan)> {
@@ -58,6 +66,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<(Se
         }
     };
     let Ready {
+        drivers,
         target,
         cluster,
         topics,
@@ -83,6 +92,8 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<(Se
         progress,
         keep: order.arguments.keep,
         target_pids,
+        drivers,
+        ceilings: Ceilings::default(),
         existing_topic: order.arguments.allow_existing.clone(),
     };
     Ok((session, plan))
@@ -115,6 +126,7 @@ fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
 
 /// Everything that a session is made of, before it is announced.
 struct Ready {
+    drivers: Vec<(Driver, DriverProgram)>,
     target: Target,
     cluster: Cluster,
     topics: TopicGuard,
@@ -132,6 +144,7 @@ fn ready(
     stopping: &Stopping,
 ) -> anyhow::Result<Ready> {
     let (arguments, question, dir) = (order.arguments, order.question, folder.dir());
+    let drivers = drivers::programs(&question.trials(size(arguments)), stopping)?;
     let target = start_target(order, dir, run_id, number, stopping)?;
     let mut cluster = target.connect(stopping.load.clone()).map_err(failed)?;
     let facts = target.facts(&mut cluster).map_err(failed)?;
@@ -145,6 +158,9 @@ fn ready(
     if let Target::Existing(_) = &target {
         let topic = arguments.allow_existing.as_deref();
         consent::ask(&plan, &facts, &rooms, topic, arguments.yes)?;
+    }
+    if let Some(beside) = order.beside {
+        beside(&mut cluster, target.config())?;
     }
     let topics = TopicGuard::new(target.config().clone(), run_id).or_bad_input()?;
     let topics = match &target {
@@ -160,6 +176,7 @@ fn ready(
     }
     let target_pids = target_pids(&target, &facts);
     Ok(Ready {
+        drivers,
         target,
         cluster,
         topics,

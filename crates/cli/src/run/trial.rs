@@ -3,7 +3,7 @@
 use kgauge_client::admin::ConfigResource;
 use kgauge_load::{PreloadError, preload};
 use kgauge_results::run::{EventKind, TopicFacts};
-use kgauge_scenario::{FlowPlan, Plan, Stripe, TargetKind, Trial};
+use kgauge_scenario::{Plan, Stripe, TargetKind, Trial};
 use kgauge_target::{Layout, TopicWish, adopt, retention_ms};
 
 use super::repeat::{Ended, repeat};
@@ -44,6 +44,11 @@ pub(crate) fn run_trial(
                 format!("the plan has no trial {}", trial.index),
             ));
         };
+        if index == 0 {
+            session.progress.say("what this machine can generate");
+            let interrupt = session.stopping.load.clone();
+            session.ceilings.look(&share, &interrupt);
+        }
         // Repeats that only read can share what they read; those that write begin on empty ground.
         let ground = match topic.take().filter(|_| only_reads(trial)) {
             Some(ground) => ground,
@@ -86,10 +91,7 @@ fn step_words(plan: &Plan, trial: &Trial, repeat: u32) -> String {
 }
 
 fn only_reads(trial: &Trial) -> bool {
-    trial
-        .flows
-        .iter()
-        .all(|flow| matches!(flow, FlowPlan::Consume(_)))
+    trial.flows.iter().all(|flow| flow.produces().is_none())
 }
 
 /// The topic of a repeat.
@@ -241,7 +243,10 @@ pub(crate) fn prepare_failed<T>(
     session: &mut Session,
     result: Result<T, kgauge_load::PrepareError>,
 ) -> anyhow::Result<T> {
-    result
-        .map_err(|error| target_words(session, &error))
-        .or_target_failed("")
+    result.map_err(|error| match &error {
+        kgauge_load::PrepareError::Driver { error: driver, .. } if driver.is_bad_input() => {
+            stop(ExitStatus::BadInput, error)
+        }
+        _ => stop(ExitStatus::TargetFailed, target_words(session, &error)),
+    })
 }

@@ -1,6 +1,7 @@
 //! The Scala producer tool of 0.8 to 1.x: `--broker-list --topics --messages`, one row of figures.
 
 use kgauge_load::Totals;
+use kgauge_scenario::RecordPlan;
 
 use super::java::{DATE_FORMAT, DatePattern, fixed};
 use super::options::{Given, Opt, Style, Takes, opt};
@@ -47,8 +48,16 @@ const TABLE: &[Opt] = &[
         Takes::Nothing,
         "has no effect: there is one producer",
     ),
-    opt("vary-message-size", Takes::Nothing, "not supported yet"),
-    opt("initial-message-id", Takes::One, "not supported yet"),
+    opt(
+        "vary-message-size",
+        Takes::Nothing,
+        "sizes from 1 to --message-size",
+    ),
+    opt(
+        "initial-message-id",
+        Takes::One,
+        "values that hold their number, from this one on",
+    ),
     opt(
         "message-send-gap-ms",
         Takes::One,
@@ -86,7 +95,7 @@ pub(super) fn run(call: &Call) -> Ended {
     if !given.has("hide-header") {
         lines.line(HEADER);
     }
-    let job = typed.job(as_of)?;
+    let mut job = typed.job(as_of)?;
     let (totals, elapsed_ns, status) = job.run_quietly()?;
     let start_ms = i64::try_from(started_unix_ms).unwrap_or(i64::MAX);
     lines.line(&typed.row(&totals, start_ms, elapsed_ns));
@@ -102,6 +111,7 @@ struct Typed {
     topic: String,
     messages: u64,
     bytes: u64,
+    payload: Payload,
     batch_records: u64,
     threads: u32,
     codec: u8,
@@ -135,13 +145,6 @@ fn typed(given: &Given) -> Result<Typed, Wrong> {
             .number::<u64>(name, STYLE, "Long")?
             .unwrap_or(otherwise))
     };
-    for name in ["vary-message-size", "initial-message-id"] {
-        if given.has(name) {
-            return Err(Wrong::Refused(format!(
-                "kgauge: --{name} is not supported yet: remove it"
-            )));
-        }
-    }
     if topics.contains(',') {
         let words = "kgauge: one topic at a time: give --topics one name".to_owned();
         return Err(Wrong::Refused(words));
@@ -159,6 +162,19 @@ fn typed(given: &Given) -> Result<Typed, Wrong> {
         )));
     }
     let bytes = number("message-size", 100)?.max(1);
+    let payload = match (
+        given.has("initial-message-id"),
+        given.has("vary-message-size"),
+    ) {
+        // One range of numbers for all threads; there each had its own.
+        (true, _) => Payload::Numbered {
+            words: format!("Topic:{topics}:ThreadID:0:MessageID:"),
+            first: number("initial-message-id", 0)?,
+            bytes,
+        },
+        (false, true) => Payload::UpTo(bytes),
+        (false, false) => Payload::Size(bytes),
+    };
     let batch_records = number("batch-size", 200)?.max(1);
     let batch_bytes = batch_bytes(bytes, batch_records, given.has("sync"));
     let mut settings = settings(given, codec, batch_bytes)?;
@@ -168,6 +184,7 @@ fn typed(given: &Given) -> Result<Typed, Wrong> {
         topic: topics,
         messages: number("messages", 0)?,
         bytes,
+        payload,
         batch_records,
         threads: u32::try_from(number("threads", 1)?.max(1)).unwrap_or(u32::MAX),
         codec,
@@ -237,16 +254,18 @@ impl Typed {
         Ok(Job {
             topic: self.topic.clone(),
             records: self.messages,
-            payload: Payload::Size(self.bytes),
+            payload: self.payload.clone(),
             rate: (self.gap_ms > 0).then_some(rate),
             warm_up: 0,
             interval_ms: u64::MAX / 1_000_000,
             properties: sources.read(Role::Producer).map_err(Failure::new)?,
             producers: self.threads,
+            transaction_ms: None,
             print_metrics: false,
             zero_on_failures: self.zero_on_failures,
             as_of,
             lines: Lines::default(),
+            record: RecordPlan::default(),
         })
     }
 
@@ -324,9 +343,5 @@ mod tests {
             "Missing required argument \"[topics]\""
         );
         assert!(said("--broker-list a:1 --topics t").contains("--messages"));
-        assert!(
-            said("--broker-list a:1 --topics t --messages 1 --vary-message-size")
-                .contains("not supported")
-        );
     }
 }

@@ -74,10 +74,12 @@ fn make(
         interval_ms: 5_000,
         properties: sources.read(Role::Producer).map_err(Failure::new)?,
         producers: 1,
+        transaction_ms: None,
         print_metrics: false,
         zero_on_failures,
         as_of,
         lines: Lines::default(),
+        record: kgauge_scenario::RecordPlan::default(),
     })
 }
 

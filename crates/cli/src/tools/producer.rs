@@ -1,9 +1,11 @@
 //! `kafka-producer-perf-test`, 0.9 to 4.3.1: what was typed, and what it asks for.
 
+use kgauge_scenario::RecordPlan;
+
 use super::options::{Given, Mistake, Opt, Style, Takes, opt};
 use super::producer_lines::deprecated;
 use super::producer_run::{Job, Payload};
-use super::properties::{Role, Sources, producer_defaults};
+use super::properties::{Properties, Role, Sources, producer_defaults};
 use super::release::Release;
 use super::say::Lines;
 use super::{Call, Ended, Failure, old_producer};
@@ -56,11 +58,15 @@ const TABLE: &[Opt] = &[
         Takes::Nothing,
         "0.11+: a table of figures at the end",
     ),
-    opt("transactional-id", Takes::One, "0.11+: not supported yet"),
+    opt(
+        "transactional-id",
+        Takes::One,
+        "0.11+: the id of the producer's transactions",
+    ),
     opt(
         "transaction-duration-ms",
         Takes::One,
-        "0.11+: not supported yet, but 0",
+        "0.11+: commit after so long; from 4.0 on 3000 when there is an id",
     ),
     opt(
         "warmup-records",
@@ -162,20 +168,7 @@ fn job(given: &Given, as_of: Release) -> Result<Job, Wrong> {
              --producer.config or --command-config must be specified.",
         );
     }
-    let mut notices = Vec::new();
-    if as_of >= Release::of(4, 2, 0) {
-        for (old, new) in [
-            ("producer-props", "command-property"),
-            ("producer.config", "command-config"),
-        ] {
-            if given.has(old) {
-                notices.push(deprecated(old, new));
-            }
-        }
-    }
-    // As there, they stand before all else, also before a mistake in the settings.
-    let mut lines = Lines::default();
-    notices.iter().for_each(|notice| lines.line(notice));
+    let lines = notices(given, as_of);
     let words = [given.all("producer-props"), given.all("command-property")].concat();
     let servers = given.text("bootstrap-server");
     let sources = Sources {
@@ -187,8 +180,8 @@ fn job(given: &Given, as_of: Release) -> Result<Job, Wrong> {
             .into_iter()
             .collect(),
     };
-    let properties = sources.read(Role::Producer).map_err(Failure::new)?;
-    no_transactions(given, properties.flow.contains_key("transactional.id"))?;
+    let mut properties = sources.read(Role::Producer).map_err(Failure::new)?;
+    let transaction_ms = transactional(given, as_of, &mut properties)?;
     Ok(Job {
         topic,
         records,
@@ -198,11 +191,29 @@ fn job(given: &Given, as_of: Release) -> Result<Job, Wrong> {
         interval_ms,
         properties,
         producers: 1,
+        transaction_ms,
         print_metrics: given.has("print-metrics"),
         zero_on_failures: given.has("exit-zero-on-failures"),
         as_of,
         lines,
+        record: RecordPlan::default(),
     })
+}
+
+/// What is out of date, in its own words: as there, before all else, also before a mistake in the
+/// settings.
+fn notices(given: &Given, as_of: Release) -> Lines {
+    let mut lines = Lines::default();
+    let pairs = [
+        ("producer-props", "command-property"),
+        ("producer.config", "command-config"),
+    ];
+    for (old, new) in pairs {
+        if as_of >= Release::of(4, 2, 0) && given.has(old) {
+            lines.line(&deprecated(old, new));
+        }
+    }
+    lines
 }
 
 fn payload(given: &Given) -> Result<Payload, Wrong> {
@@ -237,20 +248,66 @@ fn exclusive(given: &Given, new: &str, old: &str) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn no_transactions(given: &Given, by_property: bool) -> Result<(), Wrong> {
-    let duration_ms = given.number::<i64>("transaction-duration-ms", STYLE, "Long")?;
-    // To 3.9 an id alone began none.
-    let wanted = match duration_ms {
-        Some(duration_ms) => duration_ms > 0,
-        None => given.has("transactional-id") || by_property,
+/// Makes the settings those of a producer that writes in transactions, if it is to; gives their length.
+fn transactional(
+    given: &Given,
+    as_of: Release,
+    properties: &mut Properties,
+) -> Result<Option<u64>, Wrong> {
+    let by_property = properties.flow.contains_key("transactional.id");
+    let Some((id, ms)) = transactions(given, as_of, by_property)? else {
+        return Ok(None);
     };
-    if wanted || by_property {
-        return Err(Wrong::Other(Failure::refused(
-            "kgauge: transactions are not supported yet: remove --transactional-id, \
-             --transaction-duration-ms and transactional.id",
+    // A producer with an id is idempotent and waits for all replicas, unless it is told otherwise.
+    for (key, value) in producer_defaults(as_of) {
+        let is_default = properties.flow.get(key).is_some_and(|now| *now == value);
+        if ["acks", "enable.idempotence", "retries"].contains(&key) && is_default {
+            properties.flow.remove(key);
+        }
+    }
+    let id = id.map(|id| ("transactional.id".to_owned(), id));
+    properties.flow.extend(id);
+    Ok(Some(ms))
+}
+
+/// Whether there are transactions: their id, if one is typed or has a default, and their length.
+fn transactions(
+    given: &Given,
+    as_of: Release,
+    by_property: bool,
+) -> Result<Option<(Option<String>, u64)>, Wrong> {
+    let by_flag = given.text("transactional-id").map(str::to_owned);
+    let duration_ms = given.number::<i64>("transaction-duration-ms", STYLE, "Long")?;
+    if as_of < Release::of(4, 0, 0) {
+        // An id alone began none.
+        let Some(ms) = duration_ms.filter(|&ms| ms > 0) else {
+            return match by_property {
+                true => Err(Wrong::Other(Failure::refused(
+                    "kgauge: transactional.id without --transaction-duration-ms: Kafka's tool could \
+                     not send then; give the duration",
+                ))),
+                false => Ok(None),
+            };
+        };
+        let default = || "performance-producer-default-transactional-id".to_owned();
+        return Ok(Some((
+            Some(by_flag.unwrap_or_else(default)),
+            ms.unsigned_abs(),
         )));
     }
-    Ok(())
+    if duration_ms.is_some_and(|ms| ms <= 0) {
+        return typed("--transaction-duration-ms should be greater than zero.");
+    }
+    if by_flag.is_none() && duration_ms.is_none() && !by_property {
+        return Ok(None);
+    }
+    let id = match by_property {
+        true => by_flag,
+        false => Some(by_flag.unwrap_or_else(|| {
+            format!("performance-producer-{:016x}", crate::place::fresh_number())
+        })),
+    };
+    Ok(Some((id, duration_ms.map_or(3_000, i64::unsigned_abs))))
 }
 
 #[cfg(test)]
@@ -337,20 +394,31 @@ mod tests {
         );
     }
 
+    fn transaction(more: &str, as_of: Release) -> (Option<String>, Option<u64>) {
+        let line = format!("{GOOD} {more}").replace("acks=1", "acks=all");
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let given = super::super::options::read(TABLE, STYLE, &words).unwrap();
+        let job = super::job(&given, as_of).unwrap();
+        let id = job.properties.flow.get("transactional.id").cloned();
+        (id, job.transaction_ms)
+    }
+
     #[test]
-    fn transactions_are_refused_with_status_2_unless_they_are_off() {
-        for more in ["--transactional-id x", "--transaction-duration-ms 100"] {
-            match job(&format!("{GOOD} {more}")).unwrap_err() {
-                Wrong::Other(failure) => assert_eq!(failure.status, ExitStatus::BadInput),
-                Wrong::Typed(mistake) => panic!("{mistake:?}"),
-            }
-        }
-        assert!(
-            job(&format!(
-                "{GOOD} --transactional-id x --transaction-duration-ms 0"
-            ))
-            .is_ok()
-        );
+    fn transactions_begin_as_in_each_release() {
+        let (old, new) = (Release::of(3, 8, 0), Release::NEWEST);
+        assert_eq!(transaction("", new), (None, None));
+        let default = "performance-producer-default-transactional-id".to_owned();
+        let by_time = "--transaction-duration-ms 100";
+        assert_eq!(transaction(by_time, old), (Some(default), Some(100)));
+        // An id alone began none, and begins some now.
+        let by_id = "--transactional-id x";
+        assert_eq!(transaction(by_id, old), (None, None));
+        assert_eq!(transaction(by_id, new), (Some("x".to_owned()), Some(3_000)));
+        let (id, ms) = transaction(by_time, new);
+        assert!(id.unwrap().starts_with("performance-producer-"));
+        assert_eq!(ms, Some(100));
+        let refused = job(&format!("{GOOD} transactional.id=x")).unwrap_err();
+        assert!(matches!(refused, Wrong::Other(failure) if failure.status == ExitStatus::BadInput));
     }
 
     #[test]

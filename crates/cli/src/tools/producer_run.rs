@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kgauge_load::{Clock, LoadOutcome, Progress, Totals};
 use kgauge_results::{Counts, Kind, Slice, Stage};
-use kgauge_scenario::{CompressionCodec, FlowPlan, ProduceFlow, Shape, Trial};
+use kgauge_scenario::{CompressionCodec, FlowPlan, ProduceFlow, RecordPlan, Shape, Trial};
 use serde_json::{Map, Value, json};
 
 use super::drive::{Drive, Watch, connect, listen, topic_on_demand};
@@ -24,6 +24,14 @@ use crate::interrupt::Stopping;
 pub(super) enum Payload {
     /// So many bytes.
     Size(u64),
+    /// Between one byte and so many.
+    UpTo(u64),
+    /// Words, the record's number, and `x` up to a size.
+    Numbered {
+        words: String,
+        first: u64,
+        bytes: u64,
+    },
     /// Pieces of a file, picked at random.
     File { path: PathBuf, delimiter: String },
     /// Rising numbers, in digits.
@@ -42,10 +50,14 @@ pub(super) struct Job {
     pub(super) interval_ms: u64,
     pub(super) properties: Properties,
     pub(super) producers: u32,
+    /// Length of each transaction, if there are any.
+    pub(super) transaction_ms: Option<u64>,
     pub(super) print_metrics: bool,
     pub(super) zero_on_failures: bool,
     pub(super) as_of: Release,
     pub(super) lines: Lines,
+    /// What the payload comes to, once it has been read.
+    pub(super) record: RecordPlan,
 }
 
 /// What became of the records.
@@ -67,16 +79,13 @@ impl Job {
                  test summary."
             ));
         }
-        let values = payloads::read(&self.payload, self.as_of, &mut self.lines)?;
+        self.record = payloads::records(&self.payload, self.as_of, &mut self.lines)?;
         if self.rate == Some(0.0) {
             note("--throughput 0 sends next to nothing and waits for ever, as Kafka's tool does");
         }
         let flow = self.flow_settings()?;
         let mut watch = SendWatch::new(&self);
-        let sent = match values {
-            None => self.load(&stopping, &mut watch)?,
-            Some(values) => payloads::send(&self, &flow, &values, &stopping, &mut watch)?,
-        };
+        let sent = self.load(&stopping, &mut watch)?;
         self.lines = std::mem::take(&mut watch.lines);
         let watch = watch;
         self.totals_said(&sent, &watch);
@@ -89,8 +98,9 @@ impl Job {
     }
 
     /// Does the work and prints nothing: what became of the records, and how long it took.
-    pub(super) fn run_quietly(&self) -> Result<(Totals, u64, ExitStatus), Failure> {
+    pub(super) fn run_quietly(&mut self) -> Result<(Totals, u64, ExitStatus), Failure> {
         let stopping = listen()?;
+        self.record = payloads::records(&self.payload, self.as_of, &mut self.lines)?;
         let flow = self.flow_settings()?;
         let mut watch = SendWatch::new(self);
         watch.prints_windows = false;
@@ -113,21 +123,21 @@ impl Job {
     }
 
     fn trial(&self, partitions: u32) -> Result<Trial, Failure> {
-        let value_bytes = match self.payload {
-            Payload::Size(bytes) => bytes,
-            Payload::File { .. } | Payload::Monotonic => 1,
-        };
-        let size = format!("{value_bytes} B");
+        // Checked against the settings by its largest value; what the records are is put in after that.
+        let size = format!("{} B", self.record.value_bytes_max().max(1));
         let keys = json!({
             "kind": "produce",
             "producers": self.producers,
             "shape": "max",
             "record": {"size": size},
         });
-        let keys: Map<String, Value> = match keys {
+        let mut keys: Map<String, Value> = match keys {
             Value::Object(keys) => keys,
             _ => Map::new(),
         };
+        if let Some(ms) = self.transaction_ms {
+            keys.insert("transaction".into(), format!("{ms} ms").into());
+        }
         let mut trial = flow::trial(partitions, keys, &self.properties.flow)?;
         trial.stages.hold_ns = None;
         for flow in &mut trial.flows {
@@ -153,6 +163,7 @@ impl Job {
             Some(0.0) => 1,
             _ => self.records,
         });
+        flow.record = self.record.clone();
         flow.skip_after_ns = u64::MAX;
         if let Some(rate) = self.rate.filter(|&rate| rate > 0.0) {
             flow.shape = Shape::Constant { per_second: rate };
@@ -284,17 +295,13 @@ impl Job {
             )),
             Some(_) => {}
         }
-        if flow.settings.compression.codec != CompressionCodec::None {
-            note(match self.as_of < Release::of(3, 0, 0) {
-                true => {
-                    "Kafka's tool sent one payload again and again before 3.0, which compresses to \
-                     next to nothing; these are random bytes, which do not compress"
-                }
-                false => {
-                    "Kafka's tool sends random capital letters, which compress to about 60 %; these \
-                     are random bytes, which do not compress"
-                }
-            });
+        let repeated =
+            self.as_of < Release::of(3, 0, 0) && matches!(self.payload, Payload::Size(_));
+        if repeated && flow.settings.compression.codec != CompressionCodec::None {
+            note(
+                "Kafka's tool sent one payload again and again before 3.0, which compresses to next to \
+                 nothing; here every record has letters of its own",
+            );
         }
     }
 
@@ -357,7 +364,7 @@ impl SendWatch {
             lines: Lines::default(),
             value_bytes: match job.payload {
                 Payload::Size(bytes) => Some(bytes),
-                Payload::File { .. } | Payload::Monotonic => None,
+                _ => None,
             },
             whole: Tally::default(),
             service: Tally::default(),

@@ -9,7 +9,9 @@
 mod site;
 
 mod bad_input;
+mod drivers;
 mod ends;
+mod flows;
 mod releases;
 mod secrets;
 mod security;

@@ -263,11 +263,6 @@ fn mistakes_and_failed_sends_end_with_their_status() {
     );
     assert_eq!(code, Some(1));
     assert!(said.contains("refused"), "nobody is there: {said}");
-    let (code, _, said) = status(
-        "kafka-producer-perf-test --topic t --num-records 1 --record-size 1 \
-                                  --throughput 1 --bootstrap-server SERVERS --transactional-id x",
-    );
-    assert_eq!(code, Some(2), "{said}");
     let (code, help, _) = status("kafka-producer-perf-test");
     assert_eq!(code, Some(0), "argparse4j's help is a result");
     assert!(help.contains("--payload-monotonic"), "{help}");
@@ -280,6 +275,11 @@ fn mistakes_and_failed_sends_end_with_their_status() {
                      --topic small --partitions 1 --replication-factor 1 --config max.message.bytes=100",
     );
     good(&made);
+    let transactional = "kafka-producer-perf-test --topic small --num-records 1 --record-size 1 \
+                         --throughput 1 --bootstrap-server SERVERS --transactional-id x";
+    let refused = call(&site, &cluster.servers, transactional);
+    assert_eq!(refused.status.code(), Some(1), "as Kafka's tool ends");
+    assert!(text(&refused.stderr).contains("does not do transactions"));
     let fails = "kafka-producer-perf-test --topic small --num-records 5 --record-size 500 \
                  --throughput -1 --bootstrap-server SERVERS";
     let failed = call(&site, &cluster.servers, fails);

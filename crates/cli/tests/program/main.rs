@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
 
+mod auditing;
 mod clusters;
 mod comparing;
 mod drop_in;
@@ -33,15 +34,52 @@ fn a_run_ends_with_a_table_a_summary_and_a_report() {
         assert_eq!(repeat["acked"], 800, "800 a second for a second");
         assert_eq!(repeat["on_broker"], 800);
     }
-    assert!(
-        fs::read_to_string(site.path("out/report.html"))
-            .unwrap()
-            .contains("<html")
-    );
+    // 800 records a second are next to nothing, also for a slow build on a busy machine.
+    let headroom = &summary["trials"][0]["headroom"];
+    let used = headroom["used_part"].as_f64().unwrap();
+    assert!(used > 0.0 && used < 0.5, "{headroom:#}");
+    assert_eq!(headroom["flows"].as_array().unwrap().len(), 2);
+    assert!(table.contains("What the generator had to spare"), "{table}");
+    let page = fs::read_to_string(site.path("out/report.html")).unwrap();
+    assert!(page.contains("<html") && page.contains("of what it can do here"));
     assert!(
         !site.path("out/target-data").exists(),
         "what the run wrote is removed"
     );
+}
+
+#[test]
+fn a_ceiling_is_measured_for_the_flows_that_are_asked_for() {
+    let site = Site::new();
+    let short = ["stages.hold=100 ms", "stages.warm-up=10 ms"];
+    let changed = [
+        "writers.record.size=1 kB",
+        "writers.settings.batch.size=64 KiB",
+    ];
+    let mut call = vec!["ceiling", "--json"];
+    for set in short.iter().chain(&changed) {
+        call.extend(["--set", set]);
+    }
+    let output = site.run(&call);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = told["rows"].as_array().unwrap();
+    let number = |row: &Value, key: &str| row[key].as_f64().unwrap();
+    let written = rows.iter().filter(|row| row["flow"] == "writers");
+    let mut count = 0;
+    for row in written {
+        count += 1;
+        let bytes = number(row, "logical_bytes_per_s");
+        assert!(bytes > 0.0, "{row}");
+        assert_eq!(bytes, 1_000.0 * number(row, "records_per_s"), "{row}");
+        assert!(number(row, "cpu_ns_per_record") > 0.0, "{row}");
+    }
+    assert!(
+        count == 2 || count == 4,
+        "one thread and all, in two ways: {rows:?}"
+    );
+    let wrong = ["ceiling", "--set", "writers.settings.batch.sise=1"];
+    check_refused(&wrong, 2, &["did you mean `writers.settings.batch.size`?"]);
 }
 
 #[test]

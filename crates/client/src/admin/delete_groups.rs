@@ -4,14 +4,10 @@ use std::time::Instant;
 
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
-use kgauge_wire::messages::{
-    DeleteGroupsRequest, FindCoordinatorRequest, FindCoordinatorResponse, Message,
-};
+use kgauge_wire::messages::DeleteGroupsRequest;
 
+use super::CoordinatorOf;
 use crate::cluster::{Cluster, ClusterError, Failed, Next};
-
-/// The first version that asks for several coordinators at once, and answers in a list.
-const VERSION_WITH_LIST: i16 = 4;
 
 /// Why a group is, or may be, still there.
 #[derive(Debug, thiserror::Error)]
@@ -76,11 +72,6 @@ impl Cluster {
         })
     }
 
-    /// The broker that coordinates a consumer group.
-    pub fn group_coordinator(&mut self, group: &str) -> Result<i32, ClusterError> {
-        self.retrying(|cluster, deadline| Ok(cluster.group_coordinator_once(group, deadline)?))
-    }
-
     fn delete_group_once(
         &mut self,
         group: &str,
@@ -91,7 +82,7 @@ impl Cluster {
             error: Box::new(error),
         };
         let broker_id = self
-            .group_coordinator_once(group, deadline)
+            .coordinator_once(group, CoordinatorOf::Group, deadline)
             .map_err(failed)?;
         let connection = self.connection(broker_id, deadline).map_err(failed)?;
         if connection
@@ -119,39 +110,5 @@ impl Cluster {
                 code,
             }),
         }
-    }
-
-    fn group_coordinator_once(
-        &mut self,
-        group: &str,
-        deadline: Instant,
-    ) -> Result<i32, ClusterError> {
-        let limit = self.request_limit(deadline);
-        let connection = self.connection(self.any_broker()?, deadline)?;
-        let version =
-            connection.version(ApiKey::FindCoordinator, FindCoordinatorRequest::VERSIONS)?;
-        let mut request = FindCoordinatorRequest::default();
-        if version >= VERSION_WITH_LIST {
-            request.coordinator_keys = vec![group.into()];
-        } else {
-            request.key = group.into();
-        }
-        let reply = connection.call_between(&request, version..=version, limit)?;
-        coordinator(&reply.decode()?)
-    }
-}
-
-fn coordinator(answer: &FindCoordinatorResponse<'_>) -> Result<i32, ClusterError> {
-    let (node_id, code, message) = match answer.coordinators.first() {
-        Some(told) => (told.node_id, told.error_code, &told.error_message),
-        None => (answer.node_id, answer.error_code, &answer.error_message),
-    };
-    match ErrorCode::from(code) {
-        ErrorCode::None => Ok(node_id),
-        code => Err(ClusterError::Refused {
-            api: ApiKey::FindCoordinator,
-            code,
-            message: message.as_ref().map(ToString::to_string),
-        }),
     }
 }

@@ -1,6 +1,7 @@
 //! What an administrator asks of a cluster: one file for each operation.
 
 mod configs;
+mod coordinator;
 mod create_topics;
 mod delete_groups;
 mod delete_topics;
@@ -11,6 +12,7 @@ mod scram_users;
 mod topic_wait;
 
 pub use configs::{ConfigChange, ConfigEntry, ConfigResource, ConfigSource, ConfigsError};
+pub(crate) use coordinator::CoordinatorOf;
 pub use create_topics::{CreateTopicError, NewTopic};
 pub use delete_groups::DeleteGroupError;
 pub use delete_topics::DeleteTopicError;

@@ -66,6 +66,8 @@ pub struct ClientConfig {
     pub security: Security,
     /// Brokers without ApiVersions that were met; kgauge's own.
     pub old_brokers: OldBrokers,
+    /// The settings as they were given, for other clients that are to reach the same cluster.
+    pub given: Vec<Setting>,
     /// Settings without effect, and what else the report should say.
     pub notes: Vec<ConfigNote>,
 }
@@ -104,6 +106,7 @@ impl ClientConfig {
             response_bytes_max: RESPONSE_BYTES_MAX,
             security: Security::default(),
             old_brokers: OldBrokers::default(),
+            given: Vec::new(),
             notes: Vec::new(),
         }
     }

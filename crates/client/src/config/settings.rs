@@ -112,7 +112,9 @@ impl Settings {
         let mut config = ClientConfig::new(Vec::new());
         let mut servers_seen = false;
         let mut security = Vec::new();
-        for entry in effective(entries) {
+        let entries = effective(entries);
+        config.given.clone_from(&entries);
+        for entry in entries {
             servers_seen |= entry.key == "bootstrap.servers";
             if keys::role(&entry.key) == Some(KeyRole::Security) {
                 security.push(entry);

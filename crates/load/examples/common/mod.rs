@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use kgauge_scenario::{
-    Acks, Compression, CompressionCodec, FlowPlan, Partitioner, ProduceFlow, ProducerSettings,
-    RecordPlan, Shape, Share, Stages, TopicPlan, Trial,
+    Acks, Arrivals, FlowPlan, KeyChoice, KeyPlan, ProduceFlow, ProducerSettings, RecordPlan, Shape,
+    Share, Stages, TopicPlan, Trial,
 };
 
 /// Partitions of every topic.
@@ -55,41 +55,39 @@ pub(crate) fn writers(
     shape: Shape,
 ) -> FlowPlan {
     FlowPlan::Produce(ProduceFlow {
+        driver: kgauge_scenario::Driver::Kgauge,
         name: "writers".into(),
         producers: 1,
         shape,
         records_max: Some(records),
-        record: RecordPlan { value_bytes },
+        arrivals: Arrivals::Even,
+        record: record(value_bytes),
         settings: settings(acks, batch_bytes),
         skip_after_ns: u64::MAX,
+        transaction: None,
     })
 }
 
 fn settings(acks: Acks, batch_bytes: u32) -> ProducerSettings {
-    const MS: u64 = 1_000_000;
     ProducerSettings {
         acks,
         batch_bytes,
-        linger_ns: 5 * MS,
         buffer_bytes: 64 << 20,
-        block_ns_max: 60_000 * MS,
-        in_flight_max: 5,
-        request_bytes_max: 1 << 20,
-        compression: Compression {
-            codec: CompressionCodec::None,
-            level: None,
-        },
         idempotence: acks == Acks::All,
-        idempotence_asked: false,
-        retries: i32::MAX as u32,
-        retry_backoff_ns: 100 * MS,
-        retry_backoff_ns_max: 1_000 * MS,
-        delivery_timeout_ns: 120_000 * MS,
-        request_timeout_ns: 30_000 * MS,
-        partitioner: Partitioner::Sticky,
-        send_buffer_bytes: None,
-        receive_buffer_bytes: None,
         client_id: "kgauge-example".into(),
-        metadata_age_ns_max: 300_000 * MS,
+        ..ProducerSettings::default()
+    }
+}
+
+/// Values of one size; with `KEYS=n` in the environment each has a key of 16 bytes, one of so many.
+fn record(value_bytes: u32) -> RecordPlan {
+    let keys = std::env::var("KEYS").ok();
+    RecordPlan {
+        key: keys.and_then(|keys| keys.parse().ok()).map(|keys| KeyPlan {
+            key_bytes: 16,
+            keys: Some(keys),
+            choice: KeyChoice::Uniform,
+        }),
+        ..RecordPlan::of_values(value_bytes)
     }
 }

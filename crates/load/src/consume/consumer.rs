@@ -2,19 +2,22 @@
 
 use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 
 use kgauge_results::Recorder;
 use kgauge_scenario::ConsumeFlow;
 use kgauge_wire::compress::Decompressor;
 use kgauge_wire::error_code::ErrorCode;
-use kgauge_wire::message_set::tally;
+use kgauge_wire::message_set::{tally, tally_each};
 use kgauge_wire::record_batch::TallyDepth;
 
+use super::committed::sum_of_committed;
 use super::group::Seat;
 use super::request::FetchHead;
-use super::response::{self, FetchOutcome};
+use super::response::{self, Aborted, FetchOutcome};
 use crate::broker_link::BrokerLink;
 use crate::control::Leaders;
+use crate::echo::EchoBoard;
 use crate::pacing::Until;
 use crate::tally::Totals;
 use crate::worker::Surroundings;
@@ -37,6 +40,8 @@ pub(crate) struct Position {
     pub(crate) partition: u32,
     /// The next offset to read.
     pub(crate) offset: i64,
+    /// Behind the last record that may be read, as far as is known.
+    pub(crate) high_watermark: i64,
     /// The offset at which there is nothing more to read, if there is one.
     pub(crate) end: Option<i64>,
     /// The link to the leader.
@@ -67,40 +72,49 @@ pub(crate) struct ConsumerSetup {
     pub(crate) leaders: Leaders,
     /// Its place in a consumer group, if it is in one.
     pub(crate) seat: Option<Seat>,
+    /// The board of its flow, if it reads back what that writes.
+    pub(crate) echo: Option<Arc<EchoBoard>>,
 }
 
 /// A request whose answer is awaited.
 #[derive(Debug, Clone, Copy)]
-struct InFlight {
+pub(super) struct InFlight {
     correlation_id: i32,
-    sent_ns: u64,
+    pub(super) sent_ns: u64,
     /// Which assignment it belongs to: what an older one brings is no longer this consumer's.
     assignment: u32,
 }
 
 /// The records of one partition within a frame.
 #[derive(Debug, Clone)]
-struct Fetched {
-    position: usize,
+pub(super) struct Fetched {
+    pub(super) position: usize,
     from_offset: i64,
     at: Range<usize>,
+    aborted: Vec<Aborted>,
 }
 
 /// One consumer of a flow.
 pub(crate) struct Consumer {
     // Configuration
-    flow: ConsumeFlow,
+    pub(super) flow: ConsumeFlow,
     head: FetchHead,
     hold_end_ns: u64,
     records_max: u64,
-    response_bytes_max: usize,
+    pub(super) response_bytes_max: usize,
 
     // State
     pub(super) links: Vec<BrokerLink>,
-    in_flight: Vec<Option<InFlight>>,
+    pub(super) in_flight: Vec<Option<InFlight>>,
     pub(super) positions: Vec<Position>,
     pub(super) leaders: Leaders,
     pub(super) seat: Option<Seat>,
+    /// The board of an echo flow.
+    pub(super) echo: Option<Arc<EchoBoard>>,
+    /// Offsets and intended times of records read back; used again and again.
+    pub(super) echoes: Vec<(i64, u64)>,
+    /// It reads what is left, and nothing that comes after.
+    pub(super) is_draining: bool,
     pub(super) assignment: u32,
     pub(super) seen_ns: u64,
     /// What the next request to a link asks for; used again and again.
@@ -109,7 +123,9 @@ pub(crate) struct Consumer {
     decompressor: Decompressor,
     scratch: Vec<u8>,
     next_expiry_ns: u64,
-    done: bool,
+    /// The second in which its lag was taken last.
+    pub(super) lag_second: Option<u64>,
+    pub(super) done: bool,
     totals: Totals,
 }
 
@@ -125,6 +141,7 @@ impl Consumer {
             bytes_min: number(settings.fetch_bytes_min),
             bytes_max: number(settings.fetch_bytes_max),
             partition_bytes_max: number(settings.partition_fetch_bytes_max),
+            read_committed: settings.read_committed,
         };
         Self {
             head,
@@ -136,6 +153,9 @@ impl Consumer {
             positions: setup.positions,
             leaders: setup.leaders,
             seat: setup.seat,
+            echo: setup.echo,
+            echoes: Vec::new(),
+            is_draining: false,
             assignment: 0,
             seen_ns: 0,
             flow: setup.flow,
@@ -144,6 +164,7 @@ impl Consumer {
             decompressor: Decompressor::new(),
             scratch: Vec::new(),
             next_expiry_ns: EXPIRY_NS,
+            lag_second: None,
             done: false,
             totals: Totals::default(),
         }
@@ -164,7 +185,7 @@ impl Consumer {
         self.hear(around);
         let now_ns = around.clock.now_ns();
         self.seen_ns = now_ns;
-        if now_ns >= self.hold_end_ns || self.has_read_enough() {
+        if now_ns >= self.hold_end_ns || self.has_read_enough() || self.has_read_back() {
             self.stop();
         }
         if self.done {
@@ -346,6 +367,7 @@ impl Consumer {
         let frame = self.links[link].frame(at.clone());
         let frame_address = frame.as_ptr() as usize;
         let (positions, fetched) = (&mut self.positions, &mut self.fetched);
+        let read_committed = self.head.read_committed;
         fetched.clear();
         let mut refused = None;
         let outcome = response::read(
@@ -360,12 +382,20 @@ impl Consumer {
                 if part.error != 0 {
                     positions[index].retry_at_ns = now_ns + RETRY_NS;
                     refused = Some((index, part.error));
-                } else if !part.records.is_empty() {
+                    return;
+                }
+                let is_stable = read_committed && part.last_stable_offset >= 0;
+                positions[index].high_watermark = match is_stable {
+                    true => part.last_stable_offset,
+                    false => part.high_watermark,
+                };
+                if !part.records.is_empty() {
                     let start = at.start + (part.records.as_ptr() as usize - frame_address);
                     fetched.push(Fetched {
                         position: index,
                         from_offset: positions[index].offset,
                         at: start..start + part.records.len(),
+                        aborted: part.aborted,
                     });
                 }
             },
@@ -460,19 +490,37 @@ impl Consumer {
             TallyDepth::Headers
         };
         let mut all = 0;
+        let echo = self.echo.as_deref();
+        let depth = match echo {
+            Some(_) => TallyDepth::Records,
+            None => depth,
+        };
         for part in &self.fetched {
             let bytes = self.links[link].frame(part.at.clone());
-            let counted = tally(
-                bytes,
-                part.from_offset,
-                depth,
-                &mut self.decompressor,
-                &mut self.scratch,
-                DECOMPRESSED_BYTES_MAX,
-            );
+            self.echoes.clear();
+            let mut count = |bytes: &[u8]| {
+                let buffers = (&mut self.decompressor, &mut self.scratch);
+                let (from, bytes_max) = (part.from_offset, DECOMPRESSED_BYTES_MAX);
+                tally_each(bytes, from, depth, buffers, bytes_max, |offset, value| {
+                    if let Some(echo) = echo {
+                        let intended_ns = value.and_then(|value| echo.intended_ns(value));
+                        self.echoes.extend(intended_ns.map(|ns| (offset, ns)));
+                    }
+                })
+            };
+            let counted = match part.aborted.as_slice() {
+                [] => count(bytes),
+                aborted => sum_of_committed(bytes, aborted, count),
+            };
             match counted {
+                Ok(_) if echo.is_some() => {
+                    let consumed_ns = around.clock.now_ns();
+                    all += self.echoes.len() as u64;
+                    self.totals.consumed += self.echoes.len() as u64;
+                    self.note_echoes(part, consumed_ns, recorder);
+                }
                 Ok(found) => {
-                    let logical_bytes = found.key_bytes + found.value_bytes;
+                    let logical_bytes = found.key_bytes + found.value_bytes + found.header_bytes;
                     // Only now, checked, are they the application's.
                     recorder.consumed(around.clock.now_ns(), found.records, logical_bytes);
                     self.totals.consumed += found.records;
@@ -525,66 +573,5 @@ impl Consumer {
                 seat.shared.give_up();
             }
         }
-    }
-
-    /// Loses connections whose answer is overdue.
-    fn expire(&mut self, now_ns: u64, around: &Surroundings<'_>) {
-        for link in 0..self.links.len() {
-            let overdue = self.in_flight[link].is_some_and(|asked| {
-                now_ns.saturating_sub(asked.sent_ns) >= self.flow.settings.request_timeout_ns
-            });
-            if overdue {
-                self.lose_link(link, "no answer within request.timeout.ms", around);
-            }
-        }
-    }
-
-    fn lose_link(&mut self, link: usize, why: &str, around: &Surroundings<'_>) {
-        let (now_ns, broker_id) = (around.clock.now_ns(), self.links[link].broker_id());
-        around.incident(now_ns, &self.flow.name, || {
-            format!("lost the connection to broker {broker_id}: {why}")
-        });
-        self.in_flight[link] = None;
-        self.links[link].lost(now_ns, around.registry);
-        around.ask_for_leaders();
-    }
-
-    /// A connection that was asked for is there.
-    pub(crate) fn on_connected(
-        &mut self,
-        link: usize,
-        channel: kgauge_client::security::Channel,
-        version: i16,
-        around: &Surroundings<'_>,
-    ) {
-        if self.links[link]
-            .reconnected(channel, version, around.registry)
-            .is_err()
-        {
-            self.links[link].lost(around.clock.now_ns(), around.registry);
-        }
-    }
-
-    /// A connection that was asked for could not be made.
-    pub(crate) fn on_not_connected(&mut self, link: usize, around: &Surroundings<'_>) {
-        self.links[link].lost(around.clock.now_ns(), around.registry);
-        around.ask_for_leaders();
-    }
-
-    /// New metadata: partitions may have moved to other brokers, also to ones not yet known.
-    pub(crate) fn on_leaders(&mut self, leaders: &Leaders, around: &Surroundings<'_>) {
-        self.leaders.clone_from(leaders);
-        self.place(around);
-    }
-
-    pub(super) fn add_link(&mut self, broker_id: i32, around: &Surroundings<'_>) -> usize {
-        let index = self.links.len();
-        self.links.push(BrokerLink::unconnected(
-            broker_id,
-            around.token(index),
-            self.response_bytes_max,
-        ));
-        self.in_flight.push(None);
-        index
     }
 }

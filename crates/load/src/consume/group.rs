@@ -14,65 +14,10 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::group::GroupSettings;
 use kgauge_client::{ClientConfig, Interrupt};
+use kgauge_results::run::GroupRecord;
 
 use super::member::Body;
 use super::progress::GroupShared;
-
-/// What became of a flow's group.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct GroupOutcome {
-    /// Its members, all of this flow.
-    pub members: u32,
-    /// The longest time that a member took to join before the run.
-    pub join_ns_max: u64,
-    /// Rebalances since then, as the member that had the most of them saw it.
-    pub rebalances: u32,
-    /// The time of those, from giving up partitions to having others.
-    pub rebalance_ns: u64,
-    /// Commits that the coordinator took, all members together.
-    pub commits: u64,
-    /// Commits that it refused.
-    pub commits_failed: u64,
-    /// Records that were read a second time, because their offset was not committed when a partition
-    /// changed hands.
-    pub records_again: u64,
-}
-
-impl GroupOutcome {
-    /// What a reader of the figures should know, if there is something.
-    pub fn warning(&self) -> Option<String> {
-        let mut words = Vec::new();
-        if self.rebalances > 0 {
-            let seconds = self.rebalance_ns as f64 / 1e9;
-            words.push(format!(
-                "rebalanced {} times, {seconds:.3} s in all",
-                self.rebalances
-            ));
-        }
-        if self.commits_failed > 0 {
-            let all = self.commits + self.commits_failed;
-            words.push(format!("{} of {all} commits failed", self.commits_failed));
-        }
-        if self.records_again > 0 {
-            words.push(format!("{} records were read twice", self.records_again));
-        }
-        (!words.is_empty()).then(|| format!("its group: {}", words.join("; ")))
-    }
-
-    /// Members seen together.
-    fn plus(self, other: Self) -> Self {
-        Self {
-            members: self.members + other.members,
-            join_ns_max: self.join_ns_max.max(other.join_ns_max),
-            rebalances: self.rebalances.max(other.rebalances),
-            rebalance_ns: self.rebalance_ns.max(other.rebalance_ns),
-            commits: self.commits + other.commits,
-            commits_failed: self.commits_failed + other.commits_failed,
-            // Counted once for all of them.
-            records_again: self.records_again.max(other.records_again),
-        }
-    }
-}
 
 /// What the member's thread tells its consumer.
 #[derive(Debug)]
@@ -151,7 +96,7 @@ pub(crate) struct MemberThread {
     shared: Arc<GroupShared>,
     stop: Interrupt,
     give_up: Interrupt,
-    over: Receiver<GroupOutcome>,
+    over: Receiver<GroupRecord>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -162,7 +107,7 @@ impl MemberThread {
     }
 
     /// Waits until it has left, at most until `deadline`.
-    pub(crate) fn end(&mut self, deadline: Instant) -> GroupOutcome {
+    pub(crate) fn end(&mut self, deadline: Instant) -> GroupRecord {
         self.stop.raise();
         let patience = deadline.saturating_duration_since(Instant::now());
         let outcome = self.over.recv_timeout(patience);
@@ -220,9 +165,9 @@ pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(Seat, MemberThread)>
         give_up: give_up.clone(),
         setup,
         held: Vec::new(),
-        outcome: GroupOutcome {
+        outcome: GroupRecord {
             members: 1,
-            ..GroupOutcome::default()
+            ..GroupRecord::default()
         },
     };
     let thread = std::thread::Builder::new()
@@ -247,12 +192,12 @@ pub(crate) fn end_all(
     threads: &mut [MemberThread],
     flows: usize,
     limit: Duration,
-) -> Vec<Option<GroupOutcome>> {
+) -> Vec<Option<GroupRecord>> {
     let deadline = Instant::now() + limit;
     threads.iter().for_each(MemberThread::stop);
-    let mut outcomes: Vec<Option<GroupOutcome>> = vec![None; flows];
+    let mut outcomes: Vec<Option<GroupRecord>> = vec![None; flows];
     for thread in threads {
-        let outcome = GroupOutcome {
+        let outcome = GroupRecord {
             records_again: thread.shared.again.load(Ordering::Relaxed),
             ..thread.end(deadline)
         };
@@ -261,28 +206,4 @@ pub(crate) fn end_all(
         }
     }
     outcomes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn members_are_summed_and_rebalances_are_the_groups() {
-        let one = GroupOutcome {
-            members: 1,
-            rebalances: 2,
-            rebalance_ns: 50,
-            commits: 3,
-            ..GroupOutcome::default()
-        };
-        let sum = one.plus(GroupOutcome {
-            rebalances: 1,
-            ..one
-        });
-        assert_eq!(
-            (sum.members, sum.rebalances, sum.rebalance_ns, sum.commits),
-            (2, 2, 50, 6)
-        );
-    }
 }

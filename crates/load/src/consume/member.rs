@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::group::{Assignment, Beat, GroupError, GroupMember};
 use kgauge_client::{Cluster, Interrupt};
+use kgauge_results::run::GroupRecord;
 
-use super::group::{GroupOutcome, MemberSetup, Presence, Released, Word};
+use super::group::{MemberSetup, Presence, Released, Word};
 
 /// How often the thread looks whether it should end, or its consumer has given up its partitions.
 const LOOK: Duration = Duration::from_millis(20);
@@ -39,11 +40,11 @@ pub(super) struct Body {
     pub(super) give_up: Interrupt,
     /// The partitions that it has.
     pub(super) held: Vec<i32>,
-    pub(super) outcome: GroupOutcome,
+    pub(super) outcome: GroupRecord,
 }
 
 impl Body {
-    pub(super) fn run(mut self) -> GroupOutcome {
+    pub(super) fn run(mut self) -> GroupRecord {
         let cluster = Cluster::bootstrap_until(self.setup.client.clone(), self.stop.clone());
         let cluster = match cluster {
             Ok(cluster) => cluster,

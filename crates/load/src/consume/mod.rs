@@ -4,8 +4,11 @@
 //! leader, for all the partitions that it leads. The next request goes out before the records of the
 //! last are checked, so that the broker works meanwhile.
 
+mod committed;
 mod consumer;
+mod echoes;
 mod group;
+mod links;
 mod member;
 mod progress;
 mod request;
@@ -13,7 +16,6 @@ mod response;
 mod seat;
 
 pub(crate) use consumer::{Consumer, ConsumerSetup, Position};
-pub use group::GroupOutcome;
 pub(crate) use group::{MemberSetup, MemberThread, Seat, Word, end_all, start};
 pub(crate) use progress::GroupShared;
 pub(crate) use request::VERSIONS;

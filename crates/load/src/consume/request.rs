@@ -31,6 +31,8 @@ pub(crate) struct FetchHead {
     pub(crate) bytes_max: i32,
     /// `max.partition.fetch.bytes`.
     pub(crate) partition_bytes_max: i32,
+    /// `isolation.level`.
+    pub(crate) read_committed: bool,
 }
 
 impl FetchHead {
@@ -79,7 +81,7 @@ impl FetchHead {
             put_i32(out, self.bytes_max);
         }
         if version >= 4 {
-            put_i8(out, 0); // read_uncommitted
+            put_i8(out, i8::from(self.read_committed));
         }
         if version >= 7 {
             // Session 0, epoch -1: a full request outside of any fetch session (KIP-227).
@@ -121,6 +123,7 @@ mod tests {
             bytes_min: 1,
             bytes_max: 52_428_800,
             partition_bytes_max: 1_048_576,
+            read_committed: true,
         };
         for version in VERSIONS {
             let mut bytes = Vec::new();
@@ -138,6 +141,7 @@ mod tests {
             // Before version 3 a response has no limit but those of its partitions.
             let max_bytes = if version >= 3 { 52_428_800 } else { i32::MAX };
             assert_eq!((request.min_bytes, request.max_bytes), (1, max_bytes));
+            assert_eq!(request.isolation_level, i8::from(version >= 4));
             assert_eq!((request.session_id, request.session_epoch), (0, -1));
             let topic = &request.topics[0];
             assert_eq!(topic.topic, "orders");

@@ -7,7 +7,7 @@ use super::request::FLEXIBLE_FROM;
 use crate::hand_codec::{read_count, skip_tags};
 
 /// What a Fetch response says of one partition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PartitionData<'a> {
     /// The partition.
     pub(crate) partition: i32,
@@ -15,8 +15,19 @@ pub(crate) struct PartitionData<'a> {
     pub(crate) error: i16,
     /// The first offset that consumers cannot read yet.
     pub(crate) high_watermark: i64,
+    /// Before it every transaction has ended; -1 where the version does not say.
+    pub(crate) last_stable_offset: i64,
+    /// With `read_committed`: what was aborted.
+    pub(crate) aborted: Vec<Aborted>,
     /// Record batches as they lie in the log; the last may be cut off.
     pub(crate) records: &'a [u8],
+}
+
+/// A transaction whose records are not to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Aborted {
+    pub(crate) producer_id: i64,
+    pub(crate) first_offset: i64,
 }
 
 /// What a Fetch response says as a whole.
@@ -75,18 +86,23 @@ fn partition<'a>(
     let partition = reader.read_i32()?;
     let error = reader.read_i16()?;
     let high_watermark = reader.read_i64()?;
-    if version >= 4 {
-        reader.read_i64()?; // Last stable offset.
-    }
+    let last_stable_offset = match version {
+        ..=3 => -1,
+        _ => reader.read_i64()?,
+    };
     if version >= 5 {
         reader.read_i64()?; // Log start offset.
     }
-    let aborted = match version {
+    let count = match version {
         ..=3 => 0,
         _ => read_count(reader, lengths)?,
     };
-    for _ in 0..aborted {
-        reader.read_slice(16)?; // An aborted transaction: producer id, first offset.
+    let mut aborted = Vec::new();
+    for _ in 0..count {
+        aborted.push(Aborted {
+            producer_id: reader.read_i64()?,
+            first_offset: reader.read_i64()?,
+        });
         skip_tags(reader, lengths)?;
     }
     if version >= 11 {
@@ -99,6 +115,8 @@ fn partition<'a>(
         partition,
         error,
         high_watermark,
+        last_stable_offset,
+        aborted,
         records,
     })
 }
@@ -117,6 +135,7 @@ mod tests {
         let full = Wire {
             partition_index: 2,
             high_watermark: 70,
+            last_stable_offset: if version >= 4 { 60 } else { -1 },
             aborted_transactions: (version >= 4).then(|| {
                 vec![AbortedTransaction {
                     producer_id: 1,
@@ -175,6 +194,15 @@ mod tests {
                 })
                 .collect();
             assert_eq!(summary[0], (2, 0, 70, b"batches".as_slice()));
+            let (stable, aborted) = (parts[0].last_stable_offset, &parts[0].aborted);
+            let wanted = Aborted {
+                producer_id: 1,
+                first_offset: 5,
+            };
+            match version {
+                ..=3 => assert_eq!((stable, aborted.len()), (-1, 0)),
+                _ => assert_eq!((stable, aborted.as_slice()), (60, [wanted].as_slice())),
+            }
             assert_eq!(
                 (summary[1].0, summary[1].1, summary[1].3),
                 (4, 6, b"".as_slice())
@@ -203,6 +231,7 @@ mod tests {
             fetch_bytes_max: fetch,
             partition_fetch_bytes_max: partition,
             check_crcs: true,
+            read_committed: false,
             request_timeout_ns: 1,
             receive_buffer_bytes: None,
             send_buffer_bytes: None,

@@ -60,6 +60,7 @@ impl Consumer {
             self.positions.push(Position {
                 partition,
                 offset,
+                high_watermark: offset,
                 end: seat.shared.end(partition),
                 leader: None,
                 retry_at_ns: 0,

@@ -89,6 +89,8 @@ impl Producer {
         let (mut refused, mut unmatched) = (Vec::new(), 0);
         let body = &self.links[link].frame(at)[CORRELATION_BYTES..];
         let (pool, mut acked) = (&self.pool, 0);
+        let (is_echo, offsets) = (self.echo.is_some(), &mut self.offsets);
+        offsets.clear();
         let outcome = response::read(body, version, |answer| {
             // Brokers answer in the order of the request, so the first place looked at is right.
             let found = entry.batches[acked..]
@@ -101,6 +103,8 @@ impl Producer {
                     if answer.error != 0 {
                         let words = answer.message.map(|words| words.into_owned());
                         refused.push((entry.batches[acked], answer.error, words));
+                    } else if is_echo {
+                        offsets.push((entry.batches[acked], answer.base_offset));
                     }
                     acked += 1;
                 }
@@ -122,8 +126,26 @@ impl Producer {
             entry.batches.retain(|&other| other != place);
             self.refuse(place, error, words, now_ns, recorder, around);
         }
+        self.tell_echo(entry.sent_ns, now_ns, recorder);
         self.answer_all(entry, now_ns, recorder);
         Ok(())
+    }
+
+    /// In an echo flow: where the acked batches lie, and how long each record waited for what.
+    fn tell_echo(&mut self, written_ns: u64, now_ns: u64, recorder: &mut Recorder) {
+        let Some(echo) = &self.echo else { return };
+        for &(place, base_offset) in &self.offsets {
+            let batch = &self.pool[place];
+            let records = u64::from(batch.encoder.records());
+            echo.acked(batch.partition, base_offset, records, now_ns);
+            for (handed, intended_ns) in batch.times.each() {
+                let each = u64::from(handed.records) / intended_ns.len().max(1) as u64;
+                for &intended_ns in intended_ns {
+                    let since = (intended_ns, handed.sent_ns);
+                    recorder.ack_waited(since, written_ns, now_ns, each);
+                }
+            }
+        }
     }
 
     /// Every batch of the request has been acked.
@@ -135,17 +157,20 @@ impl Producer {
         self.spare_in_flight.push(entry);
     }
 
-    fn ack(&mut self, place: u32, now_ns: u64, recorder: &mut Recorder) {
-        let (batch, value_bytes) = (&self.pool[place], self.payload.value_bytes() as u64);
-        let mut records = 0;
-        for stretch in &batch.stretches {
-            let count = u64::from(stretch.records);
-            let bytes = count * value_bytes;
-            recorder.acked(stretch.intended_ns, stretch.sent_ns, now_ns, count, bytes);
+    pub(super) fn ack(&mut self, place: u32, now_ns: u64, recorder: &mut Recorder) {
+        let (mut records, mut logical_bytes) = (0, 0);
+        for (handed, intended_ns) in self.pool[place].times.each() {
+            let (sent_ns, bytes) = (handed.sent_ns, handed.logical_bytes);
+            let count = u64::from(handed.records);
+            match handed.is_immediate {
+                true => recorder.acked(sent_ns, sent_ns, now_ns, count, bytes),
+                false => recorder.acked_each(intended_ns, sent_ns, now_ns, bytes),
+            }
             records += count;
+            logical_bytes += bytes;
         }
         self.totals.acked += records;
-        self.totals.logical_bytes += records * value_bytes;
+        self.totals.logical_bytes += logical_bytes;
         self.release(place, records, now_ns);
     }
 
@@ -169,6 +194,10 @@ impl Producer {
         let code = ErrorCode::from_i16(error);
         if code == ErrorCode::DuplicateSequenceNumber {
             // A retry of what had arrived before: the broker has it, once.
+            if let Some(echo) = &self.echo {
+                let batch = &self.pool[place];
+                echo.acked(batch.partition, -1, batch.encoder.records().into(), now_ns);
+            }
             return self.ack(place, now_ns, recorder);
         }
         match self.judge(code) {
@@ -202,7 +231,8 @@ impl Producer {
             | ErrorCode::UnknownProducerId
             | ErrorCode::InvalidProducerEpoch
             | ErrorCode::InvalidProducerIdMapping
-                if self.identity.is_some() || self.identity_wanted =>
+                if self.transaction.is_none()
+                    && (self.identity.is_some() || self.identity_wanted) =>
             {
                 Refusal::RetryRenamed
             }

@@ -5,19 +5,113 @@ use std::ops::{Index, IndexMut};
 use super::encoder::{RecordsEncoder, RecordsFormat};
 use crate::link::Bodies;
 
-/// Records of a batch with equal times. In a closed loop a whole stretch of records has them.
+/// Records of a batch that were handed over at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stretch {
-    pub(crate) intended_ns: u64,
+pub(crate) struct Handed {
     pub(crate) sent_ns: u64,
     pub(crate) records: u32,
+    /// They were intended at that very moment, as all of a closed loop are. The others' intended
+    /// times stand beside.
+    pub(crate) is_immediate: bool,
+    /// Bytes of their keys, values and headers.
+    pub(crate) logical_bytes: u64,
+}
+
+/// The times of a batch's records, in their order.
+#[derive(Debug, Default)]
+pub(crate) struct Times {
+    handed: Vec<Handed>,
+    /// For each record that was not intended when it was handed over.
+    intended_ns: Vec<u64>,
+}
+
+impl Times {
+    fn clear(&mut self) {
+        self.handed.clear();
+        self.intended_ns.clear();
+    }
+
+    /// Adds records that were handed over at `sent_ns`, when they were intended.
+    #[inline]
+    pub(crate) fn add_immediate(&mut self, sent_ns: u64, records: u32, bytes: u64) {
+        self.add(sent_ns, records, true, bytes);
+    }
+
+    /// Adds records that were handed over at `sent_ns` and intended at these moments.
+    #[inline]
+    pub(crate) fn add_due(&mut self, intended_ns: &[u64], sent_ns: u64, bytes: u64) {
+        self.intended_ns.extend_from_slice(intended_ns);
+        self.add(sent_ns, intended_ns.len() as u32, false, bytes);
+    }
+
+    /// The same of moments that stand apart.
+    #[inline]
+    pub(crate) fn add_some_due(
+        &mut self,
+        intended_ns: impl ExactSizeIterator<Item = u64>,
+        sent_ns: u64,
+        bytes: u64,
+    ) {
+        let records = intended_ns.len() as u32;
+        self.intended_ns.extend(intended_ns);
+        self.add(sent_ns, records, false, bytes);
+    }
+
+    #[inline]
+    fn add(&mut self, sent_ns: u64, records: u32, is_immediate: bool, bytes: u64) {
+        if let Some(last) = self.handed.last_mut()
+            && last.sent_ns == sent_ns
+            && last.is_immediate == is_immediate
+        {
+            last.records += records;
+            last.logical_bytes += bytes;
+        } else {
+            self.handed.push(Handed {
+                sent_ns,
+                records,
+                is_immediate,
+                logical_bytes: bytes,
+            });
+        }
+    }
+
+    /// Each group of records with the moments for which they were intended: one for all of them, or one
+    /// for each.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (Handed, &[u64])> {
+        let mut rest = self.intended_ns.as_slice();
+        self.handed.iter().map(move |handed| {
+            let wanted = match handed.is_immediate {
+                true => 0,
+                false => (handed.records as usize).min(rest.len()),
+            };
+            let (own, others) = rest.split_at(wanted);
+            rest = others;
+            match handed.is_immediate {
+                true => (*handed, std::slice::from_ref(&handed.sent_ns)),
+                false => (*handed, own),
+            }
+        })
+    }
+
+    /// Calls `each` with an intended time and how many records have it, for all of them.
+    pub(crate) fn each_intended(&self, mut each: impl FnMut(u64, u64)) {
+        for (handed, intended_ns) in self.each() {
+            let records = match handed.is_immediate {
+                true => u64::from(handed.records),
+                false => 1,
+            };
+            for &intended_ns in intended_ns {
+                each(intended_ns, records);
+            }
+        }
+    }
 }
 
 /// A batch from its first record until its answer.
 #[derive(Debug)]
 pub(crate) struct Batch {
     pub(crate) encoder: RecordsEncoder,
-    pub(crate) stretches: Vec<Stretch>,
+    pub(crate) times: Times,
     pub(crate) partition: u32,
     /// Its place among the batches of its partition, which retries must not change.
     pub(crate) order: u64,
@@ -29,27 +123,10 @@ pub(crate) struct Batch {
     pub(crate) last_error: i16,
     /// Header and CRC are written: what stands in the encoder can go out again as it is.
     pub(crate) is_finished: bool,
+    /// Its size before it was compressed; 0 if it was not.
+    pub(crate) plain_bytes: usize,
     /// What it takes of `buffer.memory`.
     pool_bytes: u64,
-}
-
-impl Batch {
-    /// Adds records with these times to the last stretch, or begins one.
-    #[inline]
-    pub(crate) fn note(&mut self, intended_ns: u64, sent_ns: u64, records: u32) {
-        if let Some(last) = self.stretches.last_mut()
-            && last.intended_ns == intended_ns
-            && last.sent_ns == sent_ns
-        {
-            last.records += records;
-        } else {
-            self.stretches.push(Stretch {
-                intended_ns,
-                sent_ns,
-                records,
-            });
-        }
-    }
 }
 
 /// All batches of one producer. A place in here is a batch's name until it is given back.
@@ -85,7 +162,7 @@ impl BatchPool {
         let place = self.free.pop().unwrap_or_else(|| {
             self.batches.push(Batch {
                 encoder: RecordsEncoder::new(self.format, self.batch_bytes.max(bytes)),
-                stretches: Vec::new(),
+                times: Times::default(),
                 partition: 0,
                 order: 0,
                 created_ns: 0,
@@ -93,17 +170,19 @@ impl BatchPool {
                 attempts: 0,
                 last_error: 0,
                 is_finished: false,
+                plain_bytes: 0,
                 pool_bytes: 0,
             });
             (self.batches.len() - 1) as u32
         });
         let batch = &mut self[place];
-        batch.stretches.clear();
+        batch.times.clear();
         batch.partition = partition;
         batch.created_ns = now_ns;
         batch.base_sequence = -1;
         batch.attempts = 0;
         batch.is_finished = false;
+        batch.plain_bytes = 0;
         batch.pool_bytes = pool_bytes;
         Some(place)
     }
@@ -165,25 +244,28 @@ mod tests {
     }
 
     #[test]
-    fn records_with_equal_times_make_one_stretch() {
-        let mut pool = BatchPool::new(RecordsFormat::Batch, 1_000, 400);
-        let place = pool.take(10, 0, 0).unwrap();
-        let batch = &mut pool[place];
-        batch.note(5, 5, 2);
-        batch.note(5, 5, 1);
-        batch.note(6, 7, 1);
-        let expected = [
-            Stretch {
-                intended_ns: 5,
-                sent_ns: 5,
-                records: 3,
-            },
-            Stretch {
-                intended_ns: 6,
-                sent_ns: 7,
-                records: 1,
-            },
+    fn records_are_told_by_when_they_were_handed_over_and_intended() {
+        let mut times = Times::default();
+        times.add_immediate(5, 2, 200);
+        times.add_immediate(5, 1, 50);
+        times.add_due(&[6, 7], 9, 20);
+        times.add_due(&[8], 9, 10);
+        times.add_immediate(9, 1, 1);
+        let told: Vec<(u64, u32, u64, Vec<u64>)> = times
+            .each()
+            .map(|(one, intended)| {
+                let (sent, records, bytes) = (one.sent_ns, one.records, one.logical_bytes);
+                (sent, records, bytes, intended.to_vec())
+            })
+            .collect();
+        let wanted = [
+            (5, 3, 250, vec![5]),
+            (9, 3, 30, vec![6, 7, 8]),
+            (9, 1, 1, vec![9]),
         ];
-        assert_eq!(batch.stretches, expected);
+        assert_eq!(told, wanted);
+        let mut all = Vec::new();
+        times.each_intended(|intended_ns, records| all.push((intended_ns, records)));
+        assert_eq!(all, [(5, 3), (6, 1), (7, 1), (8, 1), (9, 1)]);
     }
 }

@@ -19,6 +19,7 @@ impl Producer {
     /// Sends what is ready and finds room.
     pub(super) fn drain(&mut self, recorder: &mut Recorder, around: &Surroundings<'_>) {
         let now_ns = around.clock.now_ns();
+        self.drained_at_ns = now_ns;
         self.end_lingers(now_ns);
         if now_ns >= self.next_retry_ns {
             self.note_next_retry(now_ns);
@@ -35,6 +36,13 @@ impl Producer {
                 }
                 queued = true;
             }
+            let waits = !queued && !self.ready[link].is_empty();
+            let since_ns = &mut self.stuck_since_ns[link];
+            *since_ns = if waits {
+                (*since_ns).min(now_ns)
+            } else {
+                u64::MAX
+            };
             if queued {
                 self.write(link, recorder, around);
             }
@@ -81,7 +89,7 @@ impl Producer {
     }
 
     /// Takes a batch of each partition that is ready, up to `max.request.size`.
-    fn pick(&mut self, link: usize, now_ns: u64, picked: &mut Vec<u32>) {
+    pub(super) fn pick(&mut self, link: usize, now_ns: u64, picked: &mut Vec<u32>) {
         let bytes_max = self.flow.settings.request_bytes_max as usize;
         let mut bytes = REQUEST_OVERHEAD_BYTES;
         for _ in 0..self.ready[link].len() {
@@ -97,9 +105,10 @@ impl Producer {
             if partition.front().is_none() {
                 partition.close_open(&mut self.pool);
                 if partition.front().is_some() {
-                    self.choice.batch_complete_of(index);
+                    self.batch_complete(index);
                 }
             }
+            let partition = &mut self.partitions[index as usize];
             let Some(place) = partition.front() else {
                 partition.is_listed = false;
                 continue;
@@ -127,11 +136,14 @@ impl Producer {
         }
     }
 
-    fn may_pick(&self, index: u32, now_ns: u64) -> bool {
-        let partition = &self.partitions[index as usize];
-        if partition.retry_at_ns > now_ns {
+    fn may_pick(&mut self, index: u32, now_ns: u64) -> bool {
+        if self.partitions[index as usize].retry_at_ns > now_ns {
             return false;
         }
+        if self.transaction.is_some() && !self.transaction_admits(index) {
+            return false;
+        }
+        let partition = &self.partitions[index as usize];
         // A retried batch of an idempotent producer goes alone: what overtook it was refused as out
         // of order, and comes after it.
         let is_retry = partition
@@ -154,6 +166,7 @@ impl Producer {
             "topic and client id were checked before the run"
         );
         let (mut records, partitions) = (0, &mut self.partitions);
+        let (mut plain_bytes, mut packed_bytes) = (0, 0);
         for &place in picked {
             let batch = &mut self.pool[place];
             if batch.attempts > 0 {
@@ -162,10 +175,17 @@ impl Producer {
             }
             records += u64::from(batch.encoder.records());
             let bytes = batch.encoder.bytes_so_far();
+            if batch.plain_bytes > 0 {
+                plain_bytes += batch.plain_bytes as u64;
+                packed_bytes += bytes as u64;
+            }
             ProduceHead::partition(&mut frame, version, batch.partition, place, bytes);
             partitions[batch.partition as usize].retry_at_ns = 0;
         }
         ProduceHead::end(&mut frame, version);
+        if plain_bytes > 0 {
+            recorder.compressed(now_ns, plain_bytes, packed_bytes);
+        }
         frame.seal(&self.pool);
         let wire_bytes = frame.wire_bytes(&self.pool) as u64;
         self.links[link].push(frame);
@@ -184,12 +204,14 @@ impl Producer {
     /// Writes header and CRC, and compresses: when the batch is full, or when it goes out before that.
     pub(super) fn finish_batch(&mut self, place: u32) {
         let overhead_bytes = self.pool.format().overhead_bytes();
+        let is_transactional = self.is_transactional();
         let batch = &mut self.pool[place];
         if batch.is_finished {
             return;
         }
         batch.is_finished = true;
         let mut state = ProducerState::NONE;
+        state.transactional = is_transactional;
         if let Some(identity) = self.identity {
             let partition = &mut self.partitions[batch.partition as usize];
             batch.base_sequence = partition.take_sequences(batch.encoder.records());
@@ -201,7 +223,8 @@ impl Producer {
             batch.encoder.finish(&state);
             return;
         };
-        let plain_bytes = batch.encoder.bytes_so_far() - overhead_bytes;
+        batch.plain_bytes = batch.encoder.bytes_so_far();
+        let plain_bytes = batch.plain_bytes - overhead_bytes;
         if batch.encoder.finish_compressed(&state, compressor).is_err() {
             // Memory for the codec ran out: what is sent uncompressed is still right.
             batch.encoder.finish(&state);

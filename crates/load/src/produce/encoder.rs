@@ -3,7 +3,9 @@
 
 use kgauge_wire::compress::{CompressError, Compressor};
 use kgauge_wire::message_set::{Format, MessageSetEncoder};
-use kgauge_wire::record_batch::{BatchEncoder, HEADER_BYTES, ProducerState};
+use kgauge_wire::record_batch::{BatchEncoder, HEADER_BYTES, ProducerState, record_bytes};
+
+use crate::payload::Header;
 
 /// How records are laid out; it follows from the version of Produce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +33,16 @@ impl RecordsFormat {
             Self::Set(Format::V0) => 1,
             Self::Set(Format::V1) => 2,
             Self::Batch => i16::MAX,
+        }
+    }
+
+    /// What a record takes as the first of its batch.
+    pub(crate) fn record_bytes(self, record: &Whole<'_>) -> usize {
+        let length = |part: Option<&[u8]>| part.map(<[u8]>::len);
+        let (key, value) = (length(record.key), length(record.value));
+        match self {
+            Self::Set(format) => format.overhead_bytes() + key.unwrap_or(0) + value.unwrap_or(0),
+            Self::Batch => record_bytes(0, 0, key, value, record.headers),
         }
     }
 
@@ -135,6 +147,70 @@ pub(crate) trait TakeRecords {
     /// Bytes that a record without key would add, if it came next.
     fn next_bytes(&self, timestamp_ms: i64, value_bytes: usize) -> usize;
     fn push(&mut self, delta_ms: i64, value_bytes: usize, fill: impl FnOnce(&mut [u8]));
+}
+
+/// A record with everything that it may have.
+pub(crate) struct Whole<'a> {
+    pub(crate) timestamp_ms: i64,
+    pub(crate) key: Option<&'a [u8]>,
+    pub(crate) value: Option<&'a [u8]>,
+    pub(crate) headers: &'a [Header<'a>],
+}
+
+impl Whole<'_> {
+    /// Bytes of key, value and headers.
+    pub(crate) fn logical_bytes(&self) -> u64 {
+        let length = |part: Option<&[u8]>| part.map_or(0, <[u8]>::len);
+        let headers = self.headers.iter();
+        let headers: usize = headers
+            .map(|(name, value)| name.len() + length(*value))
+            .sum();
+        (length(self.key) + length(self.value) + headers) as u64
+    }
+}
+
+impl RecordsEncoder {
+    /// Bytes that a record would add, if it came next.
+    pub(crate) fn whole_bytes(&self, record: &Whole<'_>) -> usize {
+        let length = |part: Option<&[u8]>| part.map(<[u8]>::len);
+        let (key, value) = (length(record.key), length(record.value));
+        match self {
+            Self::Set(set) => set.message_bytes(key, value),
+            Self::Batch(batch) => {
+                batch.next_record_bytes(record.timestamp_ms, key, value, record.headers)
+            }
+        }
+    }
+
+    /// Bytes that a record without headers would add, if it came next.
+    pub(crate) fn record_bytes(
+        &self,
+        timestamp_ms: i64,
+        key_bytes: Option<usize>,
+        value_bytes: Option<usize>,
+    ) -> usize {
+        match self {
+            Self::Set(set) => set.message_bytes(key_bytes, value_bytes),
+            Self::Batch(batch) => {
+                batch.next_record_bytes(timestamp_ms, key_bytes, value_bytes, &[])
+            }
+        }
+    }
+
+    /// Appends a record. Message sets have no headers; nobody may ask for them there.
+    pub(crate) fn push_whole(&mut self, record: &Whole<'_>) {
+        match self {
+            Self::Set(set) => set.append(record.timestamp_ms, record.key, record.value),
+            Self::Batch(batch) => {
+                batch.append(
+                    record.timestamp_ms,
+                    record.key,
+                    record.value,
+                    record.headers,
+                );
+            }
+        }
+    }
 }
 
 impl TakeRecords for BatchEncoder {

@@ -4,10 +4,12 @@ use kgauge_results::Recorder;
 use kgauge_scenario::Stripe;
 use kgauge_wire::record_batch::record_bytes;
 
+use super::due::{AHEAD, Due};
 use super::encoder::{RecordsEncoder, TakeRecords};
 use super::producer::{Lingering, Phase, Producer};
+use super::whole::Moments;
 use crate::clock::Clock;
-use crate::payload::PayloadPool;
+use crate::payload::Payload;
 
 /// Bytes taken in before the sockets are looked at again. Looking costs about a microsecond, and
 /// 64 KiB of 100-byte records take about ten.
@@ -15,7 +17,7 @@ const TURN_BYTES: usize = 64 * 1024;
 
 /// Records between two looks at the clock: in a closed loop so many share one time. They are handed
 /// over within a microsecond, which is the resolution that such a sample has.
-const CLOCK_RECORDS: u32 = 64;
+const CLOCK_RECORDS: u32 = AHEAD as u32;
 
 /// Kafka multiplies its estimate of a batch's compressed size by this
 /// (`MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR`).
@@ -41,8 +43,8 @@ impl Producer {
             self.stop_taking();
             return;
         }
-        if self.schedule.is_some() {
-            self.take_scheduled(now_ns, recorder, clock);
+        if self.due.is_some() {
+            self.take_due(now_ns, recorder, clock);
         } else {
             self.take_at_will(now_ns, recorder, clock);
         }
@@ -50,26 +52,25 @@ impl Producer {
 
     /// When the next record is due: in a closed loop, now.
     fn next_intended_ns(&self, now_ns: u64) -> u64 {
-        self.schedule
-            .as_ref()
-            .map_or(now_ns, |schedule| schedule.peek_ns())
+        self.due.as_ref().map_or(now_ns, Due::peek_ns)
     }
 
     /// Closed loop: as much as a turn allows.
     fn take_at_will(&mut self, now_ns: u64, recorder: &mut Recorder, clock: &Clock) {
-        let value_bytes = self.payload.value_bytes();
-        let turn_records = (TURN_BYTES / value_bytes.max(1)).max(1) as u32;
+        let turn_records = (TURN_BYTES / self.payload.record_bytes()).max(1) as u32;
         let (mut turn_left, mut now_ns) = (turn_records, now_ns);
         while turn_left > 0 && now_ns < self.hold_end_ns {
             let in_hold = now_ns >= self.hold_start_ns;
             let allowed = if in_hold { self.records_left } else { u64::MAX };
+            let allowed = allowed.min(self.transaction_room());
             let wanted = u64::from(turn_left.min(CLOCK_RECORDS)).min(allowed) as u32;
-            let taken = self.take_equal(wanted, now_ns, now_ns, clock);
+            let taken = self.take(wanted, None, now_ns, clock);
             if taken > 0 {
                 self.totals.scheduled += u64::from(taken);
                 recorder.scheduled(now_ns, u64::from(taken));
                 recorder.sent(now_ns, u64::from(taken));
                 self.outstanding.change(now_ns, u64::from(taken), 0);
+                self.note_in_transaction(now_ns, u64::from(taken));
                 if in_hold {
                     self.records_left -= u64::from(taken);
                 }
@@ -88,44 +89,70 @@ impl Producer {
     }
 
     /// Open loop: what the schedule says is due, late or not; too late is skipped and counted.
-    fn take_scheduled(&mut self, now_ns: u64, recorder: &mut Recorder, clock: &Clock) {
+    fn take_due(&mut self, now_ns: u64, recorder: &mut Recorder, clock: &Clock) {
         let (mut now_ns, mut turn_left) = (now_ns, TURN_BYTES);
-        let mut since_clock = 0;
-        while turn_left > 0 && self.records_left > 0 {
-            let Some(schedule) = &mut self.schedule else {
+        let mut run = [0; AHEAD];
+        while turn_left > 0 && self.records_left > 0 && self.transaction_room() > 0 {
+            let end_ns = self.hold_end_ns.min(now_ns.saturating_add(1));
+            let allowed = self.transaction_room().min(self.records_left);
+            let Some(due) = &mut self.due else {
                 return;
             };
-            let intended_ns = schedule.peek_ns();
-            if intended_ns > now_ns || intended_ns >= self.hold_end_ns {
+            let times = due.before(end_ns);
+            let Some(&first_ns) = times.first() else {
                 break;
+            };
+            if now_ns.saturating_sub(first_ns) > self.flow.skip_after_ns {
+                self.skip_next(first_ns, recorder);
+                continue;
             }
-            if now_ns - intended_ns > self.flow.skip_after_ns {
-                recorder.scheduled(intended_ns, 1);
-                recorder.skipped(intended_ns, 1);
-                self.totals.scheduled += 1;
-                self.totals.skipped += 1;
-            } else if self.take_equal(1, intended_ns, now_ns, clock) == 0 {
+            let most = (turn_left / self.payload.record_bytes()).max(1) as u64;
+            let most = most.min(allowed);
+            let wanted = usize::try_from(most).map_or(times.len(), |most| most.min(times.len()));
+            run[..wanted].copy_from_slice(&times[..wanted]);
+            let run = &run[..wanted];
+            let taken = self.take(wanted as u32, Some(run), now_ns, clock) as usize;
+            self.note_taken(&run[..taken], now_ns, recorder);
+            if taken < wanted {
                 self.note_blocked(now_ns);
                 return;
-            } else {
-                self.totals.scheduled += 1;
-                recorder.scheduled(intended_ns, 1);
-                recorder.sent(now_ns, 1);
-                self.outstanding.change(now_ns, 1, 0);
             }
-            if let Some(schedule) = &mut self.schedule {
-                schedule.advance();
-            }
-            if intended_ns >= self.hold_start_ns {
-                self.records_left -= 1;
-            }
-            turn_left = turn_left.saturating_sub(self.payload.value_bytes().max(1));
-            since_clock += 1;
-            if since_clock >= CLOCK_RECORDS {
-                (since_clock, now_ns) = (0, clock.now_ns());
-            }
+            turn_left = turn_left.saturating_sub(taken * self.payload.record_bytes());
+            now_ns = clock.now_ns();
         }
         self.note_unblocked(now_ns, recorder);
+    }
+
+    /// These records were handed over.
+    fn note_taken(&mut self, intended_ns: &[u64], now_ns: u64, recorder: &mut Recorder) {
+        let records = intended_ns.len() as u64;
+        if records == 0 {
+            return;
+        }
+        if let Some(due) = &mut self.due {
+            due.advance(intended_ns.len());
+        }
+        self.totals.scheduled += records;
+        recorder.scheduled_each(intended_ns);
+        recorder.sent(now_ns, records);
+        self.outstanding.change(now_ns, records, 0);
+        self.note_in_transaction(now_ns, records);
+        let before = intended_ns.partition_point(|&at_ns| at_ns < self.hold_start_ns);
+        self.records_left -= records - before as u64;
+    }
+
+    /// The next record is too late: it is not sent.
+    fn skip_next(&mut self, intended_ns: u64, recorder: &mut Recorder) {
+        if let Some(due) = &mut self.due {
+            due.advance(1);
+        }
+        recorder.scheduled(intended_ns, 1);
+        recorder.skipped(intended_ns, 1);
+        self.totals.scheduled += 1;
+        self.totals.skipped += 1;
+        if intended_ns >= self.hold_start_ns {
+            self.records_left -= 1;
+        }
     }
 
     /// The hold has ended: what was due before is taken in, however late, and what finds no room any
@@ -138,11 +165,15 @@ impl Producer {
         clock: &Clock,
     ) {
         self.hold_end_ns = self.hold_end_ns.min(hold_end_ns);
-        if self.phase == Phase::Running && self.schedule.is_some() {
+        if self.transaction_room() == 0 && self.due.is_some() {
+            // What was due is taken in once the transaction has ended.
+            return;
+        }
+        if self.phase == Phase::Running && self.due.is_some() {
             let mut before = None;
             while before != Some(self.totals.scheduled) {
                 before = Some(self.totals.scheduled);
-                self.take_scheduled(now_ns, recorder, clock);
+                self.take_due(now_ns, recorder, clock);
             }
             self.skip_rest(now_ns, recorder);
         }
@@ -152,25 +183,29 @@ impl Producer {
     /// Skips all that is due.
     fn skip_rest(&mut self, now_ns: u64, recorder: &mut Recorder) {
         let end_ns = self.hold_end_ns.min(now_ns.saturating_add(1));
-        while let Some(schedule) = &mut self.schedule {
-            let intended_ns = schedule.peek_ns();
+        while let Some(due) = &mut self.due {
+            let intended_ns = due.peek_ns();
             if intended_ns >= end_ns || self.records_left == 0 {
                 return;
             }
-            schedule.advance();
-            recorder.scheduled(intended_ns, 1);
-            recorder.skipped(intended_ns, 1);
-            self.totals.scheduled += 1;
-            self.totals.skipped += 1;
-            if intended_ns >= self.hold_start_ns {
-                self.records_left -= 1;
-            }
+            self.skip_next(intended_ns, recorder);
         }
     }
 
-    /// Puts up to `wanted` records with equal times into batches; returns how many found room.
-    fn take_equal(&mut self, wanted: u32, intended_ns: u64, sent_ns: u64, clock: &Clock) -> u32 {
+    /// Puts up to `wanted` records into batches, which were intended at these moments, or now; returns
+    /// how many found room.
+    fn take(&mut self, wanted: u32, intended: Option<&[u64]>, sent_ns: u64, clock: &Clock) -> u32 {
         let timestamp_ms = clock.unix_ms(sent_ns);
+        if self.whole.is_some() {
+            return self.take_whole(
+                wanted,
+                Moments {
+                    intended,
+                    sent_ns,
+                    timestamp_ms,
+                },
+            );
+        }
         let mut taken = 0;
         while taken < wanted {
             let run = if self.choice.changes_each_record() {
@@ -178,20 +213,29 @@ impl Producer {
             } else {
                 wanted - taken
             };
-            let Some(place) = self.open_batch(sent_ns, timestamp_ms) else {
+            let partition = self.choice.current();
+            let value_bytes = self.payload.value_bytes();
+            let first = || record_bytes(0, 0, None, Some(value_bytes), &[]);
+            let Some(place) = self.open_batch(partition, first, sent_ns, timestamp_ms) else {
                 break;
             };
             let appended = self.append(place, run, timestamp_ms);
-            self.pool[place].note(intended_ns, sent_ns, appended);
+            let bytes = u64::from(appended) * value_bytes as u64;
+            let times = &mut self.pool[place].times;
+            match intended {
+                Some(all) => {
+                    let own = &all[taken as usize..][..appended as usize];
+                    times.add_due(own, sent_ns, bytes);
+                }
+                None => times.add_immediate(sent_ns, appended, bytes),
+            }
             taken += appended;
-            let partition = self.choice.current();
             if self.flow.settings.linger_ns == 0 {
                 self.list_ready(partition);
             }
             if appended > 0 {
                 // A record that found the batch full is still due for this partition.
-                self.choice
-                    .note(u64::from(appended) * self.payload.value_bytes() as u64);
+                self.choice.note(bytes);
             }
             if appended < run {
                 self.complete_open(partition);
@@ -204,11 +248,7 @@ impl Producer {
     fn append(&mut self, place: u32, wanted: u32, timestamp_ms: i64) -> u32 {
         let value_bytes = self.payload.value_bytes();
         let batch_bytes_max = self.flow.settings.batch_bytes as usize;
-        let ratio = if self.compressor.is_some() {
-            self.compression_ratio * RATIO_CAUTION
-        } else {
-            1.0
-        };
+        let ratio = self.ratio();
         let mut filling = Filling {
             value_bytes,
             batch_bytes_max,
@@ -226,16 +266,28 @@ impl Producer {
         appended
     }
 
-    /// The open batch of the current partition, a new one if there is none.
-    fn open_batch(&mut self, now_ns: u64, timestamp_ms: i64) -> Option<u32> {
-        let index = self.choice.current();
+    /// What a batch is taken to shrink to: compressed by uncompressed bytes, with Kafka's caution.
+    pub(super) fn ratio(&self) -> f32 {
+        match self.compressor {
+            Some(_) => self.compression_ratio * RATIO_CAUTION,
+            None => 1.0,
+        }
+    }
+
+    /// The open batch of a partition; if there is none, a new one with room for a record of so many
+    /// bytes.
+    pub(super) fn open_batch(
+        &mut self,
+        index: u32,
+        record_bytes: impl FnOnce() -> usize,
+        now_ns: u64,
+        timestamp_ms: i64,
+    ) -> Option<u32> {
         if let Some(place) = self.partitions[index as usize].open {
             return Some(place);
         }
-        let value_bytes = self.payload.value_bytes();
-        let first = self.pool.format().overhead_bytes()
-            + record_bytes(0, 0, None, Some(value_bytes), &[])
-            + RECORD_OVERHEAD_BYTES_MAX;
+        let overhead = self.pool.format().overhead_bytes() + RECORD_OVERHEAD_BYTES_MAX;
+        let first = overhead + record_bytes();
         let place = self.pool.take(first, index, now_ns)?;
         self.pool[place].encoder.start(timestamp_ms);
         self.partitions[index as usize].open = Some(place);
@@ -252,14 +304,14 @@ impl Producer {
     }
 
     /// The open batch is full: it waits to be sent, and the partitioner may move on.
-    fn complete_open(&mut self, partition: u32) {
+    pub(super) fn complete_open(&mut self, partition: u32) {
         let closed = self.partitions[partition as usize].close_open(&mut self.pool);
         if let Some(place) = closed {
             // The records are still in the cache: the checksum costs a third of what it does later.
             self.finish_batch(place);
         }
         self.list_ready(partition);
-        self.choice.batch_complete();
+        self.batch_complete(partition);
     }
 
     /// Memory is used up. As in Kafka, nothing lingers any more then.
@@ -304,7 +356,7 @@ impl Producer {
 
     /// Whether nothing is to be held back for company any more.
     pub(super) fn is_flushing(&self) -> bool {
-        self.phase != Phase::Running || self.blocked_since_ns.is_some()
+        self.phase != Phase::Running || self.blocked_since_ns.is_some() || self.ends_transaction()
     }
 }
 
@@ -317,7 +369,7 @@ struct Filling<'a> {
     timestamp_ms: i64,
     next_record: u64,
     member: Stripe,
-    payload: &'a PayloadPool,
+    payload: &'a Payload,
 }
 
 impl Filling<'_> {

@@ -7,19 +7,29 @@
 
 mod answers;
 mod batch;
+mod coordinator;
 mod drain;
+mod due;
 mod encoder;
 mod intake;
+mod keyed;
+mod murmur;
 mod partition;
 mod producer;
 mod recovery;
 mod request;
 mod response;
 mod sticky;
+mod swallow;
+mod transaction;
+mod whole;
 
+pub use coordinator::TransactionStartError;
+pub(crate) use coordinator::{TransactionSetup, TransactionThread};
 pub(crate) use encoder::RecordsFormat;
 pub(crate) use producer::{Identity, Producer, ProducerSetup};
-pub(crate) use request::VERSIONS;
+pub(crate) use request::{TRANSACTIONAL_VERSION_MAX, VERSIONS};
+pub(crate) use transaction::Transaction;
 
 /// The largest answer to a Produce request that is accepted: some hundred bytes a partition.
 pub(crate) const RESPONSE_BYTES_MAX: usize = 16 << 20;

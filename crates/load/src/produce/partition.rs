@@ -71,6 +71,11 @@ impl Partition {
         self.queue.pop_front()
     }
 
+    /// How many batches are here, the open one among them.
+    pub(crate) fn batches(&self) -> usize {
+        self.queue.len() + usize::from(self.open.is_some())
+    }
+
     /// Batches that wait, the oldest first.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> {
         self.queue.iter().copied()

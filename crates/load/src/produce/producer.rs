@@ -5,18 +5,23 @@ use std::io;
 use std::sync::Arc;
 
 use kgauge_results::{Recorder, Request};
-use kgauge_scenario::{Acks, ProduceFlow, Schedule, Shape, Stripe};
+use kgauge_scenario::{Acks, Partitioner, ProduceFlow, Schedule, Shape, Stages, Stripe};
 use kgauge_wire::compress::Compressor;
 
 use super::batch::BatchPool;
+use super::due::Due;
 use super::encoder::RecordsFormat;
+use super::keyed::KeyBlock;
+use super::murmur::follows_keys;
 use super::partition::Partition;
 use super::request::ProduceHead;
-use super::sticky::PartitionChoice;
+use super::sticky::{PartitionChoice, Standing};
+use super::transaction::Transaction;
 use crate::broker_link::BrokerLink;
 use crate::clock::Clock;
+use crate::echo::EchoBoard;
 use crate::pacing::Until;
-use crate::payload::PayloadPool;
+use crate::payload::{Draft, Payload};
 use crate::tally::Totals;
 use crate::worker::Surroundings;
 
@@ -39,15 +44,17 @@ pub(crate) struct ProducerSetup {
     pub(crate) member: Stripe,
     pub(crate) seed: u64,
     pub(crate) topic: String,
-    pub(crate) payload: Arc<PayloadPool>,
+    pub(crate) payload: Arc<Payload>,
     pub(crate) links: Vec<BrokerLink>,
     /// For each partition the link to its leader.
     pub(crate) leaders: Vec<Option<usize>>,
     pub(crate) identity: Option<Identity>,
-    /// Where the hold begins: records before it don't count towards the flow's limit.
-    pub(crate) hold_start_ns: u64,
-    /// Where the hold ends, if by time.
-    pub(crate) hold_end_ns: Option<u64>,
+    /// Where the hold begins and ends: records before it don't count towards the flow's limit.
+    pub(crate) stages: Stages,
+    /// The board of its flow, if somebody reads back what it writes.
+    pub(crate) echo: Option<Arc<EchoBoard>>,
+    /// Its transactions, and their id, if it writes in some.
+    pub(crate) transaction: Option<(String, Transaction)>,
 }
 
 /// How far a producer is.
@@ -88,7 +95,15 @@ pub(crate) struct Producer {
     // Configuration
     pub(super) flow: ProduceFlow,
     pub(super) member: Stripe,
-    pub(super) payload: Arc<PayloadPool>,
+    pub(super) payload: Arc<Payload>,
+    /// Its transactions, if it writes in some.
+    pub(super) transaction: Option<Transaction>,
+    /// The board of an echo flow.
+    pub(super) echo: Option<Arc<EchoBoard>>,
+    /// Batches that an answer names, with their offsets; used again and again.
+    pub(super) offsets: Vec<(u32, i64)>,
+    /// The same, if records are more than values of one size.
+    pub(super) whole: Option<Arc<Payload>>,
     pub(super) head: ProduceHead,
     pub(super) hold_start_ns: u64,
     pub(super) hold_end_ns: u64,
@@ -96,11 +111,17 @@ pub(crate) struct Producer {
     // Records coming in
     pub(super) phase: Phase,
     /// `None` in a closed loop.
-    pub(super) schedule: Option<Schedule>,
+    pub(super) due: Option<Due>,
     pub(super) next_record: u64,
     /// Records that the hold may still take.
     pub(super) records_left: u64,
     pub(super) choice: PartitionChoice,
+    /// Records with a key go where it says.
+    pub(super) is_keyed: bool,
+    /// The record in the making.
+    pub(super) draft: Draft,
+    /// Keys of the next records, if all have keys and values of one size.
+    pub(super) key_block: Option<KeyBlock>,
     pub(super) blocked_since_ns: Option<u64>,
     /// Compressed by uncompressed bytes, as seen lately: Kafka's estimate of what still fits.
     pub(super) compression_ratio: f32,
@@ -122,6 +143,10 @@ pub(crate) struct Producer {
     pub(super) ready: Vec<VecDeque<u32>>,
     pub(super) spare_in_flight: Vec<InFlight>,
     pub(super) picked: Vec<u32>,
+    /// For each link since when what is ready for it could not be sent; `u64::MAX` if it can.
+    pub(super) stuck_since_ns: Vec<u64>,
+    /// When it was last looked.
+    pub(super) drained_at_ns: u64,
     pub(super) next_expiry_ns: u64,
     /// When the leaders are to be asked for anew: `metadata.max.age.ms`.
     pub(super) next_metadata_ns: u64,
@@ -183,20 +208,22 @@ impl Producer {
     /// A producer that has not sent anything yet.
     pub(crate) fn new(setup: ProducerSetup) -> Result<Self, kgauge_wire::compress::CompressError> {
         let settings = &setup.flow.settings;
-        let schedule = match setup.flow.shape {
+        let pace = setup.flow.pace(&setup.stages);
+        let due = match setup.flow.shape {
             Shape::Max => None,
-            shape => Some(Schedule::new(shape, setup.seed, setup.member)),
+            _ => Some(Due::new(Schedule::new(pace, setup.seed, setup.member))),
         };
-        let head = ProduceHead {
-            client_id: settings.client_id.clone(),
-            topic: setup.topic,
-            acks: settings.acks.wire(),
-            timeout_ms: i32::try_from(settings.request_timeout_ns / 1_000_000).unwrap_or(i32::MAX),
-        };
+        let stages = &setup.stages;
+        let hold_end_ns = stages
+            .hold_ns
+            .map(|hold_ns| stages.warm_up_ns.saturating_add(hold_ns));
+        let key_block = KeyBlock::of(&setup);
+        let (transactional_id, transaction) = setup.transaction.unzip();
+        let head = ProduceHead::of(settings, setup.topic, transactional_id);
         let choice = PartitionChoice::new(
-            settings.partitioner,
+            settings,
             setup.leaders.len() as u32,
-            settings.batch_bytes,
+            candidates(settings.partitioner, &setup.links, &setup.leaders),
             setup.seed ^ u64::from(setup.member.index),
         );
         let records_left = setup
@@ -213,11 +240,21 @@ impl Producer {
             in_flight: setup.links.iter().map(|_| VecDeque::new()).collect(),
             ready: setup.links.iter().map(|_| VecDeque::new()).collect(),
             partitions: setup.leaders.into_iter().map(Partition::new).collect(),
+            stuck_since_ns: vec![u64::MAX; setup.links.len()],
             links: setup.links,
             member: setup.member,
+            whole: (setup.echo.is_some() || !setup.payload.is_plain())
+                .then(|| Arc::clone(&setup.payload)),
+            transaction,
+            echo: setup.echo,
+            offsets: Vec::new(),
             payload: setup.payload,
-            hold_start_ns: setup.hold_start_ns,
-            hold_end_ns: setup.hold_end_ns.unwrap_or(u64::MAX),
+            hold_start_ns: stages.warm_up_ns,
+            hold_end_ns: hold_end_ns.unwrap_or(u64::MAX),
+            is_keyed: follows_keys(settings),
+            draft: Draft::default(),
+            key_block,
+            drained_at_ns: 0,
             identity: setup.identity,
             phase: Phase::Running,
             next_record: 0,
@@ -236,12 +273,25 @@ impl Producer {
             head,
             choice,
             records_left,
-            schedule,
+            due,
         })
+    }
+
+    /// A batch of the current partition is complete: the partitioner may move on.
+    pub(super) fn batch_complete(&mut self, partition: u32) {
+        let standing = Standing {
+            partitions: &self.partitions,
+            stuck_since_ns: &self.stuck_since_ns,
+            now_ns: self.drained_at_ns,
+        };
+        self.choice.batch_complete_of(partition, &standing);
     }
 
     /// Registers its connections with the worker's event loop.
     pub(crate) fn register(&mut self, around: &Surroundings<'_>) -> io::Result<()> {
+        if let Some(transaction) = &self.transaction {
+            transaction.thread.wakes(around.waker);
+        }
         self.links
             .iter_mut()
             .try_for_each(|link| link.register(around.registry))
@@ -250,7 +300,10 @@ impl Producer {
     /// Does what can be done without waiting: takes records that are due, sends batches that are ready.
     pub(crate) fn step(&mut self, recorder: &mut Recorder, around: &Surroundings<'_>) {
         let now_ns = around.clock.now_ns();
-        if self.phase == Phase::Running {
+        if self.transaction.is_some() {
+            self.step_transaction(now_ns, recorder, around);
+        }
+        if self.phase == Phase::Running && self.transaction_room() > 0 {
             self.take_records(now_ns, recorder, around.clock);
         }
         if now_ns >= self.next_expiry_ns {
@@ -258,9 +311,20 @@ impl Producer {
             self.expire(now_ns, recorder, around);
         }
         self.drain(recorder, around);
-        if self.phase == Phase::Draining && self.outstanding.records() == 0 {
-            self.phase = Phase::Done;
+        let is_quiet = self.outstanding.records() == 0 && !self.is_in_transaction();
+        if self.phase == Phase::Draining && is_quiet {
+            self.end();
         }
+    }
+
+    /// Every record has its outcome.
+    pub(super) fn end(&mut self) {
+        if self.phase != Phase::Done
+            && let Some(echo) = &self.echo
+        {
+            echo.producer_done();
+        }
+        self.phase = Phase::Done;
     }
 
     /// No more records from now on.
@@ -295,6 +359,8 @@ impl Producer {
     /// When [`Producer::step`] has something to do again, if nothing arrives before.
     pub(crate) fn until(&self, clock: &Clock) -> Until {
         let mut deadline_ns = self.next_expiry_ns.min(self.next_retry_ns);
+        deadline_ns = deadline_ns.min(self.transaction_end_ns());
+        let may_take = self.phase == Phase::Running && self.transaction_room() > 0;
         if self.can_take_at_once() {
             return Until::Now;
         }
@@ -307,9 +373,9 @@ impl Producer {
             }
             deadline_ns = deadline_ns.min(link.reconnect_at_ns());
         }
-        match &self.schedule {
-            Some(schedule) if self.phase == Phase::Running && self.blocked_since_ns.is_none() => {
-                let intended_ns = schedule.peek_ns();
+        match &self.due {
+            Some(due) if may_take && self.blocked_since_ns.is_none() => {
+                let intended_ns = due.peek_ns();
                 if intended_ns <= clock.now_ns() {
                     Until::Now
                 } else if intended_ns <= deadline_ns {
@@ -324,13 +390,33 @@ impl Producer {
 
     /// A closed loop that is not blocked always has something to do.
     fn can_take_at_once(&self) -> bool {
-        self.schedule.is_none() && self.phase == Phase::Running && self.blocked_since_ns.is_none()
+        self.due.is_none()
+            && self.phase == Phase::Running
+            && self.blocked_since_ns.is_none()
+            && self.transaction_room() > 0
     }
 
     /// Whether answers are sent at all.
     pub(super) fn awaits_answers(&self) -> bool {
         self.flow.settings.acks != Acks::None
     }
+}
+
+/// The partitions that the broker which a partitioner names leads now.
+fn candidates(
+    partitioner: Partitioner,
+    links: &[BrokerLink],
+    leaders: &[Option<usize>],
+) -> Option<Vec<u32>> {
+    let Partitioner::Broker(broker_id) = partitioner else {
+        return None;
+    };
+    let leads = |leader: &Option<usize>| {
+        let link = leader.and_then(|link| links.get(link));
+        link.is_some_and(|link| link.broker_id() == broker_id)
+    };
+    let partitions = (0..).zip(leaders).filter(|(_, leader)| leads(leader));
+    Some(partitions.map(|(partition, _)| partition).collect())
 }
 
 #[cfg(test)]

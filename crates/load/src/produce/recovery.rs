@@ -63,6 +63,10 @@ impl Producer {
         // What is encoded already stays as it is, also when the broker came back as a newer release.
         let format = self.pool.format();
         let version = version.min(format.version_max());
+        let version = match self.is_transactional() {
+            true => version.min(super::TRANSACTIONAL_VERSION_MAX),
+            false => version,
+        };
         let fits = RecordsFormat::of(version) == format;
         if !fits
             || self.links[link]
@@ -117,6 +121,7 @@ impl Producer {
         ));
         self.in_flight.push(Default::default());
         self.ready.push(Default::default());
+        self.stuck_since_ns.push(u64::MAX);
         index
     }
 
@@ -160,24 +165,31 @@ impl Producer {
     /// The records of a batch are certainly not in the log.
     pub(super) fn fail(&mut self, place: u32, error: i16, now_ns: u64, recorder: &mut Recorder) {
         let mut records = 0;
-        for stretch in &self.pool[place].stretches {
-            let count = u64::from(stretch.records);
-            recorder.failed(stretch.intended_ns, now_ns, count, error);
+        self.pool[place].times.each_intended(|intended_ns, count| {
+            recorder.failed(intended_ns, now_ns, count, error);
             records += count;
-        }
+        });
         self.totals.failed += records;
         self.gave_up(place);
         self.release(place, records, now_ns);
     }
 
+    /// The batches of a partition that cannot be sent.
+    pub(super) fn fail_waiting(&mut self, index: u32, now_ns: u64, recorder: &mut Recorder) {
+        self.partitions[index as usize].close_open(&mut self.pool);
+        while let Some(place) = self.partitions[index as usize].pop_front() {
+            let error = ErrorCode::InvalidTxnState.as_i16();
+            self.fail(place, error, now_ns, recorder);
+        }
+    }
+
     /// Nobody can know whether the records of a batch are in the log.
     fn end_unknown(&mut self, place: u32, now_ns: u64, recorder: &mut Recorder) {
         let (mut records, error) = (0, self.pool[place].last_error);
-        for stretch in &self.pool[place].stretches {
-            let count = u64::from(stretch.records);
-            recorder.indeterminate(stretch.intended_ns, now_ns, count, error);
+        self.pool[place].times.each_intended(|intended_ns, count| {
+            recorder.indeterminate(intended_ns, now_ns, count, error);
             records += count;
-        }
+        });
         self.totals.indeterminate += records;
         self.gave_up(place);
         self.release(place, records, now_ns);
@@ -186,6 +198,9 @@ impl Producer {
     /// A batch with sequence numbers that never arrives leaves a gap which the broker will refuse to
     /// jump: an idempotent producer goes on under a new identity.
     fn gave_up(&mut self, place: u32) {
+        if self.spoil_transaction() {
+            return;
+        }
         if self.identity.is_some() && self.pool[place].base_sequence >= 0 {
             self.identity_wanted = true;
         }
@@ -252,9 +267,12 @@ impl Producer {
     /// The record that waits for memory fails, as Kafka's `send()` would.
     fn fail_blocked(&mut self, now_ns: u64, recorder: &mut Recorder) {
         let mut intended_ns = now_ns;
-        if let Some(schedule) = &mut self.schedule {
-            intended_ns = schedule.peek_ns();
-            schedule.advance();
+        if let Some(due) = &mut self.due {
+            intended_ns = due.peek_ns();
+            due.advance(1);
+        }
+        if intended_ns >= self.hold_start_ns {
+            self.records_left = self.records_left.saturating_sub(1);
         }
         self.totals.scheduled += 1;
         self.totals.failed += 1;
@@ -289,13 +307,14 @@ impl Producer {
     }
 
     fn renumber(&mut self, index: usize, place: u32, identity: Identity) {
+        let transactional = self.is_transactional();
         let batch = &mut self.pool[place];
         batch.base_sequence = self.partitions[index].take_sequences(batch.encoder.records());
         let state = kgauge_wire::record_batch::ProducerState {
             id: identity.id,
             epoch: identity.epoch,
             base_sequence: batch.base_sequence,
-            transactional: false,
+            transactional,
         };
         let rewritten = batch
             .encoder
@@ -329,6 +348,6 @@ impl Producer {
                 }
             }
         }
-        self.phase = Phase::Done;
+        self.end();
     }
 }

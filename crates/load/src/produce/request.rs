@@ -6,6 +6,7 @@
 
 use std::ops::RangeInclusive;
 
+use kgauge_scenario::ProducerSettings;
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::codec::{
     EncodeError, Lengths, put_array_length, put_i16, put_i32, put_null_string, put_string,
@@ -18,6 +19,9 @@ use crate::link::{Cut, Frame};
 /// The versions that [`ProduceHead`] writes and `response` reads.
 pub(crate) const VERSIONS: RangeInclusive<i16> = 0..=12;
 
+/// From Produce 12 on a broker takes a transactional producer for one of the newer protocol (KIP-890).
+pub(crate) const TRANSACTIONAL_VERSION_MAX: i16 = 11;
+
 /// The first version with compact lengths and tagged fields.
 pub(super) const FLEXIBLE_FROM: i16 = 9;
 
@@ -28,6 +32,8 @@ pub(crate) struct ProduceHead {
     pub(crate) client_id: String,
     /// The one topic.
     pub(crate) topic: String,
+    /// Kafka's `transactional.id`, if there is one.
+    pub(crate) transactional_id: Option<String>,
     /// As on the wire: 0, 1 or -1.
     pub(crate) acks: i16,
     /// How long the broker may wait for replicas: `request.timeout.ms`.
@@ -35,6 +41,21 @@ pub(crate) struct ProduceHead {
 }
 
 impl ProduceHead {
+    /// The head of a producer with these settings.
+    pub(crate) fn of(
+        settings: &ProducerSettings,
+        topic: String,
+        transactional_id: Option<String>,
+    ) -> Self {
+        Self {
+            client_id: settings.client_id.clone(),
+            topic,
+            transactional_id,
+            acks: settings.acks.wire(),
+            timeout_ms: i32::try_from(settings.request_timeout_ns / 1_000_000).unwrap_or(i32::MAX),
+        }
+    }
+
     /// Starts a request for `partitions` batches. The size prefix is written by [`Frame::seal`].
     pub(crate) fn begin(
         &self,
@@ -52,7 +73,10 @@ impl ProduceHead {
         put_string(out, Lengths::Fixed, &self.client_id, "client_id")?;
         no_tags(out, lengths);
         if version >= 3 {
-            put_null_string(out, lengths); // No transactional id.
+            match &self.transactional_id {
+                Some(id) => put_string(out, lengths, id, "transactional_id")?,
+                None => put_null_string(out, lengths),
+            }
         }
         put_i16(out, self.acks);
         put_i32(out, self.timeout_ms);
@@ -112,14 +136,16 @@ mod tests {
 
     #[test]
     fn every_version_reads_back_as_the_generated_message() {
-        let head = ProduceHead {
-            client_id: "kgauge".into(),
-            topic: "orders".into(),
-            acks: -1,
-            timeout_ms: 30_000,
-        };
         let batches = Batches([b"first batch", b"second"]);
-        for version in VERSIONS {
+        let with_id = (3..=TRANSACTIONAL_VERSION_MAX).map(|version| (version, Some("tx")));
+        for (version, id) in VERSIONS.map(|version| (version, None)).chain(with_id) {
+            let head = ProduceHead {
+                client_id: "kgauge".into(),
+                topic: "orders".into(),
+                transactional_id: id.map(str::to_owned),
+                acks: -1,
+                timeout_ms: 30_000,
+            };
             let mut frame = Frame::default();
             head.begin(&mut frame, version, 77, 2).unwrap();
             ProduceHead::partition(&mut frame, version, 4, 0, batches.0[0].len());
@@ -139,6 +165,7 @@ mod tests {
             let request = ProduceRequest::decode(&mut reader, version).unwrap();
             assert!(reader.is_empty(), "version {version} leaves bytes over");
             assert_eq!((request.acks, request.timeout_ms), (-1, 30_000));
+            assert_eq!(request.transactional_id.as_deref(), id);
             let topic = &request.topic_data[0];
             assert_eq!(topic.name, "orders");
             let found: Vec<(i32, &[u8])> = topic

@@ -12,6 +12,8 @@ pub(crate) struct PartitionAnswer<'a> {
     pub(crate) partition: i32,
     /// Kafka's error code, 0 for none.
     pub(crate) error: i16,
+    /// The offset of the batch's first record; below 0 where there is none.
+    pub(crate) base_offset: i64,
     /// The broker's own words, where it has any.
     pub(crate) message: Option<Str<'a>>,
 }
@@ -48,11 +50,12 @@ fn partition<'a>(
 ) -> Result<PartitionAnswer<'a>, DecodeError> {
     let partition = reader.read_i32()?;
     let error = reader.read_i16()?;
-    // Base offset, the log append time of version 2, the log start offset of version 5.
+    let base_offset = reader.read_i64()?;
+    // The log append time of version 2, the log start offset of version 5.
     reader.read_slice(match version {
-        ..=1 => 8,
-        2..=4 => 16,
-        _ => 24,
+        ..=1 => 0,
+        2..=4 => 8,
+        _ => 16,
     })?;
     let mut message = None;
     if version >= 8 {
@@ -67,6 +70,7 @@ fn partition<'a>(
     Ok(PartitionAnswer {
         partition,
         error,
+        base_offset,
         message,
     })
 }
@@ -135,11 +139,13 @@ mod tests {
                     PartitionAnswer {
                         partition: 1,
                         error: 0,
+                        base_offset: 55,
                         message: None
                     },
                     PartitionAnswer {
                         partition: 3,
                         error: 87,
+                        base_offset: 0,
                         message
                     },
                 ]

@@ -1,43 +1,79 @@
-//! Which partition a record without a key goes to.
+//! Which partition a record goes to, where its key does not say.
 
-use kgauge_scenario::Partitioner;
+use kgauge_scenario::{Partitioner, ProducerSettings};
 
+use super::partition::Partition;
 use crate::payload::mix;
 
 /// Chooses partitions.
 ///
 /// `sticky` is Kafka's uniform sticky partitioner (KIP-794): a partition is kept until `batch.size`
-/// bytes went to it, then another is drawn. Kafka's weighting by queue length
-/// (`partitioner.adaptive.partitioning.enable`) is not done: it needs a broker that is slower than the
-/// others, and would hide from the result that one is.
+/// bytes went to it, then another is drawn, the more likely the fewer batches wait for it.
 #[derive(Debug)]
 pub(crate) struct PartitionChoice {
-    partitioner: Partitioner,
-    partitions: u32,
+    way: Way,
     current: u32,
+    partitions: u32,
     bytes: u64,
     bytes_max: u64,
     draws: u64,
     seed: u64,
+    /// `partitioner.adaptive.partitioning.enable`
+    is_adaptive: bool,
+    /// `partitioner.availability.timeout.ms`; `u64::MAX` for never.
+    stuck_ns_max: u64,
+}
+
+#[derive(Debug)]
+enum Way {
+    /// Drawn from all partitions, or from some.
+    Sticky(Option<Vec<u32>>),
+    RoundRobin,
+    Fixed,
+}
+
+/// How the partitions stand when one is drawn.
+pub(crate) struct Standing<'a> {
+    pub(crate) partitions: &'a [Partition],
+    /// For each link since when what is ready for it could not be sent; `u64::MAX` if it can.
+    pub(crate) stuck_since_ns: &'a [u64],
+    pub(crate) now_ns: u64,
 }
 
 impl PartitionChoice {
+    /// `candidates` are the partitions of the broker that [`Partitioner::Broker`] names.
     pub(crate) fn new(
-        partitioner: Partitioner,
+        settings: &ProducerSettings,
         partitions: u32,
-        batch_bytes: u32,
+        candidates: Option<Vec<u32>>,
         seed: u64,
     ) -> Self {
+        let way = match settings.partitioner {
+            Partitioner::Sticky => Way::Sticky(None),
+            Partitioner::Broker(_) => Way::Sticky(candidates.filter(|some| !some.is_empty())),
+            Partitioner::RoundRobin => Way::RoundRobin,
+            Partitioner::Partition(_) => Way::Fixed,
+        };
+        let timeout_ns = settings.partitioner_availability_ns;
         let mut choice = Self {
-            partitioner,
+            way,
             partitions: partitions.max(1),
             current: 0,
             bytes: 0,
-            bytes_max: u64::from(batch_bytes),
+            bytes_max: u64::from(settings.batch_bytes),
             draws: 0,
             seed,
+            is_adaptive: settings.partitioner_adaptive,
+            stuck_ns_max: if timeout_ns == 0 {
+                u64::MAX
+            } else {
+                timeout_ns
+            },
         };
-        choice.current = choice.draw();
+        choice.current = match settings.partitioner {
+            Partitioner::Partition(one) => one.min(choice.partitions - 1),
+            _ => choice.draw_evenly(),
+        };
         choice
     }
 
@@ -49,53 +85,153 @@ impl PartitionChoice {
 
     /// Whether records go to one partition after the other.
     pub(crate) fn changes_each_record(&self) -> bool {
-        self.partitioner == Partitioner::RoundRobin
+        matches!(self.way, Way::RoundRobin)
     }
 
     /// Takes note of what went to the current partition.
     #[inline]
     pub(crate) fn note(&mut self, bytes: u64) {
-        match self.partitioner {
-            Partitioner::Sticky => self.bytes += bytes,
-            Partitioner::RoundRobin => {
+        match self.way {
+            Way::Sticky(_) => self.bytes += bytes,
+            Way::RoundRobin => {
                 self.current += 1;
                 if self.current >= self.partitions {
                     self.current = 0;
                 }
             }
+            Way::Fixed => {}
         }
     }
 
     /// A batch of the current partition is complete: time to go elsewhere, if enough went there.
-    pub(crate) fn batch_complete(&mut self) {
-        if self.partitioner == Partitioner::Sticky && self.bytes >= self.bytes_max / 2 {
-            self.current = self.draw();
+    pub(crate) fn batch_complete(&mut self, standing: &Standing<'_>) {
+        if matches!(self.way, Way::Sticky(_)) && self.bytes >= self.bytes_max / 2 {
+            self.current = self.draw(standing);
             self.bytes = 0;
         }
     }
 
     /// As [`Self::batch_complete`], for a batch that was sent before it was full.
-    pub(crate) fn batch_complete_of(&mut self, partition: u32) {
+    pub(crate) fn batch_complete_of(&mut self, partition: u32, standing: &Standing<'_>) {
         if partition == self.current {
-            self.batch_complete();
+            self.batch_complete(standing);
         }
     }
 
-    fn draw(&mut self) -> u32 {
+    fn random(&mut self) -> u64 {
         self.draws += 1;
-        // The high half of a 32 × 32 bit product spreads a random number over 0..partitions.
-        let random = mix(self.seed ^ self.draws) >> 32;
-        ((random * u64::from(self.partitions)) >> 32) as u32
+        mix(self.seed ^ self.draws) >> 32
+    }
+
+    /// How many partitions there are to draw from.
+    fn count(&self) -> u32 {
+        match &self.way {
+            Way::Sticky(Some(some)) => some.len() as u32,
+            _ => self.partitions,
+        }
+    }
+
+    fn candidate(&self, index: u32) -> u32 {
+        match &self.way {
+            Way::Sticky(Some(some)) => some[index as usize],
+            _ => index,
+        }
+    }
+
+    fn draw_evenly(&mut self) -> u32 {
+        // The high half of a 32 × 32 bit product spreads a random number over 0..count.
+        let random = self.random();
+        self.candidate(((random * u64::from(self.count())) >> 32) as u32)
+    }
+
+    /// Kafka's `BuiltInPartitioner`: each partition weighs the longest queue plus one, less its own
+    /// queue. Partitions whose broker takes nothing weigh nothing, unless all are like that.
+    fn draw(&mut self, standing: &Standing<'_>) -> u32 {
+        if !self.is_adaptive {
+            return self.draw_evenly();
+        }
+        let (mut longest, mut shortest, mut queued, mut open) = (0, usize::MAX, 0, 0);
+        for index in 0..self.count() {
+            let Some(batches) = self.queue_of(index, standing) else {
+                continue;
+            };
+            longest = longest.max(batches);
+            shortest = shortest.min(batches);
+            queued += batches;
+            open += 1;
+        }
+        if open == 0 || (open == self.count() as usize && longest == shortest) {
+            return self.draw_evenly();
+        }
+        let all = (open * (longest + 1) - queued) as u64;
+        let mut left = (self.random() * all) >> 32;
+        for index in 0..self.count() {
+            let Some(batches) = self.queue_of(index, standing) else {
+                continue;
+            };
+            let weight = (longest + 1 - batches) as u64;
+            if left < weight {
+                return self.candidate(index);
+            }
+            left -= weight;
+        }
+        self.draw_evenly()
+    }
+
+    /// Batches that wait for a partition; `None` when its broker takes nothing.
+    fn queue_of(&self, index: u32, standing: &Standing<'_>) -> Option<usize> {
+        let partition = standing.partitions.get(self.candidate(index) as usize)?;
+        let leader = partition.leader;
+        let since_ns = leader
+            .and_then(|link| standing.stuck_since_ns.get(link))
+            .copied();
+        let stuck_ns = standing.now_ns.saturating_sub(since_ns.unwrap_or(u64::MAX));
+        (stuck_ns <= self.stuck_ns_max || stuck_ns == 0).then(|| partition.batches())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::batch::BatchPool;
+    use super::super::encoder::RecordsFormat;
     use super::*;
+
+    fn settings(partitioner: Partitioner, batch_bytes: u32) -> ProducerSettings {
+        ProducerSettings {
+            partitioner,
+            batch_bytes,
+            ..ProducerSettings::default()
+        }
+    }
+
+    fn partitions(count: usize) -> Vec<Partition> {
+        (0..count).map(|_| Partition::new(Some(0))).collect()
+    }
+
+    fn standing(partitions: &[Partition]) -> Standing<'_> {
+        Standing {
+            partitions,
+            stuck_since_ns: &[u64::MAX],
+            now_ns: 0,
+        }
+    }
+
+    /// How often each partition is drawn when a full batch goes to it each time.
+    fn drawn(choice: &mut PartitionChoice, standing: &Standing<'_>, draws: u32) -> Vec<u32> {
+        let mut batches = vec![0; standing.partitions.len()];
+        for _ in 0..draws {
+            choice.note(1_000);
+            batches[choice.current() as usize] += 1;
+            choice.batch_complete(standing);
+        }
+        batches
+    }
 
     #[test]
     fn sticky_stays_until_a_batch_is_full_and_then_reaches_every_partition_alike() {
-        let mut choice = PartitionChoice::new(Partitioner::Sticky, 6, 1_000, 42);
+        let settings = settings(Partitioner::Sticky, 1_000);
+        let mut choice = PartitionChoice::new(&settings, 6, None, 42);
+        let partitions = partitions(6);
         let mut batches = [0_u32; 6];
         for _ in 0..60_000 {
             let partition = choice.current();
@@ -104,7 +240,7 @@ mod tests {
                 choice.note(100);
             }
             batches[partition as usize] += 1;
-            choice.batch_complete();
+            choice.batch_complete(&standing(&partitions));
         }
         // 10,000 expected each; 5 standard deviations are 5 × sqrt(60,000 × 1/6 × 5/6) = 456.
         assert!(
@@ -115,16 +251,18 @@ mod tests {
 
     #[test]
     fn a_batch_sent_almost_empty_does_not_move_the_partition() {
-        let mut choice = PartitionChoice::new(Partitioner::Sticky, 6, 1_000, 42);
+        let settings = settings(Partitioner::Sticky, 1_000);
+        let mut choice = PartitionChoice::new(&settings, 6, None, 42);
         let partition = choice.current();
         choice.note(100);
-        choice.batch_complete();
+        choice.batch_complete(&standing(&partitions(6)));
         assert_eq!(choice.current(), partition);
     }
 
     #[test]
     fn round_robin_takes_turns() {
-        let mut choice = PartitionChoice::new(Partitioner::RoundRobin, 3, 1_000, 2);
+        let settings = settings(Partitioner::RoundRobin, 1_000);
+        let mut choice = PartitionChoice::new(&settings, 3, None, 2);
         choice.current = 1;
         let turns: Vec<u32> = (0..5)
             .map(|_| {
@@ -134,5 +272,61 @@ mod tests {
             })
             .collect();
         assert_eq!(turns, [1, 2, 0, 1, 2]);
+    }
+
+    #[test]
+    fn one_partition_or_those_of_one_broker() {
+        let fixed = settings(Partitioner::Partition(4), 1_000);
+        let mut choice = PartitionChoice::new(&fixed, 6, None, 1);
+        assert_eq!(drawn(&mut choice, &standing(&partitions(6)), 10)[4], 10);
+        let broker = settings(Partitioner::Broker(2), 1_000);
+        let mut choice = PartitionChoice::new(&broker, 6, Some(vec![1, 5]), 1);
+        let batches = drawn(&mut choice, &standing(&partitions(6)), 1_000);
+        assert_eq!((batches[1] + batches[5], batches[0]), (1_000, 0));
+        assert!(batches[1] > 400 && batches[5] > 400, "{batches:?}");
+    }
+
+    #[test]
+    fn long_queues_are_drawn_less_and_a_stuck_broker_not_at_all() {
+        let mut pool = BatchPool::new(RecordsFormat::Batch, 1_000_000, 100);
+        let mut partitions = partitions(3);
+        // Queues of 3, 1 and 0: the weights are 1, 3 and 4.
+        for (index, waiting) in [3, 1, 0].into_iter().enumerate() {
+            for _ in 0..waiting {
+                partitions[index].open = pool.take(10, index as u32, 0);
+                partitions[index].close_open(&mut pool);
+            }
+        }
+        partitions[2].leader = Some(1);
+        let settings = ProducerSettings {
+            partitioner_availability_ns: 50,
+            ..settings(Partitioner::Sticky, 1_000)
+        };
+        let mut choice = PartitionChoice::new(&settings, 3, None, 9);
+        let batches = drawn(&mut choice, &standing(&partitions), 80_000);
+        for (count, wanted) in batches.iter().zip([10_000_u32, 30_000, 40_000]) {
+            assert!(count.abs_diff(wanted) < 800, "{batches:?}");
+        }
+        let stuck = Standing {
+            stuck_since_ns: &[u64::MAX, 100],
+            now_ns: 200,
+            ..standing(&partitions)
+        };
+        let batches = drawn(&mut choice, &stuck, 40_000);
+        // The first draw was made before. Of the others the weights are 1 and 3.
+        assert!(
+            batches[2] <= 1 && batches[0].abs_diff(10_000) < 600,
+            "{batches:?}"
+        );
+        let even = ProducerSettings {
+            partitioner_adaptive: false,
+            ..settings
+        };
+        let mut choice = PartitionChoice::new(&even, 3, None, 9);
+        let batches = drawn(&mut choice, &standing(&partitions), 30_000);
+        assert!(
+            batches.iter().all(|count| count.abs_diff(10_000) < 500),
+            "{batches:?}"
+        );
     }
 }

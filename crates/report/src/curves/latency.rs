@@ -99,6 +99,10 @@ fn meaning(kind: LatencyKind) -> &'static str {
         LatencyKind::EndToEnd => "consumed − intended",
         LatencyKind::Service => "acked − sent",
         LatencyKind::RoundTrip => "of produce requests",
+        LatencyKind::BatchWait => "request written − sent",
+        LatencyKind::AckWait => "acked − request written",
+        LatencyKind::FetchWait => "consumed − acked",
+        LatencyKind::Commit => "of transactions",
         LatencyKind::FetchRoundTrip => "of fetch requests, with the broker's wait for data",
     }
 }

@@ -139,7 +139,9 @@ fn write_marks(page: &mut Markup, flow: &Flow, kind: LatencyKind) {
     if let Some(late) = &flow.late {
         mark(page, "badge bad", "late generator", late);
     }
-    if flow.closed.is_none() && flow.late.is_none() {
+    if let Some(parts) = &flow.parts {
+        page.text(parts);
+    } else if flow.closed.is_none() && flow.late.is_none() {
         page.text("what a caller would see");
     }
 }

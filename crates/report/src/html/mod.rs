@@ -2,6 +2,7 @@
 
 pub(crate) mod compare;
 mod digest;
+mod drivers;
 mod figures;
 mod head;
 mod latency;
@@ -89,6 +90,7 @@ fn write_body(page: &mut Markup, view: &View, charts: &Charts) {
         top::write_warnings(page, view);
         figures::write(page, view);
         latency::write(page, view);
+        drivers::write(page, view);
         write_curves(page, view, charts);
         words::write(page, view);
         setup::write(page, view);

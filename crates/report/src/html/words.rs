@@ -16,14 +16,8 @@ pub(super) fn write(page: &mut Markup, view: &View) {
             page.leaf("p", &[], &format!("{}.", format::capital(words)));
             write_facts(page, &view.target.facts);
             write_closed(page, view);
-            if !view.acked.is_empty() {
-                page.leaf("h3", &[], "What an ack meant");
-                page.element("ul", &[], |page| {
-                    view.acked
-                        .iter()
-                        .for_each(|sentence| page.leaf("li", &[], sentence));
-                });
-            }
+            write_list(page, "Consumer groups", &view.groups);
+            write_list(page, "What an ack meant", &view.acked);
             if let Some(study) = &view.study {
                 write_study(page, study);
             }
@@ -60,6 +54,18 @@ const WORDS: [(&str, &str); 5] = [
         "95 % confidence interval of the mean over the repeats (Student's t)",
     ),
 ];
+
+fn write_list(page: &mut Markup, title: &str, sentences: &[String]) {
+    if sentences.is_empty() {
+        return;
+    }
+    page.leaf("h3", &[], title);
+    page.element("ul", &[], |page| {
+        sentences
+            .iter()
+            .for_each(|sentence| page.leaf("li", &[], sentence));
+    });
+}
 
 fn write_closed(page: &mut Markup, view: &View) {
     let mut sentences: Vec<(String, &str)> = Vec::new();

@@ -37,7 +37,7 @@ pub(super) fn write(writer: &mut Writer, view: &View) {
     }
 }
 
-fn write_table(writer: &mut Writer, table: &Table) {
+pub(super) fn write_table(writer: &mut Writer, table: &Table) {
     for line in table.lines(writer.style.columns()) {
         let line = match line {
             Line::Head(text) | Line::Group(text) => writer.style.paint(Ink::Strong, &text),
@@ -294,6 +294,10 @@ fn write_marks(writer: &mut Writer, view: &View, table: &Table) {
         if let Some(late) = &flow.late {
             let place = format!("{}, {}: ", trial.name, flow.name);
             writer.sentence(Some(Ink::Caution), late, &place, "  ");
+        }
+        if let Some(parts) = &flow.parts {
+            let place = format!("{}, {}: ", trial.name, flow.name);
+            writer.sentence(None, parts, &place, "  ");
         }
     }
 }

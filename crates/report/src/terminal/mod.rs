@@ -1,6 +1,7 @@
 //! The report in a terminal: the answers, the figures in tables, what to mind, where the rest is.
 
 pub(crate) mod compare;
+mod drivers;
 mod figures;
 mod style;
 mod table;
@@ -22,10 +23,13 @@ pub(crate) fn text(view: &View, style: TerminalStyle) -> String {
     write_top(&mut writer, view);
     write_answers(&mut writer, &view.scenarios);
     figures::write(&mut writer, view);
+    drivers::write(&mut writer, view);
     write_faults(&mut writer, view);
     write_warnings(&mut writer, view);
     write_verdicts(&mut writer, view);
-    write_acked(&mut writer, view);
+    write_headroom(&mut writer, view);
+    write_list(&mut writer, "Consumer groups", &view.groups);
+    write_list(&mut writer, "What an ack meant", &view.acked);
     write_places(&mut writer, view);
     let mut text = writer.lines.join("\n");
     text.push('\n');
@@ -167,14 +171,26 @@ fn write_verdicts(writer: &mut Writer, view: &View) {
     }
 }
 
-fn write_acked(writer: &mut Writer, view: &View) {
-    if view.acked.is_empty() {
+fn write_headroom(writer: &mut Writer, view: &View) {
+    if view.headroom.is_empty() {
         return;
     }
     writer.gap();
-    let title = writer.style.paint(Ink::Strong, "What an ack meant");
+    let title = writer
+        .style
+        .paint(Ink::Strong, "What the generator had to spare");
     writer.line(title);
-    for sentence in &view.acked {
+    writer.sentence(None, &view.headroom, "  ", "  ");
+}
+
+fn write_list(writer: &mut Writer, title: &str, sentences: &[String]) {
+    if sentences.is_empty() {
+        return;
+    }
+    writer.gap();
+    let title = writer.style.paint(Ink::Strong, title);
+    writer.line(title);
+    for sentence in sentences {
         writer.sentence(None, sentence, "  ", "  ");
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Flow {
     pub(crate) little: Option<String>,
     /// Said when the generator was late: then percentiles carry the mark.
     pub(crate) late: Option<String>,
+    /// What an echo flow's time is made of, and what transactions took.
+    pub(crate) parts: Option<String>,
     /// Outcome counts.
     pub(crate) counts: Counts,
 }
@@ -125,6 +127,14 @@ pub(crate) enum LatencyKind {
     RoundTrip,
     /// Of a fetch request.
     FetchRoundTrip,
+    /// Request written - sent.
+    BatchWait,
+    /// acked - request written.
+    AckWait,
+    /// consumed - acked.
+    FetchWait,
+    /// Of a transaction's commit.
+    Commit,
 }
 
 impl LatencyKind {
@@ -136,6 +146,10 @@ impl LatencyKind {
             Self::Service => "service",
             Self::RoundTrip => "request round trip",
             Self::FetchRoundTrip => "fetch round trip",
+            Self::BatchWait => "wait in the batch",
+            Self::AckWait => "wait for the ack",
+            Self::FetchWait => "wait for the fetch",
+            Self::Commit => "commit",
         }
     }
 

@@ -34,10 +34,16 @@ pub(crate) struct View {
     pub(crate) target: Target,
     /// The scenarios, in the order of the plan.
     pub(crate) scenarios: Vec<Scenario>,
+    /// Flows that several clients sent, side by side.
+    pub(crate) drivers: Vec<DriverTable>,
     /// Verdicts over goals.
     pub(crate) verdicts: Vec<Verdict>,
     /// Warnings with their cure.
     pub(crate) warnings: Vec<Warning>,
+    /// How much of what the machine can generate was used at most.
+    pub(crate) headroom: String,
+    /// What consumer groups did beside reading.
+    pub(crate) groups: Vec<String>,
     /// What an acknowledgement meant in this run.
     pub(crate) acked: Vec<String>,
     /// Tables of facts: setup, settings, environment.
@@ -148,6 +154,23 @@ pub(crate) struct Trial {
     pub(crate) flows: Vec<Flow>,
     /// Curves over time of every repeat.
     pub(crate) timelines: Vec<Timeline>,
+}
+
+/// The clients that sent a flow under the same conditions.
+#[derive(Debug, Clone)]
+pub(crate) struct DriverTable {
+    /// Which flow, under which conditions.
+    pub(crate) title: String,
+    /// A client each, every cell ready to be shown: client, records/s, p99, CPU, factor.
+    pub(crate) rows: Vec<[String; 5]>,
+    /// What is to be said of them.
+    pub(crate) sentences: Vec<String>,
+}
+
+impl DriverTable {
+    /// What the cells of a row are.
+    pub(crate) const COLUMNS: [&'static str; 5] =
+        ["client", "records/s", "p99", "CPU ns/record", "CPU factor"];
 }
 
 /// Whether a goal held.

@@ -13,8 +13,7 @@ use kgauge_results::run::{
 };
 use kgauge_results::{Recorder, Request, RunFolder, RunRead, Stage, StageBorders, Summary};
 use kgauge_scenario::{
-    ClusterFacts, FlowPlan, Plan, PlanRequest, ProduceFlow, Random, Scenario, Shape, Size,
-    StudyRef, Trial,
+    ClusterFacts, FlowPlan, Plan, PlanRequest, ProduceFlow, Random, Scenario, Size, StudyRef, Trial,
 };
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -231,6 +230,7 @@ impl ToMake<'_> {
         };
         let written = match flow {
             FlowPlan::Produce(flow) => load.produce(flow),
+            FlowPlan::Echo(flow) => load.produce(&flow.produce),
             FlowPlan::Consume(flow) => {
                 load.consume(flow.consumers);
                 0
@@ -246,6 +246,9 @@ impl ToMake<'_> {
             name: flow.name().to_owned(),
             stages: spans(borders),
             threads: 1,
+            driver: None,
+            group: None,
+            ceiling: None,
         };
         RepeatRecord {
             key: self.key,
@@ -258,6 +261,7 @@ impl ToMake<'_> {
                 generator_threads: 1,
                 generator_thread_ns_max: hold_ns / 2,
                 generator_process_ns: Some(hold_ns * 62 / 100),
+                feeding_ns: None,
                 target_process_ns: Some(hold_ns * 85 / 100),
             }),
             replication: Some(Replication::NoFollowers),
@@ -355,11 +359,9 @@ impl Load {
     }
 
     fn produce(&mut self, flow: &ProduceFlow) -> u64 {
-        match flow.shape {
-            Shape::Max => self.produce_closed(flow),
-            Shape::Constant { per_second } | Shape::Poisson { per_second } => {
-                self.produce_open(flow, per_second)
-            }
+        match flow.shape.per_second_max() {
+            None => self.produce_closed(flow),
+            Some(per_second) => self.produce_open(flow, per_second),
         }
     }
 

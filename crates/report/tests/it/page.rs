@@ -242,6 +242,8 @@ fn faults_are_marked_over_time_and_told_in_words() {
                 entry: Some(0),
                 nodes: vec![1],
                 bytes_lost: active.then_some(77),
+                requests: None,
+                records: None,
             },
         });
     }

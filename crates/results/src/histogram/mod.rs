@@ -101,6 +101,39 @@ impl Histogram {
         }
     }
 
+    /// Counts the time from each of these moments, which do not fall and are not after `end_ns`, to `end_ns`;
+    /// each happened at its moment.
+    ///
+    /// Records that were due one soon after another mostly share a bucket: it is looked for once.
+    #[inline]
+    pub(crate) fn record_since(&mut self, moments_ns: &[u64], end_ns: u64) {
+        const TOGETHER: usize = 16;
+        let (groups, rest) = moments_ns.as_chunks::<TOGETHER>();
+        for group in groups {
+            let [first_ns, .., last_ns] = *group;
+            let (most_ns, least_ns) = (end_ns - first_ns, end_ns - last_ns);
+            let index = bucket_index(most_ns);
+            // Below this the group's sum fits into 64 bits.
+            let is_one = index == bucket_index(least_ns) && most_ns < u64::MAX / TOGETHER as u64;
+            let Some(count) = self.counts.get_mut(index).filter(|_| is_one) else {
+                group
+                    .iter()
+                    .for_each(|&at_ns| self.record_some(end_ns - at_ns, 1, at_ns));
+                continue;
+            };
+            *count += TOGETHER as u64;
+            self.count += TOGETHER as u64;
+            self.sum_ns += u128::from(group.iter().map(|at_ns| end_ns - at_ns).sum::<u64>());
+            for (value_ns, at_ns) in [(most_ns, first_ns), (least_ns, last_ns)] {
+                if value_ns.wrapping_sub(self.min_ns) >= self.span_ns {
+                    self.note_extreme(value_ns, at_ns);
+                }
+            }
+        }
+        rest.iter()
+            .for_each(|&at_ns| self.record_some(end_ns - at_ns, 1, at_ns));
+    }
+
     /// The first time that is so large: makes room at once for all that are likely to follow.
     #[cold]
     fn record_first(&mut self, value_ns: u64, records: u64, at_ns: u64) {
@@ -304,6 +337,31 @@ mod tests {
         assert_eq!(times.max_ns(), Some(9_000_000_000_000_000_001));
         assert_eq!(times.max_at_ns(), Some(90));
         assert_eq!(times.sum_ns(), 9_000_000_002_000_000_018);
+    }
+
+    #[test]
+    fn times_are_counted_together_as_one_by_one() {
+        // Steps of 0 to some ms, so that groups of sixteen share a bucket, or do not.
+        for step_ns in [0, 1, 70, 3_000, 40_000, 7_000_000] {
+            for records in [0, 1, 15, 16, 17, 400] {
+                let moments: Vec<u64> = (0..records).map(|n| 5 + n * step_ns).collect();
+                for after_ns in [0, 900, 2_500_000_000, u64::MAX >> 3, u64::MAX >> 1] {
+                    let end_ns = moments.last().unwrap_or(&5) + after_ns;
+                    let (mut one_by_one, mut together) = (Histogram::new(), Histogram::new());
+                    for histogram in [&mut one_by_one, &mut together] {
+                        histogram.record(1_000_000, 1, 3);
+                    }
+                    for &at_ns in &moments {
+                        one_by_one.record(end_ns - at_ns, 1, at_ns);
+                    }
+                    together.record_since(&moments, end_ns);
+                    assert_eq!(
+                        one_by_one, together,
+                        "{records} in {step_ns} ns, {after_ns}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

@@ -106,6 +106,27 @@ impl Recorder {
         self.at_intended(intended_ns).counts.records_scheduled += records;
     }
 
+    /// The schedule wanted a record sent at each of these moments, in their order.
+    #[inline]
+    pub fn scheduled_each(&mut self, intended_ns: &[u64]) {
+        let mut rest = intended_ns;
+        while let Some(&first_ns) = rest.first() {
+            self.at_intended(first_ns);
+            let same = self.same_slice(rest);
+            self.intended.slice.counts.records_scheduled += same as u64;
+            rest = &rest[same..];
+        }
+    }
+
+    /// How many of these moments, which do not fall and begin in the open slice, are in it.
+    #[inline]
+    fn same_slice(&self, moments: &[u64]) -> usize {
+        match moments.last() {
+            Some(&last_ns) if self.intended.holds(last_ns) => moments.len(),
+            _ => moments.partition_point(|&at_ns| self.intended.holds(at_ns)),
+        }
+    }
+
     /// Records of the schedule that were too late to be sent at all.
     #[inline]
     pub fn skipped(&mut self, intended_ns: u64, records: u64) {
@@ -149,6 +170,53 @@ impl Recorder {
         service.record_some(acked_ns - sent_ns, records, intended_ns);
         let lag = slice.times_mut(Kind::Lag);
         lag.record_some(sent_ns - intended_ns, records, intended_ns);
+    }
+
+    /// A record for each of these intended moments, in their order, was sent at `sent_ns` and acked at
+    /// `acked_ns`; `logical_bytes` are those of all of them. It is [`Recorder::acked`] for each, at less
+    /// cost.
+    #[inline]
+    pub fn acked_each(
+        &mut self,
+        intended_ns: &[u64],
+        sent_ns: u64,
+        acked_ns: u64,
+        logical_bytes: u64,
+    ) {
+        let runs_backwards = |&last_ns: &u64| acked_ns < sent_ns || sent_ns < last_ns;
+        if intended_ns.last().is_none_or(runs_backwards) {
+            return self.acked_one_by_one(intended_ns, sent_ns, acked_ns, logical_bytes);
+        }
+        let counts = &mut self.at_happened(acked_ns).counts;
+        counts.records_acked += intended_ns.len() as u64;
+        counts.logical_bytes_acked += logical_bytes;
+        let mut rest = intended_ns;
+        while let Some(&first_ns) = rest.first() {
+            self.at_intended(first_ns);
+            let (own, others) = rest.split_at(self.same_slice(rest));
+            let slice = &mut *self.intended.slice;
+            let service = slice.times_mut(Kind::Service);
+            service.record_some(acked_ns - sent_ns, own.len() as u64, first_ns);
+            slice.times_mut(Kind::Response).record_since(own, acked_ns);
+            slice.times_mut(Kind::Lag).record_since(own, sent_ns);
+            rest = others;
+        }
+    }
+
+    /// Where a clock ran backwards each record is looked at.
+    #[cold]
+    fn acked_one_by_one(
+        &mut self,
+        intended_ns: &[u64],
+        sent_ns: u64,
+        acked_ns: u64,
+        logical_bytes: u64,
+    ) {
+        let mut bytes = logical_bytes;
+        for &intended_ns in intended_ns {
+            self.acked(intended_ns, sent_ns, acked_ns, 1, bytes);
+            bytes = 0;
+        }
     }
 
     /// Times that ran backwards become 0 and are told; no record at all is no sample.
@@ -202,6 +270,22 @@ impl Recorder {
         }
     }
 
+    /// Batches were sent that compression made `compressed_bytes` of `plain_bytes`.
+    #[inline]
+    pub fn compressed(&mut self, at_ns: u64, plain_bytes: u64, compressed_bytes: u64) {
+        let counts = &mut self.at_happened(at_ns).counts;
+        counts.batch_bytes_plain += plain_bytes;
+        counts.batch_bytes_compressed += compressed_bytes;
+    }
+
+    /// A consumer is so many records behind the ends of its partitions. Call it once a second for
+    /// each consumer: a flow's lag is the sum over its consumers.
+    pub fn behind(&mut self, at_ns: u64, records: u64) {
+        let counts = &mut self.at_happened(at_ns).counts;
+        counts.lag_records += records;
+        counts.lag_samples += 1;
+    }
+
     /// A broker asked for a pause of `ns`.
     pub fn throttled(&mut self, at_ns: u64, ns: u64) {
         let counts = &mut self.at_happened(at_ns).counts;
@@ -240,9 +324,55 @@ impl Recorder {
         self.at_happened(at_ns).counts.records_corrupt += records;
     }
 
+    /// Echo flows: what the answer to `records` says of the time before it was read at `acked_ns`:
+    /// they were handed over at `sent_ns`, their request was written at `written_ns`.
+    pub fn ack_waited(
+        &mut self,
+        (intended_ns, sent_ns): (u64, u64),
+        written_ns: u64,
+        acked_ns: u64,
+        records: u64,
+    ) {
+        let slice = self.at_intended(intended_ns);
+        let batch_ns = written_ns.saturating_sub(sent_ns);
+        let ack_ns = acked_ns.saturating_sub(written_ns);
+        let batch = slice.times_mut(Kind::BatchWait);
+        batch.record_some(batch_ns, records, intended_ns);
+        let ack = slice.times_mut(Kind::AckWait);
+        ack.record_some(ack_ns, records, intended_ns);
+    }
+
+    /// Echo flows: `records` that were acked at `acked_ns` were read back at `consumed_ns`;
+    /// `None` for those that came before their ack.
+    pub fn fetch_waited(&mut self, acked_ns: Option<u64>, consumed_ns: u64, records: u64) {
+        let slice = self.at_happened(consumed_ns);
+        let wait_ns = acked_ns.map_or(0, |acked_ns| consumed_ns.saturating_sub(acked_ns));
+        if acked_ns.is_none() {
+            slice.counts.records_echoed_early += records;
+        }
+        let times = slice.times_mut(Kind::FetchWait);
+        times.record_some(wait_ns, records, consumed_ns);
+    }
+
+    /// A transaction was aborted, and left so many markers.
+    pub fn aborted(&mut self, at_ns: u64, markers: u64) {
+        let counts = &mut self.at_happened(at_ns).counts;
+        counts.transactions_aborted += 1;
+        counts.transaction_markers += markers;
+    }
+
+    /// A transaction was committed at `at_ns`, and left so many markers; the commit took `ns`.
+    pub fn committed(&mut self, at_ns: u64, ns: u64, markers: u64) {
+        let slice = self.at_happened(at_ns);
+        slice.counts.transactions += 1;
+        slice.counts.transaction_markers += markers;
+        slice.times_mut(Kind::Commit).record(ns, 1, at_ns);
+    }
+
     /// Echo flows: records intended at `intended_ns` were read back at `consumed_ns`.
     #[inline]
     pub fn echoed(&mut self, intended_ns: u64, consumed_ns: u64, records: u64) {
+        self.at_happened(consumed_ns).counts.records_echoed += records;
         let slice = self.at_intended(intended_ns);
         if consumed_ns < intended_ns {
             slice.counts.clock_anomalies += records;

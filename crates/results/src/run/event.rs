@@ -77,6 +77,12 @@ pub enum EventKind {
         /// Bytes that a crash lost, because they had not been flushed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bytes_lost: Option<u64>,
+        /// Requests that it has struck until it was taken out, as the nodes themselves counted them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        requests: Option<u64>,
+        /// Records in those requests.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        records: Option<u64>,
     },
     /// The user asked to stop.
     Interrupted,

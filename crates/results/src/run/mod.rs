@@ -4,7 +4,8 @@
 pub mod environment;
 pub mod event;
 pub mod evidence;
-pub mod head;
+pub mod group;
+mod head;
 pub mod repeat;
 
 pub use environment::{
@@ -12,8 +13,9 @@ pub use environment::{
 };
 pub use event::{Event, EventKind};
 pub use evidence::{Evidence, EvidenceKind, Subject};
+pub use group::GroupRecord;
 pub use head::{RunHead, RunStatus};
 pub use repeat::{
-    Cpu, FlowRecord, Outcome, PartitionOffsets, RepeatKey, RepeatRecord, Replication, StageSpan,
-    TopicRecord,
+    Cpu, DriverRecord, FlowCeiling, FlowRecord, Outcome, PartitionOffsets, RepeatKey, RepeatRecord,
+    Replication, StageSpan, TopicRecord,
 };

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::environment::TopicFacts;
+use super::group::GroupRecord;
 use crate::stage::Stage;
 
 /// Names one repeat of one trial.
@@ -75,6 +76,49 @@ pub struct FlowRecord {
     pub stages: Vec<StageSpan>,
     /// Threads that made it.
     pub threads: u32,
+    /// The other client that sent it, in processes of its own; missing for kgauge's engine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<DriverRecord>,
+    /// What its consumer group did; missing for flows without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupRecord>,
+    /// What this machine can do of it at full speed; `None` when nobody measured that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<FlowCeiling>,
+}
+
+/// A client beside kgauge's engine, and what it took.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DriverRecord {
+    /// Client and release, as it says itself.
+    pub client: String,
+    /// Its processes, one a producer.
+    pub processes: u32,
+    /// Their CPU time over the hold stage, together; `None` when nobody could look.
+    #[serde(default)]
+    pub cpu_ns: Option<u64>,
+    /// How long they would have taken a record and were fed none, together, over all stages.
+    pub starved_ns: u64,
+}
+
+/// What a flow cost at full speed: over loopback, into a sink that answers at once and keeps nothing.
+/// Measured before the trial, on one load thread.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowCeiling {
+    /// Records that were acked or read while it was looked.
+    pub records: u64,
+    /// How long was looked.
+    pub span_ns: u64,
+    /// CPU time of the load thread meanwhile.
+    pub cpu_ns: u64,
+}
+
+impl FlowCeiling {
+    /// Records a second of a load thread that has a core for itself; `None` when nothing was measured.
+    pub fn records_per_s_thread(&self) -> Option<f64> {
+        let measured = self.records > 0 && self.cpu_ns > 0;
+        measured.then(|| self.records as f64 * 1e9 / self.cpu_ns as f64)
+    }
 }
 
 impl FlowRecord {
@@ -143,15 +187,18 @@ pub struct PartitionOffsets {
 pub struct Cpu {
     /// How long was looked: nearly the hold stage.
     pub span_ns: u64,
-    /// The threads that made load, together.
+    /// The threads that made load, and the processes of other clients that did, together.
     pub generator_threads_ns: u64,
     /// How many threads those are.
     pub generator_threads: u32,
     /// The busiest of them.
     pub generator_thread_ns_max: u64,
-    /// The whole process that made load.
+    /// The whole process that made load, and those of other clients.
     #[serde(default)]
     pub generator_process_ns: Option<u64>,
+    /// Threads of kgauge that fed records to other clients; counted in neither of the above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feeding_ns: Option<u64>,
     /// The target's processes on this machine, together.
     #[serde(default)]
     pub target_process_ns: Option<u64>,

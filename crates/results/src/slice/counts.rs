@@ -70,6 +70,24 @@ counters! {
     fetches_empty,
     /// Records read whose content is not what its checksum says.
     records_corrupt,
+    /// Record batches before they were compressed, in bytes; those that were not are not counted.
+    batch_bytes_plain,
+    /// The same batches after that.
+    batch_bytes_compressed,
+    /// Records that consumers were behind the ends of their partitions, summed over samples.
+    lag_records,
+    /// Records of an echo flow that were read back.
+    records_echoed,
+    /// Those that were read before their ack had been.
+    records_echoed_early,
+    /// Transactions that were committed.
+    transactions,
+    /// Transactions that were aborted.
+    transactions_aborted,
+    /// Markers that their ends left in the partitions, where each takes an offset.
+    transaction_markers,
+    /// How many samples: one a second of each consumer.
+    lag_samples,
     /// Time integral of the records sent and not yet answered, in record nanoseconds.
     in_flight_record_ns,
 }

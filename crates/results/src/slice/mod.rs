@@ -58,11 +58,22 @@ pub enum Kind {
     FetchRoundTrip,
     /// How long a record waited for room in the producer's buffer. By the second of its end.
     BufferWait,
+    /// Request written - sent, of the records of echo flows: how long they waited for company and
+    /// for their turn. By intended second.
+    BatchWait,
+    /// acked - request written, of the records of echo flows. By intended second.
+    AckWait,
+    /// consumed - acked, of the records of echo flows; 0 for those that were read before their
+    /// ack. By the second in which they were read.
+    FetchWait,
+    /// How long a commit took: from the last answer of a transaction to the coordinator's. By the
+    /// second of its end.
+    Commit,
 }
 
 impl Kind {
     /// How many kinds there are.
-    pub const COUNT: usize = 8;
+    pub const COUNT: usize = 12;
 
     /// All kinds, in the order of files.
     pub const ALL: [Kind; Kind::COUNT] = [
@@ -74,6 +85,10 @@ impl Kind {
         Kind::RoundTrip,
         Kind::FetchRoundTrip,
         Kind::BufferWait,
+        Kind::BatchWait,
+        Kind::AckWait,
+        Kind::FetchWait,
+        Kind::Commit,
     ];
 
     /// The word in files and log tags.
@@ -87,6 +102,10 @@ impl Kind {
             Kind::RoundTrip => "round-trip",
             Kind::FetchRoundTrip => "fetch-round-trip",
             Kind::BufferWait => "buffer-wait",
+            Kind::BatchWait => "batch-wait",
+            Kind::AckWait => "ack-wait",
+            Kind::FetchWait => "fetch-wait",
+            Kind::Commit => "commit",
         }
     }
 

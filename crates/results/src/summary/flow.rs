@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::driver::DriverSummary;
 use super::generator::Lateness;
+use super::group::GroupSummary;
 use super::latency::Latencies;
 use crate::run::Replication;
 use crate::slice::SendOutcome;
@@ -48,6 +50,12 @@ pub struct FlowSummary {
     pub little: Option<LittlesLaw>,
     /// What an ack meant; null for flows that send nothing.
     pub ack: Option<AckMeaning>,
+    /// The other client that sent it; absent for kgauge's engine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<DriverSummary>,
+    /// Its consumer group; absent for flows without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupSummary>,
 }
 
 /// What a flow does.
@@ -107,10 +115,31 @@ pub struct RecordCounts {
     pub retried: u64,
     /// Read.
     pub consumed: u64,
+    /// Echo flows: read back.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub echoed: u64,
+    /// Those of them that were read before their ack had been.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub echoed_early: u64,
+    /// Transactions that were committed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub transactions: u64,
+    /// Transactions that were aborted: their records were acked, and nobody who reads only what was
+    /// committed sees them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub transactions_aborted: u64,
+    /// Markers that their ends left in the partitions.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub transaction_markers: u64,
     /// Read, but not what their checksum says.
     pub corrupt: u64,
     /// Records whose times ran backwards.
     pub clock_anomalies: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde wants it so.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Records hit by one error.
@@ -141,6 +170,22 @@ pub struct Batching {
     pub wire_bytes_per_request: f64,
     /// Part of the fetches that brought no record; null for producers.
     pub empty_part: Option<f64>,
+    /// Bytes of the record batches before compression by those after it; absent without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compression_ratio: Option<f64>,
+    /// How far the consumers were behind; absent for producers, and where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<Behind>,
+}
+
+/// How far a flow's consumers were behind the ends of their partitions, sampled each second: over
+/// all partitions, and over all groups that read them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Behind {
+    /// Records, the mean of all samples.
+    pub records_mean: f64,
+    /// Records, in the worst second.
+    pub records_max: f64,
 }
 
 /// Pauses that brokers asked for.

@@ -36,6 +36,9 @@ pub struct CpuSummary {
     pub generator_threads_ns_per_record: Option<Spread>,
     /// CPU of the whole generating process per record.
     pub generator_process_ns_per_record: Option<Spread>,
+    /// CPU of kgauge's threads that fed records to other clients, per record; absent without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feeding_ns_per_record: Option<Spread>,
     /// CPU of the target's processes per record; null where they run elsewhere.
     pub target_ns_per_record: Option<Spread>,
     /// How busy the busiest load thread was, 1 being always.
@@ -44,6 +47,32 @@ pub struct CpuSummary {
     pub generator_cores: Option<f64>,
     /// Cores that the target used.
     pub target_cores: Option<f64>,
+}
+
+/// How much of what this machine can generate was used: the flows' throughput beside what they do at full
+/// speed into a sink that keeps nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Headroom {
+    /// The part of the load threads that the flows' throughput takes at the cost of full speed; or that
+    /// of the flow that is nearest to its own limit, if that is more. 1 is all.
+    pub used_part: f64,
+    /// Each flow.
+    pub flows: Vec<FlowHeadroom>,
+    /// All of it in words.
+    pub sentence: String,
+}
+
+/// One flow beside its ceiling.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowHeadroom {
+    /// Its name.
+    pub flow: String,
+    /// Records acked or read a second, the mean of the repeats.
+    pub records_per_s: f64,
+    /// What as many load threads as it has could do, each with a core for itself.
+    pub ceiling_records_per_s: f64,
+    /// Those threads.
+    pub threads: u32,
 }
 
 /// Whether the generator or the target is what was measured.
@@ -76,6 +105,9 @@ pub const THREAD_USE_LIMIT: f64 = 0.95;
 pub const THREAD_USE_NEAR: f64 = 0.80;
 /// More late records than this (beyond those that a full buffer explains) reach the p99.
 pub const LATE_PART_MAX: f64 = 0.01;
+/// Another client that was fed nothing for a larger part of the time than this was limited by
+/// its feeding.
+pub const STARVED_PART_MAX: f64 = 0.05;
 /// More skipped records than this (beyond those that a full buffer explains) are a load other
 /// than the planned one.
 pub const SKIPPED_PART_MAX: f64 = 0.000_1;

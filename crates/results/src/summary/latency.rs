@@ -23,6 +23,18 @@ pub struct Latencies {
     pub fetch_round_trip: Option<LatencySummary>,
     /// Waits for room in the producer's buffer.
     pub buffer_wait: Option<LatencySummary>,
+    /// Echo flows: request written - sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch_wait: Option<LatencySummary>,
+    /// Echo flows: acked - request written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_wait: Option<LatencySummary>,
+    /// Echo flows: consumed - acked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fetch_wait: Option<LatencySummary>,
+    /// Commits of transactions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<LatencySummary>,
 }
 
 /// One distribution over all repeats of a trial. Times are nanoseconds.

@@ -2,8 +2,10 @@
 //! folder, so that it is the same byte for byte each time.
 
 mod build;
+pub mod driver;
 pub mod flow;
 pub mod generator;
+pub mod group;
 pub mod latency;
 pub mod trial;
 pub mod verdict;
@@ -13,11 +15,15 @@ pub(crate) mod words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use driver::{DriverComparison, DriverRow, DriverSummary};
 pub use flow::{
-    AckMeaning, Batching, ErrorSummary, FlowKind, FlowSummary, LittlesLaw, RecordCounts,
+    AckMeaning, Batching, Behind, ErrorSummary, FlowKind, FlowSummary, LittlesLaw, RecordCounts,
     Throttling, Throughput,
 };
-pub use generator::{CpuSummary, GeneratorVerdict, GeneratorWord, Lateness};
+pub use generator::{
+    CpuSummary, FlowHeadroom, GeneratorVerdict, GeneratorWord, Headroom, Lateness,
+};
+pub use group::GroupSummary;
 pub use latency::{Latencies, LatencySummary, MaxAt, Percentile, RankRange};
 pub use trial::{CountedOnBroker, Factor, RepeatSummary, TopicSummary, TrialSummary};
 pub use verdict::{GoalVerdict, GoalWord, MetricUnit, PublishedComparison, PublishedWord};
@@ -47,6 +53,9 @@ pub struct Summary {
     pub warnings: Vec<Warning>,
     /// The trials, in the order of the plan. Those that never began are in it, without figures.
     pub trials: Vec<TrialSummary>,
+    /// Trials that differ only in the client that sent a flow, side by side; absent without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drivers: Vec<DriverComparison>,
     /// What is missing in the folder or damaged.
     pub defects: Vec<DefectSummary>,
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flow::FlowSummary;
-use super::generator::{CpuSummary, GeneratorVerdict};
+use super::generator::{CpuSummary, GeneratorVerdict, Headroom};
 use super::verdict::{GoalVerdict, PublishedComparison};
 use super::warning::Warning;
 use crate::run::Outcome;
@@ -32,6 +32,9 @@ pub struct TrialSummary {
     pub repeats: Vec<RepeatSummary>,
     /// Whether the generator was the limit. Stands before any figure.
     pub generator: GeneratorVerdict,
+    /// How much of what this machine can generate was used; absent when that was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headroom: Option<Headroom>,
     /// What a reader of this trial's figures must know.
     pub warnings: Vec<Warning>,
     /// The flows.

@@ -225,6 +225,9 @@ impl Made {
                 span(Stage::Drain, end_ns, end_ns + SECOND_NS),
             ],
             threads: 1,
+            driver: None,
+            group: None,
+            ceiling: None,
         });
         RepeatRecord {
             key,
@@ -237,6 +240,7 @@ impl Made {
                 generator_threads: 1,
                 generator_thread_ns_max: hold_ns / 2,
                 generator_process_ns: Some(hold_ns * 3 / 5),
+                feeding_ns: None,
                 target_process_ns: Some(hold_ns / 5),
             }),
             replication: Some(Replication::NoFollowers),

@@ -5,7 +5,9 @@
 mod audit;
 mod compare;
 mod damage;
+mod drivers;
 mod folder;
+mod groups;
 mod made;
 mod schema;
 mod summary;

@@ -5,17 +5,25 @@
 
 mod error_names;
 mod faults;
+mod flow;
+mod record;
 mod scenario;
 mod settings;
+mod shape;
 
 pub use error_names::ERROR_NAMES;
 pub use faults::FAULT_APIS;
 pub(crate) use faults::{CUT, DELAY, FAULT};
-pub(crate) use scenario::{
-    CONSUME, PRELOAD, PRODUCE, PUBLISHED, RECORD, ROOT, SHAPE, SIZES, SOURCE, STAGES, STUDY,
-    TARGET, TOPIC, TOPIC_CONFIG,
+pub(crate) use flow::{CONSUME, DRIVER, ECHO, FROM, PRODUCE};
+pub(crate) use record::{
+    HEADERS, KEY, KEY_SEQUENCE, KEY_UNIFORM, KEY_ZIPF, RECORD, RECORD_FILE, SIZE, SIZE_LOGNORMAL,
+    SIZE_NORMAL, SIZE_UNIFORM, SIZE_WEIGHTED,
 };
-pub(crate) use settings::{CONSUMER_SETTINGS, PRODUCER_SETTINGS};
+pub(crate) use scenario::{
+    PRELOAD, PUBLISHED, ROOT, SIZES, SOURCE, STAGES, STUDY, TARGET, TOPIC, TOPIC_CONFIG,
+};
+pub(crate) use settings::{CONSUMER_SETTINGS, PARTITIONER, PRODUCER_SETTINGS};
+pub(crate) use shape::{BURST, RAMP, REPLAY, SHAPE, STEP, WAVE};
 
 /// The keys that one kind of map may have.
 #[derive(Debug)]
@@ -58,14 +66,28 @@ pub(crate) enum Kind {
     TimeOrNone,
     /// A count, or a size that is divided by the record's size.
     CountOrVolume,
+    /// A count, or a time.
+    CountOrTime,
     /// A count, or `all`.
     CountOrAll,
     Flag,
     /// `true`, `false`, or a name.
     FlagOrName,
     Choice(&'static [&'static str]),
-    /// `max`, or one key of [`SHAPE`] with a rate.
+    /// `max`, or one key of [`SHAPE`].
     Shape,
+    /// A word, or one key of a table.
+    Either(&'static [&'static str], &'static Table),
+    /// A size, or one key of a table.
+    SizeOr(&'static Table),
+    /// A file, beside the scenario.
+    File,
+    /// A file, or a map that says more of it.
+    FileOr(&'static Table),
+    /// A decimal number.
+    Number,
+    /// A part of a whole: a decimal number from 0 to 1, or a percentage.
+    Part,
     Rate,
     /// A whole number of bytes, Kafka's unit, or a size with unit.
     KafkaBytes,
@@ -76,7 +98,7 @@ pub(crate) enum Kind {
     Map(&'static Table),
     /// A list of maps with these keys.
     List(&'static Table),
-    /// The list of flows: [`PRODUCE`] or [`CONSUME`].
+    /// The list of flows: [`PRODUCE`], [`CONSUME`] or [`ECHO`].
     Flows,
     /// Paths of this scenario, each with a value.
     Paths,

@@ -70,7 +70,8 @@ pub(crate) static PRODUCER_SETTINGS: Table = Table {
             "compression.lz4.level",
             Kind::KafkaNumber,
             Default("9"),
-            "1 to 17. Kafka's default.",
+            "Kafka's default, LZ4's fast compressor. Kafka takes 1 to 17 and uses LZ4's slow compressor \
+             for all but 9; that one is not available here.",
         ),
         key(
             "compression.zstd.level",
@@ -117,11 +118,52 @@ pub(crate) static PRODUCER_SETTINGS: Table = Table {
         ),
         key(
             "partitioner",
-            Kind::Choice(&["sticky", "round-robin"]),
+            Kind::Either(&["sticky", "round-robin"], &PARTITIONER),
             Default("sticky"),
-            "kgauge's own key. `sticky` fills a batch before it changes partition, as Kafka's \
-             built-in partitioner does since 2.4; `round-robin` changes with every record, as \
-             Kafka did before.",
+            "kgauge's own key. `sticky` is Kafka's built-in partitioner: a record with a key goes \
+             where the key's murmur2 says, one without stays with the others until a batch is \
+             full. `round-robin` changes with every record, whatever its key, as Kafka's class of \
+             that name does. `{partition: 3}` and `{broker: 1}` send all to one place.",
+        ),
+        key(
+            "partitioner.class",
+            Kind::Text,
+            Optional("as `partitioner` says"),
+            "Kafka's own names of what `partitioner` can do, from all releases: \
+             `...RoundRobinPartitioner`, `...UniformStickyPartitioner`, `...DefaultPartitioner`.",
+        ),
+        key(
+            "partitioner.ignore.keys",
+            Kind::Flag,
+            Default("false"),
+            "`true`: `sticky` treats records with keys as it treats those without. Kafka's default.",
+        ),
+        key(
+            "partitioner.adaptive.partitioning.enable",
+            Kind::Flag,
+            Default("true"),
+            "`sticky` draws partitions where few batches wait more often (KIP-794), so that a slow \
+             broker gets less. Kafka's default.",
+        ),
+        key(
+            "partitioner.availability.timeout.ms",
+            Kind::KafkaTime,
+            Default("0"),
+            "With the setting above: a partition whose broker has taken none of its waiting batches \
+             for so long is not drawn. 0, Kafka's default, draws it.",
+        ),
+        key(
+            "transactional.id",
+            Kind::Text,
+            Optional("the topic and the flow's name"),
+            "With the flow's `transaction`: the id by which the coordinator knows the producer. With \
+             several producers each adds its number.",
+        ),
+        key(
+            "transaction.timeout.ms",
+            Kind::KafkaTime,
+            Default("60000"),
+            "With the flow's `transaction`: the coordinator aborts one that is older. Kafka's default.",
         ),
         key(
             "send.buffer.bytes",
@@ -158,29 +200,35 @@ pub(crate) static PRODUCER_SETTINGS: Table = Table {
             why: "records are made as bytes: `record` says what they look like",
         },
         Refusal {
-            names: &[
-                "transactional.id",
-                "transaction.timeout.ms",
-                "transaction.two.phase.commit.enable",
-            ],
-            why: "transactions are not supported yet",
-        },
-        Refusal {
-            names: &["partitioner.class", "partitioner.ignore.keys"],
-            why: "no Java class can be loaded: write `partitioner: sticky` or `round-robin`",
-        },
-        Refusal {
-            names: &[
-                "partitioner.adaptive.partitioning.enable",
-                "partitioner.availability.timeout.ms",
-            ],
-            why: "not supported yet: `sticky` treats all partitions alike (Kafka's `false`)",
+            names: &["transaction.two.phase.commit.enable"],
+            why: "kgauge takes part in no transaction of anybody else's",
         },
         Refusal {
             names: &["metadata.max.idle.ms"],
             why: "a flow writes to one topic all the time, so its metadata is never idle",
         },
     ],
+};
+
+/// Where all records go: one of these.
+pub(crate) static PARTITIONER: Table = Table {
+    name: "Partitioner",
+    keys: &[
+        key(
+            "partition",
+            Kind::Count,
+            Optional(""),
+            "The partition of this number, from 0.",
+        ),
+        key(
+            "broker",
+            Kind::Count,
+            Optional(""),
+            "The partitions that the broker of this id leads when the run starts, drawn as \
+             `sticky` does.",
+        ),
+    ],
+    refused: &[],
 };
 
 pub(crate) static CONSUMER_SETTINGS: Table = Table {
@@ -219,9 +267,17 @@ pub(crate) static CONSUMER_SETTINGS: Table = Table {
         ),
         key(
             "isolation.level",
-            Kind::Choice(&["read_uncommitted"]),
+            Kind::Choice(&["read_uncommitted", "read_committed"]),
             Default("read_uncommitted"),
-            "Kafka's default. `read_committed` comes with transactions.",
+            "`read_committed` reads up to the last stable offset and passes over what was aborted; it \
+             needs Kafka 0.11. Kafka's default.",
+        ),
+        key(
+            "max.poll.records",
+            Kind::KafkaNumber,
+            Default("500"),
+            "How many records Kafka's `poll()` hands over at once, from what was fetched. Here the \
+             application does nothing with them, so that it changes no request. Kafka's default.",
         ),
         key(
             "request.timeout.ms",
@@ -320,11 +376,7 @@ pub(crate) static CONSUMER_SETTINGS: Table = Table {
         },
         Refusal {
             names: &["auto.offset.reset"],
-            why: "write the flow's `from: earliest` or `from: latest`",
-        },
-        Refusal {
-            names: &["max.poll.records"],
-            why: "there is no poll: every record of an answer is taken as it comes",
+            why: "write the flow's `from: earliest`, `from: latest` or `from: {offset: 1000}`",
         },
         Refusal {
             names: &["allow.auto.create.topics", "exclude.internal.topics"],

@@ -2,13 +2,15 @@
 
 use super::{Listed, Written};
 use crate::faults::{CutEnd, FaultKind, FaultMoment, FaultNode};
-use crate::figure::{Figure, Goal};
+use crate::figure::{Figure, Goal, Metric};
 use crate::path::place;
 use crate::plan::{
-    ConsumeEnd, ConsumeFlow, FlowPlan, PartitionShare, ProduceFlow, Shape, StartOffset,
+    ConsumeEnd, ConsumeFlow, EchoFlow, FlowPlan, PartitionShare, ProduceFlow, StartOffset,
 };
 use crate::reader::{Reader, shorten};
 use crate::record_size::record_bytes_max;
+use crate::settings::{Acks, Partitioner};
+use crate::shape::Shape;
 use crate::tree::Node;
 use crate::units::Bytes;
 
@@ -19,6 +21,7 @@ pub(super) fn check(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
         match flow {
             FlowPlan::Produce(flow) => produce(reader, tree, written, flow),
             FlowPlan::Consume(flow) => consume(reader, tree, written, flow),
+            FlowPlan::Echo(flow) => echo(reader, tree, written, flow),
         }
     }
     figures(reader, written);
@@ -114,7 +117,7 @@ fn topic(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
         return;
     };
     for flow in &written.flows {
-        let FlowPlan::Produce(flow) = flow else {
+        let Some(flow) = flow.produces() else {
             continue;
         };
         if u64::from(flow.settings.batch_bytes) > message_max {
@@ -127,7 +130,7 @@ fn topic(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
 
 fn produce(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &ProduceFlow) {
     let size_path = format!("{}.record.size", flow.name);
-    let bytes = record_bytes_max(flow.record.value_bytes);
+    let bytes = record_bytes_max(&flow.record);
     for (limit, key) in [
         (
             u64::from(flow.settings.request_bytes_max),
@@ -147,8 +150,50 @@ fn produce(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &Produ
             note(reader, tree, &size_path, what, cure);
         }
     }
+    for refusal in flow.driver.refusals(flow) {
+        let path = format!("{}.{}", flow.name, refusal.key);
+        note(reader, tree, &path, refusal.what, refusal.cure);
+    }
     if written.stages.hold_ns.is_none() && flow.records_max.is_none() {
         endless(reader, tree, &flow.name);
+    }
+    if let Partitioner::Partition(partition) = flow.settings.partitioner
+        && partition >= written.topic.partitions
+    {
+        let path = format!("{}.settings.partitioner", flow.name);
+        let what = format!("the topic has no partition {partition}");
+        let cure = format!("write 0 to {}", written.topic.partitions - 1);
+        note(reader, tree, &path, what, cure);
+    }
+}
+
+/// Its records must have room for their times, and come from kgauge alone.
+fn echo(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &EchoFlow) {
+    produce(reader, tree, written, &flow.produce);
+    let path = |key: &str| format!("{}.{key}", flow.produce.name);
+    let record = &flow.produce.record;
+    if record.value_bytes_min() < EchoFlow::VALUE_BYTES_MIN {
+        let what = "each value of an echo flow carries its own times";
+        let cure = format!("make values at least {} B", EchoFlow::VALUE_BYTES_MIN);
+        note(reader, tree, &path("record.size"), what, cure);
+    }
+    if record.file.is_some() || record.null_values > 0.0 {
+        let what = "each value of an echo flow carries its own times: it is made by kgauge";
+        let cure = "remove `file` and `null-values`";
+        note(reader, tree, &path("record"), what, cure);
+    }
+    if flow.produce.settings.acks == Acks::None {
+        let what = "an echo flow tells the way to the broker and back apart by its answers";
+        let cure = "write `acks: 1` or `all`";
+        note(reader, tree, &path("settings.acks"), what, cure);
+    }
+    if flow.consumers > written.topic.partitions {
+        let what = format!(
+            "{} consumers cannot share {} partitions: some would read nothing",
+            flow.consumers, written.topic.partitions
+        );
+        let cure = "write fewer consumers, or more partitions";
+        note(reader, tree, &path("consumers"), what, cure);
     }
 }
 
@@ -181,13 +226,10 @@ fn consume(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &Consu
         .preload
         .as_ref()
         .map_or(0, |preload| preload.records);
-    let produced = written
-        .flows
-        .iter()
-        .any(|flow| matches!(flow, FlowPlan::Produce(_)));
+    let produced = written.flows.iter().any(|flow| flow.produces().is_some());
     let readers = match flow.partitions {
         PartitionShare::All => u64::from(flow.consumers),
-        PartitionShare::Split => 1,
+        PartitionShare::Split => u64::from(flow.groups),
     };
     let from_end = flow.from == StartOffset::Latest;
     let backlog = if from_end {
@@ -236,7 +278,7 @@ fn alone_in_group(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow:
             let other = other.group.as_ref();
             other.is_some_and(|other| other.label == group.label)
         }
-        FlowPlan::Produce(_) => false,
+        FlowPlan::Produce(_) | FlowPlan::Echo(_) => false,
     };
     if written.flows.iter().filter(is_same).count() > 1 {
         let what = format!("two flows have the group `{}`", group.label);
@@ -283,7 +325,12 @@ fn fault(written: &Written, figure: &Figure) -> Option<Fault> {
         }
         Some(FlowPlan::Consume(_)) if metric.needs_produce() => {
             let what = format!("a consume flow has no {metric}");
-            let cure = "it has throughput and throughput.bytes; end-to-end latency comes later";
+            let cure = "it has throughput and throughput.bytes; `kind: echo` measures end to end";
+            Some((what, cure.to_owned()))
+        }
+        Some(FlowPlan::Produce(_)) if matches!(metric, Metric::EndToEnd(_)) => {
+            let what = format!("a produce flow has no {metric}");
+            let cure = "make it `kind: echo`, which reads back what it writes";
             Some((what, cure.to_owned()))
         }
         Some(_) => None,
@@ -297,8 +344,8 @@ fn closed_loop(written: &Written, goal: &Goal) -> Option<Fault> {
         .flows
         .iter()
         .find(|flow| flow.name() == goal.figure.flow)?;
-    match flow {
-        FlowPlan::Produce(flow) if flow.shape == Shape::Max && metric.is_time() => {
+    match flow.produces() {
+        Some(flow) if flow.shape == Shape::Max && metric.is_time() => {
             let what = format!(
                 "with `shape: max` {metric} is buffer.memory divided by the throughput, not the \
                  broker's"

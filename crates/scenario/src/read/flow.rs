@@ -1,16 +1,21 @@
 //! Flows: the kinds of traffic, their shapes and limits.
 
 use super::Factor;
+use super::record::record;
 use super::settings::{consumer_settings, producer_settings};
-use super::topic::{RECORDS_MAX, record};
-use crate::keys::{CONSUME, PRODUCE, SHAPE};
+use super::shape::shape;
+pub(super) use super::topic::RECORDS_MAX;
+use crate::driver::Driver;
+use crate::keys::{CONSUME, DRIVER, ECHO, FROM, PRODUCE};
 use crate::path::ROOTS;
 use crate::plan::{
-    ConsumeEnd, ConsumeFlow, FlowPlan, PartitionShare, ProduceFlow, RecordPlan, Shape, StartOffset,
+    ConsumeEnd, ConsumeFlow, EchoFlow, FlowPlan, PartitionShare, ProduceFlow, Stages, StartOffset,
+    TransactionLength,
 };
-use crate::reader::{Fields, Reader};
-use crate::schedule::{RATE_MAX, RATE_MIN};
-use crate::settings::GroupPlan;
+use crate::reader::{Fields, Reader, shorten};
+use crate::record::RecordPlan;
+use crate::settings::{GroupPlan, ProducerSettings};
+use crate::shape::{Arrivals, Shape, Trace};
 use crate::tree::{Node, Value};
 use crate::units;
 
@@ -22,6 +27,7 @@ pub(super) fn flows(
     reader: &mut Reader<'_>,
     node: &Node,
     factors: &[Factor],
+    stages: Option<Stages>,
 ) -> Option<Vec<FlowPlan>> {
     if let Value::List(items) = &node.value
         && items.len() > FLOWS_MAX
@@ -34,7 +40,7 @@ pub(super) fn flows(
     let flows = reader.list(node, |reader, item| {
         let name = name(reader, item, &names);
         names.extend(name.clone());
-        flow(reader, item, name, factors)
+        flow(reader, item, name, factors, stages)
     })?;
     (!flows.is_empty()).then_some(flows)
 }
@@ -61,45 +67,90 @@ fn flow(
     item: &Node,
     name: Option<String>,
     factors: &[Factor],
+    stages: Option<Stages>,
 ) -> Option<FlowPlan> {
     let Value::Map(_) = &item.value else {
         reader.wrong_type(item, "a flow: `name`, `kind` and what it does");
         return None;
     };
     let Some(kind) = item.get("kind") else {
-        let cure = "add `kind: produce` or `kind: consume`";
+        let cure = "add `kind: produce`, `kind: consume` or `kind: echo`";
         reader.problem(item.place, "`kind` is missing", cure);
         return None;
     };
-    if kind.as_text() == Some("echo") {
-        let cure = "write `produce` or `consume`";
-        reader.inside(".kind", |reader| {
-            reader.problem(kind.place, "echo flows are not supported yet", cure);
-        });
-        return None;
-    }
-    let kinds = [("produce", true), ("consume", false)];
+    let kinds = [
+        ("produce", FlowKind::Produce),
+        ("consume", FlowKind::Consume),
+        ("echo", FlowKind::Echo),
+    ];
     match reader.inside(".kind", |reader| reader.choice(kind, &kinds))? {
-        true => produce(reader, item, name, factors).map(FlowPlan::Produce),
-        false => consume(reader, item, name, factors).map(FlowPlan::Consume),
+        FlowKind::Produce => {
+            let fields = reader.map(item, &PRODUCE)?;
+            let driver = reader.field(&fields, "driver", driver);
+            let mut flow = produce(reader, &fields, name, factors, stages)?;
+            flow.driver = driver?;
+            if flow.transaction.is_some() && !flow.driver.is_kgauge() {
+                let what = "only kgauge's own engine writes in transactions";
+                let cure = "remove `transaction`, or `driver`";
+                reader.problem_at(&fields, "transaction", what, cure);
+                return None;
+            }
+            Some(FlowPlan::Produce(flow))
+        }
+        FlowKind::Consume => consume(reader, item, name, factors).map(FlowPlan::Consume),
+        FlowKind::Echo => echo(reader, item, name, factors, stages).map(FlowPlan::Echo),
     }
 }
 
-fn produce(
+/// What a flow does.
+#[derive(Clone, Copy)]
+enum FlowKind {
+    Produce,
+    Consume,
+    Echo,
+}
+
+fn echo(
     reader: &mut Reader<'_>,
     item: &Node,
     known_name: Option<String>,
     factors: &[Factor],
+    stages: Option<Stages>,
+) -> Option<EchoFlow> {
+    let fields = reader.map(item, &ECHO)?;
+    let produce = produce(reader, &fields, known_name.clone(), factors, stages);
+    let consumers = members(reader, &fields, "consumers");
+    let flow_name = known_name.as_deref().unwrap_or_default();
+    let settings = reader.field(&fields, "consumer-settings", |reader, node| {
+        consumer_settings(reader, node, flow_name, true)
+    });
+    Some(EchoFlow {
+        produce: produce?,
+        consumers: consumers?,
+        consumer_settings: settings?.0,
+    })
+}
+
+/// What writes, in a produce flow or in an echo flow.
+fn produce(
+    reader: &mut Reader<'_>,
+    fields: &Fields<'_>,
+    known_name: Option<String>,
+    factors: &[Factor],
+    stages: Option<Stages>,
 ) -> Option<ProduceFlow> {
-    let fields = reader.map(item, &PRODUCE)?;
-    let name = reader.field(&fields, "name", Reader::name);
-    let producers = members(reader, &fields, "producers");
-    let shape = reader.field(&fields, "shape", shape);
-    let record = reader.field(&fields, "record", record);
+    let name = reader.field(fields, "name", Reader::name);
+    let producers = members(reader, fields, "producers");
+    let shape = reader.field(fields, "shape", |reader, node| shape(reader, node, stages));
+    let arrivals = reader.field(fields, "arrivals", |reader, node| {
+        let choices = [("even", Arrivals::Even), ("poisson", Arrivals::Poisson)];
+        reader.choice(node, &choices)
+    });
+    let record = reader.field(fields, "record", record);
     let records_max = match (fields.get("records"), &record) {
         (None, _) => Some(None),
         (Some(_), Some(record)) => reader
-            .field(&fields, "records", |reader, node| {
+            .field(fields, "records", |reader, node| {
                 records_max(reader, node, record)
             })
             .map(Some),
@@ -110,26 +161,138 @@ fn produce(
         let path = format!("{flow_name}.{key}");
         factors.iter().any(|factor| factor.path == path)
     };
-    let settings = reader.field(&fields, "settings", |reader, node| {
+    let settings = reader.field(fields, "settings", |reader, node| {
         producer_settings(reader, node, flow_name, &varied)
     });
-    let skip_after = reader.field(&fields, "skip-after", |reader, node| {
+    let skip_after = reader.field(fields, "skip-after", |reader, node| {
         reader.time_ns(node, 1..=super::DAY_NS)
     });
     if shape == Some(Shape::Max) && fields.has("skip-after") && !varied("shape") {
         let what = "`skip-after` says nothing with `shape: max`";
         let cure = "remove it: without a schedule nothing is late";
-        reader.problem_at(&fields, "skip-after", what, cure);
+        reader.problem_at(fields, "skip-after", what, cure);
     }
+    if let Some(shape) = &shape
+        && fields.has("arrivals")
+        && !varied("shape")
+    {
+        arrivals_fit(reader, fields, shape, arrivals);
+    }
+    let ends = shape
+        .as_ref()
+        .zip(stages)
+        .and_then(|(shape, stages)| match shape {
+            // Without any other end the trace's is the flow's.
+            Shape::Replay { trace, .. } if stages.hold_ns.is_none() => Some(trace.records()),
+            _ => None,
+        });
+    let transaction = transaction(reader, fields, settings.as_ref(), &varied);
     Some(ProduceFlow {
+        transaction: transaction?,
         name: name?,
+        driver: Driver::Kgauge,
         producers: producers?,
         shape: shape?,
-        records_max: records_max?,
+        arrivals: arrivals?,
+        records_max: records_max?.or(ends),
         record: record?,
         settings: settings?,
         skip_after_ns: skip_after?,
     })
+}
+
+/// When a producer commits, if it writes in transactions: `Some(None)` if it does not.
+fn transaction(
+    reader: &mut Reader<'_>,
+    fields: &Fields<'_>,
+    settings: Option<&ProducerSettings>,
+    varied: &dyn Fn(&str) -> bool,
+) -> Option<Option<TransactionLength>> {
+    let is_named = settings.is_some_and(|settings| settings.transactional_id.is_some());
+    if !fields.has("transaction") {
+        if is_named && !varied("transaction") {
+            let what = "`transactional.id` says nothing without transactions";
+            let cure = "say how long one is: `transaction: 100 ms`, or remove the id";
+            reader.problem_at(fields, "settings", what, cure);
+        }
+        return Some(None);
+    }
+    if settings.is_some_and(|settings| !settings.idempotence) {
+        let what = "transactions need an idempotent producer";
+        let cure = "write `acks: all`, and no `enable.idempotence: false`";
+        reader.problem_at(fields, "transaction", what, cure);
+    }
+    let length = reader.field(fields, "transaction", |reader, node| {
+        let is_time = node
+            .as_text()
+            .is_some_and(|text| units::time_ns(text).is_ok());
+        match is_time {
+            true => reader
+                .time_ns(node, 1_000_000..=super::DAY_NS)
+                .map(TransactionLength::Ns),
+            false => reader
+                .count(node, 1..=RECORDS_MAX)
+                .map(TransactionLength::Records),
+        }
+    });
+    length.map(Some)
+}
+
+/// The client that sends: a word, or a release of the Java client.
+fn driver(reader: &mut Reader<'_>, node: &Node) -> Option<Driver> {
+    if node.as_text().is_some() {
+        let known = [Driver::Kgauge, Driver::java(), Driver::Librdkafka];
+        let choices = [("kgauge", 0), ("java", 1), ("librdkafka", 2)];
+        let chosen: usize = reader.choice(node, &choices)?;
+        return known.into_iter().nth(chosen);
+    }
+    let fields = reader.map(node, &DRIVER)?;
+    reader.only(node, &fields)?;
+    reader.field(&fields, "java", |reader, node| {
+        let version = reader.scalar(node, "a release of kafka-clients")?;
+        let is_part = |part: &&str| {
+            (1..=3).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        // Releases before 1.0 have four numbers.
+        let parts: Vec<&str> = version.split('.').filter(is_part).collect();
+        if parts.len() != 3 || parts[0] == "0" || version.split('.').count() != 3 {
+            let what = format!("`{}` is no release of kafka-clients", shorten(version));
+            reader.problem(
+                node.place,
+                what,
+                "write 1.0.0 or newer, as in `{java: 4.3.1}`",
+            );
+            return None;
+        }
+        Some(Driver::Java {
+            version: version.to_owned(),
+        })
+    })
+}
+
+/// Some shapes leave nothing to choose.
+fn arrivals_fit(
+    reader: &mut Reader<'_>,
+    fields: &Fields<'_>,
+    shape: &Shape,
+    arrivals: Option<Arrivals>,
+) {
+    let is_poisson = arrivals == Some(Arrivals::Poisson);
+    let what = match shape {
+        Shape::Max => "`arrivals` says nothing with `shape: max`",
+        Shape::Poisson { .. } if !is_poisson => "`shape: poisson` has Poisson arrivals",
+        Shape::Replay {
+            trace: Trace::Times(_),
+            ..
+        } if is_poisson => "the trace says when each record arrives",
+        _ => return,
+    };
+    reader.problem_at(
+        fields,
+        "arrivals",
+        what,
+        "remove it, or choose another shape",
+    );
 }
 
 fn members(reader: &mut Reader<'_>, fields: &Fields<'_>, key: &str) -> Option<u32> {
@@ -146,9 +309,8 @@ fn records_max(reader: &mut Reader<'_>, node: &Node, record: &RecordPlan) -> Opt
     if !is_size {
         return reader.count(node, 1..=RECORDS_MAX);
     }
-    let value_bytes = u64::from(record.value_bytes.max(1));
     let bytes = reader.bytes(node, 1..=u64::MAX)?;
-    let records = bytes / value_bytes;
+    let records = bytes / u64::from(record.value_bytes.max(1));
     if records == 0 {
         let what = "the size holds not even one record";
         reader.problem(node.place, what, "write a larger size, or a count");
@@ -156,56 +318,6 @@ fn records_max(reader: &mut Reader<'_>, node: &Node, record: &RecordPlan) -> Opt
     }
     reader.within(node, records, 1..=RECORDS_MAX, |records| {
         format!("{records} records")
-    })
-}
-
-fn shape(reader: &mut Reader<'_>, node: &Node) -> Option<Shape> {
-    if let Some(text) = node.as_text() {
-        if SHAPE.key(text).is_some() {
-            let what = format!("`{text}` needs a rate");
-            reader.problem(node.place, what, format!("write `{{{text}: 50k/s}}`"));
-            return None;
-        }
-        if SHAPE.refusal(text).is_some() {
-            let what = format!("shape `{text}` is not supported yet");
-            reader.problem(node.place, what, "write `max`, `constant` or `poisson`");
-            return None;
-        }
-        return reader.choice(node, &[("max", Shape::Max)]);
-    }
-    let fields = reader.map(node, &SHAPE)?;
-    let constant = rate(reader, &fields, "constant");
-    let poisson = rate(reader, &fields, "poisson");
-    match (fields.has("constant"), fields.has("poisson")) {
-        (true, false) => Some(Shape::Constant {
-            per_second: constant?,
-        }),
-        (false, true) => Some(Shape::Poisson {
-            per_second: poisson?,
-        }),
-        (true, true) => {
-            reader.problem(node.place, "two shapes at once", "write one of them");
-            None
-        }
-        (false, false) => {
-            if matches!(&node.value, Value::Map(entries) if entries.is_empty()) {
-                let cure = "write `max` or `{constant: 50k/s}`";
-                reader.problem(node.place, "no shape is written here", cure);
-            }
-            None
-        }
-    }
-}
-
-fn rate(reader: &mut Reader<'_>, fields: &Fields<'_>, key: &str) -> Option<f64> {
-    reader.field(fields, key, |reader, node| {
-        let per_second = reader.quantity(node, "a rate, such as `50k/s`", units::rate)?;
-        if (RATE_MIN..=RATE_MAX).contains(&per_second) {
-            return Some(per_second);
-        }
-        let what = format!("{per_second} records a second is out of range");
-        reader.problem(node.place, what, "write 0.001/s to 1G/s");
-        None
     })
 }
 
@@ -225,13 +337,8 @@ fn consume(
         ];
         reader.choice(node, &choices)
     });
-    let from = reader.field(&fields, "from", |reader, node| {
-        let choices = [
-            ("earliest", StartOffset::Earliest),
-            ("latest", StartOffset::Latest),
-        ];
-        reader.choice(node, &choices)
-    });
+    let groups = members(reader, &fields, "groups");
+    let from = reader.field(&fields, "from", from);
     let records = match fields.get("records") {
         None => Some(ConsumeEnd::StageEnd),
         Some(_) => reader.field(&fields, "records", |reader, node| match node.as_text() {
@@ -251,6 +358,10 @@ fn consume(
         let cure = "write `partitions: split`, or a flow with a group for each";
         reader.problem_at(&fields, "partitions", what, cure);
     }
+    if !is_group && label.is_some() && groups.is_some_and(|groups| groups > 1) {
+        let what = "consumers without a group make no groups";
+        reader.problem_at(&fields, "groups", what, "add `group: true`, or remove it");
+    }
     let path = format!("{flow_name}.group");
     // Whoever switches the group off by `--set` need not take its settings out.
     let means_nothing = !fields.has("group") && factors.iter().all(|one| one.path != path);
@@ -264,11 +375,32 @@ fn consume(
     };
     Some(ConsumeFlow {
         group,
+        groups: groups?,
         name: name?,
         consumers: consumers?,
         partitions: partitions?,
         from: from?,
         records: records?,
         settings: settings?,
+    })
+}
+
+/// Where reading starts: an end, an offset or a time.
+fn from(reader: &mut Reader<'_>, node: &Node) -> Option<StartOffset> {
+    if node.as_text().is_some() {
+        let choices = [
+            ("earliest", StartOffset::Earliest),
+            ("latest", StartOffset::Latest),
+        ];
+        return reader.choice(node, &choices);
+    }
+    let fields = reader.map(node, &FROM)?;
+    let name = reader.only(node, &fields)?;
+    reader.field(&fields, name, |reader, node| match name {
+        "offset" => reader.count(node, 0..=RECORDS_MAX).map(StartOffset::Offset),
+        "time" => reader
+            .quantity(node, "a moment", units::unix_ms)
+            .map(StartOffset::TimestampMs),
+        _ => reader.time_ns(node, 1..=u64::MAX).map(StartOffset::AgoNs),
     })
 }

@@ -5,7 +5,9 @@ mod faults;
 mod flow;
 mod goal;
 mod group;
+mod record;
 mod settings;
+mod shape;
 mod target;
 mod topic;
 
@@ -59,6 +61,15 @@ pub(crate) struct Factor {
     pub(crate) values: Vec<Node>,
 }
 
+/// What a scenario varies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Factors<'a> {
+    /// All of it.
+    pub(crate) all: &'a [Factor],
+    /// What the file itself varies: published figures know no other.
+    pub(crate) in_file: &'a [Factor],
+}
+
 /// The longest that anything in a scenario may last: a day, in ns.
 pub(crate) const DAY_NS: u64 = 24 * 3_600 * 1_000_000_000;
 const REPEATS_MAX: u32 = 1_000;
@@ -66,17 +77,21 @@ const REPEATS_MAX: u32 = 1_000;
 /// Reads everything but `vary` and `sizes`, which have been applied to the tree already.
 ///
 /// `None` only together with at least one problem.
-pub(crate) fn written(reader: &mut Reader<'_>, tree: &Node, factors: &[Factor]) -> Option<Written> {
+pub(crate) fn written(
+    reader: &mut Reader<'_>,
+    tree: &Node,
+    factors: &Factors<'_>,
+) -> Option<Written> {
     let fields = reader.map(tree, &ROOT)?;
     reader.field(&fields, "kgauge", Reader::version);
     let name = reader.field(&fields, "name", Reader::name);
     let question = reader.field(&fields, "question", Reader::text);
     let target = reader.field(&fields, "target", target::target);
     let topic = reader.field(&fields, "topic", topic::topic);
-    let flows = reader.field(&fields, "flows", |reader, node| {
-        flow::flows(reader, node, factors)
-    });
     let stages = reader.field(&fields, "stages", stages);
+    let flows = reader.field(&fields, "flows", |reader, node| {
+        flow::flows(reader, node, factors.all, stages)
+    });
     let faults = match fields.has("faults") {
         true => reader.field(&fields, "faults", faults::faults),
         false => Some(Vec::new()),
@@ -90,7 +105,7 @@ pub(crate) fn written(reader: &mut Reader<'_>, tree: &Node, factors: &[Factor]) 
     };
     let published = match fields.has("published") {
         true => reader.field(&fields, "published", |reader, node| {
-            goal::published(reader, node, factors)
+            goal::published(reader, node, factors.in_file)
         }),
         false => Some(Vec::new()),
     };

@@ -1,7 +1,7 @@
 //! Kafka's client settings, with Kafka's own rules about which go together.
 
 use super::group::group_settings;
-use crate::keys::{CONSUMER_SETTINGS, PRODUCER_SETTINGS};
+use crate::keys::{CONSUMER_SETTINGS, PARTITIONER, PRODUCER_SETTINGS};
 use crate::reader::{Fields, Reader};
 use crate::settings::{
     Acks, Compression, CompressionCodec, ConsumerSettings, GroupPlan, Partitioner, ProducerSettings,
@@ -44,13 +44,16 @@ pub(super) fn producer_settings(
     let backoff_max = time(reader, fields, "retry.backoff.max.ms");
     let request_timeout = request_timeout(reader, fields);
     let delivery_timeout = delivery_timeout(reader, fields, linger, request_timeout);
-    let partitioner = reader.field(fields, "partitioner", |reader, node| {
-        let choices = [
-            ("sticky", Partitioner::Sticky),
-            ("round-robin", Partitioner::RoundRobin),
-        ];
-        reader.choice(node, &choices)
-    });
+    let partitioner = partitioner(reader, fields);
+    let adaptive = reader.field(fields, ADAPTIVE, Reader::flag);
+    let availability = time(reader, fields, "partitioner.availability.timeout.ms");
+    let transactional_id = match fields.has("transactional.id") {
+        true => reader
+            .field(fields, "transactional.id", Reader::text)
+            .map(Some),
+        false => Some(None),
+    };
+    let transaction_timeout = time(reader, fields, "transaction.timeout.ms");
     let send_buffer = socket_buffer(reader, fields, "send.buffer.bytes");
     let receive_buffer = socket_buffer(reader, fields, "receive.buffer.bytes");
     let client_id = client_id(reader, fields, flow);
@@ -74,7 +77,12 @@ pub(super) fn producer_settings(
         retry_backoff_ns_max: backoff_max?,
         delivery_timeout_ns: delivery_timeout?,
         request_timeout_ns: request_timeout?,
-        partitioner: partitioner?,
+        partitioner: partitioner?.0,
+        partitioner_ignores_keys: partitioner?.1,
+        partitioner_adaptive: adaptive?,
+        partitioner_availability_ns: availability?,
+        transactional_id: transactional_id?,
+        transaction_timeout_ns: transaction_timeout?.max(NS_PER_MS),
         send_buffer_bytes: send_buffer?,
         receive_buffer_bytes: receive_buffer?,
         client_id: client_id?,
@@ -96,16 +104,11 @@ pub(super) fn consumer_settings(
     let fetch_max = bytes(reader, fields, "fetch.max.bytes", 0, INT_MAX);
     let partition_max = bytes(reader, fields, "max.partition.fetch.bytes", 0, INT_MAX);
     let check_crcs = reader.field(fields, "check.crcs", Reader::flag);
-    reader.field(fields, "isolation.level", |reader, node| {
-        match node.as_text() {
-            Some("read_committed") => {
-                let what = "`read_committed` is not supported yet";
-                reader.problem(node.place, what, "write `read_uncommitted`");
-                None
-            }
-            _ => reader.choice(node, &[("read_uncommitted", ())]),
-        }
+    let read_committed = reader.field(fields, "isolation.level", |reader, node| {
+        let choices = [("read_uncommitted", false), ("read_committed", true)];
+        reader.choice(node, &choices)
     });
+    number(reader, fields, "max.poll.records", 1, INT_MAX)?;
     let request_timeout = request_timeout(reader, fields);
     let receive_buffer = socket_buffer(reader, fields, "receive.buffer.bytes");
     let send_buffer = socket_buffer(reader, fields, "send.buffer.bytes");
@@ -130,12 +133,63 @@ pub(super) fn consumer_settings(
         fetch_bytes_max: u32::try_from(fetch_max?).ok()?,
         partition_fetch_bytes_max: u32::try_from(partition_max?).ok()?,
         check_crcs: check_crcs?,
+        read_committed: read_committed?,
         request_timeout_ns: request_timeout?,
         receive_buffer_bytes: receive_buffer?,
         send_buffer_bytes: send_buffer?,
         client_id: client_id?,
     };
     Some((settings, group?))
+}
+
+const ADAPTIVE: &str = "partitioner.adaptive.partitioning.enable";
+
+/// The partitioner, by kgauge's word or Kafka's class, and whether it ignores keys.
+fn partitioner(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<(Partitioner, bool)> {
+    let ignores_keys = reader.field(fields, "partitioner.ignore.keys", Reader::flag)?;
+    let word = reader.field(fields, "partitioner", partitioner_word)?;
+    if !fields.has("partitioner.class") {
+        return Some((word, ignores_keys));
+    }
+    if fields.has("partitioner") {
+        let what = "`partitioner` and `partitioner.class` say the same thing twice";
+        reader.problem_at(fields, "partitioner.class", what, "remove one of them");
+        return None;
+    }
+    reader.field(fields, "partitioner.class", |reader, node| {
+        let class = reader.scalar(node, "a class of Kafka's")?;
+        match class.rsplit('.').next() {
+            Some("RoundRobinPartitioner") => Some((Partitioner::RoundRobin, ignores_keys)),
+            Some("DefaultPartitioner") => Some((Partitioner::Sticky, ignores_keys)),
+            Some("UniformStickyPartitioner") => Some((Partitioner::Sticky, true)),
+            _ => {
+                let what = format!("`{}` cannot be loaded", crate::reader::shorten(class));
+                let cure = "no Java class can: write `RoundRobinPartitioner`, or leave it out for \
+                            Kafka's built-in one";
+                reader.problem(node.place, what, cure);
+                None
+            }
+        }
+    })
+}
+
+fn partitioner_word(reader: &mut Reader<'_>, node: &Node) -> Option<Partitioner> {
+    if node.as_text().is_some() {
+        let choices = [
+            ("sticky", Partitioner::Sticky),
+            ("round-robin", Partitioner::RoundRobin),
+        ];
+        return reader.choice(node, &choices);
+    }
+    let fields = reader.map(node, &PARTITIONER)?;
+    let name = reader.only(node, &fields)?;
+    let number = reader.field(&fields, name, |reader, node| {
+        reader.count_u32(node, 0..=i32::MAX as u32)
+    })?;
+    Some(match name {
+        "broker" => Partitioner::Broker(i32::try_from(number).ok()?),
+        _ => Partitioner::Partition(number),
+    })
 }
 
 fn acks(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Acks> {
@@ -211,7 +265,7 @@ fn compression(
     let mut level = None;
     for (key, owner, low, high) in [
         ("compression.gzip.level", CompressionCodec::Gzip, 1, 9),
-        ("compression.lz4.level", CompressionCodec::Lz4, 1, 17),
+        ("compression.lz4.level", CompressionCodec::Lz4, 9, 9),
         (
             "compression.zstd.level",
             CompressionCodec::Zstd,
@@ -223,6 +277,11 @@ fn compression(
             let default = owner == CompressionCodec::Gzip && node.as_text() == Some("-1");
             if default {
                 Some(-1)
+            } else if owner == CompressionCodec::Lz4 && node.as_text() != Some("9") {
+                let what = "only level 9, LZ4's fast compressor, is available";
+                let cure = "write 9: Kafka would use LZ4's slow compressor for any other";
+                reader.problem(node.place, what, cure);
+                None
             } else {
                 integer(reader, node, low, high)
             }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::keys::{PRELOAD, RECORD, TOPIC, TOPIC_CONFIG};
-use crate::plan::{Preload, RecordPlan, TopicPlan};
+use super::record::record;
+use crate::keys::{PRELOAD, TOPIC, TOPIC_CONFIG};
+use crate::plan::{Preload, TopicPlan};
 use crate::reader::{Reader, shorten};
 use crate::suggest::nearest;
 use crate::tree::{Node, Value};
@@ -13,8 +14,6 @@ const PARTITIONS_MAX: u32 = 100_000;
 const REPLICATION_MAX: u32 = 100;
 /// 10^12 records; more than a year at 30,000 a second.
 pub(super) const RECORDS_MAX: u64 = 1_000_000_000_000;
-/// Kafka's arrays and requests are counted in i32.
-const VALUE_BYTES_MAX: u64 = i32::MAX as u64;
 
 pub(super) fn topic(reader: &mut Reader<'_>, node: &Node) -> Option<TopicPlan> {
     let fields = reader.map(node, &TOPIC)?;
@@ -72,20 +71,5 @@ fn preload(reader: &mut Reader<'_>, node: &Node) -> Option<Preload> {
     Some(Preload {
         records: records?,
         record: record?,
-    })
-}
-
-pub(super) fn record(reader: &mut Reader<'_>, node: &Node) -> Option<RecordPlan> {
-    let fields = reader.map(node, &RECORD)?;
-    let size = reader.field(&fields, "size", |reader, node| match &node.value {
-        Value::Map(_) | Value::List(_) => {
-            let what = "distributions of sizes are not supported yet";
-            reader.problem(node.place, what, "write one size, such as `100 B`");
-            None
-        }
-        Value::Scalar { .. } => reader.bytes(node, 1..=VALUE_BYTES_MAX),
-    });
-    Some(RecordPlan {
-        value_bytes: u32::try_from(size?).ok()?,
     })
 }

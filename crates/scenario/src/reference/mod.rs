@@ -5,9 +5,11 @@ mod schema;
 pub use schema::schema;
 
 use crate::keys::{
-    CONSUME, CONSUMER_SETTINGS, CUT, DELAY, FAULT, Given, Key, Kind, PRELOAD, PRODUCE,
-    PRODUCER_SETTINGS, PUBLISHED, RECORD, ROOT, SHAPE, SIZES, SOURCE, STAGES, STUDY, TARGET, TOPIC,
-    Table,
+    BURST, CONSUME, CONSUMER_SETTINGS, CUT, DELAY, DRIVER, ECHO, FAULT, FROM, Given, HEADERS, KEY,
+    KEY_SEQUENCE, KEY_UNIFORM, KEY_ZIPF, Key, Kind, PARTITIONER, PRELOAD, PRODUCE,
+    PRODUCER_SETTINGS, PUBLISHED, RAMP, RECORD, RECORD_FILE, REPLAY, ROOT, SHAPE, SIZE,
+    SIZE_LOGNORMAL, SIZE_NORMAL, SIZE_UNIFORM, SIZE_WEIGHTED, SIZES, SOURCE, STAGES, STEP, STUDY,
+    TARGET, TOPIC, Table, WAVE,
 };
 
 /// Every table, in the order of the guide.
@@ -17,9 +19,28 @@ static TABLES: &[&Table] = &[
     &TOPIC,
     &PRELOAD,
     &RECORD,
+    &SIZE,
+    &SIZE_UNIFORM,
+    &SIZE_NORMAL,
+    &SIZE_LOGNORMAL,
+    &SIZE_WEIGHTED,
+    &KEY,
+    &KEY_UNIFORM,
+    &KEY_ZIPF,
+    &KEY_SEQUENCE,
+    &HEADERS,
+    &RECORD_FILE,
     &PRODUCE,
+    &DRIVER,
     &SHAPE,
+    &RAMP,
+    &STEP,
+    &WAVE,
+    &BURST,
+    &REPLAY,
     &CONSUME,
+    &FROM,
+    &ECHO,
     &STAGES,
     &FAULT,
     &CUT,
@@ -27,6 +48,7 @@ static TABLES: &[&Table] = &[
     &SIZES,
     &PUBLISHED,
     &PRODUCER_SETTINGS,
+    &PARTITIONER,
     &CONSUMER_SETTINGS,
     &STUDY,
     &SOURCE,
@@ -92,6 +114,7 @@ fn words(kind: Kind) -> String {
         Kind::Time => "time".into(),
         Kind::TimeOrNone => "time or `none`".into(),
         Kind::CountOrVolume => "count or size".into(),
+        Kind::CountOrTime => "count or time".into(),
         Kind::CountOrAll => "count or `all`".into(),
         Kind::Flag => "`true`, `false`".into(),
         Kind::Choice(choices) => {
@@ -100,12 +123,26 @@ fn words(kind: Kind) -> String {
         }
         Kind::Shape => format!("`max` or {}", link(&SHAPE)),
         Kind::Rate => "rate".into(),
+        Kind::Either(choices, table) => {
+            let choices: Vec<String> = choices.iter().map(|one| format!("`{one}`")).collect();
+            format!("{} or {}", choices.join(", "), link(table))
+        }
+        Kind::SizeOr(table) => format!("size, or {}", link(table)),
+        Kind::File => "file".into(),
+        Kind::FileOr(table) => format!("file, or {}", link(table)),
+        Kind::Number => "number".into(),
+        Kind::Part => "0 to 1, or a percentage".into(),
         Kind::KafkaBytes => "bytes".into(),
         Kind::KafkaTime => "ms".into(),
         Kind::KafkaNumber => "number".into(),
         Kind::Map(table) => link(table),
         Kind::List(table) => format!("list of {}", link(table)),
-        Kind::Flows => format!("list of {}s and {}s", link(&PRODUCE), link(&CONSUME)),
+        Kind::Flows => format!(
+            "list of {}s, {}s and {}s",
+            link(&PRODUCE),
+            link(&CONSUME),
+            link(&ECHO)
+        ),
         Kind::Paths => "[paths](#paths), a value each".into(),
         Kind::PathLists => "[paths](#paths), a list of values each".into(),
         Kind::TopicConfig => "Kafka's topic settings".into(),

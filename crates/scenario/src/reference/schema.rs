@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::TABLES;
 use crate::keys::{
-    CONSUME, DELAY, ERROR_NAMES, Given, Key, Kind, PRODUCE, ROOT, SHAPE, STUDY, TOPIC_CONFIG, Table,
+    CONSUME, DELAY, ECHO, ERROR_NAMES, FROM, Given, KEY, Key, Kind, PARTITIONER, PRODUCE, REPLAY,
+    ROOT, SHAPE, SIZE, STUDY, TOPIC_CONFIG, Table,
 };
 
 /// The schema of a scenario file, JSON Schema draft 2020-12.
@@ -56,11 +57,17 @@ fn object(table: &Table) -> Value {
     if !required.is_empty() {
         object["required"] = json!(required);
     }
-    if table.name == SHAPE.name {
+    if is_one_of(table) {
         object["minProperties"] = json!(1);
         object["maxProperties"] = json!(1);
     }
     object
+}
+
+/// Tables in which the keys exclude each other.
+fn is_one_of(table: &Table) -> bool {
+    let tables = [&SHAPE, &REPLAY, &SIZE, &KEY, &FROM, &PARTITIONER];
+    tables.iter().any(|one| one.name == table.name)
 }
 
 fn property(key: &Key) -> Value {
@@ -80,9 +87,47 @@ fn literal(text: &str) -> Value {
         .unwrap_or_else(|| json!(text))
 }
 
+/// A number as it stands before a unit.
+const NUMBER: &str = r"[0-9][0-9_]*(\.[0-9_]+)?";
+
+fn text(pattern: String) -> Value {
+    json!({"type": "string", "pattern": pattern})
+}
+
+fn any_of(schemas: Vec<Value>) -> Value {
+    json!({"anyOf": schemas})
+}
+
+/// One of some words, or what stands in a table.
+fn words_or(words: &[&str], table: &Table) -> Value {
+    any_of(vec![
+        json!({"enum": words}),
+        json!({"$ref": reference(table)}),
+    ])
+}
+
+fn part() -> Value {
+    any_of(vec![
+        json!({"type": "number", "minimum": 0, "maximum": 1}),
+        text(format!("^{NUMBER} ?%$")),
+    ])
+}
+
+fn bytes_a_second() -> Value {
+    text(format!(
+        "^{NUMBER} ?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB) ?/ ?(s|min|h)$"
+    ))
+}
+
+fn quantiles() -> Value {
+    json!({
+        "type": "object",
+        "propertyNames": {"pattern": r"^p[0-9]+(\.[0-9]+)?$"},
+        "additionalProperties": text(format!("^{NUMBER} ?(ns|us|µs|ms|s|min|h)$")),
+    })
+}
+
 fn value(kind: Kind) -> Value {
-    const NUMBER: &str = r"[0-9][0-9_]*(\.[0-9_]+)?";
-    let text = |pattern: String| json!({"type": "string", "pattern": pattern});
     let count = || text(format!("^{NUMBER}[kMG]?$"));
     let size = || text(format!("^{NUMBER} ?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)$"));
     let time = || text(format!("^{NUMBER} ?(ns|us|µs|ms|s|min|h)$"));
@@ -91,29 +136,32 @@ fn value(kind: Kind) -> Value {
     let whole = || json!({"type": "integer"});
     let node =
         |words: &[&str]| json!({"anyOf": [{"type": "integer", "minimum": 1}, {"enum": words}]});
-    let any_of = |schemas: Vec<Value>| json!({"anyOf": schemas});
     match kind {
         Kind::Name => text("^[a-z][a-z0-9-]{0,63}$".into()),
-        Kind::FlagOrName => json!({
-            "anyOf": [{"type": "boolean"}, {"type": "string", "pattern": "^[a-z][a-z0-9-]{0,63}$"}]
-        }),
+        Kind::FlagOrName => any_of(vec![json!({"type": "boolean"}), value(Kind::Name)]),
         Kind::Text => json!({"type": ["string", "number"]}),
         Kind::Count => any_of(vec![whole(), count()]),
         Kind::Size => size(),
         Kind::Time => time(),
         Kind::TimeOrNone => any_of(vec![json!({"const": "none"}), time()]),
         Kind::CountOrVolume => any_of(vec![whole(), count(), size()]),
+        Kind::CountOrTime => any_of(vec![whole(), count(), time()]),
         Kind::CountOrAll => any_of(vec![json!({"const": "all"}), whole(), count()]),
         Kind::Flag => json!({"type": "boolean"}),
         Kind::Choice(choices) => {
-            let choices: Vec<Value> = choices.iter().map(|choice| literal(choice)).collect();
-            json!({"enum": choices})
+            json!({"enum": choices.iter().map(|choice| literal(choice)).collect::<Vec<_>>()})
         }
-        Kind::Shape => any_of(vec![
-            json!({"const": "max"}),
-            json!({"$ref": reference(&SHAPE)}),
-        ]),
+        Kind::Shape => words_or(&["max"], &SHAPE),
         Kind::Rate => rate(),
+        Kind::Either(words, table) => words_or(words, table),
+        Kind::SizeOr(table) => any_of(vec![size(), json!({"$ref": reference(table)})]),
+        Kind::File => json!({"type": "string"}),
+        Kind::FileOr(table) => any_of(vec![
+            json!({"type": "string"}),
+            json!({"$ref": reference(table)}),
+        ]),
+        Kind::Number => json!({"type": "number", "minimum": 0}),
+        Kind::Part => part(),
         Kind::KafkaBytes => any_of(vec![whole(), size()]),
         Kind::KafkaTime => any_of(vec![whole(), time()]),
         Kind::KafkaNumber => whole(),
@@ -136,19 +184,10 @@ fn value(kind: Kind) -> Value {
         Kind::True => json!({"const": true}),
         Kind::SizeOrTrue => any_of(vec![json!({"const": true}), size()]),
         Kind::Delay => any_of(vec![time(), json!({"$ref": reference(&DELAY)})]),
-        Kind::Capacity => any_of(vec![
-            rate(),
-            text(format!(
-                "^{NUMBER} ?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB) ?/ ?(s|min|h)$"
-            )),
-        ]),
+        Kind::Capacity => any_of(vec![rate(), bytes_a_second()]),
         Kind::ErrorName => json!({"enum": ERROR_NAMES}),
         Kind::Times => json!({"type": "array", "minItems": 2, "maxItems": 2, "items": time()}),
-        Kind::Quantiles => json!({
-            "type": "object",
-            "propertyNames": {"pattern": r"^p[0-9]+(\.[0-9]+)?$"},
-            "additionalProperties": time(),
-        }),
+        Kind::Quantiles => quantiles(),
     }
 }
 
@@ -164,7 +203,11 @@ fn flow() -> Value {
         "required": ["name", "kind"],
         "if": is("consume"),
         "then": {"$ref": reference(&CONSUME)},
-        "else": {"$ref": reference(&PRODUCE)},
+        "else": {
+            "if": is("echo"),
+            "then": {"$ref": reference(&ECHO)},
+            "else": {"$ref": reference(&PRODUCE)},
+        },
     })
 }
 

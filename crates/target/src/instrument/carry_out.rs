@@ -10,7 +10,7 @@ use kgauge_broker::ids::NodeId;
 use kgauge_broker::{Capacity, Delay, Fault, FaultAction, FaultId};
 use kgauge_scenario::{CapacityPlan, CapacityUnit, DelayPlan, DropMoment, RequestFault};
 
-use super::{Done, Instruction, NodeLook, NodeState, Way};
+use super::{Done, Instruction, NodeLook, NodeState, Struck, Way};
 
 /// A cluster, and what was set on it.
 #[derive(Debug)]
@@ -75,8 +75,14 @@ impl Instrument {
             Instruction::SetFault { .. } => self.set_fault(instruction),
             Instruction::LiftFault { key } => match self.faults.remove(key) {
                 Some(fault) => {
-                    self.cluster.lift_fault(fault);
-                    Ok(())
+                    let struck = self.cluster.lift_fault(fault);
+                    return Ok(Done {
+                        struck: Some(Struck {
+                            requests: struck.requests,
+                            records: struck.records,
+                        }),
+                        ..Done::default()
+                    });
                 }
                 None => Err(format!("there is no fault {key}")),
             },
@@ -226,8 +232,8 @@ impl Instrument {
             }
         };
         Ok(Done {
-            lost_bytes: None,
             nodes: self.cluster.node_ids().map(look).collect(),
+            ..Done::default()
         })
     }
 }
@@ -266,6 +272,13 @@ fn delay_of(delay: &DelayPlan) -> Delay {
             Delay::Quantiles(points.collect())
         }
     }
+}
+
+/// The delays, in nanoseconds, that a node of the embedded cluster draws one after the other for the
+/// requests that a delay strikes: who knows the seed of [`Instruction::SetFault`] knows each of them.
+pub fn delays_drawn(delay: &DelayPlan, seed: u64, node: u16) -> impl Iterator<Item = u64> {
+    let drawn = delay_of(delay).draws(seed, id(node));
+    drawn.map(|delay| u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX))
 }
 
 fn capacity_of(plan: &CapacityPlan) -> Capacity {

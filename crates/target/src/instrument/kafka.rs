@@ -22,8 +22,8 @@ pub(super) fn instruct(
                 words: None,
             });
             return Ok(Done {
-                lost_bytes: None,
                 nodes: nodes.collect(),
+                ..Done::default()
             });
         }
         _ => {

@@ -50,6 +50,8 @@ pub struct KafkaTarget {
 pub struct StartFacts {
     /// Such as `KRaft, 3 brokers vote` or `ZooKeeper`.
     pub coordination: String,
+    /// Where ZooKeeper listens, for tools of old releases that ask it; `None` without one.
+    pub zookeeper: Option<String>,
     /// Flags of each broker's Java.
     pub jvm: Vec<String>,
     /// From the start of the first process until all brokers' ports were open.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use kgauge_client::Interrupt;
 
 use super::error::KafkaError;
-use super::release::Release;
+use super::release::{Artifact, Release};
 use super::setup::KafkaSetup;
 use super::version::Version;
 
@@ -60,42 +60,95 @@ pub(crate) fn jars(
     setup: &KafkaSetup,
     interrupt: &Interrupt,
 ) -> Result<Jars, KafkaError> {
-    let dir = cached(setup, &release.version);
-    let jars = Jars {
-        release: release.clone(),
-        dir: dir.join("libs"),
+    let order = Order {
+        version: &release.version,
+        dir: cached(setup, &release.version),
+        artifacts: release.artifacts(),
+        proof: core_jar(release),
+        remark: format!(
+            "Apache Kafka {} by Maven, once (about 50 MB)",
+            release.version
+        ),
     };
-    if is_cached(setup, release) {
-        return Ok(jars);
+    Ok(Jars {
+        release: release.clone(),
+        dir: fetch(&order, setup, interrupt)?,
+    })
+}
+
+/// The jars of a release's command-line tools, fetched by Maven unless they are in the cache.
+pub(crate) fn tool_jars(
+    release: &Release,
+    setup: &KafkaSetup,
+    interrupt: &Interrupt,
+) -> Result<Jars, KafkaError> {
+    let version = release.version.to_string();
+    let mut artifacts = release.artifacts();
+    artifacts.push((
+        "org.apache.kafka",
+        "kafka-tools".to_owned(),
+        version.clone(),
+    ));
+    let order = Order {
+        version: &release.version,
+        dir: cached(setup, &release.version).join("tools"),
+        artifacts,
+        proof: format!("kafka-tools-{version}.jar"),
+        remark: format!("the tools of Apache Kafka {version} by Maven, once (about 50 MB)"),
+    };
+    Ok(Jars {
+        release: release.clone(),
+        dir: fetch(&order, setup, interrupt)?,
+    })
+}
+
+/// What Maven is to bring.
+pub(crate) struct Order<'a> {
+    /// The release that it belongs to.
+    pub(crate) version: &'a Version,
+    /// Its folder in the cache; the jars lie in `libs` in it.
+    pub(crate) dir: PathBuf,
+    pub(crate) artifacts: Vec<Artifact>,
+    /// The jar without which nothing was brought.
+    pub(crate) proof: String,
+    /// What the user is told that it is.
+    pub(crate) remark: String,
+}
+
+/// The folder with the jars of an order, fetched by Maven unless they are there.
+pub(crate) fn fetch(
+    order: &Order<'_>,
+    setup: &KafkaSetup,
+    interrupt: &Interrupt,
+) -> Result<PathBuf, KafkaError> {
+    let (dir, release) = (&order.dir, || order.version.clone());
+    let libs = dir.join("libs");
+    if libs.join(&order.proof).is_file() {
+        return Ok(libs);
     }
     let Some(maven) = setup.program("mvn") else {
-        return Err(KafkaError::NoMaven {
-            release: release.version.clone(),
-        });
+        return Err(KafkaError::NoMaven { release: release() });
     };
-    fs::create_dir_all(&dir).map_err(KafkaError::file(&dir))?;
+    fs::create_dir_all(dir).map_err(KafkaError::file(dir))?;
     // Whoever comes second waits, and finds it there.
     let _lock = lock(&dir.join("lock"), interrupt)?;
-    if is_cached(setup, release) {
-        return Ok(jars);
+    if libs.join(&order.proof).is_file() {
+        return Ok(libs);
     }
-    (setup.remark)(&format!(
-        "kgauge: fetching Apache Kafka {} by Maven, once (about 50 MB)",
-        release.version
-    ));
+    (setup.remark)(&format!("kgauge: fetching {}", order.remark));
     // Under another name until all of it is there: an aborted fetch must not look whole.
     let partial = dir.join("libs.partial");
     remove(&partial)?;
-    maven_copies(&maven, release, &dir, &partial, interrupt)?;
-    if !partial.join(core_jar(release)).is_file() {
+    maven_copies(&maven, order, &partial, interrupt)?;
+    if !partial.join(&order.proof).is_file() {
         return Err(KafkaError::Maven {
-            release: release.version.clone(),
-            said: format!("it has not brought {}", core_jar(release)),
+            release: release(),
+            said: format!("it has not brought {}", order.proof),
         });
     }
-    remove(&jars.dir)?;
-    fs::rename(&partial, &jars.dir).map_err(KafkaError::file(&jars.dir))?;
-    Ok(jars)
+    remove(&libs)?;
+    fs::rename(&partial, &libs).map_err(KafkaError::file(&libs))?;
+    Ok(libs)
 }
 
 /// The jars of an unpacked release: of `libs` in it.
@@ -138,7 +191,7 @@ fn version_of(name: &str) -> Option<Version> {
     version.parse().ok()
 }
 
-fn remove(dir: &Path) -> Result<(), KafkaError> {
+pub(crate) fn remove(dir: &Path) -> Result<(), KafkaError> {
     match fs::remove_dir_all(dir) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(KafkaError::file(dir)(error)),
         _ => Ok(()),
@@ -146,7 +199,7 @@ fn remove(dir: &Path) -> Result<(), KafkaError> {
 }
 
 /// Held as long as the file is open; freed by the kernel whatever happens to this process.
-fn lock(path: &Path, interrupt: &Interrupt) -> Result<File, KafkaError> {
+pub(crate) fn lock(path: &Path, interrupt: &Interrupt) -> Result<File, KafkaError> {
     let file = File::create(path).map_err(KafkaError::file(path))?;
     loop {
         match file.try_lock() {
@@ -162,14 +215,13 @@ fn lock(path: &Path, interrupt: &Interrupt) -> Result<File, KafkaError> {
 
 fn maven_copies(
     maven: &Path,
-    release: &Release,
-    dir: &Path,
+    order: &Order<'_>,
     into: &Path,
     interrupt: &Interrupt,
 ) -> Result<(), KafkaError> {
-    let pom = dir.join("pom.xml");
-    fs::write(&pom, project(release)).map_err(KafkaError::file(&pom))?;
-    let log_path = dir.join("maven.log");
+    let pom = order.dir.join("pom.xml");
+    fs::write(&pom, project(&order.artifacts)).map_err(KafkaError::file(&pom))?;
+    let log_path = order.dir.join("maven.log");
     let log = File::create(&log_path).map_err(KafkaError::file(&log_path))?;
     let log_too = log.try_clone().map_err(KafkaError::file(&log_path))?;
     let spawned = Command::new(maven)
@@ -214,11 +266,11 @@ fn maven_copies(
         return Ok(());
     }
     let text = fs::read_to_string(&log_path).unwrap_or_default();
-    Err(failure(release, &text))
+    Err(failure(order.version, &text))
 }
 
 /// Which failure Maven's words speak of.
-fn failure(release: &Release, text: &str) -> KafkaError {
+fn failure(version: &Version, text: &str) -> KafkaError {
     /// Enough to see what it is.
     const LINES_MAX: usize = 6;
     let errors: Vec<&str> = text
@@ -232,7 +284,7 @@ fn failure(release: &Release, text: &str) -> KafkaError {
         .filter(|c| *c == '\n' || !c.is_control())
         .take(2_000)
         .collect();
-    let release = release.version.clone();
+    let release = version.clone();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if has(&[
         "Unknown host",
@@ -253,8 +305,8 @@ fn failure(release: &Release, text: &str) -> KafkaError {
     }
 }
 
-fn project(release: &Release) -> String {
-    let dependency = |(group, artifact, version): &(&str, String, String)| {
+fn project(artifacts: &[Artifact]) -> String {
+    let dependency = |(group, artifact, version): &Artifact| {
         format!(
             "    <dependency>
       <groupId>{group}</groupId>
@@ -263,7 +315,7 @@ fn project(release: &Release) -> String {
     </dependency>\n"
         )
     };
-    let dependencies: String = release.artifacts().iter().map(dependency).collect();
+    let dependencies: String = artifacts.iter().map(dependency).collect();
     format!(
         "<project>
   <modelVersion>4.0.0</modelVersion>
@@ -305,7 +357,7 @@ mod tests {
 
     #[test]
     fn mavens_failures_are_told_apart() {
-        let release = Release::of(&"9.9.9".parse().unwrap());
+        let release: Version = "9.9.9".parse().unwrap();
         let missing = "[ERROR] Failed: Could not find artifact org.apache.kafka:kafka_2.13:jar:9.9.9 in central";
         assert!(matches!(
             failure(&release, missing),

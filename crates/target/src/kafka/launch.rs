@@ -17,7 +17,7 @@ use crate::security::{Secured, private};
 
 /// What `kafka-run-class.sh` of 4.3.1 gives to every Java process. Older releases ask for the
 /// same, or for collectors that today's Java has no more.
-const JVM: &[&str] = &[
+pub(crate) const JVM: &[&str] = &[
     "-server",
     "-XX:+UseG1GC",
     "-XX:MaxGCPauseMillis=20",

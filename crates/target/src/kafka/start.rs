@@ -131,6 +131,7 @@ fn one_start(
         topic_tool: topic_tool(&launch, zookeeper_port),
         started: StartFacts {
             coordination: coordination(&nodes, zookeeper),
+            zookeeper: zookeeper_port.map(|port| format!("127.0.0.1:{port}")),
             jvm: launch.jvm_flags(),
             ..StartFacts::default()
         },

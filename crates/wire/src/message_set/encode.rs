@@ -79,6 +79,22 @@ impl MessageSetEncoder {
         self.end(start);
     }
 
+    /// Appends a message whose value `fill` writes straight into the set.
+    ///
+    /// `fill` gets exactly `value_bytes` bytes, of any contents, and must write them all.
+    pub fn append_filled(
+        &mut self,
+        timestamp_ms: i64,
+        key: Option<&[u8]>,
+        value_bytes: usize,
+        fill: impl Fn(&mut [u8]),
+    ) {
+        let start = self.begin(timestamp_ms, 0);
+        self.put_nullable(key);
+        self.put_filled(value_bytes, fill);
+        self.end(start);
+    }
+
     /// Appends a message without key whose value `fill` writes straight into the set.
     ///
     /// `fill` gets exactly `value_bytes` bytes, of any contents, and must write them all. The
@@ -92,11 +108,7 @@ impl MessageSetEncoder {
     ) {
         let start = self.begin(self.base_timestamp_ms.wrapping_add(timestamp_delta), 0);
         self.put_nullable(None);
-        self.buffer
-            .extend_from_slice(&(value_bytes as i32).to_be_bytes());
-        let at = self.buffer.len();
-        self.buffer.resize(at + value_bytes, 0);
-        fill(&mut self.buffer[at..]);
+        self.put_filled(value_bytes, fill);
         self.end(start);
     }
 
@@ -115,6 +127,14 @@ impl MessageSetEncoder {
         }
         self.timestamp_ms_max = self.timestamp_ms_max.max(timestamp_ms);
         start
+    }
+
+    fn put_filled(&mut self, value_bytes: usize, fill: impl FnOnce(&mut [u8])) {
+        self.buffer
+            .extend_from_slice(&(value_bytes as i32).to_be_bytes());
+        let at = self.buffer.len();
+        self.buffer.resize(at + value_bytes, 0);
+        fill(&mut self.buffer[at..]);
     }
 
     #[inline]

@@ -8,12 +8,13 @@ use crate::compress::{Codec, Decompressor};
 use crate::record_batch::{self, MAGIC, Tally, TallyDepth};
 
 /// What a walk needs beside the bytes.
-struct Walk<'a> {
+struct Walk<'a, F> {
     depth: TallyDepth,
     from_offset: i64,
     decompressor: &'a mut Decompressor,
     scratch: &'a mut Vec<u8>,
     bytes_max: usize,
+    each: F,
     sum: Tally,
 }
 
@@ -30,21 +31,29 @@ pub fn tally(
     scratch: &mut Vec<u8>,
     bytes_max: usize,
 ) -> Result<Tally, MessageError> {
+    let each = |_, _: Option<&[u8]>| ();
+    let (buffers, from) = ((decompressor, scratch), from_offset);
+    tally_each(bytes, from, depth, buffers, bytes_max, each)
+}
+
+/// As [`tally`], and shows offset and value of every record that it counts; see
+/// [`record_batch::tally_each`].
+pub fn tally_each(
+    bytes: &[u8],
+    from_offset: i64,
+    depth: TallyDepth,
+    (decompressor, scratch): (&mut Decompressor, &mut Vec<u8>),
+    bytes_max: usize,
+    each: impl FnMut(i64, Option<&[u8]>),
+) -> Result<Tally, MessageError> {
     let is_batch = |bytes: &[u8]| {
         bytes
             .get(CRC_FROM)
             .is_some_and(|magic| *magic as i8 == MAGIC)
     };
     if is_batch(bytes) {
-        let tally = record_batch::tally;
-        return Ok(tally(
-            bytes,
-            from_offset,
-            depth,
-            decompressor,
-            scratch,
-            bytes_max,
-        )?);
+        let (tally, buffers) = (record_batch::tally_each, (decompressor, scratch));
+        return Ok(tally(bytes, from_offset, depth, buffers, bytes_max, each)?);
     }
     let mut walk = Walk {
         depth,
@@ -52,6 +61,7 @@ pub fn tally(
         decompressor,
         scratch,
         bytes_max,
+        each,
         sum: Tally::default(),
     };
     let mut entries = messages(bytes);
@@ -62,24 +72,32 @@ pub fn tally(
         }
     }
     let rest = entries.rest();
-    let mut sum = walk.sum;
+    let Walk {
+        decompressor,
+        scratch,
+        each,
+        mut sum,
+        ..
+    } = walk;
     if !is_batch(rest) {
         sum.incomplete_bytes = rest.len() as u64;
         return Ok(sum);
     }
-    let after = record_batch::tally(rest, from_offset, depth, decompressor, scratch, bytes_max)?;
+    let buffers = (decompressor, scratch);
+    let after = record_batch::tally_each(rest, from_offset, depth, buffers, bytes_max, each)?;
     Ok(Tally {
         batches: sum.batches + after.batches,
         batch_bytes: sum.batch_bytes + after.batch_bytes,
         records: sum.records + after.records,
         key_bytes: sum.key_bytes + after.key_bytes,
         value_bytes: sum.value_bytes + after.value_bytes,
+        header_bytes: sum.header_bytes + after.header_bytes,
         next_offset: after.next_offset.or(sum.next_offset),
         incomplete_bytes: after.incomplete_bytes,
     })
 }
 
-impl Walk<'_> {
+impl<F: FnMut(i64, Option<&[u8]>)> Walk<'_, F> {
     fn add(&mut self, entry: &Entry<'_>) -> Result<(), MessageError> {
         let before = self.sum.next_offset.unwrap_or(self.from_offset);
         self.sum.batches += 1;
@@ -107,6 +125,7 @@ impl Walk<'_> {
     fn count(&mut self, offset: i64, entry: &Entry<'_>) -> Result<(), MessageError> {
         let message = entry.message()?;
         if offset >= self.from_offset {
+            (self.each)(offset, message.value);
             self.sum.records += 1;
             self.sum.key_bytes += message.key.map_or(0, <[u8]>::len) as u64;
             self.sum.value_bytes += message.value.map_or(0, <[u8]>::len) as u64;

@@ -1,5 +1,7 @@
 //! Writes batches record by record into one reused buffer: the load engine's hot path.
 
+mod keyed;
+
 use super::header::{Attributes, BatchHeader};
 use super::log::write_crc;
 use super::packed::Packed;
@@ -9,6 +11,8 @@ use super::varint::{VARINT_BYTES_MAX, VARLONG_BYTES_MAX};
 use super::writer::Writer;
 use super::{HEADER_BYTES, LOG_OVERHEAD, MAGIC, NONE, ProducerState, record_bytes};
 use crate::compress::{Codec, CompressError, Compressor};
+
+pub use keyed::KeySlot;
 
 /// Room kept free behind the records, so that the start of any record can be written without
 /// asking: length, attributes, two deltas, key length, value length, and eight to spare for writing
@@ -153,21 +157,46 @@ impl BatchEncoder {
         headers: &[(&str, Option<&[u8]>)],
     ) {
         let timestamp_delta = timestamp_ms.wrapping_sub(self.base_timestamp_ms);
-        if !headers.is_empty() || !self.append_short(timestamp_delta, key, value) {
+        let copy = |to: &mut [u8]| to.copy_from_slice(value.unwrap_or_default());
+        let value_bytes = value.map(<[u8]>::len);
+        if !headers.is_empty() || !self.append_short(timestamp_delta, key, value_bytes, copy) {
             self.append_any(timestamp_delta, key, value, headers);
         }
         self.timestamp_delta_max = self.timestamp_delta_max.max(timestamp_delta);
         self.records += 1;
     }
 
+    /// Appends a record without headers whose value `fill` writes straight into the batch.
+    ///
+    /// `fill` gets exactly `value_bytes` bytes, of any contents, and must write them all.
+    #[inline]
+    pub fn append_filled(
+        &mut self,
+        timestamp_ms: i64,
+        key: Option<&[u8]>,
+        value_bytes: usize,
+        fill: impl Fn(&mut [u8]),
+    ) {
+        let timestamp_delta = timestamp_ms.wrapping_sub(self.base_timestamp_ms);
+        if !self.append_short(timestamp_delta, key, Some(value_bytes), &fill) {
+            let mut value = vec![0; value_bytes];
+            fill(&mut value);
+            self.append_any(timestamp_delta, key, Some(&value), &[]);
+        }
+        self.timestamp_delta_max = self.timestamp_delta_max.max(timestamp_delta);
+        self.records += 1;
+    }
+
     /// Appends a record without headers whose numbers are small; false if they are not.
+    #[inline]
     fn append_short(
         &mut self,
         timestamp_delta: i64,
         key: Option<&[u8]>,
-        value: Option<&[u8]>,
+        value: Option<usize>,
+        fill: impl FnOnce(&mut [u8]),
     ) -> bool {
-        let (key_bytes, value_bytes) = (key.map_or(0, <[u8]>::len), value.map_or(0, <[u8]>::len));
+        let (key_bytes, value_bytes) = (key.map_or(0, <[u8]>::len), value.unwrap_or(0));
         let Some((timestamp, offset)) = Packed::deltas(timestamp_delta, self.records) else {
             return false;
         };
@@ -188,7 +217,7 @@ impl BatchEncoder {
         let at = second.write(to, at);
         to[at..at + key_bytes].copy_from_slice(key.unwrap_or_default());
         let at = value_length.write(to, at + key_bytes);
-        to[at..at + value_bytes].copy_from_slice(value.unwrap_or_default());
+        fill(&mut to[at..at + value_bytes]);
         let at = at + value_bytes;
         to[at] = 0; // No headers.
         self.end += at + 1;

@@ -47,7 +47,7 @@ mod validate;
 mod varint;
 mod writer;
 
-pub use encode::BatchEncoder;
+pub use encode::{BatchEncoder, KeySlot};
 pub use error::{AppendError, BatchError, RecordError};
 pub use header::{Attributes, BatchHeader, TimestampType};
 pub use iter::{Batch, Batches, batches};
@@ -55,8 +55,8 @@ pub use log::{rewrite_for_log, rewrite_for_log_append_time, rewrite_producer};
 pub use producer::ProducerState;
 pub use records::{Header, Headers, Record, Records};
 pub use size::{record_bytes, record_bytes_upper_bound};
-pub use tally::{Tally, TallyDepth, tally};
-pub use validate::{BatchInfo, validate_for_append, validate_records_for_append};
+pub use tally::{Tally, TallyDepth, tally, tally_each};
+pub use validate::{BatchInfo, count_records, validate_for_append, validate_records_for_append};
 
 /// The only magic that this module writes and reads.
 pub const MAGIC: i8 = 2;

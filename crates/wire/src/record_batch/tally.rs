@@ -27,6 +27,9 @@ pub struct Tally {
     pub key_bytes: u64,
     /// Bytes of those records' values; 0 unless the depth is [`TallyDepth::Records`].
     pub value_bytes: u64,
+    /// Bytes of those records' headers, names and values; 0 unless the depth is
+    /// [`TallyDepth::Records`], and for message sets, which have none.
+    pub header_bytes: u64,
     /// Offset after the last complete batch: where to fetch next. `None` without a batch.
     pub next_offset: Option<i64>,
     /// Bytes of the incomplete batch at the end.
@@ -46,6 +49,21 @@ pub fn tally(
     decompressor: &mut Decompressor,
     scratch: &mut Vec<u8>,
     bytes_max: usize,
+) -> Result<Tally, BatchError> {
+    let each = |_, _: Option<&[u8]>| ();
+    let (buffers, from) = ((decompressor, scratch), from_offset);
+    tally_each(bytes, from, depth, buffers, bytes_max, each)
+}
+
+/// As [`tally`], and shows offset and value of every record that it counts: at the depth
+/// [`TallyDepth::Records`], where alone records are read.
+pub fn tally_each(
+    bytes: &[u8],
+    from_offset: i64,
+    depth: TallyDepth,
+    (decompressor, scratch): (&mut Decompressor, &mut Vec<u8>),
+    bytes_max: usize,
+    mut each: impl FnMut(i64, Option<&[u8]>),
 ) -> Result<Tally, BatchError> {
     let mut sum = Tally::default();
     let mut walk = batches(bytes);
@@ -69,9 +87,14 @@ pub fn tally(
         for record in batch.records(decompressor, scratch, bytes_max)? {
             let record = record?;
             if record.offset >= from_offset {
+                each(record.offset, record.value);
                 sum.records += 1;
                 sum.key_bytes += record.key.map_or(0, <[u8]>::len) as u64;
                 sum.value_bytes += record.value.map_or(0, <[u8]>::len) as u64;
+                for header in record.headers() {
+                    let value = header.value.map_or(0, <[u8]>::len);
+                    sum.header_bytes += (header.key.len() + value) as u64;
+                }
             }
         }
     }

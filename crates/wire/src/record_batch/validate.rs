@@ -1,5 +1,6 @@
 //! What a broker checks before it appends a produced batch.
 
+use super::varint::take_varint;
 use super::{AppendError, Batch, BatchHeader, TimestampType};
 use crate::compress::{Codec, Decompressor};
 
@@ -95,6 +96,20 @@ fn check_producer(header: &BatchHeader) -> Result<(), AppendError> {
     Ok(())
 }
 
+/// How many records an uncompressed section holds, by their lengths alone: some nanoseconds a record.
+///
+/// `None` when the last one does not end where the section does, or a length is negative or no varint.
+/// What is inside of a record is not looked at.
+pub fn count_records(section: &[u8]) -> Option<u32> {
+    let (mut rest, mut count) = (section, 0_u32);
+    while !rest.is_empty() {
+        let (length, after) = take_varint(rest).ok()?;
+        rest = after.get(usize::try_from(length).ok()?..)?;
+        count = count.checked_add(1)?;
+    }
+    Some(count)
+}
+
 /// Reads every record of a batch that passed [`validate_for_append`].
 ///
 /// The records must be well-formed and as many as the header says, with offset deltas 0, 1, 2, ...
@@ -111,4 +126,25 @@ pub fn validate_records_for_append(
         record?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_counted_by_their_lengths() {
+        assert_eq!(count_records(&[]), Some(0));
+        // Zigzag: 4 stands for two bytes, 0 for none.
+        assert_eq!(count_records(&[4, 9, 9, 0, 2, 9]), Some(3));
+        // A length of two bytes: 0x80 0x01 is 128, which stands for 64.
+        let mut long = vec![0x80, 0x01];
+        long.resize(2 + 64, 7);
+        assert_eq!(count_records(&long), Some(1));
+        long.pop();
+        let wrong: [&[u8]; 4] = [&long, &[4, 9], &[1], &[0x80; 6]];
+        for section in wrong {
+            assert_eq!(count_records(section), None, "{section:?}");
+        }
+    }
 }

@@ -216,6 +216,29 @@ fn faults_work_together() {
 }
 
 #[test]
+fn a_node_tells_what_a_fault_has_struck() {
+    let (mut bench, connection) = bench(FaultAction::Delay(LENGTH.into()));
+    let fail = FaultAction::Fail(ErrorCode::NotEnoughReplicas);
+    let second = FaultId(2);
+    let fault = Fault::of(ApiKey::Produce, fail).times(1);
+    bench.node.set_fault(bench.now, second, fault);
+    let five = batch(bench.now.wall_ms, 5, &ProducerState::NONE);
+    for _ in 0..3 {
+        assert!(bench.produce(connection, "t", 1, &five).is_none());
+    }
+    let never = Fault::of(ApiKey::Fetch, FaultAction::CloseBefore);
+    bench.node.set_fault(bench.now, FaultId(3), never);
+    let mut lift = |id| {
+        let struck = bench.node.lift_fault(bench.now, id);
+        (struck.requests, struck.records)
+    };
+    assert_eq!(lift(ONE), (3, 15));
+    assert_eq!(lift(second), (1, 5), "over before it was lifted");
+    assert_eq!(lift(FaultId(3)), (0, 0));
+    assert_eq!(lift(ONE), (0, 0), "told once");
+}
+
+#[test]
 fn what_a_stall_holds_goes_on_when_it_is_lifted() {
     let (mut bench, connection) = bench(FaultAction::Stall(LENGTH));
     assert_eq!(produce(&mut bench, connection), None);

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::cluster::Metadata;
 use kgauge_load::Clock;
-use kgauge_results::run::{EventKind, RepeatKey};
+use kgauge_results::run::RepeatKey;
 use kgauge_target::{Instruction, NodeState};
 
-use super::{FaultThread, Log};
+use super::{FaultThread, Log, over};
 use crate::exit::{ExitStatus, stop};
 use crate::run::session::Session;
 
@@ -35,13 +35,13 @@ pub(crate) fn heal(
         clock,
     };
     for lasting in thread.end() {
-        log.note(EventKind::Fault {
-            text: format!("{}, with the repeat's end", lasting.text),
-            active: false,
-            entry: Some(lasting.entry),
-            nodes: lasting.nodes,
-            bytes_lost: None,
-        });
+        let text = format!("{}, with the repeat's end", lasting.text);
+        log.note(over(
+            text,
+            Some(lasting.entry),
+            lasting.nodes,
+            lasting.struck,
+        ));
     }
     if session.stopping.is_wanted() || session.death().is_some() {
         return Ok(());
@@ -68,13 +68,8 @@ pub(crate) fn heal(
     }
     session.target_pids = session.target.lock().pids();
     let waited = begun.elapsed().as_secs_f64();
-    log.note(EventKind::Fault {
-        text: format!("all nodes are up and all replicas in sync, after {waited:.1} s"),
-        active: false,
-        entry: None,
-        nodes: Vec::new(),
-        bytes_lost: None,
-    });
+    let text = format!("all nodes are up and all replicas in sync, after {waited:.1} s");
+    log.note(over(text, None, Vec::new(), None));
     Ok(())
 }
 

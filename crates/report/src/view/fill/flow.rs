@@ -44,6 +44,7 @@ pub(super) fn flow(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> F
         residual: flow.little.as_ref().and_then(|little| little.residual),
         little,
         late: late(flow),
+        parts: way(flow).or_else(|| commits(flow)),
         counts: counts(flow),
     }
 }
@@ -142,6 +143,17 @@ fn latencies(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> Vec<Lat
             Kind::Response,
             times.response.as_ref(),
         ),
+        (
+            LatencyKind::BatchWait,
+            Kind::BatchWait,
+            times.batch_wait.as_ref(),
+        ),
+        (LatencyKind::AckWait, Kind::AckWait, times.ack_wait.as_ref()),
+        (
+            LatencyKind::FetchWait,
+            Kind::FetchWait,
+            times.fetch_wait.as_ref(),
+        ),
         (LatencyKind::Service, Kind::Service, service),
         (
             LatencyKind::RoundTrip,
@@ -153,6 +165,7 @@ fn latencies(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> Vec<Lat
             Kind::FetchRoundTrip,
             times.fetch_round_trip.as_ref(),
         ),
+        (LatencyKind::Commit, Kind::Commit, times.commit.as_ref()),
     ];
     kinds
         .into_iter()
@@ -221,6 +234,48 @@ fn late(flow: &FlowSummary) -> Option<String> {
     ))
 }
 
+/// Where the time of an echo flow's records went: means, which add up.
+fn way(flow: &FlowSummary) -> Option<String> {
+    let times = &flow.latencies;
+    let mean = |of: &Option<LatencySummary>| of.as_ref().map(|times| times.mean_ns);
+    let whole = mean(&times.end_to_end)?;
+    let (batch, ack) = (mean(&times.batch_wait)?, mean(&times.ack_wait)?);
+    let fetch = mean(&times.fetch_wait)?;
+    let early = match flow.records.echoed_early {
+        0 => String::new(),
+        early => {
+            let part = early as f64 / flow.records.echoed.max(1) as f64;
+            format!("; {} were read before their ack was", format::percent(part))
+        }
+    };
+    let [whole, batch, ack, fetch] = [whole, batch, ack, fetch].map(format::nanoseconds);
+    Some(format!(
+        "Of {whole} end to end (mean) records waited {batch} in the batch, {ack} for the ack and \
+         {fetch} for the fetch{early}."
+    ))
+}
+
+/// What the commits of transactions took.
+fn commits(flow: &FlowSummary) -> Option<String> {
+    let commit = flow.latencies.commit.as_ref()?;
+    let p99 = commit.percentiles.iter().find(|one| one.name == "p99")?;
+    Some(format!(
+        "{} were committed; a commit took {} (mean), p99 {}. No record is taken meanwhile.",
+        format::plural(flow.records.transactions, "transaction", "transactions"),
+        format::nanoseconds(commit.mean_ns),
+        format::nanoseconds(p99.value_ns as f64)
+    ))
+}
+
+/// Records of an echo flow that were acked and never seen again.
+fn not_echoed(flow: &FlowSummary) -> u64 {
+    let all = &flow.records_all_stages;
+    match flow.kind {
+        FlowKind::Echo => all.acked.saturating_sub(all.echoed),
+        _ => 0,
+    }
+}
+
 fn counts(flow: &FlowSummary) -> Counts {
     let all = &flow.records_all_stages;
     let bad = [
@@ -228,6 +283,8 @@ fn counts(flow: &FlowSummary) -> Counts {
         (all.indeterminate, "of unknown fate"),
         (u64::try_from(all.unresolved).unwrap_or(0), "never heard of"),
         (all.skipped, "skipped"),
+        (not_echoed(flow), "not read back"),
+        (all.transactions_aborted, "transactions aborted"),
         (all.corrupt, "corrupt"),
     ];
     Counts {

@@ -1,5 +1,6 @@
 //! Fills the view from a run folder and its summary. The only place that knows how those are built.
 
+mod drivers;
 mod factor;
 mod faults;
 mod flow;
@@ -28,8 +29,11 @@ pub(crate) fn view(run: &RunRead, summary: &Summary) -> View {
         notices,
         target: target(run, summary),
         scenarios: scenarios(run, summary),
+        drivers: drivers::tables(summary),
         verdicts: verdicts(summary),
         warnings,
+        headroom: words::headroom(summary),
+        groups: words::groups(summary),
         acked: words::acked(summary),
         sheets: sheets::all(run, summary),
         texts: texts(run),

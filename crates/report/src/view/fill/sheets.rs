@@ -155,6 +155,18 @@ fn batching(summary: &Summary) -> Vec<Fact> {
                     .empty_part
                     .map(|part| format!("{} of the fetches empty", format::percent(part))),
             );
+            parts.extend(
+                batching
+                    .compression_ratio
+                    .map(|ratio| format!("batches compressed {ratio:.2} times")),
+            );
+            parts.extend(batching.behind.map(|behind| {
+                format!(
+                    "{} records behind on average, {} at most",
+                    format::figure(behind.records_mean),
+                    format::figure(behind.records_max)
+                )
+            }));
             facts.push(fact(
                 &format!("{}, {}", trial_name(trial), flow.name),
                 parts.join(", "),

@@ -1,7 +1,9 @@
 //! Sentences made of figures: the answers, what is missing, what an ack meant, what happened.
 
 use kgauge_results::run::{self, EventKind, Outcome, RepeatKey};
-use kgauge_results::summary::{FlowKind, GeneratorWord, Summary, TrialSummary};
+use kgauge_results::summary::{
+    FlowKind, FlowSummary, GeneratorWord, GroupSummary, Summary, TrialSummary,
+};
 
 use super::trial_name;
 use crate::format;
@@ -36,6 +38,21 @@ pub(super) fn answer(
         sentences.push("The generator was the limit: the target can do more.".to_owned());
     }
     sentences.join(" ")
+}
+
+/// The sentence of the trial that used most of what the machine can generate.
+pub(super) fn headroom(summary: &Summary) -> String {
+    let known = summary.trials.iter().filter_map(|trial| {
+        let headroom = trial.headroom.as_ref()?;
+        Some((headroom.used_part, headroom, trial))
+    });
+    let most = known.max_by(|one, other| one.0.total_cmp(&other.0));
+    most.map_or_else(String::new, |(_, headroom, trial)| {
+        match summary.trials.len() {
+            1 => headroom.sentence.clone(),
+            _ => format!("Most in {}: {}", trial_name(trial), headroom.sentence),
+        }
+    })
 }
 
 /// One trial: a clause for each flow.
@@ -244,6 +261,22 @@ pub(super) fn acked(summary: &Summary) -> Vec<String> {
         format!("{}: {sentence}", places.join(", "))
     };
     sentences.into_iter().map(with_places).collect()
+}
+
+/// What consumer groups did, a sentence for each flow that is one.
+pub(super) fn groups(summary: &Summary) -> Vec<String> {
+    let flows = summary.trials.iter().flat_map(|trial| {
+        let flows = trial.flows.iter();
+        flows.filter_map(move |flow| Some((trial, flow, flow.group.as_ref()?)))
+    });
+    let sentence = |(trial, flow, group): (&TrialSummary, &FlowSummary, &GroupSummary)| {
+        let place = match summary.trials.len() {
+            1 => flow.name.clone(),
+            _ => format!("{} {}", trial_name(trial), flow.name),
+        };
+        format!("{place}: {}", group.sentence)
+    };
+    flows.map(sentence).collect()
 }
 
 /// An event in words.

@@ -15,9 +15,7 @@ pub(super) fn ack_meaning(
     trial: Option<&Trial>,
     repeats: &[&RepeatRead],
 ) -> Option<AckMeaning> {
-    let Some(FlowPlan::Produce(flow)) = flow else {
-        return None;
-    };
+    let flow = flow.and_then(FlowPlan::produces)?;
     let topic = repeats.iter().find_map(|repeat| {
         let record = repeat.record.as_ref()?;
         record.topics.first().map(|topic| &topic.facts)

@@ -2,19 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_scenario::{FlowPlan, Shape, Trial};
+use kgauge_scenario::{Arrivals, FlowPlan, ProduceFlow, Shape, Trace, Trial};
 
 use super::ack::ack_meaning;
+use super::drivers::driver;
+use super::groups::group;
 use super::hold::{Hold, Measured, kind_of, merged, spread};
 use super::latency::latencies;
 use super::little::littles_law;
 use crate::folder::RepeatRead;
 use crate::histogram::Quantile;
 use crate::slice::{Counts, ErrorCounts, Kind, Slice, error_name};
+use crate::stage::Stage;
 use crate::summary::generator::LATE_AFTER_NS;
 use crate::summary::words;
 use crate::summary::{
-    Batching, ErrorSummary, FlowKind, FlowSummary, Lateness, RecordCounts, Throttling, Throughput,
+    Batching, Behind, ErrorSummary, FlowKind, FlowSummary, Lateness, RecordCounts, Throttling,
+    Throughput,
 };
 
 const MB: f64 = 1e6;
@@ -43,34 +47,35 @@ fn flow(index: u16, trial: Option<&Trial>, measured: &Measured<'_>) -> FlowSumma
     let plan = trial.and_then(|trial| trial.flows.get(usize::from(index)));
     let kind = kind_of(plan);
     let holds = measured.holds(index);
-    let shape = match plan {
-        Some(FlowPlan::Produce(flow)) => Some(flow.shape),
-        _ => None,
-    };
-    let closed_loop = shape == Some(Shape::Max);
-    let open_loop = shape.is_some() && !closed_loop;
+    let produce = plan.and_then(FlowPlan::produces);
+    let closed_loop = produce.is_some_and(|flow| flow.shape == Shape::Max);
+    // Who commits takes no record meanwhile: that delay is the application's, not the generator's.
+    let commits = produce.is_some_and(|flow| flow.transaction.is_some());
+    let open_loop = produce.is_some() && !closed_loop && !commits;
+    let members = plan.map(|plan| match plan {
+        FlowPlan::Produce(flow) => flow.producers,
+        FlowPlan::Consume(flow) => flow.consumers_all(),
+        FlowPlan::Echo(flow) => flow.produce.producers,
+    });
     let totals = totals(&measured.begun, index);
     let records = counted(holds.iter().map(|hold| hold.slice));
     FlowSummary {
         index,
         name: plan.map_or_else(|| format!("flow-{index}"), |plan| plan.name().to_owned()),
         kind,
-        members: plan.map(|plan| match plan {
-            FlowPlan::Produce(flow) => flow.producers,
-            FlowPlan::Consume(flow) => flow.consumers,
-        }),
-        shape: shape.map(shape_words),
+        members,
+        shape: produce.map(shape_words),
         closed_loop,
-        record_bytes: match plan {
-            Some(FlowPlan::Produce(flow)) => Some(flow.record.value_bytes),
-            _ => None,
-        },
+        record_bytes: produce.map(|flow| flow.record.value_bytes),
         throughput: throughput(&holds, kind),
         latencies: latencies(&holds),
         records,
         records_all_stages: counted(all_stages(&measured.begun, index)),
         errors: errors(&totals.1),
-        batching: batching(&holds, kind),
+        batching: batching(&holds, kind).map(|batching| Batching {
+            behind: behind(&measured.repeats, index, members.unwrap_or(1)),
+            ..batching
+        }),
         throttling: (totals.0.throttles > 0).then_some(Throttling {
             count: totals.0.throttles,
             total_ns: totals.0.throttle_ns,
@@ -78,19 +83,97 @@ fn flow(index: u16, trial: Option<&Trial>, measured: &Measured<'_>) -> FlowSumma
         lateness: open_loop.then(|| lateness(&holds, &records)).flatten(),
         little: littles_law(&holds, closed_loop),
         ack: ack_meaning(plan, trial, &measured.repeats),
+        driver: driver(index, measured),
+        group: group(index, measured),
     }
 }
 
-fn shape_words(shape: Shape) -> String {
-    match shape {
-        Shape::Max => "max".to_owned(),
-        Shape::Constant { per_second } => {
-            format!("constant, {} records/s", words::number(per_second))
-        }
+fn shape_words(flow: &ProduceFlow) -> String {
+    let rate = words::number;
+    let seconds = |ns: u64| format!("{} s", words::number(ns as f64 / 1e9));
+    let words = match &flow.shape {
+        Shape::Max => return "max".to_owned(),
+        Shape::Constant { per_second } => format!("constant, {} records/s", rate(*per_second)),
         Shape::Poisson { per_second } => {
-            format!("poisson, {} records/s", words::number(per_second))
+            return format!("poisson, {} records/s", rate(*per_second));
         }
+        Shape::Ramp {
+            from_per_second,
+            to_per_second,
+            over_ns,
+        } => format!(
+            "ramp, {} to {} records/s in {}",
+            rate(*from_per_second),
+            rate(*to_per_second),
+            seconds(*over_ns)
+        ),
+        Shape::Step { steps } => {
+            let step = |step: &kgauge_scenario::RateStep| {
+                format!("{} for {}", rate(step.per_second), seconds(step.length_ns))
+            };
+            let shown: Vec<String> = steps.iter().take(6).map(step).collect();
+            let more = if steps.len() > shown.len() {
+                ", ..."
+            } else {
+                ""
+            };
+            format!("steps, records/s: {}{more}", shown.join(", "))
+        }
+        Shape::Wave {
+            per_second,
+            amplitude_per_second,
+            period_ns,
+        } => format!(
+            "wave, {} ± {} records/s in {}",
+            rate(*per_second),
+            rate(*amplitude_per_second),
+            seconds(*period_ns)
+        ),
+        Shape::Burst {
+            per_second,
+            burst_per_second,
+            every_ns,
+            burst_ns,
+        } => format!(
+            "bursts, {} records/s, and {} for {} of every {}",
+            rate(*per_second),
+            rate(*burst_per_second),
+            seconds(*burst_ns),
+            seconds(*every_ns)
+        ),
+        Shape::Replay { file, trace } => {
+            let what = match trace {
+                Trace::Times(_) => "times",
+                Trace::Rates(_) => "rates",
+            };
+            format!("replay of {what} in {file}")
+        }
+    };
+    match flow.arrivals {
+        Arrivals::Even => words,
+        Arrivals::Poisson => format!("{words}, poisson arrivals"),
     }
+}
+
+/// How far consumers were behind in the hold: second by second, so that the worst one is known.
+fn behind(repeats: &[&RepeatRead], flow: u16, members: u32) -> Option<Behind> {
+    let flows = repeats.iter().filter_map(|repeat| repeat.flows.get(&flow));
+    let seconds = flows.flat_map(|flow| &flow.seconds);
+    let sampled =
+        seconds.filter(|second| second.stage == Stage::Hold && second.counts.lag_samples > 0);
+    let (mut sum, mut samples, mut records_max) = (0.0, 0.0, 0.0_f64);
+    for second in sampled {
+        let counts = &second.counts;
+        // A second that a border cuts has the samples of some consumers only.
+        let each = counts.lag_records as f64 / counts.lag_samples as f64;
+        records_max = records_max.max(each * f64::from(members));
+        sum += counts.lag_records as f64;
+        samples += counts.lag_samples as f64;
+    }
+    (samples > 0.0).then(|| Behind {
+        records_mean: sum / samples * f64::from(members),
+        records_max,
+    })
 }
 
 fn throughput(holds: &[Hold<'_>], kind: FlowKind) -> Option<Throughput> {
@@ -168,6 +251,11 @@ pub(super) fn counted<'a>(slices: impl Iterator<Item = &'a Slice>) -> RecordCoun
         unresolved: i64::try_from(unresolved).unwrap_or(i64::MAX),
         retried: counts.records_retried,
         consumed: counts.records_consumed,
+        echoed: counts.records_echoed,
+        echoed_early: counts.records_echoed_early,
+        transactions: counts.transactions,
+        transactions_aborted: counts.transactions_aborted,
+        transaction_markers: counts.transaction_markers,
         corrupt: counts.records_corrupt,
         clock_anomalies: counts.clock_anomalies,
     }
@@ -198,6 +286,8 @@ fn batching(holds: &[Hold<'_>], kind: FlowKind) -> Option<Batching> {
             batches_per_request: None,
             wire_bytes_per_request: part(sum.wire_bytes_consumed, sum.fetches)?,
             empty_part: part(sum.fetches_empty, sum.fetches),
+            compression_ratio: None,
+            behind: None,
         });
     }
     Some(Batching {
@@ -209,6 +299,8 @@ fn batching(holds: &[Hold<'_>], kind: FlowKind) -> Option<Batching> {
         batches_per_request: part(sum.request_batches, sum.requests),
         wire_bytes_per_request: part(sum.wire_bytes_sent, sum.requests)?,
         empty_part: None,
+        compression_ratio: part(sum.batch_bytes_plain, sum.batch_bytes_compressed),
+        behind: None,
     })
 }
 

@@ -7,7 +7,8 @@ use crate::slice::Kind;
 use crate::stage::SECOND_NS;
 use crate::statistics::Spread;
 use crate::summary::generator::{
-    BLOCKED_FACTOR, LATE_PART_MAX, SKIPPED_PART_MAX, THREAD_USE_LIMIT, THREAD_USE_NEAR,
+    BLOCKED_FACTOR, LATE_PART_MAX, SKIPPED_PART_MAX, STARVED_PART_MAX, THREAD_USE_LIMIT,
+    THREAD_USE_NEAR,
 };
 use crate::summary::words;
 use crate::summary::{CpuSummary, FlowSummary, GeneratorVerdict, GeneratorWord};
@@ -46,6 +47,7 @@ pub(super) fn cpu(flows: &[FlowSummary], measured: &Measured<'_>) -> CpuSummary 
             (cpu.generator_threads > 0).then_some(cpu.generator_threads_ns)
         }),
         generator_process_ns_per_record: per_record(|cpu| cpu.generator_process_ns),
+        feeding_ns_per_record: per_record(|cpu| cpu.feeding_ns),
         target_ns_per_record: per_record(|cpu| cpu.target_process_ns),
         generator_thread_use_max: uses.fold(None, |max: Option<f64>, used| {
             Some(max.map_or(used, |max| max.max(used)))
@@ -84,6 +86,7 @@ pub(super) fn verdict(
 ) -> GeneratorVerdict {
     let mut evidence = Vec::new();
     let busy = cpu_evidence(cpu, environment, &mut evidence);
+    let starved = starved(flows, &mut evidence);
     let mut late = false;
     let mut skipped = false;
     for flow in flows {
@@ -108,12 +111,30 @@ pub(super) fn verdict(
     }
     let closed = flows.iter().any(|flow| flow.lateness.is_none());
     let word = match busy {
+        _ if starved => GeneratorWord::Limited,
         Some(true) if closed || late || skipped => GeneratorWord::Limited,
         _ if late || skipped => GeneratorWord::Late,
         None => GeneratorWord::Unknown,
         Some(_) => GeneratorWord::Fine,
     };
     GeneratorVerdict { word, evidence }
+}
+
+/// Whether another client could have sent more than it was fed.
+fn starved(flows: &[FlowSummary], evidence: &mut Vec<String>) -> bool {
+    let mut starved = false;
+    for flow in flows.iter().filter(|flow| flow.closed_loop) {
+        let Some(driver) = &flow.driver else { continue };
+        evidence.push(format!(
+            "{}: {} waited for its records for {} of the time (limit {}).",
+            flow.name,
+            driver.client,
+            words::percent(driver.starved_part),
+            words::percent(STARVED_PART_MAX),
+        ));
+        starved |= driver.starved_part > STARVED_PART_MAX;
+    }
+    starved
 }
 
 /// Whether a load thread was at its limit; `None` when nobody looked.

@@ -126,6 +126,7 @@ pub(super) fn kind_of(plan: Option<&FlowPlan>) -> FlowKind {
     match plan {
         Some(FlowPlan::Produce(_)) => FlowKind::Produce,
         Some(FlowPlan::Consume(_)) => FlowKind::Consume,
+        Some(FlowPlan::Echo(_)) => FlowKind::Echo,
         None => FlowKind::Unknown,
     }
 }

@@ -28,6 +28,10 @@ pub(super) fn latencies(holds: &[Hold<'_>]) -> Latencies {
         round_trip: latency(holds, Kind::RoundTrip),
         fetch_round_trip: latency(holds, Kind::FetchRoundTrip),
         buffer_wait: latency(holds, Kind::BufferWait),
+        batch_wait: latency(holds, Kind::BatchWait),
+        ack_wait: latency(holds, Kind::AckWait),
+        fetch_wait: latency(holds, Kind::FetchWait),
+        commit: latency(holds, Kind::Commit),
     }
 }
 

@@ -1,8 +1,11 @@
 //! Makes the summary of a run folder.
 
 mod ack;
+mod drivers;
 mod flow;
 mod generator;
+mod groups;
+mod headroom;
 mod hold;
 mod latency;
 mod little;
@@ -36,6 +39,7 @@ pub(super) fn summary(run: &RunRead) -> Summary {
         exit_status: exit_status(status),
         status,
         warnings: warnings::of_run(run),
+        drivers: drivers::comparisons(run.plan.as_ref(), &trials),
         trials,
         defects: defects.collect(),
     }

@@ -6,6 +6,7 @@ use kgauge_scenario::{FlowPlan, Trial};
 
 use super::flow::{counted, flows};
 use super::generator::{cpu, verdict};
+use super::headroom::headroom;
 use super::hold::Measured;
 use super::verdict::Judged;
 use super::warnings;
@@ -34,7 +35,10 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
     let measured = Measured::of(run.repeats_of(index).collect());
     let flows = flows(trial, &measured);
     let cpu = cpu(&flows, &measured);
-    let generator = verdict(&flows, &cpu, &measured, run.environment.as_ref());
+    let headroom = headroom(&flows, &measured);
+    let mut generator = verdict(&flows, &cpu, &measured, run.environment.as_ref());
+    let used = headroom.iter().map(|headroom| headroom.sentence.clone());
+    generator.evidence.extend(used);
     let judged = Judged {
         flows: &flows,
         measured: &measured,
@@ -66,6 +70,7 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
         counted: counted_on_brokers(trial, &measured),
         warnings: Vec::new(),
         generator,
+        headroom,
         flows,
         cpu,
         published,
@@ -105,16 +110,15 @@ fn counted_on_brokers(trial: Option<&Trial>, measured: &Measured<'_>) -> Vec<Cou
     let Some(trial) = trial else {
         return Vec::new();
     };
-    let producers = trial.flows.iter().filter_map(|flow| match flow {
-        FlowPlan::Produce(flow) => Some(flow),
-        FlowPlan::Consume(_) => None,
-    });
+    let producers = trial.flows.iter().filter_map(FlowPlan::produces);
     let producers = producers.collect::<Vec<_>>();
     if producers.is_empty() {
         return Vec::new();
     }
     // A retry without idempotence may be written twice.
     let exact = producers.iter().all(|flow| flow.settings.idempotence);
+    // Other clients don't tell what they sent twice.
+    let is_blind = !exact && producers.iter().any(|flow| !flow.driver.is_kgauge());
     let acked_blindly = producers.iter().any(|flow| flow.settings.acks.wire() == 0);
     let repeats = measured.begun.iter().map(|repeat| {
         let slices = repeat.flows.values().flat_map(|flow| flow.stages.values());
@@ -125,7 +129,9 @@ fn counted_on_brokers(trial: Option<&Trial>, measured: &Measured<'_>) -> Vec<Cou
             .and_then(|topics| {
                 let counts = topics.iter().map(|topic| topic.records_counted());
                 counts.sum::<Option<u64>>()
-            });
+            })
+            // The end of a transaction takes an offset, and is no record.
+            .map(|offsets| offsets.saturating_sub(records.transaction_markers));
         let twice = if exact { 0 } else { records.retried };
         let may_be_there = records
             .indeterminate
@@ -134,6 +140,8 @@ fn counted_on_brokers(trial: Option<&Trial>, measured: &Measured<'_>) -> Vec<Cou
         let agrees = on_broker.filter(|_| !acked_blindly).map(|on_broker| {
             (records.acked..=records.acked.saturating_add(may_be_there)).contains(&on_broker)
         });
+        let is_more = on_broker.is_some_and(|on_broker| on_broker > records.acked);
+        let agrees = agrees.filter(|agrees| *agrees || !(is_blind && is_more));
         CountedOnBroker {
             repeat: repeat.key.repeat,
             acked: records.acked,

@@ -68,6 +68,7 @@ impl Judged<'_> {
             Metric::Throughput => Some(of_spread(&throughput.records_per_s)),
             Metric::ThroughputBytes => Some(of_spread(&throughput.logical_bytes_per_s)),
             Metric::Latency(stat) => self.time(flow, Kind::Response, stat),
+            Metric::EndToEnd(stat) => self.time(flow, Kind::EndToEnd, stat),
             Metric::Service(stat) => self.time(flow, Kind::Service, stat),
             Metric::Lag(stat) => self.time(flow, Kind::Lag, stat),
             Metric::Failed => Some(of_count(flow.records.failed)),
@@ -180,7 +181,7 @@ impl Judged<'_> {
         let flow = self.flow(&published.figure);
         let of_time = matches!(
             published.figure.metric,
-            Metric::Latency(_) | Metric::Service(_) | Metric::Lag(_)
+            Metric::Latency(_) | Metric::EndToEnd(_) | Metric::Service(_) | Metric::Lag(_)
         );
         if of_time && flow.is_some_and(|flow| flow.closed_loop) {
             return (

@@ -1,0 +1,61 @@
+//! Percentiles that the mean contradicts.
+//!
+//! Half of all times are at most p50, another 45 % at most p95 and so on, and the other way round: so the mean lies
+//! between `.45 p50 + .04 p95 + .009 p99 + .001 p99.9` and `.5 p50 + .45 p95 + .04 p99 + .009 p99.9 + .001 max`,
+//! whatever the distribution is. It holds for the order statistic that Kafka's tool prints, the one at index
+//! `floor(p n)`, for any number n of samples. Where the tool kept every k-th sample only (more than 500,000
+//! records), percentiles of an honest sample still miss by chance: half a million samples put the median's rank off by
+//! 0.0007. Three thousandths are allowed for that, and a millisecond for what truncation leaves open.
+
+use crate::distribution::{Distribution, shown, sum};
+use crate::finding::{Check, Finding, Level};
+use crate::line::Line;
+
+/// What percentiles of a sample may miss by.
+const SAMPLED: f64 = 0.003;
+const TRUNCATED_MS: f64 = 1.0;
+
+pub(super) fn check(lines: &[Line]) -> Vec<Finding> {
+    let of_line = |line: &Line| {
+        let place = line.place.clone();
+        let finding = move |times: Distribution| {
+            Some(Finding {
+                level: Level::Contradiction,
+                check: Check::MeanAndPercentiles,
+                places: vec![place.clone()],
+                text: words(&times)?,
+            })
+        };
+        line.distributions().into_iter().filter_map(finding)
+    };
+    lines.iter().flat_map(of_line).collect()
+}
+
+fn words(times: &Distribution) -> Option<String> {
+    let (name, mean) = (times.name, times.mean_ms);
+    if times.falls() {
+        let points = times.points.iter();
+        let points: Vec<String> = points
+            .map(|(part, ms)| format!("p{} {ms} ms", (part * 1e6).round() / 1e4))
+            .collect();
+        return Some(format!(
+            "The percentiles of the {name} fall: {}, max {} ms.",
+            points.join(", "),
+            times.max_ms
+        ));
+    }
+    let (least, most) = (times.least(), times.most());
+    let (bound, terms) = if mean > sum(&most) * (1.0 + SAMPLED) + TRUNCATED_MS {
+        ("most", most)
+    } else if mean < sum(&least) * (1.0 - SAMPLED) - TRUNCATED_MS {
+        ("least", least)
+    } else {
+        return None;
+    };
+    Some(format!(
+        "The mean {name} is {mean} ms, but the percentiles allow {:.1} ms at {bound}: {}. Mean and percentiles were not \
+         taken from the same records.",
+        sum(&terms),
+        shown(&terms)
+    ))
+}

@@ -1,0 +1,102 @@
+//! Latency that is the client's own buffer.
+//!
+//! A producer at full speed keeps `buffer.memory` full. By Little's law a record then waits for as long as the buffer takes to
+//! pass: its bytes divided by the throughput. The pool hands out pieces of `batch.size`; what of a piece is no payload does not count.
+
+use crate::context::Context;
+use crate::finding::{Check, Finding, Level};
+use crate::line::Line;
+use crate::options::Options;
+use crate::producer::ProducerLine;
+
+/// Kafka's defaults.
+const BUFFER_BYTES: u64 = 32 << 20;
+const BATCH_BYTES: u64 = 16_384;
+/// What surrounds a record in a batch since 0.11, and the batch's own header.
+const RECORD_V2_BYTES: f64 = 8.0;
+const HEADER_V2_BYTES: f64 = 61.0;
+/// The same in the message sets of before.
+const RECORD_V1_BYTES: f64 = 34.0;
+/// Measured by predicted, as far as it still is the same.
+const NEAR: std::ops::RangeInclusive<f64> = 0.85..=1.15;
+/// A limit that was missed by so much did not hold anybody back.
+const LIMITED: f64 = 0.95;
+
+pub(super) fn check(lines: &[Line], options: &Options) -> Vec<Finding> {
+    let finding = |line: &Line| {
+        Some(Finding {
+            level: Level::Artefact,
+            check: Check::SaturatedBuffer,
+            places: vec![line.place.clone()],
+            text: words(line, line.summary()?, options)?,
+        })
+    };
+    lines.iter().filter_map(finding).collect()
+}
+
+/// Which part of a full pool is payload.
+fn packed(record_bytes: f64, batch_bytes: f64, record_more: f64, batch_more: f64) -> f64 {
+    let fit = ((batch_bytes - batch_more) / (record_bytes + record_more)).floor();
+    match fit >= 1.0 {
+        true => fit * record_bytes / batch_bytes,
+        // It gets a piece of its own size.
+        false => record_bytes / (record_bytes + record_more + batch_more),
+    }
+}
+
+fn words(line: &Line, said: &ProducerLine, options: &Options) -> Option<String> {
+    let context = line.context();
+    let limit = context
+        .and_then(|context| context.throughput)
+        .filter(|limit| *limit > 0.0);
+    if limit.is_some_and(|limit| said.records_per_s > LIMITED * limit) || said.mib_per_s <= 0.0 {
+        return None;
+    }
+    let given = options.buffer_bytes.map(|bytes| (bytes, "--buffer-memory"));
+    let named = |context: Option<&Context>, whence| {
+        context.and_then(|context| Some((context.buffer_bytes?, whence)))
+    };
+    let nearby = line.nearby.as_ref();
+    let (buffer_bytes, whence) = given
+        .or_else(|| named(context, "its command"))
+        .or_else(|| named(nearby, "the nearest command"))
+        .unwrap_or((
+            BUFFER_BYTES,
+            "Kafka's default, a guess: say --buffer-memory",
+        ));
+    let named = context.or(nearby).and_then(|context| context.batch_bytes);
+    let batch_bytes = named.unwrap_or(BATCH_BYTES) as f64;
+    let record_bytes = said.record_bytes()?;
+    let whole_ms = buffer_bytes as f64 / (said.mib_per_s * 1_048_576.0) * 1e3;
+    let new = packed(record_bytes, batch_bytes, RECORD_V2_BYTES, HEADER_V2_BYTES);
+    let old = packed(record_bytes, batch_bytes, RECORD_V1_BYTES, 0.0);
+    let miss = |part: f64| (said.mean_ms / (whole_ms * part) - 1.0).abs();
+    let part = [new, old, 1.0]
+        .into_iter()
+        .min_by(|one, other| miss(*one).total_cmp(&miss(*other)))?;
+    let predicted_ms = whole_ms * part;
+    let ratio = said.mean_ms / predicted_ms;
+    NEAR.contains(&ratio).then(|| {
+        format!(
+            "The mean of {} ms is what the client's own buffer takes to pass: {buffer_bytes} bytes ({whence}), of which \
+             {:.0} % are payload, divided by {} MiB/s are {predicted_ms:.0} ms; measured by predicted is {ratio:.2}. It \
+             is the throughput again, and says nothing else about the brokers' latency.",
+            said.mean_ms,
+            part * 100.0,
+            said.mib_per_s
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_of_batches_is_not_all_payload() {
+        // 122 records of 100 and 34 bytes fit into 16,384; 16 KiB hold one of 10 kB; a large one has its own piece.
+        assert!((packed(100.0, 16_384.0, 34.0, 0.0) - 0.7446).abs() < 1e-3);
+        assert!((packed(10_000.0, 16_384.0, 8.0, 61.0) - 0.6104).abs() < 1e-3);
+        assert!(packed(1e6, 16_384.0, 8.0, 61.0) > 0.999);
+    }
+}

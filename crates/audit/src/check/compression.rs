@@ -1,0 +1,53 @@
+//! Equal records, compressed.
+//!
+//! Until KAFKA-12611 (April 2021, released with 3.0) every record of the tool had the same bytes. lz4 makes 1/44 of a
+//! batch of 380 equal records of 250 bytes, and nothing of random letters.
+
+use crate::finding::{Check, Finding, Level};
+use crate::line::Line;
+use crate::options::Options;
+
+/// The first release whose records differ.
+const DIFFERENT: (u32, u32) = (3, 0);
+
+pub(super) fn check(lines: &[Line], options: &Options) -> Vec<Finding> {
+    if options.as_of.is_some_and(|version| version >= DIFFERENT) {
+        return Vec::new();
+    }
+    let guess = match options.as_of {
+        Some(_) => "",
+        None => ", if the tool was older (say --as-of)",
+    };
+    // One finding for a command, however many lines it printed.
+    let mut found: Vec<(usize, Finding)> = Vec::new();
+    for line in lines.iter().filter(|line| line.summary().is_some()) {
+        let Some(context) = line.context().filter(|context| !context.has_payload_file) else {
+            continue;
+        };
+        let Some(codec) = &context.codec else {
+            continue;
+        };
+        let place = line.place.clone();
+        let same = found
+            .iter_mut()
+            .find(|(of, finding)| *of == context.line && finding.places[0].file == place.file);
+        match same {
+            Some((_, finding)) => finding.places.push(place),
+            None => found.push((
+                context.line,
+                Finding {
+                    level: Level::Artefact,
+                    check: Check::Compression,
+                    text: format!(
+                        "{codec} had the same record again and again to compress: before 3.0 all records of the tool \
+                         have equal bytes{guess}. What crossed the network may be a fortieth of the rate that is \
+                         printed; the command stands in line {}.",
+                        context.line
+                    ),
+                    places: vec![place],
+                },
+            )),
+        }
+    }
+    found.into_iter().map(|(_, finding)| finding).collect()
+}

@@ -1,0 +1,59 @@
+//! Rates that the brokers' network cards cannot take.
+
+use std::collections::BTreeMap;
+
+use crate::finding::{Check, Finding, Level};
+use crate::line::Line;
+use crate::options::Options;
+
+pub(super) fn check(lines: &[Line], options: &Options) -> Vec<Finding> {
+    let (Some(nic_bits_per_s), Some(brokers)) = (options.nic_bits_per_s, options.brokers) else {
+        return Vec::new();
+    };
+    let replication = options.replication.unwrap_or(1);
+    let nic_mib_per_s = nic_bits_per_s / 8.0 / 1_048_576.0;
+    let ingress = |mib_per_s: f64| mib_per_s * f64::from(replication) / f64::from(brokers);
+    // One finding for a file and a command: the highest rate stands for all.
+    let mut found: BTreeMap<(&str, usize), Vec<(f64, &Line)>> = BTreeMap::new();
+    for line in lines {
+        let Some(mib_per_s) = line.sent_mib_per_s() else {
+            continue;
+        };
+        if ingress(mib_per_s) > nic_mib_per_s {
+            let command = line.context().map_or(0, |context| context.line);
+            let of = found.entry((&line.place.file, command)).or_default();
+            of.push((mib_per_s, line));
+        }
+    }
+    let finding = |lines: Vec<(f64, &Line)>| {
+        let most = lines
+            .iter()
+            .map(|(mib_per_s, _)| *mib_per_s)
+            .fold(0.0, f64::max);
+        let each = ingress(most);
+        let codec = lines
+            .iter()
+            .find_map(|(_, line)| line.context()?.codec.as_ref());
+        Finding {
+            // Compressed bytes are fewer than those that the tool counts.
+            level: match codec {
+                Some(_) => Level::Artefact,
+                None => Level::Contradiction,
+            },
+            check: Check::NetworkCard,
+            places: lines.iter().map(|(_, line)| line.place.clone()).collect(),
+            text: format!(
+                "{most} MiB/s x {replication} replicas / {brokers} brokers = {each:.1} MiB/s into each broker, {:.2} times \
+                 what its network card carries ({nic_mib_per_s:.1} MiB/s). {}",
+                each / nic_mib_per_s,
+                match codec {
+                    Some(codec) => format!("The tool counts bytes before {codec}: fewer crossed the network."),
+                    None => "It is a rate of acks that replication was behind of, unless the bytes were fewer on the \
+                             wire (compression)."
+                        .to_owned(),
+                }
+            ),
+        }
+    };
+    found.into_values().map(finding).collect()
+}

@@ -1,0 +1,158 @@
+//! What other tools than Kafka's leave out.
+
+use kgauge_results::statistics::Spread;
+
+use crate::finding::{Check, Finding, Level};
+use crate::line::{Line, Said};
+use crate::omb::OmbResult;
+use crate::rdkafka::RdkafkaLine;
+
+/// Its histograms end there (`WorkerStats`).
+const OMB_MAX_MS: f64 = 60_000.0;
+/// A delay of this part of the latency is worth a word.
+const DELAYED: f64 = 0.1;
+/// Windows that lie so far apart are no steady rate.
+const UNSTEADY: f64 = 0.1;
+
+pub(super) fn check(lines: &[Line]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let words = match &line.said {
+            Said::Omb(result) => of_omb(result),
+            // Each line counts from the start: the last one says all.
+            Said::Rdkafka(said) if is_last(lines, index) => of_rdkafka(said),
+            _ => continue,
+        };
+        found.extend(words.into_iter().map(|(level, check, text)| Finding {
+            level,
+            check,
+            places: vec![line.place.clone()],
+            text,
+        }));
+    }
+    found
+}
+
+fn is_last(lines: &[Line], index: usize) -> bool {
+    let goes_on = |next: &Line| {
+        let same = next.place.file == lines[index].place.file;
+        same && match (&next.said, &lines[index].said) {
+            (Said::Rdkafka(next), Said::Rdkafka(this)) => next.produced >= this.produced,
+            _ => false,
+        }
+    };
+    !lines.get(index + 1).is_some_and(goes_on)
+}
+
+fn of_rdkafka(said: &RdkafkaLine) -> Vec<(Level, Check, String)> {
+    let mut found = Vec::new();
+    let open = said
+        .produced
+        .saturating_sub(said.delivered.saturating_add(said.failed));
+    if said.failed > 0 || open > 0 {
+        found.push((
+            Level::Caution,
+            Check::Failures,
+            format!(
+                "Of {} records {} were delivered, {} failed, and of {open} nobody knows.",
+                said.produced, said.delivered, said.failed
+            ),
+        ));
+    }
+    if let Some(codec) = &said.codec {
+        found.push((
+            Level::Artefact,
+            Check::Compression,
+            format!("{codec} had the same bytes again and again to compress: the tool fills its records with one pattern."),
+        ));
+    }
+    found
+}
+
+fn of_omb(result: &OmbResult) -> Vec<(Level, Check, String)> {
+    let mut found = Vec::new();
+    let publish = result
+        .latencies
+        .iter()
+        .find(|one| one.name == "publish latency");
+    let p99 = publish.and_then(|one| one.points.iter().find(|(part, _)| *part == 0.99));
+    if let (Some(delay), Some((_, p99))) = (result.delay_p99_ms, p99)
+        && delay > DELAYED * p99
+    {
+        found.push((
+            Level::Artefact,
+            Check::LateSending,
+            format!(
+                "The publish latency (p99 {p99} ms) starts when a record was really sent. One in a hundred was sent {delay:.1} ms \
+                 or more after it should have been; that stands apart, and percentiles cannot be added."
+            ),
+        ));
+    }
+    let cut = result
+        .latencies
+        .iter()
+        .filter(|one| one.max_ms >= OMB_MAX_MS);
+    for one in cut {
+        found.push((
+            Level::Artefact,
+            Check::Truncation,
+            format!(
+                "The largest {} is {} ms: longer ones are counted as 60 s.",
+                one.name, one.max_ms
+            ),
+        ));
+    }
+    if result.errors_per_s_max > 0.0 {
+        found.push((
+            Level::Caution,
+            Check::Failures,
+            format!(
+                "Up to {} sends a second failed; latencies are of the others.",
+                result.errors_per_s_max
+            ),
+        ));
+    }
+    let rates = Spread::of(&result.publish_rates);
+    if let Some(cv) = rates.and_then(|rates| rates.cv).filter(|cv| *cv > UNSTEADY) {
+        found.push((
+            Level::Caution,
+            Check::Spread,
+            format!(
+                "The rate of {} moves: over {} windows its coefficient of variation is {:.0} %.",
+                result.workload,
+                result.publish_rates.len(),
+                cv * 100.0
+            ),
+        ));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Options, audit};
+
+    #[test]
+    fn a_result_of_the_benchmark_says_what_it_leaves_out() {
+        let text = crate::omb::tests::RESULT;
+        let found = audit(&[("r.json".to_owned(), text.into())], &Options::default());
+        let texts: Vec<&str> = found.findings.iter().map(|one| one.text.as_str()).collect();
+        assert_eq!(found.contradictions(), 0, "{texts:#?}");
+        assert!(
+            texts
+                .iter()
+                .any(|text| text.contains("52.0 ms or more after")),
+            "{texts:#?}"
+        );
+        assert!(
+            texts.iter().any(|text| text.contains("Up to 3.5 sends")),
+            "{texts:#?}"
+        );
+        let wrong = text.replace(
+            "\"aggregatedPublishLatencyAvg\": 8.1",
+            "\"aggregatedPublishLatencyAvg\": 80.1",
+        );
+        let found = audit(&[("r.json".to_owned(), wrong.into())], &Options::default());
+        assert_eq!(found.contradictions(), 1);
+    }
+}

@@ -1,0 +1,69 @@
+//! Percentiles of samples that saw some partitions only.
+//!
+//! The tool keeps every k-th record, k = records / 500,000 (`ProducerPerformance.Stats`). A producer before 2.4 sent records
+//! without keys to the partitions in turn (KIP-480 changed that): then the k-th records are those of p / gcd(p, k)
+//! of p partitions.
+
+use std::collections::BTreeMap;
+
+use crate::finding::{Check, Finding, Level, Place};
+use crate::line::Line;
+use crate::options::Options;
+
+/// Samples that the tool keeps.
+const SAMPLES: u64 = 500_000;
+/// The first release whose producers stay with a partition for a batch.
+const STICKY: (u32, u32) = (2, 4);
+
+pub(super) fn check(lines: &[Line], options: &Options) -> Vec<Finding> {
+    let Some(partitions) = options.partitions.filter(|partitions| *partitions > 1) else {
+        return Vec::new();
+    };
+    if options.as_of.is_some_and(|version| version >= STICKY) {
+        return Vec::new();
+    }
+    // One finding for a number of records: what is wrong is the same.
+    let mut found: BTreeMap<u64, Vec<Place>> = BTreeMap::new();
+    for line in lines {
+        if let Some(summary) = line.summary() {
+            found
+                .entry(summary.records)
+                .or_default()
+                .push(line.place.clone());
+        }
+    }
+    let finding = |(records, places): (u64, Vec<Place>)| {
+        let every = (records / SAMPLES).max(1);
+        let seen = partitions / gcd(partitions, every);
+        (seen < partitions).then(|| Finding {
+            level: Level::Artefact,
+            check: Check::Sampling,
+            places,
+            text: format!(
+                "The percentiles are those of {seen} of {partitions} partitions: of {records} records the tool keeps one \
+                 in {every}, and producers before 2.4 deal records without keys out in turn. The mean is of all."
+            ),
+        })
+    };
+    found.into_iter().filter_map(finding).collect()
+}
+
+fn gcd(mut one: u64, mut other: u64) -> u64 {
+    while other > 0 {
+        (one, other) = (other, one % other);
+    }
+    one
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_greatest_common_divisor_is_found() {
+        assert_eq!(
+            [gcd(10, 20), gcd(9, 20), gcd(30, 20), gcd(7, 1)],
+            [10, 1, 10, 1]
+        );
+    }
+}

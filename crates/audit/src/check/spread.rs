@@ -1,0 +1,71 @@
+//! How far repeats lie apart: the interval that was left out.
+
+use kgauge_results::statistics::Spread;
+
+use crate::finding::{Check, Finding, Level};
+use crate::line::Line;
+use crate::producer::ProducerLine;
+
+/// A mean that is known so well needs no remark.
+const KNOWN: f64 = 0.05;
+
+pub(super) fn check(lines: &[Line]) -> Vec<Finding> {
+    groups(lines)
+        .iter()
+        .filter_map(|group| finding(group))
+        .collect()
+}
+
+/// Summaries that stand together and are of the same records.
+fn groups(lines: &[Line]) -> Vec<Vec<(&Line, &ProducerLine)>> {
+    let mut groups: Vec<Vec<(&Line, &ProducerLine)>> = Vec::new();
+    for line in lines {
+        let Some(said) = line.summary() else {
+            continue;
+        };
+        let last = groups.last_mut();
+        match last.filter(|group| {
+            group
+                .last()
+                .is_some_and(|(before, of)| goes_on(before, of, line, said))
+        }) {
+            Some(group) => group.push((line, said)),
+            None => groups.push(vec![(line, said)]),
+        }
+    }
+    groups.retain(|group| group.len() > 1);
+    groups
+}
+
+/// Whether a line is one more of the same.
+fn goes_on(before: &Line, of: &ProducerLine, line: &Line, said: &ProducerLine) -> bool {
+    let near = line.place.file == before.place.file && line.place.line == before.place.line + 1;
+    let bytes = of.record_bytes().zip(said.record_bytes());
+    near && of.records == said.records
+        && bytes.is_some_and(|(one, other)| (one / other - 1.0).abs() < 0.01)
+}
+
+fn finding(group: &[(&Line, &ProducerLine)]) -> Option<Finding> {
+    let rates: Vec<f64> = group.iter().map(|(_, said)| said.records_per_s).collect();
+    let spread = Spread::of(&rates)?;
+    let interval = spread.ci95?;
+    let part = (interval.high - interval.low) / 2.0 / spread.mean;
+    let modes = match spread.two_modes {
+        true => " They fall into two groups; the mean describes neither.",
+        false => "",
+    };
+    (part > KNOWN || spread.two_modes).then(|| Finding {
+        level: Level::Caution,
+        check: Check::Spread,
+        places: group.iter().map(|(line, _)| line.place.clone()).collect(),
+        text: format!(
+            "{} lines of the same records, {:.0} records/s in the mean: the coefficient of variation is {:.0} %, the 95 % \
+             interval of the mean ± {:.0} %.{modes} A difference that is smaller than that was not shown. (If these are \
+             producers of one run, add them, and repeat the run.)",
+            spread.n,
+            spread.mean,
+            spread.cv.unwrap_or(0.0) * 100.0,
+            part * 100.0
+        ),
+    })
+}

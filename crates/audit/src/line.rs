@@ -1,0 +1,83 @@
+//! A line of output, where it stands, and the command that printed it.
+
+use crate::consumer::ConsumerLine;
+use crate::context::Context;
+use crate::distribution::Distribution;
+use crate::finding::Place;
+use crate::omb::OmbResult;
+use crate::producer::ProducerLine;
+use crate::rate::Rate;
+use crate::rdkafka::RdkafkaLine;
+
+/// What a line says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Said {
+    /// Of `kafka-producer-perf-test`: a summary or a window.
+    Producer(ProducerLine),
+    /// Of `kafka-consumer-perf-test`.
+    Consumer(ConsumerLine),
+    /// Of `rdkafka_performance`.
+    Rdkafka(RdkafkaLine),
+    /// A whole result of OpenMessaging Benchmark.
+    Omb(OmbResult),
+    /// A rate in prose.
+    Rate(Rate),
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Where it stands.
+    pub place: Place,
+    /// What it says.
+    pub said: Said,
+    /// The nearest command before it, whatever its records: other settings were probably the same.
+    pub nearby: Option<Context>,
+}
+
+impl Line {
+    /// The command that can have printed it: the nearest one, if it asks for records of about this size.
+    pub fn context(&self) -> Option<&Context> {
+        let Said::Producer(line) = &self.said else {
+            return None;
+        };
+        self.nearby.as_ref().filter(|context| {
+            let sizes = context.record_bytes.zip(line.record_bytes());
+            sizes.is_none_or(|(wanted, seen)| (seen / wanted as f64 - 1.0).abs() < 0.03)
+        })
+    }
+
+    /// The producer's summary that this is.
+    pub(crate) fn summary(&self) -> Option<&ProducerLine> {
+        match &self.said {
+            Said::Producer(line) if line.percentiles_ms.is_some() => Some(line),
+            _ => None,
+        }
+    }
+
+    /// The distributions that it tells of.
+    pub(crate) fn distributions(&self) -> Vec<Distribution> {
+        match &self.said {
+            Said::Omb(result) => result.latencies.clone(),
+            _ => self
+                .summary()
+                .and_then(ProducerLine::latency)
+                .into_iter()
+                .collect(),
+        }
+    }
+
+    /// 2^20 bytes a second that were sent.
+    pub(crate) fn sent_mib_per_s(&self) -> Option<f64> {
+        match &self.said {
+            Said::Producer(line) => Some(line.mib_per_s),
+            Said::Rate(rate) => Some(rate.mib_per_s),
+            Said::Rdkafka(line) => Some(line.mb_per_s * 1e6 / 1_048_576.0),
+            Said::Omb(result) => {
+                let most = result.publish_rates.iter().copied().fold(0.0, f64::max);
+                Some(most * result.message_bytes? / 1_048_576.0)
+            }
+            Said::Consumer(_) => None,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Lines of librdkafka's `rdkafka_performance`. Its MB are 10^6 bytes.
+
+use crate::number::{digits_from, number};
+
+/// What such a line says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RdkafkaLine {
+    /// Records handed to the library.
+    pub produced: u64,
+    /// Records with a delivery report, failed ones too.
+    pub delivered: u64,
+    /// Records that failed for good.
+    pub failed: u64,
+    /// Records a second.
+    pub records_per_s: f64,
+    /// 10^6 bytes a second.
+    pub mb_per_s: f64,
+    /// Records that still wait.
+    pub queued: u64,
+    /// The codec, unless there was none.
+    pub codec: Option<String>,
+}
+
+/// Looks for a line of a producer within a line of text.
+pub(crate) fn find(text: &str) -> Option<RdkafkaLine> {
+    const MARK: &str = " messages produced (";
+    let at = text.find(MARK)?;
+    let mut rest = &text[digits_from(&text[..at])..];
+    let mut figure = |words: &[&str]| {
+        let (found, after) = number(rest, true)?;
+        rest = words.iter().find_map(|words| after.strip_prefix(words))?;
+        Some(found.value)
+    };
+    let produced = figure(&[MARK])? as u64;
+    figure(&[" bytes), "])?;
+    let delivered = figure(&[" delivered (offset "])? as u64;
+    figure(&[", "])?;
+    let failed = figure(&[" failed) in "])? as u64;
+    figure(&["ms: "])?;
+    let records_per_s = figure(&[" msgs/s and "])?;
+    let mb_per_s = figure(&[" MB/s, ", " Mb/s, "])?;
+    figure(&[" produce failures, "])?;
+    let queued = figure(&[" in queue, "])? as u64;
+    let codec = rest.split_whitespace().next().filter(|word| *word != "no");
+    Some(RdkafkaLine {
+        produced,
+        delivered,
+        failed,
+        records_per_s,
+        mb_per_s,
+        queued,
+        codec: codec.map(str::to_owned),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_any_age_is_read() {
+        let text = "% 10000000 messages produced (5120000000 bytes), 8184182 delivered (offset 0, 1815818 failed) in \
+                    3142032ms: 2604 msgs/s and 1.33 MB/s, 1774107 produce failures, 0 in queue, no compression";
+        let found = find(text).unwrap();
+        assert_eq!(
+            (found.produced, found.delivered, found.failed),
+            (10_000_000, 8_184_182, 1_815_818)
+        );
+        assert_eq!(
+            (found.records_per_s, found.mb_per_s, found.queued),
+            (2_604.0, 1.33, 0)
+        );
+        assert_eq!(found.codec, None);
+        let old = text
+            .replace("MB/s", "Mb/s")
+            .replace("no compression", "snappy compression");
+        assert_eq!(find(&old).unwrap().codec.as_deref(), Some("snappy"));
+        assert_eq!(find("% 5 messages produced (1"), None);
+    }
+}

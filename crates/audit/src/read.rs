@@ -1,0 +1,107 @@
+//! From a text to its lines.
+
+use crate::Audit;
+use crate::context::{self, Context};
+use crate::finding::Place;
+use crate::line::{Line, Said};
+use crate::producer::Found;
+use crate::{consumer, omb, producer, rate, rdkafka};
+
+/// The name of a text and what it holds, of any bytes.
+pub type Source = (String, Vec<u8>);
+
+/// So many places of one kind are named.
+const NAMED_MAX: usize = 5;
+
+pub(crate) fn read((file, bytes): &Source, audit: &mut Audit) {
+    let place = |line| Place {
+        file: file.clone(),
+        line,
+    };
+    if let Some(result) = omb::find(bytes) {
+        return audit.lines.push(Line {
+            place: place(1),
+            said: Said::Omb(result),
+            nearby: None,
+        });
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let before = audit.lines.len();
+    let mut current: Option<Context> = None;
+    let (mut cut, mut commas) = (Vec::new(), Vec::new());
+    for (index, text) in text.lines().enumerate() {
+        let line = index + 1;
+        if let Some(found) = context::command(text, line) {
+            current = Some(found);
+        }
+        let said = match producer::find(text) {
+            Some(Found::Line(said)) => {
+                if said.has_commas {
+                    commas.push(line);
+                }
+                Said::Producer(said)
+            }
+            Some(Found::Cut) => {
+                cut.push(line);
+                continue;
+            }
+            None => match other(text) {
+                Some(said) => said,
+                None => continue,
+            },
+        };
+        audit.lines.push(Line {
+            nearby: current.clone(),
+            place: place(line),
+            said,
+        });
+    }
+    let mut remark = |places: &[usize], words: &str| {
+        if !places.is_empty() {
+            audit
+                .remarks
+                .push(format!("{file}: {} {words}", named(places)));
+        }
+    };
+    remark(
+        &cut,
+        "begins like a line of the tool and goes on otherwise, or ends early: left out",
+    );
+    remark(
+        &commas,
+        "has commas in its fractions, as Java prints them in some languages: read as such",
+    );
+    if audit.lines.len() == before {
+        let words = match bytes.contains(&0) {
+            true => "is binary, and has no line that a tool has printed",
+            false => "has no line that a tool has printed",
+        };
+        audit.remarks.push(format!("{file} {words}"));
+    }
+}
+
+/// A line of another tool, or a rate in prose.
+fn other(text: &str) -> Option<Said> {
+    let consumer = || consumer::find(text).map(Said::Consumer);
+    let rdkafka = || rdkafka::find(text).map(Said::Rdkafka);
+    consumer()
+        .or_else(rdkafka)
+        .or_else(|| rate::find(text).map(Said::Rate))
+}
+
+fn named(places: &[usize]) -> String {
+    let shown: Vec<String> = places
+        .iter()
+        .take(NAMED_MAX)
+        .map(usize::to_string)
+        .collect();
+    match places.len() {
+        1 => format!("line {}", shown[0]),
+        all if all > NAMED_MAX => format!(
+            "each of lines {} and {} more",
+            shown.join(", "),
+            all - NAMED_MAX
+        ),
+        _ => format!("each of lines {}", shown.join(", ")),
+    }
+}

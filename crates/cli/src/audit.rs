@@ -1,0 +1,275 @@
+//! `kgauge audit`: what other tools' output is worth.
+
+use std::fmt::Write as _;
+use std::io::Read;
+
+use anyhow::Context;
+use kgauge_audit::{Audit, Finding, Level, Options, Source};
+use kgauge_results::run::Build;
+use serde::Serialize;
+
+use crate::args;
+use crate::exit::{ExitStatus, OrStop, stop};
+use crate::run::print_json;
+
+/// The largest file that is read: logs are shorter, and a device has no end.
+const FILE_BYTES_MAX: u64 = 256 << 20;
+/// So many places of a finding are named.
+const PLACES_MAX: usize = 6;
+/// What a terminal has.
+const WIDTH: usize = 80;
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    format: u32,
+    kgauge: Build,
+    lines: usize,
+    summaries: usize,
+    contradictions: usize,
+    findings: &'a [Finding],
+    remarks: &'a [String],
+}
+
+/// Reads files, and prints what is to be said of them.
+#[allow(clippy::print_stdout)]
+pub(crate) fn audit(arguments: &args::Audit) -> anyhow::Result<ExitStatus> {
+    let options = options(arguments)?;
+    let sources: anyhow::Result<Vec<Source>> =
+        arguments.files.iter().map(|name| read(name)).collect();
+    let sources = sources.or_bad_input()?;
+    let audit = kgauge_audit::audit(&sources, &options);
+    if audit.lines.is_empty() {
+        let words = format!(
+            "there is nothing to audit\n  {}\n  give what Kafka's perf tools, rdkafka_performance or OpenMessaging \
+             Benchmark have printed",
+            audit.remarks.join("\n  ")
+        );
+        return Err(stop(ExitStatus::BadInput, words));
+    }
+    if arguments.json {
+        print_json(&Told {
+            format: 1,
+            kgauge: Build::this(),
+            lines: audit.lines.len(),
+            summaries: audit.summaries(),
+            contradictions: audit.contradictions(),
+            findings: &audit.findings,
+            remarks: &audit.remarks,
+        })?;
+    } else {
+        print!("{}", words(&audit));
+    }
+    Ok(match audit.contradictions() {
+        0 => ExitStatus::Good,
+        _ => ExitStatus::Failed,
+    })
+}
+
+fn read(name: &str) -> anyhow::Result<Source> {
+    let mut bytes = Vec::new();
+    let limit = FILE_BYTES_MAX + 1;
+    let got = if name == "-" {
+        std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
+    } else {
+        let file = std::fs::File::open(name).with_context(|| format!("cannot open {name}"))?;
+        file.take(limit).read_to_end(&mut bytes)
+    };
+    got.with_context(|| format!("cannot read {name}"))?;
+    anyhow::ensure!(
+        bytes.len() as u64 <= FILE_BYTES_MAX,
+        "{name} is larger than 256 MiB\n  cut out the part that the tool has printed"
+    );
+    Ok((name.to_owned(), bytes))
+}
+
+fn options(arguments: &args::Audit) -> anyhow::Result<Options> {
+    let wrong = |option: &str, value: &str, wanted: &str| {
+        stop(ExitStatus::BadInput, format!("{option} {value}: {wanted}"))
+    };
+    let buffer_bytes = match &arguments.buffer_memory {
+        None => None,
+        Some(text) => Some(bytes(text).ok_or_else(|| {
+            wrong(
+                "--buffer-memory",
+                text,
+                "give bytes, as in 33554432 or 32MiB",
+            )
+        })?),
+    };
+    let nic_bits_per_s = match &arguments.nic {
+        None => None,
+        Some(text) => Some(
+            bits(text)
+                .ok_or_else(|| wrong("--nic", text, "give bits a second, as in 1G or 10G"))?,
+        ),
+    };
+    let as_of = match &arguments.as_of {
+        None => None,
+        Some(text) => Some(
+            release(text)
+                .ok_or_else(|| wrong("--as-of", text, "give a release of Kafka, as in 1.0.2"))?,
+        ),
+    };
+    if nic_bits_per_s.is_some() && arguments.brokers.is_none() {
+        let words = "--nic needs --brokers: how many network cards share the load?";
+        return Err(stop(ExitStatus::BadInput, words));
+    }
+    Ok(Options {
+        buffer_bytes,
+        nic_bits_per_s,
+        brokers: arguments.brokers,
+        replication: arguments.replication,
+        partitions: arguments.partitions,
+        as_of,
+    })
+}
+
+/// A number and the unit behind it.
+fn with_unit(text: &str) -> Option<(f64, &str)> {
+    let end = text.find(|one: char| !(one.is_ascii_digit() || one == '.'));
+    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+    let value: f64 = number.parse().ok()?;
+    (value > 0.0 && value.is_finite()).then(|| (value, unit.trim()))
+}
+
+fn bytes(text: &str) -> Option<u64> {
+    let (value, unit) = with_unit(text)?;
+    let factor = match unit {
+        "" | "B" => 1.0,
+        "KiB" => 1_024.0,
+        "MiB" => 1_048_576.0,
+        "GiB" => 1_073_741_824.0,
+        "kB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        _ => return None,
+    };
+    Some((value * factor) as u64)
+}
+
+fn bits(text: &str) -> Option<f64> {
+    let (value, unit) = with_unit(text)?;
+    let unit = unit.trim_end_matches("bit/s").trim_end_matches("bps");
+    let factor = match unit {
+        "" => 1.0,
+        "M" => 1e6,
+        "G" => 1e9,
+        _ => return None,
+    };
+    Some(value * factor)
+}
+
+fn release(text: &str) -> Option<(u32, u32)> {
+    let mut parts = text.split('.').map(|part| part.parse::<u32>().ok());
+    let major = parts.next()??;
+    let minor = parts.next().unwrap_or(Some(0))?;
+    parts.all(|part| part.is_some()).then_some((major, minor))
+}
+
+/// All that was found, for people.
+fn words(audit: &Audit) -> String {
+    let mut text = String::new();
+    let count = |level| {
+        audit
+            .findings
+            .iter()
+            .filter(|one| one.level == level)
+            .count()
+    };
+    let _ = writeln!(
+        text,
+        "lines read {}, of them summaries with percentiles {}",
+        audit.lines.len(),
+        audit.summaries(),
+    );
+    let _ = writeln!(
+        text,
+        "contradictions {}, artefacts {}, cautions {}",
+        count(Level::Contradiction),
+        count(Level::Artefact),
+        count(Level::Caution),
+    );
+    for finding in &audit.findings {
+        let _ = writeln!(text, "\n{}  {}", finding.level, places(finding));
+        wrap(&mut text, &finding.text);
+    }
+    if !audit.remarks.is_empty() {
+        text.push('\n');
+    }
+    for remark in &audit.remarks {
+        wrap(&mut text, remark);
+    }
+    text
+}
+
+fn places(finding: &Finding) -> String {
+    let shown = finding
+        .places
+        .iter()
+        .take(PLACES_MAX)
+        .map(ToString::to_string);
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match finding.places.len().saturating_sub(PLACES_MAX) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Lines of words, with two spaces before them.
+fn wrap(to: &mut String, words: &str) {
+    let mut length = WIDTH;
+    for word in words.split_whitespace() {
+        let wide = word.chars().count() + 1;
+        if length + wide > WIDTH {
+            to.push_str(if to.ends_with('\n') || to.is_empty() {
+                "  "
+            } else {
+                "\n  "
+            });
+            length = 2;
+        } else {
+            to.push(' ');
+        }
+        to.push_str(word);
+        length += wide;
+    }
+    to.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_rates_and_releases_are_read() {
+        assert_eq!(
+            [bytes("33554432"), bytes("32MiB"), bytes("64 MB")],
+            [Some(33_554_432), Some(33_554_432), Some(64_000_000)]
+        );
+        assert_eq!([bytes("much"), bytes("-1"), bytes("3 parsec")], [None; 3]);
+        assert_eq!(
+            [bits("1G"), bits("10 Gbit/s"), bits("100Mbps")],
+            [Some(1e9), Some(1e10), Some(1e8)]
+        );
+        assert_eq!(
+            [release("1.0.2"), release("4"), release("0.8.2.2")],
+            [Some((1, 0)), Some((4, 0)), Some((0, 8))]
+        );
+        assert_eq!([release("new"), release("1.x")], [None; 2]);
+    }
+
+    #[test]
+    fn words_fit_a_terminal() {
+        let mut text = String::new();
+        wrap(&mut text, &"arithmetic ".repeat(30));
+        assert!(
+            text.lines().all(|line| line.chars().count() <= WIDTH),
+            "{text}"
+        );
+        assert!(
+            text.lines().all(|line| line.starts_with("  arithmetic")),
+            "{text}"
+        );
+    }
+}

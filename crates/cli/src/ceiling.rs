@@ -1,0 +1,224 @@
+//! `kgauge ceiling`: what this machine can generate when nothing holds it back.
+
+use std::time::Duration;
+
+use kgauge_load::{Ceiling, CeilingError, CeilingPath, CeilingSetup};
+use kgauge_results::run::{Build, Machine};
+use kgauge_scenario::{
+    ClusterFacts, FlowPlan, Plan, PlanRequest, Scenario, Size, Stripe, TargetKind, Trial,
+};
+use serde::Serialize;
+
+use crate::args;
+use crate::exit::{ExitStatus, OrStop, stop};
+use crate::interrupt::{self, Stopping};
+use crate::place::fresh_number;
+use crate::progress::{seconds, short_count};
+use crate::run::{print_json, settings_of};
+
+/// The flows that are measured, unless `--set` says otherwise.
+const SCENARIO: &str = include_str!("ceiling.yaml");
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct Told {
+    format: u32,
+    kgauge: Build,
+    machine: Machine,
+    rows: Vec<Row>,
+}
+
+/// One flow, one way, so many clients.
+#[derive(Debug, Serialize)]
+struct Row {
+    /// The settings that vary.
+    trial: String,
+    flow: String,
+    path: &'static str,
+    threads: u32,
+    records_per_s: f64,
+    logical_bytes_per_s: f64,
+    cpu_ns_per_record: f64,
+    records_per_s_core: f64,
+}
+
+/// Measures, and prints a table.
+#[allow(clippy::print_stdout)]
+pub(crate) fn ceiling(arguments: &args::Ceiling) -> anyhow::Result<ExitStatus> {
+    let plan = plan(arguments)?;
+    let stopping = interrupt::listen("stopping")?;
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let cores = u32::try_from(cores).unwrap_or(1);
+    announce(&plan, cores);
+    let mut rows = Vec::new();
+    for trial in &plan.trials {
+        for flow in 0..trial.flows.len() {
+            for path in [CeilingPath::InProcess, CeilingPath::Loopback] {
+                for clients in clients(cores) {
+                    let found = measured(&plan, trial, flow, (path, clients), &stopping)?;
+                    rows.push(row(trial, flow, path, &found));
+                }
+            }
+        }
+    }
+    let told = Told {
+        format: 1,
+        kgauge: Build::this(),
+        machine: kgauge_observe::host_facts(&std::env::temp_dir()).machine,
+        rows,
+    };
+    if arguments.json {
+        print_json(&told)?;
+    } else {
+        print!("{}", table(&told));
+    }
+    Ok(ExitStatus::Good)
+}
+
+fn plan(arguments: &args::Ceiling) -> anyhow::Result<Plan> {
+    let mut scenario = Scenario::parse("ceiling", SCENARIO).or_bad_input()?;
+    scenario
+        .set_all(&settings_of(&arguments.set)?)
+        .or_bad_input()?;
+    let request = PlanRequest {
+        run_id: "ceiling".to_owned(),
+        seed: fresh_number(),
+        size: Size::Default,
+        study: None,
+        cluster: ClusterFacts {
+            cluster_id: String::new(),
+            brokers: 1,
+            kind: TargetKind::Embedded,
+            version: None,
+        },
+    };
+    Plan::new(request, &[scenario]).or_bad_input()
+}
+
+/// One core's worth, and that of all.
+fn clients(cores: u32) -> Vec<u32> {
+    let mut clients = vec![1, cores];
+    clients.dedup();
+    clients
+}
+
+fn spans(trial: &Trial) -> (Duration, Duration) {
+    let hold_ns = trial.stages.hold_ns.unwrap_or(1_000_000_000);
+    (
+        Duration::from_nanos(trial.stages.warm_up_ns),
+        Duration::from_nanos(hold_ns),
+    )
+}
+
+#[allow(clippy::print_stderr)]
+fn announce(plan: &Plan, cores: u32) {
+    let ways = 2 * clients(cores).len();
+    let each = plan.trials.iter().map(|trial| {
+        let (warm_up, hold) = spans(trial);
+        (warm_up + hold) * u32::try_from(trial.flows.len() * ways).unwrap_or(1)
+    });
+    eprintln!(
+        "kgauge: measuring what this machine can generate, about {}",
+        seconds(each.sum())
+    );
+}
+
+fn measured(
+    plan: &Plan,
+    trial: &Trial,
+    flow: usize,
+    (path, clients): (CeilingPath, u32),
+    stopping: &Stopping,
+) -> anyhow::Result<Ceiling> {
+    let share = plan.share(trial.index, 0, Stripe::WHOLE);
+    let share = share.ok_or_else(|| stop(ExitStatus::BadInput, "the plan has no such trial"))?;
+    let (warm_up, hold) = spans(trial);
+    let setup = CeilingSetup {
+        share: &share,
+        flow,
+        clients,
+        warm_up,
+        hold,
+        interrupt: &stopping.load,
+    };
+    kgauge_load::ceiling(&setup, path).map_err(|error| match error {
+        _ if stopping.is_wanted() => stop(ExitStatus::Interrupted, "stopped by the user"),
+        CeilingError::Prepare(error) => stop(ExitStatus::BadInput, error),
+        error => stop(ExitStatus::Failed, error),
+    })
+}
+
+fn row(trial: &Trial, flow: usize, path: CeilingPath, found: &Ceiling) -> Row {
+    Row {
+        trial: trial.name.clone(),
+        flow: trial.flows.get(flow).map_or("", FlowPlan::name).to_owned(),
+        path: match path {
+            CeilingPath::InProcess => "in the process",
+            CeilingPath::Loopback => "over loopback",
+        },
+        threads: found.threads,
+        records_per_s: found.records_per_s(),
+        logical_bytes_per_s: found.logical_bytes_per_s(),
+        cpu_ns_per_record: found.cpu_ns_per_record(),
+        records_per_s_core: found.records_per_s_core(),
+    }
+}
+
+fn table(told: &Told) -> String {
+    let machine = &told.machine;
+    let cpus = machine
+        .cpu_count
+        .map_or_else(String::new, |cpus| format!("{cpus} x "));
+    let model = machine.cpu_model.as_deref().unwrap_or("a processor");
+    let mut text = format!("{cpus}{model}, kgauge {}\n", told.kgauge.version);
+    if told.kgauge.debug {
+        text.push_str("This kgauge was built without optimisation: build with --release.\n");
+    }
+    let mut trial = None;
+    for row in &told.rows {
+        if trial != Some(&row.trial) {
+            trial = Some(&row.trial);
+            text.push_str(&format!(
+                "\n{}\n{:<24}  {:>7}  {:>9}  {:>7}  {:>6}  {:>8}\n",
+                row.trial, "", "threads", "records/s", "MB/s", "CPU ns", "a core"
+            ));
+        }
+        text.push_str(&format!(
+            "  {:<8} {:<13}  {:>7}  {:>9}  {:>7.0}  {:>6.1}  {:>8}\n",
+            row.flow,
+            row.path,
+            row.threads,
+            short_count(row.records_per_s),
+            row.logical_bytes_per_s / 1e6,
+            row.cpu_ns_per_record,
+            short_count(row.records_per_s_core),
+        ));
+    }
+    text.push_str(
+        "\nCPU ns: processor time of the load threads for a record. A core: records a\n\
+         second of one core that does nothing else. Over loopback the sink takes\n\
+         processor time as well.\n",
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scenario_that_ships_is_two_trials_of_two_flows() {
+        let arguments = args::Ceiling {
+            set: Vec::new(),
+            json: false,
+        };
+        let plan = plan(&arguments).unwrap();
+        let sizes: Vec<&str> = plan
+            .trials
+            .iter()
+            .map(|trial| trial.name.as_str())
+            .collect();
+        assert_eq!(sizes.len(), 2, "{sizes:?}");
+        assert!(plan.trials.iter().all(|trial| trial.flows.len() == 2));
+    }
+}

@@ -1,0 +1,56 @@
+//! Hidden capacity: what comes through a node that lets through so much is what was measured.
+
+use kgauge_scenario::{CapacityUnit, FaultKind, RequestFault};
+
+use super::row::{Row, Truth, Unit};
+use super::runs::{Ran, Runs};
+use super::scenarios::{CAPACITY, CAPACITY_FETCH};
+
+/// How far throughput may be off: one request more or less at the hold's ends, and, where bytes are
+/// counted, 0.2 % for what a request has around its batches.
+const PART: f64 = 0.01;
+
+/// The rows of all capacities.
+pub(super) fn rows(runs: &Runs) -> Vec<Row> {
+    let mut rows = Vec::new();
+    if let Some(ran) = runs.get(CAPACITY) {
+        rows.push(row(ran, "records", 0));
+        rows.push(row(ran, "bytes", 1));
+    }
+    if let Some(ran) = runs.get(CAPACITY_FETCH) {
+        rows.push(row(ran, "readers", 0));
+    }
+    rows
+}
+
+/// A flow beside the capacity that concerns it, an entry of the scenario's faults.
+fn row(ran: &Ran, flow: &str, entry: usize) -> Row {
+    let fault = ran.trial().and_then(|trial| trial.faults.get(entry));
+    let capacity = match fault.map(|fault| &fault.kind) {
+        Some(FaultKind::Requests {
+            what: RequestFault::Capacity(capacity),
+            ..
+        }) => *capacity,
+        _ => return Row::missing("capacity", flow, "the plan has no capacity".to_owned()),
+    };
+    let throughput = ran.flow(flow).and_then(|flow| flow.throughput.as_ref());
+    let (unit, words, measured) = match capacity.unit {
+        CapacityUnit::Records => (
+            Unit::RecordsPerSecond,
+            "records a second",
+            throughput.map(|throughput| throughput.records_per_s.mean),
+        ),
+        CapacityUnit::Bytes => (
+            Unit::BytesPerSecond,
+            "bytes a second",
+            throughput.and_then(|throughput| Some(throughput.wire_bytes_per_s.as_ref()?.mean)),
+        ),
+    };
+    let api = if flow == "readers" {
+        "fetch"
+    } else {
+        "produce"
+    };
+    let truth = Truth::within(unit, capacity.per_second as f64, PART);
+    truth.row("capacity", format!("{api}, {words}"), measured)
+}

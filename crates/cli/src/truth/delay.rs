@@ -1,0 +1,165 @@
+//! Delays of known distribution: they appear as they were drawn, and only in the API that they were put on.
+//!
+//! The nodes draw delays from a seed, and say in the end how many they drew. So every single delay is known, and the
+//! quantiles of what was measured are those of the delays plus what a request takes without one. That base is
+//! measured by the other run of the pair, in which the other API is delayed.
+
+use std::ops::RangeInclusive;
+
+use kgauge_results::{Histogram, Kind, Quantile};
+use kgauge_scenario::{DelayPlan, FaultKind, RequestFault, Stripe, derive_seed};
+use kgauge_target::delays_drawn;
+
+use super::formula::{delay_quantile_ns, rank_reach};
+use super::row::{Row, Truth, Unit};
+use super::runs::{Ran, Runs};
+use super::scenarios::{DELAY_FETCH, DELAY_PRODUCE, Shipped};
+
+/// A bucket of the histogram is at most so wide.
+const RESOLUTION: f64 = 0.001;
+
+const QUANTILES: &[(&str, Quantile)] = &[
+    ("p10", Quantile::new(100_000)),
+    ("p50", Quantile::P50),
+    ("p90", Quantile::P90),
+    ("p99", Quantile::P99),
+];
+
+/// An API, and where a reader of the run folder finds its delay.
+struct Side {
+    api: &'static str,
+    delayed: Shipped,
+    base: Shipped,
+    flow: &'static str,
+    kind: Kind,
+    words: &'static str,
+}
+
+const SIDES: &[Side] = &[
+    Side {
+        api: "produce",
+        delayed: DELAY_PRODUCE,
+        base: DELAY_FETCH,
+        flow: "writers",
+        kind: Kind::Response,
+        words: "response",
+    },
+    Side {
+        api: "fetch",
+        delayed: DELAY_FETCH,
+        base: DELAY_PRODUCE,
+        flow: "readers",
+        kind: Kind::FetchRoundTrip,
+        words: "fetch round trip",
+    },
+];
+
+/// All rows.
+pub(super) fn rows(runs: &Runs) -> Vec<Row> {
+    SIDES.iter().flat_map(|side| of_side(runs, side)).collect()
+}
+
+fn of_side(runs: &Runs, side: &Side) -> Vec<Row> {
+    let (Some(delayed), Some(base)) = (runs.get(side.delayed), runs.get(side.base)) else {
+        return Vec::new();
+    };
+    let with = delayed.times_of_all(side.flow, side.kind);
+    let without = base.times_of_all(side.flow, side.kind);
+    let (Some(with), Some(without), Some(drawn)) = (with, without, Drawn::of(delayed)) else {
+        let words = "the run folders do not tell all that is needed".to_owned();
+        return vec![Row::missing("delay", side.api, words)];
+    };
+    let mut rows = drawn.as_written(side);
+    for (name, quantile) in QUANTILES {
+        let figure = format!("{}, {name}", side.words);
+        let measured = with.value_ns_at(*quantile).map(|ns| ns as f64);
+        match drawn.truth(&with, &without, *quantile) {
+            Some(truth) => rows.push(truth.row("delay", figure, measured)),
+            None => rows.push(Row::missing("delay", figure, "too few requests".to_owned())),
+        }
+    }
+    rows
+}
+
+/// The delays that the node has drawn for requests, ascending.
+struct Drawn {
+    plan: DelayPlan,
+    delays_ns: Vec<u64>,
+}
+
+impl Drawn {
+    fn of(ran: &Ran) -> Option<Self> {
+        let plan = ran.read.plan.as_ref()?;
+        let fault = ran.trial()?.faults.first()?;
+        let FaultKind::Requests {
+            what: RequestFault::Delay(delay),
+            ..
+        } = &fault.kind
+        else {
+            return None;
+        };
+        let share = plan.share(0, 0, Stripe::WHOLE)?;
+        let seed = derive_seed(share.seed, "fault 0");
+        let (requests, _) = ran.struck(0)?;
+        let drawn = delays_drawn(delay, seed, 1);
+        let mut delays_ns: Vec<u64> = drawn.take(usize::try_from(requests).ok()?).collect();
+        delays_ns.sort_unstable();
+        Some(Self {
+            plan: delay.clone(),
+            delays_ns,
+        })
+    }
+
+    /// That the delays have the distribution of the scenario, as far as chance allows.
+    fn as_written(&self, side: &Side) -> Vec<Row> {
+        let count = self.delays_ns.len() as f64;
+        let row = |part: f64| {
+            let at = |part: f64| delay_quantile_ns(&self.plan, part.clamp(0.0, 1.0));
+            let reach = rank_reach(part, count);
+            let (low, high) = (at(part - reach)?, at(part + reach)?);
+            let truth = Truth {
+                unit: Unit::Nanoseconds,
+                expected: at(part)?,
+                band: low..=high,
+                tolerance: span(low..=high),
+            };
+            let rank = Quantile::new((part * 1e6) as u32).rank(self.delays_ns.len() as u64);
+            let found = self
+                .delays_ns
+                .get(usize::try_from(rank).ok()?.checked_sub(1)?);
+            let figure = format!("drawn for {}, p{}", side.api, part * 100.0);
+            Some(truth.row("delay", figure, found.map(|ns| *ns as f64)))
+        };
+        [0.5, 0.9].into_iter().filter_map(row).collect()
+    }
+
+    /// What a quantile of the delayed requests has to be.
+    ///
+    /// Each of them took its delay and something between the least and (but for one in a hundred) the
+    /// p99 of the base. Those that were answered before the fault was set had no delay; those that were
+    /// not answered when the run ended are in the list of delays only.
+    fn truth(&self, with: &Histogram, without: &Histogram, quantile: Quantile) -> Option<Truth> {
+        let answered = usize::try_from(with.count()).ok()?;
+        let undelayed = answered.saturating_sub(self.delays_ns.len());
+        let unanswered = self.delays_ns.len().saturating_sub(answered);
+        let rank = usize::try_from(quantile.rank(with.count())).ok()?;
+        let index = rank.checked_sub(1 + undelayed)?;
+        let (least, most) = (
+            *self.delays_ns.get(index)? as f64,
+            *self.delays_ns.get(index + unanswered)? as f64,
+        );
+        let base = |quantile| without.value_ns_at(quantile).map(|ns| ns as f64);
+        let low = least + without.min_ns()? as f64;
+        let high = (most + base(Quantile::P99)?) * (1.0 + RESOLUTION);
+        Some(Truth {
+            unit: Unit::Nanoseconds,
+            expected: least + base(Quantile::P50)?,
+            band: low..=high,
+            tolerance: span(low..=high),
+        })
+    }
+}
+
+fn span(band: RangeInclusive<f64>) -> String {
+    format!("{:.1} to {:.1} ms", band.start() / 1e6, band.end() / 1e6)
+}

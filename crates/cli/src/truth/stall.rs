@@ -1,0 +1,148 @@
+//! Stalls: what waits for a broker that stands still, waits as long as arithmetic says.
+//!
+//! A record that is due in a stall of length S, t after its beginning, is answered at its end: it waits S - t. Records
+//! that are due evenly wait evenly, from 0 to S; of a hold of length D the part (S - x) / D waits longer than x.
+
+use kgauge_results::{Kind, Quantile};
+use kgauge_scenario::{FlowPlan, Shape};
+
+use super::formula::{StalledHold, rank_reach};
+use super::row::{Row, Truth, Unit};
+use super::runs::{Ran, Runs};
+use super::scenarios::{BORDER_STALLS, STALL, Shipped, TWO_STALLS};
+
+/// How far a percentile may be off: what the broker and the generator take beside the stall, and a
+/// histogram's bucket of 0.1 %.
+const PART: f64 = 0.01;
+
+/// A quantile and its name.
+pub(super) type Named = (&'static str, Quantile);
+
+pub(super) const P99: Named = ("p99", Quantile::P99);
+pub(super) const P99_9: Named = ("p99.9", Quantile::P99_9);
+const P90: Named = ("p90", Quantile::P90);
+const P80: Named = ("p80", Quantile::new(800_000));
+
+/// What is read as a record's latency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum From {
+    /// Acked - intended.
+    Intended,
+    /// Acked - sent: the recorder that is wrong.
+    Sent,
+}
+
+impl From {
+    fn kind(self) -> Kind {
+        match self {
+            From::Intended => Kind::Response,
+            From::Sent => Kind::Service,
+        }
+    }
+}
+
+/// The rows of one stall.
+pub(super) fn of_one(runs: &Runs, from: From) -> Vec<Row> {
+    let rows = |flow| rows("stall", runs, STALL, (flow, &[P99, P99_9]), from);
+    ["even", "poisson", "tiny-buffer"]
+        .into_iter()
+        .flat_map(rows)
+        .collect()
+}
+
+/// The rows of several stalls.
+pub(super) fn of_several(runs: &Runs, from: From) -> Vec<Row> {
+    let mut all = rows(
+        "stalls",
+        runs,
+        TWO_STALLS,
+        ("even", &[P90, P99, P99_9]),
+        from,
+    );
+    let borders = ("even", &[P80, P99, P99_9][..]);
+    all.extend(rows("stalls", runs, BORDER_STALLS, borders, from));
+    all
+}
+
+/// The same check with a recorder that starts at the actual send: it has to fail.
+pub(super) fn of_a_wrong_recorder(runs: &Runs) -> Vec<Row> {
+    let rows = rows("recorder", runs, STALL, ("tiny-buffer", &[P99]), From::Sent);
+    rows.into_iter().map(Row::of_a_wrong_recorder).collect()
+}
+
+fn rows(
+    check: &'static str,
+    runs: &Runs,
+    scenario: Shipped,
+    (flow, quantiles): (&str, &[Named]),
+    from: From,
+) -> Vec<Row> {
+    let ran = runs.get(scenario);
+    let hold = ran.and_then(Ran::stalled_hold);
+    let (Some(ran), Some(hold)) = (ran, hold) else {
+        return Vec::new();
+    };
+    let times = ran.times(flow, from.kind());
+    let row = |(name, quantile): &Named| {
+        let measured = times.and_then(|times| times.value_ns_at(*quantile));
+        let truth = truth(&hold, ran.flow_plan(flow), quantile.as_fraction());
+        let figure = format!("{}, {flow}, {name}", scenario.name);
+        truth.row(check, figure, measured.map(|ns| ns as f64))
+    };
+    quantiles.iter().map(row).collect()
+}
+
+/// What a quantile has to be. Evenly spaced records have no chance in them. Of Poisson arrivals, given how
+/// many there are, each is due at any moment of the hold with equal probability: a quantile of them is an
+/// order statistic, whose rank is binomial.
+pub(super) fn truth(hold: &StalledHold, plan: Option<&FlowPlan>, part: f64) -> Truth {
+    let expected = hold.quantile_ns(part);
+    let rate = match plan {
+        Some(FlowPlan::Produce(flow)) => match flow.shape {
+            Shape::Poisson { per_second } => Some(per_second),
+            _ => None,
+        },
+        _ => None,
+    };
+    let Some(per_second) = rate else {
+        return Truth::within(Unit::Nanoseconds, expected, PART);
+    };
+    let reach = rank_reach(part, per_second * hold.hold_ns / 1e9);
+    let low = hold.quantile_ns(part - reach) * (1.0 - PART);
+    let high = hold.quantile_ns((part + reach).min(1.0)) * (1.0 + PART);
+    Truth {
+        unit: Unit::Nanoseconds,
+        expected,
+        band: low..=high,
+        tolerance: format!("{:.0} to {:.0} ms", low / 1e6, high / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn poisson_arrivals_get_what_chance_allows_and_no_more() {
+        // The standard deviation of p99 is D sqrt(q (1 - q) / n) = 60 s sqrt(0.0099 / 1.2 M) = 5.45 ms.
+        let hold = StalledHold {
+            hold_ns: 60e9,
+            stalls: vec![(7e9, 1e9)],
+        };
+        let scenario = kgauge_scenario::Scenario::parse("stall", STALL.text).unwrap();
+        let trial = scenario.trials(kgauge_scenario::Size::Default).remove(0);
+        let plan = |name: &str| trial.flows.iter().find(|flow| flow.name() == name);
+        let truth = |name| super::truth(&hold, plan(name), 0.99);
+        let poisson = truth("poisson");
+        assert!((poisson.expected / 1e6 - 400.0).abs() < 1e-3);
+        let reach_ms = 4.5 * 5.4498;
+        let low = (400.0 - reach_ms) * 0.99;
+        let high = (400.0 + reach_ms) * 1.01;
+        assert!(
+            (poisson.band.start() / 1e6 - low).abs() < 0.1,
+            "{poisson:?}"
+        );
+        assert!((poisson.band.end() / 1e6 - high).abs() < 0.1, "{poisson:?}");
+        assert!((truth("even").band.end() / 1e6 - 404.0).abs() < 1e-3);
+    }
+}

@@ -1,0 +1,163 @@
+//! The suite's table, as people read it.
+
+use super::row::{Row, Unit, Verdict};
+
+/// A check's part of the table.
+pub(super) struct Part<'a> {
+    pub(super) name: &'a str,
+    pub(super) title: &'a str,
+    /// The formula in words.
+    pub(super) formula: &'a str,
+    pub(super) rows: &'a [Row],
+}
+
+/// Lines are not longer than this, but for figures with long names.
+const WIDTH: usize = 80;
+const HEADS: [&str; 5] = ["", "expected", "measured", "tolerance", "verdict"];
+
+/// The whole table, ending with a line break.
+pub(super) fn text(parts: &[Part<'_>]) -> String {
+    let cells = |row: &Row| -> [String; 5] {
+        [
+            format!("  {}", row.figure),
+            row.expected
+                .map_or_else(String::new, |it| amount(it, row.unit)),
+            row.measured
+                .map_or_else(String::new, |it| amount(it, row.unit)),
+            row.tolerance.clone(),
+            row.verdict.words().to_owned(),
+        ]
+    };
+    let mut widths = HEADS.map(str::len);
+    for row in parts.iter().flat_map(|part| part.rows) {
+        for (width, cell) in widths.iter_mut().zip(cells(row)) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut text = String::new();
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
+            text.push('\n');
+        }
+        text.push_str(&format!("{}: {}\n", part.name, part.title));
+        wrap(&mut text, part.formula);
+        if part.rows.iter().any(|row| row.measured.is_some()) {
+            line(&mut text, HEADS.map(str::to_owned), widths);
+        }
+        for row in part.rows {
+            line(&mut text, cells(row), widths);
+            if let Some(note) = &row.note {
+                note.lines().for_each(|note| wrap(&mut text, note));
+            }
+        }
+    }
+    text
+}
+
+/// Names to the left, figures to the right, words to the left.
+fn line(text: &mut String, cells: [String; 5], widths: [usize; 5]) {
+    let [name, expected, measured, tolerance, verdict] = cells;
+    let [w0, w1, w2, w3, _] = widths;
+    let made =
+        format!("{name:<w0$}  {expected:>w1$}  {measured:>w2$}  {tolerance:<w3$}  {verdict}");
+    text.push_str(made.trim_end());
+    text.push('\n');
+}
+
+/// A sentence in lines of its own, indented.
+fn wrap(text: &mut String, words: &str) {
+    let mut line = String::new();
+    for word in words.split_whitespace() {
+        // Two of indent, one between.
+        if !line.is_empty() && line.chars().count() + 3 + word.chars().count() > WIDTH {
+            text.push_str(&format!("  {line}\n"));
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    text.push_str(&format!("  {line}\n"));
+}
+
+/// An amount for people.
+pub(super) fn amount(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Nanoseconds if value.abs() >= 99_950_000.0 => format!("{:.1} ms", value / 1e6),
+        Unit::Nanoseconds => format!("{:.2} ms", value / 1e6),
+        Unit::RecordsPerSecond => format!("{value:.1} /s"),
+        Unit::BytesPerSecond => format!("{:.3} MB/s", value / 1e6),
+        Unit::Records if value.fract() == 0.0 => format!("{value:.0} records"),
+        Unit::Records => format!("{value:.2} records"),
+        Unit::Count => format!("{value:.0}"),
+    }
+}
+
+/// The last sentences: how many of how many, and, when one is wrong, what else the machine did meanwhile.
+pub(super) fn closing(rows: &[Row], used_by_others: Option<f64>) -> String {
+    let is = |wanted: &[Verdict]| {
+        rows.iter()
+            .filter(|row| wanted.contains(&row.verdict))
+            .count()
+    };
+    let good = is(&[Verdict::Pass, Verdict::Caught]);
+    let bad = is(&[Verdict::Fail, Verdict::NotCaught]);
+    let missing = is(&[Verdict::Missing]);
+    let mut text = format!("{good} of {} figures are what they must be", good + bad);
+    if missing > 0 {
+        text.push_str(&format!(", {missing} could not be had"));
+    }
+    text.push('.');
+    if bad > 0 {
+        if let Some(part) = used_by_others {
+            text.push_str(&format!(
+                "\nWhile it ran, other programs used up to {:.0} % of this machine's processors.",
+                part * 100.0
+            ));
+        }
+        text.push_str(
+            "\nA machine that does other work at the same time answers late: let it rest and run this again.\n\
+             What fails then too is an error of kgauge.",
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::truth::row::Truth;
+
+    #[test]
+    fn the_table_fits_and_says_what_fails() {
+        let truth = Truth::within(Unit::Nanoseconds, 400e6, 0.01);
+        let rows = [
+            truth.row("stall", "even, p99", Some(400.6e6)),
+            truth.row("stall", "wrong, p99", Some(1.2e6)),
+        ];
+        let parts = [Part {
+            name: "stall",
+            title: "a second of silence",
+            formula: "Of a hold of 60 s the part (1 s - x) / 60 s waits longer than x, because records that \
+                      are due evenly wait evenly.",
+            rows: &rows,
+        }];
+        let expected = "\
+stall: a second of silence
+  Of a hold of 60 s the part (1 s - x) / 60 s waits longer than x, because
+  records that are due evenly wait evenly.
+              expected  measured  tolerance  verdict
+  even, p99   400.0 ms  400.6 ms  ± 1 %      pass
+  wrong, p99  400.0 ms   1.20 ms  ± 1 %      FAIL
+";
+        assert_eq!(text(&parts), expected);
+        let words = "1 of 2 figures are what they must be.\nWhile it ran, other programs used up to 83 % of this \
+                     machine's processors.\nA machine";
+        assert!(closing(&rows, Some(0.831)).starts_with(words));
+        assert_eq!(
+            closing(&rows[..1], Some(0.9)),
+            "1 of 1 figures are what they must be."
+        );
+    }
+}

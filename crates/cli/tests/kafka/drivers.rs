@@ -1,0 +1,205 @@
+//! Kafka's Java client and librdkafka send what kgauge feeds them, and the brokers count it.
+
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::kgauge;
+use crate::site::{Site, json, text, wait_for};
+
+/// Keys, headers and nulls, so that every part of a record goes through the pipes.
+const CLIENTS: &str = "\
+kgauge: 1
+name: clients
+question: Do all clients write what they are fed?
+topic: {partitions: 3}
+flows:
+  - name: writers
+    kind: produce
+    producers: 2
+    shape: SHAPE
+    records: 30000
+    record:
+      size: 100 B
+      key: {zipf: {keys: 1k, size: 8 B}}
+      headers: {count: 2, key-size: 10 B, value-size: 24 B}
+      null-values: 10 %
+    settings: {compression.type: lz4}
+stages: {warm-up: 0 s, hold: 60 s, drain: 30 s}
+repeats: 1
+";
+
+/// One that would send for a minute.
+const LONG: &str = "\
+kgauge: 1
+name: long
+question: Does it end in good order?
+topic: {partitions: 1}
+flows:
+  - {name: writers, kind: produce, shape: {constant: 2k/s}, record: {size: 100 B}}
+stages: {warm-up: 0 s, hold: 60 s}
+repeats: 1
+";
+
+const TARGET: &str = "kafka:4.3.1,heap=512M";
+
+fn flow_of(trial: &Value) -> &Value {
+    &trial["flows"][0]
+}
+
+fn check_written(target: &str, shape: &str, drivers: &[&str]) -> Site {
+    let site = Site::new();
+    site.write("clients.yaml", &CLIENTS.replace("SHAPE", shape));
+    let mut call = vec!["run", "clients.yaml", "--out", "out", "--target", target];
+    for driver in drivers {
+        call.extend(["--driver", driver]);
+    }
+    let output = kgauge(&site, &call).output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let summary = json(&site.path("out/summary.json"));
+    let trials = summary["trials"].as_array().unwrap();
+    assert_eq!(trials.len(), drivers.len());
+    for trial in trials {
+        let name = &trial["name"];
+        let records = &flow_of(trial)["records_all_stages"];
+        assert_eq!(records["scheduled"], 30_000, "{name}");
+        assert_eq!(records["acked"], 30_000, "{name}");
+        assert_eq!(records["unresolved"], 0, "{name}");
+        let counted = &trial["counted"][0];
+        assert_eq!(counted["on_broker"], 30_000, "{name}");
+        assert_eq!(counted["agrees"], true, "{name}");
+    }
+    site
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn every_client_writes_what_it_is_fed() {
+    let drivers = ["kgauge", "java", "java:3.9.1", "librdkafka"];
+    let site = check_written(TARGET, "max", &drivers);
+    let summary = json(&site.path("out/summary.json"));
+    let compared = &summary["drivers"][0];
+    let rows = compared["rows"].as_array().unwrap();
+    let clients: Vec<&str> = rows
+        .iter()
+        .map(|row| row["client"].as_str().unwrap_or("none"))
+        .collect();
+    assert_eq!(clients[0], "none");
+    assert!(clients[1].starts_with("kafka-clients 4.3.1 on Java "));
+    assert!(clients[2].starts_with("kafka-clients 3.9.1 on Java "));
+    assert!(clients[3].starts_with("librdkafka "));
+    for row in &rows[1..] {
+        // This kgauge was built without optimisation: how large it is says nothing here.
+        assert!(row["cpu_factor"].as_f64().unwrap() > 0.0, "{row}");
+    }
+    let report = std::fs::read_to_string(site.path("out/report.html")).unwrap();
+    assert!(report.contains("kafka-clients 3.9.1 on Java"), "it is told");
+    assert_eq!(crate::processes(&site), [0; 0]);
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn a_schedule_is_kept_by_every_client() {
+    let drivers = ["java", "librdkafka"];
+    let site = check_written("embedded", "{poisson: 10k/s}", &drivers);
+    let summary = json(&site.path("out/summary.json"));
+    for trial in summary["trials"].as_array().unwrap() {
+        // In the middle of it: the first second of a Java machine is its own.
+        let lag_ns = flow_of(trial)["lateness"]["lag_ns_p50"].as_u64().unwrap();
+        assert!(lag_ns < 20_000_000, "{lag_ns} ns late, {}", trial["name"]);
+    }
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn secured_clusters_let_them_in() {
+    for security in ["mtls", "scram-sha-512+tls"] {
+        let target = format!("embedded,security={security}");
+        check_written(&target, "max", &["java", "librdkafka"]);
+    }
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn what_a_release_has_not_is_refused_by_name() {
+    let site = Site::new();
+    let call = ["run", "tiny.yaml", "--driver", "java:2.8.2"];
+    let asked = ["--set", "writers.settings.partitioner.ignore.keys=true"];
+    let output = kgauge(&site, &[&call[..], &asked].concat())
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    let words = "kafka-clients 2.8.2 has no partitioner.ignore.keys";
+    assert!(said.contains(words), "{said}");
+}
+
+/// A run in the middle of its hold, and the process of its driver.
+fn middle(site: &Site, driver: &str) -> (Child, i32) {
+    site.write("long.yaml", LONG);
+    let call = ["run", "long.yaml", "--out", "out", "--driver", driver];
+    let child = kgauge(site, &call).spawn().unwrap();
+    wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
+    let pid = driver_of(child.id()).expect("a driver runs");
+    (child, pid)
+}
+
+/// The child of a process that is a driver.
+fn driver_of(parent: u32) -> Option<i32> {
+    let entries = std::fs::read_dir("/proc").unwrap();
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    let mut drivers = pids.filter(|pid| {
+        let read = |file: &str| std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        let status = String::from_utf8_lossy(&read("status")).into_owned();
+        let line = String::from_utf8_lossy(&read("cmdline")).into_owned();
+        let is_child = status.contains(&format!("\nPPid:\t{parent}\n"));
+        is_child && (line.contains("KgaugeDriver") || line.contains("kgauge_driver"))
+    });
+    drivers.next()
+}
+
+fn wait_until_gone(pid: i32) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while std::fs::metadata(format!("/proc/{pid}")).is_ok() {
+        assert!(Instant::now() < deadline, "process {pid} lives on");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn a_driver_ends_with_ctrl_c_and_with_a_killed_kgauge() {
+    for driver in ["java", "librdkafka"] {
+        let site = Site::new();
+        let (child, pid) = middle(&site, driver);
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+        assert!(site.path("out/report.html").exists());
+        wait_until_gone(pid);
+
+        let site = Site::new();
+        let (mut child, pid) = middle(&site, driver);
+        kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+        child.wait().unwrap();
+        wait_until_gone(pid);
+    }
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn a_driver_that_is_killed_fails_the_run_in_words() {
+    for driver in ["java", "librdkafka"] {
+        let site = Site::new();
+        let (child, pid) = middle(&site, driver);
+        kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("has ended (signal 9)"), "{said}");
+        assert!(site.path("out/report.html").exists());
+    }
+}

@@ -1,0 +1,160 @@
+//! Before the start: other clients' processes, consumer groups, and where consumers begin to read.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use kgauge_client::admin::OffsetAt;
+use kgauge_client::{Cluster, Interrupt};
+use kgauge_scenario::{ConsumeEnd, ConsumeFlow, ProduceFlow, StartOffset, Stripe};
+
+use crate::clock::Clock;
+use crate::consume::{GroupShared, MemberThread};
+use crate::driver::{Driven, DriverChild, DriverError, DriverSetup};
+use crate::gather::{GatherSetup, Place, gather};
+use crate::payload::Payload;
+use crate::prepare::{LoadSetup, PrepareError};
+
+/// The processes of a flow that another client sends, one a producer.
+pub(crate) fn started(
+    setup: &LoadSetup<'_>,
+    flow: usize,
+    plan: &ProduceFlow,
+    members: &[Stripe],
+    payload: &Arc<Payload>,
+) -> Result<Vec<Driven>, PrepareError> {
+    let failed = |error: DriverError| PrepareError::Driver {
+        flow: plan.name.clone(),
+        error,
+    };
+    let program = setup
+        .drivers
+        .iter()
+        .find(|(driver, _)| *driver == plan.driver);
+    let (_, program) = program.ok_or_else(|| {
+        let driver = plan.driver.to_string();
+        failed(DriverError::NoProgram { driver })
+    })?;
+    let start = |member: &Stripe| {
+        let child = DriverChild::start(&DriverSetup {
+            flow: plan,
+            program,
+            topic: setup.topic,
+            client: setup.client,
+        });
+        Ok(Driven {
+            child: child.map_err(failed)?,
+            flow,
+            plan: plan.clone(),
+            member: *member,
+            seed: setup.share.flow_seed(&plan.name),
+            payload: Arc::clone(payload),
+            client: String::new(),
+            sink: (setup.sink)(),
+        })
+    };
+    members.iter().map(start).collect()
+}
+
+/// They begin side by side; the run begins when all are there.
+pub(crate) fn wait_for(driven: &mut [Driven], interrupt: &Interrupt) -> Result<(), PrepareError> {
+    for one in driven {
+        let ready = one.child.wait_until_ready(interrupt);
+        one.client = ready.map_err(|error| PrepareError::Driver {
+            flow: one.plan.name.clone(),
+            error,
+        })?;
+    }
+    Ok(())
+}
+
+/// The places of a flow's consumers in its group, and their members' threads; none without a group.
+pub(crate) fn gathered(
+    setup: &LoadSetup<'_>,
+    cluster: &mut Cluster,
+    ends: &[i64],
+    index: usize,
+    flow: &ConsumeFlow,
+    members: &[Stripe],
+) -> Result<(VecDeque<Place>, Vec<MemberThread>), PrepareError> {
+    let Some(group) = &flow.group else {
+        return Ok((VecDeque::new(), Vec::new()));
+    };
+    let starts = starts(setup, cluster, ends, flow)?;
+    let (mut places, mut threads) = (VecDeque::new(), Vec::new());
+    for (number, label) in (0..).zip(flow.group_labels()) {
+        let group_id = setup.groups.get(&label).cloned();
+        let group_id = group_id.ok_or_else(|| PrepareError::Group {
+            flow: flow.name.clone(),
+            why: "nobody gave it a group.id".to_owned(),
+        })?;
+        // The consumers of the whole flow stand group by group.
+        let of_group = |member: &&Stripe| member.index / flow.consumers.max(1) == number;
+        let own: Vec<Stripe> = members.iter().filter(of_group).copied().collect();
+        let shared = GroupShared::new(
+            starts.clone(),
+            (flow.records == ConsumeEnd::Backlog).then(|| ends.to_vec()),
+            match flow.records {
+                ConsumeEnd::Count(records) => {
+                    Some(own.iter().map(|member| member.records_of(records)).sum())
+                }
+                ConsumeEnd::Backlog | ConsumeEnd::StageEnd => None,
+            },
+        );
+        let gathered = gather(&GatherSetup {
+            flow,
+            index,
+            group,
+            group_id,
+            topic: setup.topic,
+            client: setup.client,
+            members: &own,
+            shared: Arc::new(shared),
+            interrupt: setup.interrupt,
+        })?;
+        places.extend(gathered.0);
+        threads.extend(gathered.1);
+    }
+    Ok((places, threads))
+}
+
+/// Where a flow begins to read.
+pub(crate) fn starts(
+    setup: &LoadSetup<'_>,
+    cluster: &mut Cluster,
+    ends: &[i64],
+    flow: &ConsumeFlow,
+) -> Result<Vec<i64>, PrepareError> {
+    let earliest = match (flow.from, setup.earliest) {
+        (StartOffset::Latest, _) => return Ok(ends.to_vec()),
+        (_, Some(offsets)) => offsets.to_vec(),
+        (_, None) => cluster.earliest_offsets(setup.topic)?,
+    };
+    let wanted = match flow.from {
+        StartOffset::Earliest | StartOffset::Latest => return Ok(earliest),
+        StartOffset::Offset(offset) => {
+            vec![i64::try_from(offset).unwrap_or(i64::MAX); earliest.len()]
+        }
+        StartOffset::TimestampMs(at_ms) => offsets_at(setup, cluster, at_ms)?,
+        StartOffset::AgoNs(ago_ns) => {
+            let now_ms = u64::try_from(Clock::start().unix_ms(0)).unwrap_or(0);
+            offsets_at(setup, cluster, now_ms.saturating_sub(ago_ns / 1_000_000))?
+        }
+    };
+    let within = wanted.iter().zip(earliest.iter().zip(ends));
+    // No record so young: the end.
+    let within = within.map(|(&wanted, (&first, &end))| match wanted {
+        ..0 => end,
+        _ => wanted.clamp(first, end.max(first)),
+    });
+    Ok(within.collect())
+}
+
+/// For each partition the first record at or after a time; below 0 where there is none.
+fn offsets_at(
+    setup: &LoadSetup<'_>,
+    cluster: &mut Cluster,
+    at_ms: u64,
+) -> Result<Vec<i64>, PrepareError> {
+    let at = OffsetAt::TimestampMs(i64::try_from(at_ms).unwrap_or(i64::MAX));
+    Ok(cluster.offsets(setup.topic, at)?)
+}

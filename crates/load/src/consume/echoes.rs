@@ -1,0 +1,47 @@
+//! A consumer of an echo flow: what comes back, and when all of it is.
+
+use kgauge_results::Recorder;
+
+use super::consumer::{Consumer, Fetched};
+use crate::worker::Surroundings;
+
+impl Consumer {
+    /// The hold is over: no more reading, but for what an echo flow has yet to read back.
+    pub(crate) fn end_hold(&mut self) {
+        match self.echo {
+            Some(_) => self.is_draining = true,
+            None => self.stop(),
+        }
+    }
+
+    /// Whether an echo flow's records are all back.
+    pub(super) fn has_read_back(&self) -> bool {
+        let positions = self.positions.iter().map(|one| (one.partition, one.offset));
+        let echo = self.echo.as_ref().filter(|_| self.is_draining);
+        echo.is_some_and(|echo| echo.is_complete(positions))
+    }
+
+    /// The drain's time is over: what is not read back by now is missing.
+    pub(crate) fn abandon(&mut self, now_ns: u64, around: &Surroundings<'_>) {
+        let missing = self.echo.as_ref().map_or(0, |echo| echo.missing());
+        if missing > 0 {
+            around.broken(now_ns, &self.flow.name, || {
+                format!("{missing} records were acked, and not read back until the drain's end")
+            });
+        }
+        self.stop();
+    }
+
+    /// Records of an echo flow are back.
+    pub(super) fn note_echoes(&self, part: &Fetched, consumed_ns: u64, recorder: &mut Recorder) {
+        let partition = self.positions[part.position].partition;
+        let Some(echo) = &self.echo else { return };
+        if let Some(mut lane) = echo.lane(partition) {
+            for &(offset, intended_ns) in &self.echoes {
+                recorder.echoed(intended_ns, consumed_ns, 1);
+                recorder.fetch_waited(lane.acked_ns(offset), consumed_ns, 1);
+            }
+        }
+        echo.echoed(self.echoes.len() as u64);
+    }
+}

@@ -1,0 +1,85 @@
+//! A consumer's connections: lost, made anew, and to whom; and how far it is behind.
+
+use kgauge_results::Recorder;
+
+use super::consumer::{Consumer, Position};
+use crate::broker_link::BrokerLink;
+use crate::control::Leaders;
+use crate::worker::Surroundings;
+
+impl Consumer {
+    /// Takes its lag, once in each second: over its partitions how far the position is behind the end
+    /// that the last answer told.
+    pub(crate) fn sample_lag(&mut self, now_ns: u64, recorder: &mut Recorder) {
+        let second = Some(now_ns / 1_000_000_000);
+        if self.done || self.lag_second == second {
+            return;
+        }
+        self.lag_second = second;
+        let behind = |position: &Position| {
+            u64::try_from(position.high_watermark.saturating_sub(position.offset)).unwrap_or(0)
+        };
+        recorder.behind(now_ns, self.positions.iter().map(behind).sum());
+    }
+
+    /// Loses connections whose answer is overdue.
+    pub(super) fn expire(&mut self, now_ns: u64, around: &Surroundings<'_>) {
+        for link in 0..self.links.len() {
+            let overdue = self.in_flight[link].is_some_and(|asked| {
+                now_ns.saturating_sub(asked.sent_ns) >= self.flow.settings.request_timeout_ns
+            });
+            if overdue {
+                self.lose_link(link, "no answer within request.timeout.ms", around);
+            }
+        }
+    }
+
+    pub(super) fn lose_link(&mut self, link: usize, why: &str, around: &Surroundings<'_>) {
+        let (now_ns, broker_id) = (around.clock.now_ns(), self.links[link].broker_id());
+        around.incident(now_ns, &self.flow.name, || {
+            format!("lost the connection to broker {broker_id}: {why}")
+        });
+        self.in_flight[link] = None;
+        self.links[link].lost(now_ns, around.registry);
+        around.ask_for_leaders();
+    }
+
+    /// A connection that was asked for is there.
+    pub(crate) fn on_connected(
+        &mut self,
+        link: usize,
+        channel: kgauge_client::security::Channel,
+        version: i16,
+        around: &Surroundings<'_>,
+    ) {
+        if self.links[link]
+            .reconnected(channel, version, around.registry)
+            .is_err()
+        {
+            self.links[link].lost(around.clock.now_ns(), around.registry);
+        }
+    }
+
+    /// A connection that was asked for could not be made.
+    pub(crate) fn on_not_connected(&mut self, link: usize, around: &Surroundings<'_>) {
+        self.links[link].lost(around.clock.now_ns(), around.registry);
+        around.ask_for_leaders();
+    }
+
+    /// New metadata: partitions may have moved to other brokers, also to ones not yet known.
+    pub(crate) fn on_leaders(&mut self, leaders: &Leaders, around: &Surroundings<'_>) {
+        self.leaders.clone_from(leaders);
+        self.place(around);
+    }
+
+    pub(super) fn add_link(&mut self, broker_id: i32, around: &Surroundings<'_>) -> usize {
+        let index = self.links.len();
+        self.links.push(BrokerLink::unconnected(
+            broker_id,
+            around.token(index),
+            self.response_bytes_max,
+        ));
+        self.in_flight.push(None);
+        index
+    }
+}

@@ -1,0 +1,377 @@
+//! A driver's process: started, spoken to, ended. Nothing of it outlives its [`DriverChild`].
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use kgauge_client::{ClientConfig, Interrupt};
+use kgauge_scenario::ProduceFlow;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::error::DriverError;
+use super::frames::{self, FRAME_BYTES_MAX, HEAD_BYTES, Said};
+use super::{DriverProgram, settings};
+
+/// How long a child may take until its producer is there: a Java machine on a busy one takes seconds.
+const BEGIN_MAX: Duration = Duration::from_secs(60);
+
+/// A child that has done all it was asked to goes at once; one that does not is ended.
+const GO: Duration = Duration::from_secs(3);
+
+/// How often waits look whether they should end.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What the kernel keeps for a reader who is late. Linux's default is 64 KiB, its limit for ordinary
+/// users 1 MiB.
+const PIPE_BYTES: usize = 1 << 20;
+
+/// Lines of its standard error that are kept.
+const LINES_MAX: usize = 12;
+
+/// Everything that a child is made from.
+pub(crate) struct DriverSetup<'a> {
+    pub(crate) flow: &'a ProduceFlow,
+    pub(crate) program: &'a DriverProgram,
+    pub(crate) topic: &'a str,
+    pub(crate) client: &'a ClientConfig,
+}
+
+/// A child that has been started.
+pub(crate) struct DriverChild {
+    driver: String,
+    child: Child,
+    stdin: Option<ChildStdin>,
+    said: FrameReader,
+    tail: Tail,
+    started_ns: i64,
+    has_ended: bool,
+}
+
+impl DriverChild {
+    /// Starts the process and tells it its settings.
+    pub(crate) fn start(setup: &DriverSetup<'_>) -> Result<Self, DriverError> {
+        let driver = setup.flow.driver.to_string();
+        let properties = settings::properties(setup.flow, setup.client).map_err(|what| {
+            let driver = driver.clone();
+            DriverError::Refused { driver, what }
+        })?;
+        let system = |error: io::Error| DriverError::System {
+            driver: driver.clone(),
+            error,
+        };
+        let mut command = Command::new(&setup.program.program);
+        command
+            .args(&setup.program.arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        // Ctrl-C reaches it through this process only, which has to end it in good order.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let started_ns = monotonic_ns();
+        let mut child = command.spawn().map_err(system)?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            let _ = child.kill();
+            return Err(system(io::Error::other("its pipes are missing")));
+        };
+        widen(&stdin, &stdout);
+        let mut started = Self {
+            child,
+            stdin: Some(stdin),
+            said: FrameReader::new(stdout),
+            tail: Tail::start(stderr).map_err(system)?,
+            driver: driver.clone(),
+            started_ns,
+            has_ended: false,
+        };
+        let settings = frames::settings(setup.topic, &properties);
+        let written = match &mut started.stdin {
+            Some(stdin) => stdin.write_all(&settings),
+            None => Ok(()),
+        };
+        // A child that is gone already has said why.
+        match written {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(system(error)),
+            _ => Ok(started),
+        }
+    }
+
+    /// The number of its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until its producer is there; gives what client it has.
+    pub(crate) fn wait_until_ready(
+        &mut self,
+        interrupt: &Interrupt,
+    ) -> Result<String, DriverError> {
+        let driver = self.driver.clone();
+        let deadline = Instant::now() + BEGIN_MAX;
+        loop {
+            if interrupt.is_raised() {
+                return Err(DriverError::Interrupted { driver });
+            }
+            if Instant::now() >= deadline {
+                return Err(self.silent(BEGIN_MAX));
+            }
+            let arrived = self.said.fill(LOOK).map_err(|error| self.system(error))?;
+            loop {
+                let said = match self.said.next() {
+                    Ok(Some(said)) => said,
+                    Ok(None) => break,
+                    Err(what) => return Err(DriverError::Nonsense { driver, what }),
+                };
+                match said {
+                    Said::Ready { now_ns, client } => {
+                        // Its clock must be this machine's: all latencies are differences of both.
+                        let here = self.started_ns..=monotonic_ns();
+                        if !here.contains(&now_ns) {
+                            let what = "its clock is not the machine's monotonic one".to_owned();
+                            return Err(DriverError::Nonsense { driver, what });
+                        }
+                        return Ok(client);
+                    }
+                    Said::Refused(what) => return Err(DriverError::Refused { driver, what }),
+                    Said::Failed(what) => return Err(DriverError::Failed { driver, what }),
+                    Said::Status { .. } | Said::Words { .. } => {}
+                    other => {
+                        let what = format!("before the start it said {other:?}");
+                        return Err(DriverError::Nonsense { driver, what });
+                    }
+                }
+            }
+            if arrived == Arrived::End {
+                return Err(self.died());
+            }
+        }
+    }
+
+    /// What it reads from, for whoever feeds it.
+    pub(super) fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.stdin.take()
+    }
+
+    /// What it says.
+    pub(super) fn said(&mut self) -> &mut FrameReader {
+        &mut self.said
+    }
+
+    /// It ended although nobody wanted it to.
+    pub(super) fn died(&mut self) -> DriverError {
+        let status = match self.end(GO) {
+            Some(status) => words_of(status),
+            None => "it closed its output".to_owned(),
+        };
+        DriverError::Died {
+            driver: self.driver.clone(),
+            status,
+            last: self.tail.text(),
+        }
+    }
+
+    /// It says nothing any more, and is ended.
+    pub(super) fn silent(&mut self, waited: Duration) -> DriverError {
+        self.end(Duration::ZERO);
+        DriverError::Silent {
+            driver: self.driver.clone(),
+            waited,
+            last: self.tail.text(),
+        }
+    }
+
+    pub(super) fn nonsense(&self, what: String) -> DriverError {
+        DriverError::Nonsense {
+            driver: self.driver.clone(),
+            what,
+        }
+    }
+
+    pub(super) fn system(&self, error: io::Error) -> DriverError {
+        DriverError::System {
+            driver: self.driver.clone(),
+            error,
+        }
+    }
+
+    /// Lets it go, and ends it when it has not gone after `patience`. Gives how it ended, unless it
+    /// had to be killed.
+    pub(super) fn end(&mut self, patience: Duration) -> Option<ExitStatus> {
+        drop(self.stdin.take());
+        let deadline = Instant::now() + patience;
+        let mut status = None;
+        while !self.has_ended {
+            match self.child.try_wait() {
+                Ok(Some(found)) => {
+                    status = Some(found);
+                    break;
+                }
+                Ok(None) if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                _ => {
+                    let _ = self.child.kill();
+                    let _ = self.child.wait();
+                    break;
+                }
+            }
+        }
+        self.has_ended = true;
+        self.tail.finish();
+        status
+    }
+}
+
+impl Drop for DriverChild {
+    fn drop(&mut self) {
+        self.end(Duration::ZERO);
+    }
+}
+
+/// A clock that both sides read.
+pub(super) fn monotonic_ns() -> i64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec * 1_000_000_000 + i64::from(now.tv_nsec as i32)
+}
+
+/// A child that is late for a moment should not hold up its feeder, nor the other way round.
+fn widen(stdin: &ChildStdin, stdout: &ChildStdout) {
+    #[cfg(target_os = "linux")]
+    {
+        // Where it is not allowed the default does.
+        let _ = rustix::pipe::fcntl_setpipe_size(stdin, PIPE_BYTES);
+        let _ = rustix::pipe::fcntl_setpipe_size(stdout, PIPE_BYTES);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (stdin, stdout, PIPE_BYTES);
+}
+
+fn words_of(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return format!("signal {signal}");
+    }
+    match status.code() {
+        Some(code) => format!("status {code}"),
+        None => status.to_string(),
+    }
+}
+
+/// What a look at the pipe brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrived {
+    Bytes,
+    Nothing,
+    End,
+}
+
+/// Cuts what a child says into frames.
+pub(super) struct FrameReader {
+    stdout: ChildStdout,
+    buffer: Vec<u8>,
+    from: usize,
+    to: usize,
+}
+
+impl FrameReader {
+    fn new(stdout: ChildStdout) -> Self {
+        // Half of it is always free for the next read: no frame is longer.
+        let buffer = vec![0; 2 * (FRAME_BYTES_MAX + HEAD_BYTES)];
+        Self {
+            stdout,
+            buffer,
+            from: 0,
+            to: 0,
+        }
+    }
+
+    /// Waits for bytes, at most so long, and reads what is there.
+    pub(super) fn fill(&mut self, wait: Duration) -> io::Result<Arrived> {
+        self.buffer.copy_within(self.from..self.to, 0);
+        (self.from, self.to) = (0, self.to - self.from);
+        let limit = Timespec {
+            tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: wait.subsec_nanos().into(),
+        };
+        let mut waited_for = [PollFd::new(&self.stdout, PollFlags::IN)];
+        match poll(&mut waited_for, Some(&limit)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(Arrived::Nothing),
+            Ok(_) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let read = match self.stdout.read(&mut self.buffer[self.to..]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                return Ok(Arrived::Nothing);
+            }
+            read => read?,
+        };
+        self.to += read;
+        Ok(match read {
+            0 => Arrived::End,
+            _ => Arrived::Bytes,
+        })
+    }
+
+    /// The next whole frame.
+    pub(super) fn next(&mut self) -> Result<Option<Said<'_>>, String> {
+        let found = frames::read(&self.buffer[self.from..self.to])?;
+        Ok(found.map(|(said, bytes)| {
+            self.from += bytes;
+            said
+        }))
+    }
+}
+
+/// The last lines of a child's standard error.
+struct Tail {
+    lines: Arc<Mutex<VecDeque<String>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Tail {
+    fn start(stderr: ChildStderr) -> io::Result<Self> {
+        /// A line beyond it is cut into several.
+        const LINE_BYTES_MAX: u64 = 8 << 10;
+        let lines = Arc::new(Mutex::new(VecDeque::new()));
+        let kept = Arc::clone(&lines);
+        let read = move || {
+            let mut stderr = BufReader::new(stderr);
+            let mut line = Vec::new();
+            loop {
+                line.clear();
+                let mut one = (&mut stderr).take(LINE_BYTES_MAX);
+                match one.read_until(b'\n', &mut line) {
+                    Ok(0) | Err(_) => return,
+                    Ok(_) => {}
+                }
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                if kept.len() == LINES_MAX {
+                    kept.pop_front();
+                }
+                kept.push_back(frames::clean(&line));
+            }
+        };
+        let thread = std::thread::Builder::new().name("driver-words".to_owned());
+        Ok(Self {
+            lines,
+            thread: Some(thread.spawn(read)?),
+        })
+    }
+
+    /// Waits for the last line. The process has ended.
+    fn finish(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+
+    fn text(&self) -> String {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+        lines.join("\n")
+    }
+}

@@ -1,0 +1,333 @@
+//! Collects what a child says of its records and gives it to the recorder: the same samples that the
+//! engine makes of its own answers.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use kgauge_results::{Recorder, SliceSink, StageBorders};
+use kgauge_scenario::{ProduceFlow, Schedule, Shape, Stages, Stripe};
+
+use super::accounts::Accounts;
+use super::child::{Arrived, DriverChild, monotonic_ns};
+use super::error::DriverError;
+use super::feed::{FedAll, Feeder};
+use super::frames::{self, Said, Start};
+use super::ledger::Ledger;
+use crate::clock::Clock;
+use crate::incident::Incident;
+use crate::payload::Payload;
+use crate::tally::Totals;
+use crate::worker::{HoldCpu, STOP_NS, Shared};
+
+/// How often it is looked whether the run is over.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A child gives a sign of life ten times a second. One that gave none for so long hangs; Java's
+/// longest pauses are far below.
+const SILENCE_MAX_NS: u64 = 30_000_000_000;
+
+/// A child that has told of every record has nothing left to do.
+const GO: Duration = Duration::from_secs(3);
+
+/// A producer of a flow in a child that is ready.
+pub(crate) struct Driven {
+    pub(crate) child: DriverChild,
+    /// Position of its flow in the trial.
+    pub(crate) flow: usize,
+    pub(crate) plan: ProduceFlow,
+    pub(crate) member: Stripe,
+    pub(crate) seed: u64,
+    pub(crate) payload: Arc<Payload>,
+    /// What client it has.
+    pub(crate) client: String,
+    pub(crate) sink: SliceSink,
+}
+
+/// What a driven producer leaves behind.
+#[derive(Debug, Default)]
+pub(crate) struct DrivenOutcome {
+    pub(crate) flow: usize,
+    pub(crate) client: String,
+    pub(crate) totals: Totals,
+    /// CPU time of the threads that fed it and collected from it, within the hold.
+    pub(crate) feeding_cpu_ns: u64,
+    pub(crate) starved_ns: u64,
+    pub(crate) abandoned: bool,
+    /// Why it ended too early.
+    pub(crate) trouble: Option<DriverError>,
+}
+
+/// A driven producer that runs.
+pub(crate) struct DrivenRun {
+    child: DriverChild,
+    flow: usize,
+    name: String,
+    is_limited: bool,
+    is_closed: bool,
+    client: String,
+    shared: Arc<Shared>,
+    recorder: Recorder,
+    ledger: Arc<Ledger>,
+    stop: Arc<AtomicBool>,
+    feeder: JoinHandle<FedAll>,
+    /// CLOCK_MONOTONIC at the run's zero.
+    origin_ns: i64,
+    hold_start_ns: u64,
+    hold_end_seen_ns: u64,
+    drain_end_ns: u64,
+    next_tick_ns: u64,
+    heard_ns: u64,
+    has_stopped: bool,
+    has_ended: bool,
+    cpu: HoldCpu,
+    told: Totals,
+    outcome: DrivenOutcome,
+}
+
+impl DrivenRun {
+    /// Begins to feed.
+    pub(crate) fn start(
+        driven: Driven,
+        shared: &Arc<Shared>,
+        stages: &Stages,
+        borders: StageBorders,
+    ) -> std::io::Result<Self> {
+        let Driven {
+            mut child,
+            flow,
+            plan,
+            member,
+            seed,
+            payload,
+            client,
+            sink,
+        } = driven;
+        let hold_start_ns = stages.warm_up_ns;
+        let origin_ns = origin_ns(&shared.clock);
+        let ledger = Arc::new(Ledger::default());
+        let stop = Arc::new(AtomicBool::new(false));
+        let name = plan.name.clone();
+        let records_max = plan.records_max.map(|all| member.records_of(all));
+        let Some(mut stdin) = child.take_stdin() else {
+            return Err(std::io::Error::other("a child was started twice"));
+        };
+        let hold_end_ns = shared.hold_end_ns.load(Ordering::Relaxed);
+        let start = Start {
+            hold_start_ns: origin_ns.saturating_add_unsigned(hold_start_ns),
+            hold_end_ns: origin_ns.saturating_add_unsigned(hold_end_ns),
+            skip_after_ns: i64::try_from(plan.skip_after_ns).unwrap_or(i64::MAX),
+            records_max,
+        };
+        // A child that is gone already is noticed by whoever listens to it.
+        let _ = stdin.write_all(&frames::start(&start));
+        let is_closed = plan.shape == Shape::Max;
+        let schedule = (!is_closed).then(|| Schedule::new(plan.pace(stages), seed, member));
+        let is_limited = records_max.is_some();
+        let feeder = Feeder {
+            flow: plan,
+            member,
+            payload,
+            schedule,
+            records_left: records_max.unwrap_or(u64::MAX),
+            hold_start_ns,
+            shared: Arc::clone(shared),
+            ledger: Arc::clone(&ledger),
+            stop: Arc::clone(&stop),
+            origin_ns,
+            cpu: HoldCpu::new(hold_start_ns),
+        };
+        let thread = std::thread::Builder::new().name("driver-feed".to_owned());
+        Ok(Self {
+            feeder: thread.spawn(move || feeder.run(stdin))?,
+            child,
+            flow,
+            name,
+            is_limited,
+            is_closed,
+            client,
+            recorder: Recorder::new(flow as u16, borders, sink),
+            shared: Arc::clone(shared),
+            ledger,
+            stop,
+            origin_ns,
+            hold_start_ns,
+            hold_end_seen_ns: u64::MAX,
+            drain_end_ns: u64::MAX,
+            next_tick_ns: 0,
+            heard_ns: shared.clock.now_ns(),
+            has_stopped: false,
+            has_ended: false,
+            cpu: HoldCpu::new(hold_start_ns),
+            told: Totals::default(),
+            outcome: DrivenOutcome::default(),
+        })
+    }
+
+    /// Collects until every record has its outcome.
+    pub(crate) fn run(mut self) -> DrivenOutcome {
+        if let Err(trouble) = self.collect() {
+            self.outcome.trouble = Some(trouble);
+            // The load without this producer would be another one.
+            self.shared.interrupt.raise();
+        }
+        self.finish()
+    }
+
+    fn collect(&mut self) -> Result<(), DriverError> {
+        loop {
+            let arrived = self.child.said().fill(LOOK);
+            let arrived = arrived.map_err(|error| self.child.system(error))?;
+            let now_ns = self.shared.clock.now_ns();
+            self.cpu.look(now_ns);
+            // Before what came after it is recorded.
+            self.look_around(now_ns);
+            self.listen(now_ns)?;
+            if self.has_ended {
+                return Ok(());
+            }
+            if arrived == Arrived::End {
+                return Err(self.child.died());
+            }
+            if now_ns >= self.drain_end_ns {
+                self.outcome.abandoned = true;
+                return Ok(());
+            }
+            if now_ns.saturating_sub(self.heard_ns) > SILENCE_MAX_NS {
+                return Err(self.child.silent(Duration::from_nanos(SILENCE_MAX_NS)));
+            }
+        }
+    }
+
+    /// Has the hold ended, does the user want to stop, is it time to write slices?
+    fn look_around(&mut self, now_ns: u64) {
+        if self.shared.interrupt.is_raised() {
+            self.shared.hold_end_ns.fetch_min(now_ns, Ordering::Relaxed);
+        }
+        let hold_end_ns = self.shared.hold_end_ns.load(Ordering::Relaxed);
+        if now_ns >= hold_end_ns && self.hold_end_seen_ns == u64::MAX {
+            self.hold_end_seen_ns = hold_end_ns;
+            self.drain_end_ns = now_ns.saturating_add(self.shared.drain_ns_max);
+            self.cpu.end();
+            self.recorder.close_hold(hold_end_ns);
+        }
+        if self.shared.interrupt.is_raised() {
+            self.drain_end_ns = self.drain_end_ns.min(now_ns + STOP_NS);
+        }
+        self.shared.live[self.flow].add(&self.told, &self.outcome.totals);
+        self.told = self.outcome.totals;
+        if now_ns >= self.next_tick_ns {
+            self.next_tick_ns = now_ns + self.shared.tick_ns;
+            self.recorder.tick();
+        }
+    }
+
+    /// Takes every whole frame that is there.
+    fn listen(&mut self, now_ns: u64) -> Result<(), DriverError> {
+        let ledger = Arc::clone(&self.ledger);
+        let origin_ns = self.origin_ns;
+        let since = |at_ns: i64| u64::try_from(at_ns.saturating_sub(origin_ns)).unwrap_or(0);
+        loop {
+            let said = match self.child.said().next() {
+                Ok(Some(said)) => said,
+                Ok(None) => return Ok(()),
+                Err(what) => return Err(self.child.nonsense(what)),
+            };
+            self.heard_ns = now_ns;
+            match said {
+                Said::Outcomes(outcomes) => {
+                    let mut accounts = Accounts {
+                        recorder: &mut self.recorder,
+                        totals: &mut self.outcome.totals,
+                        origin_ns,
+                    };
+                    let booked = accounts.book_all(outcomes, &ledger);
+                    booked.map_err(|what| self.child.nonsense(what))?;
+                }
+                Said::Blocked { at_ns, ns } => self.recorder.buffer_wait(since(at_ns), ns),
+                Said::StoppedTaking => self.stop_taking(now_ns),
+                Said::Words { code, words } => {
+                    let name = kgauge_results::error_name(code);
+                    let name = name.map_or_else(|| format!("error code {code}"), str::to_owned);
+                    let what = format!("records failed: {name}: {words}");
+                    let incident = Incident::new(now_ns, &self.name, what, false);
+                    self.shared.incidents.note(incident);
+                }
+                Said::Ended { starved_ns } => {
+                    // Whoever follows a schedule waits for records that are not due.
+                    self.outcome.starved_ns = if self.is_closed { starved_ns } else { 0 };
+                    self.has_ended = true;
+                }
+                Said::Status { .. } => {}
+                other => {
+                    let what = format!("in the run it said {other:?}");
+                    return Err(self.child.nonsense(what));
+                }
+            }
+        }
+    }
+
+    /// The child has taken its last record: the hold ends with the last one of all flows that count.
+    fn stop_taking(&mut self, now_ns: u64) {
+        self.stop.store(true, Ordering::Relaxed);
+        if std::mem::replace(&mut self.has_stopped, true) || !self.is_limited {
+            return;
+        }
+        if self.shared.limited_left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let hold_end_ns = now_ns.max(self.hold_start_ns);
+            self.shared
+                .hold_end_ns
+                .fetch_min(hold_end_ns, Ordering::Relaxed);
+        }
+    }
+
+    fn finish(mut self) -> DrivenOutcome {
+        self.stop.store(true, Ordering::Relaxed);
+        let patience = match self.has_ended {
+            true => GO,
+            false => Duration::ZERO,
+        };
+        self.child.end(patience);
+        let now_ns = self.shared.clock.now_ns();
+        self.stop_taking(now_ns);
+        // With the child gone its pipe is broken, so that the feeder has ended too.
+        let fed = self.feeder.join().ok();
+        let mut accounts = Accounts {
+            recorder: &mut self.recorder,
+            totals: &mut self.outcome.totals,
+            origin_ns: self.origin_ns,
+        };
+        for fed in self.ledger.open().close_all() {
+            accounts.lose(fed, now_ns);
+        }
+        let is_interrupted = self.shared.interrupt.is_raised();
+        if let Some(fed) = fed {
+            self.outcome.feeding_cpu_ns = fed.hold_cpu_ns;
+            if let (Some(schedule), false) = (fed.schedule, is_interrupted) {
+                let end_ns = self.hold_end_seen_ns.min(now_ns);
+                accounts.skip_rest(schedule, fed.records_left, self.hold_start_ns, end_ns);
+            }
+        }
+        self.cpu.end();
+        self.outcome.feeding_cpu_ns += self.cpu.hold_ns();
+        self.shared.live[self.flow].add(&self.told, &self.outcome.totals);
+        self.recorder.finish();
+        self.outcome.flow = self.flow;
+        self.outcome.client = self.client;
+        self.outcome
+    }
+}
+
+/// CLOCK_MONOTONIC at the zero of the run's clock, as exact as the shortest of some looks.
+fn origin_ns(clock: &Clock) -> i64 {
+    const LOOKS: u32 = 20;
+    let looks = (0..LOOKS).map(|_| {
+        let before_ns = monotonic_ns();
+        let at_ns = clock.now_ns();
+        let took_ns = monotonic_ns() - before_ns;
+        (took_ns, before_ns + took_ns / 2 - at_ns as i64)
+    });
+    looks.min().map_or(0, |(_, origin_ns)| origin_ns)
+}

@@ -1,0 +1,69 @@
+//! What the members of a flow do: write, read, or both with a board between them.
+
+use std::sync::Arc;
+
+use kgauge_scenario::{ConsumeEnd, ConsumeFlow, FlowPlan, ProduceFlow, Share, Stripe};
+
+use crate::echo::EchoBoard;
+use crate::payload::{Payload, payload_for};
+use crate::prepare::PrepareError;
+
+/// What a member does.
+pub(crate) enum Work {
+    Produce(Box<ProduceFlow>, Arc<Payload>),
+    Consume(Box<ConsumeFlow>),
+}
+
+/// Members of a flow that do the same.
+pub(crate) struct Part {
+    pub(crate) work: Work,
+    pub(crate) members: Vec<Stripe>,
+    /// They have a record count of their own.
+    pub(crate) is_limited: bool,
+    /// The flow's board, if it reads back what it writes.
+    pub(crate) echo: Option<Arc<EchoBoard>>,
+}
+
+impl Part {
+    fn producers(share: &Share, flow: &ProduceFlow) -> Result<Part, PrepareError> {
+        let made = payload_for(flow, share.flow_seed(&flow.name));
+        let made = made.map_err(|error| PrepareError::Payload {
+            flow: flow.name.clone(),
+            error,
+        })?;
+        Ok(Part {
+            members: share.members(flow.producers).collect(),
+            is_limited: flow.records_max.is_some(),
+            work: Work::Produce(Box::new(flow.clone()), Arc::new(made.payload)),
+            echo: None,
+        })
+    }
+
+    fn consumers(share: &Share, flow: ConsumeFlow) -> Part {
+        Part {
+            members: share.members(flow.consumers_all()).collect(),
+            is_limited: flow.records != ConsumeEnd::StageEnd,
+            work: Work::Consume(Box::new(flow)),
+            echo: None,
+        }
+    }
+}
+
+/// What the members of a flow do.
+pub(crate) fn parts_of(share: &Share, plan: &FlowPlan) -> Result<Vec<Part>, PrepareError> {
+    Ok(match plan {
+        FlowPlan::Produce(flow) => vec![Part::producers(share, flow)?],
+        FlowPlan::Consume(flow) => vec![Part::consumers(share, flow.clone())],
+        FlowPlan::Echo(flow) => {
+            let mut producers = Part::producers(share, &flow.produce)?;
+            let mut consumers = Part::consumers(share, flow.consume());
+            let seed = share.flow_seed(&flow.produce.name);
+            let partitions = share.trial.topic.partitions;
+            let board = EchoBoard::new(seed, producers.members.len(), partitions);
+            let board = Arc::new(board);
+            producers.echo = Some(Arc::clone(&board));
+            consumers.echo = Some(board);
+            vec![producers, consumers]
+        }
+    })
+}

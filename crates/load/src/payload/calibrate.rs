@@ -1,0 +1,262 @@
+//! Finds, before the run, how much of the values has to be random for a wanted compression ratio.
+//!
+//! Batches of the flow's own records are made as its producers will make them, and compressed by
+//! its own codec and level. Their size is nearly a straight line over the random part, so that the
+//! search takes a handful of tries.
+
+use kgauge_scenario::{Compression, CompressionCodec, HeadersPlan, ProduceFlow, RecordPlan};
+use kgauge_wire::compress::{CompressError, Compressor};
+use kgauge_wire::record_batch::{BatchEncoder, HEADER_BYTES, ProducerState};
+
+use super::pool::POOL_BYTES;
+use super::{Draft, Payload, PayloadError};
+
+/// The search ends this near to the wanted ratio; it is promised to ± 5 %.
+const NEAR_ENOUGH: f64 = 0.01;
+/// A ratio that cannot be reached may be missed by so much before it is refused.
+const TOLERATED: f64 = 0.04;
+const TRIES_MAX: u32 = 24;
+/// A try compresses at least so much, in whole batches.
+const SAMPLE_BYTES: usize = 256 << 10;
+/// The largest pool: a batch of more than this sees its values again.
+const POOL_BYTES_MAX: usize = 64 << 20;
+/// As the producer's own estimate (`COMPRESSION_RATE_ESTIMATION_FACTOR`).
+const CAUTION: f64 = 1.05;
+
+/// A flow's records, and what was found on the way.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) payload: Payload,
+    /// Uncompressed by compressed bytes of full batches, where a ratio was wanted.
+    #[allow(dead_code, reason = "tests compare it with what a run shows")]
+    pub(crate) ratio: Option<f64>,
+}
+
+/// The records of a flow.
+pub(crate) fn payload_for(flow: &ProduceFlow, seed: u64) -> Result<Made, PayloadError> {
+    let plan = &flow.record;
+    let wanted = plan.compressibility.filter(|wanted| *wanted > 1.0);
+    let Some(wanted) = wanted else {
+        let payload = Payload::new(plan, seed, POOL_BYTES, 1.0)?;
+        return Ok(Made {
+            payload,
+            ratio: None,
+        });
+    };
+    let search = Search {
+        plan,
+        seed,
+        wanted,
+        compression: with_codec(flow.settings.compression),
+        batch_bytes: (f64::from(flow.settings.batch_bytes) * wanted / CAUTION) as usize,
+    };
+    search.run()
+}
+
+/// Without a codec records are made as for lz4: somebody may compress them later.
+fn with_codec(compression: Compression) -> Compression {
+    match compression.codec {
+        CompressionCodec::None => Compression {
+            codec: CompressionCodec::Lz4,
+            level: None,
+        },
+        _ => compression,
+    }
+}
+
+/// An end of the bracket.
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    Low,
+    High,
+}
+
+struct Search<'a> {
+    plan: &'a RecordPlan,
+    seed: u64,
+    wanted: f64,
+    compression: Compression,
+    /// Uncompressed bytes of a full batch.
+    batch_bytes: usize,
+}
+
+impl Search<'_> {
+    fn run(&self) -> Result<Made, PayloadError> {
+        let failed = |error: CompressError| PayloadError(error.to_string());
+        let compressor = crate::settings::compressor(self.compression).map_err(failed)?;
+        let mut compressor = compressor.unwrap_or_default();
+        // Bounds of the random part, each with compressed by uncompressed bytes, less the wanted.
+        let aim = 1.0 / self.wanted;
+        let least = self.at(0.0, &mut compressor)?;
+        if least.1 / self.wanted < 1.0 {
+            return self.least(least);
+        }
+        let (mut low, mut high) = ((0.0, 1.0 / least.1 - aim), (1.0, 1.0 - aim));
+        let (mut best, mut stayed): (Option<(Payload, f64)>, Option<End>) = (None, None);
+        for _ in 0..TRIES_MAX {
+            // Regula falsi; an end that stays twice counts half (the Illinois rule).
+            let part = low.0 - low.1 * (high.0 - low.0) / (high.1 - low.1);
+            let (payload, ratio) = self.at(part.clamp(0.0, 1.0), &mut compressor)?;
+            let is_better = |best: &(Payload, f64)| self.off(ratio) < self.off(best.1);
+            if best.as_ref().is_none_or(is_better) {
+                best = Some((payload, ratio));
+            }
+            if self.off(ratio) < NEAR_ENOUGH {
+                break;
+            }
+            let error = 1.0 / ratio - aim;
+            if error < 0.0 {
+                low = (part, error);
+                if stayed.replace(End::High) == Some(End::High) {
+                    high.1 /= 2.0;
+                }
+            } else {
+                high = (part, error);
+                if stayed.replace(End::Low) == Some(End::Low) {
+                    low.1 /= 2.0;
+                }
+            }
+        }
+        match best {
+            Some((payload, ratio)) if self.off(ratio) <= TOLERATED => Ok(Made {
+                payload,
+                ratio: Some(ratio),
+            }),
+            best => Err(self.missed(best.map_or(least.1, |best| best.1))),
+        }
+    }
+
+    /// Nothing but what makes records unique is random, and it is still too much.
+    fn least(&self, (payload, ratio): (Payload, f64)) -> Result<Made, PayloadError> {
+        match self.off(ratio) <= TOLERATED {
+            true => Ok(Made {
+                payload,
+                ratio: Some(ratio),
+            }),
+            false => Err(self.missed(ratio)),
+        }
+    }
+
+    fn missed(&self, ratio: f64) -> PayloadError {
+        let wanted = self.wanted;
+        PayloadError(format!(
+            "compressibility {wanted} cannot be reached: batches of unique records like these \
+             shrink {ratio:.2} times; change their size, or ask for that"
+        ))
+    }
+
+    /// By what part of the wanted ratio one is off.
+    fn off(&self, ratio: f64) -> f64 {
+        (ratio / self.wanted - 1.0).abs()
+    }
+
+    /// The records with so much random in them, and the ratio that their batches have.
+    fn at(
+        &self,
+        random_part: f64,
+        compressor: &mut Compressor,
+    ) -> Result<(Payload, f64), PayloadError> {
+        let far = self.batch_bytes.saturating_mul(4).next_power_of_two();
+        let pool_bytes = far.clamp(POOL_BYTES, POOL_BYTES_MAX);
+        let payload = Payload::new(self.plan, self.seed, pool_bytes, random_part)?;
+        let (mut encoder, mut draft) = (BatchEncoder::default(), Draft::default());
+        let (mut plain, mut packed, mut number) = (0, 0, 0);
+        while plain < SAMPLE_BYTES {
+            encoder.start(0);
+            while self.takes_another(&payload, &mut draft, &encoder, number) {
+                let mut list = [("", None); HeadersPlan::COUNT_MAX as usize];
+                let headers = payload.headers(&draft, &mut list);
+                encoder.append(0, draft.key(), draft.value(), headers);
+                number += 1;
+            }
+            plain += encoder.batch_bytes();
+            let done = encoder.finish_compressed(&ProducerState::NONE, compressor);
+            packed += done.map_err(|error| PayloadError(error.to_string()))?.len();
+        }
+        Ok((payload, plain as f64 / packed as f64))
+    }
+
+    /// Makes the next record and says whether the batch has room for it.
+    fn takes_another(
+        &self,
+        payload: &Payload,
+        draft: &mut Draft,
+        encoder: &BatchEncoder,
+        number: u64,
+    ) -> bool {
+        payload.make(number, number, draft);
+        let bytes = |part: Option<&[u8]>| part.map(<[u8]>::len);
+        let next = encoder.next_record_bytes(0, bytes(draft.key()), bytes(draft.value()), &[]);
+        encoder.has_room_for(next, self.batch_bytes.max(HEADER_BYTES))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kgauge_scenario::{Arrivals, ProducerSettings, Shape, SizePlan};
+
+    use super::*;
+
+    fn flow(codec: CompressionCodec, record: RecordPlan, batch_bytes: u32) -> ProduceFlow {
+        ProduceFlow {
+            driver: kgauge_scenario::Driver::Kgauge,
+            name: "w".into(),
+            producers: 1,
+            shape: Shape::Max,
+            arrivals: Arrivals::Even,
+            records_max: None,
+            record,
+            settings: ProducerSettings {
+                batch_bytes,
+                compression: Compression { codec, level: None },
+                ..ProducerSettings::default()
+            },
+            skip_after_ns: 0,
+            transaction: None,
+        }
+    }
+
+    #[test]
+    fn every_codec_shrinks_batches_as_far_as_it_is_asked_to() {
+        use CompressionCodec::{Gzip, Lz4, Snappy, Zstd};
+        let sizes = SizePlan::Uniform {
+            from: 50,
+            to: 3_000,
+        };
+        for codec in [Gzip, Snappy, Lz4, Zstd] {
+            for (wanted, record) in [
+                (1.5, RecordPlan::of_values(100)),
+                (4.0, RecordPlan::of_values(1_000)),
+                (8.0, RecordPlan::of_values(20_000)),
+                (
+                    3.0,
+                    RecordPlan {
+                        sizes: Some(sizes.clone()),
+                        ..RecordPlan::of_values(1_525)
+                    },
+                ),
+            ] {
+                let record = RecordPlan {
+                    compressibility: Some(wanted),
+                    ..record
+                };
+                let made = payload_for(&flow(codec, record, 16_384), 7);
+                let ratio = made.unwrap().ratio.unwrap();
+                assert!(
+                    (ratio / wanted - 1.0).abs() <= 0.04,
+                    "{codec:?} {wanted}: {ratio}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_unique_records_cannot_reach_is_refused_with_the_most_that_they_can() {
+        let record = RecordPlan {
+            compressibility: Some(50.0),
+            ..RecordPlan::of_values(20)
+        };
+        let error = payload_for(&flow(CompressionCodec::Lz4, record, 16_384), 7).unwrap_err();
+        assert!(error.to_string().contains("cannot be reached"), "{error}");
+    }
+}

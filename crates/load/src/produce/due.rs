@@ -1,0 +1,111 @@
+//! What is due: a schedule, looked at some records ahead.
+
+use kgauge_scenario::Schedule;
+
+/// Records that are looked at together: so many share one reading of the clock.
+pub(super) const AHEAD: usize = 64;
+
+/// A schedule, with the moments of the next few records at hand.
+#[derive(Debug)]
+pub(crate) struct Due {
+    schedule: Schedule,
+    ahead: [u64; AHEAD],
+    /// Those from `first` up to `end` are at hand.
+    first: usize,
+    end: usize,
+}
+
+impl Due {
+    pub(super) fn new(schedule: Schedule) -> Self {
+        Self {
+            schedule,
+            ahead: [0; AHEAD],
+            first: 0,
+            end: 0,
+        }
+    }
+
+    /// When the next record is intended; `u64::MAX` if there is none.
+    #[inline]
+    pub(super) fn peek_ns(&self) -> u64 {
+        match self.ahead[self.first..self.end].first() {
+            Some(&intended_ns) => intended_ns,
+            None => self.schedule.peek_ns(),
+        }
+    }
+
+    /// The moments of the next records that are intended before `end_ns`, in their order: at least one
+    /// if there is any, at most [`AHEAD`].
+    #[inline]
+    pub(super) fn before(&mut self, end_ns: u64) -> &[u64] {
+        if self.first == self.end {
+            (self.first, self.end) = (0, 0);
+            while self.end < AHEAD && self.schedule.peek_ns() < end_ns {
+                self.ahead[self.end] = self.schedule.peek_ns();
+                self.end += 1;
+                self.schedule.advance();
+            }
+        }
+        let at_hand = &self.ahead[self.first..self.end];
+        let due = match at_hand.last() {
+            Some(&last_ns) if last_ns >= end_ns => at_hand.partition_point(|&at| at < end_ns),
+            _ => at_hand.len(),
+        };
+        &at_hand[..due]
+    }
+
+    /// Goes on by so many records, at most those that [`Due::before`] gave.
+    #[inline]
+    pub(super) fn advance(&mut self, records: usize) {
+        match self.end - self.first {
+            0 if records > 0 => self.schedule.advance(),
+            at_hand => self.first += records.min(at_hand),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kgauge_scenario::{Pace, Shape, Stripe};
+
+    use super::*;
+
+    /// A record each microsecond.
+    fn due() -> Due {
+        let shape = Shape::Constant {
+            per_second: 1_000_000.0,
+        };
+        Due::new(Schedule::new(Pace::of(&shape), 1, Stripe::WHOLE))
+    }
+
+    #[test]
+    fn records_come_in_order_however_they_are_taken() {
+        let mut due = due();
+        let mut taken = Vec::new();
+        for (end_ns, wanted) in [
+            (3_500, 2),
+            (3_500, 9),
+            (200_000, 40),
+            (150_000, 200),
+            (200_000, 1),
+        ] {
+            let some: Vec<u64> = due.before(end_ns).iter().copied().take(wanted).collect();
+            due.advance(some.len());
+            taken.extend(some);
+        }
+        let wanted: Vec<u64> = (0..taken.len() as u64).map(|n| n * 1_000).collect();
+        assert_eq!(taken, wanted);
+        assert_eq!(due.peek_ns(), taken.len() as u64 * 1_000);
+        due.advance(1);
+        assert_eq!(due.peek_ns(), taken.len() as u64 * 1_000 + 1_000);
+    }
+
+    #[test]
+    fn what_is_not_due_is_not_given() {
+        let mut due = due();
+        assert_eq!(due.before(0), [0; 0]);
+        assert_eq!(due.before(1), [0]);
+        due.advance(1);
+        assert_eq!(due.before(1), [0; 0]);
+    }
+}

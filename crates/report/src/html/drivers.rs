@@ -1,0 +1,50 @@
+//! Clients side by side: what an application with each of them would see.
+
+use crate::markup::Markup;
+use crate::view::{DriverTable, View};
+
+/// A table for each flow that several clients sent.
+pub(super) fn write(page: &mut Markup, view: &View) {
+    if view.drivers.is_empty() {
+        return;
+    }
+    let attributes = [("id", "clients"), ("aria-labelledby", "clients-head")];
+    page.element("section", &attributes, |page| {
+        page.leaf("h2", &[("id", "clients-head")], "Clients");
+        page.leaf(
+            "p",
+            &[("class", "lead")],
+            "The same records at the same times, sent by different clients. CPU is that of the whole \
+             sending process.",
+        );
+        view.drivers.iter().for_each(|table| write_one(page, table));
+    });
+    page.line();
+}
+
+fn write_one(page: &mut Markup, table: &DriverTable) {
+    page.leaf("h3", &[], &table.title);
+    page.element("table", &[("class", "figures stack")], |page| {
+        page.element("thead", &[], |page| {
+            page.element("tr", &[], |page| {
+                for name in DriverTable::COLUMNS {
+                    page.leaf("th", &[("scope", "col")], name);
+                }
+            });
+        });
+        page.element("tbody", &[("class", "alone")], |page| {
+            for row in &table.rows {
+                page.element("tr", &[], |page| {
+                    page.leaf("th", &[("scope", "row")], &row[0]);
+                    let cells = row.iter().zip(DriverTable::COLUMNS).skip(1);
+                    for (cell, name) in cells {
+                        super::figures::cell(page, name, |page| page.text(cell));
+                    }
+                });
+            }
+        });
+    });
+    for sentence in &table.sentences {
+        page.leaf("p", &[], sentence);
+    }
+}

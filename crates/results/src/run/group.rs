@@ -1,0 +1,83 @@
+//! What consumer groups did.
+
+use serde::{Deserialize, Serialize};
+
+/// What a flow's consumer group did, over all stages of a repeat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupRecord {
+    /// Its members, all of this flow.
+    pub members: u32,
+    /// The longest time that a member took to join before the load began.
+    pub join_ns_max: u64,
+    /// Rebalances since then, as the member that had the most of them saw it.
+    pub rebalances: u32,
+    /// The time of those, from giving up partitions to having others.
+    pub rebalance_ns: u64,
+    /// Commits that the coordinator took, all members together.
+    pub commits: u64,
+    /// Commits that it refused.
+    pub commits_failed: u64,
+    /// Records that were read a second time, because their offset was not committed when a partition
+    /// changed hands.
+    pub records_again: u64,
+}
+
+impl GroupRecord {
+    /// What a reader of the figures should know, if there is something.
+    pub fn warning(&self) -> Option<String> {
+        let mut words = Vec::new();
+        if self.rebalances > 0 {
+            let seconds = self.rebalance_ns as f64 / 1e9;
+            words.push(format!(
+                "rebalanced {} times, {seconds:.3} s in all",
+                self.rebalances
+            ));
+        }
+        if self.commits_failed > 0 {
+            let all = self.commits + self.commits_failed;
+            words.push(format!("{} of {all} commits failed", self.commits_failed));
+        }
+        if self.records_again > 0 {
+            words.push(format!("{} records were read twice", self.records_again));
+        }
+        (!words.is_empty()).then(|| format!("its group: {}", words.join("; ")))
+    }
+
+    /// Members seen together.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            members: self.members + other.members,
+            join_ns_max: self.join_ns_max.max(other.join_ns_max),
+            rebalances: self.rebalances.max(other.rebalances),
+            rebalance_ns: self.rebalance_ns.max(other.rebalance_ns),
+            commits: self.commits + other.commits,
+            commits_failed: self.commits_failed + other.commits_failed,
+            // Counted once for all of them.
+            records_again: self.records_again.max(other.records_again),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_summed_and_rebalances_are_the_groups() {
+        let one = GroupRecord {
+            members: 1,
+            rebalances: 2,
+            rebalance_ns: 50,
+            commits: 3,
+            ..GroupRecord::default()
+        };
+        let sum = one.plus(GroupRecord {
+            rebalances: 1,
+            ..one
+        });
+        assert_eq!(
+            (sum.members, sum.rebalances, sum.rebalance_ns, sum.commits),
+            (2, 2, 50, 6)
+        );
+    }
+}

@@ -1,0 +1,25 @@
+//! What the summary says of consumer groups.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The consumer group of a flow, over all its repeats and stages. None of its times is fetch time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GroupSummary {
+    /// Its members, all of this flow.
+    pub members: u32,
+    /// The longest time that a member took to join before the load began.
+    pub join_ns_max: u64,
+    /// Rebalances after that, all repeats together, as the member that had the most of them saw it.
+    pub rebalances: u64,
+    /// How long members were without partitions meanwhile: the longest of each repeat, added.
+    pub rebalance_ns: u64,
+    /// Commits that the coordinator took.
+    pub commits: u64,
+    /// Commits that it refused.
+    pub commits_failed: u64,
+    /// Records that were read a second time, because nobody had committed them when a partition changed hands.
+    pub records_again: u64,
+    /// The same in words.
+    pub sentence: String,
+}

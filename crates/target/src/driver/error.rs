@@ -1,0 +1,106 @@
+//! Why a driver's program cannot be had; each with its cure.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::kafka::{KafkaError, VersionError};
+
+/// Why a driver's program cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverBuildError {
+    /// That is no release.
+    #[error("driver java: {0}")]
+    Version(VersionError),
+    /// There is no Java that can be used.
+    #[error("driver java: {0}")]
+    Java(KafkaError),
+    /// It is too old.
+    #[error("driver java needs Java {needed} or newer; this is Java {found}")]
+    OldJava {
+        /// What it needs.
+        needed: u32,
+        /// What there is.
+        found: u32,
+    },
+    /// There is no compiler.
+    #[error("the driver's program has to be built once, and there is no {program}")]
+    NoCompiler {
+        /// Its name.
+        program: &'static str,
+        /// Debian's package with it.
+        package: &'static str,
+    },
+    /// The client's jars cannot be fetched.
+    #[error("driver java: {}", fetch_words(.0))]
+    Fetch(KafkaError),
+    /// The compiler failed.
+    #[error("the driver's program cannot be built: {} says:\n{said}", program.display())]
+    Compiler {
+        /// The compiler.
+        program: PathBuf,
+        /// Its words.
+        said: String,
+    },
+    /// There is no librdkafka.
+    #[error("driver librdkafka: the library cannot be opened: {said}")]
+    NoLibrdkafka {
+        /// The loader's words.
+        said: String,
+    },
+    /// A file or a process.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// The operating system's words.
+        error: io::Error,
+    },
+    /// The user stopped it.
+    #[error("stopped while a driver's program was made")]
+    Interrupted,
+}
+
+impl DriverBuildError {
+    /// What the user can do about it.
+    pub fn cure(&self) -> String {
+        let install = |package: &str| format!("install it: apt-get install {package}");
+        match self {
+            DriverBuildError::Java(_) | DriverBuildError::OldJava { .. } => {
+                "install a JDK (apt-get install openjdk-17-jdk-headless), or set JAVA_HOME".into()
+            }
+            DriverBuildError::NoCompiler { package, .. } => install(package),
+            DriverBuildError::Fetch(KafkaError::NoMaven { .. }) => install("maven"),
+            DriverBuildError::Fetch(KafkaError::NoSuchRelease { .. }) => {
+                "name a release that Maven has, as in `driver: {java: 4.3.1}`".into()
+            }
+            DriverBuildError::Fetch(_) => "check the network and Maven's settings.xml".into(),
+            DriverBuildError::NoLibrdkafka { .. } => install("librdkafka1"),
+            DriverBuildError::Compiler { .. } => {
+                "if the compiler or a part of it is missing: apt-get install gcc libc6-dev \
+                 openjdk-17-jdk-headless"
+                    .into()
+            }
+            DriverBuildError::Version(_)
+            | DriverBuildError::File { .. }
+            | DriverBuildError::Interrupted => String::new(),
+        }
+    }
+
+    /// Whether it is a stop that the user wanted.
+    pub fn is_interrupt(&self) -> bool {
+        matches!(
+            self,
+            DriverBuildError::Interrupted | DriverBuildError::Fetch(KafkaError::Interrupted)
+        )
+    }
+
+    pub(crate) fn file(path: &std::path::Path) -> impl FnOnce(io::Error) -> DriverBuildError {
+        let path = path.to_owned();
+        move |error| DriverBuildError::File { path, error }
+    }
+}
+
+/// Of the client, and not of Apache Kafka.
+fn fetch_words(error: &KafkaError) -> String {
+    error.to_string().replace("Apache Kafka", "kafka-clients")
+}

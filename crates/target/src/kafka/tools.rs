@@ -1,0 +1,54 @@
+//! The command-line tools of a release, for any cluster.
+
+use std::ffi::OsString;
+use std::process::Command;
+
+use kgauge_client::Interrupt;
+
+use super::error::KafkaError;
+use super::fetch;
+use super::java;
+use super::release::{Logger, Release};
+use super::setup::KafkaSetup;
+use super::version::Version;
+
+/// What the scripts of the performance tools give to Java.
+const HEAP: &str = "-Xmx512M";
+
+/// The tools of a release, ready to be started.
+#[derive(Debug, Clone)]
+pub struct ReleaseTools {
+    java: std::path::PathBuf,
+    class_path: OsString,
+    logger: Logger,
+}
+
+impl ReleaseTools {
+    /// Finds Java, and fetches the tools unless they are in the cache.
+    pub fn find(
+        version: &Version,
+        setup: &KafkaSetup,
+        interrupt: &Interrupt,
+    ) -> Result<ReleaseTools, KafkaError> {
+        let release = Release::of(version);
+        let java = java::find(setup)?;
+        java::check(&java, &release)?;
+        let jars = fetch::tool_jars(&release, setup, interrupt)?;
+        Ok(ReleaseTools {
+            java: java.path,
+            class_path: jars.class_path(),
+            logger: release.logger,
+        })
+    }
+
+    /// Java with a class of the release, as its own scripts start it.
+    pub fn command(&self, class: &str) -> Command {
+        let mut command = Command::new(&self.java);
+        command.arg(HEAP).args(super::launch::JVM);
+        if self.logger == Logger::Simple {
+            command.arg("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
+        }
+        command.arg("-cp").arg(&self.class_path).arg(class);
+        command
+    }
+}

@@ -1,0 +1,198 @@
+//! `cargo xtask bench speed`: what the load engine must reach, each mark beside other load generators
+//! on the same real Kafka, in alternating runs.
+
+mod peers;
+mod rows;
+
+use std::fmt::Write as _;
+use std::fs;
+
+use anyhow::Result;
+use serde_json::json;
+
+use super::compare::Plan;
+use super::machine::Machine;
+use super::proof::Kept;
+use super::{Options, machine, proof};
+use crate::codegen::root;
+use crate::kafka::{Broker, RELEASE, Release, Tools};
+use crate::say::{remark, say};
+use crate::{built, stop};
+use peers::Peers;
+
+/// One measured figure of one run.
+#[derive(Debug, Clone)]
+pub(super) struct Figure {
+    /// Of which row of the table.
+    row: &'static str,
+    who: &'static str,
+    round: u64,
+    value: f64,
+}
+
+/// What a row says: whose figure, and what is asked of it.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    name: &'static str,
+    unit: &'static str,
+    /// kgauge's figure must be at most this.
+    at_most: Option<f64>,
+    /// Who is compared, and how many times better kgauge must be.
+    times: &'static [(&'static str, f64)],
+    /// More is better.
+    is_rate: bool,
+}
+
+/// All that was measured.
+#[derive(Debug, Default)]
+pub(super) struct Measured {
+    figures: Vec<Figure>,
+}
+
+impl Measured {
+    fn add(&mut self, row: &'static str, who: &'static str, round: u64, value: f64) {
+        remark(&format!("{row}: {who}: {value:.1}"));
+        self.figures.push(Figure {
+            row,
+            who,
+            round,
+            value,
+        });
+    }
+
+    /// Least, middle and largest figure of somebody in a row.
+    fn of(&self, row: &str, who: &str) -> Option<(f64, f64, f64)> {
+        let figures = self.figures.iter();
+        let mut values: Vec<f64> = figures
+            .filter(|figure| figure.row == row && figure.who == who)
+            .map(|figure| figure.value)
+            .collect();
+        values.sort_by(f64::total_cmp);
+        let middle = *values.get(values.len() / 2)?;
+        Some((*values.first()?, middle, *values.last()?))
+    }
+}
+
+/// Runs it all and prints the table.
+pub(super) fn run(options: &Options) -> Result<()> {
+    stop::listen()?;
+    let engine = built::example("kgauge-load", "flow")?;
+    let kgauge = built::kgauge()?;
+    let release = Release::fetch()?;
+    let machine = machine::facts()?;
+    let folder = root().join("target/bench");
+    fs::create_dir_all(&folder)?;
+    let work = tempfile::Builder::new()
+        .prefix("speed-")
+        .tempdir_in(&folder)?;
+    let broker = Broker::start(&release, &work.path().join("broker"))?;
+    let tools = Tools {
+        release: &release,
+        servers: broker.servers(),
+        alive: &|| broker.check(),
+    };
+    let peers = Peers::new(&engine, &tools, work.path())?;
+    let mut measured = Measured::default();
+    rows::run(&peers, &kgauge, options.plan, &mut measured)?;
+    let mut printed = format!("Apache Kafka {RELEASE} on the same machine; {machine}\n\n");
+    printed.push_str(&table(&measured));
+    for missing in &peers.missing {
+        let _ = writeln!(printed, "{missing}");
+    }
+    say(&printed);
+    if options.record {
+        keep(&machine, options.plan, &measured, &printed)?;
+    }
+    Ok(())
+}
+
+fn keep(machine: &Machine, plan: Plan, measured: &Measured, printed: &str) -> Result<()> {
+    let mut raw = "row,who,round,value\n".to_owned();
+    for figure in &measured.figures {
+        let _ = writeln!(
+            raw,
+            "{},{},{},{:.3}",
+            figure.row, figure.who, figure.round, figure.value
+        );
+    }
+    let kept = Kept {
+        title: "What the load engine reaches",
+        setup: json!({
+            "command": "cargo xtask bench speed",
+            "machine": machine,
+            "kafka": RELEASE,
+            "rounds": plan.rounds,
+            "records": plan.records,
+        }),
+        raw,
+        printed,
+    };
+    let folder = proof::keep(machine, &kept)?;
+    say(&format!("recorded in {}", folder.display()));
+    Ok(())
+}
+
+/// A line for each row and each of its peers; every mark with its word.
+fn table(measured: &Measured) -> String {
+    let mut text = format!(
+        "{:<44} {:<18} {:>30}  {}\n",
+        "least/median/largest", "who", "figure", "asked"
+    );
+    for row in rows::ROWS {
+        let Some((least, ours, most)) = measured.of(row.name, rows::KGAUGE) else {
+            continue;
+        };
+        let asked = row.at_most.map_or_else(String::new, |limit| {
+            let word = if ours <= limit { "held" } else { "MISSED" };
+            format!("at most {limit} {}: {word}", row.unit)
+        });
+        let _ = writeln!(
+            text,
+            "{:<44} {:<18} {:>30}  {asked}",
+            row.name,
+            rows::KGAUGE,
+            figure(least, ours, most, row.unit)
+        );
+        for &(who, wanted) in row.times {
+            let Some((least, theirs, most)) = measured.of(row.name, who) else {
+                continue;
+            };
+            let times = match row.is_rate {
+                true => ours / theirs,
+                false => theirs / ours,
+            };
+            let word = if times >= wanted { "held" } else { "MISSED" };
+            let _ = writeln!(
+                text,
+                "{:<44} {who:<18} {:>30}  {wanted} times: {times:.1}, {word}",
+                "",
+                figure(least, theirs, most, row.unit)
+            );
+        }
+    }
+    text
+}
+
+fn figure(least: f64, middle: f64, most: f64, unit: &str) -> String {
+    let digits = if middle < 100.0 { 1 } else { 0 };
+    format!("{least:.digits$}/{middle:.digits$}/{most:.digits$} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_judged_by_the_median() {
+        let mut measured = Measured::default();
+        let row = rows::ROWS[0].name;
+        for (round, value) in [(1, 50.0), (2, 55.0), (3, 900.0)] {
+            measured.add(row, rows::KGAUGE, round, value);
+        }
+        measured.add(row, "franz-go", 1, 110.0);
+        let text = table(&measured);
+        assert!(text.contains("50.0/55.0/900.0 ns"), "{text}");
+        assert!(text.contains("at most 60 ns: held"), "{text}");
+        assert!(text.contains("4 times: 2.0, MISSED"), "{text}");
+    }
+}
