@@ -63,6 +63,7 @@ Examples:
   kgauge run my-scenario.yaml --set stages.hold='60 s' --repeat 5
   kgauge run my-scenario.yaml --driver kgauge --driver java --driver librdkafka
   kgauge run kgauge-runs/RUN/plan.json             the same run once more
+  kgauge run --resume kgauge-runs/RUN              what an interrupted run has left undone
 
 The table goes to stdout, everything else to stderr. Ctrl-C ends the run within a second, deletes
 its topics and still writes the report; Ctrl-C again ends it without waiting for answers.";
@@ -72,13 +73,14 @@ its topics and still writes the report; Ctrl-C again ends it without waiting for
 #[command(after_help = RUN_HELP)]
 pub(crate) struct Run {
     /// A study's name (see `kgauge studies`) or folder, a scenario file, or a saved plan.json
-    #[arg(value_name = "STUDY|FILE")]
-    pub(crate) what: String,
+    #[arg(value_name = "STUDY|FILE", required_unless_present = "resume")]
+    pub(crate) what: Option<String>,
 
     /// What is tested: `embedded[:NODES][,security=KIND][,KEY=VALUE]`,
     /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`, `HOST:PORT[,HOST:PORT]`, or a file
     /// of Kafka client properties with `bootstrap.servers`. Given more than once, the run is made on each in turn, and they are compared
-    #[arg(long = "target", value_name = "TARGET", default_value = "embedded")]
+    /// [default: embedded]
+    #[arg(long = "target", value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
 
     /// A first look: about a minute and a half for a study
@@ -113,6 +115,11 @@ pub(crate) struct Run {
     /// The run folder, which must not exist or be empty; by default a new one under `kgauge-runs`
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+
+    /// Goes on with the run of this folder, which was interrupted or in which trials failed: on the same target
+    /// unless another is named, with what is not done yet
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["what", "out", "seed", "quick", "full", "set", "drivers", "only", "repeat"])]
+    pub(crate) resume: Option<PathBuf>,
 
     /// Keeps what the run wrote: topics, and the data of an embedded cluster
     #[arg(long)]

@@ -148,7 +148,7 @@ fn bytes(text: &str) -> Option<u64> {
     Some((value * factor) as u64)
 }
 
-fn bits(text: &str) -> Option<f64> {
+pub(crate) fn bits(text: &str) -> Option<f64> {
     let (value, unit) = with_unit(text)?;
     let unit = unit.trim_end_matches("bit/s").trim_end_matches("bps");
     let factor = match unit {
@@ -160,7 +160,7 @@ fn bits(text: &str) -> Option<f64> {
     Some(value * factor)
 }
 
-fn release(text: &str) -> Option<(u32, u32)> {
+pub(crate) fn release(text: &str) -> Option<(u32, u32)> {
     let mut parts = text.split('.').map(|part| part.parse::<u32>().ok());
     let major = parts.next()??;
     let minor = parts.next().unwrap_or(Some(0))?;

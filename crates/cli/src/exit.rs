@@ -93,6 +93,13 @@ pub(crate) fn with_cure(error: &impl fmt::Display, cure: &str) -> String {
     }
 }
 
+/// The status that goes with an error; one that carries none is kgauge's own failure.
+pub(crate) fn status_of(error: &Error) -> ExitStatus {
+    error
+        .downcast_ref::<Stop>()
+        .map_or(ExitStatus::Failed, |stop| stop.status)
+}
+
 /// Says an error on stderr and gives the status that goes with it.
 #[allow(clippy::print_stderr)]
 pub(crate) fn say(ended: anyhow::Result<ExitStatus>) -> ExitStatus {
@@ -100,9 +107,7 @@ pub(crate) fn say(ended: anyhow::Result<ExitStatus>) -> ExitStatus {
         Ok(status) => return status,
         Err(error) => error,
     };
-    let status = error
-        .downcast_ref::<Stop>()
-        .map_or(ExitStatus::Failed, |stop| stop.status);
+    let status = status_of(&error);
     let mut words = error.to_string();
     for cause in error.chain().skip(1) {
         words.push_str(&format!("\n  because: {cause}"));

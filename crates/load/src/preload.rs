@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use kgauge_client::{ClientConfig, Interrupt};
 use kgauge_results::SliceSink;
 use kgauge_scenario::{
-    Arrivals, FlowPlan, Partitioner, Preload, ProduceFlow, ProducerSettings, Shape, Share, Stages,
-    TopicPlan, Trial,
+    Arrivals, ClusterNeeds, FlowPlan, Partitioner, Preload, ProduceFlow, ProducerSettings, Shape,
+    Share, Stages, TopicPlan, Trial,
 };
 
 use crate::clock::Clock;
@@ -132,7 +132,8 @@ pub(crate) fn flow_of(preload: &Preload) -> ProduceFlow {
 fn share_of(plan: &TopicPlan, preload: &Preload) -> Share {
     let flow = flow_of(preload);
     let trial = Trial {
-        broker_config: BTreeMap::new(),
+        changes: Vec::new(),
+        cluster: ClusterNeeds::default(),
         index: 0,
         scenario: String::new(),
         question: String::new(),

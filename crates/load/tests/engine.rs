@@ -110,7 +110,8 @@ impl Drop for Bench {
 
 fn share(flows: Vec<FlowPlan>, stages: Stages) -> Share {
     let trial = Trial {
-        broker_config: Default::default(),
+        changes: Vec::new(),
+        cluster: Default::default(),
         index: 0,
         scenario: "test".into(),
         question: String::new(),

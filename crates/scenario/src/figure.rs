@@ -296,4 +296,13 @@ pub struct Published {
     pub source: Option<String>,
     /// What was different there, in words, beside the machines.
     pub differs: Option<String>,
+    /// Why it cannot be compared with what is measured here, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_comparable: Option<String>,
+    /// What the tool printed there, verbatim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+    /// What arithmetic says of that line, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub audit: Vec<String>,
 }

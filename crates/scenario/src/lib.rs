@@ -16,6 +16,7 @@
 //! Start with [`Scenario::parse`] for what is read, [`Plan`] for what a run is made of, and
 //! [`Schedule`] for when records are due. The keys stand in `keys/`, one table for each map.
 
+mod cluster_needs;
 mod curve;
 mod driver;
 mod faults;
@@ -24,6 +25,7 @@ mod files;
 mod key_table;
 mod keys;
 mod numeric;
+mod order;
 mod path;
 mod plan;
 mod planning;
@@ -45,8 +47,10 @@ mod study;
 mod suggest;
 mod tree;
 mod units;
+mod vary;
 mod volume;
 
+pub use cluster_needs::{BrokerCount, ClusterNeeds};
 pub use driver::{Driver, DriverRefusal};
 pub use faults::{
     CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropMoment, FaultKind,
@@ -56,6 +60,7 @@ pub use figure::{Comparison, Figure, FigureError, Goal, Metric, Published, Stat,
 pub use files::{FileRead, Files};
 pub use key_table::KeyTable;
 pub use keys::{ERROR_NAMES, FAULT_APIS};
+pub use order::Step;
 pub use plan::{
     ClusterFacts, ConsumeEnd, ConsumeFlow, EchoFlow, FlowPlan, PartitionShare, Plan, Preload,
     ProduceFlow, Size, Stages, StartOffset, StudyRef, StudySource, TargetKind, TopicPlan,
@@ -75,5 +80,5 @@ pub use shape::{Arrivals, RateStep, Shape, Trace};
 pub use share::Share;
 pub use sizes::{SizePlan, SizeTable, WeightedSize};
 pub use studies::Studies;
-pub use study::{STUDY_FILE, Study, StudyFile};
+pub use study::{AuditFacts, STUDY_FILE, Study, StudyFile};
 pub use volume::{ClosedLoopPace, Volume};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cluster_needs::ClusterNeeds;
 use crate::driver::Driver;
 use crate::faults::FaultPlan;
 use crate::figure::{Goal, Published};
@@ -28,7 +29,7 @@ pub struct Plan {
     pub study: Option<StudyRef>,
     /// The cluster that the plan was made for.
     pub cluster: ClusterFacts,
-    /// The trials, in the order in which they run.
+    /// The trials, in the order of the scenarios. [`Plan::order`] says in which order they run.
     pub trials: Vec<Trial>,
 }
 
@@ -64,6 +65,9 @@ pub struct StudyRef {
     pub source: StudySource,
     /// What the authors used.
     pub setup: String,
+    /// What the authors asked and found, and what it is worth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<String>,
     /// What cannot be repeated on one machine, and why.
     pub differs: Vec<String>,
 }
@@ -118,11 +122,15 @@ pub struct Trial {
     pub question: String,
     /// `""` when nothing varies, else like `writers.record.size=10 B`.
     pub name: String,
-    /// The varied paths and their values, as written.
+    /// What varies and which of it this is: paths and their values as written, `one-at-a-time` with the one change
+    /// or `baseline`, `listed` with a name.
     pub factors: Vec<(String, String)>,
-    /// Broker settings that the cluster must have, as text.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub broker_config: BTreeMap<String, String>,
+    /// What a name of `listed` stands for: paths and values, as written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<(String, String)>,
+    /// The cluster that it must have.
+    #[serde(default)]
+    pub cluster: ClusterNeeds,
     /// The topic that the trial creates.
     pub topic: TopicPlan,
     /// The traffic. At least one flow; names are unique.

@@ -1,13 +1,15 @@
 //! A scenario as somebody wrote it, with gaps, and the trials that it means.
 
+use crate::cluster_needs::{BrokerCount, ClusterNeeds};
 use crate::files::Files;
 use crate::keys::{ROOT, SIZES};
 use crate::path::{locate, put};
 use crate::plan::{Size, Trial};
 use crate::problem::{Place, Problems, Sources};
-use crate::read::{self, Factor, Written, factor_values, written};
+use crate::read::{self, Written, written};
 use crate::reader::Reader;
 use crate::tree::{self, Node, Value};
+use crate::vary::{self, Factor};
 
 /// Most trials of one scenario: more is a slip of the pen, and would take days.
 const TRIALS_MAX: usize = 500;
@@ -102,11 +104,8 @@ impl Scenario {
             let source = changed.sources.add(path, value);
             nodes.extend(tree::read(&changed.sources, source, 0, &mut problems));
         }
-        changed.varied.push(Factor {
-            path: path.to_owned(),
-            place: nodes.first().map(|node| node.place).unwrap_or_default(),
-            values: nodes,
-        });
+        let place = nodes.first().map(|node| node.place).unwrap_or_default();
+        changed.varied.push(Factor::crossed(path, place, nodes));
         problems.append(changed.check());
         *self = problems.into_result(changed)?;
         Ok(())
@@ -139,23 +138,27 @@ impl Scenario {
 
     /// How many brokers the cluster must have, at least, in a size.
     pub fn brokers_needed(&self, size: Size) -> u32 {
-        let (combinations, _) = self.combinations(size);
-        combinations
-            .iter()
-            .map(|(_, written)| written.target.brokers)
-            .max()
-            .unwrap_or(1)
+        let trials = self.trials(size);
+        let needed = trials.iter().map(|trial| trial.cluster.brokers_min());
+        needed.max().unwrap_or(1)
     }
 
     /// The trials of a size, in the order in which they run. Their indexes start at 0.
     pub fn trials(&self, size: Size) -> Vec<Trial> {
         let (combinations, _) = self.combinations(size);
-        let trial = |(index, (factors, written)): (usize, (Factors, Written))| Trial {
+        let trial = |(index, (chosen, written)): (usize, (Chosen, Written))| Trial {
             index: u32::try_from(index).unwrap_or(u32::MAX),
             scenario: written.name,
             question: written.question,
-            name: trial_name(&factors),
-            broker_config: written.target.config,
+            name: trial_name(&chosen.factors),
+            changes: chosen.changes,
+            cluster: ClusterNeeds {
+                brokers: match chosen.are_brokers_varied {
+                    true => BrokerCount::Exactly(written.target.brokers),
+                    false => BrokerCount::AtLeast(written.target.brokers),
+                },
+                config: written.target.config,
+            },
             topic: written.topic,
             flows: written.flows,
             stages: written.stages,
@@ -166,10 +169,10 @@ impl Scenario {
                 .published
                 .into_iter()
                 .map(|one| one.item)
-                .filter(|one| one.factors.iter().all(|wanted| factors.contains(wanted)))
+                .filter(|one| one.belongs_to(&chosen.factors))
                 .map(|one| one.published)
                 .collect(),
-            factors,
+            factors: chosen.factors,
         };
         combinations.into_iter().enumerate().map(trial).collect()
     }
@@ -189,7 +192,7 @@ impl Scenario {
     }
 
     /// Every combination of the factors in a size, read. Mistakes come with it.
-    fn combinations(&self, size: Size) -> (Vec<(Factors, Written)>, Problems) {
+    fn combinations(&self, size: Size) -> (Vec<(Chosen, Written)>, Problems) {
         let mut reader = Reader::new(&self.sources);
         let mut tree = self.tree.clone();
         self.resize(&mut reader, &mut tree, size);
@@ -204,25 +207,31 @@ impl Scenario {
         }
         let in_file = self.factors_in_file(&mut reader);
         let all = self.with_varied(in_file.clone());
-        let factors: Vec<Factor> = all.iter().map(|factor| self.fixed(factor)).collect();
+        let factors: Vec<Factor> = all.iter().map(|factor| factor.fixed(&self.sets)).collect();
         let mut found = Vec::new();
         for choice in crossed(&mut reader, &factors) {
             if reader.problems.refuses_more() {
                 break;
             }
             let mut tree = tree.clone();
-            let mut values: Factors = Vec::new();
+            let mut chosen = Chosen::default();
             for (factor, &index) in factors.iter().zip(&choice) {
-                let value = &factor.values[index];
-                apply(&mut reader, &mut tree, &factor.path, value, factor.place);
-                values.push((factor.path.clone(), factor_values(factor)[index].clone()));
+                let choice = &factor.choices[index];
+                for change in &choice.changes {
+                    let (path, value) = (&change.path, &change.value);
+                    apply(&mut reader, &mut tree, path, value, change.place);
+                }
+                chosen.are_brokers_varied |= factor.changes(BROKERS);
+                chosen.changes.extend(vary::told_apart(factor, choice));
+                let name = choice.name.clone();
+                chosen.factors.push((factor.path.clone(), name));
             }
             let known = read::Factors {
                 all: &all,
                 in_file: &in_file,
             };
             let written = written(&mut reader, &tree, &known);
-            found.extend(written.map(|written| (values, written)));
+            found.extend(written.map(|written| (chosen, written)));
         }
         let mut problems = reader.problems;
         problems.sort();
@@ -271,65 +280,22 @@ impl Scenario {
         let Some(vary) = self.tree.get(vary_key()) else {
             return Vec::new();
         };
-        reader.inside("vary", |reader| {
-            let Value::Map(entries) = &vary.value else {
-                reader.wrong_type(
-                    vary,
-                    "paths with lists: `{writers.record.size: [10 B, 1 kB]}`",
-                );
-                return Vec::new();
-            };
-            let mut factors = Vec::new();
-            for entry in entries {
-                let values = reader.inside(&format!(".{}", entry.key), |reader| {
-                    reader.list(&entry.node, |_, item| Some(item.clone()))
-                });
-                let (path, place) = (entry.key.clone(), entry.place);
-                factors.extend(values.map(|values| Factor {
-                    path,
-                    place,
-                    values,
-                }));
-            }
-            factors.retain(|factor| !factor.values.is_empty());
-            self.twice(reader, &factors);
-            factors
-        })
-    }
-
-    fn twice(&self, reader: &mut Reader<'_>, factors: &[Factor]) {
-        for factor in factors {
-            let names = factor_values(factor);
-            for (index, name) in names.iter().enumerate() {
-                if names[..index].contains(name) {
-                    let place = factor.values[index].place;
-                    let cure = "remove one: `repeats` says how often a trial runs";
-                    reader.problem(place, "this value stands here twice", cure);
-                }
-            }
-        }
-    }
-
-    /// A factor that `--set` has fixed has one value left.
-    fn fixed(&self, factor: &Factor) -> Factor {
-        let set = self
-            .sets
-            .iter()
-            .rev()
-            .find(|(path, _)| *path == factor.path);
-        let values = match set {
-            Some((_, value)) => vec![value.clone()],
-            None => factor.values.clone(),
-        };
-        Factor {
-            values,
-            ..factor.clone()
-        }
+        reader.inside("vary", |reader| vary::factors(reader, vary))
     }
 }
 
-/// Paths and their values, as written.
-type Factors = Vec<(String, String)>;
+/// The path whose values decide which cluster a trial gets.
+const BROKERS: &str = "target.brokers";
+
+/// What a trial takes of each group of alternatives.
+#[derive(Default)]
+struct Chosen {
+    /// Groups and the names of their alternatives.
+    factors: Vec<(String, String)>,
+    /// What the names do not tell: paths and values, as written.
+    changes: Vec<(String, String)>,
+    are_brokers_varied: bool,
+}
 
 fn vary_key() -> &'static str {
     ROOT.key("vary").map_or("vary", |key| key.name)
@@ -338,7 +304,10 @@ fn vary_key() -> &'static str {
 fn trial_name(factors: &[(String, String)]) -> String {
     let parts: Vec<String> = factors
         .iter()
-        .map(|(path, value)| format!("{path}={value}"))
+        .map(|(path, value)| match path.as_str() {
+            vary::ONE_AT_A_TIME | vary::LISTED => value.clone(),
+            path => format!("{path}={value}"),
+        })
         .collect();
     parts.join(", ")
 }
@@ -362,7 +331,7 @@ fn crossed(reader: &mut Reader<'_>, factors: &[Factor]) -> Vec<Vec<usize>> {
     let count = factors
         .iter()
         .try_fold(1usize, |count, factor| {
-            count.checked_mul(factor.values.len())
+            count.checked_mul(factor.choices.len())
         })
         .filter(|count| *count <= TRIALS_MAX);
     let Some(count) = count else {
@@ -379,8 +348,8 @@ fn crossed(reader: &mut Reader<'_>, factors: &[Factor]) -> Vec<Vec<usize>> {
     let choice = |mut number: usize| {
         let mut choice: Vec<usize> = Vec::new();
         for factor in factors.iter().rev() {
-            choice.push(number % factor.values.len());
-            number /= factor.values.len();
+            choice.push(number % factor.choices.len());
+            number /= factor.choices.len();
         }
         choice.reverse();
         choice

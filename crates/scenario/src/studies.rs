@@ -25,17 +25,53 @@ macro_rules! shipped {
     };
 }
 
-const SHIPPED: &[Shipped] = &[shipped!(
-    "linkedin-2014": "study.yaml",
-    "single-producer.yaml",
-    "async-replication.yaml",
-    "sync-replication.yaml",
-    "three-producers.yaml",
-    "single-consumer.yaml",
-    "three-consumers.yaml",
-    "producer-and-consumer.yaml",
-    "message-size.yaml",
-)];
+const SHIPPED: &[Shipped] = &[
+    shipped!(
+        "linkedin-2014": "study.yaml",
+        "single-producer.yaml",
+        "async-replication.yaml",
+        "sync-replication.yaml",
+        "three-producers.yaml",
+        "single-consumer.yaml",
+        "three-consumers.yaml",
+        "producer-and-consumer.yaml",
+        "message-size.yaml",
+    ),
+    shipped!(
+        "dcos-2018": "study.yaml",
+        "baseline.yaml",
+        "throughput-settings.yaml",
+        "consumer.yaml",
+        "one-partition-producer.yaml",
+        "one-partition-consumer.yaml",
+        "producers.yaml",
+        "partitions.yaml",
+        "goals-throughput.yaml",
+        "goals-latency.yaml",
+        "brokers.yaml",
+    ),
+    shipped!(
+        "compose-2024": "study.yaml",
+        "one-partition.yaml",
+        "one-megabyte.yaml",
+        "spread.yaml",
+        "consumer.yaml",
+    ),
+    shipped!(
+        "aks-2019": "study.yaml",
+        "broker-settings.yaml",
+        "batch-size.yaml",
+        "tls.yaml",
+        "codecs.yaml",
+        "codecs-letters.yaml",
+        "acks-and-brokers.yaml",
+    ),
+    shipped!(
+        "image-queue-2016": "study.yaml",
+        "record-size.yaml",
+        "producer-and-consumer.yaml",
+    ),
+];
 
 impl Studies {
     /// The names, in the order in which `kgauge studies` shows them.

@@ -1,7 +1,7 @@
 //! Studies: folders of scenarios that answer one published document, read from their texts.
 
 use crate::files::Files;
-use crate::keys::{SOURCE, STUDY};
+use crate::keys::{AUDIT, SOURCE, STUDY};
 use crate::plan::{StudyRef, StudySource};
 use crate::problem::{Place, Problems, Sources};
 use crate::reader::{Reader, shorten};
@@ -21,10 +21,33 @@ pub struct Study {
     pub source: StudySource,
     /// What the authors used.
     pub setup: String,
+    /// What the authors asked and found, and what it is worth.
+    pub found: Option<String>,
+    /// The target that comes nearest to theirs, as `--target` takes it.
+    pub target: Option<String>,
+    /// What has to be known to judge the lines that their tools printed.
+    pub audit: AuditFacts,
     /// What cannot be repeated on one machine, and why.
     pub differs: Vec<String>,
     /// In running order.
     pub scenarios: Vec<Scenario>,
+}
+
+/// What has to be known to judge the lines of Kafka's own tools. What is not known is left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditFacts {
+    /// The producers' `buffer.memory`.
+    pub buffer_bytes: Option<u64>,
+    /// What a broker's network card carries, in bits a second, as written.
+    pub nic: Option<String>,
+    /// How many brokers shared the load.
+    pub brokers: Option<u32>,
+    /// Replicas of each partition.
+    pub replication: Option<u32>,
+    /// Partitions of the topic.
+    pub partitions: Option<u32>,
+    /// The release of the tool, as written.
+    pub as_of: Option<String>,
 }
 
 /// A file of a study: its path, for messages and by its last part, and what is in it.
@@ -101,6 +124,7 @@ impl Study {
             question: self.question.clone(),
             source: self.source.clone(),
             setup: self.setup.clone(),
+            found: self.found.clone(),
             differs: self.differs.clone(),
         }
     }
@@ -154,6 +178,12 @@ fn read(
     let question = reader.field(&fields, "question", Reader::text);
     let source = reader.field(&fields, "source", source);
     let setup = reader.field(&fields, "setup", Reader::text);
+    let mut words = |key| match fields.has(key) {
+        true => reader.field(&fields, key, Reader::text),
+        false => None,
+    };
+    let (found_there, target) = (words("found"), words("target"));
+    let audit = reader.field(&fields, "audit", audit_facts);
     let differs = match fields.has("differs") {
         true => reader.field(&fields, "differs", |reader, node| {
             reader.list(node, Reader::text)
@@ -181,10 +211,44 @@ fn read(
         question: question?,
         source: source?,
         setup: setup?,
+        found: found_there,
+        target,
+        audit: audit?,
         differs: differs?,
         scenarios: scenarios?,
     };
     Some((study, found))
+}
+
+fn audit_facts(reader: &mut Reader<'_>, node: &Node) -> Option<AuditFacts> {
+    let fields = reader.map(node, &AUDIT)?;
+    let mut count = |key| match fields.has(key) {
+        true => reader.field(&fields, key, |reader, node| {
+            reader.count_u32(node, 1..=1_000_000)
+        }),
+        false => None,
+    };
+    let (brokers, replication, partitions) =
+        (count("brokers"), count("replication"), count("partitions"));
+    let mut words = |key| match fields.has(key) {
+        true => reader.field(&fields, key, Reader::text),
+        false => None,
+    };
+    let (nic, as_of) = (words("nic"), words("as-of"));
+    let buffer_bytes = match fields.has("buffer-memory") {
+        true => reader.field(&fields, "buffer-memory", |reader, node| {
+            reader.bytes(node, 1..=u64::MAX)
+        }),
+        false => None,
+    };
+    Some(AuditFacts {
+        buffer_bytes,
+        nic,
+        brokers,
+        replication,
+        partitions,
+        as_of,
+    })
 }
 
 fn source(reader: &mut Reader<'_>, node: &Node) -> Option<StudySource> {

@@ -227,6 +227,12 @@ impl TopicGuard {
         std::mem::take(&mut self.topics)
     }
 
+    /// Forgets what it has made: the cluster goes with all of it.
+    pub fn forget(&mut self) {
+        self.topics.clear();
+        self.groups.clear();
+    }
+
     fn delete_rest(&mut self, cluster: &mut Cluster) -> Vec<Leftover> {
         let mut left = Vec::new();
         for topic in std::mem::take(&mut self.topics) {

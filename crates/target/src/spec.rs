@@ -114,6 +114,27 @@ impl TargetSpec {
             _ => {}
         }
     }
+
+    /// Gives a cluster that is made for the run exactly so many brokers, whatever the user has said: their number is
+    /// varied. False when that is more than it can have, or when the cluster is there already.
+    pub fn set_brokers(&mut self, brokers: u32) -> bool {
+        let wanted = u16::try_from(brokers).unwrap_or(u16::MAX);
+        match self {
+            TargetSpec::Embedded(spec) if wanted <= NODES_MAX => spec.nodes = wanted,
+            TargetSpec::Kafka(spec) if wanted <= BROKERS_MAX => spec.brokers = wanted,
+            _ => return false,
+        }
+        true
+    }
+
+    /// Whether its own text sets a broker setting.
+    pub fn sets(&self, key: &str) -> bool {
+        match self {
+            TargetSpec::Embedded(spec) => spec.settings.contains_key(key),
+            TargetSpec::Kafka(spec) => spec.settings.contains_key(key),
+            TargetSpec::Existing(_) => false,
+        }
+    }
 }
 
 /// `spec` is what stands behind `kafka:`; without a version it starts with a comma or is empty.

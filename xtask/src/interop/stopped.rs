@@ -18,7 +18,9 @@ const CUT_SHORT: i32 = 3;
 /// What a run that the user stops ends with: 128 + SIGINT.
 const INTERRUPTED: i32 = 130;
 
-/// So many seconds of the hold stage, which has 15, are on disk when a run is killed or stopped.
+/// The hold stage of a run that is killed or stopped. At full speed, more would ask for ten gigabytes of disk.
+const HOLD: &str = "stages.hold=8 s";
+/// So many seconds of it are on disk then.
 const HOLD_SECONDS: usize = 3;
 
 const END_MAX: Duration = Duration::from_secs(60);
@@ -40,7 +42,7 @@ pub(super) fn run(checks: &mut Checks, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -
     Ok(())
 }
 
-/// A run of 17 seconds, long enough to have a middle, once that is reached.
+/// A run of 10 seconds, long enough to have a middle, once that is reached.
 fn middle(
     log: &mut Transcript,
     kgauge: &Kgauge<'_>,
@@ -48,7 +50,16 @@ fn middle(
     folder: &Path,
 ) -> Result<Background> {
     let out = folder.to_str().context("the folder's name is not UTF-8")?;
-    let scenario = ["--only", "single-producer", "--repeat", "1", "--out", out];
+    let scenario = [
+        "--only",
+        "single-producer",
+        "--repeat",
+        "1",
+        "--out",
+        out,
+        "--set",
+        HOLD,
+    ];
     let call = ["run", "linkedin-2014", "--yes", "--target", &tools.servers];
     let run = kgauge.start("stopped", &[&call[..], &scenario].concat())?;
     if let Err(error) = run.reaches(folder, HOLD_SECONDS) {

@@ -8,7 +8,7 @@ use kgauge_target::{Target, TopicGuard};
 
 use super::repeat::Ended;
 use super::session::Session;
-use crate::exit::{ExitStatus, OrStop, stop, with_cure};
+use crate::exit::{OrStop, with_cure};
 use crate::place::unix_ms;
 use crate::progress::ProgressLine;
 
@@ -31,19 +31,13 @@ pub(super) fn close(session: Session, ended: &anyhow::Result<Ended>) -> anyhow::
         ..
     } = session;
     drop(cluster);
-    // Threads that break it have ended with their repeats.
-    let Some(target) = target.into_inner() else {
-        return Err(stop(
-            ExitStatus::Failed,
-            "the target is still in use by a thread",
-        ));
-    };
+    let target = target.take();
     if keep {
         for topic in topics.keep() {
             progress.remark(&format!("kgauge: kept topic {topic}"));
         }
-    } else if matches!(target, Target::Existing(_)) {
-        delete_topics(topics, &target, &progress);
+    } else if let Some(target @ Target::Existing(_)) = &target {
+        delete_topics(topics, target, &progress);
     } else {
         // Its data goes as a whole, with every topic in it.
         topics.keep();
@@ -56,7 +50,7 @@ pub(super) fn close(session: Session, ended: &anyhow::Result<Ended>) -> anyhow::
         ),
         Err(error) => (RunStatus::Failed, Some(error.to_string())),
     };
-    let stopped = target.stop();
+    let stopped = target.map_or(Ok(()), Target::stop);
     folder.end(status, why, unix_ms()).or_failed()?;
     stopped.or_target_failed("")
 }

@@ -317,8 +317,7 @@ impl Driver {
     fn instruct(&self, instructions: &[Instruction]) -> Result<Done, String> {
         let mut last = Done::default();
         for instruction in instructions {
-            let done = self.target.lock().instruct(instruction);
-            last = done.map_err(|error| error.to_string())?;
+            last = self.target.instruct(instruction)?;
         }
         Ok(last)
     }
@@ -363,7 +362,7 @@ impl Driver {
         if self.watched.is_empty() {
             return;
         }
-        let looked = self.target.lock().instruct(&Instruction::Look);
+        let looked = self.target.instruct(&Instruction::Look);
         let done = match looked {
             Ok(done) => done,
             Err(error) => {

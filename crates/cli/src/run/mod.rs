@@ -2,6 +2,7 @@
 
 mod ceilings;
 mod close;
+mod clusters;
 mod consent;
 mod cpu;
 mod drivers;
@@ -9,6 +10,7 @@ mod environment;
 mod faults;
 mod one;
 mod output;
+mod published;
 mod question;
 mod repeat;
 mod room;

@@ -2,18 +2,20 @@
 
 use std::path::PathBuf;
 
-use kgauge_scenario::Plan;
+use kgauge_results::run::EventKind;
+use kgauge_scenario::{Plan, Step, Trial};
 
 use super::close::close;
+use super::clusters;
 use super::output;
 use super::question::Question;
-use super::repeat::Ended;
+use super::repeat::{Ended, event};
 use super::session::Session;
-use super::start::{self, Order};
+use super::start::{self, Order, Started};
 use super::targets::NamedTarget;
-use super::trial;
+use super::trial::{Ground, run_step};
 use crate::args::Run;
-use crate::exit::ExitStatus;
+use crate::exit::{ExitStatus, status_of, stop};
 use crate::interrupt::Stopping;
 
 /// A run that began: where its folder is, and how it ended.
@@ -47,21 +49,142 @@ pub(super) fn run(
     }
 }
 
-/// Runs on one target. An error means that nothing began, and that there is no folder.
+/// Runs on one target. An error means that nothing began.
 pub(super) fn measure(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Finished> {
-    let (mut session, plan) = start::start(order, stopping)?;
-    let ended = run_all(&mut session, &plan);
+    let Started {
+        mut session,
+        plan,
+        steps,
+    } = start::start(order, stopping)?;
+    let ended = run_all(&mut session, &plan, &steps);
+    let alive = session.death().is_none();
+    let ended = if alive && session.stopping.is_wanted() {
+        stopped(ended)
+    } else {
+        ended
+    };
     let dir = session.folder.dir().to_owned();
     let closed = close(session, &ended);
     let ended = ended.and_then(|ended| closed.map(|()| ended));
     Ok(Finished { dir, ended })
 }
 
-fn run_all(session: &mut Session, plan: &Plan) -> anyhow::Result<Ended> {
-    for trial in &plan.trials {
-        if trial::run_trial(session, plan, trial)? == Ended::Interrupted {
+/// So many trials may fail one after the other before the run is given up.
+const FAILURES_MAX: usize = 3;
+
+/// Runs every step. A trial that fails is given up; the others go on.
+fn run_all(session: &mut Session, plan: &Plan, steps: &[Step]) -> anyhow::Result<Ended> {
+    let mut ground: Option<Ground> = None;
+    let mut failed: Vec<(u32, anyhow::Error)> = Vec::new();
+    let mut in_a_row = 0;
+    for (index, step) in steps.iter().enumerate() {
+        if session.stopping.is_wanted() {
             return Ok(Ended::Interrupted);
         }
+        if failed.iter().any(|(trial, _)| *trial == step.trial) {
+            continue;
+        }
+        let Some(trial) = plan.trials.get(step.trial as usize) else {
+            continue;
+        };
+        session
+            .progress
+            .step(step_words(trial, *step, index, steps.len()));
+        let shares_ground = |next: &&Step| next.trial == step.trial;
+        let is_last = steps.get(index + 1).filter(shares_ground).is_none();
+        let ended = clusters::suit(session, trial)
+            .and_then(|()| run_step(session, plan, *step, &mut ground, is_last));
+        match ended {
+            Ok(Ended::Interrupted) => return Ok(Ended::Interrupted),
+            Ok(Ended::Complete) => in_a_row = 0,
+            Err(error) if session.stopping.is_wanted() => return Err(error),
+            Err(error) => {
+                ground = None;
+                in_a_row += 1;
+                let others = steps.iter().skip(index + 1);
+                let goes_on = others.clone().any(|next| next.trial != step.trial)
+                    && in_a_row < FAILURES_MAX
+                    && note_failure(session, trial, &error);
+                failed.push((step.trial, error));
+                if !goes_on {
+                    break;
+                }
+            }
+        }
     }
-    Ok(Ended::Complete)
+    first_failure(failed, plan)
+}
+
+/// Writes down that a trial failed. False when results can no longer be kept: then nothing goes on.
+fn note_failure(session: &mut Session, trial: &Trial, error: &anyhow::Error) -> bool {
+    // Whatever happened to the cluster shall not strike the next trial.
+    session.clusters.is_broken = status_of(error) == ExitStatus::TargetFailed;
+    let name = format!("{} {}", trial.scenario, trial.name);
+    let why = format!("{error:#}");
+    let first = why.lines().next().unwrap_or_default();
+    let words = format!("kgauge: trial {} failed: {first}", name.trim());
+    session.progress.remark(&words);
+    let kind = EventKind::TrialFailed {
+        trial: trial.index,
+        why,
+    };
+    let written = session.folder.events().write(&event(None, kind));
+    written.is_ok()
+}
+
+/// The first thing that went wrong is what the run ends with.
+fn first_failure(failed: Vec<(u32, anyhow::Error)>, plan: &Plan) -> anyhow::Result<Ended> {
+    let count = failed.len();
+    match failed.into_iter().next() {
+        None => Ok(Ended::Complete),
+        Some((_, error)) if plan.trials.len() == 1 => Err(error),
+        Some((_, error)) => {
+            let status = status_of(&error);
+            let words = format!(
+                "{count} of {} trials failed; the first: {error}",
+                plan.trials.len()
+            );
+            Err(stop(status, words))
+        }
+    }
+}
+
+fn step_words(trial: &Trial, step: Step, index: usize, count: usize) -> String {
+    let factor = if trial.name.is_empty() {
+        String::new()
+    } else {
+        format!(" {}", trial.name)
+    };
+    format!(
+        "[{}/{count}] {}{factor} · repeat {} of {}",
+        index + 1,
+        trial.scenario,
+        step.repeat + 1,
+        trial.repeats
+    )
+}
+
+/// What a user's stop makes of the end of a run on a target that is alive: an exchange that the stop cut off
+/// is no failure of the target.
+fn stopped(ended: anyhow::Result<Ended>) -> anyhow::Result<Ended> {
+    match ended {
+        Err(error) if status_of(&error) == ExitStatus::TargetFailed => Ok(Ended::Interrupted),
+        ended => ended,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_cuts_exchanges_off_and_excuses_nothing_else() {
+        let cut_off = stop(ExitStatus::TargetFailed, "interrupted while connecting");
+        assert_eq!(stopped(Err(cut_off)).unwrap(), Ended::Interrupted);
+        let disk_full = stop(ExitStatus::Failed, "no space left on device");
+        let kept = stopped(Err(disk_full)).unwrap_err();
+        assert_eq!(status_of(&kept), ExitStatus::Failed);
+        assert_eq!(stopped(Ok(Ended::Complete)).unwrap(), Ended::Complete);
+    }
 }

@@ -1,20 +1,22 @@
 //! What is to be run: a shipped study, a folder, a scenario file or a saved plan, with what the command
 //! line changes.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail};
 use kgauge_scenario::{
-    ClusterFacts, FaultPlan, FileRead, Files, Plan, PlanRequest, Scenario, Size, Studies, Study,
-    StudyFile, StudyRef, Trial,
+    AuditFacts, ClusterFacts, ClusterNeeds, FaultPlan, FileRead, Files, Plan, PlanRequest,
+    Scenario, Size, Step, Studies, Study, StudyFile, StudyRef, TargetKind, Trial,
 };
 
 use super::drivers;
+use super::published;
 use crate::args::Run;
 use crate::exit::{ExitStatus, OrStop, stop};
 
+/// The plan's file in a run folder.
+const PLAN: &str = "plan.json";
 /// The largest scenario or plan file that is read.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
@@ -25,6 +27,8 @@ pub(crate) enum Question {
         study: Option<StudyRef>,
         scenarios: Vec<Scenario>,
         name: String,
+        /// What has to be known to judge published lines.
+        audit: AuditFacts,
     },
     /// A plan that was saved: it is run as it stands.
     Saved { plan: Box<Plan>, name: String },
@@ -33,8 +37,12 @@ pub(crate) enum Question {
 impl Question {
     /// Reads what the command line names.
     pub(crate) fn read(arguments: &Run) -> anyhow::Result<Self> {
-        let path = Path::new(&arguments.what);
-        if let Some(study) = Studies::get(&arguments.what) {
+        if let Some(dir) = &arguments.resume {
+            return saved(&dir.join(PLAN), arguments);
+        }
+        let what = arguments.what.as_deref().unwrap_or_default();
+        let path = Path::new(what);
+        if let Some(study) = Studies::get(what) {
             return of_study(study, arguments);
         }
         if path.is_dir() {
@@ -46,14 +54,11 @@ impl Question {
         if path.is_file() {
             let text = read_file(path)?;
             let beside = files_beside(path.parent().unwrap_or(Path::new("")));
-            let scenario = Scenario::parse_with(&arguments.what, &text, beside).or_bad_input()?;
+            let scenario = Scenario::parse_with(what, &text, beside).or_bad_input()?;
             let name = scenario.name().to_owned();
             return changed(None, vec![scenario], name, arguments);
         }
-        Err(stop(
-            ExitStatus::BadInput,
-            nothing_of_that_name(&arguments.what),
-        ))
+        Err(stop(ExitStatus::BadInput, nothing_of_that_name(what)))
     }
 
     /// The name that the run goes by.
@@ -101,28 +106,26 @@ impl Question {
         trials.flat_map(|trial| trial.faults).collect()
     }
 
-    /// What all its scenarios want the brokers to be set to.
-    pub(crate) fn broker_config(&self, size: Size) -> anyhow::Result<BTreeMap<String, String>> {
-        let trials = self.trials(size);
-        let Some((first, rest)) = trials.split_first() else {
-            return Ok(BTreeMap::new());
-        };
-        match rest
-            .iter()
-            .find(|trial| trial.broker_config != first.broker_config)
-        {
-            None => Ok(first.broker_config.clone()),
-            Some(other) => {
-                let name = |trial: &Trial| format!("{} {}", trial.scenario, trial.name);
-                let words = format!(
-                    "{} and {} want the brokers set differently, and a run has one cluster\n  \
-                     run them one by one (--only, --set broker.KEY=VALUE), or give each setting a \
-                     --target of its own",
-                    name(first).trim(),
-                    name(other).trim()
-                );
-                Err(stop(ExitStatus::BadInput, words))
+    /// The clusters that its trials want, each once.
+    pub(crate) fn clusters(&self, size: Size) -> Vec<(String, ClusterNeeds)> {
+        let mut wanted: Vec<(String, ClusterNeeds)> = Vec::new();
+        for trial in self.trials(size) {
+            if !wanted
+                .iter()
+                .any(|(_, known)| known.shares_with(&trial.cluster))
+            {
+                let name = format!("{} {}", trial.scenario, trial.name);
+                wanted.push((name.trim().to_owned(), trial.cluster));
             }
+        }
+        wanted
+    }
+
+    /// The seed of a saved plan.
+    pub(crate) fn seed(&self) -> Option<u64> {
+        match self {
+            Self::Scenarios { .. } => None,
+            Self::Saved { plan, .. } => Some(plan.seed),
         }
     }
 
@@ -130,33 +133,48 @@ impl Question {
     pub(crate) fn plan(
         &self,
         run_id: &str,
-        seed: Option<u64>,
+        seed: u64,
         size: Size,
         cluster: ClusterFacts,
     ) -> anyhow::Result<Plan> {
         match self {
             Self::Scenarios {
-                study, scenarios, ..
+                study,
+                scenarios,
+                audit,
+                ..
             } => {
                 let request = PlanRequest {
                     run_id: run_id.to_owned(),
-                    seed: seed.unwrap_or_else(crate::place::fresh_number),
+                    seed,
                     size,
                     study: study.clone(),
                     cluster,
                 };
-                Plan::new(request, scenarios).or_bad_input()
+                let mut plan = Plan::new(request, scenarios).or_bad_input()?;
+                published::audit(&mut plan, audit)?;
+                Ok(plan)
             }
-            Self::Saved { plan, .. } => {
-                let seed = seed.unwrap_or(plan.seed);
-                Ok(Plan {
-                    run_id: run_id.to_owned(),
-                    seed,
-                    cluster,
-                    ..(**plan).clone()
-                })
-            }
+            Self::Saved { plan, .. } => Ok(Plan {
+                run_id: run_id.to_owned(),
+                seed,
+                cluster,
+                ..(**plan).clone()
+            }),
         }
+    }
+
+    /// The order of a run with this seed, before its cluster is known.
+    pub(crate) fn order(&self, seed: u64, size: Size) -> anyhow::Result<(Vec<Trial>, Vec<Step>)> {
+        let any = ClusterFacts {
+            cluster_id: String::new(),
+            brokers: u32::MAX,
+            kind: TargetKind::Existing,
+            version: None,
+        };
+        let plan = self.plan("", seed, size, any)?;
+        let order = plan.order();
+        Ok((plan.trials, order))
     }
 }
 
@@ -185,6 +203,7 @@ fn of_study(study: Study, arguments: &Run) -> anyhow::Result<Question> {
     let name = study.name.clone();
     Ok(Question::Scenarios {
         study: Some(study.reference()),
+        audit: study.audit.clone(),
         scenarios: study.scenarios,
         name,
     })
@@ -209,6 +228,7 @@ fn changed(
         study,
         scenarios,
         name,
+        audit: AuditFacts::default(),
     })
 }
 

@@ -129,6 +129,7 @@ fn groups_of(session: &mut Session, trial: &Trial, repeat: u32) -> BTreeMap<Stri
         if let FlowPlan::Consume(flow) = flow {
             for of_group in flow.group_labels() {
                 let label = format!("g{:02}-r{repeat:02}-{of_group}", trial.index);
+                let label = session.label(&label);
                 groups.insert(of_group, session.topics.group(&label));
             }
         }

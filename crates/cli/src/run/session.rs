@@ -8,6 +8,7 @@ use kgauge_scenario::{Driver, TargetKind};
 use kgauge_target::TopicGuard;
 
 use super::ceilings::Ceilings;
+use super::clusters::Clusters;
 use super::repeat::event;
 use super::shared::SharedTarget;
 use crate::interrupt::Stopping;
@@ -16,6 +17,8 @@ use crate::progress::ProgressLine;
 /// A run that is going on.
 pub(crate) struct Session {
     pub(crate) target: SharedTarget,
+    /// What starts the next one.
+    pub(super) clusters: Clusters,
     /// What kind of target it is.
     pub(crate) kind: TargetKind,
     /// How it is reached.
@@ -34,6 +37,8 @@ pub(crate) struct Session {
     pub(crate) drivers: Vec<(Driver, DriverProgram)>,
     /// What its flows do at full speed.
     pub(crate) ceilings: Ceilings,
+    /// How often this run was resumed: part of the names of topics, since an earlier attempt may have left some.
+    pub(crate) attempt: u32,
     /// The topic that the user allowed to be used as it is.
     pub(crate) existing_topic: Option<String>,
 }
@@ -44,9 +49,16 @@ impl Session {
         let _ = self.folder.events().write(&event(at, kind));
     }
 
+    /// A label for what the run makes on the cluster: an earlier attempt may have left its own.
+    pub(crate) fn label(&self, label: &str) -> String {
+        match self.attempt {
+            0 => label.to_owned(),
+            attempt => format!("{label}-again-{attempt}"),
+        }
+    }
+
     /// The words of a target that is gone. While something is done to it, it is not looked at.
     pub(crate) fn death(&self) -> Option<String> {
-        let error = self.target.try_lock()?.check().err()?;
-        Some(crate::exit::with_cure(&error, error.cure()))
+        self.target.death()
     }
 }

@@ -2,34 +2,55 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
-use kgauge_target::Target;
+use kgauge_target::{Done, Instruction, Target};
 
-/// A target that two threads may use in turn.
+/// A target that two threads may use in turn. Between two clusters of a run there is none.
 #[derive(Clone)]
-pub(crate) struct SharedTarget(Arc<Mutex<Target>>);
+pub(crate) struct SharedTarget(Arc<Mutex<Option<Target>>>);
 
 impl SharedTarget {
     pub(crate) fn new(target: Target) -> Self {
-        Self(Arc::new(Mutex::new(target)))
+        Self(Arc::new(Mutex::new(Some(target))))
     }
 
-    /// The target, once nobody else uses it.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Target> {
+    fn lock(&self) -> MutexGuard<'_, Option<Target>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The target, if nobody else uses it just now.
-    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Target>> {
-        match self.0.try_lock() {
-            Ok(target) => Some(target),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
+    /// Carries out one instruction, once nobody else uses the target. An error is in words.
+    pub(crate) fn instruct(&self, instruction: &Instruction) -> Result<Done, String> {
+        match self.lock().as_mut() {
+            Some(target) => {
+                let done = target.instruct(instruction);
+                done.map_err(|error| error.to_string())
+            }
+            None => Err("there is no cluster".to_owned()),
         }
     }
 
-    /// The target alone, when everybody else has done with it.
-    pub(crate) fn into_inner(self) -> Option<Target> {
-        let mutex = Arc::try_unwrap(self.0).ok()?;
-        Some(mutex.into_inner().unwrap_or_else(PoisonError::into_inner))
+    /// The target's processes on this machine.
+    pub(crate) fn pids(&self) -> Vec<u32> {
+        self.lock().as_ref().map_or_else(Vec::new, Target::pids)
+    }
+
+    /// The words of a target that is gone, with what to do about it. While somebody else uses it, it is not looked at.
+    pub(crate) fn death(&self) -> Option<String> {
+        let mut target = match self.0.try_lock() {
+            Ok(target) => target,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        let error = target.as_mut()?.check().err()?;
+        Some(crate::exit::with_cure(&error, error.cure()))
+    }
+
+    /// Takes the target out, to end it.
+    pub(crate) fn take(&self) -> Option<Target> {
+        self.lock().take()
+    }
+
+    /// Puts the next one in.
+    pub(crate) fn put(&self, target: Target) {
+        *self.lock() = Some(target);
     }
 }

@@ -1,21 +1,25 @@
 //! Everything before the first trial: the target, the plan, the disk check, the run folder.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kgauge_client::{ClientConfig, Cluster};
 use kgauge_load::DriverProgram;
-use kgauge_results::RunFolder;
-use kgauge_results::run::RunHead;
-use kgauge_scenario::{Driver, Plan, Size};
+use kgauge_results::folder::Resumed;
+use kgauge_results::run::{EventKind, RepeatKey, RunHead, RunStatus};
+use kgauge_results::{RunFolder, RunRead};
+use kgauge_scenario::{ClusterFacts, ClusterNeeds, Driver, Plan, Size, Step, TargetKind, Trial};
 use kgauge_target::{Target, TargetFacts, TopicGuard};
 use kgauge_wire::api::ApiKey;
 
 use super::ceilings::Ceilings;
+use super::clusters::{self, Clusters};
 use super::consent;
 use super::drivers;
 use super::environment::environment;
 use super::question::Question;
+use super::repeat::event;
 use super::room::check_room;
 use super::session::Session;
 use super::shared::SharedTarget;
@@ -25,7 +29,7 @@ use crate::exit::{ExitStatus, OrStop, Stop, stop};
 use crate::interrupt::Stopping;
 use crate::place::{fresh_number, run_dir, run_id, unix_ms};
 use crate::progress::{ProgressLine, seconds};
-use crate::targets::{self, Surroundings, TARGET_LOGS, failed};
+use crate::targets::{TARGET_LOGS, failed};
 
 /// A run that is wanted.
 pub(super) struct Order<'a> {
@@ -43,50 +47,49 @@ pub(super) struct Order<'a> {
 /// What somebody does with a run's target beside the run.
 pub(crate) type Beside<'a> = dyn Fn(&mut Cluster, &ClientConfig) -> anyhow::Result<()> + 'a;
 
-/// Starts the target and opens the run folder. After an error neither of them is left.
-pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<(Session, Plan)> {
-    let (started_unix_ms, number) = (unix_ms(), fresh_number());
-    let run_id = run_id(started_unix_ms, number);
-    let dir = run_dir(order.dir.as_deref(), order.question.name(), &run_id);
-    let head = RunHead::starting(run_id.clone(), command_line(), started_unix_ms);
-    let folder = RunFolder::create(&dir, head).or_bad_input()?;
+/// A run that is ready.
+pub(super) struct Started {
+    pub(super) session: Session,
+    pub(super) plan: Plan,
+    /// What is left to do, in order.
+    pub(super) steps: Vec<Step>,
+}
 
-    // A folder without a plan helps nobody: what fails before there is one takes it away again.
-    let ready = match ready(order, &folder, &run_id, number, &stopping) {
+/// Starts the target and opens the run folder. After an error neither of them is left, but for a folder that was
+/// there before.
+pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Started> {
+    let mut opened = open(order)?;
+    let ready = match ready(order, &opened, &stopping) {
         Ok(ready) => ready,
-        Err(error) => {
-            drop(folder);
-            let error = if stopping.is_wanted() {
-                stop(ExitStatus::Interrupted, "stopped before the run began")
-            } else {
-                keep_logs(&dir, &run_id, error)
-            };
-            let _ = std::fs::remove_dir_all(&dir);
-            return Err(error);
-        }
+        Err(error) => return Err(give_up(&mut opened, error, &stopping)),
     };
     let Ready {
         drivers,
         target,
+        clusters,
         cluster,
         topics,
         plan,
+        steps,
         target_pids,
         nodes,
     } = ready;
-    let planned = planned_time(&plan);
+    let planned = planned_time(&plan, &steps);
     let progress = ProgressLine::start(planned);
-    progress.remark(&announcement(&plan, &dir.display().to_string(), planned));
+    let dir = opened.folder.dir().display().to_string();
+    progress.remark(&announcement(&plan, &steps, &dir, planned));
     for fault in faults(&plan) {
         progress.remark(&format!("kgauge: fault {fault}"));
     }
+    let resumed = opened.folder.head().resumed_unix_ms.len();
     let session = Session {
         kind: target.kind(),
         client: target.config().clone(),
         target: SharedTarget::new(target),
+        clusters,
         nodes,
         cluster,
-        folder,
+        folder: opened.folder,
         topics,
         stopping,
         progress,
@@ -94,9 +97,78 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<(Se
         target_pids,
         drivers,
         ceilings: Ceilings::default(),
+        attempt: u32::try_from(resumed).unwrap_or(u32::MAX),
         existing_topic: order.arguments.allow_existing.clone(),
     };
-    Ok((session, plan))
+    Ok(Started {
+        session,
+        plan,
+        steps,
+    })
+}
+
+/// The run folder, before anything is started.
+struct Opened {
+    folder: RunFolder,
+    run_id: String,
+    seed: u64,
+    /// Where the randomness of an embedded cluster's faults comes from.
+    number: u64,
+    /// Of a run that goes on: its plan, what is done, and how it had ended.
+    before: Option<(Plan, BTreeSet<RepeatKey>, RunHead)>,
+}
+
+fn open(order: &Order<'_>) -> anyhow::Result<Opened> {
+    let (started_unix_ms, number) = (unix_ms(), fresh_number());
+    if let Some(dir) = &order.arguments.resume {
+        let was = RunRead::head(dir).or_bad_input()?;
+        let resumed = RunFolder::resume(dir, started_unix_ms);
+        let Resumed { folder, plan, done } = resumed
+            .map_err(|error| stop(ExitStatus::BadInput, format!("{}: {error}", dir.display())))?;
+        return Ok(Opened {
+            run_id: plan.run_id.clone(),
+            seed: plan.seed,
+            number,
+            before: Some((plan, done, was)),
+            folder,
+        });
+    }
+    let run_id = run_id(started_unix_ms, number);
+    let dir = run_dir(order.dir.as_deref(), order.question.name(), &run_id);
+    let mut head = RunHead::starting(run_id.clone(), command_line(), started_unix_ms);
+    head.target = Some(order.target.text.clone());
+    Ok(Opened {
+        folder: RunFolder::create(&dir, head).or_bad_input()?,
+        run_id,
+        seed: order.seed.or(order.question.seed()).unwrap_or(number),
+        number,
+        before: None,
+    })
+}
+
+/// A folder without a plan helps nobody: what fails before there is one takes it away again.
+fn give_up(opened: &mut Opened, error: anyhow::Error, stopping: &Stopping) -> anyhow::Error {
+    let dir = opened.folder.dir().to_owned();
+    let error = if stopping.is_wanted() {
+        stop(ExitStatus::Interrupted, "stopped before the run began")
+    } else {
+        keep_logs(&dir, &opened.run_id, error)
+    };
+    match &opened.before {
+        None => {
+            let _ = std::fs::remove_dir_all(&dir);
+        }
+        Some((_, _, was)) => {
+            // It stands as it stood: the next attempt finds it so.
+            let ended = was.ended_unix_ms.unwrap_or_else(unix_ms);
+            let status = match was.status {
+                RunStatus::Running => RunStatus::Failed,
+                status => status,
+            };
+            let _ = opened.folder.end(status, was.why.clone(), ended);
+        }
+    }
+    error
 }
 
 /// An error that names a log of the target must not name one that is gone with the run folder: the
@@ -128,33 +200,51 @@ fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
 struct Ready {
     drivers: Vec<(Driver, DriverProgram)>,
     target: Target,
+    clusters: Clusters,
     cluster: Cluster,
     topics: TopicGuard,
     plan: Plan,
+    steps: Vec<Step>,
     target_pids: Vec<u32>,
     /// How many brokers answered.
     nodes: usize,
 }
 
-fn ready(
-    order: &Order<'_>,
-    folder: &RunFolder,
-    run_id: &str,
-    number: u64,
-    stopping: &Stopping,
-) -> anyhow::Result<Ready> {
-    let (arguments, question, dir) = (order.arguments, order.question, folder.dir());
-    let drivers = drivers::programs(&question.trials(size(arguments)), stopping)?;
-    let target = start_target(order, dir, run_id, number, stopping)?;
+fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Result<Ready> {
+    let (arguments, question, folder) = (order.arguments, order.question, &opened.folder);
+    let size = size(arguments);
+    let drivers = drivers::programs(&question.trials(size), stopping)?;
+    let (trials, all_steps) = question.order(opened.seed, size)?;
+    let left_out = left_out(&trials, order.target);
+    let mut steps = left_to_do(all_steps, opened);
+    steps.retain(|step| !left_out.iter().any(|(trial, _)| *trial == step.trial));
+    let first = steps
+        .first()
+        .and_then(|step| trials.get(step.trial as usize));
+    let needs = first.map(|trial| trial.cluster.clone()).unwrap_or_default();
+    let mut clusters = Clusters {
+        target: order.target.clone(),
+        run_id: opened.run_id.clone(),
+        dir: folder.dir().to_owned(),
+        keep: arguments.keep,
+        seed: opened.number,
+        needs: ClusterNeeds::default(),
+        is_broken: false,
+        started: 0,
+    };
+    let target = clusters.start(&needs, stopping)?;
     let mut cluster = target.connect(stopping.load.clone()).map_err(failed)?;
     let facts = target.facts(&mut cluster).map_err(failed)?;
-    order.target.check_existing(&mut cluster)?;
-    let mut plan = question.plan(run_id, order.seed, size(arguments), facts.for_plan())?;
+    order.target.check_existing(&mut cluster, &needs)?;
+    let mut plan = match &opened.before {
+        Some((plan, _, _)) => same_cluster(plan, &facts)?,
+        None => question.plan(&opened.run_id, opened.seed, size, facts.for_plan())?,
+    };
     let notes = suit_release(&mut plan, &facts, &mut cluster)?;
     if arguments.allow_existing.is_none() {
         check_topics_can_be_made(&target, &facts, &mut cluster)?;
     }
-    let rooms = check_room(&target, &mut cluster, &plan, dir, arguments.keep)?;
+    let rooms = check_room(&target, &mut cluster, &plan, folder.dir(), arguments.keep)?;
     if let Target::Existing(_) = &target {
         let topic = arguments.allow_existing.as_deref();
         consent::ask(&plan, &facts, &rooms, topic, arguments.yes)?;
@@ -162,28 +252,79 @@ fn ready(
     if let Some(beside) = order.beside {
         beside(&mut cluster, target.config())?;
     }
-    let topics = TopicGuard::new(target.config().clone(), run_id).or_bad_input()?;
-    let topics = match &target {
-        Target::Kafka(kafka) => topics.with_tool(kafka.topic_tool()),
-        _ => topics,
-    };
-    folder
-        .write_environment(&environment(dir, &target, &facts, notes))
-        .or_failed()?;
-    folder.write_plan(&plan).or_failed()?;
-    for (name, text) in question.texts() {
-        folder.write_scenario(name, text).or_failed()?;
+    for (trial, why) in left_out {
+        let kind = EventKind::TrialLeftOut { trial, why };
+        folder.events().write(&event(None, kind)).or_failed()?;
+    }
+    let topics = clusters::topics(&target, &opened.run_id)?;
+    let environment = environment(folder.dir(), &target, &facts, notes);
+    folder.write_environment(&environment).or_failed()?;
+    if opened.before.is_none() {
+        folder.write_plan(&plan).or_failed()?;
+        for (name, text) in question.texts() {
+            folder.write_scenario(name, text).or_failed()?;
+        }
     }
     let target_pids = target_pids(&target, &facts);
     Ok(Ready {
         drivers,
         target,
+        clusters,
         cluster,
         topics,
         plan,
+        steps,
         target_pids,
         nodes: facts.brokers.len(),
     })
+}
+
+fn left_to_do(steps: Vec<Step>, opened: &Opened) -> Vec<Step> {
+    let done = |step: &Step| {
+        let key = RepeatKey {
+            trial: step.trial,
+            repeat: step.repeat,
+        };
+        let before = opened.before.as_ref();
+        before.is_some_and(|(_, done, _)| done.contains(&key))
+    };
+    steps.into_iter().filter(|step| !done(step)).collect()
+}
+
+/// Trials that the target cannot serve, and why.
+#[allow(clippy::print_stderr)]
+fn left_out(trials: &[Trial], target: &NamedTarget) -> Vec<(u32, String)> {
+    let cannot = |trial: &Trial| {
+        let error = target.spec_for(&trial.cluster).err()?;
+        let why = format!("target {} cannot be that: {error}", target.text);
+        let name = format!("{} {}", trial.scenario, trial.name);
+        eprintln!("kgauge: {} is left out: {why}", name.trim());
+        Some((trial.index, why))
+    };
+    trials.iter().filter_map(cannot).collect()
+}
+
+/// Figures of two kinds of clusters would stand in one table.
+fn same_cluster(plan: &Plan, facts: &TargetFacts) -> anyhow::Result<Plan> {
+    let now = facts.for_plan();
+    let of = |one: &ClusterFacts| (one.kind, one.version.clone());
+    if of(&plan.cluster) == of(&now) {
+        return Ok(plan.clone());
+    }
+    let words = |one: &ClusterFacts| {
+        let version = one.version.as_deref().unwrap_or("of unknown version");
+        match one.kind {
+            TargetKind::Embedded => "the embedded cluster".to_owned(),
+            TargetKind::Kafka => format!("Apache Kafka {version}"),
+            TargetKind::Existing => format!("an existing cluster, {version}"),
+        }
+    };
+    let words = format!(
+        "this run was made on {}, and the target is {}\n  name the same target, or begin a new run",
+        words(&plan.cluster),
+        words(&now)
+    );
+    Err(stop(ExitStatus::BadInput, words))
 }
 
 /// Fits a plan to what the brokers know: what was not asked for by name is left out where a release
@@ -267,24 +408,6 @@ fn target_pids(target: &Target, facts: &TargetFacts) -> Vec<u32> {
     pids
 }
 
-fn start_target(
-    order: &Order<'_>,
-    dir: &Path,
-    run_id: &str,
-    seed: u64,
-    stopping: &Stopping,
-) -> anyhow::Result<Target> {
-    let setup = targets::setup(&Surroundings {
-        name: run_id,
-        data_dir: &dir.join("target-data"),
-        keep_data: order.arguments.keep,
-        log_dir: dir,
-        first_port: None,
-        seed,
-    })?;
-    Target::start(&order.target.spec, &setup, &stopping.load).map_err(failed)
-}
-
 /// The command line as typed: no argument of kgauge is a secret.
 fn command_line() -> Vec<String> {
     std::env::args_os()
@@ -301,22 +424,29 @@ pub(super) fn size(arguments: &Run) -> Size {
 }
 
 /// What the stages take together; a flow that ends by count is taken to need its whole hold.
-fn planned_time(plan: &Plan) -> Duration {
+fn planned_time(plan: &Plan, steps: &[Step]) -> Duration {
     /// Creating and deleting a topic, connecting, the last answers.
     const BETWEEN_NS: u64 = 300_000_000;
-    let of_trial = |trial: &kgauge_scenario::Trial| {
-        let preload_ns = trial
-            .topic
-            .preload
-            .as_ref()
+    let of_step = |(index, step): (usize, &Step)| {
+        let Some(trial) = plan.trials.get(step.trial as usize) else {
+            return 0;
+        };
+        // A preload is made once for repeats that share it, and these follow each other.
+        let is_first = index == 0
+            || steps
+                .get(index - 1)
+                .is_none_or(|one| one.trial != step.trial);
+        let preload = trial.topic.preload.as_ref();
+        let preload_ns = preload
+            .filter(|_| is_first || !trial.only_reads())
             .map_or(0, |preload| preload.records * 400);
-        let hold_ns = match &trial.topic.preload {
+        let hold_ns = match preload {
             Some(preload) => (preload.records * 300).min(trial.stages.hold_ns.unwrap_or(u64::MAX)),
             None => trial.stages.hold_ns.unwrap_or(60_000_000_000),
         };
-        preload_ns + u64::from(trial.repeats) * (trial.stages.warm_up_ns + hold_ns + BETWEEN_NS)
+        preload_ns + trial.stages.warm_up_ns + hold_ns + BETWEEN_NS
     };
-    Duration::from_nanos(plan.trials.iter().map(of_trial).sum())
+    Duration::from_nanos(steps.iter().enumerate().map(of_step).sum())
 }
 
 /// What is done to the target, each once.
@@ -331,7 +461,7 @@ fn faults(plan: &Plan) -> Vec<String> {
     faults
 }
 
-fn announcement(plan: &Plan, dir: &str, planned: Duration) -> String {
+fn announcement(plan: &Plan, steps: &[Step], dir: &str, planned: Duration) -> String {
     let what = match &plan.study {
         Some(study) => format!("study {}", study.name),
         None => plan
@@ -339,9 +469,13 @@ fn announcement(plan: &Plan, dir: &str, planned: Duration) -> String {
             .first()
             .map_or_else(String::new, |trial| trial.scenario.clone()),
     };
-    let repeats: u32 = plan.trials.iter().map(|trial| trial.repeats).sum();
+    let all: u32 = plan.trials.iter().map(|trial| trial.repeats).sum();
+    let left = match steps.len() {
+        left if left == all as usize => format!("{all} repeats in all"),
+        left => format!("{left} of {all} repeats are left to do"),
+    };
     format!(
-        "kgauge: {what}, {} trials, {repeats} repeats in all, about {}; seed {}; results in {dir}",
+        "kgauge: {what}, {} trials, {left}, about {}; seed {}; results in {dir}",
         plan.trials.len(),
         seconds(planned),
         plan.seed

@@ -1,10 +1,11 @@
 //! The targets of a run: what `--target` says, and the broker settings that the scenarios want.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use kgauge_client::Cluster;
 use kgauge_client::admin::ConfigResource;
-use kgauge_scenario::FaultPlan;
+use kgauge_results::RunRead;
+use kgauge_scenario::{ClusterNeeds, FaultPlan};
 use kgauge_target::{TargetSpec, refusals};
 
 use super::question::Question;
@@ -12,30 +13,32 @@ use super::start::size;
 use crate::args::Run;
 use crate::exit::{ExitStatus, OrStop, stop};
 
+/// The target of a run that names none.
+const EMBEDDED: &str = "embedded";
+
 /// A target, as typed and as understood.
+#[derive(Clone)]
 pub(super) struct NamedTarget {
     pub(super) text: String,
+    /// Without what single trials want of it.
     pub(super) spec: TargetSpec,
-    /// What the scenarios want the brokers to be set to.
-    pub(super) wanted: BTreeMap<String, String>,
 }
 
 #[allow(clippy::print_stderr)]
 /// Reads all targets, so that a slip in the last one is found before the first one starts.
 pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<NamedTarget>> {
-    let wanted = question.broker_config(size(arguments))?;
+    let clusters = question.clusters(size(arguments));
     let brokers = question.brokers_needed(size(arguments));
     let faults = question.faults(size(arguments));
     let mut is_home_used = false;
     let mut targets = Vec::new();
-    for text in &arguments.targets {
+    for text in &texts(arguments)? {
         let mut spec = TargetSpec::parse(text).or_bad_input()?;
         if let TargetSpec::Existing(config) = &spec {
             for note in &config.notes {
                 eprintln!("kgauge: {note}");
             }
         }
-        spec.configure(&wanted).or_bad_input()?;
         spec.suit(brokers);
         check_faults(text, &spec, &faults)?;
         if let Some(home) = &arguments.kafka_home {
@@ -45,17 +48,30 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
             let words = format!("--allow-existing: {text} starts empty, so it has no such topic");
             return Err(stop(ExitStatus::BadInput, words));
         }
-        targets.push(NamedTarget {
+        let target = NamedTarget {
             text: text.clone(),
             spec,
-            wanted: wanted.clone(),
-        });
+        };
+        target.check_clusters(&clusters)?;
+        targets.push(target);
     }
     if arguments.kafka_home.is_some() && !is_home_used {
         let words = "--kafka-home belongs to a target that starts with kafka:";
         return Err(stop(ExitStatus::BadInput, words));
     }
     Ok(targets)
+}
+
+/// What `--target` says, or what the run that goes on was made on, or the embedded cluster.
+fn texts(arguments: &Run) -> anyhow::Result<Vec<String>> {
+    if !arguments.targets.is_empty() {
+        return Ok(arguments.targets.clone());
+    }
+    let before = match &arguments.resume {
+        Some(dir) => RunRead::head(dir).or_bad_input()?.target,
+        None => None,
+    };
+    Ok(vec![before.unwrap_or_else(|| EMBEDDED.to_owned())])
 }
 
 /// A fault that the target cannot have is refused before anything starts.
@@ -94,20 +110,75 @@ impl NamedTarget {
         slug.trim_matches(['-', '.']).to_owned()
     }
 
-    /// Whether the brokers of an existing cluster are set to what the scenarios want: kgauge does
-    /// not change them.
-    pub(super) fn check_existing(&self, cluster: &mut Cluster) -> anyhow::Result<()> {
-        let is_existing = matches!(self.spec, TargetSpec::Existing(_));
-        if !is_existing || self.wanted.is_empty() {
+    /// Whether it can be what each trial wants.
+    fn check_clusters(&self, clusters: &[(String, ClusterNeeds)]) -> anyhow::Result<()> {
+        if let (TargetSpec::Existing(_), [(first, _), (other, _), ..]) = (&self.spec, clusters) {
+            let words = format!(
+                "{first} and {other} want different clusters, and {} is one that is there\n  run them one by \
+                 one (--only, --set target.brokers=N, --set broker.KEY=VALUE), or let kgauge start the \
+                 clusters: --target kafka:VERSION",
+                self.text
+            );
+            return Err(stop(ExitStatus::BadInput, words));
+        }
+        let keys = clusters.iter().flat_map(|(_, needs)| needs.config.keys());
+        for key in keys.filter(|key| self.spec.sets(key)) {
+            let values = clusters.iter().map(|(_, needs)| needs.config.get(key));
+            if values.collect::<BTreeSet<_>>().len() > 1 {
+                let words = format!("target {} sets {key}, which the scenarios vary", self.text);
+                return Err(stop(ExitStatus::BadInput, words));
+            }
+        }
+        // Trials that it cannot serve are left out, but not all of them.
+        let mut specs = clusters.iter().map(|(_, needs)| self.spec_for(needs));
+        match specs.find(|spec| spec.is_ok()) {
+            Some(_) => Ok(()),
+            None => clusters
+                .first()
+                .map_or(Ok(()), |(_, needs)| self.spec_for(needs).map(|_| ())),
+        }
+    }
+
+    /// What is to be started for a trial.
+    pub(super) fn spec_for(&self, needs: &ClusterNeeds) -> anyhow::Result<TargetSpec> {
+        let mut spec = self.spec.clone();
+        spec.configure(&needs.config).or_bad_input()?;
+        if let Some(brokers) = needs.brokers_exactly()
+            && !matches!(spec, TargetSpec::Existing(_))
+            && !spec.set_brokers(brokers)
+        {
+            let words = format!("target {} cannot have {brokers} brokers", self.text);
+            return Err(stop(ExitStatus::BadInput, words));
+        }
+        Ok(spec)
+    }
+
+    /// Whether an existing cluster is what the trials want: kgauge does not change it.
+    pub(super) fn check_existing(
+        &self,
+        cluster: &mut Cluster,
+        needs: &ClusterNeeds,
+    ) -> anyhow::Result<()> {
+        if !matches!(self.spec, TargetSpec::Existing(_)) {
             return Ok(());
         }
         let brokers: Vec<i32> = cluster.metadata().brokers.iter().map(|b| b.id).collect();
+        if let Some(wanted) = needs
+            .brokers_exactly()
+            .filter(|n| *n as usize != brokers.len())
+        {
+            let words = format!(
+                "the cluster has {} brokers, and the scenario wants {wanted}",
+                brokers.len()
+            );
+            return Err(stop(ExitStatus::BadInput, words));
+        }
         let mut differs = Vec::new();
-        for id in brokers {
+        for id in brokers.into_iter().filter(|_| !needs.config.is_empty()) {
             let found = cluster
                 .describe_configs(ConfigResource::Broker(id))
                 .or_target_failed("remove the broker settings from the scenario, or from --set")?;
-            for (key, wanted) in &self.wanted {
+            for (key, wanted) in &needs.config {
                 let entry = found.iter().find(|entry| entry.name == *key);
                 let value = entry.and_then(|entry| entry.value.as_deref());
                 if value != Some(wanted) {

@@ -3,7 +3,7 @@
 use kgauge_client::admin::ConfigResource;
 use kgauge_load::{PreloadError, preload};
 use kgauge_results::run::{EventKind, TopicFacts};
-use kgauge_scenario::{Plan, Stripe, TargetKind, Trial};
+use kgauge_scenario::{Plan, Step, Stripe, TargetKind, Trial};
 use kgauge_target::{Layout, TopicWish, adopt, retention_ms};
 
 use super::repeat::{Ended, repeat};
@@ -26,72 +26,38 @@ const SETTINGS_KEPT: &[&str] = &[
     "unclean.leader.election.enable",
 ];
 
-/// Runs all repeats of a trial.
-pub(crate) fn run_trial(
+/// Runs one repeat of a trial. `ground` is what the repeat before it has left, and what this one leaves.
+pub(crate) fn run_step(
     session: &mut Session,
     plan: &Plan,
-    trial: &Trial,
+    step: Step,
+    ground: &mut Option<Ground>,
+    is_last: bool,
 ) -> anyhow::Result<Ended> {
-    let mut topic: Option<Ground> = None;
-    for index in 0..trial.repeats {
-        if session.stopping.is_wanted() {
-            return Ok(Ended::Interrupted);
-        }
-        session.progress.step(step_words(plan, trial, index));
-        let Some(share) = plan.share(trial.index, index, Stripe::WHOLE) else {
-            return Err(stop(
-                ExitStatus::BadInput,
-                format!("the plan has no trial {}", trial.index),
-            ));
-        };
-        if index == 0 {
-            session.progress.say("what this machine can generate");
-            let interrupt = session.stopping.load.clone();
-            session.ceilings.look(&share, &interrupt);
-        }
-        // Repeats that only read can share what they read; those that write begin on empty ground.
-        let ground = match topic.take().filter(|_| only_reads(trial)) {
-            Some(ground) => ground,
-            None => match make_topic(session, trial, index)? {
-                Some(ground) => ground,
-                None => return Ok(Ended::Interrupted),
-            },
-        };
-        let ended = repeat(session, trial, &share, &ground);
-        let is_last = index + 1 == trial.repeats || !matches!(ended, Ok(Ended::Complete));
-        if (is_last || !only_reads(trial))
-            && ground.earliest.is_none()
-            && !session.keep
-            && session.death().is_none()
-        {
-            delete_topic(session, &ground.facts.name);
-        }
-        if ended? == Ended::Interrupted {
-            return Ok(Ended::Interrupted);
-        }
-        topic = Some(ground);
-    }
-    Ok(Ended::Complete)
-}
-
-fn step_words(plan: &Plan, trial: &Trial, repeat: u32) -> String {
-    let factor = if trial.name.is_empty() {
-        String::new()
-    } else {
-        format!(" {}", trial.name)
+    let Some(share) = plan.share(step.trial, step.repeat, Stripe::WHOLE) else {
+        let words = format!("the plan has no trial {}", step.trial);
+        return Err(stop(ExitStatus::BadInput, words));
     };
-    format!(
-        "[{}/{}] {}{factor} · repeat {} of {}",
-        trial.index + 1,
-        plan.trials.len(),
-        trial.scenario,
-        repeat + 1,
-        trial.repeats
-    )
-}
-
-fn only_reads(trial: &Trial) -> bool {
-    trial.flows.iter().all(|flow| flow.produces().is_none())
+    let trial = &share.trial;
+    session.progress.say("what this machine can generate");
+    let interrupt = session.stopping.load.clone();
+    session.ceilings.look(&share, &interrupt);
+    // Repeats that only read can share what they read; those that write begin on empty ground.
+    let found = match ground.take() {
+        Some(ground) => ground,
+        None => match make_topic(session, trial, step.repeat)? {
+            Some(ground) => ground,
+            None => return Ok(Ended::Interrupted),
+        },
+    };
+    let ended = repeat(session, trial, &share, &found);
+    let goes_on = matches!(ended, Ok(Ended::Complete)) && trial.only_reads() && !is_last;
+    if goes_on {
+        *ground = Some(found);
+    } else if found.earliest.is_none() && !session.keep && session.death().is_none() {
+        delete_topic(session, &found.facts.name);
+    }
+    ended
 }
 
 /// The topic of a repeat.
@@ -127,7 +93,7 @@ fn created(session: &mut Session, trial: &Trial, repeat: u32) -> anyhow::Result<
         configs.push(("retention.ms".to_owned(), ms.to_string()));
     }
     let wish = TopicWish {
-        label: format!("t{:02}-r{:02}", trial.index, repeat),
+        label: session.label(&format!("t{:02}-r{repeat:02}", trial.index)),
         partitions: i32::try_from(trial.topic.partitions).unwrap_or(i32::MAX),
         replication_factor: i16::try_from(trial.topic.replication).unwrap_or(i16::MAX),
         configs,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use kgauge_scenario::{
-    Acks, Arrivals, FlowPlan, KeyChoice, KeyPlan, ProduceFlow, ProducerSettings, RecordPlan, Shape,
-    Share, Stages, TopicPlan, Trial,
+    Acks, Arrivals, ClusterNeeds, FlowPlan, KeyChoice, KeyPlan, ProduceFlow, ProducerSettings,
+    RecordPlan, Shape, Share, Stages, TopicPlan, Trial,
 };
 
 /// Partitions of every topic.
@@ -13,7 +13,8 @@ pub(crate) const PARTITIONS: u32 = 6;
 /// The only agent's part of a plan with one flow, without warm-up.
 pub(crate) fn share(flow: FlowPlan) -> Share {
     let trial = Trial {
-        broker_config: BTreeMap::new(),
+        changes: Vec::new(),
+        cluster: ClusterNeeds::default(),
         index: 0,
         scenario: "example".into(),
         question: String::new(),

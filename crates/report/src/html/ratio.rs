@@ -36,6 +36,10 @@ pub(super) fn write(page: &mut Markup, published: &Published) {
         if published.word == PublishedWord::NotComparable && !published.reason.is_empty() {
             page.leaf("span", &[("class", "small block")], &published.reason);
         }
+        for sentence in &published.audit {
+            let text = format!("audit: {sentence}");
+            page.leaf("span", &[("class", "small block")], &text);
+        }
     });
 }
 

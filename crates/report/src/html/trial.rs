@@ -54,6 +54,9 @@ fn write_trial(page: &mut Markup, trial: &Trial, charts: Option<&[Chart]>, open:
 }
 
 fn write_charts(page: &mut Markup, trial: &Trial, charts: Option<&[Chart]>) {
+    if !trial.changes.is_empty() {
+        page.leaf("p", &[("class", "small")], &trial.changes.join(", "));
+    }
     if let Some(reason) = &trial.missing {
         page.leaf("p", &[("class", "missing")], reason);
     }

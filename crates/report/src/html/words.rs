@@ -121,6 +121,9 @@ fn write_study(page: &mut Markup, study: &Study) {
     if !study.setup.is_empty() {
         page.leaf("p", &[], &study.setup);
     }
+    if !study.found.is_empty() {
+        page.leaf("p", &[], &study.found);
+    }
     if !study.differs.is_empty() {
         page.leaf("p", &[], "What is different here:");
         page.element("ul", &[], |page| {

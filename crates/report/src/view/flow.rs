@@ -77,6 +77,8 @@ pub(crate) struct Published {
     pub(crate) word: PublishedWord,
     /// Why, or what else to know; may be empty.
     pub(crate) reason: String,
+    /// What arithmetic says of the published line.
+    pub(crate) audit: Vec<String>,
 }
 
 /// How a published figure stands to ours.

@@ -65,6 +65,8 @@ pub(crate) struct Study {
     pub(crate) source: String,
     /// What its authors used.
     pub(crate) setup: String,
+    /// What they asked and found, and what it is worth.
+    pub(crate) found: String,
     /// What is different here.
     pub(crate) differs: Vec<String>,
 }
@@ -146,6 +148,8 @@ pub(crate) struct Trial {
     pub(crate) id: String,
     /// Repeats that were finished and count.
     pub(crate) repeats: u64,
+    /// What the name of a listed combination stands for: `path = value`.
+    pub(crate) changes: Vec<String>,
     /// Why there are no figures, if there are none.
     pub(crate) missing: Option<String>,
     /// Generator's and target's CPU per record.

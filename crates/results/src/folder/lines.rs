@@ -42,15 +42,27 @@ impl<T: Serialize> LineLog<T> {
     pub(super) fn create(path: &Path) -> Result<LineLog<T>, FolderError> {
         let file = File::create_new(path);
         let file = file.map_err(|source| FolderError::io("create", path, source))?;
-        Ok(LineLog {
-            shared: Arc::new(Mutex::new(Shared {
-                file,
-                bytes: 0,
-                line: Vec::new(),
-            })),
+        Ok(LineLog::over(file, 0, path))
+    }
+
+    /// Opens a file of whole lines, to go on with it.
+    pub(super) fn append(path: &Path) -> Result<LineLog<T>, FolderError> {
+        let open = || {
+            let file = File::options().append(true).open(path)?;
+            let bytes = file.metadata()?.len();
+            Ok((file, bytes))
+        };
+        let (file, bytes) = open().map_err(|source| FolderError::io("open", path, source))?;
+        Ok(LineLog::over(file, bytes, path))
+    }
+
+    fn over(file: File, bytes: u64, path: &Path) -> LineLog<T> {
+        let line = Vec::new();
+        LineLog {
+            shared: Arc::new(Mutex::new(Shared { file, bytes, line })),
             path: Arc::new(path.to_owned()),
             of: PhantomData,
-        })
+        }
     }
 
     /// Marks the file as being written, until all clones are dropped. Where the file system has

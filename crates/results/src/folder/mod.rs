@@ -8,6 +8,7 @@ pub mod layout;
 mod lines;
 mod logs;
 mod read;
+mod resume;
 mod slices;
 mod write;
 
@@ -15,5 +16,6 @@ pub use error::{Defect, FolderError};
 pub use lines::LineLog;
 pub use logs::write_histogram_logs;
 pub use read::{RepeatRead, RunRead, ScenarioText};
+pub use resume::{ResumeError, Resumed};
 pub use slices::{FlowRead, SecondRead, TimesRead};
 pub use write::{RepeatFolder, RunFolder, write_report, write_summary};

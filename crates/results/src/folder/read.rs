@@ -64,6 +64,11 @@ pub struct RepeatRead {
 }
 
 impl RunRead {
+    /// Reads what `run.json` says, and nothing else.
+    pub fn head(dir: &Path) -> Result<RunHead, FolderError> {
+        read_head(dir)
+    }
+
     /// Reads a folder. Damage inside is listed in [`RunRead::defects`]; an error means that
     /// there is no run to speak of.
     pub fn open(dir: &Path) -> Result<RunRead, FolderError> {

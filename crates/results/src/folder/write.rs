@@ -30,12 +30,23 @@ impl RunFolder {
             make_dir(&dir.join(below))?;
         }
         let events = LineLog::create(&dir.join(layout::EVENTS))?;
+        let evidence = LineLog::create(&dir.join(layout::EVIDENCE))?;
+        RunFolder::opened(dir, head, events, evidence)
+    }
+
+    /// Takes a folder whose logs are open: from now on it is this process's.
+    pub(super) fn opened(
+        dir: &Path,
+        head: RunHead,
+        events: LineLog<Event>,
+        evidence: LineLog<Evidence>,
+    ) -> Result<RunFolder, FolderError> {
         events.lock();
         let folder = RunFolder {
             dir: dir.to_owned(),
             head,
             events,
-            evidence: LineLog::create(&dir.join(layout::EVIDENCE))?,
+            evidence,
         };
         folder.write_head()?;
         Ok(folder)

@@ -1,5 +1,7 @@
 //! `events.jsonl`: what happened during a run, each with its time.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::repeat::{Outcome, RepeatKey};
@@ -49,6 +51,27 @@ pub enum EventKind {
         /// The stage.
         stage: Stage,
     },
+    /// The run goes on with another cluster than before: trials want different ones, or the one before was broken.
+    ClusterStarted {
+        /// How many brokers it has.
+        brokers: u32,
+        /// Broker settings that the trials want.
+        settings: BTreeMap<String, String>,
+    },
+    /// A trial was not begun: the target cannot be what it wants.
+    TrialLeftOut {
+        /// Position in the plan.
+        trial: u32,
+        /// In words.
+        why: String,
+    },
+    /// A trial was given up; the run went on with others.
+    TrialFailed {
+        /// Position in the plan.
+        trial: u32,
+        /// In words.
+        why: String,
+    },
     /// Something that a reader of the figures should know.
     Warning {
         /// In words.
@@ -89,4 +112,16 @@ pub enum EventKind {
     /// An event of a newer kgauge.
     #[serde(other)]
     Unknown,
+}
+
+impl EventKind {
+    /// Which trial has no figures, or not all, and why.
+    pub fn not_measured(&self) -> Option<(u32, &str)> {
+        match self {
+            EventKind::TrialLeftOut { trial, why } | EventKind::TrialFailed { trial, why } => {
+                Some((*trial, why))
+            }
+            _ => None,
+        }
+    }
 }

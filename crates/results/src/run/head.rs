@@ -14,11 +14,17 @@ pub struct RunHead {
     pub run_id: String,
     /// The command line, without secrets: one element an argument.
     pub command: Vec<String>,
+    /// What was tested, as `--target` takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// When the run started, milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
     /// When it ended; missing while it runs, and for ever when it was killed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_unix_ms: Option<u64>,
+    /// When it was resumed, each time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resumed_unix_ms: Vec<u64>,
     /// How it ended.
     pub status: RunStatus,
     /// Why it failed or was interrupted, in words.
@@ -37,8 +43,10 @@ impl RunHead {
             kgauge_version: env!("CARGO_PKG_VERSION").to_owned(),
             run_id,
             command,
+            target: None,
             started_unix_ms,
             ended_unix_ms: None,
+            resumed_unix_ms: Vec::new(),
             status: RunStatus::Running,
             why: None,
         }

@@ -22,6 +22,9 @@ pub struct TrialSummary {
     pub name: String,
     /// The varied settings.
     pub factors: Vec<Factor>,
+    /// What the name of a listed combination stands for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Factor>,
     /// The topic; null without a plan.
     pub topic: Option<TopicSummary>,
     /// Repeats that were planned.
@@ -30,6 +33,9 @@ pub struct TrialSummary {
     pub repeats_measured: u32,
     /// All repeats that began.
     pub repeats: Vec<RepeatSummary>,
+    /// Why it was left out or given up, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_measured: Option<String>,
     /// Whether the generator was the limit. Stands before any figure.
     pub generator: GeneratorVerdict,
     /// How much of what this machine can generate was used; absent when that was not measured.

@@ -70,6 +70,10 @@ pub struct PublishedComparison {
     pub word: PublishedWord,
     /// Why, in a sentence that names the target.
     pub why: String,
+    /// What arithmetic says of the line that the tool printed there, a sentence each; empty when nothing stands out, or
+    /// when the line is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub audit: Vec<String>,
 }
 
 /// How a published figure stands to ours.

@@ -20,7 +20,7 @@ pub(crate) use record::{
     SIZE_NORMAL, SIZE_UNIFORM, SIZE_WEIGHTED,
 };
 pub(crate) use scenario::{
-    PRELOAD, PUBLISHED, ROOT, SIZES, SOURCE, STAGES, STUDY, TARGET, TOPIC, TOPIC_CONFIG,
+    AUDIT, PRELOAD, PUBLISHED, ROOT, SIZES, SOURCE, STAGES, STUDY, TARGET, TOPIC, TOPIC_CONFIG,
 };
 pub(crate) use settings::{CONSUMER_SETTINGS, PARTITIONER, PRODUCER_SETTINGS};
 pub(crate) use shape::{BURST, RAMP, REPLAY, SHAPE, STEP, WAVE};
@@ -102,8 +102,8 @@ pub(crate) enum Kind {
     Flows,
     /// Paths of this scenario, each with a value.
     Paths,
-    /// Paths of this scenario, each with a list of values.
-    PathLists,
+    /// Paths of this scenario, each with a list of values; single changes; listed combinations.
+    Vary,
     /// Kafka's topic settings.
     TopicConfig,
     /// Kafka's broker settings, of any release.

@@ -59,10 +59,10 @@ pub(crate) static ROOT: Table = Table {
         ),
         key(
             "vary",
-            Kind::PathLists,
+            Kind::Vary,
             Optional("one trial"),
             "Factors: each path gets each of its values, and all combinations are run, each as a \
-             trial of its own.",
+             trial of its own. Or [one change at a time, or listed combinations](#vary).",
         ),
         key(
             "repeats",
@@ -303,6 +303,19 @@ pub(crate) static PUBLISHED: Table = Table {
             Optional("nothing but the machines"),
             "What was different there, beside the machines.",
         ),
+        key(
+            "not-comparable",
+            Kind::Text,
+            Optional("it can be compared"),
+            "Why the two figures cannot be compared: the words after \"not comparable because\".",
+        ),
+        key(
+            "line",
+            Kind::Text,
+            Optional("unknown"),
+            "What Kafka's own tool printed there, verbatim. The report says what arithmetic makes of it, as \
+             `kgauge audit` does.",
+        ),
     ],
     refused: &[],
 };
@@ -331,6 +344,24 @@ pub(crate) static STUDY: Table = Table {
         ),
         key("setup", Kind::Text, Required, "What the authors used."),
         key(
+            "found",
+            Kind::Text,
+            Optional("nothing"),
+            "What the authors asked and found, and what it is worth.",
+        ),
+        key(
+            "target",
+            Kind::Text,
+            Optional("any"),
+            "The target that comes nearest to what the authors used, such as `kafka:1.0.2,brokers=3`.",
+        ),
+        key(
+            "audit",
+            Kind::Map(&AUDIT),
+            Empty,
+            "What has to be known to judge the lines of `published`, as `kgauge audit` takes it.",
+        ),
+        key(
             "differs",
             Kind::Texts,
             Optional("nothing"),
@@ -341,6 +372,49 @@ pub(crate) static STUDY: Table = Table {
             Kind::Texts,
             Required,
             "Names of the scenarios, in running order.",
+        ),
+    ],
+    refused: &[],
+};
+
+pub(crate) static AUDIT: Table = Table {
+    name: "Audit",
+    keys: &[
+        key(
+            "buffer-memory",
+            Kind::Size,
+            Optional("Kafka's 32 MiB"),
+            "The producers' `buffer.memory`.",
+        ),
+        key(
+            "nic",
+            Kind::Text,
+            Optional("unknown"),
+            "What the network card of a broker carries, in bits a second: `1G`.",
+        ),
+        key(
+            "brokers",
+            Kind::Count,
+            Optional("unknown"),
+            "How many brokers shared the load.",
+        ),
+        key(
+            "replication",
+            Kind::Count,
+            Optional("1"),
+            "Replicas of each partition.",
+        ),
+        key(
+            "partitions",
+            Kind::Count,
+            Optional("unknown"),
+            "Partitions of the topic.",
+        ),
+        key(
+            "as-of",
+            Kind::Text,
+            Optional("unknown"),
+            "The release of Kafka's tool, such as `1.0.2`.",
         ),
     ],
     refused: &[],

@@ -1,6 +1,5 @@
 //! Flows: the kinds of traffic, their shapes and limits.
 
-use super::Factor;
 use super::record::record;
 use super::settings::{consumer_settings, producer_settings};
 use super::shape::shape;
@@ -18,6 +17,7 @@ use crate::settings::{GroupPlan, ProducerSettings};
 use crate::shape::{Arrivals, Shape, Trace};
 use crate::tree::{Node, Value};
 use crate::units;
+use crate::vary::Factor;
 
 /// Each has its own connections; more than this is not one machine's work.
 const MEMBERS_MAX: u32 = 10_000;
@@ -159,7 +159,7 @@ fn produce(
     let flow_name = known_name.as_deref().unwrap_or_default();
     let varied = |key: &str| {
         let path = format!("{flow_name}.{key}");
-        factors.iter().any(|factor| factor.path == path)
+        factors.iter().any(|factor| factor.changes(&path))
     };
     let settings = reader.field(fields, "settings", |reader, node| {
         producer_settings(reader, node, flow_name, &varied)
@@ -364,7 +364,7 @@ fn consume(
     }
     let path = format!("{flow_name}.group");
     // Whoever switches the group off by `--set` need not take its settings out.
-    let means_nothing = !fields.has("group") && factors.iter().all(|one| one.path != path);
+    let means_nothing = !fields.has("group") && !factors.iter().any(|one| one.changes(&path));
     let settings = reader.field(&fields, "settings", |reader, node| {
         consumer_settings(reader, node, flow_name, means_nothing)
     });

@@ -1,11 +1,12 @@
 //! Goals and published figures: names of figures with values in the right unit.
 
-use super::{Factor, ForTrial, Listed};
+use super::{ForTrial, Listed};
 use crate::figure::{Comparison, Figure, Goal, Metric, Published, Unit};
 use crate::keys::PUBLISHED;
 use crate::reader::{Reader, shorten};
 use crate::tree::{Node, Value};
 use crate::units;
+use crate::vary::{Factor, describe};
 
 pub(super) fn goals(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<Listed<Goal>>> {
     listed(reader, node, goal)
@@ -110,6 +111,11 @@ pub(super) fn published(
         });
         let source = reader.field(&fields, "source", Reader::text);
         let differs = reader.field(&fields, "differs", Reader::text);
+        let mut words = |key| match fields.has(key) {
+            true => reader.field(&fields, key, Reader::text),
+            false => None,
+        };
+        let (not_comparable, line) = (words("not-comparable"), words("line"));
         let trial = match fields.has("trial") {
             true => reader.field(&fields, "trial", |reader, node| {
                 trial(reader, node, factors)
@@ -128,6 +134,9 @@ pub(super) fn published(
             text,
             source,
             differs,
+            not_comparable,
+            line,
+            audit: Vec::new(),
         };
         Some(ForTrial {
             published,
@@ -154,7 +163,7 @@ fn trial(
             continue;
         };
         let wanted = describe(&entry.node);
-        let values = factor_values(factor);
+        let values = factor.names();
         if !values.contains(&wanted) {
             let what = format!("`{}` is never {}", factor.path, shorten(&wanted));
             let cure = format!("write one of: {}", shorten(&values.join(", ")));
@@ -163,27 +172,4 @@ fn trial(
         trial.push((entry.key.clone(), wanted));
     }
     Some(trial)
-}
-
-/// A factor's values as the trial's name shows them.
-pub(crate) fn factor_values(factor: &Factor) -> Vec<String> {
-    factor.values.iter().map(describe).collect()
-}
-
-/// A value in one line, as it could have been written.
-fn describe(node: &Node) -> String {
-    match &node.value {
-        Value::Scalar { text, .. } => text.clone(),
-        Value::List(items) => {
-            let items: Vec<String> = items.iter().map(describe).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Value::Map(entries) => {
-            let entries: Vec<String> = entries
-                .iter()
-                .map(|entry| format!("{}: {}", entry.key, describe(&entry.node)))
-                .collect();
-            format!("{{{}}}", entries.join(", "))
-        }
-    }
 }

@@ -18,8 +18,8 @@ use crate::plan::{FlowPlan, Stages, TopicPlan};
 use crate::problem::Place;
 use crate::reader::Reader;
 use crate::tree::Node;
+use crate::vary::Factor;
 
-pub(crate) use goal::factor_values;
 pub(crate) use target::TargetNeeds;
 
 /// What a scenario says once its overrides have been applied.
@@ -53,12 +53,11 @@ pub(crate) struct ForTrial {
     pub(crate) factors: Vec<(String, String)>,
 }
 
-/// A factor of `vary`: a path and its values as written.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Factor {
-    pub(crate) path: String,
-    pub(crate) place: Place,
-    pub(crate) values: Vec<Node>,
+impl ForTrial {
+    /// Whether it was published for a trial with these factors.
+    pub(crate) fn belongs_to(&self, factors: &[(String, String)]) -> bool {
+        self.factors.iter().all(|wanted| factors.contains(wanted))
+    }
 }
 
 /// What a scenario varies.

@@ -5,8 +5,8 @@ mod schema;
 pub use schema::schema;
 
 use crate::keys::{
-    BURST, CONSUME, CONSUMER_SETTINGS, CUT, DELAY, DRIVER, ECHO, FAULT, FROM, Given, HEADERS, KEY,
-    KEY_SEQUENCE, KEY_UNIFORM, KEY_ZIPF, Key, Kind, PARTITIONER, PRELOAD, PRODUCE,
+    AUDIT, BURST, CONSUME, CONSUMER_SETTINGS, CUT, DELAY, DRIVER, ECHO, FAULT, FROM, Given,
+    HEADERS, KEY, KEY_SEQUENCE, KEY_UNIFORM, KEY_ZIPF, Key, Kind, PARTITIONER, PRELOAD, PRODUCE,
     PRODUCER_SETTINGS, PUBLISHED, RAMP, RECORD, RECORD_FILE, REPLAY, ROOT, SHAPE, SIZE,
     SIZE_LOGNORMAL, SIZE_NORMAL, SIZE_UNIFORM, SIZE_WEIGHTED, SIZES, SOURCE, STAGES, STEP, STUDY,
     TARGET, TOPIC, Table, WAVE,
@@ -51,6 +51,7 @@ static TABLES: &[&Table] = &[
     &PARTITIONER,
     &CONSUMER_SETTINGS,
     &STUDY,
+    &AUDIT,
     &SOURCE,
 ];
 
@@ -144,7 +145,7 @@ fn words(kind: Kind) -> String {
             link(&ECHO)
         ),
         Kind::Paths => "[paths](#paths), a value each".into(),
-        Kind::PathLists => "[paths](#paths), a list of values each".into(),
+        Kind::Vary => "[paths](#paths), a list of values each; or [more](#vary)".into(),
         Kind::TopicConfig => "Kafka's topic settings".into(),
         Kind::BrokerConfig => "Kafka's broker settings".into(),
         Kind::Texts => "list of texts".into(),

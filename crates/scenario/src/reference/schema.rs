@@ -6,9 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::TABLES;
 use crate::keys::{
-    CONSUME, DELAY, ECHO, ERROR_NAMES, FROM, Given, KEY, Key, Kind, PARTITIONER, PRODUCE, REPLAY,
-    ROOT, SHAPE, SIZE, STUDY, TOPIC_CONFIG, Table,
+    AUDIT, CONSUME, DELAY, ECHO, ERROR_NAMES, FROM, Given, KEY, Key, Kind, PARTITIONER, PRODUCE,
+    REPLAY, ROOT, SHAPE, SIZE, SOURCE, STUDY, TOPIC_CONFIG, Table,
 };
+use crate::vary::{LISTED, ONE_AT_A_TIME};
 
 /// The schema of a scenario file, JSON Schema draft 2020-12.
 pub fn schema() -> Value {
@@ -27,7 +28,7 @@ pub fn schema() -> Value {
 
 /// A study's own file is another kind of file.
 fn is_of_studies(table: &Table) -> bool {
-    table.name == STUDY.name || table.name == "Source"
+    [STUDY.name, SOURCE.name, AUDIT.name].contains(&table.name)
 }
 
 fn name(table: &Table) -> String {
@@ -96,6 +97,23 @@ fn text(pattern: String) -> Value {
 
 fn any_of(schemas: Vec<Value>) -> Value {
     json!({"anyOf": schemas})
+}
+
+/// Paths with values, and the two groups of other kinds.
+fn vary() -> Value {
+    let values = json!({"type": "array", "minItems": 1});
+    json!({
+        "type": "object",
+        "properties": {
+            ONE_AT_A_TIME: {"type": "object", "additionalProperties": values},
+            LISTED: {
+                "type": "array",
+                "minItems": 1,
+                "items": {"type": "object", "required": ["name"], "properties": {"name": value(Kind::Name)}},
+            },
+        },
+        "additionalProperties": values,
+    })
 }
 
 /// One of some words, or what stands in a table.
@@ -169,9 +187,7 @@ fn value(kind: Kind) -> Value {
         Kind::List(table) => list(json!({"$ref": reference(table)})),
         Kind::Flows => list(flow()),
         Kind::Paths => json!({"type": "object"}),
-        Kind::PathLists => {
-            json!({"type": "object", "additionalProperties": {"type": "array", "minItems": 1}})
-        }
+        Kind::Vary => vary(),
         Kind::TopicConfig => {
             json!({"type": "object", "propertyNames": {"enum": TOPIC_CONFIG}})
         }

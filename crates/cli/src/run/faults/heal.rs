@@ -50,8 +50,8 @@ pub(crate) fn heal(
         .progress
         .say("waiting until the cluster is whole again");
     let begun = Instant::now();
-    let healed = session.target.lock().instruct(&Instruction::Heal);
-    healed.map_err(|error| not_whole(begun, &error.to_string()))?;
+    let healed = session.target.instruct(&Instruction::Heal);
+    healed.map_err(|words| not_whole(begun, &words))?;
     loop {
         let missing = match missing_nodes(session)? {
             None => missing_replicas(session, topic),
@@ -66,7 +66,7 @@ pub(crate) fn heal(
         }
         std::thread::sleep(LOOK);
     }
-    session.target_pids = session.target.lock().pids();
+    session.target_pids = session.target.pids();
     let waited = begun.elapsed().as_secs_f64();
     let text = format!("all nodes are up and all replicas in sync, after {waited:.1} s");
     log.note(over(text, None, Vec::new(), None));
@@ -81,7 +81,7 @@ fn not_whole(begun: Instant, words: &str) -> anyhow::Error {
 
 /// Which nodes do not run, in words.
 fn missing_nodes(session: &Session) -> anyhow::Result<Option<String>> {
-    let looked = session.target.lock().instruct(&Instruction::Look);
+    let looked = session.target.instruct(&Instruction::Look);
     let done = looked.map_err(|error| stop(ExitStatus::TargetFailed, error))?;
     let down = done.nodes.iter().filter(|node| node.state != NodeState::Up);
     let down: Vec<String> = down.map(|node| node.node.to_string()).collect();

@@ -111,6 +111,7 @@ fn beside(found: &PublishedComparison) -> Published {
             summary::PublishedWord::NotMeasured => PublishedWord::NotMeasured,
         },
         reason: found.why.clone(),
+        audit: found.audit.clone(),
     }
 }
 

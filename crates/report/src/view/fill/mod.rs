@@ -71,6 +71,7 @@ fn study(run: &RunRead) -> Option<Study> {
     Some(Study {
         source: format!("{} ({}){address}", source.title, source.year),
         setup: study.setup.clone(),
+        found: study.found.clone().unwrap_or_default(),
         differs: study.differs.clone(),
     })
 }
@@ -195,6 +196,11 @@ fn scenarios(run: &RunRead, summary: &Summary) -> Vec<Scenario> {
     names.into_iter().map(scenario).collect()
 }
 
+/// Whether the values of a factor are names by themselves: of single changes and of listed combinations.
+fn has_a_name(path: &str) -> bool {
+    ["one-at-a-time", "listed"].contains(&path)
+}
+
 /// A trial's name in the report.
 fn trial_name(trial: &TrialSummary) -> String {
     if trial.factors.is_empty() {
@@ -208,7 +214,10 @@ fn trial_name(trial: &TrialSummary) -> String {
     let parts: Vec<String> = trial
         .factors
         .iter()
-        .map(|factor| format!("{} = {}", factor.path, factor.value))
+        .map(|factor| match has_a_name(&factor.path) {
+            true => factor.value.clone(),
+            false => format!("{} = {}", factor.path, factor.value),
+        })
         .collect();
     parts.join(", ")
 }
@@ -223,6 +232,11 @@ fn trial(run: &RunRead, summary: &Summary, trial: &TrialSummary) -> Trial {
         },
         id: format!("trial-{}", trial.index + 1),
         repeats: trial.repeats_measured.into(),
+        changes: trial
+            .changes
+            .iter()
+            .map(|change| format!("{} = {}", change.path, change.value))
+            .collect(),
         missing,
         cpu: Cpu {
             generator_ns: flow::figure(trial.cpu.generator_threads_ns_per_record.as_ref()),

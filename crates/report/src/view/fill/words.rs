@@ -209,6 +209,9 @@ fn of_many(summaries: &[&TrialSummary], trials: &[Trial]) -> Vec<String> {
 
 /// Why a trial has no figures.
 pub(super) fn missing(trial: &TrialSummary, summary: &Summary) -> String {
+    if let Some(why) = &trial.not_measured {
+        return format!("Not measured: {why}");
+    }
     let failed = trial
         .repeats
         .iter()
@@ -295,6 +298,18 @@ pub(super) fn event(event: &run::Event) -> String {
         },
         EventKind::StageStarted { flow, stage } => {
             format!("flow {} enters {}", flow + 1, stage.as_str())
+        }
+        EventKind::TrialLeftOut { trial, why } => format!("trial {} left out: {why}", trial + 1),
+        EventKind::TrialFailed { trial, why } => format!("trial {} given up: {why}", trial + 1),
+        EventKind::ClusterStarted { brokers, settings } => {
+            let brokers = format::plural(u64::from(*brokers), "broker", "brokers");
+            let settings = settings
+                .iter()
+                .map(|(key, value)| format!(", {key}={value}"));
+            format!(
+                "another cluster started: {brokers}{}",
+                settings.collect::<String>()
+            )
         }
         EventKind::Warning { text } => format!("warning: {text}"),
         EventKind::Error {

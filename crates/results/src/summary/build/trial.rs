@@ -59,7 +59,12 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
             .map(|trial| trial.question.clone())
             .unwrap_or_default(),
         name: trial.map(|trial| trial.name.clone()).unwrap_or_default(),
-        factors: trial.map(factors).unwrap_or_default(),
+        factors: trial
+            .map(|trial| factors(&trial.factors))
+            .unwrap_or_default(),
+        changes: trial
+            .map(|trial| factors(&trial.changes))
+            .unwrap_or_default(),
         topic: trial.map(|trial| TopicSummary {
             partitions: trial.topic.partitions,
             replication_factor: trial.topic.replication,
@@ -67,6 +72,7 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
         repeats_planned: trial.map_or_else(|| count(&measured.begun), |trial| trial.repeats),
         repeats_measured: count(&measured.repeats),
         repeats: repeats(&measured),
+        not_measured: not_measured(run, index),
         counted: counted_on_brokers(trial, &measured),
         warnings: Vec::new(),
         generator,
@@ -80,12 +86,21 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
     summary
 }
 
-fn factors(trial: &Trial) -> Vec<Factor> {
-    let factors = trial.factors.iter().map(|(path, value)| Factor {
+fn factors(of: &[(String, String)]) -> Vec<Factor> {
+    let factors = of.iter().map(|(path, value)| Factor {
         path: path.clone(),
         value: value.clone(),
     });
     factors.collect()
+}
+
+fn not_measured(run: &RunRead, trial: u32) -> Option<String> {
+    let told = run
+        .events
+        .iter()
+        .filter_map(|event| event.kind.not_measured());
+    let of_trial = told.filter(|(of, _)| *of == trial);
+    of_trial.map(|(_, why)| why.to_owned()).last()
 }
 
 fn repeats(measured: &Measured<'_>) -> Vec<RepeatSummary> {

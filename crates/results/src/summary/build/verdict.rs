@@ -163,6 +163,7 @@ impl Judged<'_> {
                 self.target,
                 differs(published)
             ),
+            audit: published.audit.clone(),
         }
     }
 
@@ -178,6 +179,10 @@ impl Judged<'_> {
                 "Nothing of the kind was measured".to_owned(),
             );
         };
+        if let Some(because) = &published.not_comparable {
+            let why = format!("Not comparable because {}", because.trim_end_matches('.'));
+            return (PublishedWord::NotComparable, why);
+        }
         let flow = self.flow(&published.figure);
         let of_time = matches!(
             published.figure.metric,

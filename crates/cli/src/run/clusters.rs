@@ -1,0 +1,109 @@
+//! The clusters of a run, one after the other: trials may want different ones, and a broken one is replaced.
+
+use std::path::PathBuf;
+
+use kgauge_results::run::EventKind;
+use kgauge_scenario::{ClusterNeeds, Trial};
+use kgauge_target::{Target, TargetSpec, TopicGuard};
+
+use super::session::Session;
+use super::targets::NamedTarget;
+use crate::exit::OrStop;
+use crate::interrupt::Stopping;
+use crate::targets::{self, Surroundings, failed};
+
+/// Starts a run's clusters.
+pub(crate) struct Clusters {
+    pub(super) target: NamedTarget,
+    pub(super) run_id: String,
+    /// The run folder: data and logs of the clusters lie there.
+    pub(super) dir: PathBuf,
+    pub(super) keep: bool,
+    pub(super) seed: u64,
+    /// What the one that runs was started for.
+    pub(super) needs: ClusterNeeds,
+    /// What was done to the one that runs cannot be undone: the next trial gets another.
+    pub(super) is_broken: bool,
+    /// How many were started.
+    pub(super) started: u32,
+}
+
+impl Clusters {
+    /// Starts the cluster that a trial wants.
+    pub(super) fn start(
+        &mut self,
+        needs: &ClusterNeeds,
+        stopping: &Stopping,
+    ) -> anyhow::Result<Target> {
+        let spec = self.target.spec_for(needs)?;
+        // The first one has the plain names.
+        let (name, data) = match self.started {
+            0 => (self.run_id.clone(), "target-data".to_owned()),
+            n => (
+                format!("{}-{}", self.run_id, n + 1),
+                format!("target-data-{}", n + 1),
+            ),
+        };
+        self.started += 1;
+        let setup = targets::setup(&Surroundings {
+            name: &name,
+            data_dir: &self.dir.join(data),
+            keep_data: self.keep,
+            log_dir: &self.dir,
+            first_port: None,
+            seed: self.seed,
+        })?;
+        let target = Target::start(&spec, &setup, &stopping.load).map_err(failed)?;
+        self.needs = needs.clone();
+        self.is_broken = false;
+        Ok(target)
+    }
+
+    fn are_ours(&self) -> bool {
+        !matches!(self.target.spec, TargetSpec::Existing(_))
+    }
+}
+
+/// Sees to it that the cluster that runs is one that the trial wants.
+pub(super) fn suit(session: &mut Session, trial: &Trial) -> anyhow::Result<()> {
+    let clusters = &session.clusters;
+    let serves = !clusters.is_broken && clusters.needs.shares_with(&trial.cluster);
+    if !clusters.are_ours() || serves && session.death().is_none() {
+        return Ok(());
+    }
+    session.progress.say("another cluster for the next trial");
+    // Its topics go with it.
+    session.topics.forget();
+    if let Some(old) = session.target.take() {
+        // Of a broken one it has been said already.
+        let ended = old.stop();
+        if let (Err(error), false) = (ended, session.clusters.is_broken) {
+            let text = error.to_string();
+            session.event(None, EventKind::Warning { text });
+        }
+    }
+    let target = session.clusters.start(&trial.cluster, &session.stopping)?;
+    let mut cluster = target
+        .connect(session.stopping.load.clone())
+        .map_err(failed)?;
+    let facts = target.facts(&mut cluster).map_err(failed)?;
+    let brokers = u32::try_from(facts.brokers.len()).unwrap_or(u32::MAX);
+    let settings = trial.cluster.config.clone();
+    session.event(None, EventKind::ClusterStarted { brokers, settings });
+    session.topics = topics(&target, &session.clusters.run_id)?;
+    session.client = target.config().clone();
+    session.target_pids = target.pids();
+    session.nodes = facts.brokers.len();
+    session.cluster = cluster;
+    session.target.put(target);
+    Ok(())
+}
+
+/// A guard for what the run makes on a cluster.
+pub(super) fn topics(target: &Target, run_id: &str) -> anyhow::Result<TopicGuard> {
+    let topics = TopicGuard::new(target.config().clone(), run_id).or_bad_input()?;
+    Ok(match target {
+        Target::Kafka(kafka) => topics.with_tool(kafka.topic_tool()),
+        _ => topics,
+    })
+}

@@ -1,0 +1,105 @@
+//! Going on with a run that ended early.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use kgauge_scenario::Plan;
+use serde::Serialize;
+
+use super::error::FolderError;
+use super::file::write_whole;
+use super::layout;
+use super::lines::LineLog;
+use super::read::RunRead;
+use super::write::RunFolder;
+use crate::run::{Outcome, RepeatKey, RunStatus};
+
+/// A run that goes on.
+#[derive(Debug)]
+pub struct Resumed {
+    /// Its folder, without what was cut short.
+    pub folder: RunFolder,
+    /// Its plan.
+    pub plan: Plan,
+    /// What is done.
+    pub done: BTreeSet<RepeatKey>,
+}
+
+/// Why a run cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ResumeError {
+    /// The folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// Another process has it.
+    #[error("this run still goes on")]
+    Running,
+    /// It is whole.
+    #[error("this run is complete: there is nothing left to do")]
+    Complete,
+    /// It ended before there was a plan, or the plan is damaged.
+    #[error("this run has no plan that could go on")]
+    NoPlan,
+}
+
+impl RunFolder {
+    /// Opens the folder of a run that was interrupted, cut short, or in which trials failed. Complete repeats stay;
+    /// what is there of others is removed, with their events and evidence.
+    ///
+    /// # Errors
+    /// See [`ResumeError`]; the folder is then as it was, unless the disk failed.
+    pub fn resume(dir: &Path, now_unix_ms: u64) -> Result<Resumed, ResumeError> {
+        let read = RunRead::open(dir)?;
+        if read.status == RunStatus::Running {
+            return Err(ResumeError::Running);
+        }
+        let plan = read.plan.ok_or(ResumeError::NoPlan)?;
+        let is_done = |outcome: &Outcome| *outcome == Outcome::Complete;
+        let records = read
+            .repeats
+            .iter()
+            .filter_map(|repeat| repeat.record.as_ref());
+        let done: BTreeSet<RepeatKey> = records
+            .filter(|record| is_done(&record.outcome))
+            .map(|record| record.key)
+            .collect();
+        let planned = plan.trials.iter().map(|trial| trial.repeats as usize);
+        if done.len() >= planned.sum() {
+            return Err(ResumeError::Complete);
+        }
+        let stays = |key: Option<RepeatKey>| key.is_none_or(|key| done.contains(&key));
+        for repeat in read.repeats.iter().filter(|one| !done.contains(&one.key)) {
+            let gone = dir.join(layout::REPEATS).join(repeat.key.folder_name());
+            fs::remove_dir_all(&gone).map_err(|source| FolderError::io("remove", &gone, source))?;
+        }
+        // What was given up or left out is tried again.
+        let events = read
+            .events
+            .iter()
+            .filter(|event| stays(event.repeat) && event.kind.not_measured().is_none());
+        rewrite(&dir.join(layout::EVENTS), events)?;
+        let evidence = read.evidence.iter().filter(|seen| stays(seen.repeat));
+        rewrite(&dir.join(layout::EVIDENCE), evidence)?;
+        let mut head = read.head;
+        head.status = RunStatus::Running;
+        head.why = None;
+        head.ended_unix_ms = None;
+        head.resumed_unix_ms.push(now_unix_ms);
+        let events = LineLog::append(&dir.join(layout::EVENTS))?;
+        let evidence = LineLog::append(&dir.join(layout::EVIDENCE))?;
+        let folder = RunFolder::opened(dir, head, events, evidence)?;
+        Ok(Resumed { folder, plan, done })
+    }
+}
+
+/// Only what is whole stays: a torn last line would spoil the one behind it.
+fn rewrite<T: Serialize>(path: &Path, lines: impl Iterator<Item = T>) -> Result<(), FolderError> {
+    let mut text = Vec::new();
+    for line in lines {
+        serde_json::to_writer(&mut text, &line)
+            .map_err(|error| FolderError::content(path, error))?;
+        text.push(b'\n');
+    }
+    write_whole(path, &text)
+}

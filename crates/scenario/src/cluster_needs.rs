@@ -1,0 +1,55 @@
+//! The cluster that a trial must have.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What a trial wants of its cluster. Trials that want the same can share one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterNeeds {
+    /// How many brokers.
+    pub brokers: BrokerCount,
+    /// Broker settings, as text.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub config: BTreeMap<String, String>,
+}
+
+/// How many brokers a trial wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BrokerCount {
+    /// So many or more: what the target has is not the question.
+    AtLeast(u32),
+    /// So many, neither more nor less: their number is varied.
+    Exactly(u32),
+}
+
+impl Default for BrokerCount {
+    fn default() -> Self {
+        BrokerCount::AtLeast(1)
+    }
+}
+
+impl ClusterNeeds {
+    /// How many brokers a cluster must have that is to serve other trials too; 1 when the trial gets one of its own.
+    pub fn brokers_min(&self) -> u32 {
+        match self.brokers {
+            BrokerCount::AtLeast(count) => count,
+            BrokerCount::Exactly(_) => 1,
+        }
+    }
+
+    /// How many it must have, if that is varied.
+    pub fn brokers_exactly(&self) -> Option<u32> {
+        match self.brokers {
+            BrokerCount::AtLeast(_) => None,
+            BrokerCount::Exactly(count) => Some(count),
+        }
+    }
+
+    /// Whether one cluster can serve both.
+    pub fn shares_with(&self, other: &ClusterNeeds) -> bool {
+        self.config == other.config && self.brokers_exactly() == other.brokers_exactly()
+    }
+}

@@ -1,0 +1,258 @@
+//! What a scenario varies: crossed paths, one thing at a time, listed combinations.
+//!
+//! Each is a group of alternatives, and a trial takes one alternative of each group. A crossed path
+//! is a group whose alternatives are its values; `one-at-a-time` is one group of the scenario as it
+//! stands and of each single change; `listed` is one group of named sets of changes.
+
+use crate::problem::Place;
+use crate::reader::{Reader, shorten};
+use crate::tree::{Entry, Node, Value};
+
+/// The group of single changes.
+pub(crate) const ONE_AT_A_TIME: &str = "one-at-a-time";
+/// The group of named sets of changes.
+pub(crate) const LISTED: &str = "listed";
+/// The scenario as it stands, among single changes.
+const BASELINE: &str = "baseline";
+
+/// A group of alternatives.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Factor {
+    /// The varied path, or [`ONE_AT_A_TIME`], or [`LISTED`].
+    pub(crate) path: String,
+    pub(crate) place: Place,
+    pub(crate) choices: Vec<Choice>,
+}
+
+/// One alternative.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Choice {
+    /// A value as written, a change such as `topic.partitions=3`, or a name.
+    pub(crate) name: String,
+    pub(crate) place: Place,
+    pub(crate) changes: Vec<Change>,
+}
+
+/// One thing that an alternative changes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Change {
+    pub(crate) path: String,
+    /// Where the path is written; of a crossed path, where the group is.
+    pub(crate) place: Place,
+    pub(crate) value: Node,
+}
+
+impl Factor {
+    /// A path with values.
+    pub(crate) fn crossed(path: &str, place: Place, values: Vec<Node>) -> Factor {
+        let choice = |value: Node| Choice {
+            name: describe(&value),
+            place: value.place,
+            changes: vec![Change {
+                path: path.to_owned(),
+                place,
+                value,
+            }],
+        };
+        Factor {
+            path: path.to_owned(),
+            place,
+            choices: values.into_iter().map(choice).collect(),
+        }
+    }
+
+    /// The alternatives' names.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let names = self.choices.iter().map(|choice| choice.name.clone());
+        names.collect()
+    }
+
+    /// Whether it changes a path.
+    pub(crate) fn changes(&self, path: &str) -> bool {
+        let mut changes = self.choices.iter().flat_map(|choice| &choice.changes);
+        changes.any(|change| change.path == path)
+    }
+
+    /// Whether its alternatives say by themselves what they change.
+    fn is_crossed(&self) -> bool {
+        self.path != ONE_AT_A_TIME && self.path != LISTED
+    }
+
+    /// What is left of it when some paths are fixed from outside. A crossed path has one value left.
+    pub(crate) fn fixed(&self, sets: &[(String, Node)]) -> Factor {
+        if self.is_crossed() {
+            let set = sets.iter().rev().find(|(path, _)| *path == self.path);
+            return match set {
+                Some((path, value)) => Factor::crossed(path, self.place, vec![value.clone()]),
+                None => self.clone(),
+            };
+        }
+        let is_set = |path: &str| sets.iter().any(|(set, _)| set == path);
+        let mut left = self.clone();
+        for choice in &mut left.choices {
+            let had_any = !choice.changes.is_empty();
+            choice.changes.retain(|change| !is_set(&change.path));
+            if had_any && choice.changes.is_empty() && self.path == ONE_AT_A_TIME {
+                choice.name.clear();
+            }
+        }
+        left.choices.retain(|choice| !choice.name.is_empty());
+        left
+    }
+}
+
+/// The values of a choice that its name does not tell, as written.
+pub(crate) fn told_apart(factor: &Factor, choice: &Choice) -> Vec<(String, String)> {
+    let changes = choice.changes.iter();
+    let told = changes.map(|change| (change.path.clone(), describe(&change.value)));
+    match factor.path == LISTED {
+        true => told.collect(),
+        false => Vec::new(),
+    }
+}
+
+/// Reads `vary`.
+pub(crate) fn factors(reader: &mut Reader<'_>, vary: &Node) -> Vec<Factor> {
+    let Value::Map(entries) = &vary.value else {
+        reader.wrong_type(
+            vary,
+            "paths with lists: `{writers.record.size: [10 B, 1 kB]}`",
+        );
+        return Vec::new();
+    };
+    let mut factors = Vec::new();
+    for entry in entries {
+        let factor = reader.inside(&format!(".{}", entry.key), |reader| {
+            match entry.key.as_str() {
+                ONE_AT_A_TIME => one_at_a_time(reader, entry),
+                LISTED => listed(reader, entry),
+                path => {
+                    values(reader, entry).map(|values| Factor::crossed(path, entry.place, values))
+                }
+            }
+        });
+        factors.extend(factor);
+    }
+    factors.retain(|factor| !factor.choices.is_empty());
+    for factor in &factors {
+        twice(reader, factor);
+    }
+    in_two_groups(reader, &factors);
+    factors
+}
+
+fn values(reader: &mut Reader<'_>, entry: &Entry) -> Option<Vec<Node>> {
+    reader.list(&entry.node, |_, item| Some(item.clone()))
+}
+
+fn one_at_a_time(reader: &mut Reader<'_>, entry: &Entry) -> Option<Factor> {
+    let Value::Map(paths) = &entry.node.value else {
+        let wanted = "paths with lists: `{broker.num.io.threads: [4, 16]}`";
+        reader.wrong_type(&entry.node, wanted);
+        return None;
+    };
+    let mut choices = vec![Choice {
+        name: BASELINE.to_owned(),
+        place: entry.place,
+        changes: Vec::new(),
+    }];
+    for path in paths {
+        let found = reader.inside(&format!(".{}", path.key), |reader| values(reader, path));
+        choices.extend(found.into_iter().flatten().map(|value| Choice {
+            name: format!("{}={}", path.key, describe(&value)),
+            place: value.place,
+            changes: vec![Change {
+                path: path.key.clone(),
+                place: path.place,
+                value,
+            }],
+        }));
+    }
+    Some(Factor {
+        path: ONE_AT_A_TIME.to_owned(),
+        place: entry.place,
+        choices,
+    })
+}
+
+fn listed(reader: &mut Reader<'_>, entry: &Entry) -> Option<Factor> {
+    let choices = reader.list(&entry.node, |reader, item| {
+        let Value::Map(entries) = &item.value else {
+            reader.wrong_type(
+                item,
+                "a name and paths: `{name: small, topic.partitions: 3}`",
+            );
+            return None;
+        };
+        let Some(name) = item.get("name") else {
+            let what = "this combination has no name";
+            reader.problem(item.place, what, "add `name: ...`: its trials go by it");
+            return None;
+        };
+        let name = reader.inside(".name", |reader| reader.name(name))?;
+        let changes = entries.iter().filter(|entry| entry.key != "name");
+        let changes = changes.map(|entry| Change {
+            path: entry.key.clone(),
+            place: entry.place,
+            value: entry.node.clone(),
+        });
+        Some(Choice {
+            name,
+            place: item.place,
+            changes: changes.collect(),
+        })
+    })?;
+    Some(Factor {
+        path: LISTED.to_owned(),
+        place: entry.place,
+        choices,
+    })
+}
+
+fn twice(reader: &mut Reader<'_>, factor: &Factor) {
+    for (index, choice) in factor.choices.iter().enumerate() {
+        let before = &factor.choices[..index];
+        if before.iter().any(|other| other.name == choice.name) {
+            let what = match factor.path == LISTED {
+                true => "this name stands here twice",
+                false => "this value stands here twice",
+            };
+            let cure = "remove one: `repeats` says how often a trial runs";
+            reader.problem(choice.place, what, cure);
+        }
+    }
+}
+
+/// Which of two groups decides would depend on their order.
+fn in_two_groups(reader: &mut Reader<'_>, factors: &[Factor]) {
+    for (index, factor) in factors.iter().enumerate() {
+        let mut said: Vec<&str> = Vec::new();
+        for change in factor.choices.iter().flat_map(|choice| &choice.changes) {
+            let before = &factors[..index];
+            let is_known = before.iter().any(|other| other.changes(&change.path));
+            if is_known && !said.contains(&change.path.as_str()) {
+                said.push(&change.path);
+                let what = format!("`{}` is varied in two places", shorten(&change.path));
+                reader.problem(change.place, what, "leave it to one of them");
+            }
+        }
+    }
+}
+
+/// A value in one line, as it could have been written.
+pub(crate) fn describe(node: &Node) -> String {
+    match &node.value {
+        Value::Scalar { text, .. } => text.clone(),
+        Value::List(items) => {
+            let items: Vec<String> = items.iter().map(describe).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Map(entries) => {
+            let entries: Vec<String> = entries
+                .iter()
+                .map(|entry| format!("{}: {}", entry.key, describe(&entry.node)))
+                .collect();
+            format!("{{{}}}", entries.join(", "))
+        }
+    }
+}
