@@ -11,6 +11,8 @@ struct Listed<'a> {
     name: &'a str,
     title: &'a str,
     question: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<&'a str>,
     scenarios: Vec<ListedScenario<'a>>,
 }
 
@@ -31,6 +33,7 @@ pub(crate) fn list(arguments: &Studies) -> anyhow::Result<ExitStatus> {
                 name: &study.name,
                 title: &study.title,
                 question: &study.question,
+                target: study.target.as_deref(),
                 scenarios: study
                     .scenarios
                     .iter()
@@ -50,6 +53,10 @@ pub(crate) fn list(arguments: &Studies) -> anyhow::Result<ExitStatus> {
             println!("    {:<24} {}", scenario.name(), scenario.question());
         }
         println!("\n  kgauge run {} --quick", study.name);
+        if let Some(target) = &study.target {
+            println!("  kgauge run {} --quick --target {target}", study.name);
+        }
+        println!();
     }
     Ok(ExitStatus::Good)
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::audit_facts::AuditFacts;
+
 /// One measured number: a flow's metric, written `writers.latency.p99`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Figure {
@@ -299,10 +301,13 @@ pub struct Published {
     /// Why it cannot be compared with what is measured here, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_comparable: Option<String>,
-    /// What the tool printed there, verbatim.
+    /// What has to be known to judge what the tool printed there.
+    #[serde(default, skip_serializing_if = "AuditFacts::is_empty")]
+    pub audit_facts: AuditFacts,
+    /// What the tool printed there, verbatim: a line, or one of each of several producers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
-    /// What arithmetic says of that line, a sentence each.
+    /// What arithmetic says of it, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audit: Vec<String>,
 }

@@ -16,6 +16,7 @@
 //! Start with [`Scenario::parse`] for what is read, [`Plan`] for what a run is made of, and
 //! [`Schedule`] for when records are due. The keys stand in `keys/`, one table for each map.
 
+mod audit_facts;
 mod cluster_needs;
 mod curve;
 mod driver;
@@ -50,6 +51,7 @@ mod units;
 mod vary;
 mod volume;
 
+pub use audit_facts::AuditFacts;
 pub use cluster_needs::{BrokerCount, ClusterNeeds};
 pub use driver::{Driver, DriverRefusal};
 pub use faults::{
@@ -80,5 +82,5 @@ pub use shape::{Arrivals, RateStep, Shape, Trace};
 pub use share::Share;
 pub use sizes::{SizePlan, SizeTable, WeightedSize};
 pub use studies::Studies;
-pub use study::{AuditFacts, STUDY_FILE, Study, StudyFile};
+pub use study::{STUDY_FILE, Study, StudyFile};
 pub use volume::{ClosedLoopPace, Volume};

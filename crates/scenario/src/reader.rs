@@ -262,13 +262,24 @@ impl<'s> Reader<'s> {
     pub(crate) fn text(&mut self, node: &Node) -> Option<String> {
         /// A question or a note; not a file.
         const TEXT_CHARS_MAX: usize = 4_000;
+        self.text_up_to(node, TEXT_CHARS_MAX)
+    }
+
+    /// What a tool has printed.
+    pub(crate) fn output(&mut self, node: &Node) -> Option<String> {
+        /// Some lines of each of a hundred producers; not a log.
+        const OUTPUT_CHARS_MAX: usize = 40_000;
+        self.text_up_to(node, OUTPUT_CHARS_MAX)
+    }
+
+    fn text_up_to(&mut self, node: &Node, chars_max: usize) -> Option<String> {
         let text = self.scalar(node, "a text")?;
         if node.is_nothing() || text.trim().is_empty() {
             self.problem(node.place, "there is no text", "write some words");
             return None;
         }
-        if text.chars().count() > TEXT_CHARS_MAX {
-            let cure = format!("keep it below {TEXT_CHARS_MAX} characters");
+        if text.chars().count() > chars_max {
+            let cure = format!("keep it below {chars_max} characters");
             self.problem(node.place, "the text is too long", cure);
             return None;
         }

@@ -36,6 +36,8 @@ const SHIPPED: &[Shipped] = &[
         "three-consumers.yaml",
         "producer-and-consumer.yaml",
         "message-size.yaml",
+        "stored-data.yaml",
+        "end-to-end.yaml",
     ),
     shipped!(
         "dcos-2018": "study.yaml",

@@ -1,7 +1,8 @@
 //! Studies: folders of scenarios that answer one published document, read from their texts.
 
+use crate::audit_facts::{AuditFacts, audit_facts};
 use crate::files::Files;
-use crate::keys::{AUDIT, SOURCE, STUDY};
+use crate::keys::{SOURCE, STUDY};
 use crate::plan::{StudyRef, StudySource};
 use crate::problem::{Place, Problems, Sources};
 use crate::reader::{Reader, shorten};
@@ -31,23 +32,6 @@ pub struct Study {
     pub differs: Vec<String>,
     /// In running order.
     pub scenarios: Vec<Scenario>,
-}
-
-/// What has to be known to judge the lines of Kafka's own tools. What is not known is left out.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AuditFacts {
-    /// The producers' `buffer.memory`.
-    pub buffer_bytes: Option<u64>,
-    /// What a broker's network card carries, in bits a second, as written.
-    pub nic: Option<String>,
-    /// How many brokers shared the load.
-    pub brokers: Option<u32>,
-    /// Replicas of each partition.
-    pub replication: Option<u32>,
-    /// Partitions of the topic.
-    pub partitions: Option<u32>,
-    /// The release of the tool, as written.
-    pub as_of: Option<String>,
 }
 
 /// A file of a study: its path, for messages and by its last part, and what is in it.
@@ -218,37 +202,6 @@ fn read(
         scenarios: scenarios?,
     };
     Some((study, found))
-}
-
-fn audit_facts(reader: &mut Reader<'_>, node: &Node) -> Option<AuditFacts> {
-    let fields = reader.map(node, &AUDIT)?;
-    let mut count = |key| match fields.has(key) {
-        true => reader.field(&fields, key, |reader, node| {
-            reader.count_u32(node, 1..=1_000_000)
-        }),
-        false => None,
-    };
-    let (brokers, replication, partitions) =
-        (count("brokers"), count("replication"), count("partitions"));
-    let mut words = |key| match fields.has(key) {
-        true => reader.field(&fields, key, Reader::text),
-        false => None,
-    };
-    let (nic, as_of) = (words("nic"), words("as-of"));
-    let buffer_bytes = match fields.has("buffer-memory") {
-        true => reader.field(&fields, "buffer-memory", |reader, node| {
-            reader.bytes(node, 1..=u64::MAX)
-        }),
-        false => None,
-    };
-    Some(AuditFacts {
-        buffer_bytes,
-        nic,
-        brokers,
-        replication,
-        partitions,
-        as_of,
-    })
 }
 
 fn source(reader: &mut Reader<'_>, node: &Node) -> Option<StudySource> {

@@ -95,6 +95,9 @@ fn the_published_figures_stand_beside_their_trials() {
         ("single-consumer", "readers.throughput", 940_521.0),
         ("three-consumers", "readers.throughput", 2_615_968.0),
         ("producer-and-consumer", "readers.throughput", 795_064.0),
+        ("end-to-end", "echo.end-to-end.p50", 2e6),
+        ("end-to-end", "echo.end-to-end.p99", 3e6),
+        ("end-to-end", "echo.end-to-end.p99.9", 14e6),
     ];
     let expected: Vec<_> = expected
         .map(|(a, b, value)| (a.to_owned(), b.to_owned(), value))
@@ -178,22 +181,29 @@ fn consumers_read_everything_that_was_there_before() {
 
 #[test]
 fn quick_leaves_time_for_everything_around_the_load() {
-    // About two minutes in all; topic, gaps and drain of a repeat are reckoned as 0.7 s.
-    let study = linkedin();
-    let mut seconds = 0.0;
-    for trial in study
-        .scenarios
-        .iter()
-        .flat_map(|scenario| scenario.trials(Size::Quick))
-    {
-        let backlog = trial.topic.preload.is_some();
-        let stages = trial.stages.warm_up_ns + trial.stages.hold_ns.unwrap();
-        // Preloading and reading three to five million records is reckoned as two seconds.
-        let load = if backlog { 2.0 } else { stages as f64 / 1e9 };
-        seconds += f64::from(trial.repeats) * (load + 0.7);
-        assert_eq!(trial.repeats, 3);
+    // About two minutes a study; topic, gaps and drain of a repeat are reckoned as 0.5 s.
+    for study in Studies::list() {
+        let mut seconds = 0.0;
+        let scenarios = study.scenarios.iter();
+        for trial in scenarios.flat_map(|scenario| scenario.trials(Size::Quick)) {
+            let stages = trial.stages.warm_up_ns + trial.stages.hold_ns.unwrap();
+            // Three to five million records of 100 B are written and read in two seconds.
+            let preload = trial.topic.preload.as_ref();
+            let load = preload.map_or(stages as f64 / 1e9, |preload| preload.records as f64 / 2e6);
+            seconds += f64::from(trial.repeats) * (load + 0.5);
+        }
+        assert!(seconds < 120.0, "{}: {seconds} s", study.name);
     }
-    assert!(seconds < 120.0, "{seconds} s");
+}
+
+#[test]
+fn every_study_says_what_was_found_and_where_it_can_be_repeated() {
+    for study in Studies::list() {
+        assert!(study.found.is_some(), "{}", study.name);
+        let target = study.target.clone().unwrap();
+        assert!(target.starts_with("kafka:"), "{}: {target}", study.name);
+        assert!(!study.differs.is_empty(), "{}", study.name);
+    }
 }
 
 #[test]

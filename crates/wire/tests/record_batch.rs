@@ -420,7 +420,13 @@ fn a_tally_counts_from_the_offset_that_was_asked_for() {
     log.extend_from_slice(&second);
     let complete = log.len() as u64;
     log.extend_from_slice(&second[..50]);
-    for depth in [TallyDepth::Headers, TallyDepth::Crc, TallyDepth::Records] {
+    let all = [
+        TallyDepth::Headers,
+        TallyDepth::Crc,
+        TallyDepth::Records,
+        TallyDepth::RecordsUnchecked,
+    ];
+    for depth in all {
         let sum = tally(
             &log,
             11,
@@ -433,10 +439,9 @@ fn a_tally_counts_from_the_offset_that_was_asked_for() {
         assert_eq!((sum.batches, sum.records), (2, 5));
         assert_eq!((sum.batch_bytes, sum.incomplete_bytes), (complete, 50));
         assert_eq!(sum.next_offset, Some(16));
-        let payload = if depth == TallyDepth::Records {
-            (10, 3)
-        } else {
-            (0, 0)
+        let payload = match depth {
+            TallyDepth::Records | TallyDepth::RecordsUnchecked => (10, 3),
+            TallyDepth::Headers | TallyDepth::Crc => (0, 0),
         };
         assert_eq!((sum.key_bytes, sum.value_bytes), payload);
     }

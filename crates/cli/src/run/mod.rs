@@ -1,5 +1,6 @@
 //! `kgauge run`: the whole way from a question to a report.
 
+mod announce;
 mod ceilings;
 mod close;
 mod clusters;

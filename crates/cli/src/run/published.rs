@@ -1,31 +1,60 @@
 //! What arithmetic says of the lines that others published.
 
 use kgauge_audit::Options;
-use kgauge_scenario::{AuditFacts, Plan};
+use kgauge_scenario::{AuditFacts, CompressionCodec, FlowPlan, Plan, ProduceFlow};
 
 use crate::audit::{bits, release};
 use crate::exit::{ExitStatus, stop};
 
 /// Audits every published line of a plan, and keeps what is found beside it.
-pub(super) fn audit(plan: &mut Plan, facts: &AuditFacts) -> anyhow::Result<()> {
-    let options = options(facts)?;
-    let published = plan
-        .trials
-        .iter_mut()
-        .flat_map(|trial| &mut trial.published);
-    for published in published {
-        let Some(line) = &published.line else {
-            continue;
+pub(super) fn audit(plan: &mut Plan, of_study: &AuditFacts) -> anyhow::Result<()> {
+    for trial in &mut plan.trials {
+        let of_trial = AuditFacts {
+            brokers: trial.cluster.brokers_exactly(),
+            replication: Some(u32::from(trial.topic.replication)),
+            partitions: Some(trial.topic.partitions),
+            ..AuditFacts::default()
         };
-        let source = ("the published line".to_owned(), line.clone().into_bytes());
-        let audit = kgauge_audit::audit(&[source], &options);
-        published.audit = audit
-            .findings
-            .into_iter()
-            .map(|finding| format!("{}: {}", finding.level, finding.text))
-            .collect();
+        for published in &mut trial.published {
+            let Some(line) = &published.line else {
+                continue;
+            };
+            let facts = published.audit_facts.or(&of_trial).or(of_study);
+            let flows = trial.flows.iter().filter_map(FlowPlan::produces);
+            let command = flows
+                .filter(|flow| flow.name == published.figure.flow)
+                .map(command)
+                .next();
+            let text = format!("{}{line}", command.unwrap_or_default());
+            let source = ("the published line".to_owned(), text.into_bytes());
+            let audit = kgauge_audit::audit(&[source], &options(&facts)?);
+            published.audit = audit
+                .findings
+                .into_iter()
+                .map(|finding| format!("{}: {}", finding.level, finding.text))
+                .collect();
+        }
     }
     Ok(())
+}
+
+/// The command that would have printed the line, as far as it matters for judging it.
+fn command(flow: &ProduceFlow) -> String {
+    let settings = &flow.settings;
+    let codec = match settings.compression.codec {
+        CompressionCodec::None => "none",
+        CompressionCodec::Gzip => "gzip",
+        CompressionCodec::Snappy => "snappy",
+        CompressionCodec::Lz4 => "lz4",
+        CompressionCodec::Zstd => "zstd",
+    };
+    format!(
+        "kafka-producer-perf-test --record-size {} --producer-props compression.type={codec} batch.size={} \
+         buffer.memory={}\n",
+        flow.record.value_bytes_max(),
+        settings.batch_bytes,
+        settings.buffer_bytes
+    )
 }
 
 fn options(facts: &AuditFacts) -> anyhow::Result<Options> {
@@ -48,4 +77,64 @@ fn options(facts: &AuditFacts) -> anyhow::Result<Options> {
         partitions: facts.partitions.map(u64::from),
         as_of: as_of.transpose()?,
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use kgauge_scenario::{ClusterFacts, PlanRequest, Size, Studies, TargetKind};
+
+    use super::*;
+
+    /// What is found of a study's lines, each once.
+    fn findings(name: &str) -> BTreeSet<String> {
+        let study = Studies::get(name).unwrap();
+        let request = PlanRequest {
+            run_id: "r".to_owned(),
+            seed: 1,
+            size: Size::Quick,
+            study: Some(study.reference()),
+            cluster: ClusterFacts {
+                cluster_id: String::new(),
+                brokers: 9,
+                kind: TargetKind::Kafka,
+                version: None,
+            },
+        };
+        let mut plan = Plan::new(request, &study.scenarios).unwrap();
+        audit(&mut plan, &study.audit).unwrap();
+        let published = plan.trials.into_iter().flat_map(|trial| trial.published);
+        published.flat_map(|one| one.audit).collect()
+    }
+
+    #[test]
+    fn the_lines_that_contradict_themselves_are_found_and_no_others() {
+        for name in Studies::names() {
+            let found = findings(name);
+            let grave = found.iter().filter(|one| one.starts_with("contradiction"));
+            let wanted = if name == "dcos-2018" { 8 } else { 0 };
+            assert_eq!(
+                grave.clone().count(),
+                wanted,
+                "{name}: {:#?}",
+                grave.collect::<Vec<_>>()
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_codec_explains_is_no_contradiction() {
+        let found = findings("dcos-2018");
+        let of_card = found.iter().find(|one| one.contains("/ 9 brokers"));
+        assert!(
+            of_card.is_none_or(|one| one.starts_with("artefact")),
+            "{of_card:?}"
+        );
+        let buffer = found
+            .iter()
+            .filter(|one| one.contains("client's own buffer"));
+        assert!(buffer.count() >= 9);
+    }
 }

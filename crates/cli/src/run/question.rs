@@ -28,7 +28,7 @@ pub(crate) enum Question {
         scenarios: Vec<Scenario>,
         name: String,
         /// What has to be known to judge published lines.
-        audit: AuditFacts,
+        audit: Box<AuditFacts>,
     },
     /// A plan that was saved: it is run as it stands.
     Saved { plan: Box<Plan>, name: String },
@@ -203,7 +203,7 @@ fn of_study(study: Study, arguments: &Run) -> anyhow::Result<Question> {
     let name = study.name.clone();
     Ok(Question::Scenarios {
         study: Some(study.reference()),
-        audit: study.audit.clone(),
+        audit: Box::new(study.audit.clone()),
         scenarios: study.scenarios,
         name,
     })
@@ -228,7 +228,7 @@ fn changed(
         study,
         scenarios,
         name,
-        audit: AuditFacts::default(),
+        audit: Box::default(),
     })
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use kgauge_client::{ClientConfig, Cluster};
 use kgauge_load::DriverProgram;
@@ -13,6 +12,7 @@ use kgauge_scenario::{ClusterFacts, ClusterNeeds, Driver, Plan, Size, Step, Targ
 use kgauge_target::{Target, TargetFacts, TopicGuard};
 use kgauge_wire::api::ApiKey;
 
+use super::announce::{announcement, faults, planned_time};
 use super::ceilings::Ceilings;
 use super::clusters::{self, Clusters};
 use super::consent;
@@ -28,7 +28,7 @@ use crate::args::Run;
 use crate::exit::{ExitStatus, OrStop, Stop, stop};
 use crate::interrupt::Stopping;
 use crate::place::{fresh_number, run_dir, run_id, unix_ms};
-use crate::progress::{ProgressLine, seconds};
+use crate::progress::ProgressLine;
 use crate::targets::{TARGET_LOGS, failed};
 
 /// A run that is wanted.
@@ -77,11 +77,12 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
     let planned = planned_time(&plan, &steps);
     let progress = ProgressLine::start(planned);
     let dir = opened.folder.dir().display().to_string();
-    progress.remark(&announcement(&plan, &steps, &dir, planned));
+    let resumed = opened.folder.head().resumed_unix_ms.len();
+    let place = (dir.as_str(), resumed > 0);
+    progress.remark(&announcement(&plan, &steps, place, planned));
     for fault in faults(&plan) {
         progress.remark(&format!("kgauge: fault {fault}"));
     }
-    let resumed = opened.folder.head().resumed_unix_ms.len();
     let session = Session {
         kind: target.kind(),
         client: target.config().clone(),
@@ -240,7 +241,7 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
         Some((plan, _, _)) => same_cluster(plan, &facts)?,
         None => question.plan(&opened.run_id, opened.seed, size, facts.for_plan())?,
     };
-    let notes = suit_release(&mut plan, &facts, &mut cluster)?;
+    let mut notes = suit_release(&mut plan, &facts, &mut cluster)?;
     if arguments.allow_existing.is_none() {
         check_topics_can_be_made(&target, &facts, &mut cluster)?;
     }
@@ -257,6 +258,7 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
         folder.events().write(&event(None, kind)).or_failed()?;
     }
     let topics = clusters::topics(&target, &opened.run_id)?;
+    notes.extend(several_clusters(&plan));
     let environment = environment(folder.dir(), &target, &facts, notes);
     folder.write_environment(&environment).or_failed()?;
     if opened.before.is_none() {
@@ -279,6 +281,19 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
     })
 }
 
+/// What is told of the brokers is of the first cluster.
+fn several_clusters(plan: &Plan) -> Option<String> {
+    let (first, rest) = plan.trials.split_first()?;
+    let differ = rest
+        .iter()
+        .any(|trial| !trial.cluster.shares_with(&first.cluster));
+    differ.then(|| {
+        "Trials had clusters of their own, because the number of brokers or their settings are varied: what is told \
+         of the brokers here is true of the first cluster."
+            .to_owned()
+    })
+}
+
 fn left_to_do(steps: Vec<Step>, opened: &Opened) -> Vec<Step> {
     let done = |step: &Step| {
         let key = RepeatKey {
@@ -294,14 +309,24 @@ fn left_to_do(steps: Vec<Step>, opened: &Opened) -> Vec<Step> {
 /// Trials that the target cannot serve, and why.
 #[allow(clippy::print_stderr)]
 fn left_out(trials: &[Trial], target: &NamedTarget) -> Vec<(u32, String)> {
-    let cannot = |trial: &Trial| {
-        let error = target.spec_for(&trial.cluster).err()?;
+    let mut left: Vec<(u32, String)> = Vec::new();
+    let mut reasons: Vec<(String, usize)> = Vec::new();
+    for trial in trials {
+        let Err(error) = target.spec_for(&trial.cluster) else {
+            continue;
+        };
         let why = format!("target {} cannot be that: {error}", target.text);
-        let name = format!("{} {}", trial.scenario, trial.name);
-        eprintln!("kgauge: {} is left out: {why}", name.trim());
-        Some((trial.index, why))
-    };
-    trials.iter().filter_map(cannot).collect()
+        let said = format!("trials of {} are left out: {why}", trial.scenario);
+        match reasons.iter_mut().find(|(known, _)| *known == said) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((said, 1)),
+        }
+        left.push((trial.index, why));
+    }
+    for (words, count) in reasons {
+        eprintln!("kgauge: {count} {words}");
+    }
+    left
 }
 
 /// Figures of two kinds of clusters would stand in one table.
@@ -421,63 +446,4 @@ pub(super) fn size(arguments: &Run) -> Size {
         (_, true) => Size::Full,
         _ => Size::Default,
     }
-}
-
-/// What the stages take together; a flow that ends by count is taken to need its whole hold.
-fn planned_time(plan: &Plan, steps: &[Step]) -> Duration {
-    /// Creating and deleting a topic, connecting, the last answers.
-    const BETWEEN_NS: u64 = 300_000_000;
-    let of_step = |(index, step): (usize, &Step)| {
-        let Some(trial) = plan.trials.get(step.trial as usize) else {
-            return 0;
-        };
-        // A preload is made once for repeats that share it, and these follow each other.
-        let is_first = index == 0
-            || steps
-                .get(index - 1)
-                .is_none_or(|one| one.trial != step.trial);
-        let preload = trial.topic.preload.as_ref();
-        let preload_ns = preload
-            .filter(|_| is_first || !trial.only_reads())
-            .map_or(0, |preload| preload.records * 400);
-        let hold_ns = match preload {
-            Some(preload) => (preload.records * 300).min(trial.stages.hold_ns.unwrap_or(u64::MAX)),
-            None => trial.stages.hold_ns.unwrap_or(60_000_000_000),
-        };
-        preload_ns + trial.stages.warm_up_ns + hold_ns + BETWEEN_NS
-    };
-    Duration::from_nanos(steps.iter().enumerate().map(of_step).sum())
-}
-
-/// What is done to the target, each once.
-fn faults(plan: &Plan) -> Vec<String> {
-    let mut faults = Vec::new();
-    for fault in plan.trials.iter().flat_map(|trial| &trial.faults) {
-        let words = fault.to_string();
-        if !faults.contains(&words) {
-            faults.push(words);
-        }
-    }
-    faults
-}
-
-fn announcement(plan: &Plan, steps: &[Step], dir: &str, planned: Duration) -> String {
-    let what = match &plan.study {
-        Some(study) => format!("study {}", study.name),
-        None => plan
-            .trials
-            .first()
-            .map_or_else(String::new, |trial| trial.scenario.clone()),
-    };
-    let all: u32 = plan.trials.iter().map(|trial| trial.repeats).sum();
-    let left = match steps.len() {
-        left if left == all as usize => format!("{all} repeats in all"),
-        left => format!("{left} of {all} repeats are left to do"),
-    };
-    format!(
-        "kgauge: {what}, {} trials, {left}, about {}; seed {}; results in {dir}",
-        plan.trials.len(),
-        seconds(planned),
-        plan.seed
-    )
 }

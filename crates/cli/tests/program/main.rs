@@ -8,6 +8,7 @@ mod comparing;
 mod drop_in;
 mod secured;
 mod site;
+mod trials;
 
 use std::fs;
 use std::io::Read;

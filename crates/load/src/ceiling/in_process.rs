@@ -136,7 +136,7 @@ fn consume(
 ) -> Result<Part, CeilingError> {
     let depth = match flow.settings.check_crcs {
         true => TallyDepth::Records,
-        false => TallyDepth::Headers,
+        false => TallyDepth::RecordsUnchecked,
     };
     let (mut decompressor, mut scratch) = (Decompressor::new(), Vec::new());
     let mut recorder = recorder(setup);

@@ -487,7 +487,7 @@ impl Consumer {
         let depth = if self.flow.settings.check_crcs {
             TallyDepth::Records
         } else {
-            TallyDepth::Headers
+            TallyDepth::RecordsUnchecked
         };
         let mut all = 0;
         let echo = self.echo.as_deref();

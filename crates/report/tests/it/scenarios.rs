@@ -100,6 +100,7 @@ pub(crate) fn study() -> StudyRef {
             address: Some("https://example.org/paper".to_owned()),
         },
         setup: "Three machines.".to_owned(),
+        found: Some("The authors found that <b>small</b> records are the harder case.".to_owned()),
         differs: vec!["One machine here.".to_owned()],
     }
 }

@@ -27,7 +27,7 @@ pub struct TrialSummary {
     pub changes: Vec<Factor>,
     /// The topic; null without a plan.
     pub topic: Option<TopicSummary>,
-    /// Repeats that were planned.
+    /// Repeats that were planned; 0 of a trial that was left out.
     pub repeats_planned: u32,
     /// Repeats whose hold stage was measured: those that the figures are of.
     pub repeats_measured: u32,

@@ -9,5 +9,6 @@ mod drivers;
 mod folder;
 mod groups;
 mod made;
+mod resume;
 mod schema;
 mod summary;

@@ -313,8 +313,14 @@ pub(crate) static PUBLISHED: Table = Table {
             "line",
             Kind::Text,
             Optional("unknown"),
-            "What Kafka's own tool printed there, verbatim. The report says what arithmetic makes of it, as \
-             `kgauge audit` does.",
+            "What Kafka's own tool printed there, verbatim; of several producers a line each. The report says \
+             what arithmetic makes of it, as `kgauge audit` does.",
+        ),
+        key(
+            "audit",
+            Kind::Map(&AUDIT),
+            Empty,
+            "What has to be known to judge `line`, where it is not what the study says.",
         ),
     ],
     refused: &[],

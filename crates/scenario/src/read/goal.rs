@@ -1,6 +1,7 @@
 //! Goals and published figures: names of figures with values in the right unit.
 
 use super::{ForTrial, Listed};
+use crate::audit_facts::audit_facts;
 use crate::figure::{Comparison, Figure, Goal, Metric, Published, Unit};
 use crate::keys::PUBLISHED;
 use crate::reader::{Reader, shorten};
@@ -111,11 +112,15 @@ pub(super) fn published(
         });
         let source = reader.field(&fields, "source", Reader::text);
         let differs = reader.field(&fields, "differs", Reader::text);
-        let mut words = |key| match fields.has(key) {
-            true => reader.field(&fields, key, Reader::text),
+        let not_comparable = match fields.has("not-comparable") {
+            true => reader.field(&fields, "not-comparable", Reader::text),
             false => None,
         };
-        let (not_comparable, line) = (words("not-comparable"), words("line"));
+        let line = match fields.has("line") {
+            true => reader.field(&fields, "line", Reader::output),
+            false => None,
+        };
+        let facts = reader.field(&fields, "audit", audit_facts);
         let trial = match fields.has("trial") {
             true => reader.field(&fields, "trial", |reader, node| {
                 trial(reader, node, factors)
@@ -135,6 +140,7 @@ pub(super) fn published(
             source,
             differs,
             not_comparable,
+            audit_facts: facts?,
             line,
             audit: Vec::new(),
         };

@@ -103,13 +103,13 @@ impl<F: FnMut(i64, Option<&[u8]>)> Walk<'_, F> {
         self.sum.batches += 1;
         self.sum.batch_bytes += entry.bytes().len() as u64;
         self.sum.next_offset = Some(entry.offset.saturating_add(1));
-        if self.depth != TallyDepth::Headers {
+        if self.depth.checks() {
             entry.check_crc()?;
         }
         let codec = entry.codec()?;
-        match (self.depth, codec) {
-            (TallyDepth::Records, Codec::None) => self.count(entry.offset, entry),
-            (TallyDepth::Records, codec) => self.unwrap(entry, codec),
+        match (self.depth.reads(), codec) {
+            (true, Codec::None) => self.count(entry.offset, entry),
+            (true, codec) => self.unwrap(entry, codec),
             _ => {
                 let from = match codec {
                     Codec::None => entry.offset.max(self.from_offset),

@@ -12,6 +12,21 @@ pub enum TallyDepth {
     Crc,
     /// Decompress and read each record too, and sum keys and values.
     Records,
+    /// Read each record as [`TallyDepth::Records`] does, and believe the CRCs: what Kafka's consumer does with
+    /// `check.crcs=false`.
+    RecordsUnchecked,
+}
+
+impl TallyDepth {
+    /// Whether CRCs are checked.
+    pub(crate) fn checks(self) -> bool {
+        matches!(self, TallyDepth::Crc | TallyDepth::Records)
+    }
+
+    /// Whether each record is read.
+    pub(crate) fn reads(self) -> bool {
+        matches!(self, TallyDepth::Records | TallyDepth::RecordsUnchecked)
+    }
 }
 
 /// What some consecutive batches hold.
@@ -23,12 +38,12 @@ pub struct Tally {
     pub batch_bytes: u64,
     /// Records at or after the offset that was asked for, without transaction markers.
     pub records: u64,
-    /// Bytes of those records' keys; 0 unless the depth is [`TallyDepth::Records`].
+    /// Bytes of those records' keys; 0 unless the depth reads records.
     pub key_bytes: u64,
-    /// Bytes of those records' values; 0 unless the depth is [`TallyDepth::Records`].
+    /// Bytes of those records' values; 0 unless the depth reads records.
     pub value_bytes: u64,
-    /// Bytes of those records' headers, names and values; 0 unless the depth is
-    /// [`TallyDepth::Records`], and for message sets, which have none.
+    /// Bytes of those records' headers, names and values; 0 unless the depth reads
+    /// records, and for message sets, which have none.
     pub header_bytes: u64,
     /// Offset after the last complete batch: where to fetch next. `None` without a batch.
     pub next_offset: Option<i64>,
@@ -55,8 +70,8 @@ pub fn tally(
     tally_each(bytes, from, depth, buffers, bytes_max, each)
 }
 
-/// As [`tally`], and shows offset and value of every record that it counts: at the depth
-/// [`TallyDepth::Records`], where alone records are read.
+/// As [`tally`], and shows offset and value of every record that it counts: at the depths that
+/// read records.
 pub fn tally_each(
     bytes: &[u8],
     from_offset: i64,
@@ -73,13 +88,13 @@ pub fn tally_each(
         sum.batches += 1;
         sum.batch_bytes += batch.bytes().len() as u64;
         sum.next_offset = Some(header.next_offset());
-        if depth != TallyDepth::Headers {
+        if depth.checks() {
             batch.validate_crc()?;
         }
         if header.attributes.is_control() {
             continue;
         }
-        if depth != TallyDepth::Records {
+        if !depth.reads() {
             let skipped = from_offset.saturating_sub(header.base_offset).max(0) as u64;
             sum.records += u64::from(header.records()).saturating_sub(skipped);
             continue;

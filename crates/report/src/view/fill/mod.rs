@@ -320,6 +320,18 @@ fn commands(run: &RunRead) -> Vec<Command> {
             line_anywhere: "kgauge run RUN-FOLDER/plan.json".to_owned(),
         });
     }
+    let is_whole = matches!(
+        run.status,
+        kgauge_results::run::RunStatus::Complete | kgauge_results::run::RunStatus::Running
+    );
+    if run.plan.is_some() && !is_whole {
+        commands.push(Command {
+            short: "Go on",
+            purpose: "Do what is left of this run, in the same folder:".to_owned(),
+            line: format!("kgauge run --resume {}", words::quoted(&folder)),
+            line_anywhere: "kgauge run --resume RUN-FOLDER".to_owned(),
+        });
+    }
     if !run.head.command.is_empty() {
         let words: Vec<String> = run
             .head

@@ -11,6 +11,7 @@ use super::hold::Measured;
 use super::verdict::Judged;
 use super::warnings;
 use crate::folder::{RepeatRead, RunRead};
+use crate::run::EventKind;
 use crate::summary::{CountedOnBroker, Factor, RepeatSummary, TopicSummary, TrialSummary};
 
 /// All trials: those of the plan, and without one those that have repeats.
@@ -33,7 +34,12 @@ pub(super) fn trials(run: &RunRead, target: &str) -> Vec<TrialSummary> {
 
 fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> TrialSummary {
     let measured = Measured::of(run.repeats_of(index).collect());
-    let flows = flows(trial, &measured);
+    let not_measured = not_measured(run, index);
+    let left_out = not_measured.as_ref().is_some_and(|one| one.is_left_out);
+    let flows = match left_out {
+        true => Vec::new(),
+        false => flows(trial, &measured),
+    };
     let cpu = cpu(&flows, &measured);
     let headroom = headroom(&flows, &measured);
     let mut generator = verdict(&flows, &cpu, &measured, run.environment.as_ref());
@@ -46,6 +52,7 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
         target,
     };
     let (goals, published) = match trial {
+        Some(trial) if left_out => (judged.goals(trial), Vec::new()),
         Some(trial) => (judged.goals(trial), judged.published(trial)),
         None => (Vec::new(), Vec::new()),
     };
@@ -69,10 +76,14 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
             partitions: trial.topic.partitions,
             replication_factor: trial.topic.replication,
         }),
-        repeats_planned: trial.map_or_else(|| count(&measured.begun), |trial| trial.repeats),
+        repeats_planned: match trial {
+            Some(_) if left_out => 0,
+            Some(trial) => trial.repeats,
+            None => count(&measured.begun),
+        },
         repeats_measured: count(&measured.repeats),
         repeats: repeats(&measured),
-        not_measured: not_measured(run, index),
+        not_measured: not_measured.map(|one| one.why),
         counted: counted_on_brokers(trial, &measured),
         warnings: Vec::new(),
         generator,
@@ -94,13 +105,22 @@ fn factors(of: &[(String, String)]) -> Vec<Factor> {
     factors.collect()
 }
 
-fn not_measured(run: &RunRead, trial: u32) -> Option<String> {
-    let told = run
-        .events
-        .iter()
-        .filter_map(|event| event.kind.not_measured());
-    let of_trial = told.filter(|(of, _)| *of == trial);
-    of_trial.map(|(_, why)| why.to_owned()).last()
+/// Why a trial has no figures, or not all.
+struct NotMeasured {
+    why: String,
+    /// It was never meant to run on this target.
+    is_left_out: bool,
+}
+
+fn not_measured(run: &RunRead, trial: u32) -> Option<NotMeasured> {
+    let mut told = run.events.iter().filter_map(|event| {
+        let (of, why) = event.kind.not_measured()?;
+        (of == trial).then(|| NotMeasured {
+            why: why.to_owned(),
+            is_left_out: matches!(event.kind, EventKind::TrialLeftOut { .. }),
+        })
+    });
+    told.next_back()
 }
 
 fn repeats(measured: &Measured<'_>) -> Vec<RepeatSummary> {

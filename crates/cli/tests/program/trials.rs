@@ -1,0 +1,182 @@
+//! Runs of many trials: clusters of their own, trials that fail or are left out, runs that go on.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::site::{COUNTED, Site, json, text, wait_for};
+
+/// A scenario of 800 records by count, with these factors.
+fn varied(site: &Site, repeats: u32, vary: &str) {
+    let scenario = COUNTED.replace("repeats: 1", &format!("repeats: {repeats}"));
+    site.write("varied.yaml", &format!("{scenario}vary:\n{vary}"));
+}
+
+/// Trial name -> (repeats measured, repeats planned, why not).
+fn trials(summary: &Value) -> BTreeMap<String, (u64, u64, Option<String>)> {
+    let trials = summary["trials"].as_array().unwrap().iter();
+    let told = trials.map(|trial| {
+        let name = trial["name"].as_str().unwrap().to_owned();
+        let count = |key: &str| trial[key].as_u64().unwrap();
+        let why = trial["not_measured"].as_str().map(str::to_owned);
+        (
+            name,
+            (count("repeats_measured"), count("repeats_planned"), why),
+        )
+    });
+    told.collect()
+}
+
+fn events(site: &Site, dir: &str, kind: &str) -> Vec<Value> {
+    let lines = fs::read_to_string(site.path(dir).join("events.jsonl")).unwrap();
+    let events = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    events
+        .filter(|event: &Value| event["event"] == kind)
+        .collect()
+}
+
+#[test]
+fn a_trial_that_fails_does_not_end_the_run() {
+    let site = Site::new();
+    let bad = "topic.config.min.insync.replicas: 0";
+    let vary = format!(
+        "  listed:\n    - {{name: good}}\n    - {{name: bad, {bad}}}\n    - {{name: fair}}\n"
+    );
+    varied(&site, 2, &vary);
+    let output = site.run(&["run", "varied.yaml", "--out", "out", "--seed", "1"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("1 of 3 trials failed"), "{said}");
+    let found = trials(&json(&site.path("out/summary.json")));
+    assert_eq!(found["good"], (2, 2, None));
+    assert_eq!(found["fair"], (2, 2, None));
+    let why = found["bad"].2.clone().unwrap();
+    assert!(why.contains("min.insync.replicas"), "{why}");
+    assert_eq!(found["bad"].0, 0);
+
+    // What failed is what is left to do.
+    let again = site.run(&["run", "--resume", "out"]);
+    let said = text(&again.stderr);
+    assert_eq!(again.status.code(), Some(3), "{said}");
+    assert!(said.contains("1 trials, 2 repeats left to do"), "{said}");
+}
+
+#[test]
+fn trials_get_the_clusters_that_they_want() {
+    let site = Site::new();
+    let vary = "  target.brokers: [1, 2]\n  one-at-a-time:\n    broker.num.network.threads: [8]\n    \
+                broker.log.segment.bytes: [1048576]\n";
+    varied(&site, 1, vary);
+    let output = site.run(&["run", "varied.yaml", "--out", "out", "--seed", "3"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    // The embedded cluster has no network threads to set.
+    assert!(said.contains("2 trials of counted are left out"), "{said}");
+    let found = trials(&json(&site.path("out/summary.json")));
+    assert_eq!(found.len(), 6);
+    for (name, (measured, planned, why)) in found {
+        let wanted = u64::from(!name.contains("num.network.threads"));
+        assert_eq!((measured, planned), (wanted, wanted), "{name}");
+        assert_eq!(why.is_some(), wanted == 0, "{name}");
+    }
+    // Four kinds of clusters: three more than the first.
+    let started = events(&site, "out", "cluster-started");
+    assert_eq!(started.len(), 3, "{started:?}");
+    assert!(!site.path("out/target-data").exists());
+    assert!(!site.path("out/target-data-2").exists());
+}
+
+#[test]
+fn an_existing_cluster_is_not_asked_to_be_another() {
+    let site = Site::new();
+    varied(&site, 1, "  target.brokers: [1, 3]\n");
+    let output = site.run(&["run", "varied.yaml", "--target", "127.0.0.1:9", "--yes"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("want different clusters"), "{said}");
+}
+
+#[test]
+fn an_interrupted_run_goes_on_to_the_same_results() {
+    let site = Site::new();
+    let vary = "  writers.record.size: [50 B, 100 B, 150 B]\n";
+    varied(&site, 2, vary);
+    let text_of = |path: &str| fs::read(site.path(path)).unwrap();
+    let whole = site.run(&["run", "varied.yaml", "--out", "whole", "--seed", "5"]);
+    assert_eq!(whole.status.code(), Some(0), "{}", text(&whole.stderr));
+
+    let kill_at = |arguments: &[&str], done: usize, signal: Signal| {
+        let mut run = site.start(arguments);
+        // The repeat after this many is under way.
+        let order = order(&site, "whole");
+        wait_for(&site.path(&format!("out/repeats/{}/slices.jsonl", order[done])));
+        kill_process(Pid::from_child(&run), signal).unwrap();
+        run.wait().unwrap().code()
+    };
+    let first = ["run", "varied.yaml", "--out", "out", "--seed", "5"];
+    assert_eq!(kill_at(&first, 2, Signal::INT), Some(130));
+    let order = order(&site, "whole");
+    let kept = text_of(&format!("out/repeats/{}/repeat.json", order[0]));
+    let more = ["run", "--resume", "out"];
+    assert_eq!(kill_at(&more, 4, Signal::KILL), None);
+    let last = site.run(&more);
+    assert_eq!(last.status.code(), Some(0), "{}", text(&last.stderr));
+
+    let (whole, out) = (
+        json(&site.path("whole/summary.json")),
+        json(&site.path("out/summary.json")),
+    );
+    assert_eq!(trials(&whole), trials(&out));
+    let counted = |summary: &Value| {
+        let trials = summary["trials"].as_array().unwrap().clone();
+        let counts = trials.iter().map(|trial| trial["counted"].clone());
+        counts.collect::<Vec<_>>()
+    };
+    assert_eq!(counted(&whole), counted(&out));
+    assert_eq!(
+        text_of(&format!("out/repeats/{}/repeat.json", order[0])),
+        kept
+    );
+    assert_eq!(
+        json(&site.path("out/run.json"))["resumed_unix_ms"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    let nothing = site.run(&more);
+    assert_eq!(nothing.status.code(), Some(2));
+    let said = text(&nothing.stderr);
+    assert!(said.contains("nothing left to do"), "{said}");
+}
+
+/// Folders of repeats in the order in which they began.
+fn order(site: &Site, dir: &str) -> Vec<String> {
+    let started = events(site, dir, "repeat-started");
+    let names = started.iter().map(|event| {
+        let number = |key: &str| event["repeat"][key].as_u64().unwrap();
+        format!("{:04}-{:02}", number("trial"), number("repeat"))
+    });
+    names.collect()
+}
+
+#[test]
+fn what_cannot_go_on_is_told() {
+    let site = Site::new();
+    fs::create_dir(site.path("empty")).unwrap();
+    for (dir, words) in [("empty", "holds no run"), ("nowhere", "holds no run")] {
+        let output = site.run(&["run", "--resume", dir]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(
+            said.contains(words) || said.contains("cannot read"),
+            "{said}"
+        );
+    }
+    let both = site.run(&["run", "tiny.yaml", "--resume", "empty"]);
+    assert_eq!(both.status.code(), Some(2));
+}
