@@ -21,6 +21,7 @@ const PLAN: &str = "plan.json";
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// What is to be run, before the cluster is known.
+#[allow(clippy::large_enum_variant, reason = "a run has one question")]
 pub(crate) enum Question {
     /// Scenarios, of a study or alone.
     Scenarios {
@@ -28,7 +29,7 @@ pub(crate) enum Question {
         scenarios: Vec<Scenario>,
         name: String,
         /// What has to be known to judge published lines.
-        audit: Box<AuditFacts>,
+        audit: AuditFacts,
     },
     /// A plan that was saved: it is run as it stands.
     Saved { plan: Box<Plan>, name: String },
@@ -203,7 +204,7 @@ fn of_study(study: Study, arguments: &Run) -> anyhow::Result<Question> {
     let name = study.name.clone();
     Ok(Question::Scenarios {
         study: Some(study.reference()),
-        audit: Box::new(study.audit.clone()),
+        audit: study.audit.clone(),
         scenarios: study.scenarios,
         name,
     })
@@ -228,7 +229,7 @@ fn changed(
         study,
         scenarios,
         name,
-        audit: Box::default(),
+        audit: AuditFacts::default(),
     })
 }
 

@@ -7,6 +7,7 @@ pub mod flow;
 pub mod generator;
 pub mod group;
 pub mod latency;
+pub mod load;
 pub mod trial;
 pub mod verdict;
 pub mod warning;
@@ -25,6 +26,7 @@ pub use generator::{
 };
 pub use group::GroupSummary;
 pub use latency::{Latencies, LatencySummary, MaxAt, Percentile, RankRange};
+pub use load::{BrokerShare, BrokerShares};
 pub use trial::{CountedOnBroker, Factor, RepeatSummary, TopicSummary, TrialSummary};
 pub use verdict::{GoalVerdict, GoalWord, MetricUnit, PublishedComparison, PublishedWord};
 pub use warning::{Warning, WarningKind};

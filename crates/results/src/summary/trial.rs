@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flow::FlowSummary;
 use super::generator::{CpuSummary, GeneratorVerdict, Headroom};
+use super::load::BrokerShares;
 use super::verdict::{GoalVerdict, PublishedComparison};
 use super::warning::Warning;
 use crate::run::Outcome;
@@ -47,6 +48,9 @@ pub struct TrialSummary {
     pub flows: Vec<FlowSummary>,
     /// What a record cost in CPU.
     pub cpu: CpuSummary,
+    /// Which brokers led what was written, a measured repeat each; empty where nothing was, or nodes were taken down.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broker_shares: Vec<BrokerShares>,
     /// Records that brokers counted beside those acked; one entry a repeat.
     pub counted: Vec<CountedOnBroker>,
     /// Figures that others published, beside ours.

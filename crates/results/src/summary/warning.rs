@@ -54,6 +54,8 @@ pub enum WarningKind {
     ClockSource,
     /// kgauge was built without optimisation.
     DebugBuild,
+    /// One broker led much more than its part.
+    BrokerSkew,
     /// Brokers asked for pauses.
     Throttled,
     /// Something about how the target was reached or started.
@@ -119,6 +121,10 @@ impl WarningKind {
             WarningKind::ClockAnomalies => "Look at the machine's clock source.",
             WarningKind::ClockSource => "Use a machine, or a kernel setting, with tsc.",
             WarningKind::DebugBuild => "Build with --release.",
+            WarningKind::BrokerSkew => {
+                "Take the figures for those of one broker, or give the topic more partitions than \
+                 the cluster has brokers."
+            }
             WarningKind::Throttled => {
                 "Lift the quota of this client id, or take the figure for the quota's."
             }

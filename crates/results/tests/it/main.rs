@@ -11,4 +11,5 @@ mod groups;
 mod made;
 mod resume;
 mod schema;
+mod shares;
 mod summary;

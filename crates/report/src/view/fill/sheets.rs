@@ -19,6 +19,7 @@ pub(super) fn all(run: &RunRead, summary: &Summary) -> Vec<Sheet> {
             .map(|machine| sheet("Machine", machine_facts(machine))),
     );
     sheets.push(sheet("Records counted by the brokers", counted(summary)));
+    sheets.push(sheet("Records led by each broker", led(summary)));
     sheets.push(sheet("Requests and batches", batching(summary)));
     sheets.push(sheet("Generator", generator(summary)));
     sheets.extend(plan_sheets(run));
@@ -89,6 +90,29 @@ fn machine_facts(machine: &Machine) -> Vec<Fact> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Who led the records that were written.
+fn led(summary: &Summary) -> Vec<Fact> {
+    let of_trial = |trial: &TrialSummary| -> Vec<Fact> {
+        let line = |shares: &kgauge_results::summary::BrokerShares| {
+            let broker = |share: &kgauge_results::summary::BrokerShare| {
+                format!(
+                    "broker {}: {} ({}, {})",
+                    share.broker,
+                    format::count(share.records),
+                    format::percent(share.part),
+                    format::plural(u64::from(share.partitions), "partition", "partitions")
+                )
+            };
+            let brokers: Vec<String> = shares.brokers.iter().map(broker).collect();
+            let repeat = u64::from(shares.repeat) + 1;
+            let name = format!("{}, repeat {repeat}", trial_name(trial));
+            fact(&name, brokers.join(", "))
+        };
+        trial.broker_shares.iter().map(line).collect()
+    };
+    summary.trials.iter().flat_map(of_trial).collect()
 }
 
 /// Acked records beside those in the logs.

@@ -216,6 +216,7 @@ fn level(kind: WarningKind) -> Level {
         | WarningKind::FollowersBehind
         | WarningKind::AcksNone
         | WarningKind::ClockAnomalies
+        | WarningKind::BrokerSkew
         | WarningKind::Throttled
         | WarningKind::TargetNote
         | WarningKind::SameMachine

@@ -9,6 +9,7 @@ mod headroom;
 mod hold;
 mod latency;
 mod little;
+mod shares;
 mod trial;
 mod verdict;
 mod warnings;

@@ -8,6 +8,7 @@ use super::flow::{counted, flows};
 use super::generator::{cpu, verdict};
 use super::headroom::headroom;
 use super::hold::Measured;
+use super::shares;
 use super::verdict::Judged;
 use super::warnings;
 use crate::folder::{RepeatRead, RunRead};
@@ -84,6 +85,7 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
         repeats_measured: count(&measured.repeats),
         repeats: repeats(&measured),
         not_measured: not_measured.map(|one| one.why),
+        broker_shares: shares::shares(run, trial, &measured),
         counted: counted_on_brokers(trial, &measured),
         warnings: Vec::new(),
         generator,

@@ -1,5 +1,6 @@
 //! Which warnings a trial or a run deserves, with their numbers and remedies.
 
+use super::shares;
 use crate::folder::RunRead;
 use crate::run::{Replication, RunStatus};
 use crate::summary::words;
@@ -74,6 +75,9 @@ pub(super) fn of_trial(trial: &TrialSummary, partial: bool) -> Vec<Warning> {
     about_repeats(&mut warnings, trial, partial);
     about_counts(&mut warnings, trial);
     about_generator(&mut warnings, trial);
+    if let Some(text) = shares::skew(trial) {
+        warnings.add(WarningKind::BrokerSkew, None, text);
+    }
     for flow in &trial.flows {
         about_records(&mut warnings, flow, partial);
         about_acks(&mut warnings, flow);
