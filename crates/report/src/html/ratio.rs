@@ -36,10 +36,32 @@ pub(super) fn write(page: &mut Markup, published: &Published) {
         if published.word == PublishedWord::NotComparable && !published.reason.is_empty() {
             page.leaf("span", &[("class", "small block")], &published.reason);
         }
-        for sentence in &published.audit {
-            let text = format!("audit: {sentence}");
-            page.leaf("span", &[("class", "small block")], &text);
-        }
+        write_audit(page, &published.audit);
+    });
+}
+
+/// What arithmetic says of the published line: how grave in the open, the sentences folded.
+fn write_audit(page: &mut Markup, findings: &[String]) {
+    if findings.is_empty() {
+        return;
+    }
+    let count = |level: &str| {
+        let found = findings.iter().filter(|one| one.starts_with(level));
+        found.count()
+    };
+    let levels = ["contradiction", "artefact", "caution"];
+    let told: Vec<String> = levels
+        .into_iter()
+        .map(|level| (level, count(level) as u64))
+        .filter(|(_, count)| *count > 0)
+        .map(|(level, count)| format::plural(count, level, &format!("{level}s")))
+        .collect();
+    page.element("details", &[("class", "small audit")], |page| {
+        let summary = format!("audit of the published line: {}", told.join(", "));
+        page.leaf("summary", &[], &summary);
+        page.element("ul", &[], |page| {
+            findings.iter().for_each(|one| page.leaf("li", &[], one));
+        });
     });
 }
 

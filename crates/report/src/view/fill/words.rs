@@ -172,7 +172,7 @@ fn of_sweep(sweep: &Sweep, name: &str, points: &[SweepPoint], flows: usize) -> O
 
 fn factor(unit: FactorUnit, value: f64) -> String {
     let text = match unit {
-        FactorUnit::Plain => format::figure(value),
+        FactorUnit::Plain => format::all_digits(value),
         FactorUnit::Bytes => format::decimal_bytes(value),
         FactorUnit::Nanoseconds => format::nanoseconds(value),
     };

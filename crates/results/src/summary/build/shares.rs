@@ -11,7 +11,7 @@ use crate::summary::load::{BrokerShare, BrokerShares};
 use crate::summary::{TrialSummary, words};
 
 /// From this many times the even part on, a broker is told to have too much.
-const SKEW: f64 = 1.5;
+const SKEW: f64 = 1.6;
 /// Fewer records are no load.
 const RECORDS_MIN: u64 = 1_000;
 
