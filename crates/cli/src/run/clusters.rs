@@ -1,6 +1,6 @@
 //! The clusters of a run, one after the other: trials may want different ones, and a broken one is replaced.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use kgauge_results::run::EventKind;
 use kgauge_scenario::{ClusterNeeds, Trial};
@@ -12,6 +12,9 @@ use crate::exit::OrStop;
 use crate::interrupt::Stopping;
 use crate::targets::{self, Surroundings, failed};
 
+/// What the names of the folders of clusters' data begin with.
+const TARGET_DATA: &str = "target-data";
+
 /// Starts a run's clusters.
 pub(crate) struct Clusters {
     pub(super) target: NamedTarget,
@@ -20,6 +23,8 @@ pub(crate) struct Clusters {
     pub(super) dir: PathBuf,
     pub(super) keep: bool,
     pub(super) seed: u64,
+    /// How often the run was resumed.
+    pub(super) attempt: usize,
     /// What the one that runs was started for.
     pub(super) needs: ClusterNeeds,
     /// What was done to the one that runs cannot be undone: the next trial gets another.
@@ -36,15 +41,17 @@ impl Clusters {
         stopping: &Stopping,
     ) -> anyhow::Result<Target> {
         let spec = self.target.spec_for(needs)?;
-        // The first one has the plain names.
-        let (name, data) = match self.started {
-            0 => (self.run_id.clone(), "target-data".to_owned()),
-            n => (
-                format!("{}-{}", self.run_id, n + 1),
-                format!("target-data-{}", n + 1),
-            ),
+        // The first one has the plain names; a run that goes on shares none with what it was cut off in.
+        let number = match (self.attempt, self.started) {
+            (0, 0) => String::new(),
+            (0, started) => format!("-{}", started + 1),
+            (attempt, started) => format!("-again-{attempt}-{}", started + 1),
         };
         self.started += 1;
+        let (name, data) = (
+            format!("{}{number}", self.run_id),
+            format!("{TARGET_DATA}{number}"),
+        );
         let setup = targets::setup(&Surroundings {
             name: &name,
             data_dir: &self.dir.join(data),
@@ -61,6 +68,18 @@ impl Clusters {
 
     fn are_ours(&self) -> bool {
         !matches!(self.target.spec, TargetSpec::Existing(_))
+    }
+}
+
+/// Removes the data of clusters that a killed run has left in its folder.
+pub(super) fn remove_left_data(dir: &Path) {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name();
+        if name.to_string_lossy().starts_with(TARGET_DATA) {
+            // What cannot be removed only takes room.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
     }
 }
 

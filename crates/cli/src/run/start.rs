@@ -126,6 +126,9 @@ fn open(order: &Order<'_>) -> anyhow::Result<Opened> {
         let resumed = RunFolder::resume(dir, started_unix_ms);
         let Resumed { folder, plan, done } = resumed
             .map_err(|error| stop(ExitStatus::BadInput, format!("{}: {error}", dir.display())))?;
+        if !order.arguments.keep {
+            clusters::remove_left_data(dir);
+        }
         return Ok(Opened {
             run_id: plan.run_id.clone(),
             seed: plan.seed,
@@ -229,6 +232,7 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
         dir: folder.dir().to_owned(),
         keep: arguments.keep,
         seed: opened.number,
+        attempt: folder.head().resumed_unix_ms.len(),
         needs: ClusterNeeds::default(),
         is_broken: false,
         started: 0,

@@ -148,6 +148,15 @@ fn an_interrupted_run_goes_on_to_the_same_results() {
             .len(),
         2
     );
+    let left = fs::read_dir(site.path("out")).unwrap();
+    let names = left.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let data: Vec<_> = names
+        .filter(|name| name.starts_with("target-data"))
+        .collect();
+    assert!(
+        data.is_empty(),
+        "what a killed run has left is removed: {data:?}"
+    );
     let nothing = site.run(&more);
     assert_eq!(nothing.status.code(), Some(2));
     let said = text(&nothing.stderr);
