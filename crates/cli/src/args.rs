@@ -62,6 +62,7 @@ Examples:
   kgauge run my-scenario.yaml --target kafka:4.3.1 --set broker.num.network.threads=4
   kgauge run my-scenario.yaml --set stages.hold='60 s' --repeat 5
   kgauge run my-scenario.yaml --driver kgauge --driver java --driver librdkafka
+  kgauge run my-scenario.yaml --target small:9092 --price 0.69 --target large:9092 --price 2.75 --yes
   kgauge run kgauge-runs/RUN/plan.json             the same run once more
   kgauge run --resume kgauge-runs/RUN              what an interrupted run has left undone
 
@@ -83,7 +84,12 @@ pub(crate) struct Run {
     #[arg(long = "target", value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
 
-    /// A first look: about a minute and a half for a study
+    /// What a target costs in an hour, in any currency: once for each `--target`, in their order. The comparison then says
+    /// how many records each gets through for a unit of money
+    #[arg(long = "price", value_name = "PER-HOUR")]
+    pub(crate) prices: Vec<f64>,
+
+    /// A first look: about two minutes for a study
     #[arg(long, conflicts_with = "full")]
     pub(crate) quick: bool,
 
@@ -118,7 +124,7 @@ pub(crate) struct Run {
 
     /// Goes on with the run of this folder, which was interrupted or in which trials failed: on the same target
     /// unless another is named, with what is not done yet
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["what", "out", "seed", "quick", "full", "set", "drivers", "only", "repeat"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["what", "out", "seed", "quick", "full", "set", "drivers", "only", "repeat", "prices"])]
     pub(crate) resume: Option<PathBuf>,
 
     /// Keeps what the run wrote: topics, and the data of an embedded cluster

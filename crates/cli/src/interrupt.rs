@@ -23,6 +23,18 @@ impl Stopping {
     pub(crate) fn is_wanted(&self) -> bool {
         self.signals.load(Ordering::Relaxed) > 0
     }
+
+    /// Lets the next load begin, after one that was ended for another reason than a signal.
+    pub(crate) fn let_next_begin(&self) {
+        if self.is_wanted() {
+            return;
+        }
+        self.load.lower();
+        // A signal that came in between has raised what was just taken back.
+        if self.is_wanted() {
+            self.load.raise();
+        }
+    }
 }
 
 /// Starts to listen; `first` is said at the first signal. A third ends the process on the spot.

@@ -24,6 +24,11 @@ impl Interrupt {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// Takes it back: waits that begin from now on are not told to end.
+    pub fn lower(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
     /// Whether somebody raised it.
     pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)

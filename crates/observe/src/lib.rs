@@ -14,12 +14,13 @@
 //!
 //! # Where to start
 //!
-//! [`host_facts`] for the machine, [`Sampler`] for what changes, [`ProcessSampler`] for one look at
+//! [`host_facts`] for the machine, [`disk_baseline`] for what its disk does by itself, [`Sampler`] for what changes, [`ProcessSampler`] for one look at
 //! one process, [`listener_pid`] for the process of a broker that was there before,
 //! [`thread_cpu_ns`] for the calling thread.
 
 mod cgroup;
 mod cpu_clock;
+mod disk;
 mod file_system;
 mod host;
 mod listener;
@@ -29,6 +30,7 @@ mod unavailable;
 
 pub use cgroup::CgroupLimits;
 pub use cpu_clock::{process_cpu_ns, thread_cpu_ns};
+pub use disk::{DiskError, disk_baseline};
 pub use file_system::{FileSystem, free_bytes};
 pub use host::{HostCpu, HostFacts, host_cpu, host_facts};
 pub use listener::listener_pid;

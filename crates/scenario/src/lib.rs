@@ -27,6 +27,7 @@ mod key_table;
 mod keys;
 mod numeric;
 mod order;
+mod partition_formula;
 mod path;
 mod plan;
 mod planning;
@@ -63,6 +64,7 @@ pub use files::{FileRead, Files};
 pub use key_table::KeyTable;
 pub use keys::{ERROR_NAMES, FAULT_APIS};
 pub use order::Step;
+pub use partition_formula::PartitionFormula;
 pub use plan::{
     ClusterFacts, ConsumeEnd, ConsumeFlow, EchoFlow, FlowPlan, PartitionShare, Plan, Preload,
     ProduceFlow, Size, Stages, StartOffset, StudyRef, StudySource, TargetKind, TopicPlan,

@@ -8,6 +8,7 @@ use crate::cluster_needs::ClusterNeeds;
 use crate::driver::Driver;
 use crate::faults::FaultPlan;
 use crate::figure::{Goal, Published};
+use crate::partition_formula::PartitionFormula;
 use crate::record::RecordPlan;
 use crate::schedule::Pace;
 use crate::settings::{Acks, ConsumerSettings, GroupPlan, ProducerSettings};
@@ -68,6 +69,12 @@ pub struct StudyRef {
     /// What the authors asked and found, and what it is worth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
+    /// Whether the disk under the target is measured by itself first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub disk_baseline: bool,
+    /// From which of its figures the partitions that rates need are worked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition_formula: Option<PartitionFormula>,
     /// What cannot be repeated on one machine, and why.
     pub differs: Vec<String>,
 }

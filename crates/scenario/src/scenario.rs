@@ -143,7 +143,7 @@ impl Scenario {
         needed.max().unwrap_or(1)
     }
 
-    /// The trials of a size, in the order in which they run. Their indexes start at 0.
+    /// The trials of a size, in the order of the file. Their indexes start at 0.
     pub fn trials(&self, size: Size) -> Vec<Trial> {
         let (combinations, _) = self.combinations(size);
         let trial = |(index, (chosen, written)): (usize, (Chosen, Written))| Trial {
@@ -207,6 +207,7 @@ impl Scenario {
         }
         let in_file = self.factors_in_file(&mut reader);
         let all = self.with_varied(in_file.clone());
+        reader.inside("vary", |reader| vary::in_two_groups(reader, &all));
         let factors: Vec<Factor> = all.iter().map(|factor| factor.fixed(&self.sets)).collect();
         let mut found = Vec::new();
         for choice in crossed(&mut reader, &factors) {

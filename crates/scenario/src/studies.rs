@@ -67,6 +67,7 @@ const SHIPPED: &[Shipped] = &[
         "codecs.yaml",
         "codecs-letters.yaml",
         "acks-and-brokers.yaml",
+        "disk-full.yaml",
     ),
     shipped!(
         "image-queue-2016": "study.yaml",

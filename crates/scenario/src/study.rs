@@ -3,7 +3,8 @@
 use crate::audit_facts::{AuditFacts, audit_facts};
 use crate::files::Files;
 use crate::keys::{SOURCE, STUDY};
-use crate::plan::{StudyRef, StudySource};
+use crate::partition_formula::{PartitionFormula, partition_formula};
+use crate::plan::{FlowPlan, Size, StudyRef, StudySource};
 use crate::problem::{Place, Problems, Sources};
 use crate::reader::{Reader, shorten};
 use crate::scenario::Scenario;
@@ -26,6 +27,10 @@ pub struct Study {
     pub found: Option<String>,
     /// The target that comes nearest to theirs, as `--target` takes it.
     pub target: Option<String>,
+    /// Whether the disk under the target is measured by itself first.
+    pub disk_baseline: bool,
+    /// From which figures the partitions that rates need are worked out.
+    pub partition_formula: Option<PartitionFormula>,
     /// What has to be known to judge the lines that their tools printed.
     pub audit: AuditFacts,
     /// What cannot be repeated on one machine, and why.
@@ -109,6 +114,8 @@ impl Study {
             source: self.source.clone(),
             setup: self.setup.clone(),
             found: self.found.clone(),
+            disk_baseline: self.disk_baseline,
+            partition_formula: self.partition_formula.clone(),
             differs: self.differs.clone(),
         }
     }
@@ -168,6 +175,11 @@ fn read(
     };
     let (found_there, target) = (words("found"), words("target"));
     let audit = reader.field(&fields, "audit", audit_facts);
+    let disk_baseline = reader.field(&fields, "disk-baseline", Reader::flag);
+    let formula = match fields.has("partition-formula") {
+        true => reader.field(&fields, "partition-formula", partition_formula),
+        false => None,
+    };
     let differs = match fields.has("differs") {
         true => reader.field(&fields, "differs", |reader, node| {
             reader.list(node, Reader::text)
@@ -189,6 +201,10 @@ fn read(
         forgotten(reader, node, &listed, files);
         Some(scenarios)
     });
+    if let (Some(formula), Some(scenarios)) = (&formula, &scenarios) {
+        let place = fields.place("partition-formula");
+        measured_there(reader, place, formula, scenarios);
+    }
     let study = Study {
         name: name.to_owned(),
         title: title?,
@@ -197,6 +213,8 @@ fn read(
         setup: setup?,
         found: found_there,
         target,
+        disk_baseline: disk_baseline?,
+        partition_formula: formula,
         audit: audit?,
         differs: differs?,
         scenarios: scenarios?,
@@ -241,6 +259,36 @@ fn scenario(
         Err(problems) => {
             found.append(problems);
             None
+        }
+    }
+}
+
+/// The flows that a formula names must be there.
+fn measured_there(
+    reader: &mut Reader<'_>,
+    place: Place,
+    formula: &PartitionFormula,
+    scenarios: &[Scenario],
+) {
+    for (of, writes) in [(&formula.produce, true), (&formula.consume, false)] {
+        let (scenario, flow) = of;
+        let fits = |known: &FlowPlan| {
+            let is_kind = match known {
+                FlowPlan::Produce(_) => writes,
+                FlowPlan::Consume(_) => !writes,
+                FlowPlan::Echo(_) => false,
+            };
+            known.name() == flow && is_kind
+        };
+        let is_there = scenarios.iter().any(|one| {
+            let trials = one.trials(Size::Default);
+            one.name() == scenario && trials.iter().any(|trial| trial.flows.iter().any(fits))
+        });
+        if !is_there {
+            let kind = if writes { "produce" } else { "consume" };
+            let what = format!("there is no {kind} flow `{scenario}.{flow}`");
+            let cure = "name a scenario of this study and one of its flows";
+            reader.problem(place, shorten(&what), cure);
         }
     }
 }

@@ -67,10 +67,10 @@ impl Factor {
         names.collect()
     }
 
-    /// Whether it changes a path.
+    /// Whether it changes a path, or something in it, or what it is in.
     pub(crate) fn changes(&self, path: &str) -> bool {
         let mut changes = self.choices.iter().flat_map(|choice| &choice.changes);
-        changes.any(|change| change.path == path)
+        changes.any(|change| overlap(&change.path, path))
     }
 
     /// Whether its alternatives say by themselves what they change.
@@ -87,7 +87,7 @@ impl Factor {
                 None => self.clone(),
             };
         }
-        let is_set = |path: &str| sets.iter().any(|(set, _)| set == path);
+        let is_set = |path: &str| sets.iter().any(|(set, _)| overlap(set, path));
         let mut left = self.clone();
         for choice in &mut left.choices {
             let had_any = !choice.changes.is_empty();
@@ -99,6 +99,21 @@ impl Factor {
         left.choices.retain(|choice| !choice.name.is_empty());
         left
     }
+}
+
+/// Whether two paths are the same, or one leads through the other.
+fn overlap(a: &str, b: &str) -> bool {
+    // `broker.KEY` is short for `target.config.KEY`.
+    let full = |path: &str| match path.strip_prefix("broker.") {
+        Some(setting) => format!("target.config.{setting}"),
+        None => path.to_owned(),
+    };
+    let (a, b) = (full(a), full(b));
+    let leads_through = |short: &str, long: &str| {
+        long.strip_prefix(short)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    leads_through(&a, &b) || leads_through(&b, &a)
 }
 
 /// The values of a choice that its name does not tell, as written.
@@ -137,7 +152,6 @@ pub(crate) fn factors(reader: &mut Reader<'_>, vary: &Node) -> Vec<Factor> {
     for factor in &factors {
         twice(reader, factor);
     }
-    in_two_groups(reader, &factors);
     factors
 }
 
@@ -224,7 +238,7 @@ fn twice(reader: &mut Reader<'_>, factor: &Factor) {
 }
 
 /// Which of two groups decides would depend on their order.
-fn in_two_groups(reader: &mut Reader<'_>, factors: &[Factor]) {
+pub(crate) fn in_two_groups(reader: &mut Reader<'_>, factors: &[Factor]) {
     for (index, factor) in factors.iter().enumerate() {
         let mut said: Vec<&str> = Vec::new();
         for change in factor.choices.iter().flat_map(|choice| &choice.changes) {

@@ -285,3 +285,34 @@ fn a_folder_that_does_not_fit_together_is_told_all_its_faults() {
     let nothing = Study::from_files("empty", &[]).unwrap_err();
     assert!(nothing.to_string().contains("there is no `study.yaml`"));
 }
+
+#[test]
+fn a_partition_formula_names_flows_that_are_there() {
+    let scenario = "kgauge: 1\nname: one\nquestion: q\ntopic: {partitions: 1}\nflows:\n  \
+                    - {name: w, kind: produce, shape: max, record: {size: 1 B}}\n  - {name: r, kind: consume}\n";
+    let read = |consume: &str| {
+        let study = format!(
+            "kgauge: 1\ntitle: t\nquestion: q\nsource: {{title: s, year: 2014}}\nsetup: x\nscenarios: [one]\n\
+             partition-formula: {{produce: one.w, consume: {consume}, rates: [1M/s, 2.5M/s]}}\n"
+        );
+        let files = [
+            StudyFile {
+                path: "study.yaml",
+                text: &study,
+            },
+            StudyFile {
+                path: "one.yaml",
+                text: scenario,
+            },
+        ];
+        Study::from_files("s", &files).map(|study| study.partition_formula.unwrap())
+    };
+    assert_eq!(read("one.r").unwrap().rates_per_s, [1_000_000, 2_500_000]);
+    let wrong = read("one.x").unwrap_err().to_string();
+    assert!(
+        wrong.contains("there is no consume flow `one.x`"),
+        "{wrong}"
+    );
+    assert!(read("one").is_err());
+    assert!(read("one.w").is_err(), "what writes measures no reading");
+}

@@ -127,6 +127,15 @@ impl TargetSpec {
         true
     }
 
+    /// How many brokers it has without more being asked of it; unknown of a cluster that is there.
+    pub fn brokers(&self) -> Option<u32> {
+        match self {
+            TargetSpec::Embedded(spec) => Some(u32::from(spec.nodes)),
+            TargetSpec::Kafka(spec) => Some(u32::from(spec.brokers)),
+            TargetSpec::Existing(_) => None,
+        }
+    }
+
     /// Whether its own text sets a broker setting.
     pub fn sets(&self, key: &str) -> bool {
         match self {

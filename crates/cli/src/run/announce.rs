@@ -3,11 +3,16 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use kgauge_scenario::{Plan, Step};
+use kgauge_scenario::{FlowPlan, Plan, Step, Trial};
 
 use crate::progress::seconds;
 
-/// What the stages take together; a flow that ends by count is taken to need its whole hold.
+/// What a flow at full speed is taken to write or read a second, where only its count of records ends it: less than
+/// most do, so that nobody waits longer than was said.
+const RECORDS_PER_S: f64 = 500e3;
+const BYTES_PER_S: f64 = 150e6;
+
+/// What the stages take together; a flow that ends by count is taken to need its whole hold, if there is one.
 pub(super) fn planned_time(plan: &Plan, steps: &[Step]) -> Duration {
     /// Creating and deleting a topic, connecting, the last answers.
     const BETWEEN_NS: u64 = 300_000_000;
@@ -26,17 +31,37 @@ pub(super) fn planned_time(plan: &Plan, steps: &[Step]) -> Duration {
             .map_or(0, |preload| preload.records * 400);
         let hold_ns = match preload {
             Some(preload) => (preload.records * 300).min(trial.stages.hold_ns.unwrap_or(u64::MAX)),
-            None => trial.stages.hold_ns.unwrap_or(60_000_000_000),
+            None => trial.stages.hold_ns.unwrap_or_else(|| counted_ns(trial)),
         };
         preload_ns + trial.stages.warm_up_ns + hold_ns + BETWEEN_NS
     };
     Duration::from_nanos(steps.iter().enumerate().map(of_step).sum())
 }
 
+/// How long the flows of a trial take for their counts of records.
+fn counted_ns(trial: &Trial) -> u64 {
+    let writes = trial.flows.iter().filter_map(FlowPlan::produces);
+    let seconds = writes.map(|flow| {
+        let records = flow.records_max.unwrap_or(0) as f64;
+        let rate = flow.shape.per_second_max().unwrap_or_else(|| {
+            let bytes = flow.record.value_bytes_mean().max(1.0);
+            RECORDS_PER_S.min(BYTES_PER_S / bytes)
+        });
+        records / rate.max(1e-9)
+    });
+    (seconds.fold(0.0, f64::max) * 1e9) as u64
+}
+
 /// What is done to the target, each once.
-pub(super) fn faults(plan: &Plan) -> Vec<String> {
+pub(super) fn faults(plan: &Plan, steps: &[Step]) -> Vec<String> {
     let mut faults = Vec::new();
-    for fault in plan.trials.iter().flat_map(|trial| &trial.faults) {
+    let runs = |trial: &&Trial| steps.iter().any(|step| step.trial == trial.index);
+    for fault in plan
+        .trials
+        .iter()
+        .filter(runs)
+        .flat_map(|trial| &trial.faults)
+    {
         let words = fault.to_string();
         if !faults.contains(&words) {
             faults.push(words);

@@ -62,7 +62,6 @@ impl Clusters {
         })?;
         let target = Target::start(&spec, &setup, &stopping.load).map_err(failed)?;
         self.needs = needs.clone();
-        self.is_broken = false;
         Ok(target)
     }
 
@@ -83,20 +82,21 @@ pub(super) fn remove_left_data(dir: &Path) {
     }
 }
 
-/// Sees to it that the cluster that runs is one that the trial wants.
-pub(super) fn suit(session: &mut Session, trial: &Trial) -> anyhow::Result<()> {
+/// Sees to it that the cluster that runs is one that the trial wants. True when that is another than before.
+pub(super) fn suit(session: &mut Session, trial: &Trial) -> anyhow::Result<bool> {
     let clusters = &session.clusters;
     let serves = !clusters.is_broken && clusters.needs.shares_with(&trial.cluster);
     if !clusters.are_ours() || serves && session.death().is_none() {
-        return Ok(());
+        return Ok(false);
     }
     session.progress.say("another cluster for the next trial");
     // Its topics go with it.
     session.topics.forget();
+    // Of a broken one it has been said already; and until the next one serves, there is none.
+    let was_broken = std::mem::replace(&mut session.clusters.is_broken, true);
     if let Some(old) = session.target.take() {
-        // Of a broken one it has been said already.
         let ended = old.stop();
-        if let (Err(error), false) = (ended, session.clusters.is_broken) {
+        if let (Err(error), false) = (ended, was_broken) {
             let text = error.to_string();
             session.event(None, EventKind::Warning { text });
         }
@@ -115,7 +115,8 @@ pub(super) fn suit(session: &mut Session, trial: &Trial) -> anyhow::Result<()> {
     session.nodes = facts.brokers.len();
     session.cluster = cluster;
     session.target.put(target);
-    Ok(())
+    session.clusters.is_broken = false;
+    Ok(true)
 }
 
 /// A guard for what the run makes on a cluster.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use kgauge_client::ClientConfig;
-use kgauge_results::run::{Broker, Build, Environment, Started, Target, TargetKind};
+use kgauge_results::run::{Broker, Build, DiskBaseline, Environment, Started, Target, TargetKind};
 use kgauge_target::kafka::SecurityKind;
 use kgauge_target::{BrokerFacts, TargetFacts};
 
@@ -14,8 +14,10 @@ pub(crate) fn environment(
     target: &kgauge_target::Target,
     facts: &TargetFacts,
     release_notes: Vec<String>,
+    disk: Option<DiskBaseline>,
 ) -> Environment {
     Environment {
+        disk,
         machine: kgauge_observe::host_facts(dir).machine,
         kgauge: Build::this(),
         target: Target {

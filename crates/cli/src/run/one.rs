@@ -92,8 +92,12 @@ fn run_all(session: &mut Session, plan: &Plan, steps: &[Step]) -> anyhow::Result
             .step(step_words(trial, *step, index, steps.len()));
         let shares_ground = |next: &&Step| next.trial == step.trial;
         let is_last = steps.get(index + 1).filter(shares_ground).is_none();
-        let ended = clusters::suit(session, trial)
-            .and_then(|()| run_step(session, plan, *step, &mut ground, is_last));
+        let ended = clusters::suit(session, trial).and_then(|is_new| {
+            if is_new {
+                ground = None;
+            }
+            run_step(session, plan, *step, &mut ground, is_last)
+        });
         match ended {
             Ok(Ended::Interrupted) => return Ok(Ended::Interrupted),
             Ok(Ended::Complete) => in_a_row = 0,
@@ -101,14 +105,12 @@ fn run_all(session: &mut Session, plan: &Plan, steps: &[Step]) -> anyhow::Result
             Err(error) => {
                 ground = None;
                 in_a_row += 1;
-                let others = steps.iter().skip(index + 1);
-                let goes_on = others.clone().any(|next| next.trial != step.trial)
-                    && in_a_row < FAILURES_MAX
-                    && note_failure(session, trial, &error);
+                let is_noted = note_failure(session, trial, &error);
                 failed.push((step.trial, error));
-                if !goes_on {
+                if !is_noted || in_a_row >= FAILURES_MAX {
                     break;
                 }
+                session.stopping.let_next_begin();
             }
         }
     }
@@ -118,7 +120,7 @@ fn run_all(session: &mut Session, plan: &Plan, steps: &[Step]) -> anyhow::Result
 /// Writes down that a trial failed. False when results can no longer be kept: then nothing goes on.
 fn note_failure(session: &mut Session, trial: &Trial, error: &anyhow::Error) -> bool {
     // Whatever happened to the cluster shall not strike the next trial.
-    session.clusters.is_broken = status_of(error) == ExitStatus::TargetFailed;
+    session.clusters.is_broken |= status_of(error) == ExitStatus::TargetFailed;
     let name = format!("{} {}", trial.scenario, trial.name);
     let why = format!("{error:#}");
     let first = why.lines().next().unwrap_or_default();

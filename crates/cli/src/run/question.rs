@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use kgauge_scenario::{
-    AuditFacts, ClusterFacts, ClusterNeeds, FaultPlan, FileRead, Files, Plan, PlanRequest,
-    Scenario, Size, Step, Studies, Study, StudyFile, StudyRef, TargetKind, Trial,
+    AuditFacts, ClusterFacts, ClusterNeeds, FileRead, Files, Plan, PlanRequest, Scenario, Size,
+    Step, Studies, Study, StudyFile, StudyRef, TargetKind, Trial,
 };
 
 use super::drivers;
@@ -87,7 +87,10 @@ impl Question {
                 let needed = scenarios.iter().map(|one| one.brokers_needed(size));
                 needed.max().unwrap_or(1)
             }
-            Self::Saved { plan, .. } => plan.cluster.brokers,
+            Self::Saved { plan, .. } => {
+                let needed = plan.trials.iter().map(|trial| trial.cluster.brokers_min());
+                needed.max().unwrap_or(1)
+            }
         }
     }
 
@@ -99,12 +102,6 @@ impl Question {
             }
             Self::Saved { plan, .. } => plan.trials.clone(),
         }
-    }
-
-    /// What its trials do to the target.
-    pub(crate) fn faults(&self, size: Size) -> Vec<FaultPlan> {
-        let trials = self.trials(size).into_iter();
-        trials.flat_map(|trial| trial.faults).collect()
     }
 
     /// The clusters that its trials want, each once.
@@ -120,6 +117,15 @@ impl Question {
             }
         }
         wanted
+    }
+
+    /// Whether its study asks what the disk does by itself.
+    pub(crate) fn wants_disk_baseline(&self) -> bool {
+        let study = match self {
+            Self::Scenarios { study, .. } => study.as_ref(),
+            Self::Saved { plan, .. } => plan.study.as_ref(),
+        };
+        study.is_some_and(|study| study.disk_baseline)
     }
 
     /// The seed of a saved plan.

@@ -82,6 +82,13 @@ pub(crate) fn repeat(
         topics: vec![topic],
         cpu: Some(measured.cpu.record(outcome)),
         replication: (facts.replication_factor == 1).then_some(Replication::NoFollowers),
+        brokers: session
+            .cluster
+            .metadata()
+            .brokers
+            .iter()
+            .map(|broker| broker.id)
+            .collect(),
         outcome: end.clone(),
     };
     session.event(

@@ -41,6 +41,7 @@ pub(super) fn run(
             seed: Some(seed),
             beside: None,
         };
+        stopping.let_next_begin();
         let (found, status) = on_one(&order, stopping);
         compared.extend(found);
         statuses.push(status);

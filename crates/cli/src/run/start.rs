@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use kgauge_client::{ClientConfig, Cluster};
 use kgauge_load::DriverProgram;
 use kgauge_results::folder::Resumed;
-use kgauge_results::run::{EventKind, RepeatKey, RunHead, RunStatus};
+use kgauge_results::run::{DiskBaseline, EventKind, RepeatKey, RunHead, RunStatus};
 use kgauge_results::{RunFolder, RunRead};
 use kgauge_scenario::{ClusterFacts, ClusterNeeds, Driver, Plan, Size, Step, TargetKind, Trial};
-use kgauge_target::{Target, TargetFacts, TopicGuard};
+use kgauge_target::{Target, TargetFacts, TargetSpec, TopicGuard};
 use kgauge_wire::api::ApiKey;
 
 use super::announce::{announcement, faults, planned_time};
@@ -80,7 +80,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
     let resumed = opened.folder.head().resumed_unix_ms.len();
     let place = (dir.as_str(), resumed > 0);
     progress.remark(&announcement(&plan, &steps, place, planned));
-    for fault in faults(&plan) {
+    for fault in faults(&plan, &steps) {
         progress.remark(&format!("kgauge: fault {fault}"));
     }
     let session = Session {
@@ -126,7 +126,8 @@ fn open(order: &Order<'_>) -> anyhow::Result<Opened> {
         let resumed = RunFolder::resume(dir, started_unix_ms);
         let Resumed { folder, plan, done } = resumed
             .map_err(|error| stop(ExitStatus::BadInput, format!("{}: {error}", dir.display())))?;
-        if !order.arguments.keep {
+        let was_kept = was.command.iter().any(|word| word == "--keep");
+        if !order.arguments.keep && !was_kept {
             clusters::remove_left_data(dir);
         }
         return Ok(Opened {
@@ -141,6 +142,7 @@ fn open(order: &Order<'_>) -> anyhow::Result<Opened> {
     let dir = run_dir(order.dir.as_deref(), order.question.name(), &run_id);
     let mut head = RunHead::starting(run_id.clone(), command_line(), started_unix_ms);
     head.target = Some(order.target.text.clone());
+    head.price_per_hour = order.target.price_per_hour;
     Ok(Opened {
         folder: RunFolder::create(&dir, head).or_bad_input()?,
         run_id,
@@ -218,14 +220,11 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
     let (arguments, question, folder) = (order.arguments, order.question, &opened.folder);
     let size = size(arguments);
     let drivers = drivers::programs(&question.trials(size), stopping)?;
-    let (trials, all_steps) = question.order(opened.seed, size)?;
-    let left_out = left_out(&trials, order.target);
-    let mut steps = left_to_do(all_steps, opened);
-    steps.retain(|step| !left_out.iter().any(|(trial, _)| *trial == step.trial));
-    let first = steps
-        .first()
-        .and_then(|step| trials.get(step.trial as usize));
-    let needs = first.map(|trial| trial.cluster.clone()).unwrap_or_default();
+    let Todo {
+        steps,
+        left_out,
+        needs,
+    } = todo(order, opened)?;
     let mut clusters = Clusters {
         target: order.target.clone(),
         run_id: opened.run_id.clone(),
@@ -242,34 +241,36 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
     let facts = target.facts(&mut cluster).map_err(failed)?;
     order.target.check_existing(&mut cluster, &needs)?;
     let mut plan = match &opened.before {
-        Some((plan, _, _)) => same_cluster(plan, &facts)?,
-        None => question.plan(&opened.run_id, opened.seed, size, facts.for_plan())?,
+        Some((plan, _, was)) => same_cluster((plan, was), &facts, order.target)?,
+        None => {
+            let mut cluster = facts.for_plan();
+            // The first cluster may have another number of brokers, because that is varied.
+            cluster.brokers = order.target.spec.brokers().unwrap_or(cluster.brokers);
+            question.plan(&opened.run_id, opened.seed, size, cluster)?
+        }
     };
     let mut notes = suit_release(&mut plan, &facts, &mut cluster)?;
     if arguments.allow_existing.is_none() {
         check_topics_can_be_made(&target, &facts, &mut cluster)?;
     }
-    let rooms = check_room(&target, &mut cluster, &plan, folder.dir(), arguments.keep)?;
+    let to_run = to_run(&plan, &steps);
+    let rooms = check_room(&target, &mut cluster, &to_run, folder.dir(), arguments.keep)?;
     if let Target::Existing(_) = &target {
         let topic = arguments.allow_existing.as_deref();
-        consent::ask(&plan, &facts, &rooms, topic, arguments.yes)?;
+        consent::ask(&to_run, &facts, &rooms, topic, arguments.yes)?;
     }
     if let Some(beside) = order.beside {
         beside(&mut cluster, target.config())?;
     }
-    for (trial, why) in left_out {
-        let kind = EventKind::TrialLeftOut { trial, why };
-        folder.events().write(&event(None, kind)).or_failed()?;
-    }
     let topics = clusters::topics(&target, &opened.run_id)?;
-    notes.extend(several_clusters(&plan));
-    let environment = environment(folder.dir(), &target, &facts, notes);
-    folder.write_environment(&environment).or_failed()?;
+    // A run that goes on has said all of it already.
     if opened.before.is_none() {
-        folder.write_plan(&plan).or_failed()?;
-        for (name, text) in question.texts() {
-            folder.write_scenario(name, text).or_failed()?;
-        }
+        let (disk, disk_note) = disk_baseline(order, folder.dir());
+        notes.extend(several_clusters(&plan));
+        notes.extend(disk_note);
+        let environment = environment(folder.dir(), &target, &facts, notes, disk);
+        folder.write_environment(&environment).or_failed()?;
+        write_down(question, folder, &plan, left_out)?;
     }
     let target_pids = target_pids(&target, &facts);
     Ok(Ready {
@@ -283,6 +284,76 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
         target_pids,
         nodes: facts.brokers.len(),
     })
+}
+
+/// What is left to do.
+struct Todo {
+    steps: Vec<Step>,
+    /// Trials that the target cannot serve, and why.
+    left_out: Vec<(u32, String)>,
+    /// What the first of them wants of its cluster.
+    needs: ClusterNeeds,
+}
+
+fn todo(order: &Order<'_>, opened: &Opened) -> anyhow::Result<Todo> {
+    let size = size(order.arguments);
+    let (trials, all_steps) = order.question.order(opened.seed, size)?;
+    let left_out = left_out(&trials, order.target);
+    let mut steps = left_to_do(all_steps, opened);
+    steps.retain(|step| !left_out.iter().any(|(trial, _)| *trial == step.trial));
+    if opened.before.is_some() && steps.is_empty() {
+        let words = "this run has nothing left to do that the target can serve";
+        return Err(stop(ExitStatus::BadInput, words));
+    }
+    let first = steps.first();
+    let first = first.and_then(|step| trials.get(step.trial as usize));
+    Ok(Todo {
+        needs: first.map(|trial| trial.cluster.clone()).unwrap_or_default(),
+        steps,
+        left_out,
+    })
+}
+
+/// Keeps the plan, the scenarios, and what will not run.
+fn write_down(
+    question: &Question,
+    folder: &RunFolder,
+    plan: &Plan,
+    left_out: Vec<(u32, String)>,
+) -> anyhow::Result<()> {
+    folder.write_plan(plan).or_failed()?;
+    for (name, text) in question.texts() {
+        folder.write_scenario(name, text).or_failed()?;
+    }
+    for (trial, why) in left_out {
+        let kind = EventKind::TrialLeftOut { trial, why };
+        folder.events().write(&event(None, kind)).or_failed()?;
+    }
+    Ok(())
+}
+
+/// What the disk under the target does by itself, where the study asks; or why that is not known.
+#[allow(clippy::print_stderr)]
+fn disk_baseline(order: &Order<'_>, dir: &Path) -> (Option<DiskBaseline>, Option<String>) {
+    if !order.question.wants_disk_baseline() {
+        return (None, None);
+    }
+    let why = match order.target.spec {
+        TargetSpec::Existing(_) => {
+            "the brokers' disks are not this machine's to measure".to_owned()
+        }
+        _ => {
+            eprintln!("kgauge: fio measures what the disk does by itself");
+            match kgauge_observe::disk_baseline(dir) {
+                Ok(found) => return (Some(found), None),
+                Err(error) => error.to_string(),
+            }
+        }
+    };
+    (
+        None,
+        Some(format!("There is no baseline of the disk: {why}.")),
+    )
 }
 
 /// What is told of the brokers is of the first cluster.
@@ -316,10 +387,10 @@ fn left_out(trials: &[Trial], target: &NamedTarget) -> Vec<(u32, String)> {
     let mut left: Vec<(u32, String)> = Vec::new();
     let mut reasons: Vec<(String, usize)> = Vec::new();
     for trial in trials {
-        let Err(error) = target.spec_for(&trial.cluster) else {
+        let Err(error) = target.can_serve(trial) else {
             continue;
         };
-        let why = format!("target {} cannot be that: {error}", target.text);
+        let why = error.to_string();
         let said = format!("trials of {} are left out: {why}", trial.scenario);
         match reasons.iter_mut().find(|(known, _)| *known == said) {
             Some((_, count)) => *count += 1,
@@ -333,12 +404,39 @@ fn left_out(trials: &[Trial], target: &NamedTarget) -> Vec<(u32, String)> {
     left
 }
 
+/// The plan without what will not run.
+fn to_run(plan: &Plan, steps: &[Step]) -> Plan {
+    let mut to_run = plan.clone();
+    to_run
+        .trials
+        .retain(|trial| steps.iter().any(|step| step.trial == trial.index));
+    to_run
+}
+
 /// Figures of two kinds of clusters would stand in one table.
-fn same_cluster(plan: &Plan, facts: &TargetFacts) -> anyhow::Result<Plan> {
+fn same_cluster(
+    (plan, was): (&Plan, &RunHead),
+    facts: &TargetFacts,
+    target: &NamedTarget,
+) -> anyhow::Result<Plan> {
     let now = facts.for_plan();
-    let of = |one: &ClusterFacts| (one.kind, one.version.clone());
-    if of(&plan.cluster) == of(&now) {
+    let of = |one: &ClusterFacts| {
+        // kgauge's own get a new id with each start.
+        let id = (one.kind == TargetKind::Existing).then(|| one.cluster_id.clone());
+        (one.kind, one.version.clone(), id)
+    };
+    let is_started = now.kind != TargetKind::Existing;
+    let is_other_text = is_started && was.target.as_ref().is_some_and(|was| *was != target.text);
+    if of(&plan.cluster) == of(&now) && !is_other_text {
         return Ok(plan.clone());
+    }
+    if is_other_text && of(&plan.cluster) == of(&now) {
+        let words = format!(
+            "this run was made on {}, and the target is {}\n  name the same target, or begin a new run",
+            was.target.as_deref().unwrap_or_default(),
+            target.text
+        );
+        return Err(stop(ExitStatus::BadInput, words));
     }
     let words = |one: &ClusterFacts| {
         let version = one.version.as_deref().unwrap_or("of unknown version");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kgauge_client::Cluster;
 use kgauge_client::admin::ConfigResource;
 use kgauge_results::RunRead;
-use kgauge_scenario::{ClusterNeeds, FaultPlan};
+use kgauge_scenario::{ClusterNeeds, Trial};
 use kgauge_target::{TargetSpec, refusals};
 
 use super::question::Question;
@@ -22,6 +22,8 @@ pub(super) struct NamedTarget {
     pub(super) text: String,
     /// Without what single trials want of it.
     pub(super) spec: TargetSpec,
+    /// What it costs in an hour.
+    pub(super) price_per_hour: Option<f64>,
 }
 
 #[allow(clippy::print_stderr)]
@@ -29,10 +31,16 @@ pub(super) struct NamedTarget {
 pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<NamedTarget>> {
     let clusters = question.clusters(size(arguments));
     let brokers = question.brokers_needed(size(arguments));
-    let faults = question.faults(size(arguments));
+    let trials = question.trials(size(arguments));
     let mut is_home_used = false;
     let mut targets = Vec::new();
-    for text in &texts(arguments)? {
+    let texts = texts(arguments)?;
+    check_prices(arguments, texts.len())?;
+    if arguments.resume.is_some() && texts.len() > 1 {
+        let words = "--resume goes on with one run, on one target\n  each target of a comparison has a run folder of its own";
+        return Err(stop(ExitStatus::BadInput, words));
+    }
+    for (index, text) in texts.iter().enumerate() {
         let mut spec = TargetSpec::parse(text).or_bad_input()?;
         if let TargetSpec::Existing(config) = &spec {
             for note in &config.notes {
@@ -40,7 +48,6 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
             }
         }
         spec.suit(brokers);
-        check_faults(text, &spec, &faults)?;
         if let Some(home) = &arguments.kafka_home {
             is_home_used |= spec.set_kafka_home(home);
         }
@@ -51,8 +58,10 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
         let target = NamedTarget {
             text: text.clone(),
             spec,
+            price_per_hour: arguments.prices.get(index).copied(),
         };
         target.check_clusters(&clusters)?;
+        target.check_trials(&trials)?;
         targets.push(target);
     }
     if arguments.kafka_home.is_some() && !is_home_used {
@@ -74,19 +83,26 @@ fn texts(arguments: &Run) -> anyhow::Result<Vec<String>> {
     Ok(vec![before.unwrap_or_else(|| EMBEDDED.to_owned())])
 }
 
-/// A fault that the target cannot have is refused before anything starts.
-fn check_faults(text: &str, spec: &TargetSpec, faults: &[FaultPlan]) -> anyhow::Result<()> {
-    let mut words = refusals(spec, faults);
-    words.dedup();
-    match words.is_empty() {
-        true => Ok(()),
-        false => {
-            let words = format!(
-                "target {text} cannot have these faults:\n  {}",
-                words.join("\n  ")
-            );
+/// A price for each target or for none, each one that can be divided by.
+fn check_prices(arguments: &Run, targets: usize) -> anyhow::Result<()> {
+    let prices = &arguments.prices;
+    if !prices.is_empty() && prices.len() != targets {
+        let words = format!(
+            "there are {} prices and {targets} targets\n  give --price once for each --target, in their order",
+            prices.len()
+        );
+        return Err(stop(ExitStatus::BadInput, words));
+    }
+    match prices
+        .iter()
+        .find(|price| !(price.is_finite() && **price > 0.0))
+    {
+        Some(price) => {
+            let words =
+                format!("--price {price}: give what the target costs in an hour, as in 0.916");
             Err(stop(ExitStatus::BadInput, words))
         }
+        None => Ok(()),
     }
 }
 
@@ -129,20 +145,45 @@ impl NamedTarget {
                 return Err(stop(ExitStatus::BadInput, words));
             }
         }
-        // Trials that it cannot serve are left out, but not all of them.
-        let mut specs = clusters.iter().map(|(_, needs)| self.spec_for(needs));
-        match specs.find(|spec| spec.is_ok()) {
-            Some(_) => Ok(()),
-            None => clusters
-                .first()
-                .map_or(Ok(()), |(_, needs)| self.spec_for(needs).map(|_| ())),
+        Ok(())
+    }
+
+    /// Trials that it cannot serve are left out; a target that can serve none is refused.
+    fn check_trials(&self, trials: &[Trial]) -> anyhow::Result<()> {
+        let mut refused = trials.iter().map(|trial| self.can_serve(trial));
+        match refused.all(|can| can.is_err()) {
+            false => Ok(()),
+            true => trials.first().map_or(Ok(()), |trial| self.can_serve(trial)),
+        }
+    }
+
+    /// Whether it can be what a trial wants, and have done to it what the trial does.
+    pub(super) fn can_serve(&self, trial: &Trial) -> anyhow::Result<()> {
+        self.spec_for(&trial.cluster)?;
+        let mut words = refusals(&self.spec, &trial.faults);
+        words.dedup();
+        match words.is_empty() {
+            true => Ok(()),
+            false => {
+                let words = format!(
+                    "target {} cannot have these faults:\n  {}",
+                    self.text,
+                    words.join("\n  ")
+                );
+                Err(stop(ExitStatus::BadInput, words))
+            }
         }
     }
 
     /// What is to be started for a trial.
     pub(super) fn spec_for(&self, needs: &ClusterNeeds) -> anyhow::Result<TargetSpec> {
         let mut spec = self.spec.clone();
-        spec.configure(&needs.config).or_bad_input()?;
+        spec.configure(&needs.config).map_err(|error| {
+            stop(
+                ExitStatus::BadInput,
+                format!("target {}: {error}", self.text),
+            )
+        })?;
         if let Some(brokers) = needs.brokers_exactly()
             && !matches!(spec, TargetSpec::Existing(_))
             && !spec.set_brokers(brokers)

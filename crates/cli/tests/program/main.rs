@@ -167,6 +167,12 @@ fn bad_arguments_are_refused_in_words() {
     );
     check_refused(&["run", "tiny.yaml", "--quik"], 2, &["--quick"]);
     check_refused(
+        &["run", "tiny.yaml", "--price", "1", "--price", "2"],
+        2,
+        &["2 prices and 1 targets"],
+    );
+    check_refused(&["run", "tiny.yaml", "--price", "0"], 2, &["in an hour"]);
+    check_refused(
         &["run", "linkedin-2014", "--only", "nothing"],
         2,
         &["single-producer"],

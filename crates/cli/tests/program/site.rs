@@ -129,3 +129,15 @@ pub(crate) fn wait_for(path: &Path) {
 pub(crate) fn json(path: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
+
+/// The processes that a process has started and that still run.
+pub(crate) fn children(of: u32) -> Vec<i32> {
+    let tasks = fs::read_dir(format!("/proc/{of}/task")).unwrap();
+    let lists = tasks
+        .flatten()
+        .filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    let ids = lists.collect::<Vec<_>>().join(" ");
+    ids.split_whitespace()
+        .map(|id| id.parse().unwrap())
+        .collect()
+}

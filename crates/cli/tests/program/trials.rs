@@ -63,6 +63,50 @@ fn a_trial_that_fails_does_not_end_the_run() {
     let said = text(&again.stderr);
     assert_eq!(again.status.code(), Some(3), "{said}");
     assert!(said.contains("1 trials, 2 repeats left to do"), "{said}");
+    let found = trials(&json(&site.path("out/summary.json")));
+    let why = found["bad"].2.clone().unwrap();
+    assert!(why.contains("min.insync.replicas"), "{why}");
+}
+
+#[test]
+fn a_cluster_that_dies_takes_no_other_trial_with_it() {
+    let site = Site::new();
+    let scenario = COUNTED
+        .replace("    records: 800\n", "")
+        .replace("hold: 2 min", "hold: 2 s");
+    let scenario = scenario.replace("repeats: 1", "repeats: 2");
+    site.write(
+        "dying.yaml",
+        &format!("{scenario}vary:\n  writers.record.size: [50 B, 100 B, 150 B]\n"),
+    );
+    let run = site.start(&["run", "dying.yaml", "--out", "out", "--seed", "5"]);
+    // The first repeat is under way: its cluster is killed.
+    let repeats = site.path("out/repeats");
+    wait_for(&site.path("out/plan.json"));
+    let first = || {
+        let mut names = fs::read_dir(&repeats).ok()?.flatten();
+        names.next().map(|entry| entry.path().join("slices.jsonl"))
+    };
+    while first().is_none() {
+        std::thread::yield_now();
+    }
+    wait_for(&first().unwrap());
+    let children = crate::site::children(run.id());
+    let [cluster] = children.as_slice() else {
+        panic!("{children:?}");
+    };
+    kill_process(Pid::from_raw(*cluster).unwrap(), Signal::KILL).unwrap();
+    let output = run.wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    let found = trials(&json(&site.path("out/summary.json")));
+    let failed = found.values().filter(|(_, _, why)| why.is_some()).count();
+    let whole = found
+        .values()
+        .filter(|(measured, ..)| *measured == 2)
+        .count();
+    assert_eq!((failed, whole), (1, 2), "{found:?}");
+    assert_eq!(events(&site, "out", "cluster-started").len(), 1, "{said}");
 }
 
 #[test]
@@ -188,4 +232,10 @@ fn what_cannot_go_on_is_told() {
     }
     let both = site.run(&["run", "tiny.yaml", "--resume", "empty"]);
     assert_eq!(both.status.code(), Some(2));
+    let whole = site.run(&["run", "counted.yaml", "--out", "whole"]);
+    assert_eq!(whole.status.code(), Some(0), "{}", text(&whole.stderr));
+    let two = ["--target", "embedded", "--target", "embedded:2"];
+    let two = site.run(&[&["run", "--resume", "whole"][..], &two].concat());
+    assert_eq!(two.status.code(), Some(2));
+    assert!(text(&two.stderr).contains("one target"));
 }

@@ -224,6 +224,7 @@ fn row_view(row: &ComparisonRow) -> RowView {
 pub(crate) fn row_name(kind: FigureKind) -> &'static str {
     match kind {
         FigureKind::Throughput => "records/s",
+        FigureKind::PerPrice => "records per 1.00",
         FigureKind::ThroughputBytes => "MB/s",
         FigureKind::LatencyP50 => "latency p50",
         FigureKind::LatencyP99 => "latency p99",
@@ -281,7 +282,7 @@ fn tone(word: AgainstWord) -> Tone {
 /// A figure in few characters.
 pub(crate) fn figure(value: f64, unit: FigureUnit) -> String {
     match unit {
-        FigureUnit::RecordsPerSecond => thousands(value),
+        FigureUnit::RecordsPerSecond | FigureUnit::RecordsPerPrice => thousands(value),
         FigureUnit::BytesPerSecond => format::short(value / 1e6),
         FigureUnit::Nanoseconds | FigureUnit::NanosecondsPerRecord => format::nanoseconds(value),
         FigureUnit::BytesPerRecord => format::short(value),

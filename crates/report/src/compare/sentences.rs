@@ -50,6 +50,12 @@ pub(super) fn head(run: &RunColumn) -> Head {
             "Seed",
             run.seed.map(|seed| seed.to_string()).unwrap_or_default(),
         ),
+        (
+            "Price",
+            run.price_per_hour
+                .map(|price| format!("{price} an hour"))
+                .unwrap_or_default(),
+        ),
         ("Machine", machine.unwrap_or_default()),
         ("kgauge", run.kgauge.version.clone()),
         ("Ended", ended),

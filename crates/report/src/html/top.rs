@@ -2,7 +2,7 @@
 
 use super::scenario_id;
 use crate::markup::Markup;
-use crate::view::{Level, Verdict, View, Warning, WarningItem};
+use crate::view::{Level, PARTITIONS, Verdict, View, Warning, WarningItem};
 
 /// Name, target, run.
 pub(super) fn write_header(page: &mut Markup, view: &View) {
@@ -77,6 +77,12 @@ pub(super) fn write_short(page: &mut Markup, view: &View) {
                         page.leaf("a", &[("href", &href)], question)
                     });
                     page.leaf("p", &[], &unbroken(&scenario.answer));
+                });
+            }
+            if let Some(sentence) = &view.partitions {
+                page.element("article", &[("class", "answer")], |page| {
+                    page.leaf("h3", &[], PARTITIONS);
+                    page.leaf("p", &[], &unbroken(sentence));
                 });
             }
             if !view.verdicts.is_empty() {

@@ -10,7 +10,7 @@ mod wrap;
 pub use style::TerminalStyle;
 
 use crate::format;
-use crate::view::{Level, Scenario, View, Warning};
+use crate::view::{Level, PARTITIONS, Scenario, View, Warning};
 use style::Ink;
 use wrap::wrap;
 
@@ -22,6 +22,11 @@ pub(crate) fn text(view: &View, style: TerminalStyle) -> String {
     };
     write_top(&mut writer, view);
     write_answers(&mut writer, &view.scenarios);
+    if let Some(sentence) = &view.partitions {
+        writer.gap();
+        writer.sentence(Some(Ink::Soft), PARTITIONS, "", "");
+        writer.sentence(None, sentence, "  ", "  ");
+    }
     figures::write(&mut writer, view);
     drivers::write(&mut writer, view);
     write_faults(&mut writer, view);

@@ -17,6 +17,9 @@ pub(crate) use time::{
     SweepPoint, Timeline, TimesAt,
 };
 
+/// The question that [`View::partitions`] answers.
+pub(crate) const PARTITIONS: &str = "How many partitions does a rate need?";
+
 /// A whole report.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct View {
@@ -34,6 +37,8 @@ pub(crate) struct View {
     pub(crate) target: Target,
     /// The scenarios, in the order of the plan.
     pub(crate) scenarios: Vec<Scenario>,
+    /// How many partitions rates need, where the study asks it.
+    pub(crate) partitions: Option<String>,
     /// Flows that several clients sent, side by side.
     pub(crate) drivers: Vec<DriverTable>,
     /// Verdicts over goals.

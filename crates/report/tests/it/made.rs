@@ -113,6 +113,7 @@ pub(crate) fn make(
 fn environment(names: &Names<'_>) -> Environment {
     let settings = [("log.segment.bytes", "1073741824"), ("num.io.threads", "8")];
     Environment {
+        disk: None,
         machine: Machine {
             host_name: Some("bench-1".to_owned()),
             operating_system: Some("Debian GNU/Linux 12".to_owned()),
@@ -251,6 +252,7 @@ impl ToMake<'_> {
             ceiling: None,
         };
         RepeatRecord {
+            brokers: Vec::new(),
             key: self.key,
             started_unix_ms: self.started_unix_ms,
             flows: self.trial.flows.iter().map(flow).collect(),

@@ -101,6 +101,8 @@ pub(crate) fn study() -> StudyRef {
         },
         setup: "Three machines.".to_owned(),
         found: Some("The authors found that <b>small</b> records are the harder case.".to_owned()),
+        disk_baseline: false,
+        partition_formula: None,
         differs: vec!["One machine here.".to_owned()],
     }
 }

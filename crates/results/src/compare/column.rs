@@ -47,6 +47,9 @@ pub struct RunColumn {
     pub status: Status,
     /// Why, in words, when it failed or was interrupted.
     pub why: Option<String>,
+    /// What the target costs in an hour, in the user's currency; absent when not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_per_hour: Option<f64>,
 }
 
 /// The columns, with labels of their own.
@@ -95,6 +98,7 @@ fn column(summary: &Summary, folder: String) -> RunColumn {
         run_status: run.status,
         status: summary.status,
         why: run.why.clone(),
+        price_per_hour: run.price_per_hour,
     }
 }
 

@@ -74,6 +74,9 @@ fn of_flow(summary: &Summary, trial: &TrialSummary, flow: &FlowSummary) -> Vec<F
             FigureKind::Throughput,
             cell(&throughput.records_per_s, marks.clone()),
         );
+        if let Some(spread) = per_price(summary, &throughput.records_per_s) {
+            push(FigureKind::PerPrice, cell(&spread, marks.clone()));
+        }
         push(
             FigureKind::ThroughputBytes,
             cell(&throughput.logical_bytes_per_s, marks.clone()),
@@ -110,7 +113,10 @@ fn metric(kind: FigureKind) -> &'static str {
         FigureKind::LatencyP99 => "latency.p99",
         FigureKind::LatencyP999 => "latency.p99.9",
         // Nothing of the kind can be published in a scenario.
-        FigureKind::GeneratorCpu | FigureKind::TargetCpu | FigureKind::WireBytes => "",
+        FigureKind::PerPrice
+        | FigureKind::GeneratorCpu
+        | FigureKind::TargetCpu
+        | FigureKind::WireBytes => "",
     }
 }
 
@@ -132,6 +138,15 @@ fn percentile(
     let mut cell = cell(found.over_repeats.as_ref()?, marks);
     cell.estimate = Some(found.value_ns as f64);
     Some(cell)
+}
+
+/// Records for a unit of money, repeat by repeat.
+fn per_price(summary: &Summary, records_per_s: &Spread) -> Option<Spread> {
+    const SECONDS_PER_HOUR: f64 = 3_600.0;
+    let price_per_hour = summary.run.price_per_hour.filter(|price| *price > 0.0)?;
+    let each = records_per_s.values.iter();
+    let each = each.map(|rate| rate * SECONDS_PER_HOUR / price_per_hour);
+    Spread::of(&each.collect::<Vec<_>>())
 }
 
 /// Bytes on the wire for a record, repeat by repeat.

@@ -12,8 +12,9 @@ pub(super) const RESOLUTION: f64 = 0.001;
 
 /// Comparisons of figures with one unit are adjusted together: those that a reader looks through
 /// for one question. Megabytes are not judged.
-const FAMILIES: [FigureUnit; 4] = [
+const FAMILIES: [FigureUnit; 5] = [
     FigureUnit::RecordsPerSecond,
+    FigureUnit::RecordsPerPrice,
     FigureUnit::Nanoseconds,
     FigureUnit::NanosecondsPerRecord,
     FigureUnit::BytesPerRecord,

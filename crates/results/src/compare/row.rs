@@ -40,6 +40,8 @@ pub struct ComparisonRow {
 pub enum FigureKind {
     /// Records a second, acked or read.
     Throughput,
+    /// Records for a unit of money: throughput x 3,600 / the price of the target in an hour, where one was given.
+    PerPrice,
     /// Bytes of keys, values and headers a second. It says nothing that the records do not, so it
     /// is shown and not judged.
     ThroughputBytes,
@@ -66,20 +68,29 @@ impl FigureKind {
         )
     }
 
+    /// True for records or bytes a second, and for what is made of them.
+    fn is_throughput(self) -> bool {
+        matches!(
+            self,
+            FigureKind::Throughput | FigureKind::PerPrice | FigureKind::ThroughputBytes
+        )
+    }
+
     /// True where the generator's limit is the figure's.
     pub(super) fn hangs_on_generator(self) -> bool {
-        self.is_latency() || matches!(self, FigureKind::Throughput | FigureKind::ThroughputBytes)
+        self.is_latency() || self.is_throughput()
     }
 
     /// True when the more the better.
     pub fn more_is_better(self) -> bool {
-        matches!(self, FigureKind::Throughput | FigureKind::ThroughputBytes)
+        self.is_throughput()
     }
 
     /// Its unit.
     pub fn unit(self) -> FigureUnit {
         match self {
             FigureKind::Throughput => FigureUnit::RecordsPerSecond,
+            FigureKind::PerPrice => FigureUnit::RecordsPerPrice,
             FigureKind::ThroughputBytes => FigureUnit::BytesPerSecond,
             FigureKind::LatencyP50 | FigureKind::LatencyP99 | FigureKind::LatencyP999 => {
                 FigureUnit::Nanoseconds
@@ -96,6 +107,7 @@ impl FigureKind {
 #[allow(missing_docs)] // The names say it.
 pub enum FigureUnit {
     RecordsPerSecond,
+    RecordsPerPrice,
     BytesPerSecond,
     Nanoseconds,
     NanosecondsPerRecord,
@@ -206,9 +218,9 @@ pub enum AgainstWord {
     Faster,
     /// Fewer records, or more time.
     Slower,
-    /// Less CPU for a record.
+    /// Less CPU, or less money, for a record.
     Cheaper,
-    /// More CPU for a record.
+    /// More CPU, or more money, for a record.
     Dearer,
     /// Fewer bytes for a record.
     Smaller,
@@ -253,6 +265,8 @@ impl AgainstWord {
                 AgainstWord::Faster
             }
             FigureUnit::RecordsPerSecond | FigureUnit::BytesPerSecond => AgainstWord::Slower,
+            FigureUnit::RecordsPerPrice if more => AgainstWord::Cheaper,
+            FigureUnit::RecordsPerPrice => AgainstWord::Dearer,
             FigureUnit::Nanoseconds if more => AgainstWord::Slower,
             FigureUnit::Nanoseconds => AgainstWord::Faster,
             FigureUnit::NanosecondsPerRecord if more => AgainstWord::Dearer,

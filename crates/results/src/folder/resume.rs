@@ -13,7 +13,7 @@ use super::layout;
 use super::lines::LineLog;
 use super::read::RunRead;
 use super::write::RunFolder;
-use crate::run::{Outcome, RepeatKey, RunStatus};
+use crate::run::{EventKind, Outcome, RepeatKey, RunStatus};
 
 /// A run that goes on.
 #[derive(Debug)]
@@ -73,11 +73,12 @@ impl RunFolder {
             let gone = dir.join(layout::REPEATS).join(repeat.key.folder_name());
             fs::remove_dir_all(&gone).map_err(|source| FolderError::io("remove", &gone, source))?;
         }
-        // What was given up or left out is tried again.
+        // What was given up is tried again.
+        let is_failure = |kind: &EventKind| matches!(kind, EventKind::TrialFailed { .. });
         let events = read
             .events
             .iter()
-            .filter(|event| stays(event.repeat) && event.kind.not_measured().is_none());
+            .filter(|event| stays(event.repeat) && !is_failure(&event.kind));
         rewrite(&dir.join(layout::EVENTS), events)?;
         let evidence = read.evidence.iter().filter(|seen| stays(seen.repeat));
         rewrite(&dir.join(layout::EVIDENCE), evidence)?;

@@ -17,6 +17,33 @@ pub struct Environment {
     pub kgauge: Build,
     /// What was under test.
     pub target: Target,
+    /// What the target's disk does by itself, where the study asks and it could be had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<DiskBaseline>,
+}
+
+/// Writes past the page cache, one at a time, as fio measured them before the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DiskBaseline {
+    /// Which fio.
+    pub fio: String,
+    /// The folder that it wrote in.
+    pub path: String,
+    /// 4 KiB at random places of 256 MiB.
+    pub random_4k: DiskWrites,
+    /// 1 MiB one after the other.
+    pub sequential_1m: DiskWrites,
+}
+
+/// What writes of one kind came to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DiskWrites {
+    /// Writes a second.
+    pub per_s: f64,
+    /// Bytes a second.
+    pub bytes_per_s: f64,
+    /// Mean time of one, ns.
+    pub latency_ns_mean: f64,
 }
 
 /// A machine.

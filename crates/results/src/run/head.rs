@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The content of `run.json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunHead {
     /// Version of the folder's layout, [`RunHead::FORMAT`].
     pub format: u32,
@@ -17,6 +17,9 @@ pub struct RunHead {
     /// What was tested, as `--target` takes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// What the target costs in an hour, in the user's currency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_per_hour: Option<f64>,
     /// When the run started, milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
     /// When it ended; missing while it runs, and for ever when it was killed.
@@ -44,6 +47,7 @@ impl RunHead {
             run_id,
             command,
             target: None,
+            price_per_hour: None,
             started_unix_ms,
             ended_unix_ms: None,
             resumed_unix_ms: Vec::new(),

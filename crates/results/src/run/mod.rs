@@ -9,7 +9,8 @@ mod head;
 pub mod repeat;
 
 pub use environment::{
-    Broker, Build, Environment, Machine, Started, Target, TargetKind, TopicFacts,
+    Broker, Build, DiskBaseline, DiskWrites, Environment, Machine, Started, Target, TargetKind,
+    TopicFacts,
 };
 pub use event::{Event, EventKind};
 pub use evidence::{Evidence, EvidenceKind, Subject};

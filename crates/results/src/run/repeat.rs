@@ -63,6 +63,9 @@ pub struct RepeatRecord {
     /// Whether the followers had caught up; `None` when nobody looked.
     #[serde(default)]
     pub replication: Option<Replication>,
+    /// Node ids of the cluster's brokers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub brokers: Vec<i32>,
     /// How it ended.
     pub outcome: Outcome,
 }

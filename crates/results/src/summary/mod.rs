@@ -8,6 +8,7 @@ pub mod generator;
 pub mod group;
 pub mod latency;
 pub mod load;
+pub mod partitions;
 pub mod trial;
 pub mod verdict;
 pub mod warning;
@@ -27,6 +28,7 @@ pub use generator::{
 pub use group::GroupSummary;
 pub use latency::{Latencies, LatencySummary, MaxAt, Percentile, RankRange};
 pub use load::{BrokerShare, BrokerShares};
+pub use partitions::{PartitionsNeeded, PartitionsOfRate};
 pub use trial::{CountedOnBroker, Factor, RepeatSummary, TopicSummary, TrialSummary};
 pub use verdict::{GoalVerdict, GoalWord, MetricUnit, PublishedComparison, PublishedWord};
 pub use warning::{Warning, WarningKind};
@@ -58,6 +60,9 @@ pub struct Summary {
     /// Trials that differ only in the client that sent a flow, side by side; absent without.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drivers: Vec<DriverComparison>,
+    /// How many partitions rates need; absent where the study has no formula for it, or it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partitions_needed: Option<PartitionsNeeded>,
     /// What is missing in the folder or damaged.
     pub defects: Vec<DefectSummary>,
 }
@@ -100,6 +105,9 @@ pub struct RunSummary {
     pub size: Option<String>,
     /// The study that was run; null for a scenario of its own.
     pub study: Option<StudySummary>,
+    /// What the target costs in an hour, in the user's currency; absent when not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_per_hour: Option<f64>,
 }
 
 /// Which study it is.

@@ -105,6 +105,39 @@ fn the_same_difference_is_none_among_three_comparisons_of_its_unit() {
 }
 
 #[test]
+fn the_dearer_cluster_may_be_faster_and_cost_more_for_a_record() {
+    let (made, _) = whole_paced_run();
+    let mut runs = [
+        kafka(&made.dir(), "2.8.2", &[1000.0, 1001.0, 1002.0]),
+        kafka(&made.dir(), "4.3.1", &[2000.0, 2001.0, 2002.0]),
+    ];
+    for (run, price) in runs.iter_mut().zip([0.5, 2.0]) {
+        run.summary.run.price_per_hour = Some(price);
+    }
+    let comparison = compared(&runs);
+    let rate = row(&comparison, FigureKind::Throughput);
+    assert_eq!(word(&rate.cells[1]), AgainstWord::Faster);
+    let per_price = row(&comparison, FigureKind::PerPrice);
+    // 1,001 x 3,600 / 0.5 and 2,001 x 3,600 / 2.
+    near(per_price.cells[0].estimate.unwrap(), 7_207_200.0, 1e-9);
+    near(per_price.cells[1].estimate.unwrap(), 3_601_800.0, 1e-9);
+    assert_eq!(word(&per_price.cells[1]), AgainstWord::Dearer);
+    assert_eq!(comparison.runs[1].price_per_hour, Some(2.0));
+}
+
+#[test]
+fn without_prices_nothing_is_said_of_money() {
+    let (made, _) = whole_paced_run();
+    let runs = [
+        kafka(&made.dir(), "2.8.2", &[1000.0, 1001.0]),
+        kafka(&made.dir(), "4.3.1", &[2000.0, 2001.0]),
+    ];
+    let comparison = compared(&runs);
+    let mut rows = comparison.rows.iter();
+    assert!(rows.all(|row| row.figure != FigureKind::PerPrice));
+}
+
+#[test]
 fn a_clear_difference_is_called_by_its_name_and_noise_is_not() {
     let (made, _) = whole_paced_run();
     let mut runs = [

@@ -112,6 +112,7 @@ pub(crate) fn environment() -> Environment {
             started: None,
             notes: vec!["A check was switched off.".to_owned()],
         },
+        disk: None,
     }
 }
 
@@ -244,6 +245,7 @@ impl Made {
                 target_process_ns: Some(hold_ns / 5),
             }),
             replication: Some(Replication::NoFollowers),
+            brokers: Vec::new(),
             outcome: Outcome::Complete,
         }
     }

@@ -368,6 +368,19 @@ pub(crate) static STUDY: Table = Table {
             "What has to be known to judge the lines of `published`, as `kgauge audit` takes it.",
         ),
         key(
+            "disk-baseline",
+            Kind::Flag,
+            Default("false"),
+            "Before the first trial, measure with fio what the disk under the target does by itself; without fio the \
+             report says so.",
+        ),
+        key(
+            "partition-formula",
+            Kind::Map(&PARTITION_FORMULA),
+            Optional("none"),
+            "Two of the study's flows on one partition, from which the report works out how many partitions rates need.",
+        ),
+        key(
             "differs",
             Kind::Texts,
             Optional("nothing"),
@@ -378,6 +391,31 @@ pub(crate) static STUDY: Table = Table {
             Kind::Texts,
             Required,
             "Names of the scenarios, in running order.",
+        ),
+    ],
+    refused: &[],
+};
+
+pub(crate) static PARTITION_FORMULA: Table = Table {
+    name: "Partition formula",
+    keys: &[
+        key(
+            "produce",
+            Kind::Text,
+            Required,
+            "The flow that measures P, as `scenario.flow`: one producer, one partition.",
+        ),
+        key(
+            "consume",
+            Kind::Text,
+            Required,
+            "The flow that measures C: one consumer, one partition.",
+        ),
+        key(
+            "rates",
+            Kind::Texts,
+            Required,
+            "Rates T, such as `1M/s`: each needs max(T/P, T/C) partitions.",
         ),
     ],
     refused: &[],

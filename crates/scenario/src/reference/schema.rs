@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::TABLES;
 use crate::keys::{
-    CONSUME, DELAY, ECHO, ERROR_NAMES, FROM, Given, KEY, Key, Kind, PARTITIONER, PRODUCE, REPLAY,
-    ROOT, SHAPE, SIZE, SOURCE, STUDY, TOPIC_CONFIG, Table,
+    CONSUME, DELAY, ECHO, ERROR_NAMES, FROM, Given, KEY, Key, Kind, PARTITION_FORMULA, PARTITIONER,
+    PRODUCE, REPLAY, ROOT, SHAPE, SIZE, SOURCE, STUDY, TOPIC_CONFIG, Table,
 };
 use crate::vary::{LISTED, ONE_AT_A_TIME};
 
@@ -28,7 +28,7 @@ pub fn schema() -> Value {
 
 /// A study's own file is another kind of file.
 fn is_of_studies(table: &Table) -> bool {
-    [STUDY.name, SOURCE.name].contains(&table.name)
+    [STUDY.name, SOURCE.name, PARTITION_FORMULA.name].contains(&table.name)
 }
 
 fn name(table: &Table) -> String {

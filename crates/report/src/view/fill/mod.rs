@@ -29,6 +29,10 @@ pub(crate) fn view(run: &RunRead, summary: &Summary) -> View {
         notices,
         target: target(run, summary),
         scenarios: scenarios(run, summary),
+        partitions: summary
+            .partitions_needed
+            .as_ref()
+            .map(|needed| needed.sentence.clone()),
         drivers: drivers::tables(summary),
         verdicts: verdicts(summary),
         warnings,

@@ -1,7 +1,7 @@
 //! Tables of facts: where it ran, what was set, how the brokers counted.
 
 use kgauge_results::RunRead;
-use kgauge_results::run::{Broker, Environment, Machine, Started};
+use kgauge_results::run::{Broker, DiskBaseline, DiskWrites, Environment, Machine, Started};
 use kgauge_results::summary::{Summary, TrialSummary};
 use serde_json::Value;
 
@@ -21,6 +21,8 @@ pub(super) fn all(run: &RunRead, summary: &Summary) -> Vec<Sheet> {
     sheets.push(sheet("Records counted by the brokers", counted(summary)));
     sheets.push(sheet("Records led by each broker", led(summary)));
     sheets.push(sheet("Requests and batches", batching(summary)));
+    let disk = run.environment.iter().filter_map(|one| one.disk.as_ref());
+    sheets.extend(disk.map(disk_sheet));
     sheets.push(sheet("Generator", generator(summary)));
     sheets.extend(plan_sheets(run));
     let started = run
@@ -31,6 +33,30 @@ pub(super) fn all(run: &RunRead, summary: &Summary) -> Vec<Sheet> {
     sheets.extend(run.environment.iter().flat_map(broker_sheets));
     sheets.retain(|sheet| !sheet.facts.is_empty());
     sheets
+}
+
+/// What the disk does by itself.
+fn disk_sheet(disk: &DiskBaseline) -> Sheet {
+    let writes = |writes: &DiskWrites| {
+        format!(
+            "{} a second, {} MB/s, {} each",
+            format::figure(writes.per_s),
+            format::short(writes.bytes_per_s / 1e6),
+            format::nanoseconds(writes.latency_ns_mean)
+        )
+    };
+    sheet(
+        "The disk by itself, past the page cache",
+        vec![
+            fact("Random writes of 4 KiB", writes(&disk.random_4k)),
+            fact(
+                "Writes of 1 MiB one after the other",
+                writes(&disk.sequential_1m),
+            ),
+            fact("Measured by", &*disk.fio),
+            fact("In", &*disk.path),
+        ],
+    )
 }
 
 fn sheet(title: &str, facts: Vec<Fact>) -> Sheet {

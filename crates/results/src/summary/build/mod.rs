@@ -9,6 +9,7 @@ mod headroom;
 mod hold;
 mod latency;
 mod little;
+mod partitions;
 mod shares;
 mod trial;
 mod verdict;
@@ -41,6 +42,7 @@ pub(super) fn summary(run: &RunRead) -> Summary {
         status,
         warnings: warnings::of_run(run),
         drivers: drivers::comparisons(run.plan.as_ref(), &trials),
+        partitions_needed: partitions::needed(run, &trials),
         trials,
         defects: defects.collect(),
     }
@@ -71,6 +73,7 @@ fn run_summary(run: &RunRead) -> RunSummary {
             };
             word.to_owned()
         }),
+        price_per_hour: run.head.price_per_hour,
         study: plan.and_then(|plan| {
             plan.study.as_ref().map(|study| StudySummary {
                 name: study.name.clone(),

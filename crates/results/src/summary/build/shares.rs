@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use kgauge_scenario::Trial;
 
 use super::hold::Measured;
-use crate::folder::RunRead;
 use crate::run::RepeatRecord;
 use crate::summary::load::{BrokerShare, BrokerShares};
 use crate::summary::{TrialSummary, words};
@@ -17,24 +16,17 @@ const RECORDS_MIN: u64 = 1_000;
 
 /// The shares of each repeat. Leaders are those of the repeat's end, so that nothing is told of trials that take
 /// nodes down.
-pub(super) fn shares(
-    run: &RunRead,
-    trial: Option<&Trial>,
-    measured: &Measured<'_>,
-) -> Vec<BrokerShares> {
-    let Some(trial) = trial.filter(|trial| {
-        let mut faults = trial.faults.iter();
-        !faults.any(|fault| fault.kind.takes_down())
-    }) else {
+pub(super) fn shares(trial: Option<&Trial>, measured: &Measured<'_>) -> Vec<BrokerShares> {
+    let faults = trial.iter().flat_map(|trial| &trial.faults);
+    if faults.into_iter().any(|fault| fault.kind.takes_down()) {
         return Vec::new();
-    };
+    }
     let records = measured
         .repeats
         .iter()
         .filter_map(|one| one.record.as_ref());
     let of_repeat = |record: &RepeatRecord| {
-        let brokers = brokers(run, trial, record);
-        let brokers = of_brokers(record, brokers)?;
+        let brokers = of_brokers(record, brokers(record))?;
         Some(BrokerShares {
             repeat: record.key.repeat,
             brokers,
@@ -43,21 +35,11 @@ pub(super) fn shares(
     records.filter_map(of_repeat).collect()
 }
 
-/// The ids of all brokers of the trial's cluster.
-fn brokers(run: &RunRead, trial: &Trial, record: &RepeatRecord) -> BTreeSet<i32> {
+/// The ids of all brokers that the trial's cluster had.
+fn brokers(record: &RepeatRecord) -> BTreeSet<i32> {
     let leaders = record.topics.iter().flat_map(|topic| &topic.partitions);
-    let mut brokers: BTreeSet<i32> = leaders.filter_map(|one| one.leader).collect();
-    let known = run.environment.iter().flat_map(|one| &one.target.brokers);
-    let known: Vec<i32> = known.map(|broker| broker.id).collect();
-    match trial.cluster.brokers_exactly() {
-        // A cluster of its own: its ids follow each other, as those of the first one do.
-        Some(count) => {
-            let first = known.iter().min().copied().unwrap_or(0);
-            brokers.extend((first..).take(count as usize));
-        }
-        None => brokers.extend(known),
-    }
-    brokers
+    let leaders = leaders.filter_map(|one| one.leader);
+    leaders.chain(record.brokers.iter().copied()).collect()
 }
 
 fn of_brokers(record: &RepeatRecord, brokers: BTreeSet<i32>) -> Option<Vec<BrokerShare>> {
@@ -107,14 +89,15 @@ pub(super) fn skew(trial: &TrialSummary) -> Option<String> {
         (_, 1..) => ": the others lead no partition that was written to".to_owned(),
         _ => ": it leads more partitions, or fuller ones".to_owned(),
     };
+    // Each partition has its replicas on brokers of their own: enough of them reach every broker.
     let copies = trial
         .topic
         .as_ref()
         .map_or(1, |topic| topic.replication_factor);
-    let others = match (idle, copies) {
-        (0, _) => String::new(),
-        (_, 1) => format!(" {} of {count} brokers had nothing to do.", idle),
-        _ => format!(" {} of {count} brokers only copied.", idle),
+    let others = match idle {
+        0 => String::new(),
+        _ if usize::from(copies) >= count => format!(" {idle} of {count} brokers only copied."),
+        _ => format!(" {idle} of {count} brokers led nothing."),
     };
     Some(format!(
         "Broker {} led {} of the records, where {} would be even{because}.{others}",

@@ -53,9 +53,8 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
         target,
     };
     let (goals, published) = match trial {
-        Some(trial) if left_out => (judged.goals(trial), Vec::new()),
-        Some(trial) => (judged.goals(trial), judged.published(trial)),
-        None => (Vec::new(), Vec::new()),
+        Some(trial) if !left_out => (judged.goals(trial), judged.published(trial)),
+        _ => (Vec::new(), Vec::new()),
     };
     let count = |repeats: &[&RepeatRead]| u32::try_from(repeats.len()).unwrap_or(u32::MAX);
     let mut summary = TrialSummary {
@@ -85,7 +84,7 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
         repeats_measured: count(&measured.repeats),
         repeats: repeats(&measured),
         not_measured: not_measured.map(|one| one.why),
-        broker_shares: shares::shares(run, trial, &measured),
+        broker_shares: shares::shares(trial, &measured),
         counted: counted_on_brokers(trial, &measured),
         warnings: Vec::new(),
         generator,

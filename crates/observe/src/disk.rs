@@ -1,0 +1,144 @@
+//! What a disk does by itself: fio, where it is installed, writes past the page cache.
+
+use std::io;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use kgauge_results::run::{DiskBaseline, DiskWrites};
+use serde_json::Value;
+
+/// How long each pattern is written.
+const SECONDS: u32 = 4;
+/// The file that is written over and over.
+const FILE_BYTES: u64 = 256 << 20;
+
+/// Why there is no baseline.
+#[derive(Debug, thiserror::Error)]
+pub enum DiskError {
+    /// There is no fio.
+    #[error("fio is not installed (apt-get install fio)")]
+    NotInstalled,
+    /// It cannot be started.
+    #[error("fio cannot be started: {0}")]
+    Start(io::Error),
+    /// It ended with an error.
+    #[error("fio failed: {0}")]
+    Failed(String),
+    /// Its output is not what it should be.
+    #[error("fio's answer is not understood: {0}")]
+    Answer(String),
+}
+
+/// Writes with fio in a folder for some seconds: 4 KiB at random places and 1 MiB one after the other, one at a time and
+/// past the page cache (`direct=1`). The file that it writes is removed.
+///
+/// # Errors
+/// See [`DiskError`]; file systems in memory have no writes past the page cache.
+pub fn disk_baseline(dir: &Path) -> Result<DiskBaseline, DiskError> {
+    let (fio, random_4k) = writes(dir, "randwrite", "4k")?;
+    let (_, sequential_1m) = writes(dir, "write", "1m")?;
+    Ok(DiskBaseline {
+        fio,
+        path: dir.display().to_string(),
+        random_4k,
+        sequential_1m,
+    })
+}
+
+/// One pattern: fio's version and what came out.
+fn writes(dir: &Path, pattern: &str, block: &str) -> Result<(String, DiskWrites), DiskError> {
+    let file = dir.join("kgauge-fio.data");
+    let output = Command::new("fio")
+        .args([
+            "--name=baseline",
+            "--ioengine=psync",
+            "--direct=1",
+            "--iodepth=1",
+        ])
+        // Over blocks that are there: the first write to one costs the file system more.
+        .args([
+            "--time_based",
+            "--output-format=json",
+            "--randseed=1",
+            "--overwrite=1",
+        ])
+        .arg(format!("--runtime={SECONDS}"))
+        .arg(format!("--size={FILE_BYTES}"))
+        .arg(format!("--rw={pattern}"))
+        .arg(format!("--bs={block}"))
+        // fio takes a colon for the end of a name.
+        .arg(format!(
+            "--filename={}",
+            file.display().to_string().replace(':', "\\:")
+        ))
+        .stdin(Stdio::null())
+        .output();
+    let _ = std::fs::remove_file(&file);
+    match output {
+        Ok(output) => answer(&output),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(DiskError::NotInstalled),
+        Err(error) => Err(DiskError::Start(error)),
+    }
+}
+
+fn answer(output: &Output) -> Result<(String, DiskWrites), DiskError> {
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let first = said.lines().find(|line| !line.trim().is_empty());
+        let words = first.map_or_else(|| output.status.to_string(), str::to_owned);
+        return Err(DiskError::Failed(words));
+    }
+    parsed(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// fio may say something before its JSON.
+fn parsed(text: &str) -> Result<(String, DiskWrites), DiskError> {
+    let json = text.find('{').and_then(|start| text.get(start..));
+    let json = json.ok_or_else(|| DiskError::Answer("there is no JSON in it".to_owned()))?;
+    let value: Value =
+        serde_json::from_str(json).map_err(|error| DiskError::Answer(error.to_string()))?;
+    let number = |path: &str| {
+        let found = value.pointer(path).and_then(Value::as_f64);
+        found.ok_or_else(|| DiskError::Answer(format!("there is no {path} in it")))
+    };
+    let fio = value.pointer("/fio version").and_then(Value::as_str);
+    Ok((
+        fio.unwrap_or("fio").to_owned(),
+        DiskWrites {
+            per_s: number("/jobs/0/write/iops")?,
+            bytes_per_s: number("/jobs/0/write/bw_bytes")?,
+            latency_ns_mean: number("/jobs/0/write/clat_ns/mean")?,
+        },
+    ))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fio_prints_is_read() {
+        let text = "note: both iodepth >= 1 and synchronous I/O engine are selected\n{\"fio version\": \"fio-3.33\", \
+                    \"jobs\": [{\"write\": {\"iops\": 160.5, \"bw_bytes\": 657408, \"clat_ns\": {\"mean\": 6200000.5}}}]}";
+        let (fio, writes) = parsed(text).unwrap();
+        assert_eq!(fio, "fio-3.33");
+        assert_eq!(
+            (writes.per_s, writes.bytes_per_s, writes.latency_ns_mean),
+            (160.5, 657_408.0, 6_200_000.5)
+        );
+    }
+
+    #[test]
+    fn what_is_not_its_answer_is_refused() {
+        for text in [
+            "",
+            "fio: usage",
+            "{}",
+            "{\"jobs\": [{\"write\": {\"iops\": \"many\"}}]}",
+        ] {
+            let error = parsed(text).unwrap_err();
+            assert!(matches!(error, DiskError::Answer(_)), "{text}: {error}");
+        }
+    }
+}
