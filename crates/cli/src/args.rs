@@ -97,6 +97,10 @@ pub(crate) struct Run {
     #[arg(long)]
     pub(crate) full: bool,
 
+    /// The second cluster of scenarios with a mirror, written as a target; without it kgauge starts one like the target
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) destination: Option<String>,
+
     /// Changes one thing of the scenarios, such as `writers.settings.linger.ms=0` or `stages.hold='5 s'`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,

@@ -70,6 +70,7 @@ fn run(client: &ClientConfig, topic: &str, flow: FlowPlan) -> Result<(u64, Durat
     let share = common::share(flow);
     let interrupt = Interrupt::new();
     let setup = LoadSetup {
+        copy: None,
         drivers: &[],
         share: &share,
         topic,

@@ -45,6 +45,7 @@ fn main() -> Result<(), Failure> {
         sink
     };
     let load = Load::prepare(&LoadSetup {
+        copy: None,
         drivers: &[],
         share: &share,
         topic: &topic,

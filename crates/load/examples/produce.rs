@@ -53,6 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     let interrupt = Interrupt::new();
     let setup = LoadSetup {
+        copy: None,
         drivers: &[],
         share: &share,
         topic: &topic,

@@ -24,6 +24,15 @@ const LEADERS_PAUSE: Duration = Duration::from_millis(100);
 /// A broker that does not accept a connection within this counts as away; it is tried again.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(2);
 
+/// Where a client's topic is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// On the cluster under load.
+    Source,
+    /// On the cluster that a replicator copies to.
+    Copy,
+}
+
 /// What workers ask for.
 #[derive(Debug)]
 pub(crate) enum Ask {
@@ -47,7 +56,7 @@ pub(crate) enum Ask {
 /// What the clerk got.
 #[derive(Debug)]
 pub(crate) enum Told {
-    Leaders(Arc<Leaders>),
+    Leaders(Side, Arc<Leaders>),
     Connected {
         client: usize,
         link: usize,
@@ -77,6 +86,7 @@ impl Leaders {
 }
 
 /// The way to one worker.
+#[derive(Clone)]
 pub(crate) struct Desk {
     pub(crate) told: Sender<Told>,
     pub(crate) waker: Arc<mio::Waker>,
@@ -91,8 +101,17 @@ impl Desk {
     }
 }
 
+/// What a clerk knows.
+pub(crate) struct ClerkSetup {
+    pub(crate) side: Side,
+    pub(crate) cluster: Cluster,
+    pub(crate) config: ClientConfig,
+    pub(crate) topic: String,
+}
+
 /// The clerk's own state.
 struct Clerk {
+    side: Side,
     cluster: Cluster,
     config: ClientConfig,
     topic: String,
@@ -107,17 +126,16 @@ struct Clerk {
 
 /// Starts the clerk.
 pub(crate) fn start(
-    cluster: Cluster,
-    config: ClientConfig,
-    topic: String,
+    setup: ClerkSetup,
     desks: Vec<Desk>,
     interrupt: Interrupt,
     asks: Receiver<Ask>,
 ) -> std::io::Result<JoinHandle<()>> {
     let mut clerk = Clerk {
-        cluster,
-        config,
-        topic,
+        side: setup.side,
+        cluster: setup.cluster,
+        config: setup.config,
+        topic: setup.topic,
         desks,
         interrupt,
         waiting: HashSet::new(),
@@ -168,7 +186,7 @@ impl Clerk {
         let leaders = Arc::new(leaders);
         for worker in self.waiting.drain() {
             if let Some(desk) = self.desks.get(worker) {
-                desk.tell(Told::Leaders(Arc::clone(&leaders)));
+                desk.tell(Told::Leaders(self.side, Arc::clone(&leaders)));
             }
         }
     }

@@ -3,6 +3,9 @@
 //! Each value ends with a mark: what tells the flow's records from all others, and the moment for
 //! which the record was intended. So whoever reads it knows how long it took, on the one clock that
 //! producers and consumers share. When its batch was acked stands on the board.
+//!
+//! Where what is read is a copy on another cluster, the mark numbers its record too: a replicator may
+//! bring one twice, and the copy's offsets are its own.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -10,6 +13,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes of a mark: the tag and the time.
 const MARK_BYTES: usize = 16;
+
+/// Bytes before it in a copy: the record's number.
+const NUMBER_BYTES: usize = 8;
 
 /// A flow's board.
 #[derive(Debug)]
@@ -19,6 +25,50 @@ pub(crate) struct EchoBoard {
     acked: AtomicU64,
     echoed: AtomicU64,
     lanes: Vec<Mutex<Lane>>,
+    /// Behind the highest number that a mark has.
+    numbered_end: AtomicU64,
+    /// What was read of a copy; none where the topic itself is read.
+    copy: Option<Mutex<Copied>>,
+}
+
+/// Which records of a copy were read.
+#[derive(Debug, Default)]
+struct Copied {
+    /// A bit for each number.
+    seen: Vec<u64>,
+    doubled: u64,
+}
+
+impl Copied {
+    /// Whether the record of this number was not read before.
+    fn is_new(&mut self, number: u64) -> bool {
+        let (word, bit) = ((number / 64) as usize, 1 << (number % 64));
+        if word >= self.seen.len() {
+            self.seen.resize(word + 1, 0);
+        }
+        let is_new = self.seen[word] & bit == 0;
+        self.seen[word] |= bit;
+        self.doubled += u64::from(!is_new);
+        is_new
+    }
+}
+
+/// What a value's mark says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// For when it was intended.
+    pub(crate) intended_ns: u64,
+    /// The record's number in its flow; 0 where the topic itself is read.
+    number: u64,
+}
+
+/// How complete a copy was, as far as it was read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CopyTally {
+    /// Records that were acked and not read.
+    pub missing: u64,
+    /// Records that were read again.
+    pub doubled: u64,
 }
 
 /// The batches of one partition that were acked and not yet read.
@@ -46,12 +96,28 @@ impl EchoBoard {
             acked: AtomicU64::new(0),
             echoed: AtomicU64::new(0),
             lanes: (0..partitions).map(|_| Mutex::default()).collect(),
+            numbered_end: AtomicU64::new(0),
+            copy: None,
+        }
+    }
+
+    /// The same where the consumers read a copy.
+    pub(crate) fn of_copy(self) -> Self {
+        Self {
+            copy: Some(Mutex::default()),
+            ..self
         }
     }
 
     /// Writes a record's mark over the end of its value.
-    pub(crate) fn mark(&self, intended_ns: u64, value: &mut [u8]) {
+    pub(crate) fn mark(&self, number: u64, intended_ns: u64, value: &mut [u8]) {
         let from = value.len().saturating_sub(MARK_BYTES);
+        if self.copy.is_some()
+            && let Some(to) = value[..from].last_chunk_mut::<NUMBER_BYTES>()
+        {
+            *to = number.to_be_bytes();
+            self.numbered_end.fetch_max(number + 1, Ordering::Relaxed);
+        }
         if let Some((tag, time)) = value[from..].split_first_chunk_mut::<8>() {
             *tag = self.tag.to_be_bytes();
             if let Some(time) = time.first_chunk_mut::<8>() {
@@ -60,17 +126,49 @@ impl EchoBoard {
         }
     }
 
-    /// When the record with this value was intended; `None` for one of somebody else's.
-    pub(crate) fn intended_ns(&self, value: &[u8]) -> Option<u64> {
+    /// What stands in a value; `None` for one of somebody else's.
+    pub(crate) fn mark_of(&self, value: &[u8]) -> Option<Mark> {
         let (rest, time) = value.split_last_chunk::<8>()?;
-        let (_, tag) = rest.split_last_chunk::<8>()?;
-        (u64::from_be_bytes(*tag) == self.tag).then(|| u64::from_be_bytes(*time))
+        let (rest, tag) = rest.split_last_chunk::<8>()?;
+        if u64::from_be_bytes(*tag) != self.tag {
+            return None;
+        }
+        let number = match self.copy {
+            Some(_) => u64::from_be_bytes(*rest.last_chunk::<NUMBER_BYTES>()?),
+            None => 0,
+        };
+        // No memory for what nobody has written.
+        let is_ours = self.copy.is_none() || number < self.numbered_end.load(Ordering::Relaxed);
+        is_ours.then(|| Mark {
+            intended_ns: u64::from_be_bytes(*time),
+            number,
+        })
+    }
+
+    /// Whether a record is to be counted: one of a copy only the first time that it is read.
+    pub(crate) fn is_first(&self, mark: Mark) -> bool {
+        let copy = self.copy.as_ref();
+        copy.is_none_or(|copy| locked(copy).is_new(mark.number))
+    }
+
+    /// Whether what is read is a copy on another cluster.
+    pub(crate) fn reads_copy(&self) -> bool {
+        self.copy.is_some()
+    }
+
+    /// How complete the copy is.
+    pub(crate) fn copy_tally(&self) -> Option<CopyTally> {
+        let copy = self.copy.as_ref()?;
+        Some(CopyTally {
+            missing: self.missing(),
+            doubled: locked(copy).doubled,
+        })
     }
 
     /// A batch was acked. `base` is below 0 where the broker does not say.
     pub(crate) fn acked(&self, partition: u32, base: i64, records: u64, acked_ns: u64) {
         self.acked.fetch_add(records, Ordering::Relaxed);
-        if base < 0 {
+        if base < 0 || self.reads_copy() {
             return;
         }
         let Some(mut lane) = self.lane(partition) else {
@@ -103,10 +201,11 @@ impl EchoBoard {
     pub(crate) fn is_complete(&self, mut positions: impl Iterator<Item = (u32, i64)>) -> bool {
         self.producers_left.load(Ordering::Relaxed) == 0
             && self.missing() == 0
-            && positions.all(|(partition, offset)| {
+            // A copy's offsets are its own.
+            && (self.reads_copy() || positions.all(|(partition, offset)| {
                 let lane = self.lane(partition);
                 lane.is_none_or(|lane| offset >= lane.acked_end)
-            })
+            }))
     }
 
     /// Records that were acked and not read back yet.
@@ -118,8 +217,12 @@ impl EchoBoard {
     /// One partition's batches, for one reader at a time.
     pub(crate) fn lane(&self, partition: u32) -> Option<MutexGuard<'_, Lane>> {
         let lane = self.lanes.get(partition as usize)?;
-        Some(lane.lock().unwrap_or_else(PoisonError::into_inner))
+        Some(locked(lane))
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Lane {
@@ -142,11 +245,38 @@ mod tests {
     fn a_mark_is_read_back_and_others_are_not_taken_for_one() {
         let board = EchoBoard::new(77, 1, 1);
         let mut value = vec![b'x'; 48];
-        board.mark(123_456, &mut value);
-        assert_eq!(board.intended_ns(&value), Some(123_456));
+        board.mark(5, 123_456, &mut value);
+        let mark = board.mark_of(&value).unwrap();
+        assert_eq!((mark.intended_ns, mark.number), (123_456, 0));
         assert_eq!(value[..32], [b'x'; 32]);
-        assert_eq!(EchoBoard::new(78, 1, 1).intended_ns(&value), None);
-        assert_eq!(board.intended_ns(b"short"), None);
+        assert_eq!(EchoBoard::new(78, 1, 1).mark_of(&value), None);
+        assert_eq!(board.mark_of(b"short"), None);
+    }
+
+    #[test]
+    fn of_a_copy_each_record_counts_once_and_what_is_missing_is_known() {
+        let board = EchoBoard::new(7, 1, 1).of_copy();
+        let value = |number| {
+            let mut value = vec![b'x'; 32];
+            board.mark(number, 1_000, &mut value);
+            value
+        };
+        board.acked(0, 0, 3, 1);
+        for (number, is_first) in [(130, true), (0, true), (130, false)] {
+            let mark = board.mark_of(&value(number)).unwrap();
+            assert_eq!(board.is_first(mark), is_first, "{number}");
+            board.echoed(u64::from(is_first));
+        }
+        let tally = CopyTally {
+            missing: 1,
+            doubled: 1,
+        };
+        assert_eq!(board.copy_tally(), Some(tally));
+        assert_eq!(EchoBoard::new(7, 1, 1).copy_tally(), None);
+        let mut forged = value(1);
+        forged[8..16].copy_from_slice(&u64::MAX.to_be_bytes());
+        assert_eq!(board.mark_of(&forged), None, "nobody has written it");
+        assert_eq!(board.mark_of(&value(1)[16..]), None, "it has no number");
     }
 
     #[test]

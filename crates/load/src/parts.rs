@@ -50,7 +50,11 @@ impl Part {
 }
 
 /// What the members of a flow do.
-pub(crate) fn parts_of(share: &Share, plan: &FlowPlan) -> Result<Vec<Part>, PrepareError> {
+pub(crate) fn parts_of(
+    share: &Share,
+    plan: &FlowPlan,
+    reads_copy: bool,
+) -> Result<Vec<Part>, PrepareError> {
     Ok(match plan {
         FlowPlan::Produce(flow) => vec![Part::producers(share, flow)?],
         FlowPlan::Consume(flow) => vec![Part::consumers(share, flow.clone())],
@@ -60,7 +64,10 @@ pub(crate) fn parts_of(share: &Share, plan: &FlowPlan) -> Result<Vec<Part>, Prep
             let seed = share.flow_seed(&flow.produce.name);
             let partitions = share.trial.topic.partitions;
             let board = EchoBoard::new(seed, producers.members.len(), partitions);
-            let board = Arc::new(board);
+            let board = Arc::new(match reads_copy {
+                true => board.of_copy(),
+                false => board,
+            });
             producers.echo = Some(Arc::clone(&board));
             consumers.echo = Some(board);
             vec![producers, consumers]

@@ -69,6 +69,7 @@ pub fn preload(
     // Nobody keeps these samples: the other end of the sink is dropped with the load.
     let discard = || SliceSink::memory().0;
     let setup = LoadSetup {
+        copy: None,
         drivers: &[],
         share: &share,
         topic,

@@ -19,7 +19,7 @@ use mio::Token;
 use crate::begin::{gathered, started, starts, wait_for};
 use crate::broker_link::BrokerLink;
 use crate::consume::{Consumer, ConsumerSetup, MemberThread, Position, response_bytes_max};
-use crate::control::{Leaders, leaders, producer_identity};
+use crate::control::{ClerkSetup, Leaders, Side, leaders, producer_identity};
 use crate::driver::{Driven, DriverError, DriverProgram};
 use crate::echo::EchoBoard;
 use crate::gather::Place;
@@ -52,6 +52,17 @@ pub struct LoadSetup<'a> {
     pub sink: &'a dyn Fn() -> SliceSink,
     /// Raised when the load has to stop within a second.
     pub interrupt: &'a Interrupt,
+    /// The copy of the topic on another cluster, which echo flows read.
+    pub copy: Option<CopySetup<'a>>,
+}
+
+/// A copy of a topic that a replicator makes on another cluster.
+#[derive(Clone, Copy)]
+pub struct CopySetup<'a> {
+    /// Its name, which need not be that of the topic.
+    pub topic: &'a str,
+    /// How to reach its cluster.
+    pub client: &'a ClientConfig,
 }
 
 /// Why a load cannot begin.
@@ -152,10 +163,13 @@ pub enum PrepareError {
 /// A load that is ready to start.
 pub struct Load {
     pub(crate) share: Share,
-    pub(crate) topic: String,
-    pub(crate) config: ClientConfig,
-    pub(crate) cluster: Cluster,
+    /// Where the flows write, and read if they read no copy.
+    pub(crate) ground: ClerkSetup,
+    /// Where echo flows read.
+    pub(crate) copy: Option<ClerkSetup>,
     pub(crate) interrupt: Interrupt,
+    /// For each flow its board, if it reads back what it writes.
+    pub(crate) boards: Vec<Option<Arc<EchoBoard>>>,
     /// For each worker its members.
     pub(crate) workers: Vec<Vec<Member>>,
     /// For each worker and flow a sink, where the worker has a member of the flow.
@@ -171,21 +185,24 @@ pub struct Load {
 impl Load {
     /// Connects everything.
     pub fn prepare(setup: &LoadSetup<'_>) -> Result<Self, PrepareError> {
-        let mut cluster = Cluster::bootstrap_until(setup.client.clone(), setup.interrupt.clone())?;
-        // Every leader has to answer for its partition: right after a topic was created metadata names
-        // leaders that do not know it yet, and a run should not begin with their refusals.
-        let ends = cluster.end_offsets(setup.topic)?;
-        let leaders = leaders(&mut cluster, setup.topic)?;
+        let mut source = Ground::look(setup.topic, setup.client, Side::Source, setup.interrupt)?;
+        let copy = setup.copy.as_ref();
+        let copy =
+            copy.map(|copy| Ground::look(copy.topic, copy.client, Side::Copy, setup.interrupt));
+        let mut copy = copy.transpose()?;
         let trial = &setup.share.trial;
         let mut workers = empty_workers(setup.share);
         let (mut turn, mut threads, mut driven) = (0, Vec::new(), Vec::new());
+        let mut boards = Vec::new();
         for (flow, plan) in trial.flows.iter().enumerate() {
-            let parts = parts_of(setup.share, plan)?;
+            let parts = parts_of(setup.share, plan, copy.is_some())?;
+            boards.push(parts.iter().find_map(|part| part.echo.clone()));
             for part in parts {
                 let mut places = VecDeque::new();
                 if let Work::Consume(plan) = &part.work {
                     let of_part = &part.members;
-                    let gathered = gathered(setup, &mut cluster, &ends, flow, plan, of_part)?;
+                    let (cluster, ends) = (&mut source.cluster, &source.ends);
+                    let gathered = gathered(setup, cluster, ends, flow, plan, of_part)?;
                     threads.extend(gathered.1);
                     places = gathered.0;
                 }
@@ -198,11 +215,15 @@ impl Load {
                 for member in part.members {
                     let worker = turn % workers.len();
                     turn += 1;
+                    let is_echo = part.echo.is_some();
+                    let ground = match (&part.work, &mut copy) {
+                        (Work::Consume(_), Some(copy)) if is_echo => copy,
+                        _ => &mut source,
+                    };
+                    let side = ground.side;
                     let mut site = Site {
                         setup,
-                        cluster: &mut cluster,
-                        leaders: &leaders,
-                        ends: &ends,
+                        ground,
                         echo: part.echo.as_ref(),
                         client: workers[worker].len(),
                     };
@@ -210,7 +231,7 @@ impl Load {
                         Work::Consume(plan) => site.consumer(plan, member, places.pop_front())?,
                         Work::Produce(plan, payload) => site.producer(plan, member, payload)?,
                     };
-                    workers[worker].push(Member::new(client, flow, part.is_limited));
+                    workers[worker].push(Member::new(client, flow, part.is_limited, side));
                 }
             }
         }
@@ -218,10 +239,12 @@ impl Load {
         let sinks = sinks_of(&workers, trial.flows.len(), setup.sink);
         Ok(Self {
             share: setup.share.clone(),
-            topic: setup.topic.to_owned(),
-            config: setup.client.clone(),
-            cluster,
+            ground: source.into_clerk(setup.client),
+            copy: copy
+                .zip(setup.copy)
+                .map(|(copy, setup)| copy.into_clerk(setup.client)),
             interrupt: setup.interrupt.clone(),
+            boards,
             workers,
             sinks,
             driven,
@@ -264,12 +287,54 @@ fn sinks_of(
     workers.iter().map(of_worker).collect()
 }
 
+/// A topic, where clients find it.
+struct Ground {
+    side: Side,
+    topic: String,
+    cluster: Cluster,
+    leaders: Leaders,
+    ends: Vec<i64>,
+}
+
+impl Ground {
+    fn look(
+        topic: &str,
+        client: &ClientConfig,
+        side: Side,
+        interrupt: &Interrupt,
+    ) -> Result<Self, PrepareError> {
+        let mut cluster = Cluster::bootstrap_until(client.clone(), interrupt.clone())?;
+        // Every leader has to answer for its partition: right after a topic was created metadata names
+        // leaders that do not know it yet, and a run should not begin with their refusals.
+        let ends = cluster.end_offsets(topic)?;
+        let leaders = leaders(&mut cluster, topic)?;
+        Ok(Self {
+            side,
+            topic: topic.to_owned(),
+            cluster,
+            leaders,
+            ends,
+        })
+    }
+
+    fn partitions(&self) -> u32 {
+        u32::try_from(self.leaders.0.len()).unwrap_or(u32::MAX)
+    }
+
+    fn into_clerk(self, config: &ClientConfig) -> ClerkSetup {
+        ClerkSetup {
+            side: self.side,
+            cluster: self.cluster,
+            config: config.clone(),
+            topic: self.topic,
+        }
+    }
+}
+
 /// Where one client is set up.
 struct Site<'a> {
     setup: &'a LoadSetup<'a>,
-    cluster: &'a mut Cluster,
-    leaders: &'a Leaders,
-    ends: &'a [i64],
+    ground: &'a mut Ground,
     echo: Option<&'a Arc<EchoBoard>>,
     client: usize,
 }
@@ -310,7 +375,7 @@ impl Site<'_> {
             flow: flow.clone(),
             member,
             seed: self.setup.share.flow_seed(&flow.name),
-            topic: self.setup.topic.to_owned(),
+            topic: self.ground.topic.clone(),
             payload: Arc::clone(payload),
             format,
             links,
@@ -346,7 +411,7 @@ impl Site<'_> {
         };
         let thread = TransactionThread::start(&TransactionSetup {
             client: self.setup.client,
-            topic: self.setup.topic.to_owned(),
+            topic: self.ground.topic.clone(),
             id: id.clone(),
             timeout: Duration::from_nanos(settings.transaction_timeout_ns),
             interrupt: self.setup.interrupt,
@@ -369,7 +434,7 @@ impl Site<'_> {
                 ClusterError::Call(CallError::Unsupported { .. })
             )
         };
-        match producer_identity(self.cluster) {
+        match producer_identity(&mut self.ground.cluster) {
             Ok(identity) => Ok(Some(identity)),
             // Kafka before 0.11 has none.
             Err(error) if is_unknown(&error) && !settings.idempotence_asked => Ok(None),
@@ -388,8 +453,17 @@ impl Site<'_> {
         let (seat, from): (_, Vec<(u32, i64)>) = match place {
             Some((seat, from)) => (Some(seat), from),
             None => {
-                let starts = starts(self.setup, self.cluster, self.ends, flow)?;
-                let own = flow.partitions_of(member.index, trial.topic.partitions);
+                let starts = match self.ground.side {
+                    // What was there before is none of this repeat's.
+                    Side::Copy => self.ground.ends.clone(),
+                    Side::Source => starts(
+                        self.setup,
+                        &mut self.ground.cluster,
+                        &self.ground.ends,
+                        flow,
+                    )?,
+                };
+                let own = flow.partitions_of(member.index, self.ground.partitions());
                 (None, own.map(|one| (one, offset(&starts, one))).collect())
             }
         };
@@ -409,15 +483,16 @@ impl Site<'_> {
             .map(|(&(partition, offset_from), leader)| Position {
                 partition,
                 offset: offset_from,
-                high_watermark: offset(self.ends, partition),
-                end: (flow.records == ConsumeEnd::Backlog).then(|| offset(self.ends, partition)),
+                high_watermark: offset(&self.ground.ends, partition),
+                end: (flow.records == ConsumeEnd::Backlog)
+                    .then(|| offset(&self.ground.ends, partition)),
                 leader: Some(leader),
                 retry_at_ns: 0,
             });
         let stages = &trial.stages;
         Ok(Client::Consume(Box::new(Consumer::new(ConsumerSetup {
             flow: flow.clone(),
-            topic: self.setup.topic.to_owned(),
+            topic: self.ground.topic.clone(),
             links,
             positions: positions.collect(),
             records_max: match flow.records {
@@ -430,7 +505,7 @@ impl Site<'_> {
                 None => stages.hold_ns.map(|hold_ns| stages.warm_up_ns + hold_ns),
             },
             response_bytes_max: wanted.response_bytes_max,
-            leaders: self.leaders.clone(),
+            leaders: self.ground.leaders.clone(),
             seat,
             echo: self.echo.cloned(),
         }))))
@@ -445,8 +520,8 @@ impl Site<'_> {
     ) -> Result<(Vec<BrokerLink>, Vec<usize>), PrepareError> {
         let mut brokers = Vec::new();
         for &partition in partitions {
-            let leader = self.leaders.of(partition);
-            let topic = self.setup.topic.to_owned();
+            let leader = self.ground.leaders.of(partition);
+            let topic = self.ground.topic.clone();
             brokers.push(leader.ok_or(PrepareError::NoLeader { topic, partition })?);
         }
         let distinct: Vec<i32> = BTreeSet::from_iter(brokers.iter().copied())
@@ -466,7 +541,7 @@ impl Site<'_> {
         token: Token,
         wanted: &Wanted,
     ) -> Result<BrokerLink, PrepareError> {
-        let connection = self.cluster.open(broker_id)?;
+        let connection = self.ground.cluster.open(broker_id)?;
         let versions = wanted.versions.clone();
         let version = connection
             .api_versions()

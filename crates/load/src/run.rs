@@ -12,13 +12,14 @@ use kgauge_scenario::Stages;
 
 use crate::clock::Clock;
 use crate::consume::end_all;
-use crate::control::{Ask, Desk, Told, start as start_clerk};
+use crate::control::{Desk, Told, start as start_clerk};
 use crate::driver::{Driven, DrivenOutcome, DrivenRun, DriverUse};
+use crate::echo::{CopyTally, EchoBoard};
 use crate::incident::{Incident, Incidents};
 use crate::pacing::Waiter;
 use crate::prepare::Load;
 use crate::tally::{LiveTotals, Totals};
-use crate::worker::{CLERK_TOKEN, Over, Shared, Worker, WorkerOutcome, WorkerSetup};
+use crate::worker::{CLERK_TOKEN, Clerks, Over, Shared, Worker, WorkerOutcome, WorkerSetup};
 
 /// How often progress is told.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -36,6 +37,8 @@ pub struct Progress {
     pub elapsed_ns: u64,
     /// For each flow, in the order of the trial.
     pub flows: Vec<Totals>,
+    /// For each flow the records that were acked and not yet read, where it reads back what it writes.
+    pub behind: Vec<Option<u64>>,
     /// What went wrong since the last time.
     pub incidents: Vec<Incident>,
 }
@@ -49,6 +52,8 @@ pub struct FlowOutcome {
     pub totals: Totals,
     /// What its consumer group did, if it has one.
     pub group: Option<GroupRecord>,
+    /// How complete the copy was that it read, if it read one.
+    pub copy: Option<CopyTally>,
 }
 
 /// What a load leaves behind, beside the slices.
@@ -139,9 +144,11 @@ impl Load {
             tick_ns: self.tick_ns,
         });
         let mut members = std::mem::take(&mut self.members);
+        let boards = std::mem::take(&mut self.boards);
         let running = Running::start(self, &shared, &stages)?;
         let mut watch = Watch {
             shared: &shared,
+            boards: &boards,
             broken: false,
             dropped: 0,
         };
@@ -167,6 +174,7 @@ impl Load {
                     name,
                     totals: total(flow),
                     group: groups[flow].take(),
+                    copy: boards[flow].as_ref().and_then(|board| board.copy_tally()),
                 })
                 .collect(),
             hold_start_ns: stages.warm_up_ns.min(end_ns),
@@ -214,8 +222,8 @@ fn trouble(driven: &[DrivenOutcome]) -> Option<String> {
 struct Running {
     workers: Vec<JoinHandle<std::io::Result<WorkerOutcome>>>,
     driven: Vec<JoinHandle<DrivenOutcome>>,
-    clerk: JoinHandle<()>,
-    asks: Sender<Ask>,
+    /// Their threads, and the ways to them.
+    clerks: (Vec<JoinHandle<()>>, Clerks),
     said: Receiver<Over>,
 }
 
@@ -226,6 +234,11 @@ impl Running {
             None => StageBorders::open(stages.warm_up_ns),
         };
         let ((asks, asked), (say, said)) = (channel(), channel());
+        let of_copy = load.copy.map(|setup| (setup, channel()));
+        let clerks = Clerks {
+            source: asks,
+            copy: of_copy.as_ref().map(|(_, (asks, _))| asks.clone()),
+        };
         let (mut desks, mut setups) = (Vec::new(), Vec::new());
         for (index, (members, sinks)) in load.workers.into_iter().zip(load.sinks).enumerate() {
             let waiter = Waiter::new(shared.clock)?;
@@ -244,7 +257,7 @@ impl Running {
                 shared: Arc::clone(shared),
                 members,
                 recorders: recorders.collect(),
-                clerk: asks.clone(),
+                clerks: clerks.clone(),
                 told,
                 said: say.clone(),
                 waiter,
@@ -253,14 +266,12 @@ impl Running {
             });
         }
         let interrupt = load.interrupt;
-        let clerk = start_clerk(
-            load.cluster,
-            load.config,
-            load.topic,
-            desks,
-            interrupt,
-            asked,
-        )?;
+        let mut clerk_threads = Vec::new();
+        if let Some((setup, (_, asked))) = of_copy {
+            let clerk = start_clerk(setup, desks.clone(), interrupt.clone(), asked);
+            clerk_threads.push(clerk?);
+        }
+        clerk_threads.push(start_clerk(load.ground, desks, interrupt, asked)?);
         let mut workers = Vec::new();
         for setup in setups {
             let name = format!("load-{}", setup.index);
@@ -272,23 +283,25 @@ impl Running {
         Ok(Self {
             workers,
             driven: driven.collect::<std::io::Result<_>>()?,
-            clerk,
-            asks,
+            clerks: (clerk_threads, clerks),
             said,
         })
     }
 
     /// Waits for the threads, which are all at their end.
     fn join(self) -> Result<(Vec<WorkerOutcome>, Vec<DrivenOutcome>), LoadError> {
-        let _ = self.asks.send(Ask::Stop);
-        let clerk = self.clerk.join();
+        let (threads, clerks) = self.clerks;
+        clerks.stop();
+        let clerks: Vec<_> = threads.into_iter().map(JoinHandle::join).collect();
         let mut outcomes = Vec::new();
         for worker in self.workers {
             outcomes.push(worker.join().map_err(|_| LoadError::Panicked)??);
         }
         let driven = self.driven.into_iter().map(JoinHandle::join);
         let driven: Result<Vec<DrivenOutcome>, _> = driven.collect();
-        clerk.map_err(|_| LoadError::Panicked)?;
+        for clerk in clerks {
+            clerk.map_err(|_| LoadError::Panicked)?;
+        }
         Ok((outcomes, driven.map_err(|_| LoadError::Panicked)?))
     }
 }
@@ -314,6 +327,7 @@ fn drive(
 /// Watches a running load from outside.
 struct Watch<'a> {
     shared: &'a Shared,
+    boards: &'a [Option<Arc<EchoBoard>>],
     broken: bool,
     dropped: u64,
 }
@@ -345,6 +359,11 @@ impl Watch<'_> {
         Progress {
             elapsed_ns: self.shared.clock.now_ns(),
             flows: self.shared.live.iter().map(|live| live.look()).collect(),
+            behind: self
+                .boards
+                .iter()
+                .map(|board| board.as_ref().map(|board| board.missing()))
+                .collect(),
             incidents: noted.kept,
         }
     }

@@ -11,7 +11,7 @@ use mio::{Events, Registry, Token};
 
 use crate::clock::Clock;
 use crate::consume::Consumer;
-use crate::control::{Ask, Told};
+use crate::control::{Ask, Side, Told};
 use crate::incident::{Incident, Incidents};
 use crate::pacing::{Until, Waiter, is_timer};
 use crate::produce::Producer;
@@ -111,6 +111,7 @@ pub(crate) enum Client {
 pub(crate) struct Member {
     pub(crate) client: Client,
     pub(crate) flow: usize,
+    side: Side,
     told: Totals,
     /// It has a record count of its own.
     is_limited: bool,
@@ -118,10 +119,11 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    pub(crate) fn new(client: Client, flow: usize, is_limited: bool) -> Self {
+    pub(crate) fn new(client: Client, flow: usize, is_limited: bool, side: Side) -> Self {
         Self {
             client,
             flow,
+            side,
             told: Totals::default(),
             is_limited,
             has_ended: false,
@@ -201,6 +203,33 @@ pub(crate) struct WorkerOutcome {
     pub(crate) abandoned: bool,
 }
 
+/// The ways to the clerks.
+#[derive(Debug, Clone)]
+pub(crate) struct Clerks {
+    pub(crate) source: Sender<Ask>,
+    /// Of the copy's cluster, if there is one.
+    pub(crate) copy: Option<Sender<Ask>>,
+}
+
+impl Clerks {
+    fn of(&self, side: Side) -> &Sender<Ask> {
+        match (side, &self.copy) {
+            (Side::Copy, Some(copy)) => copy,
+            _ => &self.source,
+        }
+    }
+
+    /// The run is over.
+    pub(crate) fn stop(&self) {
+        for clerk in [Some(&self.source), self.copy.as_ref()]
+            .into_iter()
+            .flatten()
+        {
+            let _ = clerk.send(Ask::Stop);
+        }
+    }
+}
+
 /// Everything that a worker is made from.
 pub(crate) struct WorkerSetup {
     pub(crate) index: usize,
@@ -208,7 +237,7 @@ pub(crate) struct WorkerSetup {
     pub(crate) members: Vec<Member>,
     /// One for each flow that has a member here.
     pub(crate) recorders: Vec<Option<Recorder>>,
-    pub(crate) clerk: Sender<Ask>,
+    pub(crate) clerks: Clerks,
     pub(crate) told: Receiver<Told>,
     pub(crate) said: Sender<Over>,
     pub(crate) waiter: Waiter,
@@ -308,17 +337,17 @@ impl Worker {
         act: impl FnOnce(&mut Member, &mut Recorder, &Surroundings<'_>) -> io::Result<R>,
     ) -> io::Result<R> {
         let setup = &mut self.setup;
+        let Some(member) = setup.members.get_mut(client) else {
+            return Ok(R::default());
+        };
         let around = Surroundings {
             clock: &setup.shared.clock,
             registry: setup.waiter.registry(),
             incidents: &setup.shared.incidents,
             waker: &setup.waker,
-            clerk: &setup.clerk,
+            clerk: setup.clerks.of(member.side),
             worker: setup.index,
             client,
-        };
-        let Some(member) = setup.members.get_mut(client) else {
-            return Ok(R::default());
         };
         match &mut setup.recorders[member.flow] {
             Some(recorder) => act(member, recorder, &around),
@@ -351,9 +380,10 @@ impl Worker {
     fn take_answers(&mut self) {
         while let Ok(told) = self.setup.told.try_recv() {
             match told {
-                Told::Leaders(leaders) => {
+                Told::Leaders(side, leaders) => {
                     let _ = self.for_each(|member, _, around| {
                         match &mut member.client {
+                            _ if member.side != side => {}
                             Client::Produce(producer) => producer.on_leaders(&leaders, around),
                             Client::Consume(consumer) => consumer.on_leaders(&leaders, around),
                         }

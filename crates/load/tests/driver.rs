@@ -137,6 +137,7 @@ impl Bench {
             sink
         };
         let load = Load::prepare(&LoadSetup {
+            copy: None,
             share: &share,
             topic: TOPIC,
             earliest: None,

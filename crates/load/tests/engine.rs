@@ -76,6 +76,7 @@ impl Bench {
             sink
         };
         let setup = LoadSetup {
+            copy: None,
             drivers: &[],
             share: &share,
             topic: &self.topic,

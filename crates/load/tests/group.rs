@@ -90,6 +90,7 @@ impl Ground {
             seed: 7,
         };
         let setup = LoadSetup {
+            copy: None,
             drivers: &[],
             share: &share,
             topic: &self.name,

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::mirror::MirrorNeeds;
+
 /// What a trial wants of its cluster. Trials that want the same can share one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -13,6 +15,9 @@ pub struct ClusterNeeds {
     /// Broker settings, as text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub config: BTreeMap<String, String>,
+    /// The second cluster, and what copies to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mirror: Option<MirrorNeeds>,
 }
 
 /// How many brokers a trial wants.
@@ -50,6 +55,9 @@ impl ClusterNeeds {
 
     /// Whether one cluster can serve both.
     pub fn shares_with(&self, other: &ClusterNeeds) -> bool {
-        self.config == other.config && self.brokers_exactly() == other.brokers_exactly()
+        // A replicator that runs for one trial would take its part of the machine from the other.
+        self.config == other.config
+            && self.mirror == other.mirror
+            && self.brokers_exactly() == other.brokers_exactly()
     }
 }

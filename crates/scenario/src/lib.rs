@@ -25,6 +25,7 @@ mod figure;
 mod files;
 mod key_table;
 mod keys;
+mod mirror;
 mod numeric;
 mod order;
 mod partition_formula;
@@ -63,6 +64,7 @@ pub use figure::{Comparison, Figure, FigureError, Goal, Metric, Published, Stat,
 pub use files::{FileRead, Files};
 pub use key_table::KeyTable;
 pub use keys::{ERROR_NAMES, FAULT_APIS};
+pub use mirror::{MirrorNeeds, Replicator};
 pub use order::Step;
 pub use partition_formula::PartitionFormula;
 pub use plan::{

@@ -82,7 +82,7 @@ fn descend(
             | Kind::SizeOr(table)
             | Kind::FileOr(table) => table,
             Kind::Shape => &SHAPE,
-            Kind::TopicConfig | Kind::BrokerConfig => {
+            Kind::TopicConfig | Kind::BrokerConfig | Kind::MirrorSettings => {
                 steps.push(Step::Key(remaining.to_owned()));
                 return Ok(steps);
             }

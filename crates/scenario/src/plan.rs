@@ -434,3 +434,11 @@ pub struct Stages {
     /// How long the answers to what was sent may take after the hold.
     pub drain_ns_max: u64,
 }
+
+impl Stages {
+    /// Whether a moment, ns since the start, belongs to the hold; of one without a planned end all that come after its start do.
+    pub fn is_hold(&self, at_ns: u64) -> bool {
+        let end_ns = self.hold_ns.map(|hold_ns| self.warm_up_ns + hold_ns);
+        at_ns >= self.warm_up_ns && end_ns.is_none_or(|end_ns| at_ns < end_ns)
+    }
+}

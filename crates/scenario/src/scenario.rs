@@ -158,6 +158,7 @@ impl Scenario {
                     false => BrokerCount::AtLeast(written.target.brokers),
                 },
                 config: written.target.config,
+                mirror: written.target.mirror,
             },
             topic: written.topic,
             flows: written.flows,

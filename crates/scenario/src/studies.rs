@@ -68,6 +68,7 @@ const SHIPPED: &[Shipped] = &[
         "codecs-letters.yaml",
         "acks-and-brokers.yaml",
         "disk-full.yaml",
+        "replication.yaml",
     ),
     shipped!(
         "image-queue-2016": "study.yaml",

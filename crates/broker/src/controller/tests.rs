@@ -196,7 +196,7 @@ fn bad_partition_counts_assignments_and_configs_are_refused() {
         ..named("t")
     };
     assert_eq!(bench.refused(gap), ErrorCode::InvalidReplicaAssignment);
-    let configs: ConfigMap = [("cleanup.policy".to_owned(), "compact".to_owned())].into();
+    let configs: ConfigMap = [("cleanup.policy".to_owned(), "shrink".to_owned())].into();
     assert_eq!(
         bench.refused(NewTopic {
             configs,

@@ -2,7 +2,7 @@
 //! by way of the controller. What is not named stays.
 //!
 //! * Operations: set (0) and delete (1). Append (2) and subtract (3) work on lists; the only list
-//!   here is `cleanup.policy`, which has one possible value, so they are refused (INVALID_REQUEST).
+//!   here is `cleanup.policy`, of which only one value at a time is possible, so they are refused (INVALID_REQUEST).
 //! * A name that stands twice is refused.
 
 use std::collections::BTreeSet;

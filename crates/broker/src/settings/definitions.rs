@@ -62,7 +62,10 @@ const fn topic(
 use Check::{Any, AtLeast, Between, OneOf, OnlyYet};
 use ConfigType::{Boolean, Int, List, Long, String};
 
-const CLEANUP: Check = OnlyYet(&["delete"], "compaction is not done yet");
+/// A compacted log may keep every record: Kafka does not promise when its cleaner comes by.
+const CLEANUP: Check = OnlyYet(&["delete", COMPACT], "the two together are not done yet");
+/// The `cleanup.policy` of topics that forget nothing by age or size.
+pub(super) const COMPACT: &str = "compact";
 const COMPRESSION: Check = OnlyYet(&["producer"], "batches are kept as the producer wrote them");
 const SELECTOR: Check = OneOf(&[
     "org.apache.kafka.common.replica.LeaderSelector",

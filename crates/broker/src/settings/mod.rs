@@ -63,8 +63,9 @@ mod tests {
     }
 
     #[test]
-    fn compaction_is_refused_in_words() {
-        assert!(refused("cleanup.policy", "compact").contains("compaction is not done yet"));
+    fn a_topic_is_deleted_from_or_compacted_and_not_both() {
+        assert_eq!(check_topic_config("cleanup.policy", "compact"), Ok(()));
+        assert!(refused("cleanup.policy", "compact,delete").contains("not done yet"));
         assert!(refused("min.cleanable.dirty.ratio", "0.5").contains("does not do it yet"));
         assert_eq!(check_topic_config("cleanup.policy", "delete"), Ok(()));
     }

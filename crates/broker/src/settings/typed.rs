@@ -3,7 +3,7 @@
 use kgauge_wire::record_batch::TimestampType;
 
 use super::check::parse_bool;
-use super::definitions::{node_definition, topic_definition};
+use super::definitions::{COMPACT, node_definition, topic_definition};
 use super::{ConfigMap, Layers};
 use crate::log::LogConfig;
 
@@ -143,13 +143,16 @@ impl TopicSettings {
         } else {
             TimestampType::CreateTime
         };
+        let is_compacted = text("cleanup.policy").trim() == COMPACT;
         let log = LogConfig {
             segment_bytes: small("segment.bytes"),
             segment_ms: number("segment.ms"),
             segment_index_bytes: small("segment.index.bytes"),
             index_interval_bytes: small("index.interval.bytes"),
-            retention_bytes: u64::try_from(number("retention.bytes")).ok(),
-            retention_ms: Some(number("retention.ms")).filter(|ms| *ms >= 0),
+            retention_bytes: u64::try_from(number("retention.bytes"))
+                .ok()
+                .filter(|_| !is_compacted),
+            retention_ms: Some(number("retention.ms")).filter(|ms| *ms >= 0 && !is_compacted),
             max_message_bytes: small("max.message.bytes"),
             timestamp_type,
             timestamp_before_max_ms: unless_endless("message.timestamp.before.max.ms"),
@@ -204,5 +207,25 @@ mod tests {
         let node = NodeSettings::read(&layers);
         assert_eq!(node.socket_request_max_bytes, 100 << 20);
         assert!(node.auto_create_topics_enable);
+    }
+
+    #[test]
+    fn a_compacted_topic_forgets_nothing_by_age_or_size() {
+        let none = ConfigMap::new();
+        let layers = Layers {
+            dynamic_node: &none,
+            dynamic_default: &none,
+            fixed: &none,
+        };
+        let wanted = [
+            ("cleanup.policy", "compact"),
+            ("retention.bytes", "1000"),
+            ("retention.ms", "5"),
+        ];
+        let topic: ConfigMap = wanted
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
+        let read = TopicSettings::read(&layers, &topic).log;
+        assert_eq!((read.retention_ms, read.retention_bytes), (None, None));
     }
 }

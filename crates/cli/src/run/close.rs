@@ -6,6 +6,7 @@ use kgauge_client::{ClientConfig, Cluster};
 use kgauge_results::run::{EventKind, RunStatus};
 use kgauge_target::{Target, TopicGuard};
 
+use super::mirror::Mirror;
 use super::repeat::Ended;
 use super::session::Session;
 use crate::exit::{OrStop, with_cure};
@@ -23,6 +24,7 @@ pub(super) fn close(session: Session, ended: &anyhow::Result<Ended>) -> anyhow::
     }
     let Session {
         target,
+        mirror,
         cluster,
         mut folder,
         topics,
@@ -31,6 +33,7 @@ pub(super) fn close(session: Session, ended: &anyhow::Result<Ended>) -> anyhow::
         ..
     } = session;
     drop(cluster);
+    let mirror = mirror.map_or(Ok(()), Mirror::stop);
     let target = target.take();
     if keep {
         for topic in topics.keep() {
@@ -52,7 +55,8 @@ pub(super) fn close(session: Session, ended: &anyhow::Result<Ended>) -> anyhow::
     };
     let stopped = target.map_or(Ok(()), Target::stop);
     folder.end(status, why, unix_ms()).or_failed()?;
-    stopped.or_target_failed("")
+    stopped.or_target_failed("")?;
+    mirror
 }
 
 /// Deletes what is left of the run's topics. It is tried whatever the user has pressed, for a bounded

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use kgauge_results::run::EventKind;
 use kgauge_scenario::{ClusterNeeds, Trial};
-use kgauge_target::{Target, TargetSpec, TopicGuard};
+use kgauge_target::{StartSetup, Target, TargetSpec, TopicGuard};
 
+use super::mirror::Mirror;
 use super::session::Session;
 use super::targets::NamedTarget;
 use crate::exit::OrStop;
@@ -41,28 +42,47 @@ impl Clusters {
         stopping: &Stopping,
     ) -> anyhow::Result<Target> {
         let spec = self.target.spec_for(needs)?;
+        self.started += 1;
+        let setup = self.setup(None)?;
+        let target = Target::start(&spec, &setup, &stopping.load).map_err(failed)?;
+        self.needs = needs.clone();
+        Ok(target)
+    }
+
+    /// The setup of the cluster that was started last, or of something beside it.
+    pub(super) fn setup(&self, beside: Option<&str>) -> anyhow::Result<StartSetup> {
         // The first one has the plain names; a run that goes on shares none with what it was cut off in.
         let number = match (self.attempt, self.started) {
-            (0, 0) => String::new(),
-            (0, started) => format!("-{}", started + 1),
-            (attempt, started) => format!("-again-{attempt}-{}", started + 1),
+            (0, ..=1) => String::new(),
+            (0, started) => format!("-{started}"),
+            (attempt, started) => format!("-again-{attempt}-{started}"),
         };
-        self.started += 1;
+        let beside = beside.map_or_else(String::new, |beside| format!("-{beside}"));
         let (name, data) = (
-            format!("{}{number}", self.run_id),
-            format!("{TARGET_DATA}{number}"),
+            format!("{}{number}{beside}", self.run_id),
+            format!("{TARGET_DATA}{number}{beside}"),
         );
-        let setup = targets::setup(&Surroundings {
+        targets::setup(&Surroundings {
             name: &name,
             data_dir: &self.dir.join(data),
             keep_data: self.keep,
             log_dir: &self.dir,
             first_port: None,
             seed: self.seed,
-        })?;
-        let target = Target::start(&spec, &setup, &stopping.load).map_err(failed)?;
-        self.needs = needs.clone();
-        Ok(target)
+        })
+    }
+
+    /// The second cluster that a trial wants, and what copies to it.
+    pub(super) fn mirror(
+        &self,
+        source: &Target,
+        needs: &ClusterNeeds,
+        stopping: &Stopping,
+    ) -> anyhow::Result<Option<Mirror>> {
+        let wanted = needs.mirror.as_ref();
+        wanted
+            .map(|wanted| Mirror::start(self, source, wanted, stopping))
+            .transpose()
     }
 
     fn are_ours(&self) -> bool {
@@ -94,14 +114,18 @@ pub(super) fn suit(session: &mut Session, trial: &Trial) -> anyhow::Result<bool>
     session.topics.forget();
     // Of a broken one it has been said already; and until the next one serves, there is none.
     let was_broken = std::mem::replace(&mut session.clusters.is_broken, true);
-    if let Some(old) = session.target.take() {
-        let ended = old.stop();
+    let mirror = session.mirror.take().map(Mirror::stop);
+    let target = session.target.take().map(|old| old.stop().map_err(failed));
+    for ended in mirror.into_iter().chain(target) {
         if let (Err(error), false) = (ended, was_broken) {
             let text = error.to_string();
             session.event(None, EventKind::Warning { text });
         }
     }
     let target = session.clusters.start(&trial.cluster, &session.stopping)?;
+    let mirror = session
+        .clusters
+        .mirror(&target, &trial.cluster, &session.stopping)?;
     let mut cluster = target
         .connect(session.stopping.load.clone())
         .map_err(failed)?;
@@ -115,6 +139,7 @@ pub(super) fn suit(session: &mut Session, trial: &Trial) -> anyhow::Result<bool>
     session.nodes = facts.brokers.len();
     session.cluster = cluster;
     session.target.put(target);
+    session.mirror = mirror;
     session.clusters.is_broken = false;
     Ok(true)
 }

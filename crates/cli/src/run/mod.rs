@@ -9,6 +9,7 @@ mod cpu;
 mod drivers;
 mod environment;
 mod faults;
+mod mirror;
 mod one;
 mod output;
 mod published;

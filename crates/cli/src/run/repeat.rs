@@ -19,6 +19,7 @@ use kgauge_scenario::{FlowPlan, Share, Trial};
 use super::cpu::CpuTrack;
 use super::drivers::{self, DriverTrack};
 use super::faults::{FaultThread, heal};
+use super::mirror::{self, Behind, Mirror};
 use super::session::Session;
 use super::trial::{Ground, prepare_failed};
 use crate::exit::{ExitStatus, OrStop, stop};
@@ -75,10 +76,14 @@ pub(crate) fn repeat(
     let after = ends_once_followed(&mut session.cluster, &facts.name, &before, acked, patience);
     let end = measured.end(ended);
     let topic = topic_record(&mut session.cluster, facts, &before, after.as_deref().ok());
+    let mut flows = flow_records(session, trial, outcome, &measured.cpu.drivers);
+    let hold = (outcome.hold_start_ns, outcome.hold_end_ns);
+    let seen = (&measured.behind, measured.cpu.replicator_between(hold));
+    mirror::record(session, ground.copy.as_ref(), outcome, seen, &mut flows);
     let record = RepeatRecord {
         key,
         started_unix_ms,
-        flows: flow_records(session, trial, outcome, &measured.cpu.drivers),
+        flows,
         topics: vec![topic],
         cpu: Some(measured.cpu.record(outcome)),
         replication: (facts.replication_factor == 1).then_some(Replication::NoFollowers),
@@ -110,6 +115,7 @@ pub(crate) fn repeat(
 struct Measured {
     load: LoadOutcome,
     cpu: ProcessCpu,
+    behind: Behind,
     trouble: Option<Trouble>,
 }
 
@@ -154,6 +160,11 @@ fn measure(
 ) -> anyhow::Result<Measured> {
     let groups = groups_of(session, trial, share.repeat);
     let setup = LoadSetup {
+        copy: ground
+            .copy
+            .as_ref()
+            .zip(session.mirror.as_ref())
+            .map(|(copy, mirror)| copy.setup(mirror)),
         groups: &groups,
         drivers: &session.drivers,
         share,
@@ -173,7 +184,7 @@ fn measure(
     let pids = load.driver_pids();
     let mut watch = RepeatWatch::new(session, trial, folder, pids);
     let outcome = load.run(clock, |progress| watch.look(progress));
-    let (mut trouble, mut cpu) = (watch.trouble, watch.cpu);
+    let (mut trouble, mut cpu, behind) = (watch.trouble, watch.cpu, watch.behind);
     let pids = session.target_pids.clone();
     heal(session, faults, &ground.facts.name, (key, clock))?;
     if session.target_pids != pids {
@@ -197,7 +208,12 @@ fn measure(
         let text = format!("{} more incidents are not listed", load.incidents_dropped);
         session.event(Some((key, load.end_ns)), EventKind::Warning { text });
     }
-    Ok(Measured { load, cpu, trouble })
+    Ok(Measured {
+        load,
+        cpu,
+        behind,
+        trouble,
+    })
 }
 
 /// What ended a load early.
@@ -233,6 +249,7 @@ struct RepeatWatch<'a> {
     trial: &'a Trial,
     folder: &'a RepeatFolder,
     cpu: ProcessCpu,
+    behind: Behind,
     trouble: Option<Trouble>,
     last: Option<Progress>,
     rate: f64,
@@ -253,12 +270,14 @@ impl<'a> RepeatWatch<'a> {
                 .iter()
                 .map(|&pid| CpuTrack::of(Some(pid)))
                 .collect(),
+            replicator: session.mirror.as_ref().map(Mirror::cpu_track),
         };
         Self {
             session,
             trial,
             folder,
             cpu,
+            behind: Behind::default(),
             trouble: None,
             last: None,
             rate: 0.0,
@@ -274,6 +293,12 @@ impl<'a> RepeatWatch<'a> {
             .targets
             .iter_mut()
             .for_each(|track| track.look(progress.elapsed_ns));
+        if let Some(track) = &mut self.cpu.replicator {
+            track.look(progress.elapsed_ns);
+        }
+        if self.trial.stages.is_hold(progress.elapsed_ns) {
+            self.behind.look(&progress.behind);
+        }
         for incident in &progress.incidents {
             let text = format!("{}: {}", incident.flow, incident.what);
             let at = Some((self.folder.key(), incident.at_ns));
@@ -345,9 +370,15 @@ struct ProcessCpu {
     /// Other clients that sent flows.
     drivers: Vec<DriverTrack>,
     targets: Vec<CpuTrack>,
+    replicator: Option<CpuTrack>,
 }
 
 impl ProcessCpu {
+    /// What kgauge's replicator used in the hold.
+    fn replicator_between(&self, (start_ns, end_ns): (u64, u64)) -> Option<u64> {
+        self.replicator.as_ref()?.between(start_ns, end_ns)
+    }
+
     /// All of the target's processes together; none when one of them cannot be seen.
     fn targets_between(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
         let each = self
@@ -387,9 +418,11 @@ impl ProcessCpu {
 }
 
 fn start_sampler(session: &Session, key: RepeatKey, clock: Clock) -> anyhow::Result<Sampler> {
+    let beside = session.mirror.as_ref().map_or_else(Vec::new, Mirror::pids);
     let targets = session
         .target_pids
         .iter()
+        .chain(&beside)
         .map(|&pid| WatchedProcess { pid, broker: None });
     let evidence = session.folder.evidence();
     Sampler::start(
@@ -454,6 +487,7 @@ fn flow_records(
         threads: outcome.worker_hold_cpu_ns.len() as u32,
         driver: drivers::record(index, outcome, drivers),
         group: outcome.flows.get(index).and_then(|flow| flow.group),
+        mirror: None,
         ceiling: session.ceilings.of_flow(index),
     };
     trial.flows.iter().enumerate().map(of).collect()

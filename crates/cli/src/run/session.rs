@@ -9,6 +9,7 @@ use kgauge_target::TopicGuard;
 
 use super::ceilings::Ceilings;
 use super::clusters::Clusters;
+use super::mirror::Mirror;
 use super::repeat::event;
 use super::shared::SharedTarget;
 use crate::interrupt::Stopping;
@@ -17,6 +18,8 @@ use crate::progress::ProgressLine;
 /// A run that is going on.
 pub(crate) struct Session {
     pub(crate) target: SharedTarget,
+    /// The second cluster, where the trial wants one.
+    pub(super) mirror: Option<Mirror>,
     /// What starts the next one.
     pub(super) clusters: Clusters,
     /// What kind of target it is.
@@ -59,6 +62,7 @@ impl Session {
 
     /// The words of a target that is gone. While something is done to it, it is not looked at.
     pub(crate) fn death(&self) -> Option<String> {
-        self.target.death()
+        let mirror = || self.mirror.as_ref().and_then(Mirror::death);
+        self.target.death().or_else(mirror)
     }
 }

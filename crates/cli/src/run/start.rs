@@ -18,6 +18,7 @@ use super::clusters::{self, Clusters};
 use super::consent;
 use super::drivers;
 use super::environment::environment;
+use super::mirror::Mirror;
 use super::question::Question;
 use super::repeat::event;
 use super::room::check_room;
@@ -66,6 +67,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
     let Ready {
         drivers,
         target,
+        mirror,
         clusters,
         cluster,
         topics,
@@ -87,6 +89,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
         kind: target.kind(),
         client: target.config().clone(),
         target: SharedTarget::new(target),
+        mirror,
         clusters,
         nodes,
         cluster,
@@ -197,7 +200,11 @@ fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(to)?;
     for entry in std::fs::read_dir(from)? {
         let entry = entry?;
-        std::fs::copy(entry.path(), to.join(entry.file_name()))?;
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        match entry.file_type()?.is_dir() {
+            true => copy_files(&from, &to)?,
+            false => drop(std::fs::copy(from, to)?),
+        }
     }
     Ok(())
 }
@@ -206,6 +213,7 @@ fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
 struct Ready {
     drivers: Vec<(Driver, DriverProgram)>,
     target: Target,
+    mirror: Option<Mirror>,
     clusters: Clusters,
     cluster: Cluster,
     topics: TopicGuard,
@@ -263,6 +271,8 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
         beside(&mut cluster, target.config())?;
     }
     let topics = clusters::topics(&target, &opened.run_id)?;
+    let mirror = clusters.mirror(&target, &needs, stopping)?;
+    notes.extend(mirror.as_ref().map(Mirror::note));
     // A run that goes on has said all of it already.
     if opened.before.is_none() {
         let (disk, disk_note) = disk_baseline(order, folder.dir());
@@ -276,6 +286,7 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
     Ok(Ready {
         drivers,
         target,
+        mirror,
         clusters,
         cluster,
         topics,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kgauge_client::Cluster;
 use kgauge_client::admin::ConfigResource;
 use kgauge_results::RunRead;
-use kgauge_scenario::{ClusterNeeds, Trial};
+use kgauge_scenario::{ClusterNeeds, MirrorNeeds, Replicator, Trial};
 use kgauge_target::{TargetSpec, refusals};
 
 use super::question::Question;
@@ -24,6 +24,8 @@ pub(super) struct NamedTarget {
     pub(super) spec: TargetSpec,
     /// What it costs in an hour.
     pub(super) price_per_hour: Option<f64>,
+    /// The second cluster of trials with a mirror, where the user names one.
+    pub(super) destination: Option<TargetSpec>,
 }
 
 #[allow(clippy::print_stderr)]
@@ -32,6 +34,7 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
     let clusters = question.clusters(size(arguments));
     let brokers = question.brokers_needed(size(arguments));
     let trials = question.trials(size(arguments));
+    let destination = destination(arguments, &trials)?;
     let mut is_home_used = false;
     let mut targets = Vec::new();
     let texts = texts(arguments)?;
@@ -59,6 +62,7 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
             text: text.clone(),
             spec,
             price_per_hour: arguments.prices.get(index).copied(),
+            destination: destination.clone(),
         };
         target.check_clusters(&clusters)?;
         target.check_trials(&trials)?;
@@ -69,6 +73,23 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
         return Err(stop(ExitStatus::BadInput, words));
     }
     Ok(targets)
+}
+
+/// The second cluster, if the user names one.
+fn destination(arguments: &Run, trials: &[Trial]) -> anyhow::Result<Option<TargetSpec>> {
+    let Some(text) = &arguments.destination else {
+        return Ok(None);
+    };
+    if trials.iter().all(|trial| trial.cluster.mirror.is_none()) {
+        let words = "--destination: none of the scenarios has a mirror (target.mirror), so there is nothing for a second \
+                     cluster to do";
+        return Err(stop(ExitStatus::BadInput, words));
+    }
+    let mut spec = TargetSpec::parse(text).or_bad_input()?;
+    if let Some(home) = &arguments.kafka_home {
+        spec.set_kafka_home(home);
+    }
+    Ok(Some(spec))
 }
 
 /// What `--target` says, or what the run that goes on was made on, or the embedded cluster.
@@ -160,6 +181,9 @@ impl NamedTarget {
     /// Whether it can be what a trial wants, and have done to it what the trial does.
     pub(super) fn can_serve(&self, trial: &Trial) -> anyhow::Result<()> {
         self.spec_for(&trial.cluster)?;
+        if let Some(mirror) = &trial.cluster.mirror {
+            self.destination_for(mirror)?;
+        }
         let mut words = refusals(&self.spec, &trial.faults);
         words.dedup();
         match words.is_empty() {
@@ -190,6 +214,51 @@ impl NamedTarget {
         {
             let words = format!("target {} cannot have {brokers} brokers", self.text);
             return Err(stop(ExitStatus::BadInput, words));
+        }
+        Ok(spec)
+    }
+
+    /// What the second cluster is.
+    pub(super) fn destination_for(&self, needs: &MirrorNeeds) -> anyhow::Result<TargetSpec> {
+        let refused = |words: String| Err(stop(ExitStatus::BadInput, words));
+        let is_there = |spec: &TargetSpec| matches!(spec, TargetSpec::Existing(_));
+        let mut spec = match &self.destination {
+            Some(spec) => spec.clone(),
+            None if is_there(&self.spec) => {
+                return refused(format!(
+                    "the scenario copies from {} to a second cluster\n  say which: --destination TARGET",
+                    self.text
+                ));
+            }
+            None => self.spec.clone(),
+        };
+        let are_there = is_there(&self.spec) && is_there(&spec);
+        match needs.replicator {
+            Replicator::None if !are_there => {
+                return refused(
+                    "target.mirror.replicator is none, and nobody would copy between clusters that kgauge starts\n  \
+                     start both clusters and your replicator, and name them: --target and --destination"
+                        .to_owned(),
+                );
+            }
+            Replicator::MirrorMaker2 if is_there(&self.spec) || is_there(&spec) => {
+                return refused(
+                    "MirrorMaker 2 makes topics of its own on both clusters, so kgauge starts it only between clusters \
+                     that it starts too\n  run it yourself, and say so: --set target.mirror.replicator=none"
+                        .to_owned(),
+                );
+            }
+            Replicator::None | Replicator::MirrorMaker2 => {}
+        }
+        match &self.destination {
+            Some(_) => spec.suit(needs.brokers),
+            // Like the target but for the number of brokers.
+            None => {
+                if !spec.set_brokers(needs.brokers) {
+                    let words = format!("the destination cannot have {} brokers", needs.brokers);
+                    return refused(words);
+                }
+            }
         }
         Ok(spec)
     }

@@ -6,6 +6,7 @@ use kgauge_results::run::{EventKind, TopicFacts};
 use kgauge_scenario::{Plan, Step, Stripe, TargetKind, Trial};
 use kgauge_target::{Layout, TopicWish, adopt, retention_ms};
 
+use super::mirror::{self, Copy};
 use super::repeat::{Ended, repeat};
 use super::session::Session;
 use crate::exit::{ExitStatus, OrStop, stop, with_cure};
@@ -56,6 +57,9 @@ pub(crate) fn run_step(
         *ground = Some(found);
     } else if found.earliest.is_none() && !session.keep && session.death().is_none() {
         delete_topic(session, &found.facts.name);
+        if let Some(copy) = &found.copy {
+            mirror::delete(session, copy);
+        }
     }
     ended
 }
@@ -65,6 +69,8 @@ pub(crate) struct Ground {
     pub(crate) facts: TopicFacts,
     /// Where the run's own records begin in a topic that was there before.
     pub(crate) earliest: Option<Vec<i64>>,
+    /// Its copy on the second cluster.
+    pub(super) copy: Option<Copy>,
 }
 
 /// Makes and fills the topic; `None` when the user stopped it.
@@ -81,8 +87,16 @@ fn make_topic(session: &mut Session, trial: &Trial, repeat: u32) -> anyhow::Resu
     if !fill(session, trial, &name)? {
         return Ok(None);
     }
+    let copy = mirror::await_copy(session, trial, &name)?;
+    if copy.is_none() && session.stopping.is_wanted() {
+        return Ok(None);
+    }
     let facts = topic_facts(session, trial, name);
-    Ok(Some(Ground { facts, earliest }))
+    Ok(Some(Ground {
+        facts,
+        earliest,
+        copy,
+    }))
 }
 
 /// A topic of the run's own.

@@ -157,6 +157,7 @@ impl Drive<'_> {
             sink
         };
         let setup = LoadSetup {
+            copy: None,
             drivers: &[],
             share: &share,
             topic: self.topic,

@@ -240,6 +240,7 @@ fn over_loopback(
         sink
     };
     let load = Load::prepare(&LoadSetup {
+        copy: None,
         share,
         topic: TOPIC,
         earliest: None,

@@ -503,8 +503,10 @@ impl Consumer {
                 let (from, bytes_max) = (part.from_offset, DECOMPRESSED_BYTES_MAX);
                 tally_each(bytes, from, depth, buffers, bytes_max, |offset, value| {
                     if let Some(echo) = echo {
-                        let intended_ns = value.and_then(|value| echo.intended_ns(value));
-                        self.echoes.extend(intended_ns.map(|ns| (offset, ns)));
+                        let mark = value.and_then(|value| echo.mark_of(value));
+                        let mark = mark.filter(|mark| echo.is_first(*mark));
+                        self.echoes
+                            .extend(mark.map(|mark| (offset, mark.intended_ns)));
                     }
                 })
             };

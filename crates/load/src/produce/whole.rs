@@ -128,7 +128,7 @@ impl Producer {
             let fill = |to: &mut [u8]| {
                 payload.fill(number, n, to);
                 if let Some(echo) = echo {
-                    echo.mark(moment.intended_ns.unwrap_or(moment.sent_ns), to);
+                    echo.mark(number, moment.intended_ns.unwrap_or(moment.sent_ns), to);
                 }
             };
             match &mut batch.encoder {
@@ -161,6 +161,7 @@ impl Producer {
         payload.make(number, self.next_record, draft);
         if let Some(echo) = &self.echo {
             echo.mark(
+                number,
                 moment.intended_ns.unwrap_or(moment.sent_ns),
                 draft.value_mut(),
             );

@@ -85,6 +85,7 @@ impl Bench {
             .map(|label| (label.to_owned(), format!("group-{label}")))
             .collect();
         let load = Load::prepare(&LoadSetup {
+            copy: None,
             drivers: &[],
             share,
             topic: TOPIC,

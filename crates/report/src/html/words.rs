@@ -17,6 +17,7 @@ pub(super) fn write(page: &mut Markup, view: &View) {
             write_facts(page, &view.target.facts);
             write_closed(page, view);
             write_list(page, "Consumer groups", &view.groups);
+            write_list(page, "Copies on the other cluster", &view.mirrors);
             write_list(page, "What an ack meant", &view.acked);
             if let Some(study) = &view.study {
                 write_study(page, study);

@@ -49,6 +49,8 @@ pub(crate) struct View {
     pub(crate) headroom: String,
     /// What consumer groups did beside reading.
     pub(crate) groups: Vec<String>,
+    /// What became of copies on another cluster.
+    pub(crate) mirrors: Vec<String>,
     /// What an acknowledgement meant in this run.
     pub(crate) acked: Vec<String>,
     /// Tables of facts: setup, settings, environment.

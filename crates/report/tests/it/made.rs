@@ -249,6 +249,7 @@ impl ToMake<'_> {
             threads: 1,
             driver: None,
             group: None,
+            mirror: None,
             ceiling: None,
         };
         RepeatRecord {

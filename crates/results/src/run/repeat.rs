@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::environment::TopicFacts;
 use super::group::GroupRecord;
+use super::mirror::MirrorRecord;
 use crate::stage::Stage;
 
 /// Names one repeat of one trial.
@@ -85,6 +86,9 @@ pub struct FlowRecord {
     /// What its consumer group did; missing for flows without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupRecord>,
+    /// The copy on another cluster that it read; missing for flows that read none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mirror: Option<MirrorRecord>,
     /// What this machine can do of it at full speed; `None` when nobody measured that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<FlowCeiling>,

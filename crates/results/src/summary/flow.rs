@@ -7,6 +7,7 @@ use super::driver::DriverSummary;
 use super::generator::Lateness;
 use super::group::GroupSummary;
 use super::latency::Latencies;
+use super::mirror::MirrorSummary;
 use crate::run::Replication;
 use crate::slice::SendOutcome;
 use crate::statistics::Spread;
@@ -56,6 +57,9 @@ pub struct FlowSummary {
     /// Its consumer group; absent for flows without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupSummary>,
+    /// The copies on another cluster that it read; absent for flows that read none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mirror: Option<MirrorSummary>,
 }
 
 /// What a flow does.

@@ -8,6 +8,7 @@ pub mod generator;
 pub mod group;
 pub mod latency;
 pub mod load;
+pub mod mirror;
 pub mod partitions;
 pub mod trial;
 pub mod verdict;
@@ -28,6 +29,7 @@ pub use generator::{
 pub use group::GroupSummary;
 pub use latency::{Latencies, LatencySummary, MaxAt, Percentile, RankRange};
 pub use load::{BrokerShare, BrokerShares};
+pub use mirror::MirrorSummary;
 pub use partitions::{PartitionsNeeded, PartitionsOfRate};
 pub use trial::{CountedOnBroker, Factor, RepeatSummary, TopicSummary, TrialSummary};
 pub use verdict::{GoalVerdict, GoalWord, MetricUnit, PublishedComparison, PublishedWord};

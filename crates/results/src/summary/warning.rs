@@ -26,6 +26,10 @@ pub enum WarningKind {
     NotFinished,
     /// Records that brokers counted are not those that were acked.
     CountsDisagree,
+    /// Records that were acked are not in the copy.
+    CopyIncomplete,
+    /// A replicator brought records more than once.
+    CopyDoubled,
     /// Records read were damaged.
     CorruptRecords,
     /// Sends failed for good.
@@ -84,6 +88,13 @@ impl WarningKind {
             WarningKind::CountsDisagree => {
                 "Trust neither figure: look at the brokers' logs, and at who else writes to the \
                  topic."
+            }
+            WarningKind::CopyIncomplete => {
+                "Give the drain stage more time, to see whether they are lost or late; a rate that \
+                 the replicator does not follow is not its rate."
+            }
+            WarningKind::CopyDoubled => {
+                "Let readers of the copy expect it, or use a replicator that writes exactly once."
             }
             WarningKind::CorruptRecords => {
                 "Look at the brokers' disks and memory; the data on them may be damaged."

@@ -228,6 +228,7 @@ impl Made {
             threads: 1,
             driver: None,
             group: None,
+            mirror: None,
             ceiling: None,
         });
         RepeatRecord {

@@ -9,6 +9,7 @@ mod drivers;
 mod folder;
 mod groups;
 mod made;
+mod mirrors;
 mod resume;
 mod schema;
 mod shares;

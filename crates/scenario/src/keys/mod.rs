@@ -6,6 +6,7 @@
 mod error_names;
 mod faults;
 mod flow;
+mod mirror;
 mod record;
 mod scenario;
 mod settings;
@@ -15,6 +16,7 @@ pub use error_names::ERROR_NAMES;
 pub use faults::FAULT_APIS;
 pub(crate) use faults::{CUT, DELAY, FAULT};
 pub(crate) use flow::{CONSUME, DRIVER, ECHO, FROM, PRODUCE};
+pub(crate) use mirror::MIRROR;
 pub(crate) use record::{
     HEADERS, KEY, KEY_SEQUENCE, KEY_UNIFORM, KEY_ZIPF, RECORD, RECORD_FILE, SIZE, SIZE_LOGNORMAL,
     SIZE_NORMAL, SIZE_UNIFORM, SIZE_WEIGHTED,
@@ -109,6 +111,8 @@ pub(crate) enum Kind {
     TopicConfig,
     /// Kafka's broker settings, of any release.
     BrokerConfig,
+    /// Properties of MirrorMaker 2.
+    MirrorSettings,
     /// A list of words.
     Texts,
     /// A time, with `-` before it, or `start`.

@@ -2,6 +2,7 @@
 
 use super::Given::{Default, Empty, Optional, Required};
 use super::faults::FAULT;
+use super::mirror::MIRROR;
 use super::record::RECORD;
 use super::{Kind, Refusal, Table, key};
 
@@ -111,6 +112,13 @@ pub(crate) static TARGET: Table = Table {
             "Broker settings, such as `{num.io.threads: 4}`: a cluster that kgauge starts gets \
              them, one that is there must have them. In paths `broker.KEY` means the same as \
              `target.config.KEY`.",
+        ),
+        key(
+            "mirror",
+            Kind::Map(&MIRROR),
+            Optional("there is one cluster"),
+            "A second cluster that a replicator copies to: echo flows write to the target and read \
+             the copy. See [the guide of mirrors](mirror.md).",
         ),
     ],
     refused: &[

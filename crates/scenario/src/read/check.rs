@@ -26,6 +26,17 @@ pub(super) fn check(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
     }
     figures(reader, written);
     faults(reader, written);
+    mirror(reader, tree, written);
+}
+
+/// Nobody would read the copy.
+fn mirror(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
+    let reads = |flow: &FlowPlan| matches!(flow, FlowPlan::Echo(_));
+    if written.target.mirror.is_some() && !written.flows.iter().any(reads) {
+        let what = "no flow reads the copy";
+        let cure = "add an echo flow: it writes to the target and reads the copy";
+        note(reader, tree, "target.mirror", what, cure.to_owned());
+    }
 }
 
 /// Faults must strike nodes that are there, while the load runs.

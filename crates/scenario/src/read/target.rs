@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::keys::TARGET;
+use crate::keys::{MIRROR, TARGET};
+use crate::mirror::{self, MirrorNeeds, Replicator};
 use crate::reader::{Reader, shorten};
 use crate::tree::{Node, Value};
 
@@ -19,6 +20,8 @@ pub(crate) struct TargetNeeds {
     pub(crate) brokers: u32,
     /// Broker settings as text, under Kafka's names.
     pub(crate) config: BTreeMap<String, String>,
+    /// The second cluster.
+    pub(crate) mirror: Option<MirrorNeeds>,
 }
 
 pub(super) fn target(reader: &mut Reader<'_>, node: &Node) -> Option<TargetNeeds> {
@@ -26,17 +29,127 @@ pub(super) fn target(reader: &mut Reader<'_>, node: &Node) -> Option<TargetNeeds
     let brokers = reader.field(&fields, "brokers", |reader, node| {
         reader.count_u32(node, 1..=BROKERS_MAX)
     });
-    let config = reader.field(&fields, "config", config);
+    let config = reader.field(&fields, "config", |reader, node| {
+        settings(reader, node, &BROKER_SETTINGS)
+    });
+    let mirror = match fields.has("mirror") {
+        true => reader.field(&fields, "mirror", mirror).map(Some),
+        false => Some(None),
+    };
     Some(TargetNeeds {
         brokers: brokers?,
         config: config?,
+        mirror: mirror?,
     })
 }
 
+fn mirror(reader: &mut Reader<'_>, node: &Node) -> Option<MirrorNeeds> {
+    let fields = reader.map(node, &MIRROR)?;
+    let brokers = reader.field(&fields, "brokers", |reader, node| {
+        reader.count_u32(node, 1..=BROKERS_MAX)
+    });
+    let replicator = reader.field(&fields, "replicator", |reader, node| {
+        let choices = [
+            ("mirror-maker-2", Replicator::MirrorMaker2),
+            ("none", Replicator::None),
+        ];
+        reader.choice(node, &choices)
+    });
+    let topic = reader.field(&fields, "topic", |reader, node| {
+        copy_name(reader, node, replicator)
+    });
+    let settings = reader.field(&fields, "settings", |reader, node| {
+        settings(reader, node, &MIRROR_SETTINGS)
+    });
+    if let (Some(Replicator::None), Some(settings)) = (replicator, &settings)
+        && !settings.is_empty()
+    {
+        let what = "these are settings of MirrorMaker 2, and kgauge starts none";
+        let cure = "remove them, or write `replicator: mirror-maker-2`";
+        reader.inside(".settings", |reader| reader.problem(node.place, what, cure));
+    }
+    Some(MirrorNeeds {
+        brokers: brokers?,
+        replicator: replicator?,
+        topic: topic?,
+        settings: settings?,
+    })
+}
+
+/// The name of copies: `{topic}` once, and around it what may stand in the name of a topic.
+fn copy_name(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    replicator: Option<Replicator>,
+) -> Option<String> {
+    let text = reader.text(node)?;
+    let is_legal = |part: &str| part.chars().all(is_legal);
+    let (before, after) = match text.split_once(mirror::TOPIC) {
+        Some((before, after)) if is_legal(before) && is_legal(after) => (before, after),
+        _ => {
+            let what = format!("`{}` is no name of a copy", shorten(&text));
+            reader.problem(node.place, what, "write it as in `source.{topic}`");
+            return None;
+        }
+    };
+    let prefix = before.strip_suffix('.');
+    let is_mirror_makers = match prefix {
+        Some(prefix) => !prefix.is_empty() && !prefix.contains('.') && after.is_empty(),
+        None => before.is_empty() && after.is_empty(),
+    };
+    if replicator == Some(Replicator::MirrorMaker2) && !is_mirror_makers {
+        let what = format!("MirrorMaker 2 calls no copy `{}`", shorten(&text));
+        let cure = "write `{topic}`, or a name without dots before it: `source.{topic}`";
+        reader.problem(node.place, what, cure);
+    }
+    Some(text)
+}
+
+/// What may stand in the name of a topic, and of a setting.
+fn is_legal(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')
+}
+
+/// Settings of something else than kgauge.
+struct Foreign {
+    /// What is expected where something else stands.
+    wanted: &'static str,
+    /// One of them.
+    one: &'static str,
+    /// How a secret can be avoided.
+    secret_cure: &'static str,
+    /// Whether kgauge sets one itself.
+    is_ours: fn(&str) -> bool,
+}
+
+static BROKER_SETTINGS: Foreign = Foreign {
+    wanted: "broker settings, such as `{num.io.threads: 4}`",
+    one: "broker setting",
+    secret_cure: "let kgauge make it: `--target kafka:VERSION,security=...`",
+    is_ours: |_| false,
+};
+
+static MIRROR_SETTINGS: Foreign = Foreign {
+    wanted: "properties of MirrorMaker 2, such as `{tasks.max: 4}`",
+    one: "property of MirrorMaker 2",
+    secret_cure: "kgauge gives MirrorMaker what the clusters want",
+    is_ours: |key| {
+        let names = ["clusters", "topics", "replication.policy.class"];
+        names.contains(&key)
+            || [".bootstrap.servers", ".enabled", ".topics"]
+                .iter()
+                .any(|end| key.ends_with(end))
+    },
+};
+
 /// Which settings there are differs from release to release: the target checks the names.
-fn config(reader: &mut Reader<'_>, node: &Node) -> Option<BTreeMap<String, String>> {
+fn settings(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    foreign: &Foreign,
+) -> Option<BTreeMap<String, String>> {
     let Value::Map(entries) = &node.value else {
-        reader.wrong_type(node, "broker settings, such as `{num.io.threads: 4}`");
+        reader.wrong_type(node, foreign.wanted);
         return None;
     };
     let mut config = BTreeMap::new();
@@ -45,13 +158,15 @@ fn config(reader: &mut Reader<'_>, node: &Node) -> Option<BTreeMap<String, Strin
         reader.inside(&step, |reader| {
             let key = &entry.key;
             if !is_name(key) {
-                let what = format!("`{}` is no name of a broker setting", shorten(key));
+                let what = format!("`{}` is no name of a {}", shorten(key), foreign.one);
                 reader.problem(entry.place, what, "write it as in Kafka's documentation");
             } else if is_secret(key) {
                 let what = format!("`{key}` is a secret, and scenarios are kept in reports");
-                let cure = "let kgauge make it: `--target kafka:VERSION,security=...`";
-                reader.hidden_problem(entry.place, what, cure);
+                reader.hidden_problem(entry.place, what, foreign.secret_cure);
                 return;
+            } else if (foreign.is_ours)(key) {
+                let what = format!("`{key}` is set by kgauge");
+                reader.problem(entry.place, what, "remove it");
             }
             let Some(value) = reader.text(&entry.node) else {
                 return;
@@ -67,8 +182,9 @@ fn config(reader: &mut Reader<'_>, node: &Node) -> Option<BTreeMap<String, Strin
 }
 
 fn is_name(key: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    !key.is_empty() && key.chars().all(fits)
+    // `source->destination.` stands before what holds for one way of copying.
+    let key = key.replacen("->", "", 1);
+    !key.is_empty() && key.chars().all(is_legal)
 }
 
 fn is_secret(key: &str) -> bool {

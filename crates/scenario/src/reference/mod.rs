@@ -6,16 +6,17 @@ pub use schema::schema;
 
 use crate::keys::{
     AUDIT, BURST, CONSUME, CONSUMER_SETTINGS, CUT, DELAY, DRIVER, ECHO, FAULT, FROM, Given,
-    HEADERS, KEY, KEY_SEQUENCE, KEY_UNIFORM, KEY_ZIPF, Key, Kind, PARTITION_FORMULA, PARTITIONER,
-    PRELOAD, PRODUCE, PRODUCER_SETTINGS, PUBLISHED, RAMP, RECORD, RECORD_FILE, REPLAY, ROOT, SHAPE,
-    SIZE, SIZE_LOGNORMAL, SIZE_NORMAL, SIZE_UNIFORM, SIZE_WEIGHTED, SIZES, SOURCE, STAGES, STEP,
-    STUDY, TARGET, TOPIC, Table, WAVE,
+    HEADERS, KEY, KEY_SEQUENCE, KEY_UNIFORM, KEY_ZIPF, Key, Kind, MIRROR, PARTITION_FORMULA,
+    PARTITIONER, PRELOAD, PRODUCE, PRODUCER_SETTINGS, PUBLISHED, RAMP, RECORD, RECORD_FILE, REPLAY,
+    ROOT, SHAPE, SIZE, SIZE_LOGNORMAL, SIZE_NORMAL, SIZE_UNIFORM, SIZE_WEIGHTED, SIZES, SOURCE,
+    STAGES, STEP, STUDY, TARGET, TOPIC, Table, WAVE,
 };
 
 /// Every table, in the order of the guide.
 static TABLES: &[&Table] = &[
     &ROOT,
     &TARGET,
+    &MIRROR,
     &TOPIC,
     &PRELOAD,
     &RECORD,
@@ -149,6 +150,7 @@ fn words(kind: Kind) -> String {
         Kind::Vary => "[paths](#paths), a list of values each; or [more](#vary)".into(),
         Kind::TopicConfig => "Kafka's topic settings".into(),
         Kind::BrokerConfig => "Kafka's broker settings".into(),
+        Kind::MirrorSettings => "properties of MirrorMaker 2".into(),
         Kind::Texts => "list of texts".into(),
         Kind::Moment => "time, `-` before it, or `start`".into(),
         Kind::SignedTime => "time, `-` before it".into(),

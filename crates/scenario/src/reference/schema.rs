@@ -191,7 +191,7 @@ fn value(kind: Kind) -> Value {
         Kind::TopicConfig => {
             json!({"type": "object", "propertyNames": {"enum": TOPIC_CONFIG}})
         }
-        Kind::BrokerConfig => json!({"type": "object"}),
+        Kind::BrokerConfig | Kind::MirrorSettings => json!({"type": "object"}),
         Kind::Texts => list(json!({"type": "string"})),
         Kind::Moment => any_of(vec![json!({"const": "start"}), signed_time()]),
         Kind::SignedTime => signed_time(),

@@ -38,6 +38,7 @@ pub(crate) fn view(run: &RunRead, summary: &Summary) -> View {
         warnings,
         headroom: words::headroom(summary),
         groups: words::groups(summary),
+        mirrors: words::mirrors(summary),
         acked: words::acked(summary),
         sheets: sheets::all(run, summary),
         texts: texts(run),

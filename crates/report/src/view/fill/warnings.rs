@@ -203,6 +203,7 @@ fn level(kind: WarningKind) -> Level {
     match kind {
         WarningKind::NotFinished
         | WarningKind::CountsDisagree
+        | WarningKind::CopyIncomplete
         | WarningKind::CorruptRecords
         | WarningKind::SendsFailed
         | WarningKind::SendsIndeterminate
@@ -217,6 +218,7 @@ fn level(kind: WarningKind) -> Level {
         | WarningKind::AcksNone
         | WarningKind::ClockAnomalies
         | WarningKind::BrokerSkew
+        | WarningKind::CopyDoubled
         | WarningKind::Throttled
         | WarningKind::TargetNote
         | WarningKind::SameMachine

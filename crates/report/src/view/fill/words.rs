@@ -1,9 +1,7 @@
 //! Sentences made of figures: the answers, what is missing, what an ack meant, what happened.
 
 use kgauge_results::run::{self, EventKind, Outcome, RepeatKey};
-use kgauge_results::summary::{
-    FlowKind, FlowSummary, GeneratorWord, GroupSummary, Summary, TrialSummary,
-};
+use kgauge_results::summary::{FlowKind, FlowSummary, GeneratorWord, Summary, TrialSummary};
 
 use super::trial_name;
 use crate::format;
@@ -268,18 +266,33 @@ pub(super) fn acked(summary: &Summary) -> Vec<String> {
 
 /// What consumer groups did, a sentence for each flow that is one.
 pub(super) fn groups(summary: &Summary) -> Vec<String> {
-    let flows = summary.trials.iter().flat_map(|trial| {
-        let flows = trial.flows.iter();
-        flows.filter_map(move |flow| Some((trial, flow, flow.group.as_ref()?)))
-    });
-    let sentence = |(trial, flow, group): (&TrialSummary, &FlowSummary, &GroupSummary)| {
-        let place = match summary.trials.len() {
-            1 => flow.name.clone(),
-            _ => format!("{} {}", trial_name(trial), flow.name),
-        };
-        format!("{place}: {}", group.sentence)
-    };
-    flows.map(sentence).collect()
+    of_flows(summary, |flow| Some(&flow.group.as_ref()?.sentence))
+}
+
+/// What became of copies on another cluster, a sentence for each flow that read one.
+pub(super) fn mirrors(summary: &Summary) -> Vec<String> {
+    of_flows(summary, |flow| Some(&flow.mirror.as_ref()?.sentence))
+}
+
+/// A sentence for each flow that has one.
+fn of_flows(
+    summary: &Summary,
+    sentence_of: impl Fn(&FlowSummary) -> Option<&String>,
+) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for trial in &summary.trials {
+        for flow in &trial.flows {
+            let Some(sentence) = sentence_of(flow) else {
+                continue;
+            };
+            let place = match summary.trials.len() {
+                1 => flow.name.clone(),
+                _ => format!("{} {}", trial_name(trial), flow.name),
+            };
+            sentences.push(format!("{place}: {sentence}"));
+        }
+    }
+    sentences
 }
 
 /// An event in words.

@@ -10,6 +10,7 @@ use super::groups::group;
 use super::hold::{Hold, Measured, kind_of, merged, spread};
 use super::latency::latencies;
 use super::little::littles_law;
+use super::mirrors::mirror;
 use crate::folder::RepeatRead;
 use crate::histogram::Quantile;
 use crate::slice::{Counts, ErrorCounts, Kind, Slice, error_name};
@@ -85,6 +86,7 @@ fn flow(index: u16, trial: Option<&Trial>, measured: &Measured<'_>) -> FlowSumma
         ack: ack_meaning(plan, trial, &measured.repeats),
         driver: driver(index, measured),
         group: group(index, measured),
+        mirror: mirror(index, measured),
     }
 }
 

@@ -9,6 +9,7 @@ mod headroom;
 mod hold;
 mod latency;
 mod little;
+mod mirrors;
 mod partitions;
 mod shares;
 mod trial;
@@ -132,6 +133,10 @@ fn records_went_wrong(trial: &TrialSummary) -> bool {
             || records.indeterminate > 0
             || records.unresolved != 0
             || records.corrupt > 0
+            || flow
+                .mirror
+                .as_ref()
+                .is_some_and(|mirror| mirror.missing > 0)
     });
     flows
         || trial

@@ -80,6 +80,7 @@ pub(super) fn of_trial(trial: &TrialSummary, partial: bool) -> Vec<Warning> {
     }
     for flow in &trial.flows {
         about_records(&mut warnings, flow, partial);
+        about_copies(&mut warnings, flow);
         about_acks(&mut warnings, flow);
         about_figures(&mut warnings, flow);
     }
@@ -191,6 +192,24 @@ fn about_records(warnings: &mut Warnings, flow: &FlowSummary, partial: bool) {
             words::time(throttling.total_ns as f64)
         );
         warnings.add(WarningKind::Throttled, Some(flow), text);
+    }
+}
+
+fn about_copies(warnings: &mut Warnings, flow: &FlowSummary) {
+    let Some(mirror) = &flow.mirror else { return };
+    let name = &flow.name;
+    if mirror.missing > 0 {
+        let acked = words::counted(mirror.acked, "record");
+        let missing = words::count(mirror.missing);
+        let text = format!(
+            "{name}: {missing} of {acked} that the source acked were not in the copy when the drain ended."
+        );
+        warnings.add(WarningKind::CopyIncomplete, Some(flow), text);
+    }
+    if mirror.doubled > 0 {
+        let doubled = words::counted(mirror.doubled, "record");
+        let text = format!("{name}: the copy held {doubled} more than once.");
+        warnings.add(WarningKind::CopyDoubled, Some(flow), text);
     }
 }
 

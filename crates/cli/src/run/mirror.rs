@@ -1,0 +1,337 @@
+//! The second cluster of a run, what copies to it, and the copy of each repeat's topic there.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use kgauge_client::{ClientConfig, Cluster};
+use kgauge_load::{CopySetup, PreloadError, preload};
+use kgauge_results::run::{EventKind, FlowRecord, MirrorRecord};
+use kgauge_scenario::{FlowPlan, MirrorNeeds, Preload, Replicator, Trial};
+use kgauge_target::kafka::{KafkaSetup, MirrorEnd, MirrorMaker, MirrorSetup};
+use kgauge_target::{Target, TargetSpec};
+
+use super::clusters::Clusters;
+use super::cpu::CpuTrack;
+use super::session::Session;
+use super::shared::SharedTarget;
+use crate::exit::{ExitStatus, OrStop, stop, with_cure};
+use crate::interrupt::Stopping;
+use crate::targets::{TARGET_LOGS, failed};
+
+/// How long a replicator may take to find a new topic and to copy what stands in it.
+const COPY_TIME_MAX: Duration = Duration::from_secs(120);
+
+/// How often the copy is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Replicas of a copy, if the destination has brokers enough: Kafka's usual number.
+const REPLICATION_MAX: u32 = 3;
+
+/// The second cluster, and what copies to it.
+pub(crate) struct Mirror {
+    /// Ends before the clusters do.
+    maker: Option<Mutex<MirrorMaker>>,
+    destination: SharedTarget,
+    client: ClientConfig,
+    cluster: Cluster,
+    needs: MirrorNeeds,
+    /// Whether kgauge started the destination, and may delete copies on it.
+    is_ours: bool,
+}
+
+/// The copy of a repeat's topic.
+#[derive(Debug, Clone)]
+pub(super) struct Copy {
+    topic: String,
+    /// Where it ended before the load.
+    before: Vec<i64>,
+}
+
+impl Mirror {
+    /// Starts the destination, if it is kgauge's to start, and MirrorMaker, if that is to copy.
+    pub(super) fn start(
+        clusters: &Clusters,
+        source: &Target,
+        needs: &MirrorNeeds,
+        stopping: &Stopping,
+    ) -> anyhow::Result<Mirror> {
+        let spec = clusters.target.destination_for(needs)?;
+        let mut setup = clusters.setup(Some("destination"))?;
+        let logs = clusters.dir.join(TARGET_LOGS);
+        setup.kafka.log_dir = logs.join("destination");
+        setup.embedded.log_file = clusters.dir.join("destination.log");
+        let destination = Target::start(&spec, &setup, &stopping.load).map_err(failed)?;
+        let mut cluster = destination.connect(stopping.load.clone()).map_err(failed)?;
+        let maker = match needs.replicator {
+            Replicator::None => None,
+            Replicator::MirrorMaker2 => {
+                let setup = KafkaSetup {
+                    log_dir: logs,
+                    ..clusters.setup(Some("mirror"))?.kafka
+                };
+                let ends = (source, &destination);
+                Some(maker(clusters, ends, needs, &setup, stopping)?)
+            }
+        };
+        cluster.refresh(&[]).or_target_failed("")?;
+        Ok(Mirror {
+            maker: maker.map(Mutex::new),
+            client: destination.config().clone(),
+            cluster,
+            needs: needs.clone(),
+            is_ours: !matches!(spec, TargetSpec::Existing(_)),
+            destination: SharedTarget::new(destination),
+        })
+    }
+
+    fn maker(&self) -> Option<MutexGuard<'_, MirrorMaker>> {
+        let maker = self.maker.as_ref()?;
+        Some(maker.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The words of whichever of them is gone.
+    pub(super) fn death(&self) -> Option<String> {
+        let of_maker = self.maker().and_then(|mut maker| maker.check().err());
+        let of_maker = of_maker.map(|error| with_cure(&error, error.cure()));
+        of_maker.or_else(|| self.destination.death())
+    }
+
+    /// The processes of both.
+    pub(super) fn pids(&self) -> Vec<u32> {
+        let maker = self.maker().map(|maker| maker.pid());
+        let mut pids = self.destination.pids();
+        pids.extend(maker);
+        pids
+    }
+
+    /// Looks at what the replicator uses, if it is kgauge's.
+    pub(super) fn cpu_track(&self) -> CpuTrack {
+        CpuTrack::of(self.maker().map(|maker| maker.pid()))
+    }
+
+    /// Ends the replicator, then its destination.
+    pub(super) fn stop(mut self) -> anyhow::Result<()> {
+        drop(self.maker.take());
+        match self.destination.take() {
+            Some(destination) => destination.stop().map_err(failed),
+            None => Ok(()),
+        }
+    }
+
+    fn replicator(&self) -> String {
+        match self.needs.replicator {
+            Replicator::MirrorMaker2 => "MirrorMaker 2 (4.3.1)".to_owned(),
+            Replicator::None => "the user's replicator".to_owned(),
+        }
+    }
+
+    /// What a reader of the figures must know.
+    pub(super) fn note(&self) -> String {
+        format!(
+            "Echo flows write to the target and read the copy that {} makes on a second cluster ({}): their end-to-end \
+             times are those of the way through both.",
+            self.replicator(),
+            match self.is_ours {
+                true => "started by kgauge on this machine",
+                false => "of the user",
+            }
+        )
+    }
+}
+
+fn maker(
+    clusters: &Clusters,
+    (source, destination): (&Target, &Target),
+    needs: &MirrorNeeds,
+    setup: &KafkaSetup,
+    stopping: &Stopping,
+) -> anyhow::Result<MirrorMaker> {
+    fn end(target: &Target) -> MirrorEnd<'_> {
+        MirrorEnd {
+            config: target.config(),
+            client_properties: target.client_properties(),
+        }
+    }
+    let started = MirrorMaker::start(
+        &MirrorSetup {
+            source: end(source),
+            destination: end(destination),
+            prefix: needs.prefix(),
+            topics: &format!("kgauge-{}-.*", clusters.run_id),
+            replication: needs.brokers.min(REPLICATION_MAX) as u16,
+            settings: &needs.settings,
+            setup,
+        },
+        &stopping.load,
+    );
+    started.map_err(|error| failed(error.into()))
+}
+
+/// Writes a record to each partition of a new topic, and waits until the replicator has brought them all:
+/// from then on the load is not measured against its start. `None` when the user stopped it.
+pub(super) fn await_copy(
+    session: &mut Session,
+    trial: &Trial,
+    topic: &str,
+) -> anyhow::Result<Option<Copy>> {
+    let Some(mirror) = &mut session.mirror else {
+        return Ok(None);
+    };
+    let copy = mirror.needs.copy_of(topic);
+    let ends = |cluster: &mut Cluster| cluster.end_offsets(&copy).unwrap_or_default();
+    let before: i64 = ends(&mut mirror.cluster).iter().sum();
+    let Some(probes) = probes(trial) else {
+        return Ok(None);
+    };
+    session.progress.say("until the replicator copies");
+    let interrupt = session.stopping.load.clone();
+    let wrote = preload(
+        topic,
+        &trial.topic,
+        &probes,
+        &session.client,
+        &interrupt,
+        |_| {},
+    );
+    match wrote {
+        Ok(_) => {}
+        Err(PreloadError::Interrupted { .. }) => return Ok(None),
+        Err(_) if session.stopping.is_wanted() => return Ok(None),
+        Err(error) => return Err(stop(ExitStatus::TargetFailed, error)),
+    }
+    let wanted = before.saturating_add_unsigned(probes.records);
+    let deadline = Instant::now() + COPY_TIME_MAX;
+    loop {
+        if session.stopping.is_wanted() {
+            return Ok(None);
+        }
+        if let Some(death) = session.death() {
+            return Err(stop(ExitStatus::TargetFailed, death));
+        }
+        let Some(mirror) = &mut session.mirror else {
+            return Ok(None);
+        };
+        // A copy that is not there yet has no ends.
+        let ends = ends(&mut mirror.cluster);
+        if ends.iter().sum::<i64>() >= wanted {
+            return Ok(Some(Copy {
+                topic: copy,
+                before: ends,
+            }));
+        }
+        if Instant::now() >= deadline {
+            return Err(stop(
+                ExitStatus::TargetFailed,
+                not_copied(mirror, &copy, &ends),
+            ));
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// A record for each partition, like those of the flow that is read back.
+fn probes(trial: &Trial) -> Option<Preload> {
+    let record = trial.flows.iter().find_map(|flow| match flow {
+        FlowPlan::Echo(flow) => Some(flow.produce.record.clone()),
+        FlowPlan::Produce(_) | FlowPlan::Consume(_) => None,
+    });
+    Some(Preload {
+        records: u64::from(trial.topic.partitions),
+        record: record?,
+    })
+}
+
+fn not_copied(mirror: &Mirror, copy: &str, ends: &[i64]) -> String {
+    let what = match ends {
+        [] => format!("there is no topic {copy} at the destination"),
+        _ => format!("topic {copy} at the destination lacks records"),
+    };
+    let waited = COPY_TIME_MAX.as_secs();
+    let cure = match mirror.maker() {
+        Some(maker) => format!("look into {}\n{}", maker.log_file().display(), maker.last_words()),
+        None => "see that your replicator runs, that it takes topics whose names begin with kgauge-, and what it \
+                 calls their copies (target.mirror.topic)"
+            .to_owned(),
+    };
+    format!("{what} after {waited} s\n  {cure}")
+}
+
+impl Copy {
+    /// Where echo flows read.
+    pub(super) fn setup<'a>(&'a self, mirror: &'a Mirror) -> CopySetup<'a> {
+        CopySetup {
+            topic: &self.topic,
+            client: &mirror.client,
+        }
+    }
+}
+
+/// How far echo flows were behind what they wrote at most, for each flow of a trial.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Behind {
+    most: Vec<u64>,
+}
+
+impl Behind {
+    /// Looks once, in the hold.
+    pub(super) fn look(&mut self, behind: &[Option<u64>]) {
+        self.most.resize(behind.len(), 0);
+        for (most, records) in self.most.iter_mut().zip(behind) {
+            *most = (*most).max(records.unwrap_or(0));
+        }
+    }
+}
+
+/// Writes down what became of the copy.
+pub(super) fn record(
+    session: &mut Session,
+    copy: Option<&Copy>,
+    outcome: &kgauge_load::LoadOutcome,
+    seen: (&Behind, Option<u64>),
+    flows: &mut [FlowRecord],
+) {
+    let (Some(copy), Some(mirror)) = (copy, &mut session.mirror) else {
+        return;
+    };
+    let (behind, replicator_cpu_ns) = seen;
+    let after = mirror.cluster.end_offsets(&copy.topic).ok();
+    let counted = after.and_then(|after| {
+        let grown = after.iter().sum::<i64>() - copy.before.iter().sum::<i64>();
+        u64::try_from(grown).ok()
+    });
+    for (index, (flow, record)) in outcome.flows.iter().zip(flows).enumerate() {
+        let Some(tally) = flow.copy else { continue };
+        record.mirror = Some(MirrorRecord {
+            replicator: mirror.replicator(),
+            topic: copy.topic.clone(),
+            acked: flow.totals.acked,
+            missing: tally.missing,
+            doubled: tally.doubled,
+            counted,
+            behind_records_max: behind.most.get(index).copied().unwrap_or_default(),
+            caught_up_ns: (tally.missing == 0)
+                .then(|| outcome.end_ns.saturating_sub(outcome.hold_end_ns)),
+            replicator_cpu_ns,
+        });
+    }
+}
+
+/// Deletes the copy of a topic that is deleted, where kgauge started the cluster. On somebody else's it stays,
+/// and that is said.
+pub(super) fn delete(session: &mut Session, copy: &Copy) {
+    let Some(mirror) = &mut session.mirror else {
+        return;
+    };
+    let text = match mirror.is_ours {
+        true => match mirror.cluster.delete_topic(&copy.topic) {
+            Ok(()) => return,
+            Err(error) => error.to_string(),
+        },
+        false => format!(
+            "topic {} stays at the destination: kgauge deletes only what it has made",
+            copy.topic
+        ),
+    };
+    session.progress.remark(&format!("kgauge: {text}"));
+    session.event(None, EventKind::Warning { text });
+}

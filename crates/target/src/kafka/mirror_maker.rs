@@ -1,0 +1,360 @@
+//! MirrorMaker 2: the replicator of Apache Kafka, as a process beside two clusters (KIP-382).
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use kgauge_client::{ClientConfig, Interrupt};
+
+use super::error::KafkaError;
+use super::fetch::{self, Jars, Order};
+use super::java;
+use super::process::{Process, ProcessId, Start};
+use super::registry::{self, ClusterRecord};
+use super::release::Release;
+use super::setup::KafkaSetup;
+use super::version::Version;
+use crate::security::private;
+
+/// The release whose MirrorMaker it is: the newest that kgauge is tested with.
+const RELEASE: &str = "4.3.1";
+
+/// As `kafka-run-class.sh` gives to Connect's processes, but that of a machine with brokers beside.
+const HEAP: [&str; 2] = ["-Xms256M", "-Xmx512M"];
+
+/// How long it may take to end.
+const END_MAX: Duration = Duration::from_secs(10);
+
+/// What the destination is called; it stands in no name of a copy.
+const DESTINATION: &str = "destination";
+
+/// What the source is called where copies have the topics' own names.
+const SOURCE: &str = "source";
+
+/// One of the two clusters.
+#[derive(Debug, Clone, Copy)]
+pub struct MirrorEnd<'a> {
+    /// Where it is.
+    pub config: &'a ClientConfig,
+    /// What clients of a secured one need, in a file with Java's names.
+    pub client_properties: Option<&'a Path>,
+}
+
+/// What MirrorMaker is to do.
+#[derive(Debug)]
+pub struct MirrorSetup<'a> {
+    /// Where it reads.
+    pub source: MirrorEnd<'a>,
+    /// Where it writes.
+    pub destination: MirrorEnd<'a>,
+    /// What the source is called in the names of copies; `None` where those have the topics' own names.
+    pub prefix: Option<&'a str>,
+    /// Which topics it copies: a regular expression.
+    pub topics: &'a str,
+    /// Replicas of copies, and of its own topics.
+    pub replication: u16,
+    /// More properties, which win.
+    pub settings: &'a BTreeMap<String, String>,
+    /// Folders and names; the name is that of this process alone.
+    pub setup: &'a KafkaSetup,
+}
+
+/// A running MirrorMaker. Dropping it ends it.
+#[derive(Debug)]
+pub struct MirrorMaker {
+    process: Process,
+    conf_dir: PathBuf,
+    state_dir: PathBuf,
+    name: String,
+}
+
+impl MirrorMaker {
+    /// Fetches it if need be, and starts it. That it copies is seen at the copy alone.
+    pub fn start(setup: &MirrorSetup<'_>, interrupt: &Interrupt) -> Result<Self, KafkaError> {
+        let KafkaSetup {
+            name,
+            state_dir,
+            log_dir,
+            ..
+        } = setup.setup;
+        let java = java::find(setup.setup)?;
+        let jars = jars(setup.setup, &java, interrupt)?;
+        let conf_dir = state_dir.join(name);
+        fs::create_dir_all(log_dir).map_err(KafkaError::file(log_dir))?;
+        fs::create_dir_all(state_dir).map_err(KafkaError::file(state_dir))?;
+        private::make(&conf_dir).map_err(KafkaError::file(&conf_dir))?;
+        // From here on an error takes the folder away again.
+        let started = run(setup, &jars, &java.path, &conf_dir);
+        let process = match started {
+            Ok(process) => process,
+            Err(error) => {
+                let _ = fs::remove_dir_all(&conf_dir);
+                return Err(error);
+            }
+        };
+        let maker = MirrorMaker {
+            process,
+            conf_dir,
+            state_dir: state_dir.clone(),
+            name: name.clone(),
+        };
+        maker.keep_record(log_dir, setup.destination.config)?;
+        Ok(maker)
+    }
+
+    /// An error with the last lines of its log if it has ended.
+    pub fn check(&mut self) -> Result<(), KafkaError> {
+        self.process.check()
+    }
+
+    /// The kernel's number of its process.
+    pub fn pid(&self) -> u32 {
+        self.process.id.pid
+    }
+
+    /// The last lines of its log that say what is wrong.
+    pub fn last_words(&self) -> String {
+        crate::log_tail::log_lines(&self.process.start.log_file)
+    }
+
+    /// Where its log is.
+    pub fn log_file(&self) -> &Path {
+        &self.process.start.log_file
+    }
+
+    /// After `kill -9` of kgauge it is found by this.
+    fn keep_record(&self, log_dir: &Path, destination: &ClientConfig) -> Result<(), KafkaError> {
+        let record = ClusterRecord {
+            name: self.name.clone(),
+            version: format!("MirrorMaker {RELEASE}"),
+            kgauge: ProcessId::own(),
+            is_detached: false,
+            bootstrap_servers: servers(destination),
+            processes: vec![("MirrorMaker".to_owned(), self.process.id)],
+            conf_dir: self.conf_dir.clone(),
+            data_dirs: Vec::new(),
+            log_dir: std::path::absolute(log_dir).unwrap_or_else(|_| log_dir.to_owned()),
+        };
+        registry::keep(&self.state_dir, &record).map_err(KafkaError::file(&self.state_dir))
+    }
+}
+
+impl Drop for MirrorMaker {
+    fn drop(&mut self) {
+        self.process.end(END_MAX);
+        let _ = fs::remove_dir_all(&self.conf_dir);
+        let _ = registry::forget(&self.state_dir, &self.name);
+    }
+}
+
+fn jars(setup: &KafkaSetup, java: &java::Java, interrupt: &Interrupt) -> Result<Jars, KafkaError> {
+    let version: Version = RELEASE.parse().map_err(|_| KafkaError::NoVersion)?;
+    let release = Release::of(&version);
+    java::check(java, &release)?;
+    let artifacts = [
+        ("org.apache.kafka", "connect-mirror", RELEASE),
+        ("org.slf4j", "slf4j-simple", "1.7.36"),
+    ];
+    let order = Order {
+        version: &version,
+        dir: fetch::cached(setup, &version).join("mirror-maker"),
+        artifacts: artifacts
+            .map(|(group, name, version)| (group, name.to_owned(), version.to_owned()))
+            .into(),
+        proof: format!("connect-mirror-{RELEASE}.jar"),
+        remark: format!("MirrorMaker 2 of Apache Kafka {RELEASE} by Maven, once (about 35 MB)"),
+    };
+    let dir = fetch::fetch(&order, setup, interrupt)?;
+    Ok(Jars { release, dir })
+}
+
+fn run(
+    setup: &MirrorSetup<'_>,
+    jars: &Jars,
+    java: &Path,
+    conf_dir: &Path,
+) -> Result<Process, KafkaError> {
+    let name = "mirror-maker.properties";
+    let text = properties(setup)?;
+    let config = private::write(conf_dir, name, text.as_bytes())
+        .map_err(KafkaError::file(&conf_dir.join(name)))?;
+    let mut arguments: Vec<_> = HEAP.iter().map(Into::into).collect();
+    arguments.extend(super::launch::JVM.iter().map(Into::into));
+    arguments.extend([
+        "-Dorg.slf4j.simpleLogger.defaultLogLevel=info".into(),
+        "-Dorg.slf4j.simpleLogger.showDateTime=true".into(),
+        "-cp".into(),
+        jars.class_path(),
+        "org.apache.kafka.connect.mirror.MirrorMaker".into(),
+        config.into_os_string(),
+    ]);
+    Process::start(Start {
+        role: "MirrorMaker".to_owned(),
+        program: java.to_owned(),
+        arguments,
+        dir: conf_dir.to_owned(),
+        log_file: setup.setup.log_dir.join("mirror-maker.log"),
+    })
+}
+
+fn servers(config: &ClientConfig) -> String {
+    let servers = config.bootstrap_servers.iter();
+    servers
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+/// The file that it reads. Names are those of Kafka's documentation (georeplication).
+fn properties(setup: &MirrorSetup<'_>) -> Result<String, KafkaError> {
+    let source = setup.prefix.unwrap_or(SOURCE);
+    let way = format!("{source}->{DESTINATION}");
+    let mut wanted: BTreeMap<String, String> = BTreeMap::new();
+    let mut set = |key: String, value: &str| {
+        wanted.insert(key, value.to_owned());
+    };
+    set("clusters".to_owned(), &format!("{source}, {DESTINATION}"));
+    set(
+        format!("{source}.bootstrap.servers"),
+        &servers(setup.source.config),
+    );
+    set(
+        format!("{DESTINATION}.bootstrap.servers"),
+        &servers(setup.destination.config),
+    );
+    set(format!("{way}.enabled"), "true");
+    set(format!("{way}.topics"), setup.topics);
+    set(format!("{DESTINATION}->{source}.enabled"), "false");
+    if setup.prefix.is_none() {
+        let identity = "org.apache.kafka.connect.mirror.IdentityReplicationPolicy";
+        set("replication.policy.class".to_owned(), identity);
+    }
+    // A topic of each repeat is new: it is to be found at once, where the default is ten minutes.
+    set("refresh.topics.interval.seconds".to_owned(), "1");
+    for key in [
+        "emit.heartbeats.enabled",
+        "refresh.groups.enabled",
+        "sync.group.offsets.enabled",
+        "sync.topic.acls.enabled",
+    ] {
+        set(key.to_owned(), "false");
+    }
+    for of in [
+        "",
+        "checkpoints.topic.",
+        "heartbeats.topic.",
+        "offset-syncs.topic.",
+        "config.storage.",
+        "offset.storage.",
+        "status.storage.",
+    ] {
+        set(
+            format!("{of}replication.factor"),
+            &setup.replication.to_string(),
+        );
+    }
+    for (name, end) in [(source, &setup.source), (DESTINATION, &setup.destination)] {
+        let Some(file) = end.client_properties else {
+            continue;
+        };
+        let text = fs::read_to_string(file).map_err(KafkaError::file(file))?;
+        let lines = text.lines().filter_map(|line| line.split_once('='));
+        for (key, value) in lines.filter(|(key, _)| *key != "bootstrap.servers") {
+            wanted.insert(format!("{name}.{}", key.trim()), value.trim().to_owned());
+        }
+    }
+    wanted.extend(setup.settings.clone());
+    let mut text = String::new();
+    for (key, value) in wanted {
+        // Writing to a text does not fail.
+        let _ = writeln!(text, "{key}={value}");
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(prefix: Option<&str>, settings: &[(&str, &str)], secured: Option<&Path>) -> String {
+        let config = |servers: &str| ClientConfig::from_servers(servers).unwrap();
+        let (source, destination) = (config("a:1,b:2"), config("c:3"));
+        let settings = settings.iter();
+        let nowhere = PathBuf::new();
+        properties(&MirrorSetup {
+            source: MirrorEnd {
+                config: &source,
+                client_properties: secured,
+            },
+            destination: MirrorEnd {
+                config: &destination,
+                client_properties: None,
+            },
+            prefix,
+            topics: "kgauge-.*",
+            replication: 3,
+            settings: &settings
+                .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+                .collect(),
+            setup: &KafkaSetup {
+                name: String::new(),
+                cache_dir: nowhere.clone(),
+                state_dir: nowhere.clone(),
+                data_dir: nowhere.clone(),
+                keep_data: false,
+                log_dir: nowhere,
+                java_home: None,
+                path: None,
+                time_limit: Duration::ZERO,
+                remark: |_| {},
+            },
+        })
+        .unwrap()
+    }
+
+    fn has(text: &str, line: &str) -> bool {
+        text.lines().any(|one| one == line)
+    }
+
+    #[test]
+    fn one_way_is_copied_and_copies_are_named_after_the_source() {
+        let text = written(Some("east"), &[("tasks.max", "4")], None);
+        assert!(has(&text, "clusters=east, destination"), "{text}");
+        assert!(has(&text, "east.bootstrap.servers=a:1,b:2"), "{text}");
+        assert!(has(&text, "destination.bootstrap.servers=c:3"), "{text}");
+        assert!(has(&text, "east->destination.enabled=true"), "{text}");
+        assert!(has(&text, "destination->east.enabled=false"), "{text}");
+        assert!(has(&text, "east->destination.topics=kgauge-.*"), "{text}");
+        assert!(has(&text, "replication.factor=3"), "{text}");
+        assert!(has(&text, "tasks.max=4"), "{text}");
+        assert!(!text.contains("replication.policy.class"), "{text}");
+    }
+
+    #[test]
+    fn copies_without_a_prefix_need_another_policy_and_settings_win() {
+        let text = written(None, &[("refresh.topics.interval.seconds", "30")], None);
+        let policy =
+            "replication.policy.class=org.apache.kafka.connect.mirror.IdentityReplicationPolicy";
+        assert!(has(&text, policy), "{text}");
+        assert!(has(&text, "refresh.topics.interval.seconds=30"), "{text}");
+    }
+
+    #[test]
+    fn a_secured_end_is_reached_with_what_its_file_says() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("client.properties");
+        fs::write(
+            &file,
+            "bootstrap.servers=x:9\nsecurity.protocol=SASL_PLAINTEXT\n",
+        )
+        .unwrap();
+        let text = written(Some("east"), &[], Some(&file));
+        assert!(
+            has(&text, "east.security.protocol=SASL_PLAINTEXT"),
+            "{text}"
+        );
+        assert!(!text.contains("x:9"), "{text}");
+    }
+}
