@@ -5,6 +5,7 @@
 mod bench;
 
 use bench::Bench;
+use kgauge_load::CopyTally;
 use kgauge_results::{Histogram, Kind, Slice};
 
 fn merged(slices: &[Slice], kind: Kind) -> Histogram {
@@ -58,6 +59,30 @@ fn every_record_comes_back_and_its_waits_add_up() {
     if early == 0 {
         assert!(parts <= whole * 1.001, "{parts} {whole}");
     }
+}
+
+#[test]
+fn a_copy_on_another_cluster_is_read_and_no_record_is_missing_or_double() {
+    let (source, destination) = (Bench::new(), Bench::new());
+    let flow = "  - {name: e, kind: echo, producers: 2, consumers: 2, shape: {constant: 2k/s}, records: 1k, \
+                record: {size: 64 B}}";
+    let share = source.share(flow, "warm-up: 0 s, hold: none, drain: 1 s");
+    // Nobody copies: all of it is missing, and that is a figure and no fault.
+    let nothing = source.try_run_on(&share, Some(destination.as_copy()));
+    let (outcome, slices) = nothing.unwrap();
+    let totals = outcome.flows[0].totals;
+    assert_eq!((totals.acked, totals.consumed), (1_000, 0));
+    let tally = CopyTally {
+        missing: 1_000,
+        doubled: 0,
+    };
+    assert_eq!(outcome.flows[0].copy, Some(tally));
+    assert_eq!(merged(&slices, Kind::EndToEnd).count(), 0);
+    // The topic itself is a copy that is there at once.
+    let (outcome, slices) = source.try_run_on(&share, Some(source.as_copy())).unwrap();
+    assert_eq!(outcome.flows[0].totals.consumed, 1_000);
+    assert_eq!(outcome.flows[0].copy, Some(CopyTally::default()));
+    assert_eq!(merged(&settled(slices), Kind::EndToEnd).count(), 1_000);
 }
 
 #[test]

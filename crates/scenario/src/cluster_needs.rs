@@ -15,6 +15,9 @@ pub struct ClusterNeeds {
     /// Broker settings, as text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub config: BTreeMap<String, String>,
+    /// How clients reach it, as it is written in a target; `None` where the target alone says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub security: Option<String>,
     /// The second cluster, and what copies to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mirror: Option<MirrorNeeds>,
@@ -57,6 +60,7 @@ impl ClusterNeeds {
     pub fn shares_with(&self, other: &ClusterNeeds) -> bool {
         // A replicator that runs for one trial would take its part of the machine from the other.
         self.config == other.config
+            && self.security == other.security
             && self.mirror == other.mirror
             && self.brokers_exactly() == other.brokers_exactly()
     }

@@ -63,7 +63,7 @@ pub use faults::{
 pub use figure::{Comparison, Figure, FigureError, Goal, Metric, Published, Stat, Unit};
 pub use files::{FileRead, Files};
 pub use key_table::KeyTable;
-pub use keys::{ERROR_NAMES, FAULT_APIS};
+pub use keys::{ERROR_NAMES, FAULT_APIS, SECURITY as SECURITY_KINDS};
 pub use mirror::{MirrorNeeds, Replicator};
 pub use order::Step;
 pub use partition_formula::PartitionFormula;

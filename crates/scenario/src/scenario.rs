@@ -158,6 +158,7 @@ impl Scenario {
                     false => BrokerCount::AtLeast(written.target.brokers),
                 },
                 config: written.target.config,
+                security: written.target.security,
                 mirror: written.target.mirror,
             },
             topic: written.topic,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use kgauge_broker::settings::check_node_config;
 
-use crate::kafka::check_setting;
+use crate::kafka::{SecurityKind, check_setting};
 use crate::spec::TargetSpec;
 
 /// A broker setting that a target cannot take.
@@ -47,6 +47,29 @@ impl TargetSpec {
             let entry = settings.entry(key.clone());
             entry.or_insert_with(|| value.clone());
         }
+        Ok(())
+    }
+
+    /// Protects clients' connections in this way, as it is written behind `security=`. The error is the words for the user:
+    /// the target's own text says otherwise, or the cluster is there already.
+    pub fn secure(&mut self, wanted: &str) -> Result<(), String> {
+        let kind = SecurityKind::of_value(wanted)?;
+        let own = match self {
+            TargetSpec::Embedded(spec) => &mut spec.security,
+            TargetSpec::Kafka(spec) => &mut spec.security,
+            TargetSpec::Existing(_) => {
+                return Err(format!(
+                    "the scenario wants a cluster with security={wanted}, and this one is there: take target.security \
+                     out of the scenario"
+                ));
+            }
+        };
+        if *own != SecurityKind::default() && *own != kind {
+            return Err(format!(
+                "it says security itself, and the scenario wants security={wanted}"
+            ));
+        }
+        *own = kind;
         Ok(())
     }
 

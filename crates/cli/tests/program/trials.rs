@@ -239,3 +239,102 @@ fn what_cannot_go_on_is_told() {
     assert_eq!(two.status.code(), Some(2));
     assert!(text(&two.stderr).contains("one target"));
 }
+
+/// A run of two trials of which one fails, so that something is left to do.
+fn half_failed(site: &Site, more: &[&str]) {
+    let bad = "topic.config.min.insync.replicas: 0";
+    let vary = format!("  listed:\n    - {{name: good}}\n    - {{name: bad, {bad}}}\n");
+    varied(site, 1, &vary);
+    let call = ["run", "varied.yaml", "--out", "out", "--seed", "1"];
+    let output = site.run(&[&call[..], more].concat());
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_run_goes_on_with_its_own_kind_of_cluster_only() {
+    let site = Site::new();
+    half_failed(&site, &[]);
+    let before = fs::read(site.path("out/run.json")).unwrap();
+    let other = ["run", "--resume", "out", "--target", "embedded:2"];
+    let output = site.run(&other);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("made on embedded, and the target is embedded:2"),
+        "{said}"
+    );
+    let (before, after) = (
+        serde_json::from_slice::<Value>(&before).unwrap(),
+        json(&site.path("out/run.json")),
+    );
+    assert_eq!(before["status"], after["status"]);
+}
+
+#[test]
+fn what_was_kept_is_still_there_when_the_run_has_gone_on() {
+    let site = Site::new();
+    half_failed(&site, &["--keep"]);
+    assert!(site.path("out/target-data").exists());
+    let output = site.run(&["run", "--resume", "out"]);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    assert!(site.path("out/target-data").exists());
+}
+
+#[test]
+fn a_trial_that_is_left_out_demands_nothing() {
+    let site = Site::new();
+    let vary = "  one-at-a-time:\n    broker.num.network.threads: [8]\ngoals: [writers.throughput >= 1/s]\n";
+    varied(&site, 1, vary);
+    let output = site.run(&["run", "varied.yaml", "--out", "out"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("1 trials of counted are left out"), "{said}");
+}
+
+#[test]
+fn the_plan_knows_the_target_and_not_the_cluster_of_the_first_trial() {
+    let site = Site::new();
+    varied(&site, 1, "  target.brokers: [1, 2]\n");
+    for seed in ["1", "2", "3"] {
+        let call = [
+            "run",
+            "varied.yaml",
+            "--target",
+            "embedded:2",
+            "--out",
+            seed,
+            "--seed",
+            seed,
+        ];
+        let output = site.run(&call);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let plan = json(&site.path(seed).join("plan.json"));
+        assert_eq!(plan["cluster"]["brokers"], 2, "seed {seed}");
+    }
+}
+
+#[test]
+fn security_is_varied_like_anything_else() {
+    let site = Site::new();
+    varied(
+        &site,
+        1,
+        "  target.security: [plaintext, scram-sha-256+tls]\n",
+    );
+    let output = site.run(&["run", "varied.yaml", "--out", "out"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let found = trials(&json(&site.path("out/summary.json")));
+    assert_eq!(found.len(), 2);
+    assert!(
+        found.values().all(|(measured, ..)| *measured == 1),
+        "{found:?}"
+    );
+    assert_eq!(events(&site, "out", "cluster-started").len(), 1, "{said}");
+    // The target's own word is not overruled.
+    let call = ["run", "varied.yaml", "--target", "embedded,security=mtls"];
+    let refused = site.run(&call);
+    let said = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("says security itself"), "{said}");
+}

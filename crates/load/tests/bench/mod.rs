@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use kgauge_broker::{Cluster as Broker, ClusterConfig, ClusterHandle};
 use kgauge_client::admin::NewTopic;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_load::{Clock, Load, LoadOutcome, LoadSetup, PrepareError};
+use kgauge_load::{Clock, CopySetup, Load, LoadOutcome, LoadSetup, PrepareError};
 use kgauge_results::recorder::MemorySlices;
 use kgauge_results::{Slice, SliceSink};
 use kgauge_scenario::{Files, Scenario, Share, Size};
@@ -74,6 +74,15 @@ impl Bench {
     }
 
     pub(crate) fn try_run(&self, share: &Share) -> Result<(LoadOutcome, Vec<Slice>), PrepareError> {
+        self.try_run_on(share, None)
+    }
+
+    /// The same with echo flows that read a copy.
+    pub(crate) fn try_run_on(
+        &self,
+        share: &Share,
+        copy: Option<CopySetup<'_>>,
+    ) -> Result<(LoadOutcome, Vec<Slice>), PrepareError> {
         let sinks = std::cell::RefCell::new(Vec::<MemorySlices>::new());
         let sink = || {
             let (sink, slices) = SliceSink::memory();
@@ -85,7 +94,7 @@ impl Bench {
             .map(|label| (label.to_owned(), format!("group-{label}")))
             .collect();
         let load = Load::prepare(&LoadSetup {
-            copy: None,
+            copy,
             drivers: &[],
             share,
             topic: TOPIC,
@@ -96,7 +105,7 @@ impl Bench {
             interrupt: &Interrupt::new(),
         })?;
         let outcome = load.run(Clock::start(), |_| ()).unwrap();
-        assert!(!outcome.broken && !outcome.abandoned);
+        assert!(!outcome.broken && (!outcome.abandoned || copy.is_some()));
         let slices = sinks.borrow().iter().flat_map(MemorySlices::take).collect();
         Ok((outcome, slices))
     }
@@ -122,6 +131,14 @@ impl Bench {
         let (outcome, _) = self.run(&flow, "warm-up: 0 s, hold: 60 s");
         let totals = outcome.flows[0].totals;
         (totals.consumed, totals.logical_bytes)
+    }
+
+    /// Its topic, as the copy of another's.
+    pub(crate) fn as_copy(&self) -> CopySetup<'_> {
+        CopySetup {
+            topic: TOPIC,
+            client: &self.client,
+        }
     }
 
     pub(crate) fn ends(&mut self) -> Vec<i64> {

@@ -96,6 +96,19 @@ pub(crate) static ROOT: Table = Table {
     }],
 };
 
+/// The kinds of security that a target can be started with.
+pub const SECURITY: &[&str] = &[
+    "plaintext",
+    "tls",
+    "mtls",
+    "sasl-plain",
+    "scram-sha-256",
+    "scram-sha-512",
+    "sasl-plain+tls",
+    "scram-sha-256+tls",
+    "scram-sha-512+tls",
+];
+
 pub(crate) static TARGET: Table = Table {
     name: "Target",
     keys: &[
@@ -112,6 +125,13 @@ pub(crate) static TARGET: Table = Table {
             "Broker settings, such as `{num.io.threads: 4}`: a cluster that kgauge starts gets \
              them, one that is there must have them. In paths `broker.KEY` means the same as \
              `target.config.KEY`.",
+        ),
+        key(
+            "security",
+            Kind::Choice(SECURITY),
+            Optional("what `--target` says; plaintext without a word of it"),
+            "How clients reach a cluster that kgauge starts. Varied, each kind gets a cluster: \
+             `target.security: [plaintext, tls]`.",
         ),
         key(
             "mirror",

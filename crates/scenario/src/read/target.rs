@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::keys::{MIRROR, TARGET};
+use crate::keys::{MIRROR, SECURITY, TARGET};
 use crate::mirror::{self, MirrorNeeds, Replicator};
 use crate::reader::{Reader, shorten};
 use crate::tree::{Node, Value};
@@ -20,6 +20,8 @@ pub(crate) struct TargetNeeds {
     pub(crate) brokers: u32,
     /// Broker settings as text, under Kafka's names.
     pub(crate) config: BTreeMap<String, String>,
+    /// How clients reach it, if the scenario says.
+    pub(crate) security: Option<String>,
     /// The second cluster.
     pub(crate) mirror: Option<MirrorNeeds>,
 }
@@ -36,11 +38,21 @@ pub(super) fn target(reader: &mut Reader<'_>, node: &Node) -> Option<TargetNeeds
         true => reader.field(&fields, "mirror", mirror).map(Some),
         false => Some(None),
     };
+    let security = match fields.has("security") {
+        true => reader.field(&fields, "security", security).map(Some),
+        false => Some(None),
+    };
     Some(TargetNeeds {
         brokers: brokers?,
         config: config?,
+        security: security?,
         mirror: mirror?,
     })
+}
+
+fn security(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
+    let kinds: Vec<(&str, &str)> = SECURITY.iter().map(|kind| (*kind, *kind)).collect();
+    reader.choice(node, &kinds).map(str::to_owned)
 }
 
 fn mirror(reader: &mut Reader<'_>, node: &Node) -> Option<MirrorNeeds> {

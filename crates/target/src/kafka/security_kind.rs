@@ -121,3 +121,14 @@ impl fmt::Display for SecurityKind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scenarios_know_the_same_kinds() {
+        let written = SecurityKind::WRITTEN.iter().map(|(name, _)| *name);
+        assert!(written.eq(kgauge_scenario::SECURITY_KINDS.iter().copied()));
+    }
+}

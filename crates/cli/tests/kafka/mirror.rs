@@ -1,0 +1,215 @@
+//! Two clusters with a replicator between them: every record arrives, and nothing is left running.
+
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::site::{Site, json, text, wait_for};
+use crate::{cache, kgauge, processes};
+
+const MIRROR: &str = "\
+kgauge: 1
+name: mirror
+question: Does every record arrive at the other cluster?
+target: {mirror: {settings: {tasks.max: 3}}}
+topic: {partitions: 3}
+flows:
+  - name: records
+    kind: echo
+    producers: 2
+    shape: {constant: 2k/s}
+    records: 6000
+    record: {size: 200 B}
+    settings: {acks: all}
+stages: {warm-up: 0 s, hold: 1 min, drain: 1 min}
+repeats: 2
+";
+
+fn mirror_of(site: &Site) -> Value {
+    let summary = json(&site.path("out/summary.json"));
+    summary["trials"][0]["flows"][0].clone()
+}
+
+fn check_whole(flow: &Value) {
+    let mirror = &flow["mirror"];
+    assert_eq!(mirror["acked"], 12_000, "{mirror}");
+    assert_eq!(mirror["counted"], 12_000, "{mirror}");
+    assert_eq!(
+        (&mirror["missing"], &mirror["doubled"]),
+        (&0.into(), &0.into())
+    );
+    assert!(mirror["caught_up_s"]["n"] == 2, "{mirror}");
+    let mean = |kind: &str| flow["latencies"][kind]["mean_ns"].as_f64().unwrap();
+    assert!(
+        mean("end_to_end") > mean("response"),
+        "the copy is read after the source has acked"
+    );
+}
+
+/// The process of this class that belongs to the site.
+fn java_of(site: &Site, class: &str) -> Option<i32> {
+    let runs = |pid: &u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(class)
+    };
+    let pid = processes(site).into_iter().find(runs)?;
+    i32::try_from(pid).ok()
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn mirror_maker_brings_every_record_from_one_kafka_to_another() {
+    let site = Site::new();
+    site.write("mirror.yaml", MIRROR);
+    let target = "kafka:4.3.1,heap=512M";
+    let call = ["run", "mirror.yaml", "--out", "out", "--target", target];
+    let output = kgauge(&site, &call).output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let flow = mirror_of(&site);
+    check_whole(&flow);
+    assert!(flow["mirror"]["replicator_cores"]["mean"].as_f64().unwrap() > 0.0);
+    let table = text(&output.stdout);
+    assert!(table.contains("brought all of 12,000 records"), "{table}");
+    assert_eq!(processes(&site), [0; 0]);
+    assert!(!site.path("out/target-data-destination").exists());
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn a_replicator_that_dies_ends_the_run_in_words_and_ctrl_c_leaves_nothing() {
+    for (kills_maker, status) in [(true, 3), (false, 130)] {
+        let site = Site::new();
+        let long = MIRROR.replace("    records: 6000\n", "");
+        site.write("mirror.yaml", &long);
+        // Of both clusters this is the shortest to start.
+        let call = ["run", "mirror.yaml", "--out", "out", "--target", "embedded"];
+        let child = kgauge(&site, &call).spawn().unwrap();
+        wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
+        let maker = java_of(&site, "org.apache.kafka.connect.mirror.MirrorMaker").unwrap();
+        match kills_maker {
+            true => kill_process(Pid::from_raw(maker).unwrap(), Signal::KILL).unwrap(),
+            false => kill_process(Pid::from_child(&child), Signal::INT).unwrap(),
+        }
+        let output = child.wait_with_output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{said}");
+        if kills_maker {
+            assert!(said.contains("MirrorMaker has ended (signal 9)"), "{said}");
+        }
+        assert_eq!(processes(&site), [0; 0]);
+    }
+}
+
+/// A cluster that serves until it is dropped, and where.
+struct Cluster(Child, String);
+
+impl Cluster {
+    fn start(site: &Site, name: &str) -> Cluster {
+        let said = site.path(name);
+        let child = kgauge(site, &["cluster", "up", "embedded:1"])
+            .stdout(fs::File::create(&said).unwrap())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_for(&said);
+        let said = fs::read_to_string(&said).unwrap();
+        let servers = said.trim().strip_prefix("bootstrap.servers=").unwrap();
+        Cluster(child, servers.to_owned())
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        kill_process(Pid::from_child(&self.0), Signal::INT).unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+/// Kafka's own, started as its users start it.
+struct Replicator(Child);
+
+impl Replicator {
+    fn start(site: &Site, source: &Cluster, destination: &Cluster) -> Replicator {
+        let settings = format!(
+            "clusters=a,b\na.bootstrap.servers={}\nb.bootstrap.servers={}\na->b.enabled=true\n\
+             a->b.topics=kgauge-.*\nb->a.enabled=false\nreplication.factor=1\n\
+             refresh.topics.interval.seconds=1\nemit.heartbeats.enabled=false\n\
+             sync.topic.acls.enabled=false\noffset-syncs.topic.replication.factor=1\n\
+             checkpoints.topic.replication.factor=1\nheartbeats.topic.replication.factor=1\n\
+             replication.policy.class=org.apache.kafka.connect.mirror.IdentityReplicationPolicy\n\
+             config.storage.replication.factor=1\noffset.storage.replication.factor=1\n\
+             status.storage.replication.factor=1\n",
+            source.1, destination.1
+        );
+        site.write("own.properties", &settings);
+        let jars = cache().join("kgauge/kafka/4.3.1/mirror-maker/libs/*");
+        let child = std::process::Command::new("java")
+            .arg("-Xmx512M")
+            .arg("-cp")
+            .arg(jars)
+            .arg("org.apache.kafka.connect.mirror.MirrorMaker")
+            .arg(site.path("own.properties"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        Replicator(child.unwrap())
+    }
+}
+
+impl Drop for Replicator {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn a_replicator_that_the_user_runs_is_measured_between_clusters_that_are_there() {
+    let site = Site::new();
+    site.write("mirror.yaml", MIRROR);
+    // kgauge's own run brings the jars.
+    let fetched = kgauge(
+        &site,
+        &["run", "mirror.yaml", "--out", "own", "--repeat", "1"],
+    );
+    assert!({ fetched }.status().unwrap().success());
+    let source = Cluster::start(&site, "source.txt");
+    let destination = Cluster::start(&site, "destination.txt");
+    let _replicator = Replicator::start(&site, &source, &destination);
+    let own = [
+        "--set",
+        "target.mirror.replicator=none",
+        "--set",
+        "target.mirror.settings={}",
+        "--set",
+        "target.mirror.topic=\"{topic}\"",
+    ];
+    let call = [
+        "run",
+        "mirror.yaml",
+        "--out",
+        "out",
+        "--yes",
+        "--target",
+        &source.1,
+        "--destination",
+        &destination.1,
+    ];
+    let begun = Instant::now();
+    let output = kgauge(&site, &[&call[..], &own].concat()).output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{:?}: {said}",
+        begun.elapsed()
+    );
+    assert!(begun.elapsed() < Duration::from_secs(240));
+    check_whole(&mirror_of(&site));
+    assert!(said.contains("stays at the destination"), "{said}");
+}
