@@ -33,6 +33,7 @@ mod produce;
 mod refusals;
 mod run;
 mod settings;
+mod surroundings;
 mod tally;
 mod worker;
 

@@ -18,8 +18,9 @@ use crate::echo::{CopyTally, EchoBoard};
 use crate::incident::{Incident, Incidents};
 use crate::pacing::Waiter;
 use crate::prepare::Load;
+use crate::surroundings::Clerks;
 use crate::tally::{LiveTotals, Totals};
-use crate::worker::{CLERK_TOKEN, Clerks, Over, Shared, Worker, WorkerOutcome, WorkerSetup};
+use crate::worker::{CLERK_TOKEN, Over, Shared, Worker, WorkerOutcome, WorkerSetup};
 
 /// How often progress is told.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -111,6 +112,14 @@ impl Load {
         driven.map(|one| (one.flow, one.child.pid())).collect()
     }
 
+    /// Clients that have a record count of their own.
+    fn limited(&self) -> usize {
+        let clients = self.workers.iter().flatten();
+        let driven = self.driven.iter();
+        clients.filter(|member| member.is_limited()).count()
+            + driven.filter(|one| one.plan.records_max.is_some()).count()
+    }
+
     /// Runs the load on `clock`, which has just been started; `on_progress` is called ten times a second.
     pub fn run(
         mut self,
@@ -126,10 +135,6 @@ impl Load {
             .iter()
             .map(|flow| flow.name().to_owned())
             .collect();
-        let clients = self.workers.iter().flatten();
-        let limited = clients.filter(|member| member.is_limited()).count();
-        let driven = self.driven.iter();
-        let limited = limited + driven.filter(|one| one.plan.records_max.is_some()).count();
         let shared = Arc::new(Shared {
             clock,
             live: names
@@ -139,7 +144,7 @@ impl Load {
             incidents: Arc::new(Incidents::default()),
             interrupt: self.interrupt.clone(),
             hold_end_ns: AtomicU64::new(planned_end_ns.unwrap_or(u64::MAX)),
-            limited_left: AtomicUsize::new(limited),
+            limited_left: AtomicUsize::new(self.limited()),
             drain_ns_max: stages.drain_ns_max,
             tick_ns: self.tick_ns,
         });

@@ -7,14 +7,15 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use kgauge_client::Interrupt;
 use kgauge_results::Recorder;
-use mio::{Events, Registry, Token};
+use mio::{Events, Token};
 
 use crate::clock::Clock;
 use crate::consume::Consumer;
-use crate::control::{Ask, Side, Told};
-use crate::incident::{Incident, Incidents};
+use crate::control::{Side, Told};
+use crate::incident::Incidents;
 use crate::pacing::{Until, Waiter, is_timer};
 use crate::produce::Producer;
+use crate::surroundings::{Clerks, Surroundings};
 use crate::tally::{LiveTotals, Totals};
 
 /// Connections that a client may have: a token is the client's place times this, plus the link's.
@@ -34,67 +35,6 @@ pub(crate) const STOP_NS: u64 = 700_000_000;
 
 /// Sockets handled in one turn.
 const EVENTS_MAX: usize = 256;
-
-/// What a client may use of its worker.
-pub(crate) struct Surroundings<'a> {
-    pub(crate) clock: &'a Clock,
-    pub(crate) registry: &'a Registry,
-    pub(crate) incidents: &'a Incidents,
-    /// What wakes this worker.
-    pub(crate) waker: &'a Arc<mio::Waker>,
-    clerk: &'a Sender<Ask>,
-    worker: usize,
-    client: usize,
-}
-
-impl Surroundings<'_> {
-    /// Says that something went wrong that the client can live with.
-    pub(crate) fn incident(&self, at_ns: u64, flow: &str, what: impl FnOnce() -> String) {
-        self.incidents
-            .note(Incident::new(at_ns, flow, what(), false));
-    }
-
-    /// Says that something went wrong that makes the run's result bad.
-    pub(crate) fn broken(&self, at_ns: u64, flow: &str, what: impl FnOnce() -> String) {
-        self.incidents
-            .note(Incident::new(at_ns, flow, what(), true));
-    }
-
-    /// Wants to know who leads the partitions now.
-    pub(crate) fn ask_for_leaders(&self) {
-        self.ask(Ask::Leaders {
-            worker: self.worker,
-        });
-    }
-
-    /// Wants a new connection for a link.
-    pub(crate) fn ask_to_connect(&self, link: usize, broker_id: i32) {
-        self.ask(Ask::Connect {
-            worker: self.worker,
-            client: self.client,
-            link,
-            broker_id,
-        });
-    }
-
-    /// Wants a new producer id.
-    pub(crate) fn ask_for_producer_id(&self) {
-        self.ask(Ask::ProducerId {
-            worker: self.worker,
-            client: self.client,
-        });
-    }
-
-    /// The token of one of the client's links.
-    pub(crate) fn token(&self, link: usize) -> Token {
-        token(self.client, link)
-    }
-
-    fn ask(&self, ask: Ask) {
-        // A clerk that is gone has been stopped: the run is over, and so is this client soon.
-        let _ = self.clerk.send(ask);
-    }
-}
 
 /// The token of a client's link.
 pub(crate) fn token(client: usize, link: usize) -> Token {
@@ -201,33 +141,6 @@ pub(crate) struct WorkerOutcome {
     pub(crate) hold_cpu_ns: u64,
     /// Records were given up when the drain's time was over.
     pub(crate) abandoned: bool,
-}
-
-/// The ways to the clerks.
-#[derive(Debug, Clone)]
-pub(crate) struct Clerks {
-    pub(crate) source: Sender<Ask>,
-    /// Of the copy's cluster, if there is one.
-    pub(crate) copy: Option<Sender<Ask>>,
-}
-
-impl Clerks {
-    fn of(&self, side: Side) -> &Sender<Ask> {
-        match (side, &self.copy) {
-            (Side::Copy, Some(copy)) => copy,
-            _ => &self.source,
-        }
-    }
-
-    /// The run is over.
-    pub(crate) fn stop(&self) {
-        for clerk in [Some(&self.source), self.copy.as_ref()]
-            .into_iter()
-            .flatten()
-        {
-            let _ = clerk.send(Ask::Stop);
-        }
-    }
 }
 
 /// Everything that a worker is made from.

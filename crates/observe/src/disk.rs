@@ -1,8 +1,10 @@
 //! What a disk does by itself: fio, where it is installed, writes past the page cache.
 
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 
 use kgauge_results::run::{DiskBaseline, DiskWrites};
 use serde_json::Value;
@@ -24,19 +26,22 @@ pub enum DiskError {
     /// It ended with an error.
     #[error("fio failed: {0}")]
     Failed(String),
+    /// The user stopped it.
+    #[error("it was stopped")]
+    Interrupted,
     /// Its output is not what it should be.
     #[error("fio's answer is not understood: {0}")]
     Answer(String),
 }
 
 /// Writes with fio in a folder for some seconds: 4 KiB at random places and 1 MiB one after the other, one at a time and
-/// past the page cache (`direct=1`). The file that it writes is removed.
+/// past the page cache (`direct=1`). The file that it writes is removed. It ends early when `is_stopped` says so.
 ///
 /// # Errors
 /// See [`DiskError`]; file systems in memory have no writes past the page cache.
-pub fn disk_baseline(dir: &Path) -> Result<DiskBaseline, DiskError> {
-    let (fio, random_4k) = writes(dir, "randwrite", "4k")?;
-    let (_, sequential_1m) = writes(dir, "write", "1m")?;
+pub fn disk_baseline(dir: &Path, is_stopped: &dyn Fn() -> bool) -> Result<DiskBaseline, DiskError> {
+    let (fio, random_4k) = writes(dir, ("randwrite", "4k"), is_stopped)?;
+    let (_, sequential_1m) = writes(dir, ("write", "1m"), is_stopped)?;
     Ok(DiskBaseline {
         fio,
         path: dir.display().to_string(),
@@ -46,9 +51,13 @@ pub fn disk_baseline(dir: &Path) -> Result<DiskBaseline, DiskError> {
 }
 
 /// One pattern: fio's version and what came out.
-fn writes(dir: &Path, pattern: &str, block: &str) -> Result<(String, DiskWrites), DiskError> {
+fn writes(
+    dir: &Path,
+    (pattern, block): (&str, &str),
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<(String, DiskWrites), DiskError> {
     let file = dir.join("kgauge-fio.data");
-    let output = Command::new("fio")
+    let child = Command::new("fio")
         .args([
             "--name=baseline",
             "--ioengine=psync",
@@ -72,13 +81,33 @@ fn writes(dir: &Path, pattern: &str, block: &str) -> Result<(String, DiskWrites)
             file.display().to_string().replace(':', "\\:")
         ))
         .stdin(Stdio::null())
-        .output();
-    let _ = std::fs::remove_file(&file);
-    match output {
-        Ok(output) => answer(&output),
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        // A Ctrl-C in the terminal is not meant for it.
+        .process_group(0)
+        .spawn();
+    let output = match child {
+        Ok(child) => ended(child, is_stopped),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(DiskError::NotInstalled),
         Err(error) => Err(DiskError::Start(error)),
+    };
+    let _ = std::fs::remove_file(&file);
+    answer(&output?)
+}
+
+/// Waits for its end, or makes one. What it prints fits into the pipes.
+fn ended(mut child: Child, is_stopped: &dyn Fn() -> bool) -> Result<Output, DiskError> {
+    /// How often it is looked at.
+    const LOOK: Duration = Duration::from_millis(20);
+    while child.try_wait().map_err(DiskError::Start)?.is_none() {
+        if is_stopped() {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(DiskError::Interrupted);
+        }
+        std::thread::sleep(LOOK);
     }
+    child.wait_with_output().map_err(DiskError::Start)
 }
 
 fn answer(output: &Output) -> Result<(String, DiskWrites), DiskError> {

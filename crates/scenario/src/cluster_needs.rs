@@ -15,6 +15,9 @@ pub struct ClusterNeeds {
     /// Broker settings, as text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub config: BTreeMap<String, String>,
+    /// The most memory that each broker's process may use, its page cache included, bytes; `None`: no bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
     /// How clients reach it, as it is written in a target; `None` where the target alone says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub security: Option<String>,
@@ -60,6 +63,7 @@ impl ClusterNeeds {
     pub fn shares_with(&self, other: &ClusterNeeds) -> bool {
         // A replicator that runs for one trial would take its part of the machine from the other.
         self.config == other.config
+            && self.memory_bytes == other.memory_bytes
             && self.security == other.security
             && self.mirror == other.mirror
             && self.brokers_exactly() == other.brokers_exactly()

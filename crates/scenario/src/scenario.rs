@@ -158,6 +158,7 @@ impl Scenario {
                     false => BrokerCount::AtLeast(written.target.brokers),
                 },
                 config: written.target.config,
+                memory_bytes: written.target.memory_bytes,
                 security: written.target.security,
                 mirror: written.target.mirror,
             },

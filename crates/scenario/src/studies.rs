@@ -37,6 +37,7 @@ const SHIPPED: &[Shipped] = &[
         "producer-and-consumer.yaml",
         "message-size.yaml",
         "stored-data.yaml",
+        "stored-data-reads.yaml",
         "end-to-end.yaml",
     ),
     shipped!(

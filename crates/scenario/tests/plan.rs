@@ -347,7 +347,7 @@ fn a_plan_reads_back_as_it_was() {
             let indexes: Vec<u32> = plan.trials.iter().map(|trial| trial.index).collect();
             assert_eq!(indexes, (0..indexes.len() as u32).collect::<Vec<u32>>());
             if study.name == "linkedin-2014" {
-                assert_eq!(indexes.len(), 14);
+                assert_eq!(indexes.len(), 16);
             }
             assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);
         }

@@ -73,6 +73,22 @@ impl TargetSpec {
         Ok(())
     }
 
+    /// Bounds the memory of each broker's process. The error is the words for the user.
+    pub fn limit_memory(&mut self, bytes: u64) -> Result<(), String> {
+        let TargetSpec::Kafka(spec) = self else {
+            return Err(
+                "the scenario bounds the memory of each broker (target.memory), which kgauge can only do with Apache \
+                 Kafka that it starts: --target kafka:VERSION"
+                    .to_owned(),
+            );
+        };
+        if spec.memory_bytes.is_some_and(|own| own != bytes) {
+            return Err("it says memory itself, and the scenario bounds it too".to_owned());
+        }
+        spec.memory_bytes = Some(bytes);
+        spec.check_memory()
+    }
+
     /// Takes Apache Kafka from an unpacked release. False if the target is none that kgauge starts
     /// from one.
     pub fn set_kafka_home(&mut self, home: &Path) -> bool {

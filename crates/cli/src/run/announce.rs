@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use kgauge_scenario::{FlowPlan, Plan, Step, Trial};
+use kgauge_scenario::{ClusterNeeds, FlowPlan, Plan, Step, TargetKind, Trial};
 
 use crate::progress::seconds;
 
@@ -12,7 +12,35 @@ use crate::progress::seconds;
 const RECORDS_PER_S: f64 = 500e3;
 const BYTES_PER_S: f64 = 150e6;
 
-/// What the stages take together; a flow that ends by count is taken to need its whole hold, if there is one.
+/// A cluster of Apache Kafka from nothing to served: two starts of Java, one after the other, and what each broker adds
+/// on two cores.
+const KAFKA_NS: u64 = 4_000_000_000;
+const KAFKA_BROKER_NS: u64 = 2_000_000_000;
+
+/// A replicator that has found its topic.
+const MIRROR_NS: u64 = 10_000_000_000;
+
+/// What starting clusters takes for those steps that want another than the one before them had; the first one runs already.
+fn clusters_ns(plan: &Plan, steps: &[Step]) -> u64 {
+    let needs = steps
+        .iter()
+        .filter_map(|step| Some(&plan.trials.get(step.trial as usize)?.cluster));
+    let needs: Vec<&ClusterNeeds> = needs.collect();
+    let starts = needs
+        .windows(2)
+        .filter(|pair| !pair[0].shares_with(pair[1]));
+    let of_start = |pair: &[&ClusterNeeds]| {
+        let brokers = pair[1].brokers_exactly().unwrap_or(plan.cluster.brokers);
+        let kafka_ns = match plan.cluster.kind {
+            TargetKind::Kafka => KAFKA_NS + KAFKA_BROKER_NS * u64::from(brokers),
+            TargetKind::Embedded | TargetKind::Existing => 0,
+        };
+        kafka_ns + pair[1].mirror.as_ref().map_or(0, |_| kafka_ns + MIRROR_NS)
+    };
+    starts.map(of_start).sum()
+}
+
+/// What the stages take together, and starting clusters between them; a flow that ends by count is taken to need its whole hold, if there is one.
 pub(super) fn planned_time(plan: &Plan, steps: &[Step]) -> Duration {
     /// Creating and deleting a topic, connecting, the last answers.
     const BETWEEN_NS: u64 = 300_000_000;
@@ -35,7 +63,8 @@ pub(super) fn planned_time(plan: &Plan, steps: &[Step]) -> Duration {
         };
         preload_ns + trial.stages.warm_up_ns + hold_ns + BETWEEN_NS
     };
-    Duration::from_nanos(steps.iter().enumerate().map(of_step).sum())
+    let stages_ns: u64 = steps.iter().enumerate().map(of_step).sum();
+    Duration::from_nanos(stages_ns + clusters_ns(plan, steps))
 }
 
 /// How long the flows of a trial take for their counts of records.

@@ -275,7 +275,7 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
     notes.extend(mirror.as_ref().map(Mirror::note));
     // A run that goes on has said all of it already.
     if opened.before.is_none() {
-        let (disk, disk_note) = disk_baseline(order, folder.dir());
+        let (disk, disk_note) = disk_baseline(order, folder.dir(), stopping)?;
         notes.extend(several_clusters(&plan));
         notes.extend(disk_note);
         let environment = environment(folder.dir(), &target, &facts, notes, disk);
@@ -345,9 +345,13 @@ fn write_down(
 
 /// What the disk under the target does by itself, where the study asks; or why that is not known.
 #[allow(clippy::print_stderr)]
-fn disk_baseline(order: &Order<'_>, dir: &Path) -> (Option<DiskBaseline>, Option<String>) {
+fn disk_baseline(
+    order: &Order<'_>,
+    dir: &Path,
+    stopping: &Stopping,
+) -> anyhow::Result<(Option<DiskBaseline>, Option<String>)> {
     if !order.question.wants_disk_baseline() {
-        return (None, None);
+        return Ok((None, None));
     }
     let why = match order.target.spec {
         TargetSpec::Existing(_) => {
@@ -355,16 +359,19 @@ fn disk_baseline(order: &Order<'_>, dir: &Path) -> (Option<DiskBaseline>, Option
         }
         _ => {
             eprintln!("kgauge: fio measures what the disk does by itself");
-            match kgauge_observe::disk_baseline(dir) {
-                Ok(found) => return (Some(found), None),
+            match kgauge_observe::disk_baseline(dir, &|| stopping.is_wanted()) {
+                Ok(found) => return Ok((Some(found), None)),
+                Err(error) if stopping.is_wanted() => {
+                    return Err(stop(ExitStatus::Interrupted, error));
+                }
                 Err(error) => error.to_string(),
             }
         }
     };
-    (
+    Ok((
         None,
         Some(format!("There is no baseline of the disk: {why}.")),
-    )
+    ))
 }
 
 /// What is told of the brokers is of the first cluster.

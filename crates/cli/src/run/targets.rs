@@ -208,6 +208,14 @@ impl NamedTarget {
                 format!("target {}: {error}", self.text),
             )
         })?;
+        if let Some(bytes) = needs.memory_bytes {
+            spec.limit_memory(bytes).map_err(|words| {
+                stop(
+                    ExitStatus::BadInput,
+                    format!("target {}: {words}", self.text),
+                )
+            })?;
+        }
         if let Some(wanted) = &needs.security {
             spec.secure(wanted).map_err(|words| {
                 stop(

@@ -19,8 +19,8 @@ use crate::broker_link::BrokerLink;
 use crate::control::Leaders;
 use crate::echo::EchoBoard;
 use crate::pacing::Until;
+use crate::surroundings::Surroundings;
 use crate::tally::Totals;
-use crate::worker::Surroundings;
 
 /// How often overdue answers are looked for.
 const EXPIRY_NS: u64 = 100_000_000;

@@ -3,7 +3,7 @@
 use kgauge_results::Recorder;
 
 use super::consumer::{Consumer, Fetched};
-use crate::worker::Surroundings;
+use crate::surroundings::Surroundings;
 
 impl Consumer {
     /// The hold is over: no more reading, but for what an echo flow has yet to read back.

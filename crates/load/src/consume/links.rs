@@ -5,7 +5,7 @@ use kgauge_results::Recorder;
 use super::consumer::{Consumer, Position};
 use crate::broker_link::BrokerLink;
 use crate::control::Leaders;
-use crate::worker::Surroundings;
+use crate::surroundings::Surroundings;
 
 impl Consumer {
     /// Takes its lag, once in each second: over its partitions how far the position is behind the end

@@ -2,7 +2,7 @@
 
 use super::consumer::{Consumer, Position};
 use super::group::Word;
-use crate::worker::Surroundings;
+use crate::surroundings::Surroundings;
 
 /// A member without anything to read looks so often whether the group is done.
 const IDLE_LOOK_NS: u64 = 1_000_000;

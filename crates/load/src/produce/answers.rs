@@ -5,7 +5,7 @@ use kgauge_wire::error_code::ErrorCode;
 
 use super::producer::{InFlight, Producer};
 use super::response;
-use crate::worker::Surroundings;
+use crate::surroundings::Surroundings;
 
 /// Bytes of a response before its body: the correlation id.
 const CORRELATION_BYTES: usize = 4;

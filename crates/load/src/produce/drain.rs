@@ -5,7 +5,7 @@ use kgauge_wire::record_batch::ProducerState;
 
 use super::producer::{InFlight, Producer};
 use super::request::ProduceHead;
-use crate::worker::Surroundings;
+use crate::surroundings::Surroundings;
 
 /// Bytes of a request beside its batches: header, topic, and for each partition index, length, tags.
 const REQUEST_OVERHEAD_BYTES: usize = 512;

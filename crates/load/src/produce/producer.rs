@@ -22,8 +22,8 @@ use crate::clock::Clock;
 use crate::echo::EchoBoard;
 use crate::pacing::Until;
 use crate::payload::{Draft, Payload};
+use crate::surroundings::Surroundings;
 use crate::tally::Totals;
-use crate::worker::Surroundings;
 
 /// How often deadlines of waiting batches are looked at; they are whole seconds.
 const EXPIRY_NS: u64 = 100_000_000;

@@ -8,7 +8,7 @@ use super::partition::Partition;
 use super::producer::{Identity, Phase, Producer};
 use crate::broker_link::BrokerLink;
 use crate::control::Leaders;
-use crate::worker::Surroundings;
+use crate::surroundings::Surroundings;
 
 impl Producer {
     /// A connection is gone: what was in flight on it is sent again over the next one.

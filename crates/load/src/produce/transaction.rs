@@ -11,7 +11,7 @@ use kgauge_scenario::TransactionLength;
 
 use super::coordinator::{Order, TransactionThread, Word};
 use super::producer::{Identity, Phase, Producer};
-use crate::worker::Surroundings;
+use crate::surroundings::Surroundings;
 
 /// A producer's side of its transactions.
 #[derive(Debug)]

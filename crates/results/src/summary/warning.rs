@@ -89,13 +89,8 @@ impl WarningKind {
                 "Trust neither figure: look at the brokers' logs, and at who else writes to the \
                  topic."
             }
-            WarningKind::CopyIncomplete => {
-                "Give the drain stage more time, to see whether they are lost or late; a rate that \
-                 the replicator does not follow is not its rate."
-            }
-            WarningKind::CopyDoubled => {
-                "Let readers of the copy expect it, or use a replicator that writes exactly once."
-            }
+            WarningKind::CopyIncomplete => "Give the drain stage more time: late is not lost.",
+            WarningKind::CopyDoubled => "Let readers of the copy expect it.",
             WarningKind::CorruptRecords => {
                 "Look at the brokers' disks and memory; the data on them may be damaged."
             }

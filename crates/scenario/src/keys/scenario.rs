@@ -127,6 +127,13 @@ pub(crate) static TARGET: Table = Table {
              `target.config.KEY`.",
         ),
         key(
+            "memory",
+            Kind::Size,
+            Optional("no bound"),
+            "The most memory that the process of each broker may use, its page cache included, such as `2 GiB`: what it \
+             cannot keep there is read from its disk. Apache Kafka that kgauge starts, with the right to make control groups.",
+        ),
+        key(
             "security",
             Kind::Choice(SECURITY),
             Optional("what `--target` says; plaintext without a word of it"),

@@ -10,6 +10,10 @@ use crate::tree::{Node, Value};
 /// Beyond any cluster that one machine can load.
 const BROKERS_MAX: u32 = 10_000;
 
+/// Less than a JVM, and more than a machine has.
+const MEMORY_BYTES_MIN: u64 = 64 << 20;
+const MEMORY_BYTES_MAX: u64 = 1 << 50;
+
 /// Words in the names of settings that hold secrets.
 const SECRETS: &[&str] = &["password", "jaas.config", "secret", "ssl.keystore.key"];
 
@@ -20,6 +24,8 @@ pub(crate) struct TargetNeeds {
     pub(crate) brokers: u32,
     /// Broker settings as text, under Kafka's names.
     pub(crate) config: BTreeMap<String, String>,
+    /// A bound on each broker's memory.
+    pub(crate) memory_bytes: Option<u64>,
     /// How clients reach it, if the scenario says.
     pub(crate) security: Option<String>,
     /// The second cluster.
@@ -38,6 +44,14 @@ pub(super) fn target(reader: &mut Reader<'_>, node: &Node) -> Option<TargetNeeds
         true => reader.field(&fields, "mirror", mirror).map(Some),
         false => Some(None),
     };
+    let memory_bytes = match fields.has("memory") {
+        true => reader
+            .field(&fields, "memory", |reader, node| {
+                reader.bytes(node, MEMORY_BYTES_MIN..=MEMORY_BYTES_MAX)
+            })
+            .map(Some),
+        false => Some(None),
+    };
     let security = match fields.has("security") {
         true => reader.field(&fields, "security", security).map(Some),
         false => Some(None),
@@ -45,6 +59,7 @@ pub(super) fn target(reader: &mut Reader<'_>, node: &Node) -> Option<TargetNeeds
     Some(TargetNeeds {
         brokers: brokers?,
         config: config?,
+        memory_bytes: memory_bytes?,
         security: security?,
         mirror: mirror?,
     })

@@ -10,6 +10,7 @@ use kgauge_client::ClientConfig;
 use super::error::KafkaError;
 use super::fetch::Jars;
 use super::java::Java;
+use super::memory_limit;
 use super::process::{LOOK, Process};
 use super::properties::Node;
 use super::ready;
@@ -330,6 +331,9 @@ impl KafkaTarget {
                 }
                 _ => {}
             }
+        }
+        for dir in &self.record.control_groups {
+            memory_limit::remove(dir);
         }
         registry::forget(&self.setup.state_dir, &self.record.name)
             .map_err(KafkaError::file(&self.setup.state_dir))

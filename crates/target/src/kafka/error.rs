@@ -92,6 +92,14 @@ pub enum KafkaError {
         /// What there is.
         available_mib: u64,
     },
+    /// The kernel lets nobody bound a broker's memory.
+    #[error("cannot bound the memory of a broker: {}: {error}", path.display())]
+    MemoryLimit {
+        /// Where the control group should be.
+        path: PathBuf,
+        /// The operating system's words.
+        error: io::Error,
+    },
     /// This release cannot do it.
     #[error("Apache Kafka {release} cannot do this: {what}")]
     Unsupported {
@@ -224,6 +232,10 @@ impl KafkaError {
             KafkaError::Home { .. } => "give the folder that has bin and libs in it",
             KafkaError::NoMemory { .. } => {
                 "take fewer brokers, or a smaller heap: heap=512M in the target"
+            }
+            KafkaError::MemoryLimit { .. } => {
+                "it needs the right to make control groups (root), and the kernel's memory controller; else \
+                 take memory=... out of the target"
             }
             KafkaError::Unsupported { .. } => "take a newer release",
             KafkaError::Format { .. } | KafkaError::Ended { .. } => {

@@ -30,7 +30,7 @@ pub(crate) const JVM: &[&str] = &[
 pub(crate) const ZOOKEEPER_HEAP_MIB: u64 = 256;
 
 /// Memory of a broker's process beside its heap, MiB: code, threads, buffers.
-const BESIDE_HEAP_MIB: u64 = 300;
+pub(crate) const BESIDE_HEAP_MIB: u64 = 300;
 
 /// All that command lines are made of.
 #[derive(Debug)]
@@ -140,6 +140,7 @@ impl Launch<'_> {
             arguments,
             dir: self.conf_dir.to_owned(),
             log_file: self.log_dir.join(format!("{file_name}.log")),
+            memory: None,
         }
     }
 

@@ -135,6 +135,7 @@ impl MirrorMaker {
             processes: vec![("MirrorMaker".to_owned(), self.process.id)],
             conf_dir: self.conf_dir.clone(),
             data_dirs: Vec::new(),
+            control_groups: Vec::new(),
             log_dir: std::path::absolute(log_dir).unwrap_or_else(|_| log_dir.to_owned()),
         };
         registry::keep(&self.state_dir, &record).map_err(KafkaError::file(&self.state_dir))
@@ -196,6 +197,7 @@ fn run(
         arguments,
         dir: conf_dir.to_owned(),
         log_file: setup.setup.log_dir.join("mirror-maker.log"),
+        memory: None,
     })
 }
 

@@ -10,6 +10,7 @@ mod faults;
 pub(crate) mod fetch;
 pub(crate) mod java;
 mod launch;
+mod memory_limit;
 mod mirror_maker;
 mod ports;
 mod process;

@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
 use super::error::KafkaError;
+use super::memory_limit::MemoryLimit;
 use crate::log_tail::log_lines;
 
 /// How often something that is waited for is looked at.
@@ -80,6 +81,8 @@ pub(crate) struct Start {
     /// With this folder as its own it leaves nothing elsewhere.
     pub(crate) dir: PathBuf,
     pub(crate) log_file: PathBuf,
+    /// What bounds its memory.
+    pub(crate) memory: Option<MemoryLimit>,
 }
 
 /// A process of a cluster. Dropping it kills it.
@@ -120,7 +123,7 @@ impl Process {
             error,
         })?;
         let pid = child.id();
-        Ok(Process {
+        let mut process = Process {
             start,
             child,
             // One that ended on the spot has no start time; nobody will take it for another.
@@ -133,7 +136,17 @@ impl Process {
             is_wanted: false,
             is_starting: false,
             is_detached: false,
-        })
+        };
+        let taken = process
+            .start
+            .memory
+            .as_ref()
+            .map(|one| one.take_in(process.id));
+        match taken {
+            // One that ended on the spot needs no bound; its end is told by its log.
+            Some(Err(error)) if process.ended().is_none() => Err(error),
+            _ => Ok(process),
+        }
     }
 
     /// Starts it again after its end.
@@ -290,6 +303,7 @@ mod tests {
             arguments: vec!["-c".into(), script.into()],
             dir: dir.to_owned(),
             log_file: dir.join("log"),
+            memory: None,
         })
         .unwrap()
     }

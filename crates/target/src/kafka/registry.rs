@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
+use super::memory_limit;
 use super::process::{LOOK, ProcessId, of_folder};
 
 /// How long processes may take to end before they are killed.
@@ -36,6 +37,9 @@ pub struct ClusterRecord {
     pub conf_dir: PathBuf,
     /// Its data: removed with it.
     pub data_dirs: Vec<PathBuf>,
+    /// Control groups of the kernel that its processes are in: removed with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub control_groups: Vec<PathBuf>,
     /// Its logs; they stay after a bad end.
     pub log_dir: PathBuf,
 }
@@ -100,6 +104,9 @@ impl ClusterRecord {
         end(|| self.alive());
         for dir in self.data_dirs.iter().chain([&self.conf_dir]) {
             remove(dir)?;
+        }
+        for dir in &self.control_groups {
+            memory_limit::remove(dir);
         }
         if is_good {
             remove(&self.log_dir)?;
@@ -218,6 +225,7 @@ mod tests {
             processes: vec![("broker 1".to_owned(), id)],
             conf_dir,
             data_dirs: vec![dir.join("data")],
+            control_groups: Vec::new(),
             log_dir: dir.join("log"),
         }
     }

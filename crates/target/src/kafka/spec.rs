@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::launch::BESIDE_HEAP_MIB;
 use super::security_kind::SecurityKind;
 use super::version::Version;
 
@@ -23,6 +24,7 @@ const OWN_KEYS: &[&str] = &[
     "jvm",
     "kafka-home",
     "log.dirs",
+    "memory",
     "security",
 ];
 
@@ -41,6 +43,8 @@ pub struct KafkaSpec {
     pub controllers: u16,
     /// Each broker's heap, bytes.
     pub heap_bytes: u64,
+    /// The most memory that each broker's process may use, its page cache included, bytes; `None`: no bound.
+    pub memory_bytes: Option<u64>,
     /// Further flags for each broker's Java.
     pub jvm: Vec<String>,
     /// Folders under which each broker gets one of its own; empty: in the run's own folder.
@@ -62,6 +66,7 @@ impl Default for KafkaSpec {
             is_count_written: false,
             controllers: 0,
             heap_bytes: HEAP_BYTES,
+            memory_bytes: None,
             jvm: Vec::new(),
             log_dirs: Vec::new(),
             security: SecurityKind::default(),
@@ -83,6 +88,7 @@ impl KafkaSpec {
         for (key, value) in pairs(rest)? {
             spec.set(&key, &value)?;
         }
+        spec.check_memory()?;
         for id in spec.broker_settings.keys() {
             if *id > spec.brokers {
                 return Err(format!(
@@ -94,6 +100,20 @@ impl KafkaSpec {
         Ok(spec)
     }
 
+    /// A broker that cannot even start would only be killed.
+    pub(crate) fn check_memory(&self) -> Result<(), String> {
+        let least = self.heap_bytes + (BESIDE_HEAP_MIB << 20);
+        match self.memory_bytes {
+            Some(bytes) if bytes < least => Err(format!(
+                "memory={}M is less than a broker needs: its heap and {BESIDE_HEAP_MIB} MiB beside it are {} MiB; \
+                 write a smaller heap=...",
+                bytes >> 20,
+                least >> 20
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         match key {
             "brokers" => {
@@ -101,7 +121,8 @@ impl KafkaSpec {
                 self.is_count_written = true;
             }
             "controllers" => self.controllers = number(key, value, 0, CONTROLLERS_MAX)?,
-            "heap" => self.heap_bytes = heap_bytes(value)?,
+            "heap" => self.heap_bytes = java_bytes(key, value)?,
+            "memory" => self.memory_bytes = Some(java_bytes(key, value)?),
             "jvm" => self.jvm.push(jvm_flag(value)?),
             "kafka-home" => self.home = Some(PathBuf::from(value)),
             "log.dirs" => {
@@ -173,8 +194,8 @@ pub(crate) fn number(key: &str, value: &str, min: u16, max: u16) -> Result<u16, 
 }
 
 /// `512M`, `1G`: as Java writes it.
-fn heap_bytes(value: &str) -> Result<u64, String> {
-    let error = || format!("heap={value}: write it as Java does, such as 512M or 1G");
+fn java_bytes(key: &str, value: &str) -> Result<u64, String> {
+    let error = || format!("{key}={value}: write it as Java does, such as 512M or 1G");
     let (digits, unit) = match value.chars().last() {
         Some('m' | 'M') => (&value[..value.len() - 1], 1u64 << 20),
         Some('g' | 'G') => (&value[..value.len() - 1], 1 << 30),
@@ -184,7 +205,7 @@ fn heap_bytes(value: &str) -> Result<u64, String> {
     let bytes = number.checked_mul(unit).ok_or_else(error)?;
     match (64 << 20..=1 << 40).contains(&bytes) {
         true => Ok(bytes),
-        false => Err(format!("heap={value}: from 64M to 1024G")),
+        false => Err(format!("{key}={value}: from 64M to 1024G")),
     }
 }
 
@@ -231,7 +252,7 @@ fn refusal(key: &str) -> Option<&'static str> {
     }
     let starts = |starts: &[&str]| starts.iter().any(|start| key.starts_with(start));
     match key {
-        "brokers" | "controllers" | "heap" | "jvm" | "kafka-home" | "security" => {
+        "brokers" | "controllers" | "heap" | "jvm" | "kafka-home" | "memory" | "security" => {
             Some("it belongs into the target's text")
         }
         "log.dirs" | "log.dir" | "metadata.log.dir" => {
@@ -331,6 +352,10 @@ mod tests {
         assert!(wrong("4.3.1,heap=1M").contains("from 64M"));
         assert!(wrong("4.3.1,jvm=UseZGC").contains("starts with -"));
         assert!(wrong("4.3.1,jvm=-Xmx3G").contains("heap="));
+        assert!(wrong("4.3.1,memory=600M").contains("are 1324 MiB; write a smaller heap"));
+        assert!(wrong("4.3.1,memory=1").contains("memory=1: write it as Java does"));
+        let bounded = KafkaSpec::parse("4.3.1,memory=900M,heap=512M").unwrap();
+        assert_eq!(bounded.memory_bytes, Some(900 << 20));
         assert!(wrong("4.3.1,security=ssl").contains("there are plaintext, tls"));
         assert!(wrong("4.3.1,2.num.io.threads=8").contains("write brokers=2"));
         assert!(wrong("4.3.1,0.num.io.threads=8").contains("from 1"));

@@ -14,6 +14,7 @@ use super::error::KafkaError;
 use super::fetch::{self, Jars};
 use super::java::{self, Java};
 use super::launch::Launch;
+use super::memory_limit::MemoryLimit;
 use super::ports;
 use super::process::{LOOK, Process, ProcessId};
 use super::properties::{self, Node, Shared};
@@ -209,6 +210,7 @@ fn record(
         processes: Vec::new(),
         conf_dir,
         data_dirs,
+        control_groups: Vec::new(),
         log_dir: absolute(&setup.log_dir),
     }
 }
@@ -320,10 +322,15 @@ fn run_all(
         Some(port) => Some(run_zookeeper(launch, target, port, begun, interrupt)?),
         None => None,
     };
-    for (node, config) in target.nodes.iter().zip(configs) {
-        target
-            .processes
-            .push(Process::start(launch.node(node, config))?);
+    for (node, config) in target.nodes.clone().iter().zip(configs) {
+        let mut start = launch.node(node, config);
+        if let (Some(bytes), true) = (launch.spec.memory_bytes, node.is_broker) {
+            let name = format!("{}-{}", target.setup.name, node.file_name());
+            let limit = MemoryLimit::make(&name, bytes)?;
+            target.record.control_groups.push(limit.dir().to_owned());
+            start.memory = Some(limit);
+        }
+        target.processes.push(Process::start(start)?);
     }
     target.processes.extend(zookeeper);
     target.keep_record()?;
