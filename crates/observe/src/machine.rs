@@ -77,7 +77,8 @@ impl Machine {
                 let look = PressureLook {
                     resource: *resource,
                     some_ns,
-                    full_ns,
+                    // The kernel calls it undefined for processors, and says 0.
+                    full_ns: full_ns.filter(|_| *resource != Resource::Cpu),
                 };
                 seen.push(of_host(now, EvidenceKind::Pressure(look)));
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::CpuSeries;
-use crate::run::{Evidence, EvidenceKind, RepeatKey, Subject};
+use crate::run::{Evidence, EvidenceKind, Subject};
 
 /// How much CPU was used between two looks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -27,10 +27,10 @@ struct Look {
     system_ns: u64,
 }
 
-/// The CPU of each subject during a repeat, by subject.
-pub(super) fn series_of(evidence: &[Evidence], repeat: RepeatKey) -> Vec<CpuSeries> {
+/// The CPU of each subject during a repeat, from that repeat's evidence, by subject.
+pub(super) fn series_of(evidence: &[&Evidence]) -> Vec<CpuSeries> {
     let mut looks = BTreeMap::<&Subject, Vec<Look>>::new();
-    for seen in evidence.iter().filter(|seen| seen.repeat == Some(repeat)) {
+    for seen in evidence {
         if let (EvidenceKind::Cpu { user_ns, system_ns }, Some(at_ns)) = (&seen.kind, seen.at_ns) {
             looks.entry(&seen.subject).or_default().push(Look {
                 at_ns,
