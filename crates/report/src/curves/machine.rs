@@ -6,94 +6,74 @@ use crate::view::{MachineLine, MachineTimeline, Panel, Trial};
 /// A line that never reaches this part of its chart's highest is not drawn, but named.
 const VISIBLE: f64 = 0.005;
 
-/// How a panel is shown.
-struct Shape {
+/// What stands above a panel.
+struct Words {
     id: &'static str,
     title: &'static str,
     subtitle: &'static str,
-    axis: &'static str,
-    unit: Unit,
 }
 
-fn shape(panel: Panel) -> Shape {
-    let (id, title, subtitle, axis, unit) = match panel {
+fn words(panel: Panel) -> Words {
+    let (id, title, subtitle) = match panel {
         Panel::Memory => (
             "memory",
             "Memory of the machine",
             "what processes could still have, and the page cache",
-            "bytes",
-            Unit::Bytes,
         ),
-        Panel::ProcessMemory => (
-            "resident",
-            "Memory of processes",
-            "resident",
-            "bytes",
-            Unit::Bytes,
-        ),
+        Panel::ProcessMemory => ("resident", "Memory of processes", "resident"),
         Panel::Unwritten => (
             "unwritten",
             "Not on a disk yet",
             "pages written to files that no disk has",
-            "bytes",
-            Unit::Bytes,
         ),
         Panel::DiskBytes => (
             "disk-bytes",
             "Disks",
             "megabytes a second to and from disks, and from processes to the page cache",
-            "MB/s",
-            Unit::MegabytesPerSecond,
         ),
         Panel::DiskUse => (
             "disk-use",
             "Use of disks",
             "share of the time with anything under way",
-            "% of the time",
-            Unit::Percent,
         ),
         Panel::DiskQueue => (
             "disk-queue",
             "Queues of disks",
             "mean number of reads and writes under way",
-            "under way",
-            Unit::Plain,
         ),
         Panel::DiskTimes => (
             "disk-times",
             "Times of disks",
             "mean time of reads, writes and flushes, from the queue to the end",
-            "mean time",
-            Unit::Nanoseconds,
         ),
         Panel::Network => (
             "network",
             "Network",
             "megabytes a second by interface; of lo one way",
-            "MB/s",
-            Unit::MegabytesPerSecond,
         ),
-        Panel::Drops => (
-            "drops",
-            "Packets dropped",
-            "by interface, both ways",
-            "packets",
-            Unit::Plain,
-        ),
+        Panel::Drops => ("drops", "Packets dropped", "by interface, both ways"),
         Panel::Waits => (
             "waits",
             "Waits (pressure stall)",
             "share of the time in which tasks stood still for want of something",
-            "% of the time",
-            Unit::Percent,
         ),
     };
-    Shape {
+    Words {
         id,
         title,
         subtitle,
-        axis,
-        unit,
+    }
+}
+
+/// The name of a panel's vertical axis, and its unit.
+fn axis(panel: Panel) -> (&'static str, Unit) {
+    match panel {
+        Panel::Memory | Panel::ProcessMemory | Panel::Unwritten => ("bytes", Unit::Bytes),
+        Panel::DiskBytes | Panel::Network => ("MB/s", Unit::MegabytesPerSecond),
+        Panel::DiskUse | Panel::Waits => ("% of the time", Unit::Percent),
+        Panel::DiskQueue => ("under way", Unit::Plain),
+        Panel::DiskTimes => ("mean time", Unit::Nanoseconds),
+        Panel::Drops => ("packets", Unit::Plain),
     }
 }
 
@@ -126,11 +106,11 @@ fn chart(trial: &Trial, panel: Panel) -> Option<Chart> {
             });
         }
     }
-    let shape = shape(panel);
+    let (words, (axis, unit)) = (words(panel), axis(panel));
     let values = lines.iter().flat_map(|line| &line.points);
     let values: Vec<f64> = values.filter_map(|point| point.y).collect();
     let highest = values.iter().copied().fold(0.0, f64::max);
-    let scale = match shape.unit {
+    let scale = match unit {
         Unit::Nanoseconds => {
             let above = values.iter().copied().filter(|value| *value > 0.0);
             Scale::decades(above.fold(f64::INFINITY, f64::min), highest)
@@ -142,11 +122,11 @@ fn chart(trial: &Trial, panel: Panel) -> Option<Chart> {
         look: Look::line(colour, Dash::nth(colour)),
     };
     Some(Chart {
-        id: format!("{}-{}", trial.id, shape.id),
-        title: shape.title.to_owned(),
-        subtitle: format!("{}; {}", shape.subtitle, each_point(trial)),
+        id: format!("{}-{}", trial.id, words.id),
+        title: words.title.to_owned(),
+        subtitle: format!("{}; {}", words.subtitle, each_point(trial)),
         x: super::time_axis(timelines),
-        y: Axis::new(shape.axis, scale, shape.unit),
+        y: Axis::new(axis, scale, unit),
         bands: super::bands(timelines),
         marks: super::marks(timelines),
         groups: names.iter().enumerate().map(group).collect(),
