@@ -97,13 +97,15 @@ fn what_the_machine_did_has_charts_and_what_did_nothing_has_none() {
         "Memory of the machine",
         "Waits (pressure stall)",
     ];
-    assert_eq!(titles(&page)[4..], wanted);
+    let all = titles(&page);
+    let first = all.iter().position(|title| *title == "Disks").unwrap();
+    assert_eq!(all[first..], wanted);
     assert!(page.contains("The target&#39;s data lie on nvme0n1 (xfs)."));
     assert!(page.contains("disk, some tasks") && !page.contains("disk, all tasks"));
     assert!(page.contains("iowait") && !page.contains("stolen"));
     assert!(!page.contains("sdb"), "it did nothing");
     assert!(page.contains("25.0"), "megabytes a second, in the table");
-    let charts = page.matches("<figure class=\"chart\"").count();
+    let charts = page.matches("<figure class=\"chart").count();
     assert_eq!(page.matches("<details class=\"data\">").count(), charts);
 }
 
@@ -111,7 +113,7 @@ fn what_the_machine_did_has_charts_and_what_did_nothing_has_none() {
 fn a_run_that_did_not_look_says_nothing_of_its_machine() {
     let page = page_with(|_| Vec::new());
     assert!(!page.contains("The machine meanwhile"));
-    assert_eq!(titles(&page).len(), 4);
+    assert!(!titles(&page).contains(&"Disks"));
 }
 
 #[test]
