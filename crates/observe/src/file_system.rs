@@ -45,7 +45,7 @@ impl FileSystem {
     }
 }
 
-fn existing(path: &Path) -> Result<PathBuf, Unavailable> {
+pub(crate) fn existing(path: &Path) -> Result<PathBuf, Unavailable> {
     let absolute = std::path::absolute(path)
         .map_err(|error| Unavailable::new("file system", format!("{}: {error}", path.display())))?;
     let found = absolute

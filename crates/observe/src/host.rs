@@ -28,8 +28,10 @@ pub struct HostCpu {
     pub user_ns: u64,
     /// In the kernel, interrupts included.
     pub system_ns: u64,
-    /// Doing nothing, or waiting for a disk.
+    /// With nothing to do.
     pub idle_ns: u64,
+    /// With nothing to do but wait for a disk.
+    pub iowait_ns: u64,
     /// Given by the hypervisor to somebody else.
     pub stolen_ns: u64,
 }
@@ -114,27 +116,23 @@ fn memory_bytes(text: &str) -> Option<u64> {
 
 /// The first line of `/proc/stat` (proc(5)): user, nice, system, idle, iowait, irq, softirq, steal.
 /// Guests' time is part of user and nice already.
-fn cpu_line(text: &str, ticks_per_second: u64) -> Option<HostCpu> {
-    let line = text.lines().find(|line| line.starts_with("cpu "))?;
-    let ticks: Vec<u64> = line
-        .split_whitespace()
-        .skip(1)
-        .map(str::parse)
-        .collect::<Result<_, _>>()
-        .ok()?;
+pub(crate) fn cpu_line(text: &str, ticks_per_second: u64) -> Option<HostCpu> {
+    let line = text.lines().next()?.strip_prefix("cpu ")?;
+    let mut ticks = [0_u64; 8];
+    let mut count = 0;
+    for (place, text) in ticks.iter_mut().zip(line.split_ascii_whitespace()) {
+        *place = text.parse().ok()?;
+        count += 1;
+    }
     let tick_ns = 1_000_000_000 / ticks_per_second.max(1);
-    let sum = |indices: &[usize]| {
-        let ticks = indices
-            .iter()
-            .filter_map(|&index| ticks.get(index))
-            .sum::<u64>();
-        ticks.saturating_mul(tick_ns)
-    };
-    (ticks.len() >= 4).then(|| HostCpu {
-        user_ns: sum(&[0, 1]),
-        system_ns: sum(&[2, 5, 6]),
-        idle_ns: sum(&[3, 4]),
-        stolen_ns: sum(&[7]),
+    let ns = |ticks: u64| ticks.saturating_mul(tick_ns);
+    let [user, nice, system, idle, iowait, irq, soft_irq, steal] = ticks;
+    (count >= 4).then(|| HostCpu {
+        user_ns: ns(user.saturating_add(nice)),
+        system_ns: ns(system.saturating_add(irq).saturating_add(soft_irq)),
+        idle_ns: ns(idle),
+        iowait_ns: ns(iowait),
+        stolen_ns: ns(steal),
     })
 }
 
@@ -160,10 +158,14 @@ mod tests {
         let cpu = cpu_line(text, 100).unwrap();
         assert_eq!(cpu.user_ns, 1_100_000_000);
         assert_eq!(cpu.system_ns, 550_000_000);
-        assert_eq!(cpu.idle_ns, 10_050_000_000);
+        assert_eq!(cpu.idle_ns, 10_000_000_000);
+        assert_eq!(cpu.iowait_ns, 50_000_000);
         assert_eq!(cpu.stolen_ns, 70_000_000);
         assert_eq!(cpu_line("cpu  1 2", 100), None);
         assert_eq!(cpu_line("cpu  1 2 x 4", 100), None);
+        assert_eq!(cpu_line("", 100), None);
+        let huge = format!("cpu  {}", "18446744073709551615 ".repeat(10));
+        assert_eq!(cpu_line(&huge, 0).unwrap().user_ns, u64::MAX);
     }
 
     #[test]

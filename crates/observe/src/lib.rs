@@ -2,34 +2,48 @@
 //!
 //! # Goals
 //!
-//! * Facts about the machine, the memory and CPU of the generator and of targets on this machine,
-//!   once a second on the run's own clock, as [`kgauge_results::run::Evidence`].
-//! * What cannot be had is said in words, and never guessed.
+//! * Facts about the machine; and once a second, on the run's own clock, what the machine does (processors, memory and
+//!   page cache, disks, network, waits) and what the generator and targets on this machine use of it, as
+//!   [`kgauge_results::run::Evidence`].
+//! * What cannot be had is said in words, once, and never guessed.
 //! * Observing costs less than one percent of a core, and says what it did cost.
 //!
 //! # Non-goals
 //!
 //! * Judging. What the evidence means is for `results` and `report` to say.
-//! * Brokers' own metrics, disks and networks, yet.
+//! * Brokers' own metrics, and other machines, yet.
 //!
 //! # Where to start
 //!
-//! [`host_facts`] for the machine, [`disk_baseline`] for what its disk does by itself, [`Sampler`] for what changes, [`ProcessSampler`] for one look at
-//! one process, [`listener_pid`] for the process of a broker that was there before,
-//! [`thread_cpu_ns`] for the calling thread.
+//! [`host_facts`] for the machine, [`disk_baseline`] for what its disk does by itself, [`data_dir`] for the disks under a
+//! folder, [`Sampler`] for what changes (`looker` is one look, `machine` and `process_watch` what it sees, `block`,
+//! `memory`, `network` and `pressure` the kernel's texts), [`ProcessSampler`] for one look at one process,
+//! [`listener_pid`] for the process of a broker that was there before, [`thread_cpu_ns`] for the calling thread.
 
+mod block;
 mod cgroup;
 mod cpu_clock;
+mod data_dir;
 mod disk;
 mod file_system;
 mod host;
 mod listener;
+mod looker;
+mod machine;
+mod memory;
+mod network;
+mod pressure;
+mod proc_file;
 mod process;
+mod process_watch;
+mod quiet;
 mod sampler;
+mod source;
 mod unavailable;
 
 pub use cgroup::CgroupLimits;
 pub use cpu_clock::{process_cpu_ns, thread_cpu_ns};
+pub use data_dir::data_dir;
 pub use disk::{DiskError, disk_baseline};
 pub use file_system::{FileSystem, free_bytes};
 pub use host::{HostCpu, HostFacts, host_cpu, host_facts};

@@ -1,18 +1,25 @@
-//! One process on this machine: its CPU time, its memory, its threads.
+//! One process on this machine: its CPU time, its memory, its storage, its threads.
 //!
-//! Facts: proc(5), `/proc/pid/stat`, `/proc/pid/status` and `/proc/pid/task`.
+//! Facts: proc(5), `/proc/pid/stat`, `/proc/pid/io` and `/proc/pid/task`.
 
 use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::proc_file::ProcFile;
+
+/// A `stat` file has some 50 numbers and a name of at most 64 bytes.
+const STAT_BYTES_MAX: usize = 2048;
 
 /// Looks at one process again and again.
 #[derive(Debug)]
 pub struct ProcessSampler {
     pid: u32,
     dir: PathBuf,
-    /// When it began, in ticks since boot: another process may get the same pid later.
-    started: u64,
+    /// Stays with its process: when another gets the same number later, it gives an error.
+    stat: ProcFile,
+    open_files: PathBuf,
     tick_ns: u64,
+    page_bytes: u64,
 }
 
 /// What a process has used.
@@ -23,8 +30,19 @@ pub struct ProcessSample {
     pub user_ns: u64,
     /// CPU time in the kernel, likewise.
     pub system_ns: u64,
-    /// Memory that it holds now.
+    /// Memory that it holds now. A process that has ended but was not waited for holds nothing.
     pub resident_bytes: u64,
+    /// Threads that it has now.
+    pub threads: u64,
+    /// Pages that had to be read from a disk.
+    pub major_faults: u64,
+}
+
+/// What went between a process and storage, past the page cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct StorageBytes {
+    pub(crate) read_bytes: u64,
+    pub(crate) written_bytes: u64,
 }
 
 /// What one thread has used.
@@ -75,15 +93,16 @@ impl ProcessSampler {
             return Err(ProcessError::Unavailable);
         }
         let dir = PathBuf::from(format!("/proc/{pid}"));
-        let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
-        let mut sampler = ProcessSampler {
+        let path = dir.join("stat");
+        let stat = ProcFile::open(&path).map_err(|error| failed(pid, &path, error))?;
+        Ok(ProcessSampler {
             pid,
+            stat,
+            open_files: dir.join("fd"),
             dir,
-            started: 0,
-            tick_ns,
-        };
-        sampler.started = sampler.stat()?.started;
-        Ok(sampler)
+            tick_ns: 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1),
+            page_bytes: rustix::param::page_size() as u64,
+        })
     }
 
     /// The process's number.
@@ -93,22 +112,27 @@ impl ProcessSampler {
 
     /// What the process has used so far.
     pub fn sample(&self) -> Result<ProcessSample, ProcessError> {
-        let stat = self.stat()?;
-        let path = self.dir.join("status");
-        let status = self.read(&path)?;
-        Ok(ProcessSample {
+        self.stat(|stat| ProcessSample {
             user_ns: stat.user_ticks.saturating_mul(self.tick_ns),
             system_ns: stat.system_ticks.saturating_mul(self.tick_ns),
-            // A process that has ended but was not waited for holds nothing.
-            resident_bytes: resident_bytes(&status).unwrap_or(0),
+            resident_bytes: stat.resident_pages.saturating_mul(self.page_bytes),
+            threads: stat.threads,
+            major_faults: stat.major_faults,
         })
+    }
+
+    /// How many files and sockets it has open. Since Linux 6.2 the kernel tells that as the size of a folder; before, there
+    /// was nothing but to list them all.
+    pub(crate) fn open_files(&self) -> Option<u64> {
+        let facts = std::fs::metadata(&self.open_files).ok()?;
+        Some(facts.len()).filter(|count| *count > 0)
     }
 
     /// What each of its threads has used so far.
     pub fn threads(&self) -> Result<Vec<ThreadSample>, ProcessError> {
-        self.stat()?;
+        self.stat(|_| ())?;
         let path = self.dir.join("task");
-        let entries = std::fs::read_dir(&path).map_err(|error| self.failed(&path, error))?;
+        let entries = std::fs::read_dir(&path).map_err(|error| failed(self.pid, &path, error))?;
         let mut threads = Vec::new();
         for entry in entries.flatten() {
             let tid = entry
@@ -116,11 +140,11 @@ impl ProcessSampler {
                 .to_str()
                 .and_then(|name| name.parse().ok());
             // A thread may end between the two looks.
-            let text = std::fs::read_to_string(entry.path().join("stat"));
+            let text = std::fs::read(entry.path().join("stat"));
             let (Some(tid), Ok(text)) = (tid, text) else {
                 continue;
             };
-            if let Some(stat) = Stat::parse(&text) {
+            if let Some(stat) = Stat::parse(&String::from_utf8_lossy(&text)) {
                 threads.push(ThreadSample {
                     tid,
                     name: stat.name.to_owned(),
@@ -133,50 +157,42 @@ impl ProcessSampler {
         Ok(threads)
     }
 
-    fn stat(&self) -> Result<Counters, ProcessError> {
-        let path = self.dir.join("stat");
-        let text = self.read(&path)?;
-        let stat = Stat::parse(&text).ok_or(ProcessError::Format { path })?;
-        if self.started != 0 && stat.started != self.started {
-            return Err(ProcessError::Gone { pid: self.pid });
-        }
-        Ok(Counters {
-            user_ticks: stat.user_ticks,
-            system_ticks: stat.system_ticks,
-            started: stat.started,
-        })
-    }
-
-    fn read(&self, path: &Path) -> Result<String, ProcessError> {
-        std::fs::read_to_string(path).map_err(|error| self.failed(path, error))
-    }
-
-    fn failed(&self, path: &Path, error: io::Error) -> ProcessError {
-        // A process that ends while its file is read gives ESRCH.
-        let gone = error.kind() == io::ErrorKind::NotFound
-            || error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error());
-        match gone {
-            true => ProcessError::Gone { pid: self.pid },
-            false => ProcessError::Unreadable {
-                path: path.to_owned(),
-                error,
-            },
-        }
+    fn stat<T>(&self, take: impl FnOnce(Stat<'_>) -> T) -> Result<T, ProcessError> {
+        let mut bytes = [0; STAT_BYTES_MAX];
+        let path = self.stat.path();
+        let length = self.stat.fill(&mut bytes);
+        let length = length.map_err(|error| failed(self.pid, path, error))?;
+        // A name that was cut to its 15 bytes may end in the middle of a letter.
+        let text = String::from_utf8_lossy(bytes.get(..length).unwrap_or_default());
+        let stat = Stat::parse(&text).ok_or_else(|| ProcessError::Format {
+            path: path.to_owned(),
+        })?;
+        Ok(take(stat))
     }
 }
 
-struct Counters {
-    user_ticks: u64,
-    system_ticks: u64,
-    started: u64,
+fn failed(pid: u32, path: &Path, error: io::Error) -> ProcessError {
+    // A process that ends while its file is read gives ESRCH.
+    let gone = error.kind() == io::ErrorKind::NotFound
+        || error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error());
+    match gone {
+        true => ProcessError::Gone { pid },
+        false => ProcessError::Unreadable {
+            path: path.to_owned(),
+            error,
+        },
+    }
 }
 
 /// The fields of a `stat` file that count here.
+#[derive(Debug, Default, PartialEq, Eq)]
 struct Stat<'a> {
     name: &'a str,
+    major_faults: u64,
     user_ticks: u64,
     system_ticks: u64,
-    started: u64,
+    threads: u64,
+    resident_pages: u64,
 }
 
 impl<'a> Stat<'a> {
@@ -184,50 +200,87 @@ impl<'a> Stat<'a> {
         // The name stands in parentheses and may hold some itself: the last one closes it.
         let (start, end) = (text.find('(')?, text.rfind(')')?);
         let name = text.get(start + 1..end)?;
-        // Field 3, the state, comes first; so field n has the index n - 3.
-        let fields: Vec<&str> = text.get(end + 1..)?.split_whitespace().collect();
-        let number = |field: usize| fields.get(field - 3)?.parse().ok();
-        Some(Stat {
+        let mut stat = Stat {
             name,
-            user_ticks: number(14)?,
-            system_ticks: number(15)?,
-            started: number(22)?,
-        })
+            ..Stat::default()
+        };
+        // Field 3, the state, comes first behind the name.
+        let mut fields = (3..).zip(text.get(end + 1..)?.split_ascii_whitespace());
+        for (number, field) in &mut fields {
+            let place = match number {
+                12 => &mut stat.major_faults,
+                14 => &mut stat.user_ticks,
+                15 => &mut stat.system_ticks,
+                20 => &mut stat.threads,
+                24 => &mut stat.resident_pages,
+                _ => continue,
+            };
+            *place = field.parse().ok()?;
+            if number == 24 {
+                return Some(stat);
+            }
+        }
+        None
     }
 }
 
-fn resident_bytes(status: &str) -> Option<u64> {
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
-    let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    kibibytes.checked_mul(1024)
+impl StorageBytes {
+    pub(crate) fn parse(text: &str) -> Option<StorageBytes> {
+        let number = |name: &str| {
+            let mut lines = text.lines();
+            let rest = lines.find_map(|line| line.strip_prefix(name))?;
+            rest.strip_prefix(':')?.trim_ascii().parse().ok()
+        };
+        Some(StorageBytes {
+            read_bytes: number("read_bytes")?,
+            written_bytes: number("write_bytes")?,
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const STAT: &str = "10388 (a) b (c)) S 10379 10388 10388 0 -1 4194560 16733 4478490 0 1211 \
+    const STAT: &str = "10388 (a) b (c)) S 10379 10388 10388 0 -1 4194560 16733 4478490 3 1211 \
                         10 8 13634 1800 20 0 1 0 92322 5640192 1134 18446744073709551615 0 0\n";
 
     #[test]
     fn names_with_parentheses_do_not_shift_the_fields() {
         let stat = Stat::parse(STAT).unwrap();
         assert_eq!(stat.name, "a) b (c)");
-        assert_eq!(
-            (stat.user_ticks, stat.system_ticks, stat.started),
-            (10, 8, 92322)
-        );
-        assert!(Stat::parse("1 (x) S 1 2 3").is_none());
-        assert!(Stat::parse("").is_none());
+        assert_eq!((stat.user_ticks, stat.system_ticks), (10, 8));
+        assert_eq!((stat.major_faults, stat.threads), (3, 1));
+        assert_eq!(stat.resident_pages, 1134);
     }
 
     #[test]
-    fn resident_memory_is_told_in_bytes() {
-        assert_eq!(
-            resident_bytes("Name:\tx\nVmRSS:\t    4536 kB\n"),
-            Some(4_644_864)
-        );
-        assert_eq!(resident_bytes("Name:\tzombie\n"), None);
+    fn lines_that_no_kernel_writes_are_refused() {
+        let huge = format!("1 (x) S {}", "99999999999999999999 ".repeat(40));
+        for hostile in ["", "1 (x) S 1 2 3", ")(", "(", ") 1", "1 () ", &huge] {
+            assert_eq!(Stat::parse(hostile), None, "{hostile}");
+        }
+    }
+
+    #[test]
+    fn bytes_of_storage_are_told_apart_from_those_of_calls() {
+        let text = "rchar: 323934931\nwchar: 323929600\nsyscr: 632687\nsyscw: 632675\n\
+                    read_bytes: 4096\nwrite_bytes: 323932160\ncancelled_write_bytes: 7\n";
+        let expected = StorageBytes {
+            read_bytes: 4096,
+            written_bytes: 323_932_160,
+        };
+        assert_eq!(StorageBytes::parse(text), Some(expected));
+        for hostile in [
+            "",
+            "read_bytes",
+            "read_bytes: 1\n",
+            "read_bytes: 1\nwrite_bytes: -1\n",
+            "read_bytes: 99999999999999999999\nwrite_bytes: 1\n",
+            "read_bytes 1\nwrite_bytes 1\n",
+        ] {
+            assert_eq!(StorageBytes::parse(hostile), None, "{hostile}");
+        }
     }
 
     #[test]
@@ -235,7 +288,7 @@ mod tests {
     fn this_process_is_seen_working() {
         let sampler = ProcessSampler::new(std::process::id()).unwrap();
         let before = sampler.sample().unwrap();
-        assert!(before.resident_bytes > 100_000);
+        assert!(before.resident_bytes > 100_000 && before.threads > 0);
         let (sender, receiver) = std::sync::mpsc::channel::<()>();
         let worker = std::thread::Builder::new().name("load-7".to_owned());
         let still_wanted = move || receiver.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty);

@@ -1,20 +1,14 @@
 //! A thread that looks once a second, on the run's clock, and writes down what it sees.
 
+use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject};
+use kgauge_results::run::{Evidence, RepeatKey};
 
 use crate::cpu_clock::thread_cpu_ns;
-use crate::host::host_cpu;
-use crate::process::{ProcessError, ProcessSampler};
-
-/// The engine names its threads `load-0`, `load-1` and so on.
-const LOAD_THREAD_PREFIX: &str = "load-";
-
-/// More different complaints than these are not kept.
-const NOTES_MAX: usize = 20;
+use crate::looker::Looker;
 
 /// What to look at, and how often.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +19,8 @@ pub struct Watch {
     pub repeat: Option<RepeatKey>,
     /// The target's processes on this machine.
     pub targets: Vec<WatchedProcess>,
+    /// Folders on this machine with the target's data: the disks under them are told.
+    pub data_dirs: Vec<PathBuf>,
 }
 
 /// A process of the target.
@@ -43,7 +39,14 @@ impl Watch {
             every: Duration::from_secs(1),
             repeat: Some(repeat),
             targets,
+            data_dirs: Vec::new(),
         }
+    }
+
+    /// The same, with the folders of the target's data.
+    pub fn with_data_dirs(mut self, data_dirs: Vec<PathBuf>) -> Watch {
+        self.data_dirs = data_dirs;
+        self
     }
 }
 
@@ -81,8 +84,8 @@ impl Sampler {
         let thread = std::thread::Builder::new()
             .name("observe".to_owned())
             .spawn(move || {
-                let mut looker = Looker::new(&watch);
                 let first_ns = now_ns();
+                let mut looker = Looker::new(&watch, first_ns);
                 let every_ns = u64::try_from(watch.every.as_nanos())
                     .unwrap_or(u64::MAX)
                     .max(1);
@@ -102,7 +105,7 @@ impl Sampler {
                                 let at_ns = now_ns();
                                 looker.look(at_ns, &mut sink);
                                 looker.report.span_ns = at_ns.saturating_sub(first_ns);
-                                looker.report.cpu_ns = thread_cpu_ns();
+                                looker.end(at_ns, thread_cpu_ns(), &mut sink);
                                 return looker.report;
                             }
                         }
@@ -131,128 +134,4 @@ impl Drop for Sampler {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-/// What the thread keeps between two looks.
-struct Looker {
-    repeat: Option<RepeatKey>,
-    /// `None` once the process is gone, which is told once.
-    processes: Vec<(Subject, Option<ProcessSampler>)>,
-    report: SamplerReport,
-}
-
-impl Looker {
-    fn new(watch: &Watch) -> Looker {
-        let mut looker = Looker {
-            repeat: watch.repeat,
-            processes: Vec::new(),
-            report: SamplerReport::default(),
-        };
-        looker.add(Subject::Generator, std::process::id());
-        for target in &watch.targets {
-            looker.add(
-                Subject::Target {
-                    broker: target.broker,
-                },
-                target.pid,
-            );
-        }
-        looker
-    }
-
-    fn add(&mut self, subject: Subject, pid: u32) {
-        match ProcessSampler::new(pid) {
-            Ok(sampler) => self.processes.push((subject, Some(sampler))),
-            Err(error) => self.note(error.to_string()),
-        }
-    }
-
-    fn note(&mut self, words: String) {
-        let notes = &mut self.report.notes;
-        if notes.len() < NOTES_MAX && !notes.contains(&words) {
-            notes.push(words);
-        }
-    }
-
-    fn look(&mut self, at_ns: u64, sink: &mut impl FnMut(&Evidence) -> Result<(), String>) {
-        self.report.looks += 1;
-        let at_unix_ms = unix_ms();
-        let mut seen: Vec<(Subject, EvidenceKind)> = Vec::new();
-        let mut complaints = Vec::new();
-        for (subject, sampler) in &mut self.processes {
-            let Some(open) = sampler else { continue };
-            if let Err(error) = look_at(open, subject, &mut seen) {
-                complaints.push(error.to_string());
-                if matches!(error, ProcessError::Gone { .. }) {
-                    *sampler = None;
-                }
-            }
-        }
-        match host_cpu() {
-            Ok(cpu) => seen.push((
-                Subject::Host,
-                EvidenceKind::Cpu {
-                    user_ns: cpu.user_ns,
-                    system_ns: cpu.system_ns,
-                },
-            )),
-            Err(error) => complaints.push(error.to_string()),
-        }
-        for (subject, kind) in seen {
-            let evidence = Evidence {
-                at_unix_ms,
-                repeat: self.repeat,
-                at_ns: Some(at_ns),
-                subject,
-                kind,
-            };
-            complaints.extend(sink(&evidence).err());
-        }
-        for complaint in complaints {
-            self.note(complaint);
-        }
-    }
-}
-
-fn look_at(
-    sampler: &ProcessSampler,
-    subject: &Subject,
-    seen: &mut Vec<(Subject, EvidenceKind)>,
-) -> Result<(), ProcessError> {
-    let sample = sampler.sample()?;
-    let cpu = EvidenceKind::Cpu {
-        user_ns: sample.user_ns,
-        system_ns: sample.system_ns,
-    };
-    seen.push((subject.clone(), cpu));
-    let memory = EvidenceKind::Memory {
-        resident_bytes: sample.resident_bytes,
-    };
-    seen.push((subject.clone(), memory));
-    if *subject != Subject::Generator {
-        return Ok(());
-    }
-    for thread in sampler.threads()? {
-        let number = thread.name.strip_prefix(LOAD_THREAD_PREFIX);
-        if let Some(Ok(thread_number)) = number.map(str::parse) {
-            let kind = EvidenceKind::Cpu {
-                user_ns: thread.user_ns,
-                system_ns: thread.system_ns,
-            };
-            seen.push((
-                Subject::GeneratorThread {
-                    thread: thread_number,
-                },
-                kind,
-            ));
-        }
-    }
-    Ok(())
-}
-
-fn unix_ms() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or(Duration::ZERO);
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

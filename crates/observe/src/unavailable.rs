@@ -34,7 +34,8 @@ pub(crate) fn read(what: &str, path: impl AsRef<Path>) -> Result<String, Unavail
     std::fs::read_to_string(path).map_err(|error| Unavailable::new(what, reason(path, &error)))
 }
 
-fn reason(path: &Path, error: &io::Error) -> String {
+/// Why a file could not be read, in words.
+pub(crate) fn reason(path: &Path, error: &io::Error) -> String {
     if cfg!(target_os = "linux") {
         format!("{}: {error}", path.display())
     } else {

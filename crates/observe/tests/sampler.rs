@@ -51,8 +51,11 @@ fn it_looks_at_the_start_and_at_the_stop_and_stops_at_once() {
         every: Duration::from_secs(3600),
         repeat: Some(KEY),
         targets: vec![target],
+        data_dirs: vec![std::env::temp_dir()],
     };
     let (sampler, receiver) = start(watch);
+    let data = receiver.recv().unwrap();
+    assert!(matches!(data.kind, EvidenceKind::DataDir(_)), "{data:?}");
     let first = receiver.recv().unwrap();
     assert_eq!(
         (first.repeat, first.subject.clone()),
@@ -77,6 +80,11 @@ fn it_looks_at_the_start_and_at_the_stop_and_stops_at_once() {
         .iter()
         .find(|seen| matches!(seen.kind, EvidenceKind::Memory { .. }));
     assert!(memory.is_some());
+    let last = &seen.last().unwrap().kind;
+    assert!(
+        matches!(last, EvidenceKind::Observing { looks: 2, cpu_ns, .. } if *cpu_ns == report.cpu_ns),
+        "{last:?}"
+    );
     drop(child.stdin.take());
     child.wait().unwrap();
 }
@@ -88,8 +96,9 @@ fn looks_fall_on_multiples_of_the_interval() {
         every,
         repeat: None,
         targets: Vec::new(),
+        data_dirs: Vec::new(),
     });
-    let host = |seen: &Evidence| seen.subject == Subject::Host;
+    let host = |seen: &Evidence| seen.subject == Subject::Host && is_cpu(seen);
     let times: Vec<u64> = receiver
         .iter()
         .filter(host)
@@ -100,6 +109,33 @@ fn looks_fall_on_multiples_of_the_interval() {
     for (number, pair) in times.windows(2).enumerate() {
         let slots = (pair[0] / 20_000_000, pair[1] / 20_000_000);
         assert!(slots.1 > slots.0, "look {number}: {times:?}");
+    }
+}
+
+#[test]
+fn all_of_one_look_has_one_time_and_the_whole_machine_is_in_it() {
+    let (sampler, receiver) = start(Watch::each_second(KEY, Vec::new()));
+    let first_ns = receiver.recv().unwrap().at_ns;
+    sampler.stop();
+    let look: Vec<Evidence> = receiver
+        .iter()
+        .take_while(|seen| seen.at_ns == first_ns)
+        .collect();
+    let has = |is_it: fn(&EvidenceKind) -> bool| look.iter().any(|seen| is_it(&seen.kind));
+    assert!(has(|kind| matches!(kind, EvidenceKind::Process(_))));
+    assert!(has(|kind| matches!(kind, EvidenceKind::Idle(_))));
+    assert!(has(|kind| matches!(kind, EvidenceKind::HostMemory(_))));
+    assert!(has(|kind| matches!(kind, EvidenceKind::Network(_))));
+    // Pressure stall is a setting of the kernel's: it is there, or it is said why not.
+    let waits = |kind: &EvidenceKind| match kind {
+        EvidenceKind::Pressure(_) => true,
+        EvidenceKind::NotSeen(not_seen) => not_seen.what.contains("pressure stall"),
+        _ => false,
+    };
+    assert_eq!(look.iter().filter(|seen| waits(&seen.kind)).count(), 3);
+    for seen in &look {
+        let line = serde_json::to_string(seen).unwrap();
+        assert_eq!(&serde_json::from_str::<Evidence>(&line).unwrap(), seen);
     }
 }
 
@@ -126,6 +162,7 @@ fn a_target_that_is_gone_is_told_once() {
         every,
         repeat: None,
         targets,
+        data_dirs: Vec::new(),
     });
     let target = Subject::Target { broker: None };
     assert!(receiver.iter().any(|seen| seen.subject == target));
@@ -133,7 +170,7 @@ fn a_target_that_is_gone_is_told_once() {
     child.wait().unwrap();
     let looks = receiver
         .iter()
-        .filter(|seen| seen.subject == Subject::Host)
+        .filter(|seen| seen.subject == Subject::Host && is_cpu(seen))
         .take(3);
     assert_eq!(looks.count(), 3);
     let report = sampler.stop();
@@ -176,6 +213,7 @@ fn the_cost_of_looking() {
         every,
         repeat: None,
         targets,
+        data_dirs: Vec::new(),
     });
     assert!(
         receiver

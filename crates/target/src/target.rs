@@ -1,6 +1,6 @@
 //! A target that is ready to be measured.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use kgauge_client::admin::LogDirsError;
 use kgauge_client::{ClientConfig, Cluster, ClusterError, Interrupt};
@@ -174,6 +174,15 @@ impl Target {
         match self {
             Target::Embedded(embedded) => vec![embedded.pid()],
             Target::Kafka(kafka) => kafka.pids(),
+            Target::Existing(_) => Vec::new(),
+        }
+    }
+
+    /// The folders on this machine with its brokers' data, of those that kgauge started.
+    pub fn data_dirs(&self) -> Vec<PathBuf> {
+        match self {
+            Target::Embedded(embedded) => vec![embedded.data_dir().to_owned()],
+            Target::Kafka(kafka) => kafka.data_dirs(),
             Target::Existing(_) => Vec::new(),
         }
     }

@@ -136,6 +136,7 @@ pub(super) fn suit(session: &mut Session, trial: &Trial) -> anyhow::Result<bool>
     session.topics = topics(&target, &session.clusters.run_id)?;
     session.client = target.config().clone();
     session.target_pids = target.pids();
+    session.data_dirs = target.data_dirs();
     session.nodes = facts.brokers.len();
     session.cluster = cluster;
     session.target.put(target);

@@ -6,6 +6,7 @@ mod close;
 mod clusters;
 mod consent;
 mod cpu;
+mod data_dirs;
 mod drivers;
 mod environment;
 mod faults;

@@ -426,7 +426,7 @@ fn start_sampler(session: &Session, key: RepeatKey, clock: Clock) -> anyhow::Res
         .map(|&pid| WatchedProcess { pid, broker: None });
     let evidence = session.folder.evidence();
     Sampler::start(
-        Watch::each_second(key, targets.collect()),
+        Watch::each_second(key, targets.collect()).with_data_dirs(session.data_dirs.clone()),
         move || clock.now_ns(),
         move |seen| evidence.write(seen).map_err(|error| error.to_string()),
     )

@@ -1,5 +1,7 @@
 //! What all parts of a run share: the target, the folder, the topics that were made, the way to stop.
 
+use std::path::PathBuf;
+
 use kgauge_client::{ClientConfig, Cluster};
 use kgauge_load::DriverProgram;
 use kgauge_results::RunFolder;
@@ -36,6 +38,8 @@ pub(crate) struct Session {
     pub(crate) keep: bool,
     /// The target's processes on this machine.
     pub(crate) target_pids: Vec<u32>,
+    /// The folders on this machine with its data.
+    pub(crate) data_dirs: Vec<PathBuf>,
     /// The programs of other clients that flows name.
     pub(crate) drivers: Vec<(Driver, DriverProgram)>,
     /// What its flows do at full speed.

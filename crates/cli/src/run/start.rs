@@ -16,6 +16,7 @@ use super::announce::{announcement, faults, planned_time};
 use super::ceilings::Ceilings;
 use super::clusters::{self, Clusters};
 use super::consent;
+use super::data_dirs;
 use super::drivers;
 use super::environment::environment;
 use super::mirror::Mirror;
@@ -74,6 +75,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
         plan,
         steps,
         target_pids,
+        data_dirs,
         nodes,
     } = ready;
     let planned = planned_time(&plan, &steps);
@@ -99,6 +101,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
         progress,
         keep: order.arguments.keep,
         target_pids,
+        data_dirs,
         drivers,
         ceilings: Ceilings::default(),
         attempt: u32::try_from(resumed).unwrap_or(u32::MAX),
@@ -220,6 +223,7 @@ struct Ready {
     plan: Plan,
     steps: Vec<Step>,
     target_pids: Vec<u32>,
+    data_dirs: Vec<PathBuf>,
     /// How many brokers answered.
     nodes: usize,
 }
@@ -284,6 +288,7 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
     }
     let target_pids = target_pids(&target, &facts);
     Ok(Ready {
+        data_dirs: data_dirs::of(&target, &facts, &target_pids),
         drivers,
         target,
         mirror,

@@ -235,10 +235,11 @@ fn look(chart: &Chart, line: &Line) -> Option<Look> {
     chart.groups.get(line.group).map(|group| group.look)
 }
 
-/// The `d` of a path: a new sub-path after every gap.
+/// The `d` of a path: a new sub-path after every gap. A single point between two gaps still shows, as a dot: round line
+/// caps draw a line of no length.
 fn path(chart: &Chart, points: &[Point]) -> String {
     let mut out = String::with_capacity(points.len() * 10);
-    let mut pen_down = false;
+    let (mut pen_down, mut alone) = (false, false);
     for point in points {
         let place = point
             .y
@@ -249,16 +250,15 @@ fn path(chart: &Chart, points: &[Point]) -> String {
                 out.push_str(&number(x * WIDTH));
                 out.push(' ');
                 out.push_str(&number((1.0 - y) * HEIGHT));
-                pen_down = true;
+                (alone, pen_down) = (!pen_down, true);
             }
-            None => pen_down = false,
+            None => {
+                out.push_str(if alone { "h0" } else { "" });
+                (alone, pen_down) = (false, false);
+            }
         }
     }
-    // A single point between two gaps still shows, as a dot: round line caps draw a line of no
-    // length.
-    if out.matches('L').count() == 0 && !out.is_empty() {
-        out.push_str("h0");
-    }
+    out.push_str(if alone { "h0" } else { "" });
     out
 }
 

@@ -17,6 +17,8 @@ pub(crate) enum Unit {
     Bytes,
     /// A share of the samples, 0 to 1.
     Quantile,
+    /// A share of the time, 0 to 100.
+    Percent,
     /// Processor cores in use.
     Cores,
     /// A number without unit.
@@ -33,6 +35,7 @@ impl Unit {
             Self::Nanoseconds => "ns",
             Self::Bytes => "B",
             Self::Quantile => "quantile",
+            Self::Percent => "%",
             Self::Cores => "cores",
             Self::Plain => "",
         }
@@ -44,6 +47,7 @@ impl Unit {
             Self::Seconds => seconds_text(value),
             Self::RecordsPerSecond | Self::MegabytesPerSecond => format::compact(value),
             Self::Cores | Self::Plain => format::compact(value),
+            Self::Percent => format!("{} %", format::compact(value)),
             Self::Nanoseconds => format::without_zeros(&format::nanoseconds(value)),
             Self::Bytes => format::without_zeros(&format::decimal_bytes(value)),
             Self::Quantile => format!("{} %", format::percentile_number(value)),
@@ -56,6 +60,7 @@ impl Unit {
             Self::Seconds => seconds_text(value),
             Self::RecordsPerSecond | Self::Plain => format::figure(value),
             Self::MegabytesPerSecond | Self::Cores => format::short(value),
+            Self::Percent => format!("{} %", format::short(value)),
             Self::Nanoseconds => format::nanoseconds(value),
             Self::Bytes => format::decimal_bytes(value),
             Self::Quantile => format!("{} %", format::percentile_number(value)),

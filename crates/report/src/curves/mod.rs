@@ -2,6 +2,7 @@
 
 mod cpu;
 mod latency;
+mod machine;
 mod percentile;
 mod sweep;
 mod throughput;
@@ -17,6 +18,11 @@ pub(crate) fn of_trial(trial: &Trial) -> Vec<Chart> {
     charts.extend(percentile::chart(trial));
     charts.extend(cpu::chart(trial));
     charts
+}
+
+/// The charts of the machine while a trial ran.
+pub(crate) fn of_machine(trial: &Trial) -> Vec<Chart> {
+    machine::charts(trial)
 }
 
 /// The charts of a scenario that varies one number.

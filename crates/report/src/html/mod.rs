@@ -6,6 +6,7 @@ mod drivers;
 mod figures;
 mod head;
 mod latency;
+mod machine;
 mod ratio;
 mod setup;
 mod top;
@@ -27,7 +28,14 @@ struct Charts {
     /// Per scenario.
     sweeps: Vec<Vec<Chart>>,
     /// Per scenario and trial; `None` where the page would become too large.
-    trials: Vec<Vec<Option<Vec<Chart>>>>,
+    trials: Vec<Vec<Option<TrialCharts>>>,
+}
+
+/// The charts of one trial.
+struct TrialCharts {
+    lines: Vec<Chart>,
+    /// The machine; `None` where the page would become too large.
+    machine: Option<Vec<Chart>>,
 }
 
 /// Bytes that charts may take, so that the page stays below 2 MiB with all that is beside them.
@@ -45,21 +53,39 @@ impl Charts {
         let sweeps: Vec<Vec<Chart>> = sweeps.collect();
         let mut bytes: usize = sweeps.iter().flatten().map(Chart::bytes_about).sum();
         let mut within_budget = |trial: &Trial| {
-            let charts = curves::of_trial(trial);
-            bytes += charts.iter().map(Chart::bytes_about).sum::<usize>();
-            (bytes <= CHART_BYTES_MAX).then_some(charts)
+            let lines = curves::of_trial(trial);
+            bytes += lines.iter().map(Chart::bytes_about).sum::<usize>();
+            (bytes <= CHART_BYTES_MAX).then_some(TrialCharts {
+                lines,
+                machine: None,
+            })
         };
-        let trials = view
+        let mut trials: Vec<Vec<Option<TrialCharts>>> = view
             .scenarios
             .iter()
             .map(|scenario| scenario.trials.iter().map(&mut within_budget).collect())
             .collect();
+        add_machine(view, &mut trials, CHART_BYTES_MAX.saturating_sub(bytes));
         Self { sweeps, trials }
     }
 
     fn all(&self) -> impl Iterator<Item = &Chart> {
-        let trials = self.trials.iter().flatten().flatten().flatten();
+        let trials = self.trials.iter().flatten().flatten();
+        let trials =
+            trials.flat_map(|trial| trial.lines.iter().chain(trial.machine.iter().flatten()));
         self.sweeps.iter().flatten().chain(trials)
+    }
+}
+
+/// The charts of the machine, into the room that all others have left: trial by trial, as long as there is any.
+fn add_machine(view: &View, trials: &mut [Vec<Option<TrialCharts>>], bytes_left: usize) {
+    let all = view.scenarios.iter().flat_map(|scenario| &scenario.trials);
+    let mut bytes = 0;
+    for (trial, charts) in all.zip(trials.iter_mut().flatten()) {
+        let Some(charts) = charts else { continue };
+        let machine = curves::of_machine(trial);
+        bytes += machine.iter().map(Chart::bytes_about).sum::<usize>();
+        charts.machine = (machine.is_empty() || bytes <= bytes_left).then_some(machine);
     }
 }
 

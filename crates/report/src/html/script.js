@@ -28,6 +28,7 @@
     "records/s": (value) => digits(value, 4),
     "MB/s": (value) => digits(value, 3),
     cores: (value) => digits(value, 3),
+    "%": (value) => `${digits(value, 3)} %`,
     "": (value) => digits(value, 4),
   };
 

@@ -1,5 +1,6 @@
 //! A scenario's charts: the sweep, then trial by trial.
 
+use super::{TrialCharts, machine};
 use crate::chart::{Chart, write_figure};
 use crate::format;
 use crate::markup::Markup;
@@ -13,7 +14,7 @@ pub(super) fn write_scenario(
     page: &mut Markup,
     scenario: &Scenario,
     sweep: &[Chart],
-    trials: &[Option<Vec<Chart>>],
+    trials: &[Option<TrialCharts>],
 ) {
     page.leaf("h2", &[], &scenario.name);
     if !scenario.question.is_empty() {
@@ -27,17 +28,18 @@ pub(super) fn write_scenario(
     if let ([trial], [charts]) = (scenario.trials.as_slice(), trials) {
         page.element("div", &[("class", "trial"), ("id", &trial.id)], |page| {
             page.leaf("p", &[("class", "small")], &line(trial));
-            write_charts(page, trial, charts.as_deref());
+            write_charts(page, trial, charts.as_ref());
+            write_machine(page, trial, charts.as_ref(), true);
         });
         return;
     }
     let all_open = scenario.trials.len() <= OPEN_TRIALS_MAX;
     for (index, (trial, charts)) in scenario.trials.iter().zip(trials).enumerate() {
-        write_trial(page, trial, charts.as_deref(), all_open || index == 0);
+        write_trial(page, trial, charts.as_ref(), all_open || index == 0);
     }
 }
 
-fn write_trial(page: &mut Markup, trial: &Trial, charts: Option<&[Chart]>, open: bool) {
+fn write_trial(page: &mut Markup, trial: &Trial, charts: Option<&TrialCharts>, open: bool) {
     let mut attributes = vec![("class", "trial"), ("id", trial.id.as_str())];
     if open {
         attributes.push(("open", ""));
@@ -49,11 +51,19 @@ fn write_trial(page: &mut Markup, trial: &Trial, charts: Option<&[Chart]>, open:
             page.leaf("span", &[("class", "small")], &line(trial));
         });
         write_charts(page, trial, charts);
+        write_machine(page, trial, charts, false);
     });
     page.line();
 }
 
-fn write_charts(page: &mut Markup, trial: &Trial, charts: Option<&[Chart]>) {
+/// Where the trial's own charts are left out, that has been said already.
+fn write_machine(page: &mut Markup, trial: &Trial, charts: Option<&TrialCharts>, open: bool) {
+    if let Some(charts) = charts {
+        machine::write(page, trial, charts.machine.as_deref(), open);
+    }
+}
+
+fn write_charts(page: &mut Markup, trial: &Trial, charts: Option<&TrialCharts>) {
     if !trial.changes.is_empty() {
         page.leaf("p", &[("class", "small")], &trial.changes.join(", "));
     }
@@ -64,7 +74,8 @@ fn write_charts(page: &mut Markup, trial: &Trial, charts: Option<&[Chart]>) {
         return page.leaf("p", &[("class", "note")], LEFT_OUT);
     };
     page.element("div", &[("class", "charts")], |page| {
-        charts.iter().for_each(|chart| write_figure(page, chart));
+        let lines = charts.lines.iter();
+        lines.for_each(|chart| write_figure(page, chart));
     });
 }
 

@@ -6,12 +6,14 @@
 
 pub(crate) mod fill;
 mod flow;
+mod machine;
 mod time;
 
 pub(crate) use flow::{
     Counts, Distribution, Figure, Flow, Latency, LatencyKind, Percentile, Published, PublishedWord,
     SHOWN_MILLIONTHS,
 };
+pub(crate) use machine::{MachineLine, MachineTimeline, Panel};
 pub(crate) use time::{
     FactorUnit, FaultAt, FaultList, FlowTimeline, ProcessTimeline, Stage, Sweep, SweepFlow,
     SweepPoint, Timeline, TimesAt,

@@ -1,6 +1,6 @@
 //! What is shown over time, and against a factor.
 
-use super::Figure;
+use super::{Figure, MachineTimeline};
 
 /// One repeat over time.
 #[derive(Debug, Clone, Default)]
@@ -15,6 +15,8 @@ pub(crate) struct Timeline {
     pub(crate) flows: Vec<FlowTimeline>,
     /// CPU cores in use over time, by process.
     pub(crate) processes: Vec<ProcessTimeline>,
+    /// The machine beside CPU.
+    pub(crate) machine: MachineTimeline,
     /// What was done to the target, in order.
     pub(crate) faults: Vec<FaultAt>,
 }

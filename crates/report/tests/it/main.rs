@@ -6,6 +6,7 @@
 mod compare;
 mod compared;
 mod hostile;
+mod machine;
 mod made;
 mod page;
 mod scenarios;

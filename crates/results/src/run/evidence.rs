@@ -1,9 +1,14 @@
 //! `evidence.jsonl`: what hosts and processes showed, about once a second.
 //!
-//! Counters are cumulative, as the kernel gives them: a lost line costs resolution, not truth.
+//! Counters are cumulative, as the kernel gives them: a lost line costs resolution, not truth. All lines of one look
+//! have the same time. A disk or an interface that did nothing between two looks may be left out of the second:
+//! the line before it comes again, with its later time, as soon as something happens, and at the end.
 
 use serde::{Deserialize, Serialize};
 
+use super::host::{
+    DataDir, DiskLook, HostMemory, IdleTime, NetworkLook, NotSeen, PressureLook, ProcessLook,
+};
 use super::repeat::RepeatKey;
 
 /// One line of `evidence.jsonl`.
@@ -62,6 +67,31 @@ pub enum EvidenceKind {
     Memory {
         /// Resident.
         resident_bytes: u64,
+    },
+    /// How the host's processors spent the time in which they ran nothing.
+    Idle(IdleTime),
+    /// The host's memory now.
+    HostMemory(HostMemory),
+    /// What a process has read and written, and what it holds.
+    Process(ProcessLook),
+    /// One of the host's disks.
+    Disk(DiskLook),
+    /// One of the host's network interfaces.
+    Network(NetworkLook),
+    /// How long the host's tasks have waited for one thing.
+    Pressure(PressureLook),
+    /// What lies under a folder with the target's data; once a repeat.
+    DataDir(DataDir),
+    /// What could not be seen, said once a repeat.
+    NotSeen(NotSeen),
+    /// What observing itself has cost; the last line of a repeat.
+    Observing {
+        /// How many times there was a look.
+        looks: u64,
+        /// CPU time of the thread that looks.
+        cpu_ns: u64,
+        /// From its first look to its last.
+        span_ns: u64,
     },
     /// Evidence of a newer kgauge.
     #[serde(other)]

@@ -6,6 +6,7 @@ pub mod event;
 pub mod evidence;
 pub mod group;
 mod head;
+pub mod host;
 pub mod mirror;
 pub mod repeat;
 
@@ -17,6 +18,10 @@ pub use event::{Event, EventKind};
 pub use evidence::{Evidence, EvidenceKind, Subject};
 pub use group::GroupRecord;
 pub use head::{RunHead, RunStatus};
+pub use host::{
+    DataDir, DiskLook, HostMemory, IdleTime, NetworkLook, NotSeen, PressureLook, ProcessLook,
+    Resource,
+};
 pub use mirror::MirrorRecord;
 pub use repeat::{
     Cpu, DriverRecord, FlowCeiling, FlowRecord, Outcome, PartitionOffsets, RepeatKey, RepeatRecord,

@@ -4,15 +4,23 @@ use serde::Serialize;
 
 use crate::folder::{FlowRead, RepeatRead, RunRead, TimesRead};
 use crate::histogram::Histogram;
-use crate::run::{Event, FlowRecord, StageSpan, Subject};
+use crate::run::{Event, Evidence, FlowRecord, StageSpan, Subject};
 use crate::slice::{Counts, Kind, Slice};
 use crate::stage::{SECOND_NS, Stage};
 
 mod cpu;
 mod curve;
+mod device;
+mod host;
+mod looks;
 
 pub use cpu::CpuPoint;
 pub use curve::{CurvePoint, curve_of};
+pub use device::{DiskPoint, NetworkPoint};
+pub use host::{
+    DiskSeries, HostSeries, IdlePoint, MemoryPoint, NetworkSeries, PressurePoint, PressureSeries,
+    ProcessPoint, ProcessSeries,
+};
 
 /// All that charts of one trial need.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -34,6 +42,8 @@ pub struct RepeatSeries {
     pub flows: Vec<FlowSeries>,
     /// CPU of processes and threads.
     pub cpu: Vec<CpuSeries>,
+    /// The machine, and what processes used of it beside CPU.
+    pub host: HostSeries,
     /// What happened meanwhile.
     #[serde(skip)]
     pub events: Vec<Event>,
@@ -125,10 +135,15 @@ fn repeat_series(run: &RunRead, repeat: &RepeatRead) -> RepeatSeries {
         .events
         .iter()
         .filter(|event| event.repeat == Some(repeat.key));
+    let evidence = run.evidence.iter();
+    let evidence: Vec<&Evidence> = evidence
+        .filter(|seen| seen.repeat == Some(repeat.key))
+        .collect();
     RepeatSeries {
         repeat: repeat.key.repeat,
         flows: flows.collect(),
-        cpu: cpu::series_of(&run.evidence, repeat.key),
+        cpu: cpu::series_of(&evidence),
+        host: host::series_of(&evidence),
         events: events.cloned().collect(),
     }
 }

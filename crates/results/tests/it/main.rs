@@ -8,6 +8,7 @@ mod damage;
 mod drivers;
 mod folder;
 mod groups;
+mod host;
 mod made;
 mod mirrors;
 mod resume;

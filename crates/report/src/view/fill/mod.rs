@@ -4,6 +4,7 @@ mod drivers;
 mod factor;
 mod faults;
 mod flow;
+mod machine;
 mod sheets;
 mod time;
 mod warnings;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kgauge_results::folder::SecondRead;
 use kgauge_results::run::{RepeatKey, StageSpan, Subject};
-use kgauge_results::series::{CpuSeries, FlowSeries, RepeatSeries};
+use kgauge_results::series::{CpuSeries, FlowSeries, IdlePoint, RepeatSeries};
 use kgauge_results::summary::{FlowKind, FlowSummary, TrialSummary};
 use kgauge_results::{Kind, RunRead, SECOND_NS, Series};
 
@@ -14,6 +14,8 @@ use crate::view::{FlowTimeline, ProcessTimeline, Stage, Timeline, TimesAt};
 const POINTS_MAX: u64 = 300;
 /// A span that was run for less than this part of a second says nothing about a rate.
 const PART_MIN: f64 = 0.2;
+/// Less than this, of a core, is not worth a line.
+const LOST_CORES_MIN: f64 = 0.02;
 /// Nanoseconds in a second, for shares.
 const SECOND: f64 = SECOND_NS as f64;
 
@@ -58,7 +60,8 @@ fn timeline(run: &RunRead, trial: &TrialSummary, repeat: &RepeatSeries) -> Timel
         stages: stages(repeat),
         seconds_per_point,
         flows: trial.flows.iter().filter_map(flow_timeline).collect(),
-        processes: repeat.cpu.iter().filter_map(process).collect(),
+        processes: processes(repeat),
+        machine: super::machine::timeline(&repeat.host, end_ns),
         faults: super::faults::of_repeat(run, key),
     }
 }
@@ -145,21 +148,45 @@ fn part(second: &SecondRead, spans: &[StageSpan]) -> (f64, f64) {
     (from_ns as f64 / SECOND, to_ns as f64 / SECOND)
 }
 
+/// Those that are drawn, and what the machine's processors lost to disks and to the hypervisor, where that is anything.
+fn processes(repeat: &RepeatSeries) -> Vec<ProcessTimeline> {
+    let mut processes: Vec<ProcessTimeline> = repeat.cpu.iter().filter_map(process).collect();
+    let mut lost = |name: &str, cores: fn(&IdlePoint) -> Option<f64>| {
+        let points = repeat.host.idle.iter().filter_map(|point| {
+            let middle_ns = (point.start_ns + point.end_ns) as f64 / 2.0;
+            Some((middle_ns / SECOND, cores(point)?))
+        });
+        let cores: Vec<(f64, f64)> = points.collect();
+        if cores.iter().any(|(_, cores)| *cores > LOST_CORES_MIN) {
+            let name = name.to_owned();
+            processes.push(ProcessTimeline { name, cores });
+        }
+    };
+    lost("iowait", |point| point.iowait_cores);
+    lost("stolen", |point| Some(point.stolen_cores));
+    processes
+}
+
 /// Cores in use by a process or the machine; single threads would crowd the chart.
 fn process(series: &CpuSeries) -> Option<ProcessTimeline> {
-    let name = match &series.subject {
-        Subject::Generator => "generator".to_owned(),
-        Subject::Target { broker: None } => "target".to_owned(),
-        Subject::Target { broker: Some(id) } => format!("broker {id}"),
-        Subject::Host => "machine".to_owned(),
-        Subject::GeneratorThread { .. } => return None,
-    };
+    let name = name_of(&series.subject)?;
     let cores = series.points.iter().map(|point| {
         let middle_ns = (point.start_ns + point.end_ns) as f64 / 2.0;
         (middle_ns / SECOND, point.user_cores + point.system_cores)
     });
     let cores: Vec<(f64, f64)> = cores.collect();
     (!cores.is_empty()).then_some(ProcessTimeline { name, cores })
+}
+
+/// What charts call a process, or the machine.
+pub(super) fn name_of(subject: &Subject) -> Option<String> {
+    match subject {
+        Subject::Generator => Some("generator".to_owned()),
+        Subject::Target { broker: None } => Some("target".to_owned()),
+        Subject::Target { broker: Some(id) } => Some(format!("broker {id}")),
+        Subject::Host => Some("machine".to_owned()),
+        Subject::GeneratorThread { .. } => None,
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,163 @@
+//! What the machine's disks have done: whole disks only, nothing that lies in memory or on another disk.
+//!
+//! Facts: the kernel's "I/O statistics fields" (admin-guide/iostats). Sectors have 512 bytes there, whatever the
+//! disk has; times are milliseconds.
+
+use kgauge_results::run::DiskLook;
+
+const SECTOR_BYTES: u64 = 512;
+const MS_NS: u64 = 1_000_000;
+
+/// Names of what is no disk: in memory, on another disk, or with a medium that is changed.
+const NO_DISKS: &[&str] = &["loop", "ram", "zram", "dm-", "md", "sr", "fd"];
+
+/// Calls `see` for each whole disk, in the order of `/proc/diskstats`.
+pub(crate) fn each(text: &str, mut see: impl FnMut(DiskLook)) {
+    // Partitions follow their disk.
+    let mut before = "";
+    for line in text.lines() {
+        let Some((name, numbers)) = split(line) else {
+            continue;
+        };
+        if is_partition_of(name, before) {
+            continue;
+        }
+        before = name;
+        if !NO_DISKS.iter().any(|no| is_numbered(name, no))
+            && let Some(look) = look(name, numbers)
+        {
+            see(look);
+        }
+    }
+}
+
+/// Major, minor, name, and the rest.
+fn split(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim_ascii_start();
+    let (_major, rest) = line.split_once(' ')?;
+    let (_minor, rest) = rest.trim_ascii_start().split_once(' ')?;
+    rest.trim_ascii_start().split_once(' ')
+}
+
+/// `loop0` for `loop`, but not `fdx` for `fd`.
+fn is_numbered(name: &str, stem: &str) -> bool {
+    let rest = name.strip_prefix(stem);
+    rest.is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()))
+}
+
+/// The kernel names a partition after its disk: a number behind it, with a `p` between two numbers.
+fn is_partition_of(name: &str, disk: &str) -> bool {
+    let Some(rest) = name.strip_prefix(disk).filter(|_| !disk.is_empty()) else {
+        return false;
+    };
+    let number = match disk.ends_with(|letter: char| letter.is_ascii_digit()) {
+        true => rest.strip_prefix('p'),
+        false => Some(rest),
+    };
+    number.is_some_and(|number| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+/// The first eleven numbers are there since Linux 2.6; those of flushes are the 16th and 17th, since 5.5.
+fn look(name: &str, numbers: &str) -> Option<DiskLook> {
+    let mut found = [None; 17];
+    let texts = numbers.split_ascii_whitespace();
+    for (place, text) in found.iter_mut().zip(texts) {
+        *place = text.parse::<u64>().ok();
+    }
+    let [
+        reads,
+        _,
+        read_sectors,
+        read_ms,
+        writes,
+        _,
+        written_sectors,
+        write_ms,
+        _,
+        busy_ms,
+        queued_ms,
+        ..,
+        flushes,
+        flush_ms,
+    ] = found;
+    Some(DiskLook {
+        disk: name.to_owned(),
+        reads: reads?,
+        read_bytes: read_sectors?.saturating_mul(SECTOR_BYTES),
+        read_ns: read_ms?.saturating_mul(MS_NS),
+        writes: writes?,
+        written_bytes: written_sectors?.saturating_mul(SECTOR_BYTES),
+        write_ns: write_ms?.saturating_mul(MS_NS),
+        busy_ns: busy_ms?.saturating_mul(MS_NS),
+        queued_ns: queued_ms?.saturating_mul(MS_NS),
+        flushes,
+        flush_ns: flush_ms.map(|ms| ms.saturating_mul(MS_NS)),
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "   7       0 loop0 9 0 9 9 0 0 0 0 0 9 9 0 0 0 0 0 0
+ 254       0 vda 1577565 72820 126518698 2529608 681254 137894 341180296 3103964 2 319356 5744486 177622 113 311286272 102236 133900 8677
+ 254       1 vda1 5 0 40 1 0 0 0 0 0 1 1 0 0 0 0 0 0
+ 259       0 nvme0n1 10 0 80 4 20 0 160 8 0 12 13
+ 259       1 nvme0n1p1 1 0 8 4 2 0 16 8 0 12 13
+ 259       2 nvme0n10 3 0 8 4 2 0 16 8 0 12 13
+ 253       0 dm-0 1 0 8 4 2 0 16 8 0 12 13
+   9     127 md127 1 0 8 4 2 0 16 8 0 12 13
+ 252       0 zram0 1 0 8 4 2 0 16 8 0 12 13
+";
+
+    fn disks(text: &str) -> Vec<DiskLook> {
+        let mut disks = Vec::new();
+        each(text, |look| disks.push(look));
+        disks
+    }
+
+    #[test]
+    fn whole_disks_are_seen_and_their_parts_are_not() {
+        let names: Vec<String> = disks(TEXT).into_iter().map(|look| look.disk).collect();
+        assert_eq!(names, ["vda", "nvme0n1", "nvme0n10"]);
+    }
+
+    #[test]
+    fn sectors_become_bytes_and_milliseconds_nanoseconds() {
+        let disks = disks(TEXT);
+        let disk = &disks[0];
+        assert_eq!((disk.reads, disk.writes), (1_577_565, 681_254));
+        assert_eq!(disk.read_bytes, 126_518_698 * 512);
+        assert_eq!(disk.written_bytes, 341_180_296 * 512);
+        assert_eq!(disk.read_ns, 2_529_608_000_000);
+        assert_eq!(disk.write_ns, 3_103_964_000_000);
+        assert_eq!(disk.busy_ns, 319_356_000_000);
+        assert_eq!(disk.queued_ns, 5_744_486_000_000);
+        assert_eq!(disk.flushes, Some(133_900));
+        assert_eq!(disk.flush_ns, Some(8_677_000_000));
+        assert_eq!(disks[1].flushes, None, "an older kernel");
+    }
+
+    #[test]
+    fn lines_that_no_kernel_writes_are_passed_over() {
+        let huge = format!("8 0 sda {}\n", "18446744073709551615 ".repeat(17));
+        assert_eq!(disks(&huge)[0].busy_ns, u64::MAX);
+        for hostile in [
+            "",
+            "\n \n",
+            "8",
+            "8 0",
+            "8 0 sda",
+            "8 0 sda ",
+            "8 0 sda 1 2 3 4 5 6 7 8 9 10\n",
+            "8 0 sda 1 2 3 4 5 6 7 8 9 10 99999999999999999999\n",
+            "8 0 sda 1 2 3 -4 5 6 7 8 9 10 11\n",
+            "8 0 \u{e9} x\n",
+        ] {
+            assert_eq!(disks(hostile), [], "{hostile}");
+        }
+    }
+}

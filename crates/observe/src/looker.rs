@@ -1,0 +1,163 @@
+//! One look after the other at everything that is watched, and what is kept between two of them.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject};
+
+use crate::data_dir::data_dir;
+use crate::machine::Machine;
+use crate::proc_file::Buffer;
+use crate::process::ProcessError;
+use crate::process_watch::ProcessWatch;
+use crate::sampler::{SamplerReport, Watch};
+
+/// More different complaints than these are not kept.
+const NOTES_MAX: usize = 20;
+
+/// When something was seen: all of one look has the same moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Moment {
+    /// On the run's clock.
+    pub(crate) at_ns: u64,
+    /// On the wall clock.
+    pub(crate) at_unix_ms: u64,
+}
+
+/// Something that was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) at: Moment,
+    pub(crate) subject: Subject,
+    pub(crate) kind: EvidenceKind,
+}
+
+/// What the thread keeps between two looks.
+pub(crate) struct Looker {
+    repeat: Option<RepeatKey>,
+    /// `None` once the process is gone, which is told once.
+    processes: Vec<Option<ProcessWatch>>,
+    machine: Machine,
+    buffer: Buffer,
+    /// What the look has seen; emptied by writing it down.
+    seen: Vec<Seen>,
+    pub(crate) report: SamplerReport,
+}
+
+impl Looker {
+    pub(crate) fn new(watch: &Watch, at_ns: u64) -> Looker {
+        let mut looker = Looker {
+            repeat: watch.repeat,
+            processes: Vec::new(),
+            machine: Machine::new(),
+            buffer: Buffer::new(),
+            seen: Vec::new(),
+            report: SamplerReport::default(),
+        };
+        looker.add(Subject::Generator, std::process::id());
+        for target in &watch.targets {
+            let broker = target.broker;
+            looker.add(Subject::Target { broker }, target.pid);
+        }
+        let at = Moment {
+            at_ns,
+            at_unix_ms: unix_ms(),
+        };
+        looker.seen.extend(watch.data_dirs.iter().map(|dir| Seen {
+            at,
+            subject: Subject::Target { broker: None },
+            kind: EvidenceKind::DataDir(data_dir(dir)),
+        }));
+        looker
+    }
+
+    fn add(&mut self, subject: Subject, pid: u32) {
+        match ProcessWatch::new(subject, pid) {
+            Ok(watch) => self.processes.push(Some(watch)),
+            Err(error) => self.note(error.to_string()),
+        }
+    }
+
+    fn note(&mut self, words: String) {
+        let notes = &mut self.report.notes;
+        if notes.len() < NOTES_MAX && !notes.contains(&words) {
+            notes.push(words);
+        }
+    }
+
+    /// Looks at everything once and writes down what it saw.
+    pub(crate) fn look(
+        &mut self,
+        at_ns: u64,
+        sink: &mut impl FnMut(&Evidence) -> Result<(), String>,
+    ) {
+        self.report.looks += 1;
+        let now = Moment {
+            at_ns,
+            at_unix_ms: unix_ms(),
+        };
+        let mut complaints = Vec::new();
+        for process in &mut self.processes {
+            let Some(open) = process else { continue };
+            if let Err(error) = open.look(&mut self.buffer, now, &mut self.seen) {
+                complaints.push(error.to_string());
+                if matches!(error, ProcessError::Gone { .. }) {
+                    *process = None;
+                }
+            }
+        }
+        self.machine.look(&mut self.buffer, now, &mut self.seen);
+        complaints
+            .into_iter()
+            .for_each(|complaint| self.note(complaint));
+        self.write(sink);
+    }
+
+    /// Writes down what is left to say after the last look, and what looking has cost.
+    pub(crate) fn end(
+        &mut self,
+        at_ns: u64,
+        cpu_ns: u64,
+        sink: &mut impl FnMut(&Evidence) -> Result<(), String>,
+    ) {
+        self.report.cpu_ns = cpu_ns;
+        self.machine.end(&mut self.seen);
+        self.seen.push(Seen {
+            at: Moment {
+                at_ns,
+                at_unix_ms: unix_ms(),
+            },
+            subject: Subject::Generator,
+            kind: EvidenceKind::Observing {
+                looks: self.report.looks,
+                cpu_ns,
+                span_ns: self.report.span_ns,
+            },
+        });
+        self.write(sink);
+    }
+
+    fn write(&mut self, sink: &mut impl FnMut(&Evidence) -> Result<(), String>) {
+        let mut seen = std::mem::take(&mut self.seen);
+        for Seen { at, subject, kind } in seen.drain(..) {
+            let evidence = Evidence {
+                at_unix_ms: at.at_unix_ms,
+                repeat: self.repeat,
+                at_ns: Some(at.at_ns),
+                subject,
+                kind,
+            };
+            if let Err(complaint) = sink(&evidence) {
+                self.note(complaint);
+            }
+        }
+        // Its room serves the next look.
+        self.seen = seen;
+    }
+}
+
+fn unix_ms() -> u64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or(Duration::ZERO);
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

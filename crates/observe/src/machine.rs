@@ -1,0 +1,153 @@
+//! The whole machine at one look: processors, memory, disks, network, and how long tasks waited.
+
+use kgauge_results::run::{EvidenceKind, IdleTime, NotSeen, PressureLook, Resource, Subject};
+
+use crate::looker::{Moment, Seen};
+use crate::proc_file::Buffer;
+use crate::quiet::Quiet;
+use crate::source::Source;
+use crate::{block, host, memory, network, pressure};
+
+/// Files that stay open from look to look.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    cpu: Source,
+    memory: Source,
+    disks: Source,
+    network: Source,
+    pressure: [(Resource, Source); 3],
+    quiet_disks: Quiet,
+    quiet_interfaces: Quiet,
+    ticks_per_second: u64,
+}
+
+impl Machine {
+    pub(crate) fn new() -> Machine {
+        let pressure = |resource, what, path| (resource, Source::open(what, path));
+        Machine {
+            cpu: Source::open("the machine's CPU time", "/proc/stat"),
+            memory: Source::open("the machine's memory", "/proc/meminfo"),
+            disks: Source::open("what disks do", "/proc/diskstats"),
+            network: Source::open("what network interfaces do", "/proc/self/net/dev"),
+            pressure: [
+                pressure(
+                    Resource::Cpu,
+                    "waits for processors (pressure stall)",
+                    "/proc/pressure/cpu",
+                ),
+                pressure(
+                    Resource::Io,
+                    "waits for disks (pressure stall)",
+                    "/proc/pressure/io",
+                ),
+                pressure(
+                    Resource::Memory,
+                    "waits for memory (pressure stall)",
+                    "/proc/pressure/memory",
+                ),
+            ],
+            quiet_disks: Quiet::default(),
+            quiet_interfaces: Quiet::default(),
+            ticks_per_second: rustix::param::clock_ticks_per_second(),
+        }
+    }
+
+    /// What there is to see now. What cannot be seen is said at the first look that misses it, and not asked for again.
+    pub(crate) fn look(&mut self, buffer: &mut Buffer, now: Moment, seen: &mut Vec<Seen>) {
+        let ticks_per_second = self.ticks_per_second;
+        let cpu = self
+            .cpu
+            .parse(buffer, |text| host::cpu_line(text, ticks_per_second));
+        if let Some(cpu) = or_said(cpu, now, seen) {
+            let (user_ns, system_ns) = (cpu.user_ns, cpu.system_ns);
+            seen.push(of_host(now, EvidenceKind::Cpu { user_ns, system_ns }));
+            let idle = IdleTime {
+                idle_ns: cpu.idle_ns,
+                iowait_ns: cpu.iowait_ns,
+                stolen_ns: cpu.stolen_ns,
+            };
+            seen.push(of_host(now, EvidenceKind::Idle(idle)));
+        }
+        let memory = self.memory.parse(buffer, memory::parse);
+        let memory = or_said(memory, now, seen).map(EvidenceKind::HostMemory);
+        seen.extend(memory.map(|kind| of_host(now, kind)));
+        for (resource, source) in &mut self.pressure {
+            let waits = source.parse(buffer, pressure::parse);
+            if let Some((some_ns, full_ns)) = or_said(waits, now, seen) {
+                let look = PressureLook {
+                    resource: *resource,
+                    some_ns,
+                    // The kernel calls it undefined for processors, and says 0.
+                    full_ns: full_ns.filter(|_| *resource != Resource::Cpu),
+                };
+                seen.push(of_host(now, EvidenceKind::Pressure(look)));
+            }
+        }
+        self.look_at_devices(buffer, now, seen);
+    }
+
+    fn look_at_devices(&mut self, buffer: &mut Buffer, now: Moment, seen: &mut Vec<Seen>) {
+        self.quiet_disks.begin();
+        if let Some(text) = or_said(self.disks.text(buffer), now, seen) {
+            block::each(&text, |look| {
+                self.quiet_disks.take(EvidenceKind::Disk(look), now, seen);
+            });
+        }
+        self.quiet_interfaces.begin();
+        if let Some(text) = or_said(self.network.text(buffer), now, seen) {
+            network::each(&text, |look| {
+                let kind = EvidenceKind::Network(look);
+                self.quiet_interfaces.take(kind, now, seen);
+            });
+        }
+    }
+
+    /// The last words, after the last look.
+    pub(crate) fn end(&mut self, seen: &mut Vec<Seen>) {
+        self.quiet_disks.end(seen);
+        self.quiet_interfaces.end(seen);
+    }
+}
+
+pub(crate) fn of_host(at: Moment, kind: EvidenceKind) -> Seen {
+    Seen {
+        at,
+        subject: Subject::Host,
+        kind,
+    }
+}
+
+/// What was found; else it is said why not, unless it was said before.
+fn or_said<T>(found: Result<T, Option<NotSeen>>, now: Moment, seen: &mut Vec<Seen>) -> Option<T> {
+    let said = match found {
+        Ok(found) => return Some(found),
+        Err(said) => said,
+    };
+    seen.extend(said.map(|said| of_host(now, EvidenceKind::NotSeen(said))));
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn this_machine_shows_its_processors_memory_and_loopback() {
+        let now = Moment {
+            at_ns: 0,
+            at_unix_ms: 0,
+        };
+        let mut machine = Machine::new();
+        let mut seen = Vec::new();
+        machine.look(&mut Buffer::new(), now, &mut seen);
+        machine.end(&mut seen);
+        let has = |is_it: fn(&EvidenceKind) -> bool| seen.iter().any(|seen| is_it(&seen.kind));
+        assert!(has(|kind| matches!(kind, EvidenceKind::Cpu { .. })));
+        assert!(has(|kind| matches!(kind, EvidenceKind::Idle(_))));
+        assert!(has(|kind| matches!(kind, EvidenceKind::HostMemory(_))));
+        assert!(has(
+            |kind| matches!(kind, EvidenceKind::Network(look) if look.interface == "lo")
+        ));
+    }
+}

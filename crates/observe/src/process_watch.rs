@@ -1,0 +1,98 @@
+//! What one process shows at each look: CPU, memory, storage, threads, open files.
+
+use kgauge_results::run::{EvidenceKind, NotSeen, ProcessLook, Subject};
+
+use crate::looker::{Moment, Seen};
+use crate::proc_file::Buffer;
+use crate::process::{ProcessError, ProcessSampler, StorageBytes};
+use crate::source::Source;
+
+/// The engine names its threads `load-0`, `load-1` and so on.
+const LOAD_THREAD_PREFIX: &str = "load-";
+
+/// A process that is looked at.
+#[derive(Debug)]
+pub(crate) struct ProcessWatch {
+    subject: Subject,
+    sampler: ProcessSampler,
+    io: Source,
+    /// Whether it was said that open files are not counted.
+    said_no_open_files: bool,
+}
+
+impl ProcessWatch {
+    pub(crate) fn new(subject: Subject, pid: u32) -> Result<ProcessWatch, ProcessError> {
+        Ok(ProcessWatch {
+            subject,
+            sampler: ProcessSampler::new(pid)?,
+            io: Source::open("what a process reads and writes", format!("/proc/{pid}/io")),
+            said_no_open_files: false,
+        })
+    }
+
+    /// Looks once. What this system does not tell is said the first time.
+    pub(crate) fn look(
+        &mut self,
+        buffer: &mut Buffer,
+        at: Moment,
+        seen: &mut Vec<Seen>,
+    ) -> Result<(), ProcessError> {
+        let subject = self.subject.clone();
+        let mut see = |kind| {
+            let subject = subject.clone();
+            seen.push(Seen { at, subject, kind });
+        };
+        let sample = self.sampler.sample()?;
+        see(EvidenceKind::Cpu {
+            user_ns: sample.user_ns,
+            system_ns: sample.system_ns,
+        });
+        see(EvidenceKind::Memory {
+            resident_bytes: sample.resident_bytes,
+        });
+        let storage = self.io.parse(buffer, StorageBytes::parse);
+        let open_files = self.sampler.open_files();
+        see(EvidenceKind::Process(ProcessLook {
+            threads: sample.threads,
+            open_files,
+            major_faults: sample.major_faults,
+            read_bytes: storage.as_ref().ok().map(|bytes| bytes.read_bytes),
+            written_bytes: storage.as_ref().ok().map(|bytes| bytes.written_bytes),
+        }));
+        if let Err(Some(said)) = storage {
+            see(EvidenceKind::NotSeen(said));
+        }
+        // Of this process it is known that it has some open: it is the kernel that does not tell.
+        let is_own = self.subject == Subject::Generator;
+        if is_own && open_files.is_none() && !self.said_no_open_files {
+            self.said_no_open_files = true;
+            see(EvidenceKind::NotSeen(NotSeen {
+                what: "how many files a process has open".to_owned(),
+                why: "kernels before Linux 6.2 do not count them".to_owned(),
+            }));
+        }
+        match self.subject {
+            Subject::Generator => self.look_at_threads(at, seen),
+            _ => Ok(()),
+        }
+    }
+
+    fn look_at_threads(&self, at: Moment, seen: &mut Vec<Seen>) -> Result<(), ProcessError> {
+        for thread in self.sampler.threads()? {
+            let number = thread.name.strip_prefix(LOAD_THREAD_PREFIX);
+            if let Some(Ok(thread_number)) = number.map(str::parse) {
+                seen.push(Seen {
+                    at,
+                    subject: Subject::GeneratorThread {
+                        thread: thread_number,
+                    },
+                    kind: EvidenceKind::Cpu {
+                        user_ns: thread.user_ns,
+                        system_ns: thread.system_ns,
+                    },
+                });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+//! Keeps the counters of many things, and writes down only those that moved.
+//!
+//! A machine may have dozens of disks and hundreds of interfaces that do nothing. Each is written down when it is first
+//! seen, then whenever it moved; and before that once more as it stood at the look before, so that what it did is
+//! not spread over the time in which it did nothing.
+
+use kgauge_results::run::EvidenceKind;
+
+use crate::looker::{Moment, Seen};
+use crate::machine::of_host;
+
+/// More things than these are not kept apart: names that change all the time must not fill memory.
+const ENTRIES_MAX: usize = 4096;
+
+/// Things by name.
+#[derive(Debug, Default)]
+pub(crate) struct Quiet {
+    entries: Vec<Entry>,
+    /// Where the next one is, if they come in the same order as last time.
+    next: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    last: EvidenceKind,
+    /// The last look that showed the same as the one before.
+    quiet_at: Option<Moment>,
+}
+
+impl Quiet {
+    /// Begins with the first thing again.
+    pub(crate) fn begin(&mut self) {
+        self.next = 0;
+    }
+
+    /// Takes what one thing shows now.
+    pub(crate) fn take(&mut self, kind: EvidenceKind, now: Moment, seen: &mut Vec<Seen>) {
+        let is_it = |entry: &Entry| name_of(&entry.last) == name_of(&kind);
+        let expected = self.entries.get(self.next).is_some_and(is_it);
+        let found = match expected {
+            true => Some(self.next),
+            false => self.entries.iter().position(is_it),
+        };
+        let Some(index) = found else {
+            if self.entries.len() < ENTRIES_MAX {
+                self.entries.push(Entry {
+                    last: kind.clone(),
+                    quiet_at: None,
+                });
+                self.next = self.entries.len();
+                seen.push(of_host(now, kind));
+            }
+            return;
+        };
+        self.next = index + 1;
+        let Some(entry) = self.entries.get_mut(index) else {
+            return;
+        };
+        if entry.last == kind {
+            entry.quiet_at = Some(now);
+            return;
+        }
+        let last = std::mem::replace(&mut entry.last, kind.clone());
+        if let Some(quiet_at) = entry.quiet_at.take() {
+            seen.push(of_host(quiet_at, last));
+        }
+        seen.push(of_host(now, kind));
+    }
+
+    /// Writes down how those stand that were quiet at last.
+    pub(crate) fn end(&mut self, seen: &mut Vec<Seen>) {
+        for entry in &mut self.entries {
+            if let Some(quiet_at) = entry.quiet_at.take() {
+                seen.push(of_host(quiet_at, entry.last.clone()));
+            }
+        }
+    }
+}
+
+fn name_of(kind: &EvidenceKind) -> &str {
+    match kind {
+        EvidenceKind::Disk(look) => &look.disk,
+        EvidenceKind::Network(look) => &look.interface,
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use kgauge_results::run::NetworkLook;
+
+    fn kind(name: &str, bytes: u64) -> EvidenceKind {
+        EvidenceKind::Network(NetworkLook {
+            interface: name.to_owned(),
+            sent_bytes: bytes,
+            ..NetworkLook::default()
+        })
+    }
+
+    /// What is written for one look at `a` and `b` each second: name, second, bytes.
+    fn written(looks: &[(u64, u64)]) -> Vec<(String, u64, u64)> {
+        let mut quiet = Quiet::default();
+        let mut seen = Vec::new();
+        for (second, (a, b)) in looks.iter().enumerate() {
+            let now = Moment {
+                at_ns: second as u64,
+                at_unix_ms: 0,
+            };
+            quiet.begin();
+            quiet.take(kind("a", *a), now, &mut seen);
+            quiet.take(kind("b", *b), now, &mut seen);
+        }
+        quiet.end(&mut seen);
+        let told = seen.into_iter().map(|seen| match seen.kind {
+            EvidenceKind::Network(look) => (look.interface, seen.at.at_ns, look.sent_bytes),
+            other => panic!("{other:?}"),
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn what_moves_is_written_each_time_and_what_rests_at_both_ends() {
+        let looks = [(0, 5), (1, 5), (2, 5), (3, 9), (4, 9), (5, 9)];
+        let told = written(&looks);
+        let of = |name: &str| -> Vec<(u64, u64)> {
+            let own = told.iter().filter(|(of, ..)| of == name);
+            own.map(|(_, at, bytes)| (*at, *bytes)).collect()
+        };
+        assert_eq!(of("a"), [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 5)]);
+        assert_eq!(of("b"), [(0, 5), (2, 5), (3, 9), (5, 9)]);
+    }
+}

@@ -1,0 +1,105 @@
+//! A file of the kernel's that is looked at until it cannot be: then it is said why, once.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use kgauge_results::run::NotSeen;
+
+use crate::proc_file::{Buffer, ProcFile};
+use crate::unavailable::{Unavailable, reason};
+
+/// One file, and what is seen in it.
+#[derive(Debug)]
+pub(crate) struct Source {
+    what: &'static str,
+    file: Result<ProcFile, Missing>,
+}
+
+/// A file that is not read any more.
+#[derive(Debug)]
+struct Missing {
+    /// Not said yet.
+    why: Option<String>,
+}
+
+impl Source {
+    pub(crate) fn open(what: &'static str, path: impl Into<PathBuf>) -> Source {
+        let path = path.into();
+        let file = ProcFile::open(&path).map_err(|error| Missing {
+            why: Some(reason(&path, &error)),
+        });
+        Source { what, file }
+    }
+
+    /// The file's text.
+    ///
+    /// # Errors
+    /// Why there is none; nothing when that has been said before.
+    pub(crate) fn text<'a>(
+        &mut self,
+        buffer: &'a mut Buffer,
+    ) -> Result<Cow<'a, str>, Option<NotSeen>> {
+        let why = match &mut self.file {
+            Ok(file) => match file.read(buffer) {
+                Ok(text) => return Ok(text),
+                Err(error) => Some(reason(file.path(), &error)),
+            },
+            Err(missing) => missing.why.take(),
+        };
+        Err(self.given_up(why))
+    }
+
+    /// What the file says, by `parse`. A file that is not understood is not read again.
+    ///
+    /// # Errors
+    /// As [`Source::text`].
+    pub(crate) fn parse<T>(
+        &mut self,
+        buffer: &mut Buffer,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, Option<NotSeen>> {
+        let found = parse(&self.text(buffer)?);
+        found.ok_or_else(|| {
+            let path = self.file.as_ref().map(ProcFile::path).ok();
+            let why = path.map(|path| Unavailable::format(self.what, path).why);
+            self.given_up(why)
+        })
+    }
+
+    fn given_up(&mut self, why: Option<String>) -> Option<NotSeen> {
+        self.file = Err(Missing { why: None });
+        let what = self.what.to_owned();
+        why.map(|why| NotSeen { what, why })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_seen_is_said_once() {
+        let mut source = Source::open("waits for disks", "/proc/pressure/no-such-thing");
+        let mut buffer = Buffer::new();
+        let said = source.text(&mut buffer).unwrap_err().unwrap();
+        assert_eq!(said.what, "waits for disks");
+        assert!(!said.why.is_empty());
+        assert_eq!(source.text(&mut buffer), Err(None));
+    }
+
+    #[test]
+    fn a_file_that_is_not_understood_is_said_once_and_not_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, "7").unwrap();
+        let mut source = Source::open("a number", &path);
+        let mut buffer = Buffer::new();
+        let number = |text: &str| text.parse::<u64>().ok();
+        assert_eq!(source.parse(&mut buffer, number), Ok(7));
+        std::fs::write(&path, "seven").unwrap();
+        assert!(source.parse(&mut buffer, number).unwrap_err().is_some());
+        std::fs::write(&path, "8").unwrap();
+        assert_eq!(source.parse(&mut buffer, number), Err(None));
+    }
+}

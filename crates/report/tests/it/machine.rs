@@ -1,0 +1,170 @@
+//! The machine in the page: charts of what did anything, words for what could not be seen.
+
+use kgauge_report::render_html;
+use kgauge_results::run::{
+    DataDir, DiskLook, Evidence, EvidenceKind, HostMemory, IdleTime, NetworkLook, NotSeen,
+    PressureLook, RepeatKey, Resource, Subject,
+};
+use kgauge_results::{RunRead, SECOND_NS, Summary};
+
+use crate::made::{CALM, End, make};
+use crate::scenarios;
+use crate::tags::assert_balanced;
+
+/// A run of one trial, with what was seen of its machine.
+fn page_with(see: impl Fn(u64) -> Vec<EvidenceKind>) -> String {
+    let keep = tempfile::tempdir().unwrap();
+    let dir = keep.path().join("run");
+    let (mut run, summary) = make(&dir, None, &scenarios::paced(), &CALM, End::Complete);
+    let keys: Vec<RepeatKey> = run.repeats.iter().map(|repeat| repeat.key).collect();
+    for key in keys {
+        for second in 0..6 {
+            let kinds = see(second).into_iter();
+            run.evidence.extend(kinds.map(|kind| Evidence {
+                at_unix_ms: 0,
+                repeat: Some(key),
+                at_ns: Some(second * SECOND_NS),
+                subject: Subject::Host,
+                kind,
+            }));
+        }
+    }
+    render(&run, &summary)
+}
+
+fn render(run: &RunRead, summary: &Summary) -> String {
+    let page = render_html(run, summary);
+    assert_balanced(&page);
+    page
+}
+
+fn disk(name: &str, second: u64) -> EvidenceKind {
+    EvidenceKind::Disk(DiskLook {
+        disk: name.to_owned(),
+        writes: 10 * second,
+        written_bytes: 25_000_000 * second,
+        write_ns: 20_000_000 * second,
+        busy_ns: SECOND_NS / 2 * second,
+        queued_ns: SECOND_NS * second,
+        ..DiskLook::default()
+    })
+}
+
+fn data_on(disk: &str) -> EvidenceKind {
+    EvidenceKind::DataDir(DataDir {
+        path: "/data".to_owned(),
+        file_system: Some("xfs".to_owned()),
+        disks: vec![disk.to_owned()],
+        ..DataDir::default()
+    })
+}
+
+fn titles(page: &str) -> Vec<&str> {
+    let parts = page.split("<figcaption><strong>").skip(1);
+    let titles = parts.filter_map(|part| Some(part.split_once("</strong>")?.0));
+    titles.collect()
+}
+
+#[test]
+fn what_the_machine_did_has_charts_and_what_did_nothing_has_none() {
+    let page = page_with(|second| {
+        vec![
+            disk("nvme0n1", second),
+            disk("sdb", 0),
+            data_on("nvme0n1"),
+            EvidenceKind::HostMemory(HostMemory {
+                available_bytes: Some(5_000_000_000),
+                dirty_bytes: Some(1_000_000 * second),
+                ..HostMemory::default()
+            }),
+            EvidenceKind::Pressure(PressureLook {
+                resource: Resource::Io,
+                some_ns: SECOND_NS / 4 * second,
+                full_ns: Some(0),
+            }),
+            EvidenceKind::Idle(IdleTime {
+                iowait_ns: SECOND_NS / 10 * second,
+                ..IdleTime::default()
+            }),
+        ]
+    });
+    let wanted = [
+        "Disks",
+        "Use of disks",
+        "Times of disks",
+        "Queues of disks",
+        "Not on a disk yet",
+        "Memory of the machine",
+        "Waits (pressure stall)",
+    ];
+    let all = titles(&page);
+    let first = all.iter().position(|title| *title == "Disks").unwrap();
+    assert_eq!(all[first..], wanted);
+    assert!(page.contains("The target&#39;s data lie on nvme0n1 (xfs)."));
+    assert!(page.contains("disk, some tasks") && !page.contains("disk, all tasks"));
+    assert!(page.contains("iowait") && !page.contains("stolen"));
+    assert!(!page.contains("sdb"), "it did nothing");
+    assert!(page.contains("25.0"), "megabytes a second, in the table");
+    let charts = page.matches("<figure class=\"chart").count();
+    assert_eq!(page.matches("<details class=\"data\">").count(), charts);
+}
+
+#[test]
+fn a_run_that_did_not_look_says_nothing_of_its_machine() {
+    let page = page_with(|_| Vec::new());
+    assert!(!page.contains("The machine meanwhile"));
+    assert!(!titles(&page).contains(&"Disks"));
+}
+
+#[test]
+fn what_could_not_be_seen_is_said_once_even_without_charts() {
+    let page = page_with(|_| {
+        vec![EvidenceKind::NotSeen(NotSeen {
+            what: "waits for disks".to_owned(),
+            why: "no such file".to_owned(),
+        })]
+    });
+    assert_eq!(
+        page.matches("Not seen: waits for disks (no such file).")
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn names_of_devices_are_only_names() {
+    const HOSTILE: &str = "\"'></script><script>alert(1)</script><!--\u{202e}";
+    let page = page_with(|second| {
+        vec![
+            disk(HOSTILE, second),
+            data_on(HOSTILE),
+            EvidenceKind::Network(NetworkLook {
+                interface: HOSTILE.to_owned(),
+                sent_bytes: 1_000_000 * second,
+                ..NetworkLook::default()
+            }),
+            EvidenceKind::NotSeen(NotSeen {
+                what: HOSTILE.to_owned(),
+                why: HOSTILE.to_owned(),
+            }),
+        ]
+    });
+    // Its own two: the data block and the script.
+    assert_eq!(page.matches("<script").count(), 2);
+    assert!(!page.contains("<!--") && !page.contains('\u{202e}'));
+    assert!(page.matches("alert(1)").count() > 5, "they are shown");
+}
+
+#[test]
+fn a_long_run_and_many_devices_stay_small() {
+    let few = page_with(|second| vec![disk("sda", second)]).len();
+    let many = page_with(|second| {
+        let disks = (0..60).map(|number| disk(&format!("sd{number}"), second * (number + 1)));
+        disks.collect()
+    });
+    assert!(many.len() < few + 100_000, "{} and {few}", many.len());
+    assert!(
+        many.contains("sd59") && !many.contains("sd17"),
+        "the busiest"
+    );
+}

@@ -1,0 +1,157 @@
+//! What a look at a host and its processes brings: the shapes of the lines in `evidence.jsonl`.
+//!
+//! `None` is what this kernel does not tell, or not to this user.
+
+use serde::{Deserialize, Serialize};
+
+/// Time since boot that a host's processors did not use, all of them together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdleTime {
+    /// With nothing to do.
+    pub idle_ns: u64,
+    /// With nothing to do but wait for a disk. The kernel calls this a rough figure.
+    pub iowait_ns: u64,
+    /// Given by the hypervisor to somebody else.
+    pub stolen_ns: u64,
+}
+
+/// A host's memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostMemory {
+    /// What new processes could have without swapping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub available_bytes: Option<u64>,
+    /// The page cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_bytes: Option<u64>,
+    /// What was written to files and is not on its way to a disk yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dirty_bytes: Option<u64>,
+    /// What is on its way to a disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writeback_bytes: Option<u64>,
+}
+
+/// A process: counters since its start, and what it holds now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessLook {
+    /// Threads now.
+    pub threads: u64,
+    /// Open files and sockets now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_files: Option<u64>,
+    /// Pages that had to be read from a disk.
+    pub major_faults: u64,
+    /// Bytes that were read from storage for it; what the page cache had is not in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_bytes: Option<u64>,
+    /// Bytes that it gave to the page cache to be written to storage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_bytes: Option<u64>,
+}
+
+/// A disk since boot.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskLook {
+    /// The kernel's name for it.
+    pub disk: String,
+    /// Reads that were completed.
+    pub reads: u64,
+    /// Bytes of them.
+    pub read_bytes: u64,
+    /// The sum of their times, from the queue to the end.
+    pub read_ns: u64,
+    /// Writes that were completed.
+    pub writes: u64,
+    /// Bytes of them.
+    pub written_bytes: u64,
+    /// The sum of their times.
+    pub write_ns: u64,
+    /// Time with anything under way.
+    pub busy_ns: u64,
+    /// The sum over time of how many were under way.
+    pub queued_ns: u64,
+    /// Flushes of the disk's own cache that were completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flushes: Option<u64>,
+    /// The sum of their times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_ns: Option<u64>,
+}
+
+/// A network interface since it was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetworkLook {
+    /// The kernel's name for it.
+    pub interface: String,
+    /// Bytes in.
+    pub received_bytes: u64,
+    /// Packets in.
+    pub received_packets: u64,
+    /// Packets that came in and were dropped.
+    pub received_drops: u64,
+    /// Bytes out.
+    pub sent_bytes: u64,
+    /// Packets out.
+    pub sent_packets: u64,
+    /// Packets that were to go out and were dropped.
+    pub sent_drops: u64,
+}
+
+/// What tasks wait for.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resource {
+    /// A processor.
+    Cpu,
+    /// A disk.
+    Io,
+    /// Memory.
+    Memory,
+    /// Something that a newer kgauge knows.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
+/// Pressure stall information: time since boot in which tasks stood still for want of something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PressureLook {
+    /// Of what.
+    pub resource: Resource,
+    /// In which at least one task waited.
+    pub some_ns: u64,
+    /// In which all that had anything to do waited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_ns: Option<u64>,
+}
+
+/// A folder with the target's data, and which disks' figures are its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataDir {
+    /// The folder.
+    pub path: String,
+    /// The kind of its file system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<String>,
+    /// What is mounted there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// The whole disks under it, by the kernel's names; none where [`DataDir::why`] says why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disks: Vec<String>,
+    /// Why no disk is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// Something that could not be seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotSeen {
+    /// What.
+    pub what: String,
+    /// Why not.
+    pub why: String,
+}

@@ -1,0 +1,131 @@
+//! From counters that only rise to what happened between two looks.
+
+use std::collections::BTreeMap;
+
+/// Looks nearer to each other than this make no rate: some counters move in steps of 10 ms. The last look of a repeat,
+/// at its end, may follow the one before at once.
+const SPAN_NS_MIN: u64 = 200_000_000;
+
+/// Looks at several things, by thing.
+pub(super) struct Looks<K, T> {
+    of: BTreeMap<K, Vec<(u64, T)>>,
+}
+
+impl<K: Ord, T> Looks<K, T> {
+    pub(super) fn new() -> Looks<K, T> {
+        let of = BTreeMap::new();
+        Looks { of }
+    }
+
+    pub(super) fn add(&mut self, key: K, at_ns: u64, look: T) {
+        self.of.entry(key).or_default().push((at_ns, look));
+    }
+
+    /// The looks at each thing, in the order of time.
+    pub(super) fn each(self) -> impl Iterator<Item = (K, Vec<(u64, T)>)> {
+        self.of.into_iter().map(|(key, mut looks)| {
+            looks.sort_by_key(|(at_ns, _)| *at_ns);
+            (key, looks)
+        })
+    }
+
+    /// What `between` makes of each two looks that follow each other; nothing where a counter went back.
+    pub(super) fn between<P>(
+        self,
+        between: impl Fn(Span, &T, &T) -> Option<P>,
+    ) -> impl Iterator<Item = (K, Vec<P>)> {
+        self.each().map(move |(key, mut looks)| {
+            join_short(&mut looks);
+            let pairs = looks.windows(2);
+            let points = pairs.filter_map(|pair| match pair {
+                [(start_ns, one), (end_ns, next)] if end_ns > start_ns => {
+                    let (start_ns, end_ns) = (*start_ns, *end_ns);
+                    between(Span { start_ns, end_ns }, one, next)
+                }
+                _ => None,
+            });
+            (key, points.collect())
+        })
+    }
+}
+
+/// A look that is too near to the one before it takes its place; the first stays.
+fn join_short<T>(looks: &mut Vec<(u64, T)>) {
+    let mut kept: Vec<(u64, T)> = Vec::with_capacity(looks.len());
+    for look in looks.drain(..) {
+        let is_short = |last: &(u64, T)| look.0.saturating_sub(last.0) < SPAN_NS_MIN;
+        if kept.len() > 1 && kept.last().is_some_and(is_short) {
+            kept.pop();
+        }
+        kept.push(look);
+    }
+    *looks = kept;
+}
+
+/// From one look to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) start_ns: u64,
+    pub(super) end_ns: u64,
+}
+
+impl Span {
+    /// How much a counter rose a second; `None` if it went back.
+    pub(super) fn per_s(self, one: u64, next: u64) -> Option<f64> {
+        Some(self.share(one, next)? * 1e9)
+    }
+
+    /// How much a counter of nanoseconds rose, as a share of the time between.
+    pub(super) fn share(self, one: u64, next: u64) -> Option<f64> {
+        let length_ns = self.end_ns.saturating_sub(self.start_ns).max(1);
+        Some(next.checked_sub(one)? as f64 / length_ns as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    fn rates(looks: &[(u64, u64)]) -> Vec<(u64, u64, f64)> {
+        let mut all = Looks::new();
+        for (at_ns, count) in looks {
+            all.add((), *at_ns, *count);
+        }
+        let points = all.between(|span, one, next| {
+            Some((span.start_ns, span.end_ns, span.per_s(*one, *next)?))
+        });
+        points.flat_map(|(_, points)| points).collect()
+    }
+
+    #[test]
+    fn a_rate_is_of_the_time_between_whatever_the_order_of_the_lines() {
+        let looks = [(2 * SECOND_NS, 300), (0, 0), (SECOND_NS, 100)];
+        assert_eq!(
+            rates(&looks),
+            [(0, SECOND_NS, 100.0), (SECOND_NS, 2 * SECOND_NS, 200.0)]
+        );
+    }
+
+    #[test]
+    fn a_last_look_that_follows_at_once_makes_no_spike() {
+        let looks = [
+            (0, 0),
+            (SECOND_NS, 100),
+            (2 * SECOND_NS, 200),
+            (2 * SECOND_NS + 1_000_000, 300),
+        ];
+        let rates = rates(&looks);
+        assert_eq!(rates.len(), 2);
+        assert_eq!(rates[1].1, 2 * SECOND_NS + 1_000_000);
+        assert!((rates[1].2 - 200.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn a_counter_that_goes_back_and_looks_at_one_time_make_no_point() {
+        assert_eq!(rates(&[(0, 5), (SECOND_NS, 4)]), []);
+        assert_eq!(rates(&[(7, 5), (7, 9)]), []);
+        assert_eq!(rates(&[]), []);
+    }
+}
