@@ -1,11 +1,13 @@
 //! Which charts a trial gets, and what each of them shows.
 
 mod cpu;
+mod heat;
 mod latency;
 mod percentile;
 mod sweep;
 mod throughput;
 
+use crate::chart::heat::Heat;
 use crate::chart::{Axis, Band, Chart, Mark, Scale, Unit};
 use crate::view::{Sweep, Timeline, Trial};
 
@@ -17,6 +19,11 @@ pub(crate) fn of_trial(trial: &Trial) -> Vec<Chart> {
     charts.extend(percentile::chart(trial));
     charts.extend(cpu::chart(trial));
     charts
+}
+
+/// The heat maps of one trial, a flow each.
+pub(crate) fn heat_of_trial(trial: &Trial) -> Vec<Heat> {
+    heat::charts(trial)
 }
 
 /// The charts of a scenario that varies one number.

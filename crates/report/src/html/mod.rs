@@ -12,6 +12,7 @@ mod top;
 mod trial;
 mod words;
 
+use crate::chart::heat::{Heat, data::HeatData};
 use crate::chart::{Chart, data::ChartData};
 use crate::curves;
 use crate::markup::Markup;
@@ -27,11 +28,28 @@ struct Charts {
     /// Per scenario.
     sweeps: Vec<Vec<Chart>>,
     /// Per scenario and trial; `None` where the page would become too large.
-    trials: Vec<Vec<Option<Vec<Chart>>>>,
+    trials: Vec<Vec<Option<TrialCharts>>>,
+}
+
+/// The charts of one trial.
+struct TrialCharts {
+    lines: Vec<Chart>,
+    /// `None` where the page would become too large.
+    heat: Option<Vec<Heat>>,
+}
+
+/// One picture's numbers.
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+enum Numbers<'a> {
+    Lines(ChartData<'a>),
+    Heat(HeatData<'a>),
 }
 
 /// Bytes that charts may take, so that the page stays below 2 MiB with all that is beside them.
-const CHART_BYTES_MAX: usize = 1_400_000;
+const CHART_BYTES_MAX: usize = 1_300_000;
+/// Bytes that heat maps may take beside them.
+const HEAT_BYTES_MAX: usize = 200_000;
 
 impl Charts {
     fn of(view: &View) -> Self {
@@ -44,10 +62,16 @@ impl Charts {
         });
         let sweeps: Vec<Vec<Chart>> = sweeps.collect();
         let mut bytes: usize = sweeps.iter().flatten().map(Chart::bytes_about).sum();
+        let mut heat_bytes = 0_usize;
         let mut within_budget = |trial: &Trial| {
-            let charts = curves::of_trial(trial);
-            bytes += charts.iter().map(Chart::bytes_about).sum::<usize>();
-            (bytes <= CHART_BYTES_MAX).then_some(charts)
+            let lines = curves::of_trial(trial);
+            bytes += lines.iter().map(Chart::bytes_about).sum::<usize>();
+            let heat = curves::heat_of_trial(trial);
+            heat_bytes += heat.iter().map(Heat::bytes_about).sum::<usize>();
+            (bytes <= CHART_BYTES_MAX).then(|| TrialCharts {
+                lines,
+                heat: (heat_bytes <= HEAT_BYTES_MAX).then_some(heat),
+            })
         };
         let trials = view
             .scenarios
@@ -57,9 +81,16 @@ impl Charts {
         Self { sweeps, trials }
     }
 
-    fn all(&self) -> impl Iterator<Item = &Chart> {
-        let trials = self.trials.iter().flatten().flatten().flatten();
-        self.sweeps.iter().flatten().chain(trials)
+    fn numbers(&self) -> Vec<Numbers<'_>> {
+        let sweeps = self.sweeps.iter().flatten();
+        let lines = |chart| Numbers::Lines(ChartData::of(chart));
+        let mut numbers: Vec<Numbers<'_>> = sweeps.map(lines).collect();
+        for trial in self.trials.iter().flatten().flatten() {
+            numbers.extend(trial.lines.iter().map(lines));
+            let heat = trial.heat.iter().flatten();
+            numbers.extend(heat.map(|heat| Numbers::Heat(HeatData::of(heat))));
+        }
+        numbers
     }
 }
 
@@ -96,10 +127,9 @@ fn write_body(page: &mut Markup, view: &View, charts: &Charts) {
         setup::write(page, view);
     });
     setup::write_footer(page, view);
-    let numbers: Vec<ChartData<'_>> = charts.all().map(ChartData::of).collect();
     // Finite numbers and strings always serialise; an empty block only costs the values under the
     // pointer.
-    let json = serde_json::to_string(&numbers).unwrap_or_else(|_| "[]".to_owned());
+    let json = serde_json::to_string(&charts.numbers()).unwrap_or_else(|_| "[]".to_owned());
     page.json_block("chart-data", &json);
     page.line();
     page.element("script", &[], |page| page.own(SCRIPT));

@@ -1,6 +1,7 @@
 //! A scenario's charts: the sweep, then trial by trial.
 
-use crate::chart::{Chart, write_figure};
+use super::TrialCharts;
+use crate::chart::{Chart, heat, write_figure};
 use crate::format;
 use crate::markup::Markup;
 use crate::view::{Scenario, Trial};
@@ -13,7 +14,7 @@ pub(super) fn write_scenario(
     page: &mut Markup,
     scenario: &Scenario,
     sweep: &[Chart],
-    trials: &[Option<Vec<Chart>>],
+    trials: &[Option<TrialCharts>],
 ) {
     page.leaf("h2", &[], &scenario.name);
     if !scenario.question.is_empty() {
@@ -27,17 +28,17 @@ pub(super) fn write_scenario(
     if let ([trial], [charts]) = (scenario.trials.as_slice(), trials) {
         page.element("div", &[("class", "trial"), ("id", &trial.id)], |page| {
             page.leaf("p", &[("class", "small")], &line(trial));
-            write_charts(page, trial, charts.as_deref());
+            write_charts(page, trial, charts.as_ref());
         });
         return;
     }
     let all_open = scenario.trials.len() <= OPEN_TRIALS_MAX;
     for (index, (trial, charts)) in scenario.trials.iter().zip(trials).enumerate() {
-        write_trial(page, trial, charts.as_deref(), all_open || index == 0);
+        write_trial(page, trial, charts.as_ref(), all_open || index == 0);
     }
 }
 
-fn write_trial(page: &mut Markup, trial: &Trial, charts: Option<&[Chart]>, open: bool) {
+fn write_trial(page: &mut Markup, trial: &Trial, charts: Option<&TrialCharts>, open: bool) {
     let mut attributes = vec![("class", "trial"), ("id", trial.id.as_str())];
     if open {
         attributes.push(("open", ""));
@@ -53,7 +54,7 @@ fn write_trial(page: &mut Markup, trial: &Trial, charts: Option<&[Chart]>, open:
     page.line();
 }
 
-fn write_charts(page: &mut Markup, trial: &Trial, charts: Option<&[Chart]>) {
+fn write_charts(page: &mut Markup, trial: &Trial, charts: Option<&TrialCharts>) {
     if !trial.changes.is_empty() {
         page.leaf("p", &[("class", "small")], &trial.changes.join(", "));
     }
@@ -64,9 +65,21 @@ fn write_charts(page: &mut Markup, trial: &Trial, charts: Option<&[Chart]>) {
         return page.leaf("p", &[("class", "note")], LEFT_OUT);
     };
     page.element("div", &[("class", "charts")], |page| {
-        charts.iter().for_each(|chart| write_figure(page, chart));
+        charts
+            .lines
+            .iter()
+            .for_each(|chart| write_figure(page, chart));
+        let heat_maps = charts.heat.iter().flatten();
+        heat_maps.for_each(|map| heat::write_figure(page, map));
     });
+    if charts.heat.is_none() {
+        page.leaf("p", &[("class", "note")], HEAT_LEFT_OUT);
+    }
 }
+
+/// Said instead of heat maps that would make the page too large.
+const HEAT_LEFT_OUT: &str = "The heat map of this trial is left out to keep the page small. `kgauge report DIR \
+    --as hdr` writes what it would show.";
 
 /// Said instead of charts that would make the page too large to be opened on a phone.
 const LEFT_OUT: &str = "The charts of this trial are left out to keep the page small. The run folder has \

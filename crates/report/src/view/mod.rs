@@ -6,12 +6,14 @@
 
 pub(crate) mod fill;
 mod flow;
+mod heat;
 mod time;
 
 pub(crate) use flow::{
     Counts, Distribution, Figure, Flow, Latency, LatencyKind, Percentile, Published, PublishedWord,
     SHOWN_MILLIONTHS,
 };
+pub(crate) use heat::HeatMap;
 pub(crate) use time::{
     FactorUnit, FaultAt, FaultList, FlowTimeline, ProcessTimeline, Stage, Sweep, SweepFlow,
     SweepPoint, Timeline, TimesAt,
@@ -163,6 +165,8 @@ pub(crate) struct Trial {
     pub(crate) flows: Vec<Flow>,
     /// Curves over time of every repeat.
     pub(crate) timelines: Vec<Timeline>,
+    /// How the times of each flow fell over time.
+    pub(crate) heat: Vec<HeatMap>,
 }
 
 /// The clients that sent a flow under the same conditions.

@@ -5,6 +5,7 @@
 
 mod compare;
 mod compared;
+mod heat;
 mod hostile;
 mod made;
 mod page;

@@ -4,6 +4,7 @@ mod drivers;
 mod factor;
 mod faults;
 mod flow;
+mod heat;
 mod sheets;
 mod time;
 mod warnings;
@@ -252,6 +253,7 @@ fn trial(run: &RunRead, summary: &Summary, trial: &TrialSummary) -> Trial {
             .map(|one| flow::flow(run, trial, one))
             .collect(),
         timelines: time::timelines(run, trial),
+        heat: heat::maps(run, trial),
     }
 }
 
