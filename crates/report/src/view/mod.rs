@@ -10,8 +10,8 @@ mod heat;
 mod time;
 
 pub(crate) use flow::{
-    Counts, Distribution, Figure, Flow, Latency, LatencyKind, Percentile, Published, PublishedWord,
-    SHOWN_MILLIONTHS,
+    Counts, CurvePoint, Distribution, Figure, Flow, Latency, LatencyKind, Percentile, Published,
+    PublishedWord, SHOWN_MILLIONTHS,
 };
 pub(crate) use heat::HeatMap;
 pub(crate) use time::{
