@@ -8,6 +8,7 @@ mod damage;
 mod drivers;
 mod folder;
 mod groups;
+mod intervals;
 mod made;
 mod resume;
 mod schema;

@@ -10,10 +10,13 @@ mod hold;
 mod latency;
 mod little;
 mod partitions;
+mod repeats;
 mod shares;
 mod trial;
 mod verdict;
 mod warnings;
+
+pub(super) use repeats::flow_repeats;
 
 use super::{
     DefectSummary, GoalWord, RunSummary, Status, StudySummary, Summary, TargetSummary, TrialSummary,
