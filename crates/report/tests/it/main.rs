@@ -5,6 +5,7 @@
 
 mod compare;
 mod compared;
+mod forms;
 mod heat;
 mod hostile;
 mod made;

@@ -144,7 +144,8 @@ fn target(run: &RunRead, summary: &Summary) -> Target {
 const EMBEDDED: &str = "The target was kgauge's embedded cluster, not Apache Kafka. The figures do \
     not carry over to a Kafka cluster.";
 
-fn target_name(summary: &Summary) -> String {
+/// The target in a few words.
+pub(crate) fn target_name(summary: &Summary) -> String {
     let target = &summary.target;
     let brokers = target.brokers.map_or_else(String::new, |count| {
         format!(", {}", format::plural(count.into(), "broker", "brokers"))
