@@ -47,9 +47,9 @@ enum Numbers<'a> {
 }
 
 /// Bytes that charts may take, so that the page stays below 2 MiB with all that is beside them.
-const CHART_BYTES_MAX: usize = 1_300_000;
-/// Bytes that heat maps may take beside them.
-const HEAT_BYTES_MAX: usize = 200_000;
+const CHART_BYTES_MAX: usize = 1_500_000;
+/// Bytes of them that are kept for heat maps, however many curves there are.
+const HEAT_BYTES_MIN: usize = 200_000;
 
 impl Charts {
     fn of(view: &View) -> Self {
@@ -62,22 +62,28 @@ impl Charts {
         });
         let sweeps: Vec<Vec<Chart>> = sweeps.collect();
         let mut bytes: usize = sweeps.iter().flatten().map(Chart::bytes_about).sum();
-        let mut heat_bytes = 0_usize;
-        let mut within_budget = |trial: &Trial| {
+        let mut lines = |trial: &Trial| {
             let lines = curves::of_trial(trial);
             bytes += lines.iter().map(Chart::bytes_about).sum::<usize>();
-            let heat = curves::heat_of_trial(trial);
-            heat_bytes += heat.iter().map(Heat::bytes_about).sum::<usize>();
-            (bytes <= CHART_BYTES_MAX).then(|| TrialCharts {
-                lines,
-                heat: (heat_bytes <= HEAT_BYTES_MAX).then_some(heat),
-            })
+            let fits = bytes <= CHART_BYTES_MAX - HEAT_BYTES_MIN;
+            fits.then_some(TrialCharts { lines, heat: None })
         };
-        let trials = view
-            .scenarios
-            .iter()
-            .map(|scenario| scenario.trials.iter().map(&mut within_budget).collect())
+        let scenarios = view.scenarios.iter();
+        let mut trials: Vec<Vec<Option<TrialCharts>>> = scenarios
+            .map(|scenario| scenario.trials.iter().map(&mut lines).collect())
             .collect();
+        let mut left = CHART_BYTES_MAX.saturating_sub(bytes).max(HEAT_BYTES_MIN);
+        let scenarios = view.scenarios.iter();
+        let drawn = trials.iter_mut().flatten();
+        for (trial, charts) in scenarios.flat_map(|scenario| &scenario.trials).zip(drawn) {
+            let Some(charts) = charts else { continue };
+            let heat = curves::heat_of_trial(trial);
+            let bytes = heat.iter().map(Heat::bytes_about).sum::<usize>();
+            if bytes <= left {
+                left -= bytes;
+                charts.heat = Some(heat);
+            }
+        }
         Self { sweeps, trials }
     }
 

@@ -168,6 +168,11 @@ fn a_page_of_very_many_trials_stays_below_two_mebibytes_and_says_what_it_left_ou
     let page = render_html(&run, &summary);
     assert_balanced(&page);
     assert!(page.len() < 2 << 20, "{} bytes", page.len());
+    eprintln!(
+        "BYTES {} {}",
+        page.len(),
+        page.matches("left out to keep").count()
+    );
     assert!(page.contains("The charts of this trial are left out"));
     assert!(page.contains("The heat map of this trial is left out"));
     assert!(
