@@ -160,17 +160,56 @@ pub(crate) struct Studies {
     pub(crate) json: bool,
 }
 
+const REPORT_HELP: &str = "\
+Examples:
+  kgauge report kgauge-runs/RUN                    the table; summary.json and report.html anew
+  kgauge report kgauge-runs/RUN --as markdown      for the comment of a pull request
+  kgauge report kgauge-runs/RUN --as csv --out figures.csv
+                                                   a row for each trial, flow and repeat
+  kgauge report kgauge-runs/RUN --as hdr --out logs
+                                                   interval logs for HdrHistogram's tools
+
+With --as nothing is written into the run folder. The exit status is the run's, whatever the form:
+0 good, 1 a goal or a send failed, 3 the target failed, 130 interrupted. It is also 1 where the report
+cannot be written, and 2 for arguments that are wrong.";
+
 /// Makes the report of a run folder again
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  kgauge report kgauge-runs/linkedin-2014-20261120-101500-5f3a")]
+#[command(after_help = REPORT_HELP)]
 pub(crate) struct Report {
     /// The run folder; one whose run was killed is read as far as it goes
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
 
+    /// In which form [default: the table; summary.json and report.html are made again too]
+    #[arg(long = "as", value_name = "FORM", conflicts_with = "json")]
+    pub(crate) form: Option<ReportForm>,
+
+    /// Where it goes: a file, a folder for `hdr`, or `-` for standard output, which is the default. What
+    /// stands there under the same name is replaced
+    #[arg(long, value_name = "FILE|DIR", requires = "form")]
+    pub(crate) out: Option<PathBuf>,
+
     /// Prints summary.json instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// In which form a report is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ReportForm {
+    /// The text of the terminal
+    Table,
+    /// The page
+    Html,
+    /// The summary, as in summary.json
+    Json,
+    /// Answers, goals and figures as a comment of a pull request: below 65,536 characters
+    Markdown,
+    /// The figures of every trial, flow and repeat, for spreadsheets and notebooks
+    Csv,
+    /// Interval logs in HdrHistogram's format, one for each trial, flow and kind of time
+    Hdr,
 }
 
 const CEILING_HELP: &str = "\

@@ -1,9 +1,94 @@
-//! `kgauge report`: the report of a run folder, made again.
+//! `kgauge report`: the report of a run folder, made again or given in another form.
 
-use crate::args::Report;
-use crate::exit::ExitStatus;
+use std::io::{self, Write};
+use std::path::Path;
 
-/// Makes summary and report anew from what the folder holds.
+use anyhow::Context;
+use kgauge_report::{TerminalStyle, render_csv, render_html, render_markdown, render_terminal};
+use kgauge_results::folder::write_interval_logs;
+use kgauge_results::{RunRead, Summary};
+
+use crate::args::{Report, ReportForm};
+use crate::exit::{ExitStatus, OrStop, stop};
+use crate::run::{status, terminal_style};
+
+/// Makes summary and report anew from what the folder holds, or writes another form of them.
 pub(crate) fn report(arguments: &Report) -> anyhow::Result<ExitStatus> {
-    crate::run::report(&arguments.dir, arguments.json)
+    let Some(form) = arguments.form else {
+        return crate::run::report(&arguments.dir, arguments.json);
+    };
+    let out = arguments
+        .out
+        .as_deref()
+        .filter(|out| *out != Path::new("-"));
+    if form == ReportForm::Hdr && out.is_none() {
+        let words = "`--as hdr` writes a folder of files: say where, with --out DIR";
+        return Err(stop(ExitStatus::BadInput, words));
+    }
+    let run = RunRead::open(&arguments.dir).or_bad_input()?;
+    let summary = Summary::of(&run);
+    match (form, out) {
+        (ReportForm::Hdr, Some(dir)) => write_logs(&run, &summary, dir)?,
+        (_, Some(file)) => write_file(file, &text(form, &run, &summary, None)?)?,
+        (_, None) => print(&text(form, &run, &summary, Some(terminal_style()))?)?,
+    }
+    Ok(status(&summary))
+}
+
+/// A form that is one text; `style` is that of the terminal, where there is one.
+fn text(
+    form: ReportForm,
+    run: &RunRead,
+    summary: &Summary,
+    style: Option<TerminalStyle>,
+) -> anyhow::Result<String> {
+    Ok(match form {
+        ReportForm::Table | ReportForm::Hdr => {
+            render_terminal(run, summary, style.unwrap_or_default())
+        }
+        ReportForm::Html => render_html(run, summary),
+        ReportForm::Json => serde_json::to_string_pretty(summary)? + "\n",
+        ReportForm::Markdown => render_markdown(run, summary),
+        ReportForm::Csv => render_csv(run, summary),
+    })
+}
+
+fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
+    if file.is_dir() {
+        let words = format!("{} is a folder: name a file with --out", file.display());
+        return Err(stop(ExitStatus::BadInput, words));
+    }
+    std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// A reader that has seen enough (`| head`) is no failure.
+fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write the report")
+        }
+        _ => Ok(()),
+    }
+}
+
+#[allow(clippy::print_stderr)]
+fn write_logs(run: &RunRead, summary: &Summary, dir: &Path) -> anyhow::Result<()> {
+    if dir.is_file() {
+        let words = format!("{} is a file: name a folder with --out", dir.display());
+        return Err(stop(ExitStatus::BadInput, words));
+    }
+    let logs = write_interval_logs(run, summary, dir).or_failed()?;
+    for log in &logs {
+        eprintln!(
+            "kgauge: {}: intervals {}, times {}",
+            log.path.display(),
+            log.intervals,
+            log.count
+        );
+    }
+    if logs.is_empty() {
+        eprintln!("kgauge: nothing was measured in this run, so there is no log of it");
+    }
+    Ok(())
 }

@@ -14,9 +14,11 @@
 mod chart;
 mod clean;
 mod compare;
+mod csv;
 mod curves;
 mod format;
 mod html;
+mod markdown;
 mod markup;
 mod terminal;
 mod view;
@@ -38,6 +40,21 @@ pub fn render_terminal(run: &RunRead, summary: &Summary, style: TerminalStyle) -
 /// A pure function of the folder's content: where the folder stands does not matter.
 pub fn render_html(run: &RunRead, summary: &Summary) -> String {
     html::page(&view::fill::view(run, summary))
+}
+
+/// What the report opens with, as Markdown for a pull request's comment, ending with a line break.
+///
+/// A pure function of the folder's content, below 60,000 bytes whatever the run was; GitHub takes
+/// 65,536 characters.
+pub fn render_markdown(run: &RunRead, summary: &Summary) -> String {
+    markdown::text(&view::fill::view(run, summary))
+}
+
+/// The figures of every trial and repeat as CSV with a head, its lines ended by CR LF.
+///
+/// Units stand in the names of the columns, and each varied setting has a column of its own.
+pub fn render_csv(run: &RunRead, summary: &Summary) -> String {
+    csv::text(run, summary)
 }
 
 /// Several runs side by side as text for a terminal, ending with a line break.

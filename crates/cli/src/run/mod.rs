@@ -38,7 +38,7 @@ use repeat::Ended;
 pub(crate) use question::settings_of;
 pub(crate) use start::Beside;
 
-pub(crate) use output::{print_json, report, terminal_style};
+pub(crate) use output::{print_json, report, status, terminal_style};
 
 /// Runs what the arguments name on every target, keeps everything in run folders, and reports.
 pub(crate) fn run(arguments: &Run) -> anyhow::Result<ExitStatus> {

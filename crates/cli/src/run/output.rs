@@ -36,7 +36,7 @@ pub(super) fn make(dir: &Path) -> anyhow::Result<(RunRead, Summary)> {
 }
 
 /// The exit status that a summary stands for.
-pub(super) fn status(summary: &Summary) -> ExitStatus {
+pub(crate) fn status(summary: &Summary) -> ExitStatus {
     match summary.exit_status {
         0 => ExitStatus::Good,
         130 => ExitStatus::Interrupted,

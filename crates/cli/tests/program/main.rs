@@ -6,6 +6,7 @@ mod auditing;
 mod clusters;
 mod comparing;
 mod drop_in;
+mod forms;
 mod mirror;
 mod secured;
 mod site;

@@ -15,7 +15,7 @@ pub(crate) struct ChartData<'a> {
 }
 
 #[derive(Serialize)]
-struct AxisData<'a> {
+pub(super) struct AxisData<'a> {
     name: &'a str,
     unit: &'static str,
     scale: &'static str,
@@ -49,7 +49,7 @@ impl<'a> ChartData<'a> {
 }
 
 impl<'a> AxisData<'a> {
-    fn of(axis: &'a Axis) -> Self {
+    pub(super) fn of(axis: &'a Axis) -> Self {
         let (scale, low, high) = match axis.scale {
             Scale::Linear { low, high } => ("linear", low, high),
             Scale::Log { low, high } => ("log", low, high),
@@ -81,7 +81,7 @@ impl<'a> LineData<'a> {
 }
 
 /// A number with six significant digits, so that the file stays small.
-fn rounded(value: f64) -> f64 {
+pub(super) fn rounded(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;
     }

@@ -20,55 +20,57 @@ const WIDTH: f64 = 1000.0;
 /// Least distance between the names at the ends of lines.
 const END_LABEL_GAP: f64 = 13.0;
 
-/// Writes the two SVGs: labels of the vertical axis, and the plot.
+/// Writes the plot with its curves.
 pub(super) fn write_plot(page: &mut Markup, chart: &Chart) {
+    write_plot_frame(page, chart, &label(chart), |page| {
+        write_grid(page, chart);
+        chart
+            .bands
+            .iter()
+            .for_each(|band| write_band(page, chart, band));
+        super::marks::write_marks(page, chart);
+        chart
+            .means
+            .iter()
+            .for_each(|mean| write_mean(page, chart, mean));
+        write_curves(page, chart);
+        write_markers(page, chart);
+        write_bottom(page, chart);
+        if chart.end_labels {
+            write_end_labels(page, chart);
+        }
+    });
+}
+
+/// Writes the two SVGs: labels of the vertical axis, and the plot with what is in it.
+pub(super) fn write_plot_frame(
+    page: &mut Markup,
+    chart: &Chart,
+    label: &str,
+    content: impl FnOnce(&mut Markup),
+) {
     let height = number(TOP + HEIGHT + BOTTOM);
-    page.element(
-        "div",
-        &[(
-            "class",
-            if chart.end_labels {
-                "plot ends"
-            } else {
-                "plot"
-            },
-        )],
-        |page| {
-            let side = [
-                ("class", "side"),
-                ("width", &*number(SIDE)),
-                ("height", &*height),
-                ("aria-hidden", "true"),
-            ];
-            page.element("svg", &side, |page| write_side(page, chart));
-            let label = label(chart);
-            let main = [
-                ("class", "main"),
-                ("width", "100%"),
-                ("height", &*height),
-                ("role", "img"),
-                ("aria-label", &*label),
-            ];
-            page.element("svg", &main, |page| {
-                write_grid(page, chart);
-                chart
-                    .bands
-                    .iter()
-                    .for_each(|band| write_band(page, chart, band));
-                super::marks::write_marks(page, chart);
-                chart
-                    .means
-                    .iter()
-                    .for_each(|mean| write_mean(page, chart, mean));
-                write_curves(page, chart);
-                write_markers(page, chart);
-                write_bottom(page, chart);
-                if chart.end_labels {
-                    write_end_labels(page, chart);
-                }
-            });
-        },
-    );
+    let class = match chart.end_labels {
+        true => "plot ends",
+        false => "plot",
+    };
+    page.element("div", &[("class", class)], |page| {
+        let side = [
+            ("class", "side"),
+            ("width", &*number(SIDE)),
+            ("height", &*height),
+            ("aria-hidden", "true"),
+        ];
+        page.element("svg", &side, |page| write_side(page, chart));
+        let main = [
+            ("class", "main"),
+            ("width", "100%"),
+            ("height", &*height),
+            ("role", "img"),
+            ("aria-label", label),
+        ];
+        page.element("svg", &main, content);
+    });
 }
 
 /// What a screen reader says for the picture.
@@ -100,7 +102,7 @@ fn write_side(page: &mut Markup, chart: &Chart) {
     }
 }
 
-fn write_grid(page: &mut Markup, chart: &Chart) {
+pub(super) fn write_grid(page: &mut Markup, chart: &Chart) {
     for minor in minor_lines(&chart.y) {
         if let Some(y) = vertical(chart, minor) {
             horizontal_line(page, "minor", y);
@@ -144,7 +146,7 @@ fn horizontal_line(page: &mut Markup, class: &str, y: f64) {
     );
 }
 
-fn write_band(page: &mut Markup, chart: &Chart, band: &Band) {
+pub(super) fn write_band(page: &mut Markup, chart: &Chart, band: &Band) {
     let (Some(from), Some(to)) = (chart.x.scale.place(band.from), chart.x.scale.place(band.to))
     else {
         return;
@@ -314,7 +316,7 @@ pub(super) fn write_marker(page: &mut Markup, x: &str, y: f64, marker: Marker) {
     );
 }
 
-fn write_bottom(page: &mut Markup, chart: &Chart) {
+pub(super) fn write_bottom(page: &mut Markup, chart: &Chart) {
     for (value, text) in chart.x.labels() {
         let Some(place) = chart.x.scale.place(value) else {
             continue;

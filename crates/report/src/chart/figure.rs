@@ -10,11 +10,7 @@ pub(super) const TABLE_ROWS_MAX: usize = 60;
 /// Writes the whole figure.
 pub(crate) fn write_figure(page: &mut Markup, chart: &Chart) {
     page.element("figure", &[("class", "chart"), ("id", &chart.id)], |page| {
-        page.element("figcaption", &[], |page| {
-            page.leaf("strong", &[], &chart.title);
-            page.text(" ");
-            page.leaf("span", &[("class", "subtitle")], &chart.subtitle);
-        });
+        write_caption(page, chart);
         if chart
             .lines
             .iter()
@@ -34,7 +30,15 @@ pub(crate) fn write_figure(page: &mut Markup, chart: &Chart) {
     page.line();
 }
 
-fn write_axis_name(page: &mut Markup, chart: &Chart) {
+pub(super) fn write_caption(page: &mut Markup, chart: &Chart) {
+    page.element("figcaption", &[], |page| {
+        page.leaf("strong", &[], &chart.title);
+        page.text(" ");
+        page.leaf("span", &[("class", "subtitle")], &chart.subtitle);
+    });
+}
+
+pub(super) fn write_axis_name(page: &mut Markup, chart: &Chart) {
     page.leaf(
         "p",
         &[("class", "axis-name"), ("aria-hidden", "true")],
@@ -82,15 +86,36 @@ fn swatch_marker(page: &mut Markup, marker: Marker) {
 fn write_table(page: &mut Markup, chart: &Chart) {
     let places = places(&chart.lines);
     let stride = places.len().div_ceil(TABLE_ROWS_MAX).max(1);
+    let words = match stride {
+        1 => String::new(),
+        _ => format!(
+            "Every {} of {}; all of them are in the page's data block.",
+            ordinal(stride),
+            format::plural(places.len() as u64, "point", "points")
+        ),
+    };
+    write_data(page, chart, &words, |page| {
+        write_head(page, chart);
+        page.element("tbody", &[], |page| {
+            places
+                .iter()
+                .step_by(stride)
+                .for_each(|x| write_row(page, chart, *x));
+        });
+    });
+}
+
+/// A folded table, with a sentence above it where there is something to say.
+pub(super) fn write_data(
+    page: &mut Markup,
+    chart: &Chart,
+    words: &str,
+    table: impl FnOnce(&mut Markup),
+) {
     page.element("details", &[("class", "data")], |page| {
         page.leaf("summary", &[], "Data as a table");
-        if stride > 1 {
-            let words = format!(
-                "Every {} of {}; all of them are in the page's data block.",
-                ordinal(stride),
-                format::plural(places.len() as u64, "point", "points")
-            );
-            page.leaf("p", &[("class", "note")], &words);
+        if !words.is_empty() {
+            page.leaf("p", &[("class", "note")], words);
         }
         let label = format!("{}: data", chart.title);
         page.element(
@@ -101,17 +126,7 @@ fn write_table(page: &mut Markup, chart: &Chart) {
                 ("role", "region"),
                 ("aria-label", &label),
             ],
-            |page| {
-                page.element("table", &[], |page| {
-                    write_head(page, chart);
-                    page.element("tbody", &[], |page| {
-                        places
-                            .iter()
-                            .step_by(stride)
-                            .for_each(|x| write_row(page, chart, *x));
-                    });
-                });
-            },
+            |page| page.element("table", &[], table),
         );
     });
 }

@@ -4,6 +4,7 @@
 pub(crate) mod data;
 mod draw;
 mod figure;
+pub(crate) mod heat;
 mod marks;
 mod scale;
 mod unit;

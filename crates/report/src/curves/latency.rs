@@ -31,7 +31,7 @@ const SHOWN: [Shown; 3] = [
 ];
 
 /// The short form of what the percentile chart says with numbers.
-const CLOSED: &str =
+pub(super) const CLOSED: &str =
     "Closed loop: this is records in flight ÷ throughput, not the broker's latency.";
 
 /// One chart for each flow that has latencies.

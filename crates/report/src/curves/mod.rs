@@ -1,12 +1,14 @@
 //! Which charts a trial gets, and what each of them shows.
 
 mod cpu;
+mod heat;
 mod latency;
 mod machine;
 mod percentile;
 mod sweep;
 mod throughput;
 
+use crate::chart::heat::Heat;
 use crate::chart::{Axis, Band, Chart, Mark, Scale, Unit};
 use crate::view::{Sweep, Timeline, Trial};
 
@@ -23,6 +25,11 @@ pub(crate) fn of_trial(trial: &Trial) -> Vec<Chart> {
 /// The charts of the machine while a trial ran.
 pub(crate) fn of_machine(trial: &Trial) -> Vec<Chart> {
     machine::charts(trial)
+}
+
+/// The heat maps of one trial, a flow each.
+pub(crate) fn heat_of_trial(trial: &Trial) -> Vec<Heat> {
+    heat::charts(trial)
 }
 
 /// The charts of a scenario that varies one number.

@@ -3,14 +3,14 @@
 
 use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Point, Scale, Unit};
 use crate::format;
-use crate::view::{Distribution, Flow, Latency, Trial};
+use crate::view::{CurvePoint, Distribution, Flow, Latency, Trial};
 
 /// The farthest quantile that is drawn: 99.999 %.
 const NINES_MAX: f64 = 5.0;
 /// The nearest end of the axis: 99 %.
 const NINES_MIN: f64 = 2.0;
 /// Samples that must lie beyond a point, or it is chance and not drawn.
-const BEYOND_MIN: f64 = 10.0;
+const BEYOND_MIN: u64 = 10;
 
 /// The chart, unless there are no latencies.
 pub(super) fn chart(trial: &Trial) -> Option<Chart> {
@@ -68,28 +68,34 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
 
 /// The part of the curve that enough samples carry.
 fn points(distribution: &Distribution) -> Vec<Point> {
-    let carried = 1.0 - BEYOND_MIN / (distribution.count.max(1) as f64);
-    let end = carried.min(1.0 - 10_f64.powf(-NINES_MAX) + 1e-12);
-    distribution
-        .curve
-        .iter()
-        .filter(|(quantile, ns)| *quantile <= end && *ns > 0)
-        .map(|(quantile, ns)| Point::new(*quantile, Some(*ns as f64)))
+    carried(distribution)
+        .map(|point| Point::new(point.quantile, Some(point.ns as f64)))
         .collect()
 }
 
-/// How many samples there are, and how many the curve leaves out.
+/// The same with their counts. Counts decide, not quantiles: they are whole numbers.
+fn carried(distribution: &Distribution) -> impl DoubleEndedIterator<Item = &CurvePoint> {
+    let end = 1.0 - 10_f64.powf(-NINES_MAX) + 1e-12;
+    let points = distribution.curve.iter();
+    points.filter(move |point| point.quantile <= end && point.beyond >= BEYOND_MIN && point.ns > 0)
+}
+
+/// How many samples there are, where the curve ends, and how many it leaves out.
 fn beyond(flow: &Flow, latency: &Latency, trial: &Trial) -> String {
     let distribution = &latency.distribution;
     let who = match trial.flows.len() {
         1 => String::new(),
         _ => format!("{}: ", flow.name),
     };
-    let last = distribution.percentiles.iter().rfind(|found| !found.few);
-    let beyond = last.map_or(String::new(), |last| {
-        let name = format::percentile_name(last.millionths);
-        format!("; {} lie beyond {name}", format::count(last.beyond))
-    });
+    let beyond = carried(distribution)
+        .next_back()
+        .map_or(String::new(), |last| {
+            format!(
+                "; the curve ends at {} %, with {} beyond",
+                format::percentile_number(last.quantile),
+                format::count(last.beyond)
+            )
+        });
     format!(
         "{who}{}{beyond}; mean {}, the largest {} {}.",
         format::plural(distribution.count, "sample", "samples"),
@@ -97,4 +103,48 @@ fn beyond(flow: &Flow, latency: &Latency, trial: &Trial) -> String {
         latency.kind.name(),
         format::nanoseconds(distribution.max_ns as f64)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use kgauge_results::Histogram;
+    use kgauge_results::series::curve_of;
+
+    use super::*;
+
+    /// So many samples, all different.
+    fn distribution(count: u64) -> Distribution {
+        let mut times = Histogram::new();
+        (1..=count).for_each(|n| times.record(n * 1_000, 1, 0));
+        let point = |point: &kgauge_results::series::CurvePoint| CurvePoint {
+            quantile: f64::from(point.millionths) / 1e6,
+            ns: point.value_ns,
+            beyond: point.samples_beyond,
+        };
+        Distribution {
+            count,
+            curve: curve_of(&times).iter().map(point).collect(),
+            ..Distribution::default()
+        }
+    }
+
+    fn end(count: u64) -> Option<(f64, u64)> {
+        let distribution = distribution(count);
+        let last = carried(&distribution).next_back()?;
+        Some((last.quantile, last.beyond))
+    }
+
+    #[test]
+    fn a_million_samples_carry_the_curve_to_five_nines() {
+        assert_eq!(end(1_000_000), Some((0.999_99, 10)));
+        assert_eq!(end(3_000_000), Some((0.999_99, 30)));
+        assert!(end(999_000).is_some_and(|(quantile, _)| quantile < 0.999_99));
+    }
+
+    #[test]
+    fn the_curve_ends_where_fewer_than_ten_lie_beyond() {
+        assert_eq!(end(1_000), Some((0.99, 10)));
+        assert_eq!(end(10_000), Some((0.999, 10)));
+        assert_eq!(end(10), None);
+    }
 }

@@ -13,6 +13,7 @@ mod top;
 mod trial;
 mod words;
 
+use crate::chart::heat::{Heat, data::HeatData};
 use crate::chart::{Chart, data::ChartData};
 use crate::curves;
 use crate::markup::Markup;
@@ -36,10 +37,22 @@ struct TrialCharts {
     lines: Vec<Chart>,
     /// The machine; `None` where the page would become too large.
     machine: Option<Vec<Chart>>,
+    /// `None` where the page would become too large.
+    heat: Option<Vec<Heat>>,
+}
+
+/// One picture's numbers.
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+enum Numbers<'a> {
+    Lines(ChartData<'a>),
+    Heat(HeatData<'a>),
 }
 
 /// Bytes that charts may take, so that the page stays below 2 MiB with all that is beside them.
-const CHART_BYTES_MAX: usize = 1_400_000;
+const CHART_BYTES_MAX: usize = 1_500_000;
+/// Bytes of them that are kept for heat maps, however many curves there are.
+const HEAT_BYTES_MIN: usize = 200_000;
 
 impl Charts {
     fn of(view: &View) -> Self {
@@ -52,40 +65,57 @@ impl Charts {
         });
         let sweeps: Vec<Vec<Chart>> = sweeps.collect();
         let mut bytes: usize = sweeps.iter().flatten().map(Chart::bytes_about).sum();
-        let mut within_budget = |trial: &Trial| {
+        let mut lines = |trial: &Trial| {
             let lines = curves::of_trial(trial);
             bytes += lines.iter().map(Chart::bytes_about).sum::<usize>();
-            (bytes <= CHART_BYTES_MAX).then_some(TrialCharts {
+            let fits = bytes <= CHART_BYTES_MAX - HEAT_BYTES_MIN;
+            fits.then_some(TrialCharts {
                 lines,
+                heat: None,
                 machine: None,
             })
         };
-        let mut trials: Vec<Vec<Option<TrialCharts>>> = view
-            .scenarios
-            .iter()
-            .map(|scenario| scenario.trials.iter().map(&mut within_budget).collect())
+        let scenarios = view.scenarios.iter();
+        let mut trials: Vec<Vec<Option<TrialCharts>>> = scenarios
+            .map(|scenario| scenario.trials.iter().map(&mut lines).collect())
             .collect();
-        add_machine(view, &mut trials, CHART_BYTES_MAX.saturating_sub(bytes));
+        let left = CHART_BYTES_MAX.saturating_sub(bytes).max(HEAT_BYTES_MIN);
+        fill_room(view, &mut trials, left);
         Self { sweeps, trials }
     }
 
-    fn all(&self) -> impl Iterator<Item = &Chart> {
-        let trials = self.trials.iter().flatten().flatten();
-        let trials =
-            trials.flat_map(|trial| trial.lines.iter().chain(trial.machine.iter().flatten()));
-        self.sweeps.iter().flatten().chain(trials)
+    /// The numbers of all charts, in the order of the page.
+    fn numbers(&self) -> Vec<Numbers<'_>> {
+        let sweeps = self.sweeps.iter().flatten();
+        let lines = |chart| Numbers::Lines(ChartData::of(chart));
+        let mut numbers: Vec<Numbers<'_>> = sweeps.map(lines).collect();
+        for trial in self.trials.iter().flatten().flatten() {
+            numbers.extend(trial.lines.iter().map(lines));
+            let heat = trial.heat.iter().flatten();
+            numbers.extend(heat.map(|heat| Numbers::Heat(HeatData::of(heat))));
+            numbers.extend(trial.machine.iter().flatten().map(lines));
+        }
+        numbers
     }
 }
 
-/// The charts of the machine, into the room that all others have left: trial by trial, as long as there is any.
-fn add_machine(view: &View, trials: &mut [Vec<Option<TrialCharts>>], bytes_left: usize) {
+/// Heat maps and the charts of the machine, into the room that curves have left: trial by trial, as long as there is any.
+fn fill_room(view: &View, trials: &mut [Vec<Option<TrialCharts>>], bytes_left: usize) {
     let all = view.scenarios.iter().flat_map(|scenario| &scenario.trials);
-    let mut bytes = 0;
+    let mut left = bytes_left;
+    let mut fits = |bytes: usize| {
+        let is_room = bytes <= left;
+        left = left.saturating_sub(if is_room { bytes } else { 0 });
+        is_room
+    };
     for (trial, charts) in all.zip(trials.iter_mut().flatten()) {
         let Some(charts) = charts else { continue };
+        let heat = curves::heat_of_trial(trial);
+        let bytes = heat.iter().map(Heat::bytes_about).sum();
+        charts.heat = fits(bytes).then_some(heat);
         let machine = curves::of_machine(trial);
-        bytes += machine.iter().map(Chart::bytes_about).sum::<usize>();
-        charts.machine = (machine.is_empty() || bytes <= bytes_left).then_some(machine);
+        let bytes = machine.iter().map(Chart::bytes_about).sum();
+        charts.machine = fits(bytes).then_some(machine);
     }
 }
 
@@ -122,10 +152,9 @@ fn write_body(page: &mut Markup, view: &View, charts: &Charts) {
         setup::write(page, view);
     });
     setup::write_footer(page, view);
-    let numbers: Vec<ChartData<'_>> = charts.all().map(ChartData::of).collect();
     // Finite numbers and strings always serialise; an empty block only costs the values under the
     // pointer.
-    let json = serde_json::to_string(&numbers).unwrap_or_else(|_| "[]".to_owned());
+    let json = serde_json::to_string(&charts.numbers()).unwrap_or_else(|_| "[]".to_owned());
     page.json_block("chart-data", &json);
     page.line();
     page.element("script", &[], |page| page.own(SCRIPT));

@@ -129,6 +129,87 @@
     });
   };
 
+  // A heat map: the cell under the pointer, and what is slower in the same column. Arrow keys move both ways.
+  const addCells = (figure, chart) => {
+    const plot = figure.querySelector(".plot");
+    const main = figure.querySelector(".main");
+    if (!plot || !main) return;
+    const [top, height, rows] = [18, 220, chart.borders.length - 1];
+    const readout = document.createElement("div");
+    readout.className = "readout";
+    readout.setAttribute("role", "status");
+    plot.append(readout);
+    const frame = document.createElementNS(SVG, "rect");
+    frame.setAttribute("class", "cell off");
+    main.append(frame);
+    plot.tabIndex = 0;
+    plot.setAttribute("role", "group");
+    plot.setAttribute("aria-label", "heat map; arrow keys read its cells");
+    const count = (column, row) => chart.cells[column][1 + row - chart.cells[column][0]] || 0;
+    const fullest = (column) => {
+      const [first, ...counts] = chart.cells[column];
+      return counts.length ? first + counts.indexOf(Math.max(...counts)) : 0;
+    };
+    let at = null;
+
+    const show = (column, row) => {
+      at = [Math.max(0, Math.min(chart.cells.length - 1, column)), Math.max(0, Math.min(rows - 1, row))];
+      [column, row] = at;
+      const line = (text, tag) => {
+        const part = document.createElement(tag);
+        part.textContent = text;
+        readout.append(part);
+      };
+      const [from, to] = [column * chart.step, (column + 1) * chart.step];
+      const [, ...counts] = chart.cells[column];
+      const sum = (values) => values.reduce((one, next) => one + next, 0);
+      const slower = sum(counts.slice(Math.max(0, row + 1 - (chart.cells[column][0] || 0))));
+      readout.replaceChildren();
+      line(`${write.s(from)} to ${write.s(to)}`, "b");
+      line(`${write.ns(chart.borders[row])} to ${write.ns(chart.borders[row + 1])}`, "div");
+      line(`${digits(count(column, row), 15)} ${chart.counted}`, "div");
+      line(`slower: ${digits(slower, 15)} of ${digits(sum(counts), 15)}`, "div");
+      const [x, width] = [place(chart.x, from), place(chart.x, to) - place(chart.x, from)];
+      frame.setAttribute("x", `${x * 100}%`);
+      frame.setAttribute("width", `${Math.min(width, 1 - x) * 100}%`);
+      frame.setAttribute("y", top + height - ((row + 1) * height) / rows);
+      frame.setAttribute("height", height / rows);
+      frame.setAttribute("class", "cell");
+      const left = main.getBoundingClientRect().left - plot.getBoundingClientRect().left;
+      const middle = left + (x + width / 2) * main.getBoundingClientRect().width;
+      const right = x > 0.5;
+      readout.style.left = right ? "auto" : `${middle + 14}px`;
+      readout.style.right = right ? `${plot.clientWidth - middle + 14}px` : "auto";
+    };
+    const hide = () => {
+      at = null;
+      readout.replaceChildren();
+      frame.setAttribute("class", "cell off");
+    };
+    const follow = (event) => {
+      const box = main.getBoundingClientRect();
+      const share = (event.clientX - box.left) / box.width;
+      const row = Math.floor(((top + height - (event.clientY - box.top)) / height) * rows);
+      const column = Math.floor((share * chart.x.high) / chart.step);
+      if (share < 0 || share > 1 || row < 0 || row >= rows || column >= chart.cells.length) return hide();
+      show(column, row);
+    };
+    plot.addEventListener("pointermove", follow);
+    plot.addEventListener("pointerdown", follow);
+    plot.addEventListener("pointerleave", hide);
+    plot.addEventListener("blur", hide);
+    plot.addEventListener("keydown", (event) => {
+      const moves = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+      const ends = { Home: 0, End: chart.cells.length - 1 };
+      if (event.key === "Escape") return hide();
+      if (!(event.key in moves) && !(event.key in ends)) return;
+      event.preventDefault();
+      if (event.key in ends) return show(ends[event.key], fullest(ends[event.key]));
+      if (!at) return show(0, fullest(0));
+      show(at[0] + moves[event.key][0], at[1] + moves[event.key][1]);
+    });
+  };
+
   const addToggles = (figure) => {
     figure.querySelectorAll(".legend li").forEach((entry) => {
       const button = document.createElement("button");
@@ -149,6 +230,7 @@
   charts.forEach((chart) => {
     const figure = document.getElementById(chart.id);
     if (!figure) return;
+    if (chart.cells) return addCells(figure, chart);
     addReadout(figure, chart);
     addToggles(figure);
   });

@@ -1,7 +1,7 @@
 //! A scenario's charts: the sweep, then trial by trial.
 
 use super::{TrialCharts, machine};
-use crate::chart::{Chart, write_figure};
+use crate::chart::{Chart, heat, write_figure};
 use crate::format;
 use crate::markup::Markup;
 use crate::view::{Scenario, Trial};
@@ -76,8 +76,17 @@ fn write_charts(page: &mut Markup, trial: &Trial, charts: Option<&TrialCharts>) 
     page.element("div", &[("class", "charts")], |page| {
         let lines = charts.lines.iter();
         lines.for_each(|chart| write_figure(page, chart));
+        let heat_maps = charts.heat.iter().flatten();
+        heat_maps.for_each(|map| heat::write_figure(page, map));
     });
+    if charts.heat.is_none() {
+        page.leaf("p", &[("class", "note")], HEAT_LEFT_OUT);
+    }
 }
+
+/// Said instead of heat maps that would make the page too large.
+const HEAT_LEFT_OUT: &str = "The heat map of this trial is left out to keep the page small. `kgauge report DIR \
+    --as hdr` writes what it would show.";
 
 /// Said instead of charts that would make the page too large to be opened on a phone.
 const LEFT_OUT: &str = "The charts of this trial are left out to keep the page small. The run folder has \

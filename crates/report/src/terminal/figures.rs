@@ -48,7 +48,8 @@ pub(super) fn write_table(writer: &mut Writer, table: &Table) {
     }
 }
 
-fn throughput(view: &View) -> Table {
+/// Records and megabytes a second, beside what was published.
+pub(crate) fn throughput(view: &View) -> Table {
     let column = |head, side, rank| Column { head, side, rank };
     let columns = vec![
         column("throughput", Side::Left, 0),
@@ -84,7 +85,8 @@ fn throughput(view: &View) -> Table {
     Table { columns, rows }
 }
 
-fn latency(view: &View) -> Table {
+/// Percentiles with their marks, and what a record cost.
+pub(crate) fn latency(view: &View) -> Table {
     let column = |head, side, rank| Column { head, side, rank };
     let columns = vec![
         column("latency", Side::Left, 0),
@@ -258,8 +260,8 @@ fn marks(flow: &Flow) -> String {
     format!("{closed}{late}{request}")
 }
 
-/// Explains the marks that the table uses.
-fn write_marks(writer: &mut Writer, view: &View, table: &Table) {
+/// The marks that a table uses, each with what it means.
+pub(crate) fn explanations(table: &Table) -> impl Iterator<Item = (&'static str, &'static str)> {
     let used = |mark: &str| {
         table.rows.iter().any(|row| match row {
             Row::Cells(cells) => cells.iter().skip(1).any(|cell| cell.contains(mark)),
@@ -283,7 +285,12 @@ fn write_marks(writer: &mut Writer, view: &View, table: &Table) {
         ),
         (CPU_MARK, "CPU time of a record, generator | target"),
     ];
-    for (mark, words) in words.into_iter().filter(|(mark, _)| used(mark)) {
+    words.into_iter().filter(move |(mark, _)| used(mark))
+}
+
+/// Explains the marks that the table uses.
+fn write_marks(writer: &mut Writer, view: &View, table: &Table) {
+    for (mark, words) in explanations(table) {
         writer.sentence(Some(Ink::Caution), words, &format!("{mark} "), "  ");
     }
     let flows = || {

@@ -2,9 +2,9 @@
 
 pub(crate) mod compare;
 mod drivers;
-mod figures;
+pub(crate) mod figures;
 mod style;
-mod table;
+pub(crate) mod table;
 mod wrap;
 
 pub use style::TerminalStyle;

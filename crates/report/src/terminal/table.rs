@@ -9,25 +9,25 @@ const FIRST_MIN: usize = 14;
 
 /// Which side a column's texts stand on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     Left,
     Right,
 }
 
 /// One column.
 #[derive(Debug, Clone)]
-pub(super) struct Column {
+pub(crate) struct Column {
     /// Its heading.
-    pub(super) head: &'static str,
+    pub(crate) head: &'static str,
     /// Where its texts stand.
-    pub(super) side: Side,
+    pub(crate) side: Side,
     /// Columns with the largest rank are given up first; rank 0 never is.
-    pub(super) rank: u8,
+    pub(crate) rank: u8,
 }
 
 /// One row.
 #[derive(Debug, Clone)]
-pub(super) enum Row {
+pub(crate) enum Row {
     /// A heading over the rows that follow.
     Group(String),
     /// One text for each column.
@@ -36,11 +36,11 @@ pub(super) enum Row {
 
 /// Columns and rows.
 #[derive(Debug, Clone)]
-pub(super) struct Table {
+pub(crate) struct Table {
     /// The columns; the first holds names and is cut when all else fails.
-    pub(super) columns: Vec<Column>,
+    pub(crate) columns: Vec<Column>,
     /// The rows.
-    pub(super) rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// A line and what it is, for colouring.
@@ -94,7 +94,7 @@ impl Table {
     }
 
     /// Indices of the columns that have any text.
-    fn filled_columns(&self) -> Vec<usize> {
+    pub(crate) fn filled_columns(&self) -> Vec<usize> {
         let filled = |index: &usize| {
             self.rows.iter().any(|row| match row {
                 Row::Cells(cells) => cells.get(*index).is_some_and(|cell| !cell.is_empty()),

@@ -172,8 +172,19 @@ pub(crate) struct Distribution {
     pub(crate) max_ns: u64,
     /// The percentiles that are printed, rising.
     pub(crate) percentiles: Vec<Percentile>,
-    /// The curve: rising quantiles with their values.
-    pub(crate) curve: Vec<(f64, u64)>,
+    /// The curve, by rising quantiles.
+    pub(crate) curve: Vec<CurvePoint>,
+}
+
+/// One point of a percentile curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct CurvePoint {
+    /// Between 0 and 1.
+    pub(crate) quantile: f64,
+    /// Nanoseconds.
+    pub(crate) ns: u64,
+    /// Samples above it.
+    pub(crate) beyond: u64,
 }
 
 /// The quantiles that tables show, in millionths.

@@ -6,13 +6,15 @@
 
 pub(crate) mod fill;
 mod flow;
+mod heat;
 mod machine;
 mod time;
 
 pub(crate) use flow::{
-    Counts, Distribution, Figure, Flow, Latency, LatencyKind, Percentile, Published, PublishedWord,
-    SHOWN_MILLIONTHS,
+    Counts, CurvePoint, Distribution, Figure, Flow, Latency, LatencyKind, Percentile, Published,
+    PublishedWord, SHOWN_MILLIONTHS,
 };
+pub(crate) use heat::HeatMap;
 pub(crate) use machine::{MachineLine, MachineTimeline, Panel};
 pub(crate) use time::{
     FactorUnit, FaultAt, FaultList, FlowTimeline, ProcessTimeline, Stage, Sweep, SweepFlow,
@@ -167,6 +169,8 @@ pub(crate) struct Trial {
     pub(crate) flows: Vec<Flow>,
     /// Curves over time of every repeat.
     pub(crate) timelines: Vec<Timeline>,
+    /// How the times of each flow fell over time.
+    pub(crate) heat: Vec<HeatMap>,
 }
 
 /// The clients that sent a flow under the same conditions.

@@ -5,6 +5,8 @@
 
 mod compare;
 mod compared;
+mod forms;
+mod heat;
 mod hostile;
 mod machine;
 mod made;

@@ -168,7 +168,13 @@ fn a_page_of_very_many_trials_stays_below_two_mebibytes_and_says_what_it_left_ou
     let page = render_html(&run, &summary);
     assert_balanced(&page);
     assert!(page.len() < 2 << 20, "{} bytes", page.len());
+    eprintln!(
+        "BYTES {} {}",
+        page.len(),
+        page.matches("left out to keep").count()
+    );
     assert!(page.contains("The charts of this trial are left out"));
+    assert!(page.contains("The heat map of this trial is left out"));
     assert!(
         page.contains("id=\"trial-80\""),
         "its figures are there all the same"
@@ -196,8 +202,8 @@ fn every_chart_has_its_data_as_a_table_and_for_the_script() {
         End::Complete,
     );
     let page = render_html(&run, &summary);
-    let charts = page.matches("<figure class=\"chart\"").count();
-    assert_eq!(charts, 4, "throughput, response, percentiles, CPU");
+    let charts = page.matches("<figure class=\"chart").count();
+    assert_eq!(charts, 5, "throughput, response, percentiles, CPU, heat");
     assert_eq!(page.matches("<details class=\"data\">").count(), charts);
     let (_, data) = page.split_once("id=\"chart-data\">").unwrap();
     let (data, _) = data.split_once("</script>").unwrap();

@@ -25,7 +25,7 @@ fn text(style: TerminalStyle, made: &Made) -> String {
 
 /// Other rooms' sentences, replaced: what they say is tested there, where they stand is tested
 /// here.
-fn own_sentences(summary: &mut Summary) {
+pub(crate) fn own_sentences(summary: &mut Summary) {
     for warning in &mut summary.warnings {
         let kind = warning.kind;
         warning.text = format!("a warning of the kind {kind:?}");

@@ -16,12 +16,12 @@ use crate::slice::{Kind, Slice};
 use crate::stage::Stage;
 
 /// The names of the columns, as the format wants them.
-const COLUMNS: &str = concat!(
+pub(super) const COLUMNS: &str = concat!(
     "\"StartTimestamp\",\"Interval_Length\",",
     "\"Interval_Max\",\"Interval_Compressed_Histogram\""
 );
 /// Nanoseconds in a millisecond, the unit in which logs show their largest value.
-const LOG_MAX_DIVISOR: f64 = 1_000_000.0;
+pub(super) const LOG_MAX_DIVISOR: f64 = 1_000_000.0;
 
 /// Writes `latency.hlog` into the folder of each repeat: the hold stage, an interval a second,
 /// with the tag `<flow>.<kind>`.

@@ -4,6 +4,7 @@
 
 mod error;
 mod file;
+mod intervals;
 pub mod layout;
 mod lines;
 mod logs;
@@ -13,6 +14,7 @@ mod slices;
 mod write;
 
 pub use error::{Defect, FolderError};
+pub use intervals::{IntervalLog, write_interval_logs};
 pub use lines::LineLog;
 pub use logs::write_histogram_logs;
 pub use read::{RepeatRead, RunRead, ScenarioText};

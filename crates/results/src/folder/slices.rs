@@ -51,6 +51,8 @@ pub struct SecondRead {
     pub counts: Counts,
     /// The distributions in which anything was counted.
     pub times: BTreeMap<Kind, TimesRead>,
+    /// How many times lay in each band ([`Histogram::bands`]), of [`SecondRead::BANDED`].
+    pub bands: BTreeMap<Kind, Box<[(u8, u64)]>>,
 }
 
 /// A distribution, folded. Times are nanoseconds.
@@ -87,6 +89,9 @@ impl TimesRead {
 }
 
 impl SecondRead {
+    /// The kinds whose bands are kept: the time that is shown first of each kind of flow.
+    pub const BANDED: [Kind; 3] = [Kind::Response, Kind::EndToEnd, Kind::FetchRoundTrip];
+
     fn of(slice: &Slice) -> SecondRead {
         let times = Kind::ALL
             .into_iter()
@@ -96,6 +101,11 @@ impl SecondRead {
             stage: slice.key.stage,
             counts: slice.counts,
             times: times.collect(),
+            bands: SecondRead::BANDED
+                .into_iter()
+                .filter(|kind| !slice.times(*kind).is_empty())
+                .map(|kind| (kind, slice.times(kind).bands().into_boxed_slice()))
+                .collect(),
         }
     }
 

@@ -6,10 +6,12 @@
 //! nothing is ever clipped. Beside the counts the exact smallest, largest and total time are
 //! kept, and the moment of the largest.
 
+mod bands;
 mod codec;
 
 mod quantile;
 
+pub use bands::{BANDS_A_DECADE, band_floor_ns};
 pub use codec::{DecodeError, ExactTimes};
 pub use quantile::{Quantile, RankInterval};
 

@@ -9,6 +9,7 @@ mod drivers;
 mod folder;
 mod groups;
 mod host;
+mod intervals;
 mod made;
 mod mirrors;
 mod resume;

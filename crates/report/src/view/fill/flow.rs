@@ -10,7 +10,8 @@ use kgauge_results::{Histogram, Kind, RunRead, summary};
 
 use crate::format;
 use crate::view::{
-    Counts, Distribution, Figure, Flow, Latency, LatencyKind, Percentile, Published, PublishedWord,
+    Counts, CurvePoint, Distribution, Figure, Flow, Latency, LatencyKind, Percentile, Published,
+    PublishedWord,
 };
 
 /// Bytes in a megabyte (10⁶), as printed.
@@ -216,7 +217,11 @@ fn distribution(summary: &LatencySummary, merged: &Histogram) -> Distribution {
             .collect(),
         curve: curve_of(merged)
             .iter()
-            .map(|point| (f64::from(point.millionths) / 1e6, point.value_ns))
+            .map(|point| CurvePoint {
+                quantile: f64::from(point.millionths) / 1e6,
+                ns: point.value_ns,
+                beyond: point.samples_beyond,
+            })
             .collect(),
     }
 }

@@ -4,6 +4,7 @@ mod drivers;
 mod factor;
 mod faults;
 mod flow;
+mod heat;
 mod machine;
 mod sheets;
 mod time;
@@ -145,7 +146,8 @@ fn target(run: &RunRead, summary: &Summary) -> Target {
 const EMBEDDED: &str = "The target was kgauge's embedded cluster, not Apache Kafka. The figures do \
     not carry over to a Kafka cluster.";
 
-fn target_name(summary: &Summary) -> String {
+/// The target in a few words.
+pub(crate) fn target_name(summary: &Summary) -> String {
     let target = &summary.target;
     let brokers = target.brokers.map_or_else(String::new, |count| {
         format!(", {}", format::plural(count.into(), "broker", "brokers"))
@@ -254,6 +256,7 @@ fn trial(run: &RunRead, summary: &Summary, trial: &TrialSummary) -> Trial {
             .map(|one| flow::flow(run, trial, one))
             .collect(),
         timelines: time::timelines(run, trial),
+        heat: heat::maps(run, trial),
     }
 }
 

@@ -82,7 +82,7 @@ fn stages(repeat: &RepeatSeries) -> Vec<Stage> {
 }
 
 /// The time that a flow's tables and curves show.
-fn kind_of(kind: FlowKind) -> Kind {
+pub(super) fn kind_of(kind: FlowKind) -> Kind {
     match kind {
         FlowKind::Consume => Kind::FetchRoundTrip,
         FlowKind::Echo => Kind::EndToEnd,

@@ -178,7 +178,7 @@ fn behind(repeats: &[&RepeatRead], flow: u16, members: u32) -> Option<Behind> {
     })
 }
 
-fn throughput(holds: &[Hold<'_>], kind: FlowKind) -> Option<Throughput> {
+pub(super) fn throughput(holds: &[Hold<'_>], kind: FlowKind) -> Option<Throughput> {
     let records_per_s = spread(holds, |hold| hold.records(kind) as f64 / hold.seconds())?;
     let reads = holds
         .iter()

@@ -11,10 +11,13 @@ mod latency;
 mod little;
 mod mirrors;
 mod partitions;
+mod repeats;
 mod shares;
 mod trial;
 mod verdict;
 mod warnings;
+
+pub(super) use repeats::flow_repeats;
 
 use super::{
     DefectSummary, GoalWord, RunSummary, Status, StudySummary, Summary, TargetSummary, TrialSummary,

@@ -1,0 +1,76 @@
+//! A heat map for each flow that has times: when on the horizontal axis, how long on the vertical one.
+
+use crate::chart::heat::Heat;
+use crate::chart::{Axis, Chart, Scale, Unit};
+use crate::format;
+use crate::view::{HeatMap, LatencyKind, Trial};
+
+/// The heat maps of a trial.
+pub(super) fn charts(trial: &Trial) -> Vec<Heat> {
+    let maps = trial.heat.iter().enumerate();
+    maps.map(|(index, map)| heat(trial, index, map)).collect()
+}
+
+fn heat(trial: &Trial, index: usize, map: &HeatMap) -> Heat {
+    let (low, high) = (map.borders_ns.first(), map.borders_ns.last());
+    let scale = Scale::Log {
+        low: low.copied().unwrap_or(1.0),
+        high: high.copied().unwrap_or(10.0),
+    };
+    let name = map.kind.name();
+    let mut title = format!("{}: how many took how long", format::capital(name));
+    if trial.heat.len() > 1 {
+        title = format!("{title}: {}", map.flow);
+    }
+    let counted = counted(map.kind);
+    let each = match map.seconds_per_column {
+        1 => "second".to_owned(),
+        seconds => format!("{seconds} s"),
+    };
+    let repeats = match map.repeats {
+        0 | 1 => String::new(),
+        repeats => format!(", {repeats} repeats together"),
+    };
+    Heat {
+        frame: Chart {
+            id: format!("{}-heat-{}", trial.id, index + 1),
+            title,
+            subtitle: format!(
+                "colour: {counted} of each {each} by the time that they took{repeats}; log axis"
+            ),
+            x: super::time_axis(&trial.timelines),
+            y: Axis::new(name, scale, Unit::Nanoseconds),
+            bands: super::bands(&trial.timelines),
+            marks: super::marks(&trial.timelines),
+            groups: Vec::new(),
+            means: Vec::new(),
+            lines: Vec::new(),
+            end_labels: false,
+            notes: notes(trial, map),
+        },
+        counted,
+        seconds_per_column: map.seconds_per_column,
+        borders: map.borders_ns.clone(),
+        counts: map.counts.clone(),
+    }
+}
+
+fn counted(kind: LatencyKind) -> &'static str {
+    match kind {
+        LatencyKind::FetchRoundTrip | LatencyKind::RoundTrip => "requests",
+        _ => "records",
+    }
+}
+
+fn notes(trial: &Trial, map: &HeatMap) -> Vec<String> {
+    let mut notes = Vec::new();
+    if map.kind.is_headline() {
+        notes.push("A record stands in the second in which it should have been sent.".to_owned());
+    }
+    let flow = trial.flows.iter().find(|flow| flow.name == map.flow);
+    notes.extend(flow.and_then(|flow| flow.late.clone()));
+    if flow.is_some_and(|flow| flow.closed.is_some()) {
+        notes.push(super::latency::CLOSED.to_owned());
+    }
+    notes
+}

@@ -1,0 +1,364 @@
+//! The report as Markdown for a pull request's comment: what a report opens with, short enough to
+//! be posted whatever the run was.
+
+mod escape;
+
+use crate::format;
+use crate::terminal::figures::{explanations, latency, throughput};
+use crate::terminal::table::{Row, Side, Table};
+use crate::view::{DriverTable, Level, PARTITIONS, Scenario, View, Warning};
+use escape::{escape, fenced};
+
+/// GitHub takes comments of up to 65,536 characters; bytes are never fewer.
+const BYTES_MAX: usize = 60_000;
+/// Tables with more rows are folded.
+const ROWS_OPEN_MAX: usize = 12;
+/// Warnings beyond it are folded.
+const WARNINGS_OPEN_MAX: usize = 3;
+
+/// How much is shown. What is left out stands in `report.html`, and the text says so.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// Rows of a table.
+    rows: usize,
+    /// Entries of a list.
+    items: usize,
+    /// Letters of one text.
+    letters: usize,
+}
+
+/// Tried one after the other until the text fits. With the last it always does: some ten lists and
+/// tables of a few texts of 60 letters, each of which takes at most 5 bytes more.
+const LIMITS: [Limits; 5] = [
+    Limits {
+        rows: 150,
+        items: 40,
+        letters: 2_000,
+    },
+    Limits {
+        rows: 60,
+        items: 20,
+        letters: 800,
+    },
+    Limits {
+        rows: 25,
+        items: 10,
+        letters: 300,
+    },
+    Limits {
+        rows: 10,
+        items: 5,
+        letters: 120,
+    },
+    Limits {
+        rows: 4,
+        items: 3,
+        letters: 60,
+    },
+];
+
+/// The whole text, ending with a line break.
+pub(crate) fn text(view: &View) -> String {
+    let mut texts = LIMITS.into_iter().map(|limits| {
+        let mut writer = Writer {
+            limits,
+            out: String::new(),
+        };
+        writer.write(view);
+        writer.out
+    });
+    let fits = |text: &String| text.len() <= BYTES_MAX;
+    let found = texts.find(fits);
+    // Only reached if the arithmetic above were wrong: then the least that can be said.
+    found.unwrap_or_else(|| "The report is too long for a comment.\n".to_owned())
+}
+
+/// Text under construction.
+struct Writer {
+    limits: Limits,
+    out: String,
+}
+
+impl Writer {
+    fn write(&mut self, view: &View) {
+        let title = format!("{} on {}", view.title, view.target.name);
+        let title = self.escaped(&title);
+        self.line(&format!("### {title}"));
+        self.gap();
+        for notice in view.notices.iter().take(self.limits.items) {
+            self.write_warning(notice);
+        }
+        if !view.target.caution.is_empty() {
+            let words = self.escaped(&view.target.caution);
+            self.line(&format!("> **Caution:** {words}"));
+            self.gap();
+        }
+        self.write_answers(view);
+        self.write_verdicts(view);
+        self.write_table("Throughput", &throughput(view));
+        self.write_missing(&view.scenarios);
+        let times = latency(view);
+        self.write_table("Latency", &times);
+        self.write_marks(&times);
+        let drivers = view.drivers.iter().take(self.limits.items);
+        drivers.for_each(|table| self.write_drivers(table));
+        self.write_warnings(&view.warnings);
+        self.write_acked(&view.acked);
+        self.write_commands(view);
+        self.write_foot(view);
+    }
+
+    fn escaped(&self, text: &str) -> String {
+        escape(text, self.limits.letters)
+    }
+
+    fn line(&mut self, line: &str) {
+        self.out.push_str(line);
+        self.out.push('\n');
+    }
+
+    /// A blank line, never two: it ends what stands above.
+    fn gap(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+
+    fn more(&mut self, left_out: usize, what: &str) {
+        if left_out > 0 {
+            let count = format::count(left_out as u64);
+            self.line(&format!("- and {count} more {what} in `report.html`"));
+        }
+    }
+
+    fn write_answers(&mut self, view: &View) {
+        let items = self.limits.items;
+        let answers = view.scenarios.iter().take(items).map(|scenario| {
+            let question = match scenario.question.is_empty() {
+                true => &scenario.name,
+                false => &scenario.question,
+            };
+            (question.as_str(), scenario.answer.as_str())
+        });
+        let partitions = view.partitions.iter();
+        let partitions = partitions.map(|answer| (PARTITIONS, answer.as_str()));
+        for (question, answer) in answers.chain(partitions).collect::<Vec<_>>() {
+            let (question, answer) = (self.escaped(question), self.escaped(answer));
+            self.line(&format!("**{question}**"));
+            self.gap();
+            self.line(&answer);
+            self.gap();
+        }
+        self.more(view.scenarios.len().saturating_sub(items), "answers");
+        self.gap();
+    }
+
+    fn write_verdicts(&mut self, view: &View) {
+        let items = self.limits.items;
+        // Missed goals first: a cut must not hide them.
+        let mut verdicts: Vec<_> = view.verdicts.iter().collect();
+        verdicts.sort_by_key(|verdict| match verdict.held {
+            Some(false) => 0,
+            None => 1,
+            Some(true) => 2,
+        });
+        for verdict in verdicts.iter().take(items) {
+            let word = match verdict.held {
+                Some(true) => "goal held:",
+                Some(false) => "**GOAL MISSED:**",
+                None => "**goal undecided:**",
+            };
+            let words = self.escaped(&verdict.words);
+            self.line(&format!("- {word} {words}"));
+        }
+        self.more(verdicts.len().saturating_sub(items), "goals");
+        self.gap();
+    }
+
+    /// Something with its own words over it, which a click unfolds.
+    fn folded(&mut self, summary: &str, content: impl FnOnce(&mut Self)) {
+        self.gap();
+        self.line(&format!("<details><summary>{summary}</summary>"));
+        self.gap();
+        content(self);
+        self.gap();
+        self.line("</details>");
+        self.gap();
+    }
+
+    fn write_table(&mut self, name: &str, table: &Table) {
+        let is_cells = |row: &&Row| matches!(row, Row::Cells(_));
+        let rows = table.rows.iter().filter(is_cells).count();
+        if rows == 0 {
+            return;
+        }
+        match rows > ROWS_OPEN_MAX {
+            true => {
+                let summary = format!("{name}: {rows} rows");
+                self.folded(&summary, |writer| writer.write_rows(table));
+            }
+            false => self.write_rows(table),
+        }
+    }
+
+    fn write_rows(&mut self, table: &Table) {
+        let kept = table.filled_columns();
+        let columns = kept.iter().filter_map(|index| table.columns.get(*index));
+        let (heads, rules): (Vec<&str>, Vec<&str>) = columns
+            .map(|column| match column.side {
+                // Nameless beside a figure: half of its interval.
+                Side::Left if column.head.is_empty() => ("95 %", "---"),
+                Side::Left => (column.head, "---"),
+                Side::Right => (column.head, "---:"),
+            })
+            .unzip();
+        self.gap();
+        self.line(&format!("| {} |", heads.join(" | ")));
+        self.line(&format!("| {} |", rules.join(" | ")));
+        for row in table.rows.iter().take(self.limits.rows) {
+            let cells: Vec<String> = match row {
+                Row::Group(name) => vec![format!("**{}**", self.escaped(name))],
+                Row::Cells(cells) => {
+                    let cells = kept.iter().map(|index| cells.get(*index));
+                    cells
+                        .map(|cell| self.escaped(cell.map_or("", String::as_str)))
+                        .collect()
+                }
+            };
+            let missing = kept.len().saturating_sub(cells.len());
+            self.line(&format!(
+                "| {} |{}",
+                cells.join(" | "),
+                " |".repeat(missing)
+            ));
+        }
+        self.gap();
+        self.more(table.rows.len().saturating_sub(self.limits.rows), "rows");
+        self.gap();
+    }
+
+    fn write_marks(&mut self, table: &Table) {
+        for (mark, words) in explanations(table) {
+            let mark = self.escaped(mark);
+            self.line(&format!("- {mark} {words}"));
+        }
+        self.gap();
+    }
+
+    fn write_missing(&mut self, scenarios: &[Scenario]) {
+        let items = self.limits.items;
+        let trials = scenarios.iter().flat_map(|scenario| &scenario.trials);
+        let missing = trials.filter_map(|trial| Some((&trial.name, trial.missing.as_ref()?)));
+        let missing = missing.collect::<Vec<_>>();
+        for (name, why) in missing.iter().take(items) {
+            let (name, why) = (self.escaped(name), self.escaped(why));
+            self.line(&format!("- {name}: {why}"));
+        }
+        self.more(
+            missing.len().saturating_sub(items),
+            "trials without figures",
+        );
+        self.gap();
+    }
+
+    fn write_drivers(&mut self, table: &DriverTable) {
+        let title = self.escaped(&table.title);
+        self.line(&format!("**{title}**"));
+        self.gap();
+        self.line(&format!("| {} |", DriverTable::COLUMNS.join(" | ")));
+        self.line("| --- | ---: | ---: | ---: | ---: |");
+        for row in table.rows.iter().take(self.limits.items) {
+            let cells = row.each_ref().map(|cell| self.escaped(cell));
+            self.line(&format!("| {} |", cells.join(" | ")));
+        }
+        self.gap();
+        for sentence in table.sentences.iter().take(self.limits.items) {
+            let sentence = self.escaped(sentence);
+            self.line(&format!("- {sentence}"));
+        }
+        self.gap();
+    }
+
+    fn write_warnings(&mut self, warnings: &[Warning]) {
+        let items = self.limits.items;
+        let (shown, left_out) = warnings.split_at(warnings.len().min(items));
+        let write = |writer: &mut Self| {
+            shown
+                .iter()
+                .for_each(|warning| writer.write_warning(warning));
+            writer.more(left_out.len(), "warnings");
+        };
+        match warnings.len() > WARNINGS_OPEN_MAX {
+            true => {
+                let summary = format!("Mind this: {} warnings", warnings.len());
+                self.folded(&summary, write);
+            }
+            false => write(self),
+        }
+    }
+
+    fn write_warning(&mut self, warning: &Warning) {
+        let word = match warning.level {
+            Level::Note => "Note",
+            Level::Caution => "Caution",
+            Level::Grave => "Important",
+        };
+        let mut sentences: Vec<String> = Vec::new();
+        sentences.extend((!warning.words.is_empty()).then(|| self.escaped(&warning.words)));
+        let shown = self.limits.items.min(4);
+        for item in warning.items.iter().take(shown) {
+            let words = self.escaped(&item.words);
+            sentences.push(match item.place.as_str() {
+                "" => words,
+                place => format!("{}: {words}", self.escaped(place)),
+            });
+        }
+        let more = warning.items.len().saturating_sub(shown);
+        sentences.extend((more > 0).then(|| format!("And {more} more in `report.html`.")));
+        let remedy = (!warning.remedy.is_empty()).then(|| self.escaped(&warning.remedy));
+        sentences.extend(remedy.map(|remedy| format!("*{remedy}*")));
+        self.line(&format!("> **{word}:** {}", sentences.join("<br>")));
+        self.gap();
+    }
+
+    fn write_acked(&mut self, sentences: &[String]) {
+        if sentences.is_empty() {
+            return;
+        }
+        self.folded("What an ack meant", |writer| {
+            for sentence in sentences.iter().take(writer.limits.items) {
+                let sentence = writer.escaped(sentence);
+                writer.line(&format!("- {sentence}"));
+            }
+        });
+    }
+
+    fn write_commands(&mut self, view: &View) {
+        // A command that is cut would be another one.
+        let commands = view
+            .commands
+            .iter()
+            .filter(|command| !command.short.is_empty())
+            .map(|command| command.line_anywhere.clone())
+            .filter(|line| line.len() <= self.limits.letters);
+        let commands: Vec<String> = commands.collect();
+        if !commands.is_empty() {
+            self.line("To repeat it:");
+            self.gap();
+            self.out.push_str(&fenced(&commands));
+            self.gap();
+        }
+    }
+
+    fn write_foot(&mut self, view: &View) {
+        let took = view.run.took.as_deref().unwrap_or("not finished");
+        let parts = [
+            format!("kgauge {}", view.run.version),
+            format!("run {}", view.run.id),
+            format!("started {}", view.run.started),
+            format!("took {took}"),
+        ];
+        let foot = parts.map(|part| self.escaped(&part)).join(" · ");
+        self.line(&foot);
+    }
+}

@@ -1,0 +1,243 @@
+//! One interval log for each trial, flow and kind of time, as HdrHistogram's tools take them: they
+//! read a whole file as one history, so nothing else may stand in it.
+//!
+//! The intervals are the seconds of the hold stages of all repeats that figures are made from, so a
+//! tool that adds a file up comes to the percentiles of the summary.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::error::{Defect, FolderError};
+use super::layout;
+use super::logs::{COLUMNS, LOG_MAX_DIVISOR};
+use super::read::{RepeatRead, RunRead};
+use super::slices::each_slice;
+use crate::histogram::Histogram;
+use crate::run::RepeatKey;
+use crate::slice::{Kind, Slice, SliceKey};
+use crate::stage::{SECOND_NS, Stage};
+use crate::summary::{Summary, TrialSummary};
+
+/// Letters of a flow's name that go into a file name at most.
+const NAME_MAX: usize = 60;
+
+/// A file that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IntervalLog {
+    /// Where.
+    pub path: PathBuf,
+    /// How many intervals are in it.
+    pub intervals: u64,
+    /// How many times they hold.
+    pub count: u64,
+}
+
+/// Writes `trial-<n>.<flow>.<kind>.hlog` into a folder, which is made if it is not there; what has
+/// the same name is replaced.
+pub fn write_interval_logs(
+    run: &RunRead,
+    summary: &Summary,
+    out: &Path,
+) -> Result<Vec<IntervalLog>, FolderError> {
+    fs::create_dir_all(out).map_err(|source| FolderError::io("create", out, source))?;
+    let mut logs = Vec::new();
+    for trial in &summary.trials {
+        let mut files = Files {
+            run,
+            trial,
+            out,
+            base_unix_ms: None,
+            end_ns: 0,
+            open: BTreeMap::new(),
+        };
+        for repeat in measured(run, trial) {
+            files.add(repeat)?;
+        }
+        logs.extend(files.finish()?);
+    }
+    Ok(logs)
+}
+
+/// The repeats that figures are made from, by the time at which they began: a log goes forward.
+fn measured<'a>(run: &'a RunRead, trial: &TrialSummary) -> Vec<&'a RepeatRead> {
+    let is_measured = |key: RepeatKey| {
+        let mut repeats = trial.repeats.iter();
+        repeats.any(|repeat| repeat.measured && repeat.repeat == key.repeat)
+    };
+    let repeats = run.repeats_of(trial.index);
+    let mut repeats: Vec<&RepeatRead> = repeats.filter(|repeat| is_measured(repeat.key)).collect();
+    repeats.sort_by_key(|repeat| (started_unix_ms(run, repeat), repeat.key));
+    repeats
+}
+
+/// One whose record is missing is put where the run began.
+fn started_unix_ms(run: &RunRead, repeat: &RepeatRead) -> u64 {
+    let record = repeat.record.as_ref();
+    record.map_or(run.head.started_unix_ms, |record| record.started_unix_ms)
+}
+
+/// The files of one trial.
+struct Files<'a> {
+    run: &'a RunRead,
+    trial: &'a TrialSummary,
+    out: &'a Path,
+    /// When the first repeat began: intervals count from there.
+    base_unix_ms: Option<u64>,
+    /// Since then, the end of the last interval: none begins before it, even if the clock was set back
+    /// between two repeats.
+    end_ns: u64,
+    open: BTreeMap<(u16, Kind), (BufWriter<File>, IntervalLog)>,
+}
+
+impl Files<'_> {
+    fn add(&mut self, repeat: &RepeatRead) -> Result<(), FolderError> {
+        let started_unix_ms = started_unix_ms(self.run, repeat);
+        let base_unix_ms = *self.base_unix_ms.get_or_insert(started_unix_ms);
+        let since_ns = started_unix_ms.saturating_sub(base_unix_ms);
+        let since_ns = since_ns.saturating_mul(1_000_000).max(self.end_ns);
+        let name = repeat.key.folder_name();
+        let dir = self.run.dir.join(layout::REPEATS).join(name);
+        let mut ignored = Vec::<Defect>::new();
+        let mut failed = None;
+        each_slice(&dir, "", &mut ignored, |slice| {
+            if slice.key.stage == Stage::Hold && failed.is_none() {
+                failed = self.add_slice(repeat, slice, since_ns).err();
+            }
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn add_slice(
+        &mut self,
+        repeat: &RepeatRead,
+        slice: &Slice,
+        since_ns: u64,
+    ) -> Result<(), FolderError> {
+        let (start_ns, end_ns) = span(repeat, slice.key);
+        for kind in Kind::ALL {
+            let times = slice.times(kind);
+            if times.is_empty() {
+                continue;
+            }
+            let line = line(times, since_ns.saturating_add(start_ns), end_ns - start_ns);
+            self.end_ns = self.end_ns.max(since_ns.saturating_add(end_ns));
+            let (file, log) = self.file(slice.key.flow, kind)?;
+            let written = file.write_all(line.as_bytes());
+            written.map_err(|source| FolderError::io("write", &log.path, source))?;
+            log.intervals += 1;
+            log.count += times.count();
+        }
+        Ok(())
+    }
+
+    fn file(
+        &mut self,
+        flow: u16,
+        kind: Kind,
+    ) -> Result<&mut (BufWriter<File>, IntervalLog), FolderError> {
+        let path = self.out.join(self.name(flow, kind));
+        let head = self.head(flow, kind);
+        match self.open.entry((flow, kind)) {
+            Entry::Occupied(open) => Ok(open.into_mut()),
+            Entry::Vacant(place) => {
+                let create = || {
+                    let mut file = BufWriter::new(File::create(&path)?);
+                    file.write_all(head.as_bytes())?;
+                    Ok(file)
+                };
+                let file = create().map_err(|source| FolderError::io("write", &path, source))?;
+                let (intervals, count) = (0, 0);
+                let log = IntervalLog {
+                    path,
+                    intervals,
+                    count,
+                };
+                Ok(place.insert((file, log)))
+            }
+        }
+    }
+
+    fn flow_name(&self, flow: u16) -> Option<&str> {
+        let mut flows = self.trial.flows.iter();
+        let found = flows.find(|found| found.index == flow)?;
+        Some(found.name.as_str())
+    }
+
+    /// A plain file name, whatever the flow's is. The position is in it where names do not tell flows
+    /// apart.
+    fn name(&self, flow: u16, kind: Kind) -> String {
+        let own = plain(self.flow_name(flow).unwrap_or("flow"));
+        let flows = self.trial.flows.iter();
+        let same = flows.filter(|other| plain(&other.name) == own).count();
+        let own = match same {
+            1 => own,
+            _ => format!("{own}-{}", u32::from(flow) + 1),
+        };
+        format!(
+            "trial-{}.{own}.{}.hlog",
+            self.trial.index + 1,
+            kind.as_str()
+        )
+    }
+
+    fn head(&self, flow: u16, kind: Kind) -> String {
+        let base_s = self.base_unix_ms.unwrap_or_default() as f64 / 1e3;
+        format!(
+            "#[kgauge {version}, run {run}, trial {trial}, flow {flow}, {kind}: hold stages of all \
+             repeats that count; values are nanoseconds, Interval_Max is in milliseconds]\n\
+             #[Histogram log format version 1.3]\n\
+             #[StartTime: {base_s:.3} (seconds since epoch)]\n\
+             #[BaseTime: {base_s:.3} (seconds since epoch)]\n\
+             {COLUMNS}\n",
+            version = env!("CARGO_PKG_VERSION"),
+            run = plain(&self.run.head.run_id),
+            trial = self.trial.index + 1,
+            flow = plain(self.flow_name(flow).unwrap_or("flow")),
+            kind = kind.as_str(),
+        )
+    }
+
+    fn finish(self) -> Result<Vec<IntervalLog>, FolderError> {
+        let end = |(mut file, log): (BufWriter<File>, IntervalLog)| {
+            let flushed = file.flush();
+            flushed.map_err(|source| FolderError::io("write", &log.path, source))?;
+            Ok(log)
+        };
+        self.open.into_values().map(end).collect()
+    }
+}
+
+fn line(times: &Histogram, start_ns: u64, length_ns: u64) -> String {
+    format!(
+        "{start:.3},{length:.3},{max:.3},{histogram}\n",
+        start = start_ns as f64 / SECOND_NS as f64,
+        length = length_ns as f64 / SECOND_NS as f64,
+        max = times.max_ns().unwrap_or_default() as f64 / LOG_MAX_DIVISOR,
+        histogram = times.to_base64(),
+    )
+}
+
+/// The part of a slice's second that lies in its stage, where that is known.
+fn span(repeat: &RepeatRead, key: SliceKey) -> (u64, u64) {
+    let start_ns = u64::from(key.second) * SECOND_NS;
+    let whole = (start_ns, start_ns + SECOND_NS);
+    let record = repeat.record.as_ref();
+    let flow = record.and_then(|record| record.flows.get(usize::from(key.flow)));
+    let Some(stage) = flow.and_then(|flow| flow.stage(key.stage)) else {
+        return whole;
+    };
+    let part = (whole.0.max(stage.start_ns), whole.1.min(stage.end_ns));
+    if part.0 < part.1 { part } else { whole }
+}
+
+/// Letters, digits, dash and underscore; what else there is becomes an underscore.
+fn plain(name: &str) -> String {
+    let plain = |letter: char| match letter.is_ascii_alphanumeric() || "-_".contains(letter) {
+        true => letter,
+        false => '_',
+    };
+    name.chars().take(NAME_MAX).map(plain).collect()
+}
