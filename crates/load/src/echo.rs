@@ -37,6 +37,7 @@ struct Copied {
     /// A bit for each number.
     seen: Vec<u64>,
     doubled: u64,
+    last_read_ns: u64,
 }
 
 impl Copied {
@@ -69,6 +70,8 @@ pub struct CopyTally {
     pub missing: u64,
     /// Records that were read again.
     pub doubled: u64,
+    /// When the last of them was read for the first time, ns since the start; 0 when none was.
+    pub last_read_ns: u64,
 }
 
 /// The batches of one partition that were acked and not yet read.
@@ -159,9 +162,11 @@ impl EchoBoard {
     /// How complete the copy is.
     pub(crate) fn copy_tally(&self) -> Option<CopyTally> {
         let copy = self.copy.as_ref()?;
+        let copied = locked(copy);
         Some(CopyTally {
             missing: self.missing(),
-            doubled: locked(copy).doubled,
+            doubled: copied.doubled,
+            last_read_ns: copied.last_read_ns,
         })
     }
 
@@ -188,8 +193,12 @@ impl EchoBoard {
     }
 
     /// Records were read back.
-    pub(crate) fn echoed(&self, records: u64) {
+    pub(crate) fn echoed(&self, records: u64, consumed_ns: u64) {
         self.echoed.fetch_add(records, Ordering::Relaxed);
+        if let (Some(copy), true) = (&self.copy, records > 0) {
+            let mut copied = locked(copy);
+            copied.last_read_ns = copied.last_read_ns.max(consumed_ns);
+        }
     }
 
     /// A producer has the outcome of every record.
@@ -265,11 +274,12 @@ mod tests {
         for (number, is_first) in [(130, true), (0, true), (130, false)] {
             let mark = board.mark_of(&value(number)).unwrap();
             assert_eq!(board.is_first(mark), is_first, "{number}");
-            board.echoed(u64::from(is_first));
+            board.echoed(u64::from(is_first), 10 + number);
         }
         let tally = CopyTally {
             missing: 1,
             doubled: 1,
+            last_read_ns: 140,
         };
         assert_eq!(board.copy_tally(), Some(tally));
         assert_eq!(EchoBoard::new(7, 1, 1).copy_tally(), None);
@@ -295,7 +305,7 @@ mod tests {
     fn all_is_read_when_producers_are_done_and_positions_have_come_to_the_end() {
         let board = EchoBoard::new(1, 1, 1);
         board.acked(0, 4, 3, 100);
-        board.echoed(3);
+        board.echoed(3, 0);
         assert!(!board.is_complete([(0, 7)].into_iter()), "it may yet write");
         board.producer_done();
         assert!(!board.is_complete([(0, 6)].into_iter()));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kgauge_scenario::{ConsumeEnd, ConsumeFlow, FlowPlan, ProduceFlow, Share, Stripe};
+use kgauge_scenario::{ConsumeEnd, ConsumeFlow, FlowPlan, ProduceFlow, Share, Stripe, derive_seed};
 
 use crate::echo::EchoBoard;
 use crate::payload::{Payload, payload_for};
@@ -61,7 +61,9 @@ pub(crate) fn parts_of(
         FlowPlan::Echo(flow) => {
             let mut producers = Part::producers(share, &flow.produce)?;
             let mut consumers = Part::consumers(share, flow.consume());
-            let seed = share.flow_seed(&flow.produce.name);
+            // A reader must not take the records of another trial or run for its own.
+            let place = format!("{} {}", share.run_id, share.trial.index);
+            let seed = derive_seed(share.flow_seed(&flow.produce.name), &place);
             let partitions = share.trial.topic.partitions;
             let board = EchoBoard::new(seed, producers.members.len(), partitions);
             let board = Arc::new(match reads_copy {

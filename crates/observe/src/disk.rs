@@ -63,6 +63,8 @@ fn writes(
             "--ioengine=psync",
             "--direct=1",
             "--iodepth=1",
+            // Without it fio forks, and the child would outlive it.
+            "--thread",
         ])
         // Over blocks that are there: the first write to one costs the file system more.
         .args([

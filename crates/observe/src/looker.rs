@@ -55,8 +55,7 @@ impl Looker {
         };
         looker.add(Subject::Generator, std::process::id());
         for target in &watch.targets {
-            let broker = target.broker;
-            looker.add(Subject::Target { broker }, target.pid);
+            looker.add(target.subject.clone(), target.pid);
         }
         let at = Moment {
             at_ns,

@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use kgauge_results::run::{Evidence, RepeatKey};
+use kgauge_results::run::{Evidence, RepeatKey, Subject};
 
 use crate::cpu_clock::thread_cpu_ns;
 use crate::looker::Looker;
@@ -17,19 +17,19 @@ pub struct Watch {
     pub every: Duration,
     /// The repeat that is observed.
     pub repeat: Option<RepeatKey>,
-    /// The target's processes on this machine.
+    /// The target's processes on this machine, and what is beside it.
     pub targets: Vec<WatchedProcess>,
     /// Folders on this machine with the target's data: the disks under them are told.
     pub data_dirs: Vec<PathBuf>,
 }
 
-/// A process of the target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A process beside this one.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WatchedProcess {
     /// The operating system's number.
     pub pid: u32,
-    /// The broker's id, where the process is one broker.
-    pub broker: Option<i32>,
+    /// Whose evidence it gives. Two processes of one subject could not be told apart.
+    pub subject: Subject,
 }
 
 impl Watch {

@@ -45,7 +45,7 @@ fn it_looks_at_the_start_and_at_the_stop_and_stops_at_once() {
     let mut child = sleeper();
     let target = WatchedProcess {
         pid: child.id(),
-        broker: Some(2),
+        subject: Subject::Target { broker: Some(2) },
     };
     let watch = Watch {
         every: Duration::from_secs(3600),
@@ -157,14 +157,15 @@ fn a_target_that_is_gone_is_told_once() {
     let mut child = sleeper();
     let pid = child.id();
     let every = Duration::from_millis(5);
-    let targets = vec![WatchedProcess { pid, broker: None }];
+    let target = Subject::Target { broker: None };
+    let subject = target.clone();
+    let targets = vec![WatchedProcess { pid, subject }];
     let (sampler, receiver) = start(Watch {
         every,
         repeat: None,
         targets,
         data_dirs: Vec::new(),
     });
-    let target = Subject::Target { broker: None };
     assert!(receiver.iter().any(|seen| seen.subject == target));
     drop(child.stdin.take());
     child.wait().unwrap();
@@ -207,7 +208,7 @@ fn the_cost_of_looking() {
     let every = Duration::from_millis(10);
     let targets = vec![WatchedProcess {
         pid: child.id(),
-        broker: None,
+        subject: Subject::Target { broker: None },
     }];
     let (sampler, receiver) = start(Watch {
         every,

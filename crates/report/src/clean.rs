@@ -1,4 +1,4 @@
-//! Which characters of outside text may reach a terminal or a page.
+//! Which characters of outside text may reach a terminal or a page, and how many.
 
 /// True for characters that a terminal would obey or that reorder what is read: controls other than
 /// line break and tab, and the bidirectional overrides.
@@ -32,6 +32,15 @@ fn is_wide(character: char) -> bool {
         0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f
         | 0xff00..=0xff60 | 0xffe0..=0xffe6 | 0x1f300..=0x1f64f | 0x1f900..=0x1f9ff
         | 0x20000..=0x3fffd)
+}
+
+/// At most so many letters, the last of them an ellipsis where something is cut.
+pub(crate) fn cut(text: &str, letters_max: usize) -> String {
+    if text.chars().count() <= letters_max {
+        return text.to_owned();
+    }
+    let kept = text.chars().take(letters_max.saturating_sub(1));
+    kept.chain(['…']).collect()
 }
 
 #[cfg(test)]

@@ -57,10 +57,13 @@ impl TargetSpec {
         let own = match self {
             TargetSpec::Embedded(spec) => &mut spec.security,
             TargetSpec::Kafka(spec) => &mut spec.security,
-            TargetSpec::Existing(_) => {
+            TargetSpec::Existing(config) if config.security.protocol.name() == kind.protocol() => {
+                return Ok(());
+            }
+            TargetSpec::Existing(config) => {
                 return Err(format!(
-                    "the scenario wants a cluster with security={wanted}, and this one is there: take target.security \
-                     out of the scenario"
+                    "the scenario wants a cluster with security={wanted}, and this one is reached by {}",
+                    config.security.protocol.name()
                 ));
             }
         };

@@ -83,6 +83,17 @@ fn kafka_facts(kafka: &KafkaTarget, cluster: &mut Cluster) -> Result<TargetFacts
     Ok(facts)
 }
 
+/// A process of a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetProcess {
+    /// The operating system's number.
+    pub pid: u32,
+    /// The broker's id, where it is one broker and nothing else.
+    pub broker: Option<i32>,
+    /// What people call it: `broker 1`, `ZooKeeper`.
+    pub role: String,
+}
+
 /// What starting a target needs to know, whichever kind it is.
 #[derive(Debug, Clone)]
 pub struct StartSetup {
@@ -183,6 +194,19 @@ impl Target {
         match self {
             Target::Embedded(embedded) => vec![embedded.data_dir().to_owned()],
             Target::Kafka(kafka) => kafka.data_dirs(),
+            Target::Existing(_) => Vec::new(),
+        }
+    }
+
+    /// The same, each with what it is.
+    pub fn processes(&self) -> Vec<TargetProcess> {
+        match self {
+            Target::Embedded(embedded) => vec![TargetProcess {
+                pid: embedded.pid(),
+                broker: None,
+                role: "embedded cluster".to_owned(),
+            }],
+            Target::Kafka(kafka) => kafka.processes(),
             Target::Existing(_) => Vec::new(),
         }
     }

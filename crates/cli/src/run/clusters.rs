@@ -7,6 +7,7 @@ use kgauge_scenario::{ClusterNeeds, Trial};
 use kgauge_target::{StartSetup, Target, TargetSpec, TopicGuard};
 
 use super::mirror::Mirror;
+use super::processes;
 use super::session::Session;
 use super::targets::NamedTarget;
 use crate::exit::OrStop;
@@ -81,7 +82,7 @@ impl Clusters {
     ) -> anyhow::Result<Option<Mirror>> {
         let wanted = needs.mirror.as_ref();
         wanted
-            .map(|wanted| Mirror::start(self, source, wanted, stopping))
+            .map(|wanted| Mirror::start(self, source, (wanted, needs), stopping))
             .transpose()
     }
 
@@ -135,7 +136,7 @@ pub(super) fn suit(session: &mut Session, trial: &Trial) -> anyhow::Result<bool>
     session.event(None, EventKind::ClusterStarted { brokers, settings });
     session.topics = topics(&target, &session.clusters.run_id)?;
     session.client = target.config().clone();
-    session.target_pids = target.pids();
+    session.target_processes = processes::own(target.processes());
     session.data_dirs = target.data_dirs();
     session.nodes = facts.brokers.len();
     session.cluster = cluster;

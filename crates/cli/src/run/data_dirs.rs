@@ -2,13 +2,18 @@
 
 use std::path::PathBuf;
 
+use kgauge_observe::WatchedProcess;
 use kgauge_target::{Target, TargetFacts};
 
 /// Those of a target that kgauge started; else those that brokers on this machine name, as far as they are there. Brokers in a
 /// container name folders of their own: without a process that can be seen, none of it is taken for this machine's.
-pub(super) fn of(target: &Target, facts: &TargetFacts, target_pids: &[u32]) -> Vec<PathBuf> {
+pub(super) fn of(
+    target: &Target,
+    facts: &TargetFacts,
+    processes: &[WatchedProcess],
+) -> Vec<PathBuf> {
     let own = target.data_dirs();
-    if !own.is_empty() || facts.same_machine != Some(true) || target_pids.is_empty() {
+    if !own.is_empty() || facts.same_machine != Some(true) || processes.is_empty() {
         return own;
     }
     let named = facts.brokers.iter().filter_map(|broker| {

@@ -3,22 +3,24 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use kgauge_client::{ClientConfig, Cluster};
+use kgauge_client::{ClientConfig, Cluster, Interrupt};
 use kgauge_load::{CopySetup, PreloadError, preload};
-use kgauge_results::run::{EventKind, FlowRecord, MirrorRecord};
-use kgauge_scenario::{FlowPlan, MirrorNeeds, Preload, Replicator, Trial};
+use kgauge_observe::WatchedProcess;
+use kgauge_results::run::{EventKind, FlowRecord, MirrorRecord, Subject};
+use kgauge_scenario::{ClusterNeeds, FlowPlan, MirrorNeeds, Plan, Preload, Replicator, Trial};
 use kgauge_target::kafka::{KafkaSetup, MirrorEnd, MirrorMaker, MirrorSetup};
 use kgauge_target::{Target, TargetSpec};
 
 use super::clusters::Clusters;
 use super::cpu::CpuTrack;
+use super::processes;
 use super::session::Session;
 use super::shared::SharedTarget;
 use crate::exit::{ExitStatus, OrStop, stop, with_cure};
 use crate::interrupt::Stopping;
 use crate::targets::{TARGET_LOGS, failed};
 
-/// How long a replicator may take to find a new topic and to copy what stands in it.
+/// How long a replicator may take to find a new topic, and between two looks at a copy that grows.
 const COPY_TIME_MAX: Duration = Duration::from_secs(120);
 
 /// How often the copy is looked at.
@@ -37,6 +39,8 @@ pub(crate) struct Mirror {
     needs: MirrorNeeds,
     /// Whether kgauge started the destination, and may delete copies on it.
     is_ours: bool,
+    /// Whether the replicator had not brought everything of the last repeat.
+    is_lagging: bool,
 }
 
 /// The copy of a repeat's topic.
@@ -52,16 +56,17 @@ impl Mirror {
     pub(super) fn start(
         clusters: &Clusters,
         source: &Target,
-        needs: &MirrorNeeds,
+        (needs, of_target): (&MirrorNeeds, &ClusterNeeds),
         stopping: &Stopping,
     ) -> anyhow::Result<Mirror> {
-        let spec = clusters.target.destination_for(needs)?;
+        let spec = clusters.target.destination_for(needs, of_target)?;
         let mut setup = clusters.setup(Some("destination"))?;
         let logs = clusters.dir.join(TARGET_LOGS);
         setup.kafka.log_dir = logs.join("destination");
         setup.embedded.log_file = clusters.dir.join("destination.log");
         let destination = Target::start(&spec, &setup, &stopping.load).map_err(failed)?;
         let mut cluster = destination.connect(stopping.load.clone()).map_err(failed)?;
+        cluster.refresh(&[]).or_target_failed("")?;
         let maker = match needs.replicator {
             Replicator::None => None,
             Replicator::MirrorMaker2 => {
@@ -70,10 +75,13 @@ impl Mirror {
                     ..clusters.setup(Some("mirror"))?.kafka
                 };
                 let ends = (source, &destination);
-                Some(maker(clusters, ends, needs, &setup, stopping)?)
+                let brokers = (
+                    clusters.target.spec_for(of_target)?.brokers(),
+                    u32::try_from(cluster.metadata().brokers.len()).ok(),
+                );
+                Some(maker(clusters, ends, brokers, needs, &setup, stopping)?)
             }
         };
-        cluster.refresh(&[]).or_target_failed("")?;
         Ok(Mirror {
             maker: maker.map(Mutex::new),
             client: destination.config().clone(),
@@ -81,6 +89,7 @@ impl Mirror {
             needs: needs.clone(),
             is_ours: !matches!(spec, TargetSpec::Existing(_)),
             destination: SharedTarget::new(destination),
+            is_lagging: false,
         })
     }
 
@@ -97,11 +106,21 @@ impl Mirror {
     }
 
     /// The processes of both.
-    pub(super) fn pids(&self) -> Vec<u32> {
-        let maker = self.maker().map(|maker| maker.pid());
-        let mut pids = self.destination.pids();
-        pids.extend(maker);
-        pids
+    pub(super) fn processes(&self) -> Vec<WatchedProcess> {
+        let maker = self.maker().map(|maker| WatchedProcess {
+            pid: maker.pid(),
+            subject: Subject::Process {
+                name: "MirrorMaker".to_owned(),
+            },
+        });
+        let mut processes = processes::of_destination(self.destination.processes());
+        processes.extend(maker);
+        processes
+    }
+
+    /// From now on questions to the destination end with this.
+    pub(super) fn set_interrupt(&mut self, interrupt: Interrupt) {
+        self.cluster.set_interrupt(interrupt);
     }
 
     /// Looks at what the replicator uses, if it is kgauge's.
@@ -124,24 +143,18 @@ impl Mirror {
             Replicator::None => "the user's replicator".to_owned(),
         }
     }
+}
 
-    /// What a reader of the figures must know.
-    pub(super) fn note(&self) -> String {
-        format!(
-            "Echo flows write to the target and read the copy that {} makes on a second cluster ({}): their end-to-end \
-             times are those of the way through both.",
-            self.replicator(),
-            match self.is_ours {
-                true => "started by kgauge on this machine",
-                false => "of the user",
-            }
-        )
-    }
+/// Kafka's usual number of replicas, where there are brokers enough.
+fn replicas(brokers: Option<u32>) -> u16 {
+    let brokers = brokers.unwrap_or(1).clamp(1, REPLICATION_MAX);
+    u16::try_from(brokers).unwrap_or(1)
 }
 
 fn maker(
     clusters: &Clusters,
     (source, destination): (&Target, &Target),
+    brokers: (Option<u32>, Option<u32>),
     needs: &MirrorNeeds,
     setup: &KafkaSetup,
     stopping: &Stopping,
@@ -158,7 +171,8 @@ fn maker(
             destination: end(destination),
             prefix: needs.prefix(),
             topics: &format!("kgauge-{}-.*", clusters.run_id),
-            replication: needs.brokers.min(REPLICATION_MAX) as u16,
+            source_replication: replicas(brokers.0),
+            replication: replicas(brokers.1),
             settings: &needs.settings,
             setup,
         },
@@ -199,8 +213,10 @@ pub(super) fn await_copy(
         Err(_) if session.stopping.is_wanted() => return Ok(None),
         Err(error) => return Err(stop(ExitStatus::TargetFailed, error)),
     }
-    let wanted = before.saturating_add_unsigned(probes.records);
-    let deadline = Instant::now() + COPY_TIME_MAX;
+    // Its own topic has nothing in it but this run's: all of it has to be there.
+    let written = session.cluster.end_offsets(topic).or_target_failed("")?;
+    let wanted: i64 = written.iter().sum();
+    let (mut seen, mut since) = (before, Instant::now());
     loop {
         if session.stopping.is_wanted() {
             return Ok(None);
@@ -213,17 +229,19 @@ pub(super) fn await_copy(
         };
         // A copy that is not there yet has no ends.
         let ends = ends(&mut mirror.cluster);
-        if ends.iter().sum::<i64>() >= wanted {
+        let copied: i64 = ends.iter().sum();
+        if copied >= wanted {
             return Ok(Some(Copy {
                 topic: copy,
                 before: ends,
             }));
         }
-        if Instant::now() >= deadline {
-            return Err(stop(
-                ExitStatus::TargetFailed,
-                not_copied(mirror, &copy, &ends),
-            ));
+        if copied > seen {
+            (seen, since) = (copied, Instant::now());
+        }
+        if since.elapsed() >= COPY_TIME_MAX {
+            let words = not_copied(mirror, &copy, &ends);
+            return Err(stop(ExitStatus::TargetFailed, words));
         }
         std::thread::sleep(LOOK);
     }
@@ -242,6 +260,10 @@ fn probes(trial: &Trial) -> Option<Preload> {
 }
 
 fn not_copied(mirror: &Mirror, copy: &str, ends: &[i64]) -> String {
+    let stays = match (mirror.is_ours, ends) {
+        (false, [_, ..]) => "\n  the copy stays there: kgauge deletes only what it has made",
+        _ => "",
+    };
     let what = match ends {
         [] => format!("there is no topic {copy} at the destination"),
         _ => format!("topic {copy} at the destination lacks records"),
@@ -253,7 +275,7 @@ fn not_copied(mirror: &Mirror, copy: &str, ends: &[i64]) -> String {
                  calls their copies (target.mirror.topic)"
             .to_owned(),
     };
-    format!("{what} after {waited} s\n  {cure}")
+    format!("{what}, and none came for {waited} s\n  {cure}{stays}")
 }
 
 impl Copy {
@@ -294,8 +316,23 @@ pub(super) fn record(
         return;
     };
     let (behind, replicator_cpu_ns) = seen;
+    let is_alone = outcome
+        .flows
+        .iter()
+        .filter(|flow| flow.totals.acked > 0)
+        .count()
+        <= 1;
+    let missing: u64 = outcome
+        .flows
+        .iter()
+        .filter_map(|flow| flow.copy)
+        .map(|one| one.missing)
+        .sum();
+    // It holds records for the copy still, and would write them into a topic of that name.
+    mirror.is_lagging = missing > 0;
     let after = mirror.cluster.end_offsets(&copy.topic).ok();
-    let counted = after.and_then(|after| {
+    // What several flows wrote is not told apart by its brokers.
+    let counted = after.filter(|_| is_alone).and_then(|after| {
         let grown = after.iter().sum::<i64>() - copy.before.iter().sum::<i64>();
         u64::try_from(grown).ok()
     });
@@ -307,10 +344,11 @@ pub(super) fn record(
             acked: flow.totals.acked,
             missing: tally.missing,
             doubled: tally.doubled,
+            unsure: flow.totals.failed + flow.totals.indeterminate,
             counted,
             behind_records_max: behind.most.get(index).copied().unwrap_or_default(),
             caught_up_ns: (tally.missing == 0)
-                .then(|| outcome.end_ns.saturating_sub(outcome.hold_end_ns)),
+                .then(|| tally.last_read_ns.saturating_sub(outcome.hold_end_ns)),
             replicator_cpu_ns,
         });
     }
@@ -322,6 +360,10 @@ pub(super) fn delete(session: &mut Session, copy: &Copy) {
     let Some(mirror) = &mut session.mirror else {
         return;
     };
+    // It goes with its cluster.
+    if mirror.is_ours && mirror.is_lagging {
+        return;
+    }
     let text = match mirror.is_ours {
         true => match mirror.cluster.delete_topic(&copy.topic) {
             Ok(()) => return,
@@ -334,4 +376,21 @@ pub(super) fn delete(session: &mut Session, copy: &Copy) {
     };
     session.progress.remark(&format!("kgauge: {text}"));
     session.event(None, EventKind::Warning { text });
+}
+
+/// What a reader of the figures must know of trials with a second cluster.
+pub(super) fn note(plan: &Plan) -> Option<String> {
+    let mirrored = plan
+        .trials
+        .iter()
+        .filter(|trial| trial.cluster.mirror.is_some());
+    let mut names: Vec<&str> = mirrored.map(|trial| trial.scenario.as_str()).collect();
+    names.dedup();
+    (!names.is_empty()).then(|| {
+        format!(
+            "In {} echo flows write to the target and read the copy that a replicator makes on a second cluster: their \
+             end-to-end times are those of the way through both.",
+            names.join(", ")
+        )
+    })
 }

@@ -13,6 +13,7 @@ mod faults;
 mod mirror;
 mod one;
 mod output;
+mod processes;
 mod published;
 mod question;
 mod repeat;

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use kgauge_scenario::{
-    AuditFacts, ClusterFacts, ClusterNeeds, FileRead, Files, Plan, PlanRequest, Scenario, Size,
-    Step, Studies, Study, StudyFile, StudyRef, TargetKind, Trial,
+    AuditFacts, ClusterFacts, FileRead, Files, Plan, PlanRequest, Scenario, Size, Step, Studies,
+    Study, StudyFile, StudyRef, TargetKind, Trial,
 };
 
 use super::drivers;
@@ -102,21 +102,6 @@ impl Question {
             }
             Self::Saved { plan, .. } => plan.trials.clone(),
         }
-    }
-
-    /// The clusters that its trials want, each once.
-    pub(crate) fn clusters(&self, size: Size) -> Vec<(String, ClusterNeeds)> {
-        let mut wanted: Vec<(String, ClusterNeeds)> = Vec::new();
-        for trial in self.trials(size) {
-            if !wanted
-                .iter()
-                .any(|(_, known)| known.shares_with(&trial.cluster))
-            {
-                let name = format!("{} {}", trial.scenario, trial.name);
-                wanted.push((name.trim().to_owned(), trial.cluster));
-            }
-        }
-        wanted
     }
 
     /// Whether its study asks what the disk does by itself.

@@ -7,7 +7,7 @@ use anyhow::Context;
 use kgauge_client::Cluster;
 use kgauge_client::admin::OffsetsError;
 use kgauge_load::{Clock, Load, LoadOutcome, LoadSetup, Progress};
-use kgauge_observe::{Sampler, Watch, WatchedProcess};
+use kgauge_observe::{Sampler, Watch};
 use kgauge_results::recorder::WriteError;
 use kgauge_results::run::{
     Cpu, Event, EventKind, FlowRecord, Outcome, PartitionOffsets, RepeatKey, RepeatRecord,
@@ -64,6 +64,9 @@ pub(crate) fn repeat(
     if ended == Ended::Interrupted {
         // The first signal ends the load; what the brokers have is still worth a question.
         session.cluster.set_interrupt(session.stopping.all.clone());
+        if let Some(mirror) = &mut session.mirror {
+            mirror.set_interrupt(session.stopping.all.clone());
+        }
     }
     let totals = || outcome.flows.iter().map(|flow| flow.totals);
     let markers: u64 = totals().map(|totals| totals.markers).sum();
@@ -185,9 +188,9 @@ fn measure(
     let mut watch = RepeatWatch::new(session, trial, folder, pids);
     let outcome = load.run(clock, |progress| watch.look(progress));
     let (mut trouble, mut cpu, behind) = (watch.trouble, watch.cpu, watch.behind);
-    let pids = session.target_pids.clone();
+    let watched = session.target_processes.clone();
     heal(session, faults, &ground.facts.name, (key, clock))?;
-    if session.target_pids != pids {
+    if session.target_processes != watched {
         // Nobody has watched the processes that were started in between.
         cpu.targets.clear();
     }
@@ -266,9 +269,9 @@ impl<'a> RepeatWatch<'a> {
             generator: CpuTrack::of(Some(std::process::id())),
             drivers: drivers.into_iter().map(DriverTrack::of).collect(),
             targets: session
-                .target_pids
+                .target_processes
                 .iter()
-                .map(|&pid| CpuTrack::of(Some(pid)))
+                .map(|process| CpuTrack::of(Some(process.pid)))
                 .collect(),
             replicator: session.mirror.as_ref().map(Mirror::cpu_track),
         };
@@ -418,12 +421,9 @@ impl ProcessCpu {
 }
 
 fn start_sampler(session: &Session, key: RepeatKey, clock: Clock) -> anyhow::Result<Sampler> {
-    let beside = session.mirror.as_ref().map_or_else(Vec::new, Mirror::pids);
-    let targets = session
-        .target_pids
-        .iter()
-        .chain(&beside)
-        .map(|&pid| WatchedProcess { pid, broker: None });
+    let beside = session.mirror.as_ref().map(Mirror::processes);
+    let targets = session.target_processes.iter().cloned();
+    let targets = targets.chain(beside.unwrap_or_default());
     let evidence = session.folder.evidence();
     Sampler::start(
         Watch::each_second(key, targets.collect()).with_data_dirs(session.data_dirs.clone()),

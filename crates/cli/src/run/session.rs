@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use kgauge_client::{ClientConfig, Cluster};
 use kgauge_load::DriverProgram;
+use kgauge_observe::WatchedProcess;
 use kgauge_results::RunFolder;
 use kgauge_results::run::{EventKind, RepeatKey};
 use kgauge_scenario::{Driver, TargetKind};
@@ -37,7 +38,7 @@ pub(crate) struct Session {
     pub(crate) progress: ProgressLine,
     pub(crate) keep: bool,
     /// The target's processes on this machine.
-    pub(crate) target_pids: Vec<u32>,
+    pub(crate) target_processes: Vec<WatchedProcess>,
     /// The folders on this machine with its data.
     pub(crate) data_dirs: Vec<PathBuf>,
     /// The programs of other clients that flows name.

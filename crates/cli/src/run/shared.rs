@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
-use kgauge_target::{Done, Instruction, Target};
+use kgauge_target::{Done, Instruction, Target, TargetProcess};
 
 /// A target that two threads may use in turn. Between two clusters of a run there is none.
 #[derive(Clone)]
@@ -29,8 +29,10 @@ impl SharedTarget {
     }
 
     /// The target's processes on this machine.
-    pub(crate) fn pids(&self) -> Vec<u32> {
-        self.lock().as_ref().map_or_else(Vec::new, Target::pids)
+    pub(crate) fn processes(&self) -> Vec<TargetProcess> {
+        self.lock()
+            .as_ref()
+            .map_or_else(Vec::new, Target::processes)
     }
 
     /// The words of a target that is gone, with what to do about it. While somebody else uses it, it is not looked at.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use kgauge_client::{ClientConfig, Cluster};
 use kgauge_load::DriverProgram;
+use kgauge_observe::WatchedProcess;
 use kgauge_results::folder::Resumed;
 use kgauge_results::run::{DiskBaseline, EventKind, RepeatKey, RunHead, RunStatus};
 use kgauge_results::{RunFolder, RunRead};
@@ -19,7 +20,8 @@ use super::consent;
 use super::data_dirs;
 use super::drivers;
 use super::environment::environment;
-use super::mirror::Mirror;
+use super::mirror::{self, Mirror};
+use super::processes;
 use super::question::Question;
 use super::repeat::event;
 use super::room::check_room;
@@ -74,7 +76,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
         topics,
         plan,
         steps,
-        target_pids,
+        target_processes,
         data_dirs,
         nodes,
     } = ready;
@@ -100,7 +102,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
         stopping,
         progress,
         keep: order.arguments.keep,
-        target_pids,
+        target_processes,
         data_dirs,
         drivers,
         ceilings: Ceilings::default(),
@@ -148,6 +150,7 @@ fn open(order: &Order<'_>) -> anyhow::Result<Opened> {
     let dir = run_dir(order.dir.as_deref(), order.question.name(), &run_id);
     let mut head = RunHead::starting(run_id.clone(), command_line(), started_unix_ms);
     head.target = Some(order.target.text.clone());
+    head.destination.clone_from(&order.arguments.destination);
     head.price_per_hour = order.target.price_per_hour;
     Ok(Opened {
         folder: RunFolder::create(&dir, head).or_bad_input()?,
@@ -222,7 +225,7 @@ struct Ready {
     topics: TopicGuard,
     plan: Plan,
     steps: Vec<Step>,
-    target_pids: Vec<u32>,
+    target_processes: Vec<WatchedProcess>,
     data_dirs: Vec<PathBuf>,
     /// How many brokers answered.
     nodes: usize,
@@ -276,7 +279,7 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
     }
     let topics = clusters::topics(&target, &opened.run_id)?;
     let mirror = clusters.mirror(&target, &needs, stopping)?;
-    notes.extend(mirror.as_ref().map(Mirror::note));
+    notes.extend(mirror::note(&plan));
     // A run that goes on has said all of it already.
     if opened.before.is_none() {
         let (disk, disk_note) = disk_baseline(order, folder.dir(), stopping)?;
@@ -286,9 +289,9 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
         folder.write_environment(&environment).or_failed()?;
         write_down(question, folder, &plan, left_out)?;
     }
-    let target_pids = target_pids(&target, &facts);
+    let target_processes = processes::of(&target, &facts);
     Ok(Ready {
-        data_dirs: data_dirs::of(&target, &facts, &target_pids),
+        data_dirs: data_dirs::of(&target, &facts, &target_processes),
         drivers,
         target,
         mirror,
@@ -297,7 +300,7 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
         topics,
         plan,
         steps,
-        target_pids,
+        target_processes,
         nodes: facts.brokers.len(),
     })
 }
@@ -386,8 +389,8 @@ fn several_clusters(plan: &Plan) -> Option<String> {
         .iter()
         .any(|trial| !trial.cluster.shares_with(&first.cluster));
     differ.then(|| {
-        "Trials had clusters of their own, because the number of brokers or their settings are varied: what is told \
-         of the brokers here is true of the first cluster."
+        "Trials had clusters of their own, because what they want of them differs: what is told of the brokers here is \
+         true of the first cluster."
             .to_owned()
     })
 }
@@ -538,24 +541,6 @@ fn check_topics_can_be_made(
         facts.version.as_deref().unwrap_or("of unknown version")
     );
     Err(stop(ExitStatus::BadInput, words))
-}
-
-/// The target's processes, as far as they run on this machine and can be seen.
-fn target_pids(target: &Target, facts: &TargetFacts) -> Vec<u32> {
-    let own = target.pids();
-    if !own.is_empty() || facts.same_machine != Some(true) {
-        return own;
-    }
-    let ports = facts.brokers.iter().filter_map(|broker| {
-        let (_, port) = broker.address.rsplit_once(':')?;
-        port.parse().ok()
-    });
-    let mut pids: Vec<u32> = ports
-        .filter_map(|port| kgauge_observe::listener_pid(port).ok().flatten())
-        .collect();
-    pids.sort_unstable();
-    pids.dedup();
-    pids
 }
 
 /// The command line as typed: no argument of kgauge is a secret.

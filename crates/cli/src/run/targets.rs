@@ -31,13 +31,19 @@ pub(super) struct NamedTarget {
 #[allow(clippy::print_stderr)]
 /// Reads all targets, so that a slip in the last one is found before the first one starts.
 pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<NamedTarget>> {
-    let clusters = question.clusters(size(arguments));
     let brokers = question.brokers_needed(size(arguments));
     let trials = question.trials(size(arguments));
-    let destination = destination(arguments, &trials)?;
+    let mut destination = destination(arguments, &trials)?;
     let mut is_home_used = false;
     let mut targets = Vec::new();
     let texts = texts(arguments)?;
+    // One folder holds one release: that of the target, if that is to come from a folder.
+    let is_target_kafka = texts.iter().any(|text| text.starts_with("kafka"));
+    if let (Some(home), Some(spec), false) =
+        (&arguments.kafka_home, &mut destination, is_target_kafka)
+    {
+        is_home_used |= spec.set_kafka_home(home);
+    }
     check_prices(arguments, texts.len())?;
     if arguments.resume.is_some() && texts.len() > 1 {
         let words = "--resume goes on with one run, on one target\n  each target of a comparison has a run folder of its own";
@@ -58,14 +64,20 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
             let words = format!("--allow-existing: {text} starts empty, so it has no such topic");
             return Err(stop(ExitStatus::BadInput, words));
         }
+        let has_mirror = trials.iter().any(|trial| trial.cluster.mirror.is_some());
+        if arguments.allow_existing.is_some() && has_mirror {
+            let words = "--allow-existing: a mirror needs a topic that the run makes, to know which records are its own";
+            return Err(stop(ExitStatus::BadInput, words));
+        }
         let target = NamedTarget {
             text: text.clone(),
             spec,
             price_per_hour: arguments.prices.get(index).copied(),
             destination: destination.clone(),
         };
-        target.check_clusters(&clusters)?;
         target.check_trials(&trials)?;
+        let served = |trial: &Trial| target.can_serve(trial).is_ok();
+        target.check_clusters(&clusters(trials.iter().filter(|trial| served(trial))))?;
         targets.push(target);
     }
     if arguments.kafka_home.is_some() && !is_home_used {
@@ -75,21 +87,45 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
     Ok(targets)
 }
 
+/// The clusters that trials want, each once, with a trial that wants it.
+fn clusters<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<(String, &'a ClusterNeeds)> {
+    let mut wanted: Vec<(String, &ClusterNeeds)> = Vec::new();
+    for trial in trials {
+        if !wanted
+            .iter()
+            .any(|(_, known)| known.shares_with(&trial.cluster))
+        {
+            let name = format!("{} {}", trial.scenario, trial.name);
+            wanted.push((name.trim().to_owned(), &trial.cluster));
+        }
+    }
+    wanted
+}
+
 /// The second cluster, if the user names one.
 fn destination(arguments: &Run, trials: &[Trial]) -> anyhow::Result<Option<TargetSpec>> {
-    let Some(text) = &arguments.destination else {
-        return Ok(None);
+    let before = match &arguments.resume {
+        Some(dir) => Some(RunRead::head(dir).or_bad_input()?.destination),
+        None => None,
+    };
+    let text = match (&arguments.destination, before) {
+        (Some(text), Some(before)) if before.as_ref() != Some(text) => {
+            let was = before.as_deref().unwrap_or("one like the target");
+            let words = format!(
+                "the second cluster of this run was {was}, and --destination is {text}\n  name the same, or begin a new run"
+            );
+            return Err(stop(ExitStatus::BadInput, words));
+        }
+        (Some(text), _) => text.clone(),
+        (None, Some(Some(before))) => before,
+        (None, _) => return Ok(None),
     };
     if trials.iter().all(|trial| trial.cluster.mirror.is_none()) {
         let words = "--destination: none of the scenarios has a mirror (target.mirror), so there is nothing for a second \
                      cluster to do";
         return Err(stop(ExitStatus::BadInput, words));
     }
-    let mut spec = TargetSpec::parse(text).or_bad_input()?;
-    if let Some(home) = &arguments.kafka_home {
-        spec.set_kafka_home(home);
-    }
-    Ok(Some(spec))
+    Ok(Some(TargetSpec::parse(&text).or_bad_input()?))
 }
 
 /// What `--target` says, or what the run that goes on was made on, or the embedded cluster.
@@ -148,7 +184,7 @@ impl NamedTarget {
     }
 
     /// Whether it can be what each trial wants.
-    fn check_clusters(&self, clusters: &[(String, ClusterNeeds)]) -> anyhow::Result<()> {
+    fn check_clusters(&self, clusters: &[(String, &ClusterNeeds)]) -> anyhow::Result<()> {
         if let (TargetSpec::Existing(_), [(first, _), (other, _), ..]) = (&self.spec, clusters) {
             let words = format!(
                 "{first} and {other} want different clusters, and {} is one that is there\n  run them one by \
@@ -182,7 +218,7 @@ impl NamedTarget {
     pub(super) fn can_serve(&self, trial: &Trial) -> anyhow::Result<()> {
         self.spec_for(&trial.cluster)?;
         if let Some(mirror) = &trial.cluster.mirror {
-            self.destination_for(mirror)?;
+            self.destination_for(mirror, &trial.cluster)?;
         }
         let mut words = refusals(&self.spec, &trial.faults);
         words.dedup();
@@ -234,8 +270,12 @@ impl NamedTarget {
         Ok(spec)
     }
 
-    /// What the second cluster is.
-    pub(super) fn destination_for(&self, needs: &MirrorNeeds) -> anyhow::Result<TargetSpec> {
+    /// What the second cluster is: the one that the user names, or one like the target.
+    pub(super) fn destination_for(
+        &self,
+        needs: &MirrorNeeds,
+        of_target: &ClusterNeeds,
+    ) -> anyhow::Result<TargetSpec> {
         let refused = |words: String| Err(stop(ExitStatus::BadInput, words));
         let is_there = |spec: &TargetSpec| matches!(spec, TargetSpec::Existing(_));
         let mut spec = match &self.destination {
@@ -246,7 +286,7 @@ impl NamedTarget {
                     self.text
                 ));
             }
-            None => self.spec.clone(),
+            None => self.spec_for(of_target)?,
         };
         let are_there = is_there(&self.spec) && is_there(&spec);
         match needs.replicator {

@@ -52,6 +52,6 @@ impl Consumer {
                 recorder.fetch_waited(lane.acked_ns(offset), consumed_ns, 1);
             }
         }
-        echo.echoed(self.echoes.len() as u64);
+        echo.echoed(self.echoes.len() as u64, consumed_ns);
     }
 }

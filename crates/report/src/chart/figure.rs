@@ -177,6 +177,11 @@ fn write_row(page: &mut Markup, chart: &Chart, x: f64) {
     });
 }
 
+/// How many rows the table of these lines has at most.
+pub(super) fn rows(lines: &[Line]) -> usize {
+    places(lines).len().min(TABLE_ROWS_MAX)
+}
+
 /// All places of all lines, rising, each once.
 fn places(lines: &[Line]) -> Vec<f64> {
     let mut places: Vec<f64> = lines

@@ -44,17 +44,70 @@ pub(crate) struct Chart {
 }
 
 impl Chart {
-    /// About how many bytes of a page it takes: path, data block and table of every line.
+    /// How many bytes of a page it takes, rather more than fewer: path, data block, table and words.
     pub(crate) fn bytes_about(&self) -> usize {
-        const POINT: usize = 28;
-        const CELL: usize = 30;
+        // Axes, captions and the elements around them.
         const FRAME: usize = 3_000;
+        // A swatch and an entry of the legend.
+        const GROUP: usize = 260;
+        // A path, its numbers' names, and the head of a column.
+        const LINE: usize = 160;
+        // A stage with its name; the line of a fault; a mean with its interval.
+        const SHAPE: usize = 220;
+        // `<tr><th scope="row">12.5 s</th></tr>`.
+        const ROW: usize = 48;
+        let rows = figure::rows(&self.lines);
         let lines = self.lines.iter().map(|line| {
-            let points = line.points.len();
-            points * POINT + points.min(figure::TABLE_ROWS_MAX) * CELL
+            let group = self.groups.get(line.group);
+            let name = group.map_or(0, |group| text_bytes(&group.name));
+            let name = name + 2 * text_bytes(&line.name);
+            LINE + name + self.bytes_of_points(line, rows)
         });
-        FRAME + lines.sum::<usize>()
+        // In the legend, the label, the data block and at the line's end.
+        let groups = self.groups.iter();
+        let groups = groups.map(|group| GROUP + 4 * text_bytes(&group.name));
+        // In the caption, the label and the table's.
+        let words = 3 * (text_bytes(&self.title) + text_bytes(&self.subtitle));
+        let notes = self.notes.iter().map(|note| 30 + text_bytes(note));
+        let bands = self.bands.iter();
+        let bands = bands.map(|band| SHAPE + text_bytes(&band.label));
+        FRAME
+            + words
+            + rows * ROW
+            + (self.marks.len() + self.means.len()) * SHAPE
+            + lines.chain(groups).chain(notes).chain(bands).sum::<usize>()
     }
+
+    fn bytes_of_points(&self, line: &Line, rows: usize) -> usize {
+        // Two coordinates of a path and two numbers of the data block.
+        const POINT: usize = 32;
+        // An empty cell; a row has one for each line that has nothing there.
+        const CELL: usize = 13;
+        // What a value adds to its cell, and an interval.
+        const VALUE: usize = 10;
+        const INTERVAL: usize = 32;
+        // An SVG of its own, with a line for the interval.
+        const MARKER: usize = 200;
+        let points = line.points.len();
+        let look = self.groups.get(line.group).map(|group| group.look);
+        let marker = match look.and_then(|look| look.marker) {
+            Some(_) => MARKER,
+            None => 0,
+        };
+        let interval = line.points.iter().any(|point| point.interval.is_some());
+        let value = VALUE + if interval { INTERVAL } else { 0 };
+        points * (POINT + marker) + rows * CELL + points.min(rows) * value
+    }
+}
+
+/// Bytes that a text takes at most, in the page or in its data block: `&quot;` is the longest that becomes of one letter.
+pub(crate) fn text_bytes(text: &str) -> usize {
+    let bytes = |letter: char| match letter {
+        '<' | '>' | '&' | '"' | '\'' | '\\' | '\u{2028}' | '\u{2029}' => 6,
+        letter if letter.is_control() => 6,
+        letter => letter.len_utf8().max(if letter.is_ascii() { 1 } else { 3 }),
+    };
+    text.chars().map(bytes).sum()
 }
 
 /// One axis.
@@ -243,6 +296,69 @@ impl Point {
             x,
             y,
             interval: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::markup::Markup;
+
+    /// Lines of so many points whose places differ between them by `apart`.
+    fn chart(lines: usize, points: usize, apart: f64, unit: Unit) -> Chart {
+        let line = |index: usize| Line {
+            group: index,
+            name: format!("repeat {index}"),
+            faint: index > 0,
+            points: (0..points)
+                .map(|at| {
+                    let x = at as f64 + index as f64 * apart + 0.1;
+                    Point::new(x, Some(123_456.789 * (at as f64 + 1.3)))
+                })
+                .collect(),
+        };
+        let group = |index| Group {
+            name: format!("sd{index} \"written\""),
+            look: Look::line(index, Dash::nth(index)),
+        };
+        let high = points as f64 + 1.0;
+        let x = Scale::Linear { low: 0.0, high };
+        Chart {
+            id: "trial-1-disks".to_owned(),
+            title: "Disks".to_owned(),
+            subtitle: "megabytes a second".to_owned(),
+            x: Axis::new("time since the repeat began", x, Unit::Seconds),
+            y: Axis::new("MB/s", Scale::from_zero(123_456.0 * high), unit),
+            bands: Vec::new(),
+            marks: Vec::new(),
+            groups: (0..lines).map(group).collect(),
+            means: Vec::new(),
+            lines: (0..lines).map(line).collect(),
+            end_labels: true,
+            notes: vec!["\"<".repeat(100)],
+        }
+    }
+
+    #[test]
+    fn a_chart_takes_no_more_bytes_than_were_charged_for_it() {
+        for (lines, points, apart) in [
+            (1, 1, 0.0),
+            (3, 120, 0.0),
+            (12, 120, 0.01),
+            (40, 60, 0.01),
+            (90, 3, 0.001),
+        ] {
+            for unit in [Unit::MegabytesPerSecond, Unit::Nanoseconds, Unit::Bytes] {
+                let chart = chart(lines, points, apart, unit);
+                let mut page = Markup::new();
+                write_figure(&mut page, &chart);
+                let data = serde_json::to_string(&data::ChartData::of(&chart)).unwrap();
+                page.json_block("chart-data", &data);
+                let (charged, taken) = (chart.bytes_about(), page.finish().len());
+                assert!(taken <= charged, "{lines} × {points}: {taken} of {charged}");
+                assert!(charged < 2 * taken + 3_000, "{taken} of {charged}");
+            }
         }
     }
 }

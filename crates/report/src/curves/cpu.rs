@@ -1,21 +1,25 @@
 //! Processor cores in use over time: the generator beside the target.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Point, Scale, Unit};
-use crate::view::Trial;
+use crate::view::{ProcessTimeline, Timeline, Trial};
 
 /// The chart, unless no process was observed.
 pub(super) fn chart(trial: &Trial) -> Option<Chart> {
     let timelines = &trial.timelines;
     let mut names: Vec<&str> = Vec::new();
+    let mut known = BTreeSet::new();
     for process in timelines.iter().flat_map(|timeline| &timeline.processes) {
-        if !names.contains(&process.name.as_str()) {
+        if known.insert(process.name.as_str()) {
             names.push(&process.name);
         }
     }
+    let by_name: Vec<BTreeMap<&str, &ProcessTimeline>> = timelines.iter().map(by_name).collect();
     let mut lines = Vec::new();
     for (group, name) in names.iter().enumerate() {
         for (index, timeline) in timelines.iter().enumerate().rev() {
-            let Some(process) = timeline.processes.iter().find(|entry| entry.name == *name) else {
+            let Some(process) = by_name.get(index).and_then(|of| of.get(name)) else {
                 continue;
             };
             lines.push(Line {
@@ -58,4 +62,13 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
         end_labels: true,
         notes: Vec::new(),
     })
+}
+
+/// Of two processes with one name the first is drawn.
+fn by_name(timeline: &Timeline) -> BTreeMap<&str, &ProcessTimeline> {
+    let mut by_name = BTreeMap::new();
+    for process in &timeline.processes {
+        by_name.entry(process.name.as_str()).or_insert(process);
+    }
+    by_name
 }

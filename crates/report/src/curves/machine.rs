@@ -1,10 +1,14 @@
 //! The machine over time: disks, memory, network, and how long tasks stood still. Only what did anything.
 
+use std::collections::BTreeMap;
+
 use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Point, Scale, Unit};
 use crate::view::{MachineLine, MachineTimeline, Panel, Trial};
 
 /// A line that never reaches this part of its chart's highest is not drawn, but named.
 const VISIBLE: f64 = 0.005;
+/// Lines that are named without being drawn, at most.
+const SMALL_MAX: usize = 20;
 
 /// What stands above a panel.
 struct Words {
@@ -51,7 +55,11 @@ fn words(panel: Panel) -> Words {
             "Network",
             "megabytes a second by interface; of lo one way",
         ),
-        Panel::Drops => ("drops", "Packets dropped", "by interface, both ways"),
+        Panel::Drops => (
+            "drops",
+            "Packets dropped",
+            "packets a second by interface, both ways",
+        ),
         Panel::Waits => (
             "waits",
             "Waits (pressure stall)",
@@ -73,7 +81,7 @@ fn axis(panel: Panel) -> (&'static str, Unit) {
         Panel::DiskUse | Panel::Waits => ("% of the time", Unit::Percent),
         Panel::DiskQueue => ("under way", Unit::Plain),
         Panel::DiskTimes => ("mean time", Unit::Nanoseconds),
-        Panel::Drops => ("packets", Unit::Plain),
+        Panel::Drops => ("packets/s", Unit::Plain),
     }
 }
 
@@ -85,13 +93,16 @@ pub(super) fn charts(trial: &Trial) -> Vec<Chart> {
 
 fn chart(trial: &Trial, panel: Panel) -> Option<Chart> {
     let timelines = &trial.timelines;
+    let by_name: Vec<BTreeMap<&str, &MachineLine>> = timelines
+        .iter()
+        .map(|timeline| lines_of(&timeline.machine, panel))
+        .collect();
     let (names, small) = names(trial, panel)?;
     let mut lines = Vec::new();
     for (group, name) in names.iter().enumerate() {
         // The first repeat is drawn last, so that it lies above the faint ones.
         for (index, timeline) in timelines.iter().enumerate().rev() {
-            let mut of_panel = lines_of(&timeline.machine, panel);
-            let Some(line) = of_panel.find(|line| line.name == *name) else {
+            let Some(line) = by_name.get(index).and_then(|lines| lines.get(name)) else {
                 continue;
             };
             lines.push(Line {
@@ -137,19 +148,26 @@ fn chart(trial: &Trial, panel: Panel) -> Option<Chart> {
     })
 }
 
-fn lines_of(machine: &MachineTimeline, panel: Panel) -> impl Iterator<Item = &MachineLine> {
-    let lines = machine.lines.iter();
-    lines.filter(move |line| line.panel == panel)
+fn lines_of(machine: &MachineTimeline, panel: Panel) -> BTreeMap<&str, &MachineLine> {
+    let lines = machine.lines.iter().filter(|line| line.panel == panel);
+    let mut by_name = BTreeMap::new();
+    for line in lines {
+        by_name.entry(line.name.as_str()).or_insert(line);
+    }
+    by_name
 }
 
 /// The names of a panel's lines, and a word on those that are too small to be seen.
 fn names(trial: &Trial, panel: Panel) -> Option<(Vec<&str>, Option<String>)> {
     let mut found: Vec<(&str, f64)> = Vec::new();
-    let timelines = trial.timelines.iter();
-    for line in timelines.flat_map(|timeline| lines_of(&timeline.machine, panel)) {
+    let mut places = BTreeMap::<&str, usize>::new();
+    let machines = trial.timelines.iter().map(|timeline| &timeline.machine);
+    let lines = machines.flat_map(|machine| &machine.lines);
+    for line in lines.filter(|line| line.panel == panel) {
         let values = line.points.iter().filter_map(|(_, value)| *value);
         let highest = values.fold(0.0, f64::max);
-        match found.iter_mut().find(|(name, _)| *name == line.name) {
+        let place = *places.entry(&line.name).or_insert(found.len());
+        match found.get_mut(place) {
             Some((_, known)) => *known = known.max(highest),
             None => found.push((&line.name, highest)),
         }
@@ -167,10 +185,13 @@ fn names(trial: &Trial, panel: Panel) -> Option<(Vec<&str>, Option<String>)> {
     let small: Vec<&str> = small.into_iter().map(|(name, _)| name).collect();
     let words = (!small.is_empty()).then(|| {
         let percent = VISIBLE * 100.0;
-        format!(
-            "Not drawn, below {percent} % of the highest: {}.",
-            small.join(", ")
-        )
+        let (named, more) = small.split_at(small.len().min(SMALL_MAX));
+        let more = match more.len() {
+            0 => String::new(),
+            count => format!(" and {count} more"),
+        };
+        let named = named.join(", ");
+        format!("Not drawn, below {percent} % of the highest: {named}{more}.")
     });
     (!seen.is_empty()).then(|| (seen.into_iter().map(|(name, _)| name).collect(), words))
 }

@@ -1,50 +1,70 @@
 //! The machine while a trial ran: folded below the trial's own charts.
 
-use crate::chart::{Chart, write_figure};
+use std::collections::BTreeSet;
+
+use crate::chart::{Chart, text_bytes, write_figure};
+use crate::format;
 use crate::markup::Markup;
 use crate::view::Trial;
+
+/// Notes of a trial at most.
+const NOTES_MAX: usize = 20;
 
 /// Said instead of charts that would make the page too large.
 const LEFT_OUT: &str = "The charts of the machine are left out here to keep the page small. evidence.jsonl in the \
     run folder has all of their data.";
 
+/// What a page has of a trial's machine.
+#[derive(Default)]
+pub(super) struct Machine {
+    /// What is said of it, in short sentences.
+    pub(super) notes: Vec<String>,
+    /// `None` where the page would become too large.
+    pub(super) charts: Option<Vec<Chart>>,
+}
+
 /// Writes the charts and what is to be said of them; nothing of a run that did not look.
-pub(super) fn write(page: &mut Markup, trial: &Trial, charts: Option<&[Chart]>, open: bool) {
-    let Some(charts) = charts else {
-        return page.leaf("p", &[("class", "note")], LEFT_OUT);
-    };
-    let notes = notes(trial);
-    if charts.is_empty() && notes.is_empty() {
-        return;
-    }
-    let mut attributes = vec![("class", "machine")];
-    if open {
-        attributes.push(("open", ""));
-    }
-    page.element("details", &attributes, |page| {
-        let what = "The machine meanwhile: disks, memory, network, waits";
-        page.leaf("summary", &[], what);
-        for note in notes {
-            page.leaf("p", &[("class", "note")], note);
+pub(super) fn write(page: &mut Markup, machine: &Machine, open: bool) {
+    let charts = machine.charts.as_deref().unwrap_or_default();
+    if !charts.is_empty() || !machine.notes.is_empty() {
+        let mut attributes = vec![("class", "machine")];
+        if open {
+            attributes.push(("open", ""));
         }
-        page.element("div", &[("class", "charts")], |page| {
-            charts.iter().for_each(|chart| write_figure(page, chart));
+        page.element("details", &attributes, |page| {
+            let what = "The machine meanwhile: disks, memory, network, waits";
+            page.leaf("summary", &[], what);
+            for note in &machine.notes {
+                page.leaf("p", &[("class", "note")], note);
+            }
+            page.element("div", &[("class", "charts")], |page| {
+                charts.iter().for_each(|chart| write_figure(page, chart));
+            });
         });
-    });
-    page.line();
+        page.line();
+    }
+    if machine.charts.is_none() {
+        page.leaf("p", &[("class", "note")], LEFT_OUT);
+    }
 }
 
 /// What is said of any repeat, once.
-fn notes(trial: &Trial) -> Vec<&str> {
-    let mut once: Vec<&str> = Vec::new();
-    for note in trial
-        .timelines
-        .iter()
-        .flat_map(|timeline| &timeline.machine.notes)
-    {
-        if !once.contains(&note.as_str()) {
-            once.push(note);
-        }
+pub(super) fn notes(trial: &Trial) -> Vec<String> {
+    let timelines = trial.timelines.iter();
+    let all = timelines.flat_map(|timeline| &timeline.machine.notes);
+    let mut known = BTreeSet::new();
+    let once: Vec<&String> = all.filter(|note| known.insert(note.as_str())).collect();
+    let (said, more) = once.split_at(once.len().min(NOTES_MAX));
+    let mut notes: Vec<String> = said.iter().map(|note| (*note).clone()).collect();
+    if !more.is_empty() {
+        notes.push(format!("And {} more.", format::count(more.len() as u64)));
     }
-    once
+    notes
+}
+
+/// About how many bytes of a page notes take.
+pub(super) fn notes_bytes(notes: &[String]) -> usize {
+    /// `<p class="note">` and its end.
+    const NOTE: usize = 24;
+    notes.iter().map(|note| NOTE + text_bytes(note)).sum()
 }

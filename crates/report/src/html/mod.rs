@@ -18,6 +18,7 @@ use crate::chart::{Chart, data::ChartData};
 use crate::curves;
 use crate::markup::Markup;
 use crate::view::{Trial, View};
+use machine::Machine;
 
 /// The script that adds what a pointer and keys can do. The page says everything without it.
 const SCRIPT: &str = include_str!("script.js");
@@ -35,8 +36,7 @@ struct Charts {
 /// The charts of one trial.
 struct TrialCharts {
     lines: Vec<Chart>,
-    /// The machine; `None` where the page would become too large.
-    machine: Option<Vec<Chart>>,
+    machine: Machine,
     /// `None` where the page would become too large.
     heat: Option<Vec<Heat>>,
 }
@@ -53,6 +53,22 @@ enum Numbers<'a> {
 const CHART_BYTES_MAX: usize = 1_500_000;
 /// Bytes of them that are kept for heat maps, however many curves there are.
 const HEAT_BYTES_MIN: usize = 200_000;
+/// Bytes beside them for what is said of machines whose charts may be left out.
+const NOTES_BYTES_MAX: usize = 100_000;
+
+/// Bytes that are left for something.
+struct Room {
+    bytes: usize,
+}
+
+impl Room {
+    /// Takes so many bytes, if they are there.
+    fn take(&mut self, bytes: usize) -> bool {
+        let left = self.bytes.checked_sub(bytes);
+        self.bytes = left.unwrap_or(self.bytes);
+        left.is_some()
+    }
+}
 
 impl Charts {
     fn of(view: &View) -> Self {
@@ -64,23 +80,25 @@ impl Charts {
                 .map_or_else(Vec::new, |sweep| curves::of_sweep(sweep, &id))
         });
         let sweeps: Vec<Vec<Chart>> = sweeps.collect();
-        let mut bytes: usize = sweeps.iter().flatten().map(Chart::bytes_about).sum();
+        let sweep_bytes: usize = sweeps.iter().flatten().map(Chart::bytes_about).sum();
+        let mut room = Room {
+            bytes: (CHART_BYTES_MAX - HEAT_BYTES_MIN).saturating_sub(sweep_bytes),
+        };
         let mut lines = |trial: &Trial| {
             let lines = curves::of_trial(trial);
-            bytes += lines.iter().map(Chart::bytes_about).sum::<usize>();
-            let fits = bytes <= CHART_BYTES_MAX - HEAT_BYTES_MIN;
-            fits.then_some(TrialCharts {
+            let bytes = lines.iter().map(Chart::bytes_about).sum();
+            room.take(bytes).then(|| TrialCharts {
                 lines,
                 heat: None,
-                machine: None,
+                machine: Machine::default(),
             })
         };
         let scenarios = view.scenarios.iter();
         let mut trials: Vec<Vec<Option<TrialCharts>>> = scenarios
             .map(|scenario| scenario.trials.iter().map(&mut lines).collect())
             .collect();
-        let left = CHART_BYTES_MAX.saturating_sub(bytes).max(HEAT_BYTES_MIN);
-        fill_room(view, &mut trials, left);
+        room.bytes += HEAT_BYTES_MIN;
+        fill_room(view, &mut trials, room);
         Self { sweeps, trials }
     }
 
@@ -93,29 +111,34 @@ impl Charts {
             numbers.extend(trial.lines.iter().map(lines));
             let heat = trial.heat.iter().flatten();
             numbers.extend(heat.map(|heat| Numbers::Heat(HeatData::of(heat))));
-            numbers.extend(trial.machine.iter().flatten().map(lines));
+            numbers.extend(trial.machine.charts.iter().flatten().map(lines));
         }
         numbers
     }
 }
 
-/// Heat maps and the charts of the machine, into the room that curves have left: trial by trial, as long as there is any.
-fn fill_room(view: &View, trials: &mut [Vec<Option<TrialCharts>>], bytes_left: usize) {
-    let all = view.scenarios.iter().flat_map(|scenario| &scenario.trials);
-    let mut left = bytes_left;
-    let mut fits = |bytes: usize| {
-        let is_room = bytes <= left;
-        left = left.saturating_sub(if is_room { bytes } else { 0 });
-        is_room
-    };
-    for (trial, charts) in all.zip(trials.iter_mut().flatten()) {
+/// Heat maps into the room that curves have left, and then the charts of machines into what these leave: trial by
+/// trial, where there is any.
+fn fill_room(view: &View, trials: &mut [Vec<Option<TrialCharts>>], mut room: Room) {
+    let all = || view.scenarios.iter().flat_map(|scenario| &scenario.trials);
+    for (trial, charts) in all().zip(trials.iter_mut().flatten()) {
         let Some(charts) = charts else { continue };
         let heat = curves::heat_of_trial(trial);
         let bytes = heat.iter().map(Heat::bytes_about).sum();
-        charts.heat = fits(bytes).then_some(heat);
+        charts.heat = room.take(bytes).then_some(heat);
+    }
+    let mut notes_room = Room {
+        bytes: NOTES_BYTES_MAX,
+    };
+    for (trial, charts) in all().zip(trials.iter_mut().flatten()) {
+        let Some(charts) = charts else { continue };
+        let notes = machine::notes(trial);
+        if notes_room.take(machine::notes_bytes(&notes)) {
+            charts.machine.notes = notes;
+        }
         let machine = curves::of_machine(trial);
         let bytes = machine.iter().map(Chart::bytes_about).sum();
-        charts.machine = fits(bytes).then_some(machine);
+        charts.machine.charts = room.take(bytes).then_some(machine);
     }
 }
 

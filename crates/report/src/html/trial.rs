@@ -29,7 +29,7 @@ pub(super) fn write_scenario(
         page.element("div", &[("class", "trial"), ("id", &trial.id)], |page| {
             page.leaf("p", &[("class", "small")], &line(trial));
             write_charts(page, trial, charts.as_ref());
-            write_machine(page, trial, charts.as_ref(), true);
+            write_machine(page, charts.as_ref(), true);
         });
         return;
     }
@@ -51,15 +51,15 @@ fn write_trial(page: &mut Markup, trial: &Trial, charts: Option<&TrialCharts>, o
             page.leaf("span", &[("class", "small")], &line(trial));
         });
         write_charts(page, trial, charts);
-        write_machine(page, trial, charts, false);
+        write_machine(page, charts, false);
     });
     page.line();
 }
 
 /// Where the trial's own charts are left out, that has been said already.
-fn write_machine(page: &mut Markup, trial: &Trial, charts: Option<&TrialCharts>, open: bool) {
+fn write_machine(page: &mut Markup, charts: Option<&TrialCharts>, open: bool) {
     if let Some(charts) = charts {
-        machine::write(page, trial, charts.machine.as_deref(), open);
+        machine::write(page, &charts.machine, open);
     }
 }
 
@@ -86,7 +86,7 @@ fn write_charts(page: &mut Markup, trial: &Trial, charts: Option<&TrialCharts>) 
 
 /// Said instead of heat maps that would make the page too large.
 const HEAT_LEFT_OUT: &str = "The heat map of this trial is left out to keep the page small. `kgauge report DIR \
-    --as hdr` writes what it would show.";
+    --as hdr` writes the times of its hold stages second by second.";
 
 /// Said instead of charts that would make the page too large to be opened on a phone.
 const LEFT_OUT: &str = "The charts of this trial are left out to keep the page small. The run folder has \

@@ -16,6 +16,7 @@ pub(super) fn write(page: &mut Markup, view: &View) {
             page.leaf("p", &[], &format!("{}.", format::capital(words)));
             write_facts(page, &view.target.facts);
             write_closed(page, view);
+            write_list(page, "What limited it", &view.limits);
             write_list(page, "Consumer groups", &view.groups);
             write_list(page, "Copies on the other cluster", &view.mirrors);
             write_list(page, "What an ack meant", &view.acked);

@@ -1,24 +1,31 @@
 //! Outside text for Markdown as GitHub reads it: it stays text, in a table too.
 
-use crate::clean::one_line;
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use crate::clean::{cut, one_line};
 
 /// Keeps two letters apart without being seen (U+2060, word joiner): GitHub looks for mentions and
 /// references in the finished text, where no backslash helps.
 const JOINER: char = '\u{2060}';
 
-/// A text that cannot become markup, HTML, a mention or a reference, nor end its table cell or line;
+/// Hex digits that GitHub takes for the id of a commit.
+const COMMIT_DIGITS: RangeInclusive<usize> = 7..=40;
+
+/// A text that cannot become markup, HTML, a mention, a reference or a link, nor end its table cell or line;
 /// longer ones are cut.
 pub(super) fn escape(text: &str, letters_max: usize) -> String {
     let text = cut(one_line(text).trim(), letters_max);
     let mut out = String::with_capacity(text.len() + 16);
     let starts_list = starts_list(&text);
-    let mut letters = text.chars().enumerate().peekable();
-    while let Some((index, letter)) = letters.next() {
+    let letters: Vec<char> = text.chars().collect();
+    let commit_parts = commit_parts(&letters);
+    for (index, letter) in letters.iter().copied().enumerate() {
         match letter {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' => {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' | '#' => {
                 out.push('\\');
                 out.push(letter);
             }
@@ -30,23 +37,46 @@ pub(super) fn escape(text: &str, letters_max: usize) -> String {
                 out.push('\\');
                 out.push(letter);
             }
-            '#' => {
-                out.push_str("\\#");
-                if letters
-                    .peek()
-                    .is_some_and(|(_, next)| next.is_ascii_digit())
-                {
-                    out.push(JOINER);
-                }
-            }
-            '@' => {
-                out.push('@');
-                out.push(JOINER);
-            }
             letter => out.push(letter),
+        }
+        let (before, after) = letters.split_at(index + 1);
+        if would_refer(before, after) || commit_parts.contains(&index) {
+            out.push(JOINER);
         }
     }
     out
+}
+
+/// Whether GitHub would make a mention, a reference or a link of what lies around this place: `@name`, `#12`, `GH-12`,
+/// `https://` and its like, `www.`.
+fn would_refer(before: &[char], after: &[char]) -> bool {
+    let is_number = || after.first().is_some_and(char::is_ascii_digit);
+    match before {
+        [.., '@'] => true,
+        [.., '#'] | [.., 'G' | 'g', 'H' | 'h', '-'] => is_number(),
+        [.., ':'] => after.starts_with(&['/', '/']),
+        // Behind its dot the joiner would only be the first letter of a host.
+        [.., 'W' | 'w', 'W' | 'w', 'W' | 'w'] => after.starts_with(&['.']),
+        _ => false,
+    }
+}
+
+/// After which letters what could be the id of a commit is parted: no part is long enough for one. Numbers stay as they are, and
+/// so do words: people copy them, and hardly any commit has such an id.
+fn commit_parts(letters: &[char]) -> BTreeSet<usize> {
+    let part = COMMIT_DIGITS.start() - 1;
+    let mut ends = BTreeSet::new();
+    let mut start = 0;
+    for run in letters.split(|letter| !letter.is_ascii_hexdigit()) {
+        let digits = run.iter().filter(|letter| letter.is_ascii_digit()).count();
+        let is_mixed = digits > 0 && digits < run.len();
+        if is_mixed && COMMIT_DIGITS.contains(&run.len()) {
+            let parts = (part..run.len()).step_by(part);
+            ends.extend(parts.map(|length| start + length - 1));
+        }
+        start += run.len() + 1;
+    }
+    ends
 }
 
 /// Where the dot or bracket of `1. ` or `1) ` stands, if the text begins with such.
@@ -69,15 +99,6 @@ pub(super) fn fenced(lines: &[String]) -> String {
 fn longest_run(text: &str) -> usize {
     let runs = text.split(|letter| letter != '`');
     runs.map(str::len).max().unwrap_or(0)
-}
-
-/// At most so many letters, the last of them an ellipsis where something is cut.
-fn cut(text: &str, letters_max: usize) -> String {
-    if text.chars().count() <= letters_max {
-        return text.to_owned();
-    }
-    let kept = text.chars().take(letters_max.saturating_sub(1));
-    kept.chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -103,6 +124,25 @@ mod tests {
     #[test]
     fn nobody_is_called_and_nothing_referred_to() {
         assert_eq!(escape("@all #12", 99), "@\u{2060}all \\#\u{2060}12");
+    }
+
+    #[test]
+    fn no_text_refers_to_an_issue_a_commit_or_a_page() {
+        for (text, escaped) in [
+            ("GH-12 gh-7 GH-x", "GH-|12 gh-|7 GH-x"),
+            ("see https://x.org", "see https:|//x.org"),
+            ("ftp://x a://", "ftp:|//x a:|//"),
+            ("www.x.org WWW.x w.x", "www|.x.org WWW|.x w.x"),
+            ("a@b.org", "a@|b.org"),
+            ("7f3a2b1", "7f3a2b|1"),
+            ("user/repo@7f3a2b1c", "user/repo@|7f3a2b|1c"),
+            ("7f3a2b defaced 20260301", "7f3a2b defaced 20260301"),
+        ] {
+            assert_eq!(escape(text, 99), escaped.replace('|', "\u{2060}"));
+        }
+        let commit = escape(&"0123456789abcdef".repeat(3)[..40], 99);
+        let parts: Vec<usize> = commit.split(JOINER).map(str::len).collect();
+        assert_eq!(parts, [6, 6, 6, 6, 6, 6, 4]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::LatencyKind;
 
-/// Counts of times by when and by how long: of one flow, all repeats that count together.
+/// Counts of times by when and by how long: of one flow, all stages of all repeats that count together.
 #[derive(Debug, Clone)]
 pub(crate) struct HeatMap {
     /// The flow's name.

@@ -51,6 +51,8 @@ pub(crate) struct View {
     pub(crate) warnings: Vec<Warning>,
     /// How much of what the machine can generate was used at most.
     pub(crate) headroom: String,
+    /// What limited the trials, with the evidence where there is one trial.
+    pub(crate) limits: Vec<String>,
     /// What consumer groups did beside reading.
     pub(crate) groups: Vec<String>,
     /// What became of copies on another cluster.

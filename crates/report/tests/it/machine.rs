@@ -167,4 +167,88 @@ fn a_long_run_and_many_devices_stay_small() {
         many.contains("sd59") && !many.contains("sd17"),
         "the busiest"
     );
+    assert!(many.contains("Not drawn: 56 further disks that did less."));
+}
+
+#[test]
+fn texts_without_end_are_cut_and_many_notes_are_counted() {
+    let few = page_with(|second| vec![disk("sda", second)]).len();
+    let long = "x<".repeat(1_500_000);
+    let page = page_with(|second| {
+        let not_seen = |what: String, why: String| EvidenceKind::NotSeen(NotSeen { what, why });
+        let mut seen = vec![disk("sda", second), not_seen(long.clone(), long.clone())];
+        let name = "n".repeat(50_000);
+        seen.push(disk(&name, 2 * second));
+        seen.push(EvidenceKind::DataDir(DataDir {
+            why: Some(long.clone()),
+            ..DataDir::default()
+        }));
+        let many = (0..5_000).map(|number| not_seen(format!("thing {number}"), String::new()));
+        seen.extend(many);
+        seen
+    });
+    assert!(page.len() < few + 60_000, "{} and {few}", page.len());
+    assert!(page.contains("…") && !page.contains(&"n".repeat(201)));
+    assert_eq!(page.matches("Not seen: thing ").count(), 18);
+    // The two long ones and eighteen of these are said.
+    assert!(page.contains("And 4,982 more."));
+}
+
+#[test]
+fn repeats_that_were_looked_at_some_microseconds_apart_share_the_rows_of_a_table() {
+    let keep = tempfile::tempdir().unwrap();
+    let dir = keep.path().join("run");
+    let (mut run, summary) = make(&dir, None, &scenarios::of_sizes(1, 3), &CALM, End::Complete);
+    let keys: Vec<RepeatKey> = run.repeats.iter().map(|repeat| repeat.key).collect();
+    assert_eq!(keys.len(), 3);
+    for key in keys {
+        run.evidence.extend((0..6).map(|second| Evidence {
+            at_unix_ms: 0,
+            repeat: Some(key),
+            at_ns: Some(second * SECOND_NS + u64::from(key.repeat) * 7_013 * (second + 1)),
+            subject: Subject::Host,
+            kind: disk("sda", second),
+        }));
+    }
+    let page = render(&run, &summary);
+    let (_, chart) = page.split_once("-disk-use\"").unwrap();
+    let (_, body) = chart.split_once("<tbody>").unwrap();
+    let (body, _) = body.split_once("</tbody>").unwrap();
+    assert_eq!(body.matches("<tr>").count(), 5);
+    assert_eq!(
+        body.matches("50.0 %").count(),
+        15,
+        "no cell is empty: {body}"
+    );
+}
+
+#[test]
+fn packets_dropped_are_told_by_the_second() {
+    let keep = tempfile::tempdir().unwrap();
+    let dir = keep.path().join("run");
+    let (mut run, summary) = make(&dir, None, &scenarios::paced(), &CALM, End::Complete);
+    let key = run.repeats[0].key;
+    for (second, drops) in [(0, 0), (4, 12), (5, 15)] {
+        run.evidence.push(Evidence {
+            at_unix_ms: 0,
+            repeat: Some(key),
+            at_ns: Some(second * SECOND_NS),
+            subject: Subject::Host,
+            kind: EvidenceKind::Network(NetworkLook {
+                interface: "eth0".to_owned(),
+                received_bytes: 1_000_000 * second,
+                received_drops: drops,
+                ..NetworkLook::default()
+            }),
+        });
+    }
+    let page = render(&run, &summary);
+    let (_, data) = page.split_once("id=\"chart-data\">").unwrap();
+    let (data, _) = data.split_once("</script>").unwrap();
+    let data: Vec<serde_json::Value> = serde_json::from_str(data).unwrap();
+    let chart = data
+        .iter()
+        .find(|chart| chart["id"] == "trial-1-drops")
+        .unwrap();
+    assert_eq!(chart["lines"][0]["y"], serde_json::json!([3.0, 3.0, 3.0]));
 }

@@ -1,7 +1,10 @@
 //! The page of a real run folder: what it promises whatever is in it.
 
 use kgauge_report::render_html;
-use kgauge_results::run::{Event, EventKind, RunHead};
+use kgauge_results::run::{
+    DiskLook, Event, EventKind, Evidence, EvidenceKind, NetworkLook, NotSeen, PressureLook,
+    RepeatKey, Resource, RunHead, Subject,
+};
 use kgauge_results::{RunFolder, RunRead, Summary};
 
 use crate::hostile::spoil;
@@ -160,25 +163,117 @@ fn the_page_of_a_study_is_far_below_two_mebibytes() {
     assert!(page.len() < 600_000, "{} bytes", page.len());
 }
 
+/// What a busy machine shows each second, at times that differ between repeats by microseconds.
+fn busy_machine(key: RepeatKey, seconds: u64) -> Vec<Evidence> {
+    let mut seen = Vec::new();
+    for second in 0..seconds {
+        let shift_ns = u64::from(key.trial * 3 + key.repeat) * 1_709;
+        let disk = |disk: &str| {
+            EvidenceKind::Disk(DiskLook {
+                disk: disk.to_owned(),
+                reads: 3 * second,
+                read_bytes: 20_000_003 * second * second,
+                read_ns: 5_000_011 * second,
+                writes: 10 * second,
+                written_bytes: 25_000_007 * second * second,
+                write_ns: 20_000_003 * second * second,
+                busy_ns: 300_000_017 * second,
+                queued_ns: 1_300_000_019 * second,
+                flushes: Some(second),
+                flush_ns: Some(9_000_011 * second),
+            })
+        };
+        let pressure = |resource| {
+            EvidenceKind::Pressure(PressureLook {
+                resource,
+                some_ns: 123_456_789 * second,
+                full_ns: Some(98_765_432 * second),
+            })
+        };
+        let network = EvidenceKind::Network(NetworkLook {
+            interface: "eth0".to_owned(),
+            received_bytes: 12_345_678 * second * second,
+            sent_bytes: 23_456_789 * second * second,
+            received_drops: second,
+            ..NetworkLook::default()
+        });
+        let not_seen = EvidenceKind::NotSeen(NotSeen {
+            what: "the clock of the third disk".to_owned(),
+            why: "no such file".to_owned(),
+        });
+        let kinds = [
+            disk("nvme0n1"),
+            disk("nvme1n1"),
+            pressure(Resource::Io),
+            pressure(Resource::Cpu),
+            network,
+            not_seen,
+        ];
+        seen.extend(kinds.into_iter().map(|kind| Evidence {
+            at_unix_ms: 0,
+            repeat: Some(key),
+            at_ns: Some(second * 1_000_000_000 + shift_ns * (second + 1)),
+            subject: Subject::Host,
+            kind,
+        }));
+    }
+    seen
+}
+
 #[test]
 fn a_page_of_very_many_trials_stays_below_two_mebibytes_and_says_what_it_left_out() {
     let keep = tempfile::tempdir().unwrap();
     let dir = keep.path().join("run");
-    let (run, summary) = make(&dir, None, &scenarios::very_many(), &CALM, End::Complete);
+    let (mut run, summary) = make(&dir, None, &scenarios::very_many(), &CALM, End::Complete);
+    let keys: Vec<RepeatKey> = run.repeats.iter().map(|repeat| repeat.key).collect();
+    let seen = keys.into_iter().flat_map(|key| busy_machine(key, 30));
+    run.evidence.extend(seen);
     let page = render_html(&run, &summary);
     assert_balanced(&page);
     assert!(page.len() < 2 << 20, "{} bytes", page.len());
-    eprintln!(
-        "BYTES {} {}",
-        page.len(),
-        page.matches("left out to keep").count()
+    for left_out in [
+        "The charts of this trial are left out",
+        "The heat map of this trial is left out",
+        "The charts of the machine are left out",
+    ] {
+        assert!(page.contains(left_out), "{left_out}");
+    }
+    let drawn = page.matches(" id=\"trial-").count();
+    assert!(page.contains("-heat-1\""), "heat maps have their room");
+    assert!(drawn > 80, "{drawn}");
+    let said = page
+        .matches("Not seen: the clock of the third disk")
+        .count();
+    let machines = page
+        .matches("The charts of the machine are left out")
+        .count();
+    assert!(
+        said >= machines,
+        "{said} of {machines}: it is said all the same"
     );
-    assert!(page.contains("The charts of this trial are left out"));
-    assert!(page.contains("The heat map of this trial is left out"));
     assert!(
         page.contains("id=\"trial-80\""),
         "its figures are there all the same"
     );
+}
+
+#[test]
+fn heat_maps_come_before_the_charts_of_machines_and_both_have_their_room() {
+    let keep = tempfile::tempdir().unwrap();
+    let dir = keep.path().join("run");
+    let scenarios = scenarios::of_sizes(10, 20);
+    let (mut run, summary) = make(&dir, None, &scenarios, &CALM, End::Complete);
+    let calm = render_html(&run, &summary);
+    let keys: Vec<RepeatKey> = run.repeats.iter().map(|repeat| repeat.key).collect();
+    let seen = keys.into_iter().flat_map(|key| busy_machine(key, 7));
+    run.evidence.extend(seen);
+    let page = render_html(&run, &summary);
+    assert!(page.len() < 2 << 20, "{} bytes", page.len());
+    let heat_maps = |page: &str| page.matches("class=\"chart heat").count();
+    assert_eq!(heat_maps(&page), heat_maps(&calm));
+    assert!(!page.contains("The heat map of this trial is left out"));
+    assert!(page.contains("id=\"trial-1-disk-bytes\""));
+    assert!(page.contains("The charts of the machine are left out"));
 }
 
 #[test]

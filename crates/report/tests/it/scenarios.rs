@@ -72,9 +72,18 @@ goals:
 
 /// So many sizes that not every trial can have its charts in one page.
 pub(crate) fn very_many() -> Vec<Scenario> {
-    let sizes: Vec<String> = (1..=80).map(|size| format!("{} B", size * 100)).collect();
+    of_sizes(80, 3)
+}
+
+/// A trial for each of so many sizes.
+pub(crate) fn of_sizes(count: u32, repeats: u32) -> Vec<Scenario> {
+    let sizes: Vec<String> = (1..=count)
+        .map(|size| format!("{} B", size * 100))
+        .collect();
     let text = SIZES.replace("100 B, 1000 B, 10000 B", &sizes.join(", "));
-    vec![parse(&text.replace("repeats: 2", "repeats: 3"))]
+    vec![parse(
+        &text.replace("repeats: 2", &format!("repeats: {repeats}")),
+    )]
 }
 
 pub(crate) fn all() -> Vec<Scenario> {

@@ -4,8 +4,8 @@
 //! The intervals are the seconds of the hold stages of all repeats that figures are made from, so a
 //! tool that adds a file up comes to the percentiles of the summary.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -52,6 +52,12 @@ pub fn write_interval_logs(
             base_unix_ms: None,
             end_ns: 0,
             open: BTreeMap::new(),
+            names: file_parts(
+                trial
+                    .flows
+                    .iter()
+                    .map(|flow| (flow.index, flow.name.as_str())),
+            ),
         };
         for repeat in measured(run, trial) {
             files.add(repeat)?;
@@ -90,6 +96,8 @@ struct Files<'a> {
     /// between two repeats.
     end_ns: u64,
     open: BTreeMap<(u16, Kind), (BufWriter<File>, IntervalLog)>,
+    /// What file names call the flows.
+    names: BTreeMap<u16, String>,
 }
 
 impl Files<'_> {
@@ -166,19 +174,12 @@ impl Files<'_> {
         Some(found.name.as_str())
     }
 
-    /// A plain file name, whatever the flow's is. The position is in it where names do not tell flows
-    /// apart.
+    /// A plain file name, whatever the flow's is.
     fn name(&self, flow: u16, kind: Kind) -> String {
-        let own = plain(self.flow_name(flow).unwrap_or("flow"));
-        let flows = self.trial.flows.iter();
-        let same = flows.filter(|other| plain(&other.name) == own).count();
-        let own = match same {
-            1 => own,
-            _ => format!("{own}-{}", u32::from(flow) + 1),
-        };
         format!(
-            "trial-{}.{own}.{}.hlog",
+            "trial-{}.{}.{}.hlog",
             self.trial.index + 1,
+            file_part(&self.names, flow),
             kind.as_str()
         )
     }
@@ -240,4 +241,64 @@ fn plain(name: &str) -> String {
         false => '_',
     };
     name.chars().take(NAME_MAX).map(plain).collect()
+}
+
+/// What file names call the flows of a trial, each differently, even where capitals do not count. If letters alone do not
+/// tell all of them apart, each ends with its number, and numbers differ.
+fn file_parts<'a>(flows: impl Iterator<Item = (u16, &'a str)>) -> BTreeMap<u16, String> {
+    let mut parts: BTreeMap<u16, String> = flows.map(|(flow, name)| (flow, plain(name))).collect();
+    let known: BTreeSet<String> = parts
+        .values()
+        .map(|part| part.to_ascii_lowercase())
+        .collect();
+    if known.len() < parts.len() {
+        for (flow, part) in &mut parts {
+            *part = format!("{part}-{}", u32::from(*flow) + 1);
+        }
+    }
+    parts
+}
+
+/// A flow that the summary does not know has a dot, which no other has.
+fn file_part(parts: &BTreeMap<u16, String>, flow: u16) -> String {
+    let part = parts.get(&flow).cloned();
+    part.unwrap_or_else(|| format!("flow.{}", u32::from(flow) + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(names: &[&str]) -> Vec<String> {
+        let parts = file_parts((0..).zip(names.iter().copied()));
+        (0..)
+            .take(names.len())
+            .map(|flow| file_part(&parts, flow))
+            .collect()
+    }
+
+    #[test]
+    fn no_two_flows_of_a_trial_have_one_file() {
+        let long = "x".repeat(NAME_MAX);
+        let longer = format!("{long}y");
+        for names in [
+            vec!["a b", "a_b", "a_b-2"],
+            vec!["a_b-2", "a b", "a_b"],
+            vec!["W", "w"],
+            vec!["a", "a-1", "A-1-1", "a-1"],
+            vec![&long, &longer],
+        ] {
+            let parts = parts(&names).into_iter();
+            let parts: BTreeSet<String> = parts.map(|part| part.to_ascii_lowercase()).collect();
+            assert_eq!(parts.len(), names.len(), "{parts:?}");
+        }
+        assert_eq!(parts(&["a b", "a_b"]), ["a_b-1", "a_b-2"]);
+    }
+
+    #[test]
+    fn names_that_tell_flows_apart_stay_as_they_are() {
+        assert_eq!(parts(&["writers", "readers"]), ["writers", "readers"]);
+        assert_eq!(parts(&["writers", "write rs"]), ["writers", "write_rs"]);
+        assert_eq!(file_part(&BTreeMap::new(), 2), "flow.3");
+    }
 }

@@ -47,6 +47,11 @@ pub enum Subject {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         broker: Option<i32>,
     },
+    /// A process beside the brokers, such as ZooKeeper or a replicator.
+    Process {
+        /// What people call it.
+        name: String,
+    },
     /// The whole machine that makes the load.
     Host,
 }

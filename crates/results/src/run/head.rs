@@ -17,6 +17,9 @@ pub struct RunHead {
     /// What was tested, as `--target` takes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// The second cluster, as `--destination` takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destination: Option<String>,
     /// What the target costs in an hour, in the user's currency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_per_hour: Option<f64>,
@@ -47,6 +50,7 @@ impl RunHead {
             run_id,
             command,
             target: None,
+            destination: None,
             price_per_hour: None,
             started_unix_ms,
             ended_unix_ms: None,

@@ -54,6 +54,9 @@ pub struct NetworkPoint {
 pub(super) fn disk_between(span: Span, one: &&DiskLook, next: &&DiskLook) -> Option<DiskPoint> {
     let flushes = one.flushes.zip(one.flush_ns);
     let flushes = flushes.zip(next.flushes.zip(next.flush_ns));
+    let length_ns = span.end_ns.saturating_sub(span.start_ns).max(1);
+    let mean = |one, next| mean(length_ns, one, next);
+    let share = |one, next| Some(rise_ns(length_ns, one, next)? as f64 / length_ns as f64);
     Some(DiskPoint {
         start_ns: span.start_ns,
         end_ns: span.end_ns,
@@ -65,15 +68,30 @@ pub(super) fn disk_between(span: Span, one: &&DiskLook, next: &&DiskLook) -> Opt
         write_ns_mean: mean((one.writes, one.write_ns), (next.writes, next.write_ns)),
         flush_ns_mean: flushes.and_then(|(one, next)| mean(one, next)),
         // The kernel counts it in steps: a busy second may show a little more than a second.
-        busy_share: span.share(one.busy_ns, next.busy_ns)?.min(1.0),
-        queue_mean: span.share(one.queued_ns, next.queued_ns)?,
+        busy_share: share(one.busy_ns, next.busy_ns)?.min(1.0),
+        queue_mean: share(one.queued_ns, next.queued_ns)?,
     })
 }
 
 /// Mean time, from (how many, their times) at both looks.
-fn mean(one: (u64, u64), next: (u64, u64)) -> Option<f64> {
+fn mean(length_ns: u64, one: (u64, u64), next: (u64, u64)) -> Option<f64> {
     let count = next.0.checked_sub(one.0).filter(|count| *count > 0)?;
-    Some(next.1.checked_sub(one.1)? as f64 / count as f64)
+    Some(rise_ns(length_ns, one.1, next.1)? as f64 / count as f64)
+}
+
+/// Where the kernel's counters of milliseconds begin again: `/proc/diskstats` shows 32 bits of them. What a queue's times
+/// add up to gets there in two days with a mean of 25 under way.
+const WRAP_NS: u64 = (1 << 32) * 1_000_000;
+/// More requests than this are never under way at one disk: a larger rise is a counter that was set back.
+const QUEUE_MAX: u64 = 100_000;
+
+/// How much a counter of a disk's times rose, even if it began again meanwhile.
+fn rise_ns(length_ns: u64, one: u64, next: u64) -> Option<u64> {
+    let wrapped = || {
+        let rise_ns = WRAP_NS.checked_sub(one)?.checked_add(next)?;
+        (rise_ns <= length_ns.saturating_mul(QUEUE_MAX)).then_some(rise_ns)
+    };
+    next.checked_sub(one).or_else(wrapped)
 }
 
 pub(super) fn network_between(
@@ -92,4 +110,46 @@ pub(super) fn network_between(
         sent_packets_per_s: span.per_s(one.sent_packets, next.sent_packets)?,
         drops: received_drops.saturating_add(sent_drops),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    fn look(seconds: u64, writes: u64) -> DiskLook {
+        DiskLook {
+            writes,
+            write_ns: seconds * SECOND_NS % WRAP_NS,
+            busy_ns: seconds * SECOND_NS % WRAP_NS,
+            queued_ns: 3 * seconds * SECOND_NS % WRAP_NS,
+            ..DiskLook::default()
+        }
+    }
+
+    fn between(one: &DiskLook, next: &DiskLook) -> Option<DiskPoint> {
+        let (start_ns, end_ns) = (0, 4 * SECOND_NS);
+        disk_between(Span { start_ns, end_ns }, &one, &next)
+    }
+
+    #[test]
+    fn counters_of_the_kernel_that_begin_again_drop_no_point() {
+        // 2^32 ms are 4,294,967 s and some.
+        for first in [4_294_966, 1_431_654, 1_431_655] {
+            let point = between(&look(first, 5), &look(first + 2, 105)).unwrap();
+            assert_eq!((point.busy_share, point.queue_mean), (0.5, 1.5));
+            assert_eq!(point.write_ns_mean, Some(20_000_000.0));
+        }
+    }
+
+    #[test]
+    fn a_disk_whose_counters_were_set_back_makes_no_point() {
+        assert_eq!(between(&look(9, 5), &look(0, 5)), None);
+        let beyond = DiskLook {
+            busy_ns: u64::MAX,
+            ..DiskLook::default()
+        };
+        assert_eq!(between(&beyond, &DiskLook::default()), None);
+    }
 }

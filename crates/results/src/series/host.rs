@@ -1,6 +1,6 @@
 //! The host and its processes over time, from what was seen at each look.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -134,6 +134,7 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> HostSeries {
     let mut host = HostSeries::default();
     let mut processes = BTreeMap::<&Subject, ProcessSeries>::new();
     let mut looks = Sorted::new();
+    let mut not_seen = BTreeSet::<(&String, &String)>::new();
     for seen in evidence {
         let Some(at_ns) = seen.at_ns else { continue };
         match &seen.kind {
@@ -150,7 +151,7 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> HostSeries {
             EvidenceKind::Network(look) => looks.networks.add(&look.interface, at_ns, look),
             EvidenceKind::Pressure(look) => looks.pressure.add(look.resource, at_ns, look),
             EvidenceKind::DataDir(dir) => host.data_dirs.push(dir.clone()),
-            EvidenceKind::NotSeen(what) if !host.not_seen.contains(what) => {
+            EvidenceKind::NotSeen(what) if not_seen.insert((&what.what, &what.why)) => {
                 host.not_seen.push(what.clone());
             }
             _ => {}
@@ -166,12 +167,13 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> HostSeries {
     }
     let idle = looks.idle.between(idle_between);
     host.idle = idle.flat_map(|(_, points)| points).collect();
-    let holds_data = |disk: &String| host.data_dirs.iter().any(|dir| dir.disks.contains(disk));
+    let data_dirs = host.data_dirs.iter();
+    let data_disks: BTreeSet<&String> = data_dirs.flat_map(|dir| &dir.disks).collect();
     let disks = looks.disks.between(disk_between);
     host.disks = disks
         .map(|(disk, points)| DiskSeries {
             disk: disk.clone(),
-            holds_data: holds_data(disk),
+            holds_data: data_disks.contains(disk),
             points,
         })
         .collect();

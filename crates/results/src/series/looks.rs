@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 /// Looks nearer to each other than this make no rate: some counters move in steps of 10 ms. The last look of a repeat,
 /// at its end, may follow the one before at once.
 const SPAN_NS_MIN: u64 = 200_000_000;
+/// A longer span, where looks are a second apart, is a rest: its end was written because something followed.
+const SPAN_NS_MAX: u64 = 1_600_000_000;
 
 /// Looks at several things, by thing.
 pub(super) struct Looks<K, T> {
@@ -49,13 +51,17 @@ impl<K: Ord, T> Looks<K, T> {
     }
 }
 
-/// A look that is too near to the one before it takes its place; the first stays.
+/// A look that is too near to the one before it takes its place; the first stays, and so does the end of a rest:
+/// what came after would be spread over all of it.
 fn join_short<T>(looks: &mut Vec<(u64, T)>) {
     let mut kept: Vec<(u64, T)> = Vec::with_capacity(looks.len());
     for look in looks.drain(..) {
-        let is_short = |last: &(u64, T)| look.0.saturating_sub(last.0) < SPAN_NS_MIN;
-        if kept.len() > 1 && kept.last().is_some_and(is_short) {
-            kept.pop();
+        if let [.., (before_ns, _), (last_ns, _)] = kept.as_slice() {
+            let is_short = look.0.saturating_sub(*last_ns) < SPAN_NS_MIN;
+            let is_rest = last_ns.saturating_sub(*before_ns) > SPAN_NS_MAX;
+            if is_short && !is_rest {
+                kept.pop();
+            }
         }
         kept.push(look);
     }
@@ -127,5 +133,22 @@ mod tests {
         assert_eq!(rates(&[(0, 5), (SECOND_NS, 4)]), []);
         assert_eq!(rates(&[(7, 5), (7, 9)]), []);
         assert_eq!(rates(&[]), []);
+    }
+
+    #[test]
+    fn a_burst_after_a_rest_is_not_spread_over_the_rest() {
+        let tenth = SECOND_NS / 10;
+        let looks = [
+            (0, 0),
+            (9 * SECOND_NS, 0),
+            (9 * SECOND_NS + tenth, 100),
+            (10 * SECOND_NS + tenth, 100),
+        ];
+        let expected = [
+            (0, 9 * SECOND_NS, 0.0),
+            (9 * SECOND_NS, 9 * SECOND_NS + tenth, 1000.0),
+            (9 * SECOND_NS + tenth, 10 * SECOND_NS + tenth, 0.0),
+        ];
+        assert_eq!(rates(&looks), expected);
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::folder::{FlowRead, RepeatRead, RunRead, TimesRead};
 use crate::histogram::Histogram;
-use crate::run::{Event, Evidence, FlowRecord, StageSpan, Subject};
+use crate::run::{Event, Evidence, FlowRecord, RepeatKey, StageSpan, Subject};
 use crate::slice::{Counts, Kind, Slice};
 use crate::stage::{SECOND_NS, Stage};
 
@@ -123,6 +123,13 @@ impl Series {
                 .collect(),
         }
     }
+}
+
+/// What the machine did during one repeat.
+pub(crate) fn host_of(run: &RunRead, key: RepeatKey) -> HostSeries {
+    let evidence = run.evidence.iter();
+    let evidence: Vec<&Evidence> = evidence.filter(|seen| seen.repeat == Some(key)).collect();
+    host::series_of(&evidence)
 }
 
 fn repeat_series(run: &RunRead, repeat: &RepeatRead) -> RepeatSeries {

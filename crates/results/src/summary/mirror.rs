@@ -17,6 +17,8 @@ pub struct MirrorSummary {
     pub missing: u64,
     /// Records that a copy held once more.
     pub doubled: u64,
+    /// Records that failed at the source, or of which nobody knows: up to so many more may be missing.
+    pub unsure: u64,
     /// By how much the copies grew, as their brokers count; null when a repeat has no count.
     pub counted: Option<u64>,
     /// The most records that were acked and not yet read at the destination, in the hold of each repeat.

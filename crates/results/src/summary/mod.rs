@@ -7,6 +7,7 @@ pub mod flow;
 pub mod generator;
 pub mod group;
 pub mod latency;
+pub mod limit;
 pub mod load;
 pub mod mirror;
 pub mod partitions;
@@ -29,6 +30,7 @@ pub use generator::{
 };
 pub use group::GroupSummary;
 pub use latency::{Latencies, LatencySummary, MaxAt, Percentile, RankRange};
+pub use limit::{LimitVerdict, LimitWord};
 pub use load::{BrokerShare, BrokerShares};
 pub use mirror::MirrorSummary;
 pub use partitions::{PartitionsNeeded, PartitionsOfRate};

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flow::FlowSummary;
 use super::generator::{CpuSummary, GeneratorVerdict, Headroom};
+use super::limit::LimitVerdict;
 use super::load::BrokerShares;
 use super::verdict::{GoalVerdict, PublishedComparison};
 use super::warning::Warning;
@@ -42,6 +43,9 @@ pub struct TrialSummary {
     /// How much of what this machine can generate was used; absent when that was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headroom: Option<Headroom>,
+    /// What limited it; absent where nothing was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<LimitVerdict>,
     /// What a reader of this trial's figures must know.
     pub warnings: Vec<Warning>,
     /// The flows.

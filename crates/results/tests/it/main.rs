@@ -10,6 +10,7 @@ mod folder;
 mod groups;
 mod host;
 mod intervals;
+mod limit;
 mod made;
 mod mirrors;
 mod resume;

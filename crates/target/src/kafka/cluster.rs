@@ -18,6 +18,7 @@ use super::registry::{self, ClusterRecord};
 use super::setup::KafkaSetup;
 use super::spec::KafkaSpec;
 use super::topics::TopicTool;
+use crate::target::TargetProcess;
 
 /// How long a broker may take to end when its data is thrown away anyway.
 const END_MAX: Duration = Duration::from_secs(5);
@@ -144,8 +145,28 @@ impl KafkaTarget {
 
     /// Its processes that run.
     pub fn pids(&self) -> Vec<u32> {
-        let running = self.processes.iter().filter(|process| !process.is_stopped);
-        running.map(|process| process.id.pid).collect()
+        self.processes().iter().map(|process| process.pid).collect()
+    }
+
+    /// The same, each with what it is.
+    pub fn processes(&self) -> Vec<TargetProcess> {
+        // Processes begin with those of the nodes, in their order.
+        let ids = self
+            .nodes
+            .iter()
+            .map(|node| node.is_broker.then_some(i32::from(node.id)));
+        let ids = ids.chain(std::iter::repeat(None));
+        let running = self
+            .processes
+            .iter()
+            .zip(ids)
+            .filter(|(process, _)| !process.is_stopped);
+        let told = running.map(|(process, broker)| TargetProcess {
+            pid: process.id.pid,
+            broker,
+            role: process.start.role.clone(),
+        });
+        told.collect()
     }
 
     /// The tool to make topics with, where that cannot be done over the wire.

@@ -17,39 +17,53 @@ const ROOT: &str = "/sys/fs/cgroup";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MemoryLimit {
     dir: PathBuf,
+    parent: PathBuf,
+    /// Of version 1.
+    is_old: bool,
 }
 
 impl MemoryLimit {
-    /// Makes a group of this name and bounds its memory.
-    pub(crate) fn make(name: &str, bytes: u64) -> Result<MemoryLimit, KafkaError> {
-        MemoryLimit::make_in(Path::new(ROOT), name, bytes)
+    /// The group of this name, which is yet to be made.
+    pub(crate) fn named(name: &str) -> MemoryLimit {
+        MemoryLimit::named_in(Path::new(ROOT), name)
     }
 
-    fn make_in(root: &Path, name: &str, bytes: u64) -> Result<MemoryLimit, KafkaError> {
-        let (parent, file) = match root.join("memory").is_dir() {
-            true => (root.join("memory"), "memory.limit_in_bytes"),
-            false => (root.to_owned(), "memory.max"),
+    fn named_in(root: &Path, name: &str) -> MemoryLimit {
+        let old = root.join("memory");
+        let (parent, is_old) = match old.is_dir() {
+            true => (old, true),
+            false => (root.to_owned(), false),
         };
+        MemoryLimit {
+            dir: parent.join(format!("kgauge-{name}")),
+            parent,
+            is_old,
+        }
+    }
+
+    /// Makes the group, and bounds its memory.
+    pub(crate) fn make(&self, bytes: u64) -> Result<(), KafkaError> {
         let failed = |error: io::Error| KafkaError::MemoryLimit {
-            path: parent.clone(),
+            path: self.parent.clone(),
             error,
         };
-        if file == "memory.max" {
-            let controllers =
-                fs::read_to_string(root.join("cgroup.controllers")).map_err(failed)?;
+        let file = match self.is_old {
+            true => "memory.limit_in_bytes",
+            false => "memory.max",
+        };
+        if !self.is_old {
+            let controllers = self.parent.join("cgroup.controllers");
+            let controllers = fs::read_to_string(controllers).map_err(failed)?;
             if !controllers.split_whitespace().any(|one| one == "memory") {
                 return Err(failed(io::ErrorKind::Unsupported.into()));
             }
             // Where it is on already this changes nothing.
-            fs::write(root.join("cgroup.subtree_control"), "+memory").map_err(failed)?;
+            let subtree = self.parent.join("cgroup.subtree_control");
+            fs::write(subtree, "+memory").map_err(failed)?;
         }
-        let limit = MemoryLimit {
-            dir: parent.join(format!("kgauge-{name}")),
-        };
-        fs::create_dir(&limit.dir).map_err(failed)?;
-        let written = fs::write(limit.dir.join(file), bytes.to_string());
-        written.map_err(failed).inspect_err(|_| limit.remove())?;
-        Ok(limit)
+        fs::create_dir(&self.dir).map_err(failed)?;
+        let written = fs::write(self.dir.join(file), bytes.to_string());
+        written.map_err(failed).inspect_err(|_| self.remove())
     }
 
     /// Puts a process under it. What it has used before counts elsewhere: that is little right after its start.
@@ -82,14 +96,16 @@ mod tests {
     fn both_versions_of_the_kernels_interface_are_used_as_documented() {
         let old = tempfile::tempdir().unwrap();
         fs::create_dir(old.path().join("memory")).unwrap();
-        let limit = MemoryLimit::make_in(old.path(), "run-broker-1", 1 << 30).unwrap();
+        let limit = MemoryLimit::named_in(old.path(), "run-broker-1");
+        limit.make(1 << 30).unwrap();
         assert_eq!(limit.dir(), old.path().join("memory/kgauge-run-broker-1"));
         let written = fs::read_to_string(limit.dir().join("memory.limit_in_bytes")).unwrap();
         assert_eq!(written, "1073741824");
 
         let new = tempfile::tempdir().unwrap();
         fs::write(new.path().join("cgroup.controllers"), "cpu io memory\n").unwrap();
-        let limit = MemoryLimit::make_in(new.path(), "run-broker-1", 7).unwrap();
+        let limit = MemoryLimit::named_in(new.path(), "run-broker-1");
+        limit.make(7).unwrap();
         assert_eq!(
             fs::read_to_string(limit.dir().join("memory.max")).unwrap(),
             "7"
@@ -104,7 +120,7 @@ mod tests {
     fn a_machine_without_the_controller_is_told() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("cgroup.controllers"), "cpu io\n").unwrap();
-        let error = MemoryLimit::make_in(dir.path(), "x", 1).unwrap_err();
+        let error = MemoryLimit::named_in(dir.path(), "x").make(1).unwrap_err();
         assert!(
             error.to_string().contains("cannot bound the memory"),
             "{error}"

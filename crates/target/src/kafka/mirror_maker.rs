@@ -28,7 +28,7 @@ const HEAP: [&str; 2] = ["-Xms256M", "-Xmx512M"];
 const END_MAX: Duration = Duration::from_secs(10);
 
 /// What the destination is called; it stands in no name of a copy.
-const DESTINATION: &str = "destination";
+const DESTINATION: &str = "kgauge-destination";
 
 /// What the source is called where copies have the topics' own names.
 const SOURCE: &str = "source";
@@ -53,7 +53,9 @@ pub struct MirrorSetup<'a> {
     pub prefix: Option<&'a str>,
     /// Which topics it copies: a regular expression.
     pub topics: &'a str,
-    /// Replicas of copies, and of its own topics.
+    /// Replicas of its own topic at the source.
+    pub source_replication: u16,
+    /// Replicas of copies, and of its own topics at the destination.
     pub replication: u16,
     /// More properties, which win.
     pub settings: &'a BTreeMap<String, String>,
@@ -85,14 +87,21 @@ impl MirrorMaker {
         fs::create_dir_all(log_dir).map_err(KafkaError::file(log_dir))?;
         fs::create_dir_all(state_dir).map_err(KafkaError::file(state_dir))?;
         private::make(&conf_dir).map_err(KafkaError::file(&conf_dir))?;
-        // From here on an error takes the folder away again.
-        let started = run(setup, &jars, &java.path, &conf_dir);
+        // Whoever kills kgauge from here on finds the rest by this.
+        let record = record(setup);
+        let kept = registry::keep(state_dir, &record).map_err(KafkaError::file(state_dir));
+        let started = kept.and_then(|()| run(setup, &jars, &java.path, &conf_dir));
         let process = match started {
             Ok(process) => process,
             Err(error) => {
                 let _ = fs::remove_dir_all(&conf_dir);
+                let _ = registry::forget(state_dir, name);
                 return Err(error);
             }
+        };
+        let record = ClusterRecord {
+            processes: vec![("MirrorMaker".to_owned(), process.id)],
+            ..record
         };
         let maker = MirrorMaker {
             process,
@@ -100,7 +109,7 @@ impl MirrorMaker {
             state_dir: state_dir.clone(),
             name: name.clone(),
         };
-        maker.keep_record(log_dir, setup.destination.config)?;
+        registry::keep(state_dir, &record).map_err(KafkaError::file(state_dir))?;
         Ok(maker)
     }
 
@@ -123,22 +132,27 @@ impl MirrorMaker {
     pub fn log_file(&self) -> &Path {
         &self.process.start.log_file
     }
+}
 
-    /// After `kill -9` of kgauge it is found by this.
-    fn keep_record(&self, log_dir: &Path, destination: &ClientConfig) -> Result<(), KafkaError> {
-        let record = ClusterRecord {
-            name: self.name.clone(),
-            version: format!("MirrorMaker {RELEASE}"),
-            kgauge: ProcessId::own(),
-            is_detached: false,
-            bootstrap_servers: servers(destination),
-            processes: vec![("MirrorMaker".to_owned(), self.process.id)],
-            conf_dir: self.conf_dir.clone(),
-            data_dirs: Vec::new(),
-            control_groups: Vec::new(),
-            log_dir: std::path::absolute(log_dir).unwrap_or_else(|_| log_dir.to_owned()),
-        };
-        registry::keep(&self.state_dir, &record).map_err(KafkaError::file(&self.state_dir))
+/// What is known of it beyond kgauge's own end; its process is not known yet.
+fn record(setup: &MirrorSetup<'_>) -> ClusterRecord {
+    let KafkaSetup {
+        name,
+        state_dir,
+        log_dir,
+        ..
+    } = setup.setup;
+    ClusterRecord {
+        name: name.clone(),
+        version: format!("MirrorMaker {RELEASE}"),
+        kgauge: ProcessId::own(),
+        is_detached: false,
+        bootstrap_servers: servers(setup.destination.config),
+        processes: Vec::new(),
+        conf_dir: state_dir.join(name),
+        data_dirs: Vec::new(),
+        control_groups: Vec::new(),
+        log_dir: std::path::absolute(log_dir).unwrap_or_else(|_| log_dir.clone()),
     }
 }
 
@@ -247,7 +261,6 @@ fn properties(setup: &MirrorSetup<'_>) -> Result<String, KafkaError> {
         "",
         "checkpoints.topic.",
         "heartbeats.topic.",
-        "offset-syncs.topic.",
         "config.storage.",
         "offset.storage.",
         "status.storage.",
@@ -257,6 +270,10 @@ fn properties(setup: &MirrorSetup<'_>) -> Result<String, KafkaError> {
             &setup.replication.to_string(),
         );
     }
+    set(
+        "offset-syncs.topic.replication.factor".to_owned(),
+        &setup.source_replication.to_string(),
+    );
     for (name, end) in [(source, &setup.source), (DESTINATION, &setup.destination)] {
         let Some(file) = end.client_properties else {
             continue;
@@ -267,7 +284,9 @@ fn properties(setup: &MirrorSetup<'_>) -> Result<String, KafkaError> {
             wanted.insert(format!("{name}.{}", key.trim()), value.trim().to_owned());
         }
     }
-    wanted.extend(setup.settings.clone());
+    // In such a file a backslash stands for what follows it.
+    let settings = setup.settings.iter();
+    wanted.extend(settings.map(|(key, value)| (key.clone(), value.replace('\\', "\\\\"))));
     let mut text = String::new();
     for (key, value) in wanted {
         // Writing to a text does not fail.
@@ -296,6 +315,7 @@ mod tests {
             },
             prefix,
             topics: "kgauge-.*",
+            source_replication: 1,
             replication: 3,
             settings: &settings
                 .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
@@ -323,13 +343,29 @@ mod tests {
     #[test]
     fn one_way_is_copied_and_copies_are_named_after_the_source() {
         let text = written(Some("east"), &[("tasks.max", "4")], None);
-        assert!(has(&text, "clusters=east, destination"), "{text}");
+        assert!(has(&text, "clusters=east, kgauge-destination"), "{text}");
         assert!(has(&text, "east.bootstrap.servers=a:1,b:2"), "{text}");
-        assert!(has(&text, "destination.bootstrap.servers=c:3"), "{text}");
-        assert!(has(&text, "east->destination.enabled=true"), "{text}");
-        assert!(has(&text, "destination->east.enabled=false"), "{text}");
-        assert!(has(&text, "east->destination.topics=kgauge-.*"), "{text}");
+        assert!(
+            has(&text, "kgauge-destination.bootstrap.servers=c:3"),
+            "{text}"
+        );
+        assert!(
+            has(&text, "east->kgauge-destination.enabled=true"),
+            "{text}"
+        );
+        assert!(
+            has(&text, "kgauge-destination->east.enabled=false"),
+            "{text}"
+        );
+        assert!(
+            has(&text, "east->kgauge-destination.topics=kgauge-.*"),
+            "{text}"
+        );
         assert!(has(&text, "replication.factor=3"), "{text}");
+        assert!(
+            has(&text, "offset-syncs.topic.replication.factor=1"),
+            "{text}"
+        );
         assert!(has(&text, "tasks.max=4"), "{text}");
         assert!(!text.contains("replication.policy.class"), "{text}");
     }
@@ -341,6 +377,8 @@ mod tests {
             "replication.policy.class=org.apache.kafka.connect.mirror.IdentityReplicationPolicy";
         assert!(has(&text, policy), "{text}");
         assert!(has(&text, "refresh.topics.interval.seconds=30"), "{text}");
+        let text = written(None, &[("topics.exclude", r"a\.b")], None);
+        assert!(has(&text, r"topics.exclude=a\\.b"), "{text}");
     }
 
     #[test]

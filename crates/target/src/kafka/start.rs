@@ -326,8 +326,11 @@ fn run_all(
         let mut start = launch.node(node, config);
         if let (Some(bytes), true) = (launch.spec.memory_bytes, node.is_broker) {
             let name = format!("{}-{}", target.setup.name, node.file_name());
-            let limit = MemoryLimit::make(&name, bytes)?;
+            let limit = MemoryLimit::named(&name);
+            // Whoever kills kgauge meanwhile finds it by the record.
             target.record.control_groups.push(limit.dir().to_owned());
+            target.keep_record()?;
+            limit.make(bytes)?;
             start.memory = Some(limit);
         }
         target.processes.push(Process::start(start)?);

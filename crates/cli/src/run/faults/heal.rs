@@ -9,6 +9,7 @@ use kgauge_target::{Instruction, NodeState};
 
 use super::{FaultThread, Log, over};
 use crate::exit::{ExitStatus, stop};
+use crate::run::processes;
 use crate::run::session::Session;
 
 /// How long a cluster may take until it is whole again: a broker of Apache Kafka starts anew, and
@@ -66,7 +67,7 @@ pub(crate) fn heal(
         }
         std::thread::sleep(LOOK);
     }
-    session.target_pids = session.target.pids();
+    session.target_processes = processes::own(session.target.processes());
     let waited = begun.elapsed().as_secs_f64();
     let text = format!("all nodes are up and all replicas in sync, after {waited:.1} s");
     log.note(over(text, None, Vec::new(), None));

@@ -39,6 +39,7 @@ pub(crate) fn view(run: &RunRead, summary: &Summary) -> View {
         verdicts: verdicts(summary),
         warnings,
         headroom: words::headroom(summary),
+        limits: words::limits(summary),
         groups: words::groups(summary),
         mirrors: words::mirrors(summary),
         acked: words::acked(summary),

@@ -8,6 +8,8 @@ use kgauge_results::series::{CpuSeries, FlowSeries, IdlePoint, RepeatSeries};
 use kgauge_results::summary::{FlowKind, FlowSummary, TrialSummary};
 use kgauge_results::{Kind, RunRead, SECOND_NS, Series};
 
+use super::machine::{Chosen, LETTERS_MAX, place_s};
+use crate::clean::cut;
 use crate::view::{FlowTimeline, ProcessTimeline, Stage, Timeline, TimesAt};
 
 /// Points of a line at most; longer runs are drawn by spans of several seconds.
@@ -22,14 +24,22 @@ const SECOND: f64 = SECOND_NS as f64;
 /// One timeline for each repeat that left anything.
 pub(super) fn timelines(run: &RunRead, trial: &TrialSummary) -> Vec<Timeline> {
     let series = Series::of(run, trial.index);
-    let repeats = series
-        .repeats
-        .iter()
-        .filter(|repeat| !repeat.flows.is_empty());
-    repeats.map(|repeat| timeline(run, trial, repeat)).collect()
+    let repeats = || {
+        let repeats = series.repeats.iter();
+        repeats.filter(|repeat| !repeat.flows.is_empty())
+    };
+    let chosen = Chosen::of(repeats().map(|repeat| &repeat.host));
+    repeats()
+        .map(|repeat| timeline(run, trial, repeat, &chosen))
+        .collect()
 }
 
-fn timeline(run: &RunRead, trial: &TrialSummary, repeat: &RepeatSeries) -> Timeline {
+fn timeline(
+    run: &RunRead,
+    trial: &TrialSummary,
+    repeat: &RepeatSeries,
+    chosen: &Chosen,
+) -> Timeline {
     let ends = repeat.flows.iter().filter_map(|flow| flow.seconds.last());
     let end_ns = ends.map(|second| second.end_ns).max().unwrap_or(0);
     let seconds_per_point = end_ns.div_ceil(SECOND_NS).div_ceil(POINTS_MAX).max(1);
@@ -61,7 +71,7 @@ fn timeline(run: &RunRead, trial: &TrialSummary, repeat: &RepeatSeries) -> Timel
         seconds_per_point,
         flows: trial.flows.iter().filter_map(flow_timeline).collect(),
         processes: processes(repeat),
-        machine: super::machine::timeline(&repeat.host, end_ns),
+        machine: super::machine::timeline(&repeat.host, chosen, end_ns),
         faults: super::faults::of_repeat(run, key),
     }
 }
@@ -152,10 +162,11 @@ fn part(second: &SecondRead, spans: &[StageSpan]) -> (f64, f64) {
 fn processes(repeat: &RepeatSeries) -> Vec<ProcessTimeline> {
     let mut processes: Vec<ProcessTimeline> = repeat.cpu.iter().filter_map(process).collect();
     let mut lost = |name: &str, cores: fn(&IdlePoint) -> Option<f64>| {
-        let points = repeat.host.idle.iter().filter_map(|point| {
-            let middle_ns = (point.start_ns + point.end_ns) as f64 / 2.0;
-            Some((middle_ns / SECOND, cores(point)?))
-        });
+        let points = repeat
+            .host
+            .idle
+            .iter()
+            .filter_map(|point| Some((middle_s(point.start_ns, point.end_ns), cores(point)?)));
         let cores: Vec<(f64, f64)> = points.collect();
         if cores.iter().any(|(_, cores)| *cores > LOST_CORES_MIN) {
             let name = name.to_owned();
@@ -169,13 +180,18 @@ fn processes(repeat: &RepeatSeries) -> Vec<ProcessTimeline> {
 
 /// Cores in use by a process or the machine; single threads would crowd the chart.
 fn process(series: &CpuSeries) -> Option<ProcessTimeline> {
-    let name = name_of(&series.subject)?;
+    let name = cut(&name_of(&series.subject)?, LETTERS_MAX);
     let cores = series.points.iter().map(|point| {
-        let middle_ns = (point.start_ns + point.end_ns) as f64 / 2.0;
-        (middle_ns / SECOND, point.user_cores + point.system_cores)
+        let middle_s = middle_s(point.start_ns, point.end_ns);
+        (middle_s, point.user_cores + point.system_cores)
     });
     let cores: Vec<(f64, f64)> = cores.collect();
     (!cores.is_empty()).then_some(ProcessTimeline { name, cores })
+}
+
+/// The middle of a span, on the grid that all repeats share.
+fn middle_s(start_ns: u64, end_ns: u64) -> f64 {
+    place_s((start_ns as f64 + end_ns as f64) / 2.0 / SECOND)
 }
 
 /// What charts call a process, or the machine.
@@ -184,6 +200,7 @@ pub(super) fn name_of(subject: &Subject) -> Option<String> {
         Subject::Generator => Some("generator".to_owned()),
         Subject::Target { broker: None } => Some("target".to_owned()),
         Subject::Target { broker: Some(id) } => Some(format!("broker {id}")),
+        Subject::Process { name } => Some(name.clone()),
         Subject::Host => Some("machine".to_owned()),
         Subject::GeneratorThread { .. } => None,
     }

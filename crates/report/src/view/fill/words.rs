@@ -264,6 +264,48 @@ pub(super) fn acked(summary: &Summary) -> Vec<String> {
     sentences.into_iter().map(with_places).collect()
 }
 
+/// What limited the trials: each sentence once, with the scenarios or trials that it is true of. Of a single trial
+/// the evidence too.
+pub(super) fn limits(summary: &Summary) -> Vec<String> {
+    let known = || {
+        let trials = summary.trials.iter();
+        trials.filter_map(|trial| Some((trial, trial.limit.as_ref()?)))
+    };
+    let mut sentences: Vec<&str> = Vec::new();
+    for (_, limit) in known() {
+        if !sentences.contains(&limit.sentence.as_str()) {
+            sentences.push(&limit.sentence);
+        }
+    }
+    if let (1, Some((_, limit))) = (summary.trials.len(), known().next()) {
+        let evidence = limit.evidence.iter().cloned();
+        return std::iter::once(limit.sentence.clone())
+            .chain(evidence)
+            .collect();
+    }
+    if let ([sentence], true) = (
+        sentences.as_slice(),
+        known().count() == summary.trials.len(),
+    ) {
+        return vec![(*sentence).to_owned()];
+    }
+    let with_places = |sentence: &str| {
+        let mut places: Vec<String> = Vec::new();
+        for (trial, _) in known().filter(|(_, limit)| limit.sentence == sentence) {
+            let mut same = known().filter(|(other, _)| other.scenario == trial.scenario);
+            let place = match same.all(|(_, limit)| limit.sentence == sentence) {
+                true => trial.scenario.clone(),
+                false => trial_name(trial),
+            };
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        format!("{}: {sentence}", places.join(", "))
+    };
+    sentences.into_iter().map(with_places).collect()
+}
+
 /// What consumer groups did, a sentence for each flow that is one.
 pub(super) fn groups(summary: &Summary) -> Vec<String> {
     of_flows(summary, |flow| Some(&flow.group.as_ref()?.sentence))

@@ -28,6 +28,7 @@ pub(super) fn mirror(index: u16, measured: &Measured<'_>) -> Option<MirrorSummar
         acked: sum(|one| one.acked),
         missing: sum(|one| one.missing),
         doubled: sum(|one| one.doubled),
+        unsure: sum(|one| one.unsure),
         counted: all.iter().map(|(one, _)| one.counted).sum(),
         behind_records_max: spread(&|one, _| Some(one.behind_records_max as f64))?,
         caught_up_s: spread(&|one, _| Some(one.caught_up_ns? as f64 / 1e9)),
@@ -67,6 +68,12 @@ fn sentence(mirror: &MirrorSummary) -> String {
         Some(after) => format!("all there {} after its end", words::time(after.max * 1e9)),
         None => "not all there when the drain ended".to_owned(),
     });
+    if mirror.unsure > 0 {
+        let unsure = words::counted(mirror.unsure, "record");
+        parts.push(format!(
+            "{unsure} failed at the source, so that up to as many more may be missing"
+        ));
+    }
     if let Some(cores) = &mirror.replicator_cores {
         parts.push(format!("{} cores", words::number(cores.mean)));
     }

@@ -8,6 +8,7 @@ mod groups;
 mod headroom;
 mod hold;
 mod latency;
+mod limit;
 mod little;
 mod mirrors;
 mod partitions;

@@ -8,6 +8,7 @@ use super::flow::{counted, flows};
 use super::generator::{cpu, verdict};
 use super::headroom::headroom;
 use super::hold::Measured;
+use super::limit;
 use super::shares;
 use super::verdict::Judged;
 use super::warnings;
@@ -86,6 +87,7 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
         not_measured: not_measured.map(|one| one.why),
         broker_shares: shares::shares(trial, &measured),
         counted: counted_on_brokers(trial, &measured),
+        limit: None,
         warnings: Vec::new(),
         generator,
         headroom,
@@ -94,6 +96,7 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
         published,
         goals,
     };
+    summary.limit = limit::limit(run, &summary, &measured);
     summary.warnings = warnings::of_trial(&summary, measured.partial);
     summary
 }

@@ -1,0 +1,59 @@
+//! The processes on this machine whose CPU and memory are looked at: the target's, and what is beside it.
+
+use kgauge_observe::WatchedProcess;
+use kgauge_results::run::Subject;
+use kgauge_target::{Target, TargetFacts, TargetProcess};
+
+/// Those that kgauge started.
+pub(super) fn own(processes: Vec<TargetProcess>) -> Vec<WatchedProcess> {
+    let watched = processes.into_iter().map(|process| WatchedProcess {
+        pid: process.pid,
+        subject: match (process.broker, process.role) {
+            (Some(broker), _) => Subject::Target {
+                broker: Some(broker),
+            },
+            (None, role) if role == "embedded cluster" => Subject::Target { broker: None },
+            (None, name) => Subject::Process { name },
+        },
+    });
+    watched.collect()
+}
+
+/// The same of a second cluster, which is not the target.
+pub(super) fn of_destination(processes: Vec<TargetProcess>) -> Vec<WatchedProcess> {
+    let watched = processes.into_iter().map(|process| WatchedProcess {
+        pid: process.pid,
+        subject: Subject::Process {
+            name: format!("destination: {}", process.role),
+        },
+    });
+    watched.collect()
+}
+
+/// The target's processes, as far as they run on this machine and can be seen.
+pub(super) fn of(target: &Target, facts: &TargetFacts) -> Vec<WatchedProcess> {
+    let started = own(target.processes());
+    if !started.is_empty() || facts.same_machine != Some(true) {
+        return started;
+    }
+    let mut found: Vec<WatchedProcess> = Vec::new();
+    for broker in &facts.brokers {
+        let port = broker
+            .address
+            .rsplit_once(':')
+            .and_then(|(_, port)| port.parse().ok());
+        let pid = port.and_then(|port| kgauge_observe::listener_pid(port).ok().flatten());
+        let Some(pid) = pid else { continue };
+        match found.iter_mut().find(|known| known.pid == pid) {
+            // One process that is several brokers, such as an embedded cluster.
+            Some(known) => known.subject = Subject::Target { broker: None },
+            None => found.push(WatchedProcess {
+                pid,
+                subject: Subject::Target {
+                    broker: Some(broker.id),
+                },
+            }),
+        }
+    }
+    found
+}

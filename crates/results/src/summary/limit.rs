@@ -1,0 +1,59 @@
+//! What limited a trial.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What kept a trial from more, as far as the evidence goes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LimitVerdict {
+    /// In a word.
+    pub word: LimitWord,
+    /// The same in a sentence.
+    pub sentence: String,
+    /// The numbers that it rests on, a sentence each.
+    pub evidence: Vec<String>,
+    /// Where it is not decided: what it may be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<LimitWord>,
+}
+
+/// What can limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitWord {
+    /// Nothing: all that was asked for was done in time.
+    Load,
+    /// The threads or processes that made the load.
+    Generator,
+    /// A quota: brokers asked for pauses.
+    Quota,
+    /// The processors of the machine that load and target share.
+    Processors,
+    /// A disk with the target's data.
+    Disk,
+    /// One broker that had much more to do than the others.
+    HotBroker,
+    /// Waiting for followers.
+    Replication,
+    /// So little in a request that requests are what is paid for.
+    Batching,
+    /// The evidence does not say.
+    Undecided,
+}
+
+impl LimitWord {
+    /// What a candidate is called.
+    pub fn as_words(self) -> &'static str {
+        match self {
+            LimitWord::Load => "nothing but the load",
+            LimitWord::Generator => "the generator",
+            LimitWord::Quota => "a quota",
+            LimitWord::Processors => "the machine's processors",
+            LimitWord::Disk => "a disk",
+            LimitWord::HotBroker => "one broker that leads too much",
+            LimitWord::Replication => "waiting for followers",
+            LimitWord::Batching => "small requests",
+            LimitWord::Undecided => "something else",
+        }
+    }
+}
