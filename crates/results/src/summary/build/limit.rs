@@ -227,13 +227,19 @@ fn processors(run: &RunRead, trial: &TrialSummary, holds: &[Hold], findings: &mu
     });
     let Some(idle) = mean_of(idle) else { return };
     let part = idle / f64::from(count);
+    let (generator, target) = (trial.cpu.generator_cores, trial.cpu.target_cores);
     let used = |cores: Option<f64>| cores.map_or_else(|| "?".to_owned(), words::number);
+    let others = generator
+        .zip(target)
+        .map(|(generator, target)| (f64::from(count) - idle - generator - target).max(0.0));
     let said = format!(
-        "Of the {} processors that load and target share {} had nothing to do: the generator used {}, the target {}.",
+        "Of the {} processors that load and target share {} had nothing to do: the generator used {}, the target {}, all \
+         others {}.",
         words::count(u64::from(count)),
         words::number(idle),
-        used(trial.cpu.generator_cores),
-        used(trial.cpu.target_cores),
+        used(generator),
+        used(target),
+        used(others),
     );
     let (strong, weak) = (part <= IDLE_PART, part <= IDLE_PART_NEAR);
     findings.note(LimitWord::Processors, strong, weak, said);
