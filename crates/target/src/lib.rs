@@ -52,4 +52,4 @@ pub use instrument::{
 };
 pub use room::{NotEnoughRoom, Room, check_room, free_bytes};
 pub use spec::{TargetSpec, TargetSpecError};
-pub use target::{StartSetup, Target, TargetError, TargetProcess};
+pub use target::{StartSetup, Target, TargetError, TargetProcess, TargetRole};

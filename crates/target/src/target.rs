@@ -88,10 +88,29 @@ fn kafka_facts(kafka: &KafkaTarget, cluster: &mut Cluster) -> Result<TargetFacts
 pub struct TargetProcess {
     /// The operating system's number.
     pub pid: u32,
-    /// The broker's id, where it is one broker and nothing else.
-    pub broker: Option<i32>,
-    /// What people call it: `broker 1`, `ZooKeeper`.
-    pub role: String,
+    /// What it is.
+    pub role: TargetRole,
+}
+
+/// What a process of a target is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TargetRole {
+    /// All brokers in one.
+    WholeCluster,
+    /// The broker with this id.
+    Broker(i32),
+    /// Something else, as people call it: `ZooKeeper`, `controller 4`.
+    Other(String),
+}
+
+impl std::fmt::Display for TargetRole {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            TargetRole::WholeCluster => f.write_str("embedded cluster"),
+            TargetRole::Broker(id) => write!(f, "broker {id}"),
+            TargetRole::Other(name) => f.write_str(name),
+        }
+    }
 }
 
 /// What starting a target needs to know, whichever kind it is.
@@ -203,8 +222,7 @@ impl Target {
         match self {
             Target::Embedded(embedded) => vec![TargetProcess {
                 pid: embedded.pid(),
-                broker: None,
-                role: "embedded cluster".to_owned(),
+                role: TargetRole::WholeCluster,
             }],
             Target::Kafka(kafka) => kafka.processes(),
             Target::Existing(_) => Vec::new(),

@@ -2,18 +2,16 @@
 
 use kgauge_observe::WatchedProcess;
 use kgauge_results::run::Subject;
-use kgauge_target::{Target, TargetFacts, TargetProcess};
+use kgauge_target::{Target, TargetFacts, TargetProcess, TargetRole};
 
 /// Those that kgauge started.
 pub(super) fn own(processes: Vec<TargetProcess>) -> Vec<WatchedProcess> {
     let watched = processes.into_iter().map(|process| WatchedProcess {
         pid: process.pid,
-        subject: match (process.broker, process.role) {
-            (Some(broker), _) => Subject::Target {
-                broker: Some(broker),
-            },
-            (None, role) if role == "embedded cluster" => Subject::Target { broker: None },
-            (None, name) => Subject::Process { name },
+        subject: match process.role {
+            TargetRole::WholeCluster => Subject::Target { broker: None },
+            TargetRole::Broker(id) => Subject::Target { broker: Some(id) },
+            TargetRole::Other(name) => Subject::Process { name },
         },
     });
     watched.collect()

@@ -38,12 +38,7 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
     let mut targets = Vec::new();
     let texts = texts(arguments)?;
     // One folder holds one release: that of the target, if that is to come from a folder.
-    let is_target_kafka = texts.iter().any(|text| text.starts_with("kafka"));
-    if let (Some(home), Some(spec), false) =
-        (&arguments.kafka_home, &mut destination, is_target_kafka)
-    {
-        is_home_used |= spec.set_kafka_home(home);
-    }
+
     check_prices(arguments, texts.len())?;
     if arguments.resume.is_some() && texts.len() > 1 {
         let words = "--resume goes on with one run, on one target\n  each target of a comparison has a run folder of its own";
@@ -79,6 +74,14 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
         let served = |trial: &Trial| target.can_serve(trial).is_ok();
         target.check_clusters(&clusters(trials.iter().filter(|trial| served(trial))))?;
         targets.push(target);
+    }
+    // One folder holds one release: that of the target, if that is to come from a folder.
+    if let (Some(home), Some(spec), false) = (&arguments.kafka_home, &mut destination, is_home_used)
+    {
+        is_home_used = spec.set_kafka_home(home);
+        for target in &mut targets {
+            target.destination.clone_from(&destination);
+        }
     }
     if arguments.kafka_home.is_some() && !is_home_used {
         let words = "--kafka-home belongs to a target that starts with kafka:";

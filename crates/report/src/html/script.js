@@ -49,22 +49,31 @@
     return best;
   };
 
-  const addReadout = (figure, chart) => {
+  // What a picture needs to be read by pointer and keys: its plot, a place for the words, and a mark in the drawing.
+  const readable = (figure, shape, name, label) => {
     const plot = figure.querySelector(".plot");
     const main = figure.querySelector(".main");
-    if (!plot || !main) return;
+    if (!plot || !main) return null;
     const readout = document.createElement("div");
     readout.className = "readout";
     readout.setAttribute("role", "status");
     plot.append(readout);
-    const cursor = document.createElementNS(SVG, "line");
-    cursor.setAttribute("class", "cursor off");
-    cursor.setAttribute("y1", "18");
-    cursor.setAttribute("y2", "238");
-    main.append(cursor);
+    const mark = document.createElementNS(SVG, shape);
+    mark.setAttribute("class", `${name} off`);
+    main.append(mark);
     plot.tabIndex = 0;
     plot.setAttribute("role", "group");
-    plot.setAttribute("aria-label", `${chart.groups.length} lines; arrow keys read values`);
+    plot.setAttribute("aria-label", label);
+    return { plot, main, readout, mark };
+  };
+
+  const addReadout = (figure, chart) => {
+    const label = `${chart.groups.length} lines; arrow keys read values`;
+    const parts = readable(figure, "line", "cursor", label);
+    if (!parts) return;
+    const { plot, main, readout, mark: cursor } = parts;
+    cursor.setAttribute("y1", "18");
+    cursor.setAttribute("y2", "238");
 
     const places = [...new Set(chart.lines.flatMap((line) => line.x))].sort((a, b) => a - b);
     let current = -1;
@@ -131,20 +140,10 @@
 
   // A heat map: the cell under the pointer, and what is slower in the same column. Arrow keys move both ways.
   const addCells = (figure, chart) => {
-    const plot = figure.querySelector(".plot");
-    const main = figure.querySelector(".main");
-    if (!plot || !main) return;
+    const parts = readable(figure, "rect", "cell", "heat map; arrow keys read its cells");
+    if (!parts) return;
+    const { plot, main, readout, mark: frame } = parts;
     const [top, height, rows] = [18, 220, chart.borders.length - 1];
-    const readout = document.createElement("div");
-    readout.className = "readout";
-    readout.setAttribute("role", "status");
-    plot.append(readout);
-    const frame = document.createElementNS(SVG, "rect");
-    frame.setAttribute("class", "cell off");
-    main.append(frame);
-    plot.tabIndex = 0;
-    plot.setAttribute("role", "group");
-    plot.setAttribute("aria-label", "heat map; arrow keys read its cells");
     const count = (column, row) => chart.cells[column][1 + row - chart.cells[column][0]] || 0;
     const fullest = (column) => {
       const [first, ...counts] = chart.cells[column];

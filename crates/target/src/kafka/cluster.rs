@@ -18,7 +18,7 @@ use super::registry::{self, ClusterRecord};
 use super::setup::KafkaSetup;
 use super::spec::KafkaSpec;
 use super::topics::TopicTool;
-use crate::target::TargetProcess;
+use crate::target::{TargetProcess, TargetRole};
 
 /// How long a broker may take to end when its data is thrown away anyway.
 const END_MAX: Duration = Duration::from_secs(5);
@@ -151,21 +151,21 @@ impl KafkaTarget {
     /// The same, each with what it is.
     pub fn processes(&self) -> Vec<TargetProcess> {
         // Processes begin with those of the nodes, in their order.
-        let ids = self
+        let roles = self
             .nodes
             .iter()
             .map(|node| node.is_broker.then_some(i32::from(node.id)));
-        let ids = ids.chain(std::iter::repeat(None));
-        let running = self
-            .processes
-            .iter()
-            .zip(ids)
-            .filter(|(process, _)| !process.is_stopped);
-        let told = running.map(|(process, broker)| TargetProcess {
-            pid: process.id.pid,
-            broker,
-            role: process.start.role.clone(),
-        });
+        let roles = roles.chain(std::iter::repeat(None));
+        let all = self.processes.iter().zip(roles);
+        let told = all
+            .filter(|(process, _)| !process.is_stopped)
+            .map(|(process, broker)| {
+                let name = || TargetRole::Other(process.start.role.clone());
+                TargetProcess {
+                    pid: process.id.pid,
+                    role: broker.map_or_else(name, TargetRole::Broker),
+                }
+            });
         told.collect()
     }
 
