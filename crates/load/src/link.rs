@@ -75,13 +75,15 @@ impl Frame {
         }
     }
 
-    /// Collects the unwritten pieces into `slices`; returns how many.
+    /// Collects the unwritten pieces into `slices` from `filled` on; returns how many are in there now. One that
+    /// finds no place is for the next call.
     fn unwritten<'a>(
         &'a self,
         bodies: &'a impl Bodies,
         slices: &mut [IoSlice<'a>; SLICES_MAX],
+        filled: usize,
     ) -> usize {
-        let (mut skip, mut count, mut head_start) = (self.written, 0, 0);
+        let (mut skip, mut count, mut head_start) = (self.written, filled, 0);
         let mut push = |piece: &'a [u8]| {
             if skip >= piece.len() {
                 skip -= piece.len();
@@ -212,17 +214,21 @@ impl Link {
         };
         stream.flush()?;
         let mut complete = 0;
-        while let Some(frame) = self.outbox.front_mut() {
+        while !self.outbox.is_empty() {
+            // Small requests that are ready together cost one call.
             let mut slices = [IoSlice::new(&[]); SLICES_MAX];
-            let count = frame.unwritten(bodies, &mut slices);
-            if count == 0 {
-                self.spare.extend(self.outbox.pop_front());
-                complete += 1;
-                continue;
+            let mut count = 0;
+            for frame in &self.outbox {
+                count = frame.unwritten(bodies, &mut slices, count);
+                if count == SLICES_MAX {
+                    break;
+                }
             }
             match stream.write_vectored(&slices[..count]) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(bytes) => frame.written += bytes,
+                Ok(bytes) => {
+                    complete += note_written(&mut self.outbox, &mut self.spare, bodies, bytes)
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(complete),
                 Err(error) => return Err(error),
@@ -252,6 +258,27 @@ impl Link {
     pub(crate) fn frame(&self, at: Range<usize>) -> &[u8] {
         self.inbox.frame(at)
     }
+}
+
+/// The kernel has taken so many bytes of the first frames: those that are complete go. Returns how many.
+fn note_written(
+    outbox: &mut VecDeque<Frame>,
+    spare: &mut Vec<Frame>,
+    bodies: &impl Bodies,
+    mut bytes: usize,
+) -> usize {
+    let mut complete = 0;
+    while let Some(frame) = outbox.front_mut() {
+        let left = frame.wire_bytes(bodies) - frame.written;
+        if bytes < left {
+            frame.written += bytes;
+            break;
+        }
+        bytes -= left;
+        spare.extend(outbox.pop_front());
+        complete += 1;
+    }
+    complete
 }
 
 #[cfg(test)]
@@ -292,7 +319,7 @@ mod tests {
     fn batches_stand_between_the_pieces_of_the_head() {
         let (frame, bodies) = frame();
         let mut slices = [IoSlice::new(&[]); SLICES_MAX];
-        let count = frame.unwritten(&bodies, &mut slices);
+        let count = frame.unwritten(&bodies, &mut slices, 0);
         let all: Vec<u8> = slices[..count]
             .iter()
             .flat_map(|piece| piece.to_vec())
@@ -307,12 +334,37 @@ mod tests {
         for written in 0..=whole.len() {
             frame.written = written;
             let mut slices = [IoSlice::new(&[]); SLICES_MAX];
-            let count = frame.unwritten(&bodies, &mut slices);
+            let count = frame.unwritten(&bodies, &mut slices, 0);
             let rest: Vec<u8> = slices[..count]
                 .iter()
                 .flat_map(|piece| piece.to_vec())
                 .collect();
             assert_eq!(rest, whole[written..], "after {written} bytes");
+        }
+    }
+
+    #[test]
+    fn frames_that_wait_together_go_together_and_end_one_by_one() {
+        let all = b"\0\0\0\x0dabSECONDcONEd".len();
+        for first in 1..=2 * all {
+            let (one, bodies) = frame();
+            let (two, _) = frame();
+            let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+            let count = one.unwritten(&bodies, &mut slices, 0);
+            let count = two.unwritten(&bodies, &mut slices, count);
+            let gathered: usize = slices[..count].iter().map(|piece| piece.len()).sum();
+            assert_eq!(gathered, 2 * all);
+
+            let (mut outbox, mut spare) = (VecDeque::from([one, two]), Vec::new());
+            let before = note_written(&mut outbox, &mut spare, &bodies, first);
+            assert_eq!(before, first / all, "after {first} bytes");
+            let left: usize = outbox
+                .iter()
+                .map(|frame| frame.wire_bytes(&bodies) - frame.written)
+                .sum();
+            assert_eq!(left, 2 * all - first);
+            let after = note_written(&mut outbox, &mut spare, &bodies, left);
+            assert_eq!((before + after, outbox.len(), spare.len()), (2, 0, 2));
         }
     }
 }

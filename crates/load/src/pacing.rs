@@ -56,6 +56,9 @@ pub(crate) struct Waiter {
     poll: Poll,
     #[cfg(target_os = "linux")]
     timer: std::os::fd::OwnedFd,
+    /// What the timer is set to.
+    #[cfg(target_os = "linux")]
+    armed_ns: u64,
 }
 
 impl Waiter {
@@ -81,6 +84,8 @@ impl Waiter {
             poll,
             #[cfg(target_os = "linux")]
             timer,
+            #[cfg(target_os = "linux")]
+            armed_ns: 0,
         })
     }
 
@@ -130,8 +135,12 @@ impl Waiter {
             },
             it_value,
         };
-        // Setting a timer again clears what it had counted, so it never needs to be read.
-        timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once)?;
+        // Setting a timer again clears what it had counted, so it never needs to be read. One that is set to this
+        // moment, which is still to come, stays: so most waits of a closed loop cost a call less.
+        if self.armed_ns != at_ns {
+            timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once)?;
+            self.armed_ns = at_ns;
+        }
         uninterrupted(self.poll.poll(events, None))
     }
 
