@@ -2,6 +2,7 @@
 //!
 //! # Goals
 //!
+//! * Brokers' own metrics, once a second, from whoever tells them.
 //! * Facts about the machine; and once a second, on the run's own clock, what the machine does (processors, memory and
 //!   page cache, disks, network, waits) and what the generator and targets on this machine use of it, as
 //!   [`kgauge_results::run::Evidence`].
@@ -11,16 +12,18 @@
 //! # Non-goals
 //!
 //! * Judging. What the evidence means is for `results` and `report` to say.
-//! * Brokers' own metrics, and other machines, yet.
+//! * Other machines, but for the metrics that their brokers tell.
 //!
 //! # Where to start
 //!
 //! [`host_facts`] for the machine, [`disk_baseline`] for what its disk does by itself, [`data_dir`] for the disks under a
 //! folder, [`Sampler`] for what changes (`looker` is one look, `machine` and `process_watch` what it sees, `block`,
 //! `memory`, `network` and `pressure` the kernel's texts), [`ProcessSampler`] for one look at one process,
+//! [`BrokerSource`] for what brokers tell of themselves (`broker`),
 //! [`listener_pid`] for the process of a broker that was there before, [`thread_cpu_ns`] for the calling thread.
 
 mod block;
+mod broker;
 mod cgroup;
 mod cpu_clock;
 mod data_dir;
@@ -41,6 +44,9 @@ mod sampler;
 mod source;
 mod unavailable;
 
+pub use broker::{
+    BrokerLooks, BrokerSource, Jolokia, LOOK_MAX, MetricsUrl, MetricsUrlError, metrics_not_seen,
+};
 pub use cgroup::CgroupLimits;
 pub use cpu_clock::{process_cpu_ns, thread_cpu_ns};
 pub use data_dir::data_dir;

@@ -31,6 +31,19 @@ pub(crate) struct Seen {
     pub(crate) kind: EvidenceKind,
 }
 
+impl Seen {
+    /// As it stands in the run folder.
+    pub(crate) fn evidence(self, repeat: Option<RepeatKey>) -> Evidence {
+        Evidence {
+            at_unix_ms: self.at.at_unix_ms,
+            repeat,
+            at_ns: Some(self.at.at_ns),
+            subject: self.subject,
+            kind: self.kind,
+        }
+    }
+}
+
 /// What the thread keeps between two looks.
 pub(crate) struct Looker {
     repeat: Option<RepeatKey>,
@@ -137,15 +150,8 @@ impl Looker {
 
     fn write(&mut self, sink: &mut impl FnMut(&Evidence) -> Result<(), String>) {
         let mut seen = std::mem::take(&mut self.seen);
-        for Seen { at, subject, kind } in seen.drain(..) {
-            let evidence = Evidence {
-                at_unix_ms: at.at_unix_ms,
-                repeat: self.repeat,
-                at_ns: Some(at.at_ns),
-                subject,
-                kind,
-            };
-            if let Err(complaint) = sink(&evidence) {
+        for seen in seen.drain(..) {
+            if let Err(complaint) = sink(&seen.evidence(self.repeat)) {
                 self.note(complaint);
             }
         }
@@ -154,7 +160,7 @@ impl Looker {
     }
 }
 
-fn unix_ms() -> u64 {
+pub(crate) fn unix_ms() -> u64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or(Duration::ZERO);

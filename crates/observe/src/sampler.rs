@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use kgauge_results::run::{Evidence, RepeatKey, Subject};
 
+use crate::broker::{BrokerSource, BrokerThread};
 use crate::cpu_clock::thread_cpu_ns;
 use crate::looker::Looker;
 
@@ -77,10 +79,23 @@ impl Sampler {
     /// in the report.
     pub fn start(
         watch: Watch,
-        now_ns: impl Fn() -> u64 + Send + 'static,
-        mut sink: impl FnMut(&Evidence) -> Result<(), String> + Send + 'static,
+        now_ns: impl Fn() -> u64 + Clone + Send + 'static,
+        sink: impl FnMut(&Evidence) -> Result<(), String> + Send + 'static,
+    ) -> std::io::Result<Sampler> {
+        Sampler::start_with(watch, Vec::new(), now_ns, sink)
+    }
+
+    /// The same, and asks brokers meanwhile, each on a thread of its own: one that is slow makes nobody late.
+    pub fn start_with(
+        watch: Watch,
+        brokers: Vec<Box<dyn BrokerSource>>,
+        now_ns: impl Fn() -> u64 + Clone + Send + 'static,
+        sink: impl FnMut(&Evidence) -> Result<(), String> + Send + 'static,
     ) -> std::io::Result<Sampler> {
         let (stop, stopped) = channel::<()>();
+        let sink = Arc::new(Mutex::new(sink));
+        let asking = start_asking(&watch, brokers, &now_ns, &sink)?;
+        let mut sink = move |seen: &Evidence| lock(&sink)(seen);
         let thread = std::thread::Builder::new()
             .name("observe".to_owned())
             .spawn(move || {
@@ -105,7 +120,8 @@ impl Sampler {
                                 let at_ns = now_ns();
                                 looker.look(at_ns, &mut sink);
                                 looker.report.span_ns = at_ns.saturating_sub(first_ns);
-                                looker.end(at_ns, thread_cpu_ns(), &mut sink);
+                                let asking_ns = asking.end();
+                                looker.end(at_ns, thread_cpu_ns() + asking_ns, &mut sink);
                                 return looker.report;
                             }
                         }
@@ -128,6 +144,45 @@ impl Sampler {
         let ended = self.thread.take().map(JoinHandle::join);
         ended.and_then(Result::ok).unwrap_or_default()
     }
+}
+
+/// The threads that ask brokers.
+struct Asking(Vec<BrokerThread>);
+
+impl Asking {
+    /// Ends all of them; gives the CPU time that they took.
+    fn end(self) -> u64 {
+        // All are told before the first is waited for.
+        let ending: Vec<_> = self.0.into_iter().map(BrokerThread::tell_to_end).collect();
+        ending
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_default())
+            .sum()
+    }
+}
+
+fn start_asking<S>(
+    watch: &Watch,
+    brokers: Vec<Box<dyn BrokerSource>>,
+    now_ns: &(impl Fn() -> u64 + Clone + Send + 'static),
+    sink: &Arc<Mutex<S>>,
+) -> std::io::Result<Asking>
+where
+    S: FnMut(&Evidence) -> Result<(), String> + Send + 'static,
+{
+    let repeat = watch.repeat;
+    let threads = brokers.into_iter().map(|source| {
+        let sink = Arc::clone(sink);
+        BrokerThread::start(source, watch.every, now_ns.clone(), move |seen| {
+            // The looker, which writes more to the same place, tells of complaints.
+            let _ = lock(&sink)(&seen.evidence(repeat));
+        })
+    });
+    Ok(Asking(threads.collect::<std::io::Result<_>>()?))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Sampler {

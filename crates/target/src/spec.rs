@@ -136,6 +136,13 @@ impl TargetSpec {
         }
     }
 
+    /// Its brokers get no agents that tell their metrics: nobody will ask.
+    pub fn without_metrics(&mut self) {
+        if let TargetSpec::Kafka(spec) = self {
+            spec.metrics = false;
+        }
+    }
+
     /// Whether its own text sets a broker setting.
     pub fn sets(&self, key: &str) -> bool {
         match self {

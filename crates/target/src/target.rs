@@ -208,6 +208,18 @@ impl Target {
         }
     }
 
+    /// Where its brokers tell their metrics, by id: addresses of Jolokia agents.
+    ///
+    /// # Errors
+    /// They do not, or not to this program: why, in words.
+    pub fn metrics(&self) -> Result<Vec<(i32, String)>, String> {
+        match self {
+            Target::Embedded(_) => Err("the embedded cluster does not tell them".to_owned()),
+            Target::Kafka(kafka) => kafka.metrics().map_err(str::to_owned),
+            Target::Existing(_) => Err("nobody said where they are told".to_owned()),
+        }
+    }
+
     /// The folders on this machine with its brokers' data, of those that kgauge started.
     pub fn data_dirs(&self) -> Vec<PathBuf> {
         match self {

@@ -104,6 +104,7 @@ fn has_files(dir: &Path) -> bool {
 fn spec(arguments: &ClusterUp) -> anyhow::Result<TargetSpec> {
     let refuse = |words: String| Err(stop(ExitStatus::BadInput, words));
     let mut spec = TargetSpec::parse(&arguments.target).or_bad_input()?;
+    spec.without_metrics();
     if let Some(home) = &arguments.kafka_home
         && !spec.set_kafka_home(home)
     {

@@ -59,7 +59,8 @@ impl Mirror {
         (needs, of_target): (&MirrorNeeds, &ClusterNeeds),
         stopping: &Stopping,
     ) -> anyhow::Result<Mirror> {
-        let spec = clusters.target.destination_for(needs, of_target)?;
+        let mut spec = clusters.target.destination_for(needs, of_target)?;
+        spec.without_metrics();
         let mut setup = clusters.setup(Some("destination"))?;
         let logs = clusters.dir.join(TARGET_LOGS);
         setup.kafka.log_dir = logs.join("destination");

@@ -10,6 +10,7 @@ mod data_dirs;
 mod drivers;
 mod environment;
 mod faults;
+mod metrics;
 mod mirror;
 mod one;
 mod output;

@@ -19,6 +19,7 @@ use kgauge_scenario::{FlowPlan, Share, Trial};
 use super::cpu::CpuTrack;
 use super::drivers::{self, DriverTrack};
 use super::faults::{FaultThread, heal};
+use super::metrics;
 use super::mirror::{self, Behind, Mirror};
 use super::session::Session;
 use super::trial::{Ground, prepare_failed};
@@ -425,8 +426,10 @@ fn start_sampler(session: &Session, key: RepeatKey, clock: Clock) -> anyhow::Res
     let targets = session.target_processes.iter().cloned();
     let targets = targets.chain(beside.unwrap_or_default());
     let evidence = session.folder.evidence();
-    Sampler::start(
+    let brokers = metrics::sources(session, key);
+    Sampler::start_with(
         Watch::each_second(key, targets.collect()).with_data_dirs(session.data_dirs.clone()),
+        brokers,
         move || clock.now_ns(),
         move |seen| evidence.write(seen).map_err(|error| error.to_string()),
     )

@@ -35,6 +35,14 @@ impl SharedTarget {
             .map_or_else(Vec::new, Target::processes)
     }
 
+    /// Where its brokers tell their metrics, by id; else why they do not.
+    pub(crate) fn metrics(&self) -> Result<Vec<(i32, String)>, String> {
+        match self.lock().as_ref() {
+            Some(target) => target.metrics(),
+            None => Err("there is no cluster".to_owned()),
+        }
+    }
+
     /// The words of a target that is gone, with what to do about it. While somebody else uses it, it is not looked at.
     pub(crate) fn death(&self) -> Option<String> {
         let mut target = match self.0.try_lock() {

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::broker_look::BrokerLook;
 use super::host::{
     DataDir, DiskLook, HostMemory, IdleTime, NetworkLook, NotSeen, PressureLook, ProcessLook,
 };
@@ -87,13 +88,15 @@ pub enum EvidenceKind {
     Pressure(PressureLook),
     /// What lies under a folder with the target's data; once a repeat.
     DataDir(DataDir),
+    /// What a broker tells of itself.
+    Broker(Box<BrokerLook>),
     /// What could not be seen, said once a repeat.
     NotSeen(NotSeen),
     /// What observing itself has cost; the last line of a repeat.
     Observing {
         /// How many times there was a look.
         looks: u64,
-        /// CPU time of the thread that looks.
+        /// CPU time of the threads that look.
         cpu_ns: u64,
         /// From its first look to its last.
         span_ns: u64,

@@ -155,3 +155,13 @@ pub struct NotSeen {
     /// Why not.
     pub why: String,
 }
+
+impl NotSeen {
+    /// What [`NotSeen::what`] begins with where brokers' own metrics could not be had.
+    pub const METRICS: &'static str = "metrics";
+
+    /// Whether it is of brokers' own metrics.
+    pub fn is_of_metrics(&self) -> bool {
+        self.what.starts_with(NotSeen::METRICS)
+    }
+}

@@ -1,6 +1,7 @@
 //! What the files of a run folder say: the run itself, where it ran, what happened, and what
 //! hosts and processes showed meanwhile.
 
+pub mod broker_look;
 pub mod environment;
 pub mod event;
 pub mod evidence;
@@ -10,6 +11,10 @@ pub mod host;
 pub mod mirror;
 pub mod repeat;
 
+pub use broker_look::{
+    BrokerLook, JvmLook, LogLook, MetricsSource, ReplicaLook, RequestKind, RequestLook, ThreadLook,
+    TrafficLook,
+};
 pub use environment::{
     Broker, Build, DiskBaseline, DiskWrites, Environment, Machine, Started, Target, TargetKind,
     TopicFacts,

@@ -8,12 +8,14 @@ use crate::run::{Event, Evidence, FlowRecord, RepeatKey, StageSpan, Subject};
 use crate::slice::{Counts, Kind, Slice};
 use crate::stage::{SECOND_NS, Stage};
 
+mod broker;
 mod cpu;
 mod curve;
 mod device;
 mod host;
 mod looks;
 
+pub use broker::{BrokerPoint, BrokerSeries, RequestPoint};
 pub use cpu::CpuPoint;
 pub use curve::{CurvePoint, curve_of};
 pub use device::{DiskPoint, NetworkPoint};
@@ -44,6 +46,8 @@ pub struct RepeatSeries {
     pub cpu: Vec<CpuSeries>,
     /// The machine, and what processes used of it beside CPU.
     pub host: HostSeries,
+    /// What brokers told of themselves.
+    pub brokers: Vec<BrokerSeries>,
     /// What happened meanwhile.
     #[serde(skip)]
     pub events: Vec<Event>,
@@ -127,9 +131,17 @@ impl Series {
 
 /// What the machine did during one repeat.
 pub(crate) fn host_of(run: &RunRead, key: RepeatKey) -> HostSeries {
+    host::series_of(&evidence_of(run, key))
+}
+
+/// What brokers told of themselves during one repeat.
+pub fn brokers_of(run: &RunRead, key: RepeatKey) -> Vec<BrokerSeries> {
+    broker::series_of(&evidence_of(run, key))
+}
+
+fn evidence_of(run: &RunRead, key: RepeatKey) -> Vec<&Evidence> {
     let evidence = run.evidence.iter();
-    let evidence: Vec<&Evidence> = evidence.filter(|seen| seen.repeat == Some(key)).collect();
-    host::series_of(&evidence)
+    evidence.filter(|seen| seen.repeat == Some(key)).collect()
 }
 
 fn repeat_series(run: &RunRead, repeat: &RepeatRead) -> RepeatSeries {
@@ -142,15 +154,13 @@ fn repeat_series(run: &RunRead, repeat: &RepeatRead) -> RepeatSeries {
         .events
         .iter()
         .filter(|event| event.repeat == Some(repeat.key));
-    let evidence = run.evidence.iter();
-    let evidence: Vec<&Evidence> = evidence
-        .filter(|seen| seen.repeat == Some(repeat.key))
-        .collect();
+    let evidence = evidence_of(run, repeat.key);
     RepeatSeries {
         repeat: repeat.key.repeat,
         flows: flows.collect(),
         cpu: cpu::series_of(&evidence),
         host: host::series_of(&evidence),
+        brokers: broker::series_of(&evidence),
         events: events.cloned().collect(),
     }
 }

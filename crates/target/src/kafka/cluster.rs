@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::ClientConfig;
 
+use super::agent::Agent;
 use super::error::KafkaError;
 use super::fetch::Jars;
 use super::java::Java;
@@ -33,6 +34,7 @@ pub struct KafkaTarget {
     pub(crate) setup: KafkaSetup,
     pub(crate) jars: Jars,
     pub(crate) java: Java,
+    pub(crate) agent: Agent,
     pub(crate) nodes: Vec<Node>,
     /// In the order of `nodes`, and ZooKeeper after them.
     pub(crate) processes: Vec<Process>,
@@ -91,6 +93,21 @@ impl KafkaTarget {
     /// How it was started.
     pub fn started(&self) -> &StartFacts {
         &self.started
+    }
+
+    /// Where each broker's agent tells its metrics, by the broker's id.
+    ///
+    /// # Errors
+    /// There are none: why, in words.
+    pub fn metrics(&self) -> Result<Vec<(i32, String)>, &str> {
+        if let Agent::None { why } = &self.agent {
+            return Err(why);
+        }
+        let brokers = self.nodes.iter().filter(|node| node.is_broker);
+        let address = |port: u16| format!("http://127.0.0.1:{port}/jolokia/");
+        Ok(brokers
+            .map(|node| (i32::from(node.id), address(node.metrics_port)))
+            .collect())
     }
 
     /// Where its processes' logs are.

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::agent::{Agent, POLICY, POLICY_FILE};
 use super::error::KafkaError;
 use super::fetch::Jars;
 use super::java::Java;
@@ -42,6 +43,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) conf_dir: &'a Path,
     pub(crate) log_dir: &'a Path,
     pub(crate) secured: &'a Secured,
+    pub(crate) agent: &'a Agent,
 }
 
 impl Launch<'_> {
@@ -49,6 +51,9 @@ impl Launch<'_> {
     pub(crate) fn make_conf_dir(&self) -> Result<(), KafkaError> {
         private::make(self.conf_dir).map_err(KafkaError::file(self.conf_dir))?;
         self.write("log4j.properties", properties::LOG4J)?;
+        if let Agent::Jar(_) = self.agent {
+            self.write(POLICY_FILE, POLICY)?;
+        }
         Ok(())
     }
 
@@ -63,6 +68,9 @@ impl Launch<'_> {
         let heap = format!("{}M", self.spec.heap_bytes >> 20);
         let mut arguments = self.flags(&heap);
         arguments.extend(self.spec.jvm.iter().map(OsString::from));
+        if node.is_broker {
+            arguments.extend(self.agent.flag(node.metrics_port, self.conf_dir));
+        }
         if let Some(jaas) = &self.secured.jaas {
             let mut flag = OsString::from("-Djava.security.auth.login.config=");
             flag.push(jaas);
@@ -98,6 +106,7 @@ impl Launch<'_> {
         let mut flags = vec![format!("-Xmx{heap}M"), format!("-Xms{heap}M")];
         flags.extend(JVM.iter().map(|flag| (*flag).to_owned()));
         flags.extend(self.spec.jvm.clone());
+        flags.extend(self.agent.flag_told());
         flags
     }
 

@@ -3,6 +3,7 @@
 //! [`KafkaSpec`] is what the user wrote, [`Release`](release::Release) what that release needs,
 //! [`KafkaTarget`] what runs. `registry` remembers clusters beyond kgauge's own end.
 
+mod agent;
 mod cluster;
 mod credentials;
 mod error;

@@ -28,6 +28,8 @@ pub(crate) struct Node {
     pub(crate) inner_port: u16,
     /// Where controllers are asked.
     pub(crate) controller_port: u16,
+    /// Where its agent tells metrics.
+    pub(crate) metrics_port: u16,
     pub(crate) log_dirs: Vec<PathBuf>,
 }
 
@@ -62,6 +64,7 @@ pub(crate) fn nodes(spec: &KafkaSpec, release: &Release) -> Vec<Node> {
         client_port: 0,
         inner_port: 0,
         controller_port: 0,
+        metrics_port: 0,
         log_dirs: Vec::new(),
     };
     let brokers = (1..=spec.brokers).map(|id| node(id, true, id <= combined));

@@ -25,6 +25,7 @@ const OWN_KEYS: &[&str] = &[
     "kafka-home",
     "log.dirs",
     "memory",
+    "metrics",
     "security",
 ];
 
@@ -47,6 +48,8 @@ pub struct KafkaSpec {
     pub memory_bytes: Option<u64>,
     /// Further flags for each broker's Java.
     pub jvm: Vec<String>,
+    /// Whether each broker gets an agent that tells its metrics.
+    pub metrics: bool,
     /// Folders under which each broker gets one of its own; empty: in the run's own folder.
     pub log_dirs: Vec<PathBuf>,
     /// How clients connect.
@@ -68,6 +71,7 @@ impl Default for KafkaSpec {
             heap_bytes: HEAP_BYTES,
             memory_bytes: None,
             jvm: Vec::new(),
+            metrics: true,
             log_dirs: Vec::new(),
             security: SecurityKind::default(),
             settings: BTreeMap::new(),
@@ -124,6 +128,7 @@ impl KafkaSpec {
             "heap" => self.heap_bytes = java_bytes(key, value)?,
             "memory" => self.memory_bytes = Some(java_bytes(key, value)?),
             "jvm" => self.jvm.push(jvm_flag(value)?),
+            "metrics" => self.metrics = on_or_off(key, value)?,
             "kafka-home" => self.home = Some(PathBuf::from(value)),
             "log.dirs" => {
                 let dirs = value
@@ -193,6 +198,14 @@ pub(crate) fn number(key: &str, value: &str, min: u16, max: u16) -> Result<u16, 
     number.ok_or_else(|| format!("{key}={value}: write a number from {min} to {max}"))
 }
 
+fn on_or_off(key: &str, value: &str) -> Result<bool, String> {
+    match value {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(format!("{key}={value}: write on or off")),
+    }
+}
+
 /// `512M`, `1G`: as Java writes it.
 fn java_bytes(key: &str, value: &str) -> Result<u64, String> {
     let error = || format!("{key}={value}: write it as Java does, such as 512M or 1G");
@@ -252,9 +265,8 @@ fn refusal(key: &str) -> Option<&'static str> {
     }
     let starts = |starts: &[&str]| starts.iter().any(|start| key.starts_with(start));
     match key {
-        "brokers" | "controllers" | "heap" | "jvm" | "kafka-home" | "memory" | "security" => {
-            Some("it belongs into the target's text")
-        }
+        "brokers" | "controllers" | "heap" | "jvm" | "kafka-home" | "memory" | "metrics"
+        | "security" => Some("it belongs into the target's text"),
         "log.dirs" | "log.dir" | "metadata.log.dir" => {
             Some("write log.dirs=/one;/two in the target: each broker gets a folder there")
         }
@@ -353,6 +365,8 @@ mod tests {
         assert!(wrong("4.3.1,jvm=UseZGC").contains("starts with -"));
         assert!(wrong("4.3.1,jvm=-Xmx3G").contains("heap="));
         assert!(wrong("4.3.1,memory=600M").contains("are 1324 MiB; write a smaller heap"));
+        assert!(wrong("4.3.1,metrics=no").contains("metrics=no: write on or off"));
+        assert!(!KafkaSpec::parse("4.3.1,metrics=off").unwrap().metrics);
         assert!(wrong("4.3.1,memory=1").contains("memory=1: write it as Java does"));
         let bounded = KafkaSpec::parse("4.3.1,memory=900M,heap=512M").unwrap();
         assert_eq!(bounded.memory_bytes, Some(900 << 20));

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use kgauge_client::admin::NewTopic;
 use kgauge_client::{ClientConfig, Interrupt};
 
+use super::agent::Agent;
 use super::cluster::{KafkaTarget, StartFacts};
 use super::credentials;
 use super::error::KafkaError;
@@ -38,9 +39,11 @@ impl KafkaTarget {
         interrupt: &Interrupt,
     ) -> Result<KafkaTarget, KafkaError> {
         let (jars, java) = prepare(spec, setup, interrupt)?;
+        let agent = Agent::get(spec.metrics, &jars.release, setup, interrupt)?;
+        let with = (&jars, &java, &agent);
         let mut attempt = 1;
         loop {
-            match one_start(spec, setup, &jars, &java, interrupt) {
+            match one_start(spec, setup, with, interrupt) {
                 Err(error) if attempt < ATTEMPTS && is_port_taken(&error) => {
                     (setup.remark)("kgauge: somebody took a port meanwhile; starting once more");
                     attempt += 1;
@@ -94,8 +97,7 @@ fn is_port_taken(error: &KafkaError) -> bool {
 fn one_start(
     spec: &KafkaSpec,
     setup: &KafkaSetup,
-    jars: &Jars,
-    java: &Java,
+    (jars, java, agent): (&Jars, &Java, &Agent),
     interrupt: &Interrupt,
 ) -> Result<KafkaTarget, KafkaError> {
     let release = &jars.release;
@@ -108,6 +110,7 @@ fn one_start(
         conf_dir: &conf_dir,
         log_dir: &setup.log_dir,
         secured: &secured,
+        agent,
     };
     let mut nodes = properties::nodes(spec, release);
     let zookeeper = release.coordination == Coordination::ZooKeeper;
@@ -125,6 +128,7 @@ fn one_start(
         setup: setup.clone(),
         jars: jars.clone(),
         java: java.clone(),
+        agent: agent.clone(),
         processes: Vec::new(),
         record: record(setup, jars, &nodes, conf_dir.clone(), servers.join(",")),
         config: ClientConfig::new(Vec::new()),
@@ -160,13 +164,14 @@ fn give_ports(
     nodes: &mut [Node],
     zookeeper: bool,
 ) -> std::io::Result<Option<u16>> {
-    let mut free = ports::free(nodes.len() * 3 + 1)?.into_iter();
+    let mut free = ports::free(nodes.len() * 4 + 1)?.into_iter();
     let mut next = || free.next().unwrap_or(0);
     let has_inner = spec.security.protocol() != "PLAINTEXT";
     for node in nodes {
         node.client_port = next();
         node.inner_port = if has_inner { next() } else { node.client_port };
         node.controller_port = next();
+        node.metrics_port = next();
     }
     Ok(zookeeper.then(next))
 }

@@ -1,0 +1,114 @@
+//! One HTTP request, bounded in time and size.
+
+use std::fmt::Write;
+use std::io;
+
+use ureq::Agent;
+
+use super::LOOK_MAX;
+use super::url::MetricsUrl;
+
+/// More than an endpoint for one broker has to say. A broker with very many topics can say more; then somebody has to choose for it.
+const ANSWER_BYTES_MAX: u64 = 4 << 20;
+/// Of an answer that is refused so much is told.
+const SAID_CHARS_MAX: usize = 80;
+
+/// Keeps its connection from one request to the next.
+#[derive(Debug)]
+pub(crate) struct Http {
+    agent: Agent,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) body: Vec<u8>,
+}
+
+impl Http {
+    pub(crate) fn new() -> Http {
+        let config = Agent::config_builder()
+            .timeout_global(Some(LOOK_MAX))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            // A proxy of the environment is for the internet, not for brokers.
+            .proxy(None)
+            .max_idle_connections(1)
+            .build();
+        Http {
+            agent: config.into(),
+        }
+    }
+
+    /// # Errors
+    /// In words without credentials.
+    pub(crate) fn post(&self, url: &MetricsUrl, body: &str) -> Result<Answer, String> {
+        let request = self.agent.post(url.secret());
+        read(request.content_type("application/json").send(body))
+    }
+}
+
+fn read(answered: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<Answer, String> {
+    let mut response = answered.map_err(words)?;
+    let status = response.status();
+    // Its beginning is enough to see what went wrong.
+    let limit = match status.is_success() {
+        true => ANSWER_BYTES_MAX,
+        false => 1 << 10,
+    };
+    let body = response.body_mut().with_config().limit(limit).read_to_vec();
+    match (status.as_u16(), body) {
+        (200..300, body) => body.map(|body| Answer { body }).map_err(words),
+        (401 | 403, _) => Err(format!(
+            "it lets nobody in without the right credentials (HTTP {status})"
+        )),
+        (300..=399, _) => Err(format!(
+            "it points elsewhere (HTTP {status}): give the address itself"
+        )),
+        (_, body) => {
+            let said = said(&body.unwrap_or_default());
+            Err(format!("it answers HTTP {status}{said}"))
+        }
+    }
+}
+
+/// The beginning of an answer, harmless.
+pub(crate) fn said(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let mut said = String::new();
+    for c in text.trim().chars().take(SAID_CHARS_MAX) {
+        match c.is_control() {
+            true => said.push(' '),
+            false => said.push(c),
+        }
+    }
+    let mut words = String::new();
+    if !said.is_empty() {
+        // Writing into a string cannot fail.
+        let _ = write!(words, ": {said}");
+    }
+    words
+}
+
+/// The library's own words may have the address in them.
+fn words(error: ureq::Error) -> String {
+    match error {
+        ureq::Error::Timeout(_) => format!("no answer within {} ms", LOOK_MAX.as_millis()),
+        ureq::Error::HostNotFound => "there is no host of that name".to_owned(),
+        ureq::Error::BodyExceedsLimit(_) => format!(
+            "it answers more than {} MiB: an endpoint for all topics; give one for the broker's own metrics",
+            ANSWER_BYTES_MAX >> 20
+        ),
+        ureq::Error::Io(error) => match error.kind() {
+            io::ErrorKind::ConnectionRefused => "connection refused".to_owned(),
+            io::ErrorKind::UnexpectedEof => "it closed the connection in mid-answer".to_owned(),
+            _ => error.to_string(),
+        },
+        ureq::Error::ConnectionFailed => "no connection".to_owned(),
+        ureq::Error::Protocol(_) | ureq::Error::LargeResponseHeader(..) => {
+            "it does not speak HTTP as one should".to_owned()
+        }
+        _ => "the request cannot be made".to_owned(),
+    }
+}

@@ -1,0 +1,40 @@
+//! Brokers' own metrics: who is asked, how, and a thread for each that asks once a second.
+
+use kgauge_results::run::{BrokerLook, NotSeen};
+
+mod http;
+mod jolokia;
+mod jolokia_answer;
+mod thread;
+mod url;
+
+pub use jolokia::Jolokia;
+pub use url::{MetricsUrl, MetricsUrlError};
+
+pub(crate) use thread::BrokerThread;
+
+/// What one asking brings: each broker with its id, where that is known.
+pub type BrokerLooks = Vec<(Option<i32>, BrokerLook)>;
+
+/// Somebody who tells brokers' metrics.
+pub trait BrokerSource: Send {
+    /// Asks once. It has to come back within [`LOOK_MAX`]; the error is in words, without credentials.
+    ///
+    /// # Errors
+    /// Why there is nothing this time.
+    fn look(&mut self) -> Result<BrokerLooks, String>;
+
+    /// Whose metrics they are, for people: `broker 2`.
+    fn whose(&self) -> String;
+}
+
+/// A look that takes longer is lost: it would be of no moment in particular.
+pub const LOOK_MAX: std::time::Duration = std::time::Duration::from_millis(500);
+
+/// What is said where brokers' metrics cannot be had.
+pub fn metrics_not_seen(whose: &str, why: impl Into<String>) -> NotSeen {
+    NotSeen {
+        what: format!("{} of {whose}", NotSeen::METRICS),
+        why: why.into(),
+    }
+}

@@ -1,0 +1,149 @@
+//! An address for metrics, which may have a password in it.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// An HTTP address. Only [`MetricsUrl::secret`] shows its credentials.
+#[derive(Clone, PartialEq, Eq)]
+pub struct MetricsUrl {
+    user_info: Option<String>,
+    host: String,
+    /// With its colon.
+    port: String,
+    /// From the first slash on.
+    path: String,
+}
+
+/// Why a text is no address for metrics.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MetricsUrlError {
+    /// Something else than HTTP.
+    #[error(
+        "metrics are read over http:// only; for anything else put a proxy on this machine between"
+    )]
+    Scheme,
+    /// No host, or a port that is none.
+    #[error("it names no host and port: write http://HOST:PORT/PATH")]
+    Address,
+    /// Blanks, line ends and the like.
+    #[error("it has characters in it that no address has")]
+    Characters,
+}
+
+impl FromStr for MetricsUrl {
+    type Err = MetricsUrlError;
+
+    fn from_str(text: &str) -> Result<MetricsUrl, MetricsUrlError> {
+        if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(MetricsUrlError::Characters);
+        }
+        let (scheme, rest) = text.split_once("://").ok_or(MetricsUrlError::Scheme)?;
+        if !scheme.eq_ignore_ascii_case("http") {
+            return Err(MetricsUrlError::Scheme);
+        }
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(end);
+        let (user_info, address) = match authority.rsplit_once('@') {
+            Some((user_info, address)) => (Some(user_info.to_owned()), address),
+            None => (None, authority),
+        };
+        // An IPv6 address has colons of its own, in brackets.
+        let after = address.rfind(']').map_or(0, |bracket| bracket + 1);
+        let (host, port) = match address[after..].find(':') {
+            Some(colon) => address.split_at(after + colon),
+            None => (address, ""),
+        };
+        let is_port = |port: &str| port.parse::<u16>().is_ok_and(|port| port > 0);
+        if host.is_empty() || !port.strip_prefix(':').is_none_or(is_port) {
+            return Err(MetricsUrlError::Address);
+        }
+        let path = path.split('#').next().unwrap_or_default();
+        Ok(MetricsUrl {
+            user_info,
+            host: host.to_ascii_lowercase(),
+            port: port.to_owned(),
+            path: match path.starts_with('/') {
+                true => path.to_owned(),
+                false => format!("/{path}"),
+            },
+        })
+    }
+}
+
+impl MetricsUrl {
+    /// The host, without its port; of an IPv6 address without its brackets.
+    pub fn host(&self) -> &str {
+        self.host.trim_start_matches('[').trim_end_matches(']')
+    }
+
+    /// The path, from its slash on, without a question.
+    pub fn path(&self) -> &str {
+        self.path.split('?').next().unwrap_or_default()
+    }
+
+    /// The whole address, credentials too: for the request, and for nobody else.
+    pub(crate) fn secret(&self) -> String {
+        let user_info = self.user_info.as_ref();
+        let user_info = user_info.map_or_else(String::new, |info| format!("{info}@"));
+        format!("http://{user_info}{}{}{}", self.host, self.port, self.path)
+    }
+}
+
+impl fmt::Display for MetricsUrl {
+    /// Without credentials: neither those before the host nor what stands behind a question mark.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}{}{}", self.host, self.port, self.path())
+    }
+}
+
+impl fmt::Debug for MetricsUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_for_the_request_only() {
+        let text = "http://monitor:se:cr@t@broker-1.example:9404/metrics?token=hush#top";
+        let url: MetricsUrl = text.parse().unwrap();
+        assert_eq!(url.to_string(), "http://broker-1.example:9404/metrics");
+        assert_eq!(format!("{url:?}"), url.to_string());
+        assert_eq!(
+            url.secret(),
+            "http://monitor:se:cr@t@broker-1.example:9404/metrics?token=hush"
+        );
+        assert_eq!((url.host(), url.path()), ("broker-1.example", "/metrics"));
+    }
+
+    #[test]
+    fn an_address_has_a_host_and_may_have_a_port_and_a_path() {
+        let shown = |text: &str| text.parse::<MetricsUrl>().map(|url| url.to_string());
+        assert_eq!(shown("HTTP://B1:7071").unwrap(), "http://b1:7071/");
+        assert_eq!(shown("http://[::1]:7071/a").unwrap(), "http://[::1]:7071/a");
+        assert_eq!(
+            "http://[::1]:7071/a".parse::<MetricsUrl>().unwrap().host(),
+            "::1"
+        );
+        assert_eq!(shown("https://b1:7071"), Err(MetricsUrlError::Scheme));
+        assert_eq!(shown("b1:7071"), Err(MetricsUrlError::Scheme));
+        for wrong in [
+            "http://",
+            "http://:80",
+            "http://b1:0",
+            "http://b1:x",
+            "http://b1:65536/",
+        ] {
+            assert_eq!(shown(wrong), Err(MetricsUrlError::Address), "{wrong}");
+        }
+        assert_eq!(shown("http://b1/a b"), Err(MetricsUrlError::Characters));
+        assert_eq!(
+            shown("http://b1/\r\nX: y"),
+            Err(MetricsUrlError::Characters)
+        );
+    }
+}

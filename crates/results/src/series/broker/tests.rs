@@ -1,0 +1,166 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+use crate::run::{LogLook, ThreadLook, TrafficLook};
+
+const SECOND_NS: u64 = 1_000_000_000;
+const MS: u64 = 1_000_000;
+
+fn at(second: u64, look: BrokerLook) -> Evidence {
+    Evidence {
+        at_unix_ms: 0,
+        repeat: None,
+        at_ns: Some(second * SECOND_NS),
+        subject: Subject::Target { broker: Some(2) },
+        kind: EvidenceKind::Broker(Box::new(look)),
+    }
+}
+
+/// Produce requests with these sums, and some bytes.
+fn look(count: u64, total_ms: u64, remote_ms: u64, bytes_in: u64) -> BrokerLook {
+    BrokerLook {
+        source: MetricsSource::Jolokia,
+        started_unix_ms: Some(1_000_000),
+        requests: vec![RequestLook {
+            kind: RequestKind::Produce,
+            count,
+            total_ns: Some(total_ms * MS),
+            remote_ns: Some(remote_ms * MS),
+            ..RequestLook::default()
+        }],
+        traffic: TrafficLook {
+            bytes_in: Some(bytes_in),
+            ..TrafficLook::default()
+        },
+        ..BrokerLook::default()
+    }
+}
+
+fn series(lines: &[Evidence]) -> Vec<BrokerSeries> {
+    series_of(&lines.iter().collect::<Vec<_>>())
+}
+
+#[test]
+fn means_of_a_second_come_from_two_sums_and_two_counts() {
+    // 100 requests of 5 ms each before; then 50 in one second that took 400 ms together, 150 of them waiting.
+    let lines = [
+        at(1, look(100, 500, 100, 7_000)),
+        at(2, look(150, 900, 250, 9_000)),
+    ];
+    let found = series(&lines);
+    assert_eq!((found[0].broker, found[0].points.len()), (Some(2), 1));
+    let point = &found[0].points[0];
+    let produce = point.requests_of(RequestKind::Produce).unwrap();
+    assert_eq!(produce.per_s, 50.0);
+    assert_eq!(produce.total_ms, Some(8.0));
+    assert_eq!(produce.remote_ms, Some(3.0));
+    assert_eq!(produce.local_ms, None);
+    assert_eq!(point.bytes_in_per_s, Some(2_000.0));
+    assert_eq!(point.bytes_out_per_s, None);
+}
+
+#[test]
+fn without_requests_there_is_no_mean_and_a_restart_makes_no_point() {
+    let mut again = look(200, 1_000, 300, 10_000);
+    again.started_unix_ms = Some(1_060_000);
+    let lines = [
+        at(1, look(100, 500, 100, 7_000)),
+        at(2, look(100, 500, 100, 7_000)),
+        // The process is another one although every counter is higher.
+        at(3, again.clone()),
+        at(4, look(40, 200, 0, 100)),
+    ];
+    let found = series(&lines);
+    let points = &found[0].points;
+    assert_eq!(points.len(), 1);
+    let produce = points[0].requests_of(RequestKind::Produce).unwrap();
+    assert_eq!((produce.per_s, produce.total_ms), (0.0, None));
+}
+
+#[test]
+fn a_sum_that_was_read_an_instant_too_late_does_not_go_back() {
+    let lines = [at(1, look(100, 505, 100, 0)), at(2, look(101, 504, 100, 0))];
+    let found = series(&lines);
+    let produce = found[0].points[0].requests_of(RequestKind::Produce);
+    assert_eq!(produce.unwrap().total_ms, Some(0.0));
+}
+
+#[test]
+fn idle_time_is_a_share_and_other_pools_are_taken_off() {
+    let threads = |handler_idle_ns, pools| BrokerLook {
+        threads: ThreadLook {
+            handler_idle_ns: Some(handler_idle_ns),
+            handler_pools: pools,
+            network_idle_ns: Some(handler_idle_ns / 2),
+            ..ThreadLook::default()
+        },
+        ..BrokerLook::default()
+    };
+    let share = |one, next, pools| {
+        let found = series(&[at(1, threads(one, pools)), at(2, threads(next, pools))]);
+        let point = found[0].points[0].clone();
+        (point.handler_idle.unwrap(), point.network_idle.unwrap())
+    };
+    assert_eq!(share(0, 750 * MS, None), (0.75, 0.375));
+    // Two pools: 1.25 s of idle time in a second are at least 0.25 of one's own.
+    assert_eq!(share(0, 1_250 * MS, Some(2)), (0.25, 0.625));
+    // A wait that began before the span is counted when it ends.
+    assert_eq!(share(0, 1_100 * MS, None).0, 1.0);
+}
+
+#[test]
+fn the_mean_over_a_span_weighs_times_by_requests_and_rates_by_time() {
+    let lines = [
+        at(0, look(0, 0, 0, 0)),
+        // A second of warm-up that does not count.
+        at(1, look(10, 10_000, 0, 50_000)),
+        // 10 requests of 1 ms, then in two seconds 30 of 5 ms.
+        at(2, look(20, 10_010, 0, 51_000)),
+        at(4, look(50, 10_160, 0, 57_000)),
+    ];
+    let found = series(&lines);
+    let mean = found[0].mean_over(SECOND_NS, 4 * SECOND_NS).unwrap();
+    assert_eq!((mean.start_ns, mean.end_ns), (SECOND_NS, 4 * SECOND_NS));
+    let produce = mean.requests_of(RequestKind::Produce).unwrap();
+    // 160 ms by 40 requests, 40 requests by 3 s, 7000 bytes by 3 s.
+    assert!((produce.total_ms.unwrap() - 4.0).abs() < 1e-9);
+    assert!((produce.per_s - 40.0 / 3.0).abs() < 1e-9);
+    assert!((mean.bytes_in_per_s.unwrap() - 7_000.0 / 3.0).abs() < 1e-9);
+    assert_eq!(mean.handler_idle, None);
+    assert_eq!(found[0].mean_over(SECOND_NS, 3 * SECOND_NS / 2), None);
+}
+
+#[test]
+fn flushes_have_a_rate_and_a_mean_time() {
+    let flushed = |flushes, flush_ms: u64| BrokerLook {
+        log: LogLook {
+            flushes: Some(flushes),
+            flush_ns: Some(flush_ms * MS),
+        },
+        ..BrokerLook::default()
+    };
+    let lines = [
+        at(1, flushed(3, 30)),
+        at(2, flushed(7, 46)),
+        at(3, flushed(7, 46)),
+    ];
+    let found = series(&lines);
+    let points = &found[0].points;
+    let seen = |index: usize| (points[index].flushes_per_s, points[index].flush_mean_ms);
+    assert_eq!(seen(0), (Some(4.0), Some(4.0)));
+    assert_eq!(seen(1), (Some(0.0), None));
+}
+
+#[test]
+fn a_line_says_what_it_was_made_from_and_nothing_that_is_not_there() {
+    let line = at(1, look(100, 500, 100, 7_000));
+    let text = serde_json::to_string(&line).unwrap();
+    assert!(
+        text.contains(r#""subject":"target","broker":2,"evidence":"broker","source":"jolokia""#)
+    );
+    assert!(
+        !text.contains("bytes_out") && !text.contains("jvm"),
+        "{text}"
+    );
+    assert_eq!(serde_json::from_str::<Evidence>(&text).unwrap(), line);
+}
