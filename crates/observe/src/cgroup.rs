@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const GROUPS: &str = "/proc/self/cgroup";
-const ROOT: &str = "/sys/fs/cgroup";
+pub(crate) const ROOT: &str = "/sys/fs/cgroup";
 
 /// Version 1 writes "no limit" as the largest multiple of the page size that fits 63 bits.
 const NO_LIMIT_BYTES: u64 = 1 << 62;
@@ -71,6 +71,32 @@ impl CgroupLimits {
             .flatten()
             .min();
     }
+}
+
+/// The folders of the groups that bound the CPU time of a process, its own first, each with its cores. `groups` is the
+/// process's `/proc/PID/cgroup`.
+pub(crate) fn limited_dirs(groups: &str, root: &Path) -> Vec<(PathBuf, f64)> {
+    let mut limited = Vec::new();
+    for line in groups.lines() {
+        let mut fields = line.splitn(3, ':');
+        let (Some(_), Some(controllers), Some(path)) =
+            (fields.next(), fields.next(), fields.next())
+        else {
+            continue;
+        };
+        let is_old = controllers.split(',').any(|one| one == "cpu");
+        let dirs = match (is_old, controllers.is_empty()) {
+            (true, _) => upwards(&root.join("cpu"), path),
+            (_, true) => upwards(root, path),
+            _ => continue,
+        };
+        let cores = |dir: &Path| if is_old { cpu_v1(dir) } else { cpu_v2(dir) };
+        limited.extend(dirs.into_iter().filter_map(|dir| {
+            let cores = cores(&dir)?;
+            Some((dir, cores))
+        }));
+    }
+    limited
 }
 
 /// A group's directory and those of the groups around it, up to the root.

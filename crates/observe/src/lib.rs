@@ -26,6 +26,7 @@ mod block;
 mod broker;
 mod cgroup;
 mod cpu_clock;
+mod cpu_limit;
 mod data_dir;
 mod disk;
 mod file_system;

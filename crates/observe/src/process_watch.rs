@@ -2,6 +2,7 @@
 
 use kgauge_results::run::{EvidenceKind, NotSeen, ProcessLook, Subject};
 
+use crate::cpu_limit::CpuLimits;
 use crate::looker::{Moment, Seen};
 use crate::proc_file::Buffer;
 use crate::process::{ProcessError, ProcessSampler, StorageBytes};
@@ -16,6 +17,7 @@ pub(crate) struct ProcessWatch {
     subject: Subject,
     sampler: ProcessSampler,
     io: Source,
+    limits: CpuLimits,
     /// Whether it was said that open files are not counted.
     said_no_open_files: bool,
 }
@@ -26,6 +28,7 @@ impl ProcessWatch {
             subject,
             sampler: ProcessSampler::new(pid)?,
             io: Source::open("what a process reads and writes", format!("/proc/{pid}/io")),
+            limits: CpuLimits::of(pid),
             said_no_open_files: false,
         })
     }
@@ -50,6 +53,12 @@ impl ProcessWatch {
         see(EvidenceKind::Memory {
             resident_bytes: sample.resident_bytes,
         });
+        for limit in self.limits.look(buffer) {
+            see(match limit {
+                Ok(look) => EvidenceKind::CpuLimit(look),
+                Err(said) => EvidenceKind::NotSeen(said),
+            });
+        }
         let storage = self.io.parse(buffer, StorageBytes::parse);
         let open_files = self.sampler.open_files();
         see(EvidenceKind::Process(ProcessLook {

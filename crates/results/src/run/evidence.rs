@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::broker_look::BrokerLook;
 use super::host::{
-    DataDir, DiskLook, HostMemory, IdleTime, NetworkLook, NotSeen, PressureLook, ProcessLook,
+    CpuLimitLook, DataDir, DiskLook, HostMemory, IdleTime, NetworkLook, NotSeen, PressureLook,
+    ProcessLook,
 };
 use super::repeat::RepeatKey;
 
@@ -69,6 +70,8 @@ pub enum EvidenceKind {
         /// In the kernel.
         system_ns: u64,
     },
+    /// What a limit on the CPU time of a process has done; one for each group with a limit.
+    CpuLimit(CpuLimitLook),
     /// Memory held now.
     Memory {
         /// Resident.

@@ -50,6 +50,19 @@ pub struct ProcessLook {
     pub written_bytes: Option<u64>,
 }
 
+/// A limit that a control group puts on the CPU time of the processes in it, since the group was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuLimitLook {
+    /// Which of the groups around the process: 0 is the innermost that has a limit.
+    pub level: u32,
+    /// Thousandths of a core that the group may use.
+    pub milli_cores: u64,
+    /// Periods in which it had anything to do.
+    pub periods: u64,
+    /// Of them, those in which it had used up its time and stood still.
+    pub held_periods: u64,
+}
+
 /// A disk since boot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskLook {

@@ -24,8 +24,8 @@ pub use evidence::{Evidence, EvidenceKind, Subject};
 pub use group::GroupRecord;
 pub use head::{RunHead, RunStatus};
 pub use host::{
-    DataDir, DiskLook, HostMemory, IdleTime, NetworkLook, NotSeen, PressureLook, ProcessLook,
-    Resource,
+    CpuLimitLook, DataDir, DiskLook, HostMemory, IdleTime, NetworkLook, NotSeen, PressureLook,
+    ProcessLook, Resource,
 };
 pub use mirror::MirrorRecord;
 pub use repeat::{

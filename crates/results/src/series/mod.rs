@@ -10,6 +10,7 @@ use crate::stage::{SECOND_NS, Stage};
 
 mod broker;
 mod cpu;
+mod cpu_limit;
 mod curve;
 mod device;
 mod host;
@@ -17,6 +18,7 @@ mod looks;
 
 pub use broker::{BrokerPoint, BrokerSeries, RequestPoint};
 pub use cpu::CpuPoint;
+pub use cpu_limit::{CpuLimitPoint, CpuLimitSeries};
 pub use curve::{CurvePoint, curve_of};
 pub use device::{DiskPoint, NetworkPoint};
 pub use host::{
@@ -127,6 +129,13 @@ impl Series {
                 .collect(),
         }
     }
+}
+
+/// The limits on the CPU time of processes during one repeat.
+pub fn cpu_limits_of(run: &RunRead, key: RepeatKey) -> Vec<CpuLimitSeries> {
+    let evidence = run.evidence.iter();
+    let evidence: Vec<&Evidence> = evidence.filter(|seen| seen.repeat == Some(key)).collect();
+    cpu_limit::series_of(&evidence)
 }
 
 /// What the machine did during one repeat.

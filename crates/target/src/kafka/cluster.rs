@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use kgauge_client::ClientConfig;
 
 use super::agent::Agent;
+use super::control_group;
 use super::error::KafkaError;
 use super::fetch::Jars;
 use super::java::Java;
-use super::memory_limit;
 use super::process::{LOOK, Process};
 use super::properties::Node;
 use super::ready;
@@ -371,7 +371,7 @@ impl KafkaTarget {
             }
         }
         for dir in &self.record.control_groups {
-            memory_limit::remove(dir);
+            control_group::remove(dir);
         }
         registry::forget(&self.setup.state_dir, &self.record.name)
             .map_err(KafkaError::file(&self.setup.state_dir))

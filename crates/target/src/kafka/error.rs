@@ -92,9 +92,9 @@ pub enum KafkaError {
         /// What there is.
         available_mib: u64,
     },
-    /// The kernel lets nobody bound a broker's memory.
-    #[error("cannot bound the memory of a broker: {}: {error}", path.display())]
-    MemoryLimit {
+    /// The kernel lets nobody bound what a broker may use.
+    #[error("cannot bound what a broker may use: {}: {error}", path.display())]
+    ControlGroup {
         /// Where the control group should be.
         path: PathBuf,
         /// The operating system's words.
@@ -233,9 +233,9 @@ impl KafkaError {
             KafkaError::NoMemory { .. } => {
                 "take fewer brokers, or a smaller heap: heap=512M in the target"
             }
-            KafkaError::MemoryLimit { .. } => {
-                "it needs the right to make control groups (root), and the kernel's memory controller; else \
-                 take memory=... out of the target"
+            KafkaError::ControlGroup { .. } => {
+                "it needs the right to make control groups (root), and the kernel's controllers for memory and \
+                 processors; else take memory=... and cpu=... out of the target"
             }
             KafkaError::Unsupported { .. } => "take a newer release",
             KafkaError::Format { .. } | KafkaError::Ended { .. } => {

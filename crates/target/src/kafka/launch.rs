@@ -149,7 +149,7 @@ impl Launch<'_> {
             arguments,
             dir: self.conf_dir.to_owned(),
             log_file: self.log_dir.join(format!("{file_name}.log")),
-            memory: None,
+            group: None,
         }
     }
 

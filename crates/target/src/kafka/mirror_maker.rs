@@ -211,7 +211,7 @@ fn run(
         arguments,
         dir: conf_dir.to_owned(),
         log_file: setup.setup.log_dir.join("mirror-maker.log"),
-        memory: None,
+        group: None,
     })
 }
 

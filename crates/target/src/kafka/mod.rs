@@ -5,13 +5,13 @@
 
 mod agent;
 mod cluster;
+mod control_group;
 mod credentials;
 mod error;
 mod faults;
 pub(crate) mod fetch;
 pub(crate) mod java;
 mod launch;
-mod memory_limit;
 mod mirror_maker;
 mod ports;
 mod process;

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
+use super::control_group::ControlGroup;
 use super::error::KafkaError;
-use super::memory_limit::MemoryLimit;
 use crate::log_tail::log_lines;
 
 /// How often something that is waited for is looked at.
@@ -81,8 +81,8 @@ pub(crate) struct Start {
     /// With this folder as its own it leaves nothing elsewhere.
     pub(crate) dir: PathBuf,
     pub(crate) log_file: PathBuf,
-    /// What bounds its memory.
-    pub(crate) memory: Option<MemoryLimit>,
+    /// What bounds its memory and its processors' time.
+    pub(crate) group: Option<ControlGroup>,
 }
 
 /// A process of a cluster. Dropping it kills it.
@@ -139,7 +139,7 @@ impl Process {
         };
         let taken = process
             .start
-            .memory
+            .group
             .as_ref()
             .map(|one| one.take_in(process.id));
         match taken {
@@ -303,7 +303,7 @@ mod tests {
             arguments: vec!["-c".into(), script.into()],
             dir: dir.to_owned(),
             log_file: dir.join("log"),
-            memory: None,
+            group: None,
         })
         .unwrap()
     }

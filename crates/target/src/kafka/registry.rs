@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
-use super::memory_limit;
+use super::control_group;
 use super::process::{LOOK, ProcessId, of_folder};
 
 /// How long processes may take to end before they are killed.
@@ -106,7 +106,7 @@ impl ClusterRecord {
             remove(dir)?;
         }
         for dir in &self.control_groups {
-            memory_limit::remove(dir);
+            control_group::remove(dir);
         }
         if is_good {
             remove(&self.log_dir)?;

@@ -20,6 +20,7 @@ const HEAP_BYTES: u64 = 1 << 30;
 const OWN_KEYS: &[&str] = &[
     "brokers",
     "controllers",
+    "cpu",
     "heap",
     "jvm",
     "kafka-home",
@@ -46,6 +47,8 @@ pub struct KafkaSpec {
     pub heap_bytes: u64,
     /// The most memory that each broker's process may use, its page cache included, bytes; `None`: no bound.
     pub memory_bytes: Option<u64>,
+    /// Thousandths of a processor that each broker's process may use; `None`: no bound.
+    pub milli_cores: Option<u64>,
     /// Further flags for each broker's Java.
     pub jvm: Vec<String>,
     /// Whether each broker gets an agent that tells its metrics.
@@ -70,6 +73,7 @@ impl Default for KafkaSpec {
             controllers: 0,
             heap_bytes: HEAP_BYTES,
             memory_bytes: None,
+            milli_cores: None,
             jvm: Vec::new(),
             metrics: true,
             log_dirs: Vec::new(),
@@ -127,6 +131,7 @@ impl KafkaSpec {
             "controllers" => self.controllers = number(key, value, 0, CONTROLLERS_MAX)?,
             "heap" => self.heap_bytes = java_bytes(key, value)?,
             "memory" => self.memory_bytes = Some(java_bytes(key, value)?),
+            "cpu" => self.milli_cores = Some(milli_cores(value)?),
             "jvm" => self.jvm.push(jvm_flag(value)?),
             "metrics" => self.metrics = on_or_off(key, value)?,
             "kafka-home" => self.home = Some(PathBuf::from(value)),
@@ -198,6 +203,15 @@ pub(crate) fn number(key: &str, value: &str, min: u16, max: u16) -> Result<u16, 
     number.ok_or_else(|| format!("{key}={value}: write a number from {min} to {max}"))
 }
 
+/// Processors' time, written in cores: `0.5`. A broker with less than a twentieth would not get up.
+fn milli_cores(value: &str) -> Result<u64, String> {
+    let cores = value.parse::<f64>().ok();
+    let cores = cores.filter(|cores| (0.05..=1_024.0).contains(cores));
+    cores
+        .map(|cores| (cores * 1e3).round() as u64)
+        .ok_or_else(|| format!("cpu={value}: write cores from 0.05 to 1024, such as cpu=0.5"))
+}
+
 fn on_or_off(key: &str, value: &str) -> Result<bool, String> {
     match value {
         "on" => Ok(true),
@@ -265,8 +279,8 @@ fn refusal(key: &str) -> Option<&'static str> {
     }
     let starts = |starts: &[&str]| starts.iter().any(|start| key.starts_with(start));
     match key {
-        "brokers" | "controllers" | "heap" | "jvm" | "kafka-home" | "memory" | "metrics"
-        | "security" => Some("it belongs into the target's text"),
+        "brokers" | "controllers" | "cpu" | "heap" | "jvm" | "kafka-home" | "memory"
+        | "metrics" | "security" => Some("it belongs into the target's text"),
         "log.dirs" | "log.dir" | "metadata.log.dir" => {
             Some("write log.dirs=/one;/two in the target: each broker gets a folder there")
         }
@@ -370,6 +384,11 @@ mod tests {
         assert!(wrong("4.3.1,memory=1").contains("memory=1: write it as Java does"));
         let bounded = KafkaSpec::parse("4.3.1,memory=900M,heap=512M").unwrap();
         assert_eq!(bounded.memory_bytes, Some(900 << 20));
+        let bounded = KafkaSpec::parse("4.3.1,cpu=0.25").unwrap();
+        assert_eq!(bounded.milli_cores, Some(250));
+        for text in ["cpu=0", "cpu=0.01", "cpu=x", "cpu=-1", "cpu=nan", "cpu=1e9"] {
+            assert!(wrong(&format!("4.3.1,{text}")).contains("cores"), "{text}");
+        }
         assert!(wrong("4.3.1,security=ssl").contains("there are plaintext, tls"));
         assert!(wrong("4.3.1,2.num.io.threads=8").contains("write brokers=2"));
         assert!(wrong("4.3.1,0.num.io.threads=8").contains("from 1"));

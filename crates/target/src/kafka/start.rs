@@ -10,12 +10,12 @@ use kgauge_client::{ClientConfig, Interrupt};
 
 use super::agent::Agent;
 use super::cluster::{KafkaTarget, StartFacts};
+use super::control_group::{Bounds, ControlGroup};
 use super::credentials;
 use super::error::KafkaError;
 use super::fetch::{self, Jars};
 use super::java::{self, Java};
 use super::launch::Launch;
-use super::memory_limit::MemoryLimit;
 use super::ports;
 use super::process::{LOOK, Process, ProcessId};
 use super::properties::{self, Node, Shared};
@@ -329,14 +329,19 @@ fn run_all(
     };
     for (node, config) in target.nodes.clone().iter().zip(configs) {
         let mut start = launch.node(node, config);
-        if let (Some(bytes), true) = (launch.spec.memory_bytes, node.is_broker) {
+        let bounds = Bounds {
+            memory_bytes: launch.spec.memory_bytes,
+            milli_cores: launch.spec.milli_cores,
+        };
+        if node.is_broker && bounds != Bounds::default() {
             let name = format!("{}-{}", target.setup.name, node.file_name());
-            let limit = MemoryLimit::named(&name);
+            let group = ControlGroup::named(&name, bounds);
             // Whoever kills kgauge meanwhile finds it by the record.
-            target.record.control_groups.push(limit.dir().to_owned());
+            let dirs = group.dirs().iter().cloned();
+            target.record.control_groups.extend(dirs);
             target.keep_record()?;
-            limit.make(bytes)?;
-            start.memory = Some(limit);
+            group.make()?;
+            start.group = Some(group);
         }
         target.processes.push(Process::start(start)?);
     }
