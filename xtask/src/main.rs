@@ -9,6 +9,7 @@ mod golden_messages;
 mod interop;
 mod kafka;
 mod kgauge;
+mod matrix;
 mod maven;
 mod published;
 mod say;
@@ -40,6 +41,9 @@ cargo xtask <command>
   crashes [--seconds N] [--seed N] [--acks all|1] [--producers kgauge|kafka] [--binary PATH]
                       nodes of the embedded cluster crash while producers write; what became of
                       every acknowledged record; --binary: the example, built already
+  matrix [--trials N] [--only PART]... [--keep DIR] [--binary PATH]
+                      causes that are known because they were put there, and what kgauge's verdict says
+                      of each: table of right and wrong; --only: cells with this in their names
   bench [--quick] [--rounds N] [--records N] [--record]
                       what a record costs kgauge's engine and Kafka's own tool, in alternating
                       runs against a real Kafka; --record: keep it in proof/
@@ -63,6 +67,7 @@ fn main() -> Result<ExitCode> {
         "golden-messages" => golden_messages::run(rest)?,
         "bench" => return bench::run(rest),
         "crashes" => return crashes::run(rest),
+        "matrix" => return matrix::run(rest),
         "interop" => return interop::run(rest),
         "published" => return published::run(rest),
         _ => bail!("{USAGE}"),

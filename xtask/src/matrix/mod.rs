@@ -1,0 +1,120 @@
+//! `cargo xtask matrix`: causes that are known because they were put there, on the embedded cluster and on Apache Kafka, and what
+//! kgauge's verdict says of each. Nothing else may run on the machine meanwhile.
+
+mod cells;
+mod table;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::built;
+use crate::kgauge::Kgauge;
+use crate::say::{remark, say};
+use cells::{CELLS, Cell};
+use table::{Judged, Table};
+
+/// So many of all verdicts must be right.
+const RIGHT_PART: f64 = 0.95;
+
+struct Options {
+    binary: Option<PathBuf>,
+    /// Trials of each cause and target.
+    trials: usize,
+    /// Parts of cells' names; empty: all.
+    only: Vec<String>,
+    /// Where the run folders stay, instead of nowhere.
+    keep: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
+    let options = options(arguments)?;
+    let binary = match &options.binary {
+        Some(binary) => binary.clone(),
+        None => built::kgauge()?,
+    };
+    let folder = tempfile::tempdir()?;
+    let kept = options.keep.as_deref().unwrap_or(folder.path());
+    fs::create_dir_all(kept)?;
+    let kgauge = Kgauge {
+        binary: &binary,
+        folder: kept,
+    };
+    let mut table = Table::default();
+    for cell in CELLS.iter().filter(|cell| is_wanted(cell, &options.only)) {
+        match judge(cell, options.trials, &kgauge) {
+            Ok(judged) => table.add(cell, judged),
+            Err(error) => table.broken(cell, &error),
+        }
+    }
+    say(&table.text());
+    let good = table.right_part() >= RIGHT_PART && table.false_alarms() == 0;
+    Ok(if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn options(arguments: &[String]) -> Result<Options> {
+    let mut options = Options {
+        binary: None,
+        trials: 6,
+        only: Vec::new(),
+        keep: None,
+    };
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let value = words
+            .next()
+            .with_context(|| format!("{word} needs a value"))?;
+        match word.as_str() {
+            "--binary" => options.binary = Some(fs::canonicalize(value)?),
+            "--trials" => options.trials = value.parse().context("--trials needs a number")?,
+            "--only" => options.only.push(value.clone()),
+            "--keep" => options.keep = Some(std::path::absolute(value)?),
+            _ => bail!("matrix knows --binary, --trials, --only and --keep, not {word}"),
+        }
+    }
+    ensure!(options.trials > 0, "--trials needs a number above 0");
+    Ok(options)
+}
+
+fn is_wanted(cell: &Cell, only: &[String]) -> bool {
+    only.is_empty() || only.iter().any(|part| cell.name().contains(part.as_str()))
+}
+
+/// Runs one cause on one target, and gives the verdict on each trial.
+fn judge(cell: &Cell, trials: usize, kgauge: &Kgauge<'_>) -> Result<Vec<Judged>> {
+    let name = cell.name();
+    remark(&format!("{name}: {trials} trials"));
+    let scenario = kgauge.folder.join(format!("{name}.yaml"));
+    fs::write(&scenario, cell.scenario(trials))?;
+    let out = kgauge.folder.join(&name);
+    let (scenario, folder) = (scenario.display().to_string(), out.display().to_string());
+    let finished = kgauge
+        .call(&[
+            "run",
+            &scenario,
+            "--target",
+            cell.target,
+            "--yes",
+            "--out",
+            &folder,
+        ])
+        .run()?;
+    let summary = out.join("summary.json");
+    let text = fs::read_to_string(&summary)
+        .with_context(|| format!("{}\n{}", finished.stdout, finished.stderr))?;
+    let summary: Value = serde_json::from_str(&text)?;
+    let judged = summary["trials"].as_array().context("no trials")?;
+    let judged: Vec<Judged> = judged.iter().map(Judged::of).collect();
+    for one in &judged {
+        say(&format!("  {}", one.sentence));
+    }
+    ensure!(judged.len() == trials, "{} trials", judged.len());
+    Ok(judged)
+}

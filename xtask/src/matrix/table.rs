@@ -1,0 +1,190 @@
+//! Cause by verdict.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use super::cells::Cell;
+
+/// What a summary says of one trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Judged {
+    pub(super) word: String,
+    candidates: Vec<String>,
+    pub(super) sentence: String,
+}
+
+impl Judged {
+    pub(super) fn of(trial: &Value) -> Judged {
+        let limit = &trial["limit"];
+        let text = |value: &Value| value.as_str().unwrap_or("none").to_owned();
+        let candidates = limit["candidates"].as_array();
+        Judged {
+            word: text(&limit["word"]),
+            candidates: candidates.into_iter().flatten().map(text).collect(),
+            sentence: text(&limit["sentence"]),
+        }
+    }
+}
+
+/// All verdicts.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    rows: Vec<Row>,
+}
+
+#[derive(Debug)]
+struct Row {
+    cause: &'static str,
+    target: &'static str,
+    verdicts: Vec<Judged>,
+    error: Option<String>,
+}
+
+impl Row {
+    fn right(&self) -> usize {
+        let verdicts = self.verdicts.iter();
+        verdicts.filter(|one| one.word == self.cause).count()
+    }
+
+    /// Not decided, with the cause among the candidates.
+    fn near(&self) -> usize {
+        let near = |one: &&Judged| {
+            one.word == "undecided" && one.candidates.iter().any(|word| word == self.cause)
+        };
+        self.verdicts.iter().filter(near).count()
+    }
+
+    /// Something else, said without doubt.
+    fn wrong(&self) -> usize {
+        let wrong = |one: &&Judged| one.word != self.cause && one.word != "undecided";
+        self.verdicts.iter().filter(wrong).count()
+    }
+}
+
+impl Table {
+    pub(super) fn add(&mut self, cell: &Cell, verdicts: Vec<Judged>) {
+        self.rows.push(Row {
+            cause: cell.cause,
+            target: cell.target,
+            verdicts,
+            error: None,
+        });
+    }
+
+    pub(super) fn broken(&mut self, cell: &Cell, error: &anyhow::Error) {
+        self.rows.push(Row {
+            cause: cell.cause,
+            target: cell.target,
+            verdicts: Vec::new(),
+            error: Some(format!("{error:#}")),
+        });
+    }
+
+    fn count(&self) -> usize {
+        self.rows.iter().map(|row| row.verdicts.len()).sum()
+    }
+
+    /// The part of all verdicts that is right; a cell that broke counts as one wrong verdict.
+    pub(super) fn right_part(&self) -> f64 {
+        let right: usize = self.rows.iter().map(Row::right).sum();
+        let broken = self.rows.iter().filter(|row| row.error.is_some()).count();
+        right as f64 / (self.count() + broken).max(1) as f64
+    }
+
+    /// Trials that nothing limited, of which something was accused without doubt.
+    pub(super) fn false_alarms(&self) -> usize {
+        let rows = self.rows.iter().filter(|row| row.cause == "load");
+        rows.map(Row::wrong).sum()
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut text = format!(
+            "\n{:<18} {:<54} {:>5} {:>5} {:>5} {:>5}  verdicts\n",
+            "cause", "target", "right", "near", "wrong", "of"
+        );
+        for row in &self.rows {
+            let mut words = BTreeMap::<&str, usize>::new();
+            for one in &row.verdicts {
+                *words.entry(&one.word).or_default() += 1;
+            }
+            let words: Vec<String> = words
+                .into_iter()
+                .map(|(word, count)| format!("{word} {count}"))
+                .collect();
+            let said = row.error.clone().unwrap_or_else(|| words.join(", "));
+            let _ = writeln!(
+                text,
+                "{:<18} {:<54} {:>5} {:>5} {:>5} {:>5}  {said}",
+                row.cause,
+                row.target,
+                row.right(),
+                row.near(),
+                row.wrong(),
+                row.verdicts.len(),
+            );
+        }
+        let _ = write!(
+            text,
+            "\n{:.1} % of {} verdicts are right; {} of those on nothing but the load accuse something else",
+            self.right_part() * 100.0,
+            self.count(),
+            self.false_alarms()
+        );
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(word: &str, candidates: &[&str]) -> Judged {
+        Judged {
+            word: word.to_owned(),
+            candidates: candidates.iter().map(|one| (*one).to_owned()).collect(),
+            sentence: String::new(),
+        }
+    }
+
+    #[test]
+    fn right_near_and_wrong_are_counted_and_a_false_alarm_is_told() {
+        let row = |cause, verdicts| Row {
+            cause,
+            target: "embedded",
+            verdicts,
+            error: None,
+        };
+        let table = Table {
+            rows: vec![
+                row(
+                    "disk",
+                    vec![
+                        judged("disk", &[]),
+                        judged("undecided", &["disk", "load"]),
+                        judged("quota", &[]),
+                    ],
+                ),
+                row("load", vec![judged("load", &[]), judged("disk", &[])]),
+            ],
+        };
+        let disk = &table.rows[0];
+        assert_eq!((disk.right(), disk.near(), disk.wrong()), (1, 1, 1));
+        assert_eq!(table.right_part(), 0.4);
+        assert_eq!(table.false_alarms(), 1);
+        assert!(
+            table
+                .text()
+                .contains("40.0 % of 5 verdicts are right; 1 of")
+        );
+    }
+
+    #[test]
+    fn a_verdict_is_read_from_a_summary() {
+        let trial = serde_json::json!({"limit": {"word": "undecided", "sentence": "s", "candidates": ["disk"]}});
+        let of = Judged::of(&trial);
+        assert_eq!((of.word.as_str(), of.candidates.len()), ("undecided", 1));
+        assert_eq!(Judged::of(&serde_json::json!({})).word, "none");
+    }
+}
