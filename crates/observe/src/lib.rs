@@ -1,10 +1,11 @@
-//! What hosts and processes showed while a run went on.
+//! What hosts, processes and brokers showed while a run went on.
 //!
 //! # Goals
 //!
 //! * Facts about the machine; and once a second, on the run's own clock, what the machine does (processors, memory and
 //!   page cache, disks, network, waits) and what the generator and targets on this machine use of it, as
 //!   [`kgauge_results::run::Evidence`].
+//! * What brokers tell over the wire of the run's topic: replicas and how far they are behind, leaders, sizes, groups.
 //! * What cannot be had is said in words, once, and never guessed.
 //! * Observing costs less than one percent of a core, and says what it did cost.
 //!
@@ -17,7 +18,7 @@
 //!
 //! [`host_facts`] for the machine, [`disk_baseline`] for what its disk does by itself, [`data_dir`] for the disks under a
 //! folder, [`Sampler`] for what changes (`looker` is one look, `machine` and `process_watch` what it sees, `block`,
-//! `memory`, `network` and `pressure` the kernel's texts), [`ProcessSampler`] for one look at one process,
+//! `memory`, `network` and `pressure` the kernel's texts), [`WireWatcher`] for what brokers are asked, [`ProcessSampler`] for one look at one process,
 //! [`listener_pid`] for the process of a broker that was there before, [`thread_cpu_ns`] for the calling thread.
 
 mod block;
@@ -40,6 +41,7 @@ mod quiet;
 mod sampler;
 mod source;
 mod unavailable;
+mod wire;
 
 pub use cgroup::CgroupLimits;
 pub use cpu_clock::{process_cpu_ns, thread_cpu_ns};
@@ -51,3 +53,4 @@ pub use listener::listener_pid;
 pub use process::{ProcessError, ProcessSample, ProcessSampler, ThreadSample};
 pub use sampler::{Sampler, SamplerReport, Watch, WatchedProcess};
 pub use unavailable::Unavailable;
+pub use wire::{Told, WireReport, WireWatch, WireWatcher};

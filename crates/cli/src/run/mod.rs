@@ -24,6 +24,7 @@ mod shared;
 mod start;
 mod targets;
 mod trial;
+mod wire;
 
 use std::ffi::OsString;
 

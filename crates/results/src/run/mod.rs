@@ -1,6 +1,7 @@
 //! What the files of a run folder say: the run itself, where it ran, what happened, and what
 //! hosts and processes showed meanwhile.
 
+pub mod client;
 pub mod environment;
 pub mod event;
 pub mod evidence;
@@ -9,7 +10,9 @@ mod head;
 pub mod host;
 pub mod mirror;
 pub mod repeat;
+pub mod wire;
 
+pub use client::ClientLook;
 pub use environment::{
     Broker, Build, DiskBaseline, DiskWrites, Environment, Machine, Started, Target, TargetKind,
     TopicFacts,
@@ -27,3 +30,4 @@ pub use repeat::{
     Cpu, DriverRecord, FlowCeiling, FlowRecord, Outcome, PartitionOffsets, RepeatKey, RepeatRecord,
     Replication, StageSpan, TopicRecord,
 };
+pub use wire::{GroupLook, PartitionChange, ReplicaChanges, ReplicasLook, TopicLook};

@@ -8,18 +8,26 @@ use crate::run::{Event, Evidence, FlowRecord, RepeatKey, StageSpan, Subject};
 use crate::slice::{Counts, Kind, Slice};
 use crate::stage::{SECOND_NS, Stage};
 
+mod clients;
 mod cpu;
 mod curve;
 mod device;
 mod host;
 mod looks;
+mod mean;
+mod replicas;
 
+pub use clients::{ClientFigures, ClientHold, ClientSecond, ClientSeries, HeldPoint, client_hold};
 pub use cpu::CpuPoint;
 pub use curve::{CurvePoint, curve_of};
 pub use device::{DiskPoint, NetworkPoint};
 pub use host::{
     DiskSeries, HostSeries, IdlePoint, MemoryPoint, NetworkSeries, PressurePoint, PressureSeries,
     ProcessPoint, ProcessSeries,
+};
+pub use replicas::{
+    BrokerReplicas, ChangePoint, GroupSeries, GrowthPoint, ReplicasPoint, TopicPoint, WireHold,
+    WireSeries, lag_grows, wire_hold,
 };
 
 /// All that charts of one trial need.
@@ -44,6 +52,10 @@ pub struct RepeatSeries {
     pub cpu: Vec<CpuSeries>,
     /// The machine, and what processes used of it beside CPU.
     pub host: HostSeries,
+    /// kgauge's own clients, flow by flow.
+    pub clients: Vec<ClientSeries>,
+    /// The run's topic, as brokers told it.
+    pub wire: WireSeries,
     /// What happened meanwhile.
     #[serde(skip)]
     pub events: Vec<Event>,
@@ -151,6 +163,8 @@ fn repeat_series(run: &RunRead, repeat: &RepeatRead) -> RepeatSeries {
         flows: flows.collect(),
         cpu: cpu::series_of(&evidence),
         host: host::series_of(&evidence),
+        clients: clients::series_of(run, repeat, &evidence),
+        wire: replicas::series_of(&evidence),
         events: events.cloned().collect(),
     }
 }
