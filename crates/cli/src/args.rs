@@ -143,6 +143,11 @@ pub(crate) struct Run {
     #[arg(long, value_name = "TOPIC")]
     pub(crate) allow_existing: Option<String>,
 
+    /// Asks the brokers nothing while a trial runs. By default they are asked once a second, over connections of their own,
+    /// about the run's topic: leaders, replicas in sync, how far followers are behind, sizes, committed offsets
+    #[arg(long)]
+    pub(crate) no_wire_evidence: bool,
+
     /// Takes Apache Kafka from an unpacked release instead of Maven, for `kafka:` targets
     #[arg(long, value_name = "DIR")]
     pub(crate) kafka_home: Option<PathBuf>,

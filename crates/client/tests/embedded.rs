@@ -42,6 +42,12 @@ fn settings_sizes_and_groups_are_told() {
 }
 
 #[test]
+fn each_replica_tells_where_it_ends() {
+    let (mut cluster, _handle, _dir) = embedded(3);
+    asking::each_replica_tells_where_it_ends(&mut cluster);
+}
+
+#[test]
 fn leaders_are_spread_and_each_is_asked_for_its_own() {
     let (mut cluster, _handle, _dir) = embedded(3);
     let topic = NewTopic {

@@ -20,6 +20,7 @@ mod control;
 mod driver;
 mod echo;
 mod gather;
+mod gauges;
 mod hand_codec;
 mod inbox;
 mod incident;

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use kgauge_results::run::GroupRecord;
+use kgauge_results::run::{ClientLook, GroupRecord};
 use kgauge_results::{Recorder, StageBorders};
 use kgauge_scenario::Stages;
 
@@ -15,6 +15,7 @@ use crate::consume::end_all;
 use crate::control::{Desk, Told, start as start_clerk};
 use crate::driver::{Driven, DrivenOutcome, DrivenRun, DriverUse};
 use crate::echo::{CopyTally, EchoBoard};
+use crate::gauges::Gauges;
 use crate::incident::{Incident, Incidents};
 use crate::pacing::Waiter;
 use crate::prepare::Load;
@@ -40,6 +41,8 @@ pub struct Progress {
     pub flows: Vec<Totals>,
     /// For each flow the records that were acked and not yet read, where it reads back what it writes.
     pub behind: Vec<Option<u64>>,
+    /// For each flow what its producers held at all looks so far, if they are kgauge's own.
+    pub held: Vec<ClientLook>,
     /// What went wrong since the last time.
     pub incidents: Vec<Incident>,
 }
@@ -141,6 +144,7 @@ impl Load {
                 .iter()
                 .map(|_| Arc::new(LiveTotals::default()))
                 .collect(),
+            gauges: names.iter().map(|_| Gauges::default()).collect(),
             incidents: Arc::new(Incidents::default()),
             interrupt: self.interrupt.clone(),
             hold_end_ns: AtomicU64::new(planned_end_ns.unwrap_or(u64::MAX)),
@@ -369,6 +373,7 @@ impl Watch<'_> {
                 .iter()
                 .map(|board| board.as_ref().map(|board| board.missing()))
                 .collect(),
+            held: self.shared.gauges.iter().map(Gauges::look).collect(),
             incidents: noted.kept,
         }
     }

@@ -12,6 +12,7 @@ use mio::{Events, Token};
 use crate::clock::Clock;
 use crate::consume::Consumer;
 use crate::control::{Side, Told};
+use crate::gauges::Gauges;
 use crate::incident::Incidents;
 use crate::pacing::{Until, Waiter, is_timer};
 use crate::produce::Producer;
@@ -115,6 +116,8 @@ impl Member {
 pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) live: Vec<Arc<LiveTotals>>,
+    /// For each flow.
+    pub(crate) gauges: Vec<Gauges>,
     pub(crate) incidents: Arc<Incidents>,
     /// Raised by Ctrl-C, a dead target, a full disk: stop within a second.
     pub(crate) interrupt: Interrupt,
@@ -410,6 +413,11 @@ impl Worker {
             let totals = member.totals();
             setup.shared.live[member.flow].add(&member.told, &totals);
             member.told = totals;
+            if let Client::Produce(producer) = &member.client
+                && !producer.is_done()
+            {
+                setup.shared.gauges[member.flow].add(&producer.look());
+            }
             match (&mut member.client, &mut setup.recorders[member.flow]) {
                 (Client::Produce(producer), Some(recorder)) => {
                     producer.report_outstanding(now_ns, recorder);

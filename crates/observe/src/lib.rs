@@ -1,4 +1,4 @@
-//! What hosts and processes showed while a run went on.
+//! What hosts, processes and brokers showed while a run went on.
 //!
 //! # Goals
 //!
@@ -6,6 +6,7 @@
 //! * Facts about the machine; and once a second, on the run's own clock, what the machine does (processors, memory and
 //!   page cache, disks, network, waits) and what the generator and targets on this machine use of it, as
 //!   [`kgauge_results::run::Evidence`].
+//! * What brokers tell over the wire of the run's topic: replicas and how far they are behind, leaders, sizes, groups.
 //! * What cannot be had is said in words, once, and never guessed.
 //! * Observing costs less than one percent of a core, and says what it did cost.
 //!
@@ -19,7 +20,7 @@
 //! [`host_facts`] for the machine, [`disk_baseline`] for what its disk does by itself, [`data_dir`] for the disks under a
 //! folder, [`Sampler`] for what changes (`looker` is one look, `machine` and `process_watch` what it sees, `block`,
 //! `memory`, `network` and `pressure` the kernel's texts), [`ProcessSampler`] for one look at one process,
-//! [`BrokerSource`] for what brokers tell of themselves (`broker`),
+//! [`BrokerSource`] for what brokers tell of themselves (`broker`), [`WireWatcher`] for what they are asked in Kafka's protocol,
 //! [`listener_pid`] for the process of a broker that was there before, [`thread_cpu_ns`] for the calling thread.
 
 mod block;
@@ -44,6 +45,7 @@ mod quiet;
 mod sampler;
 mod source;
 mod unavailable;
+mod wire;
 
 pub use broker::{
     BrokerLooks, BrokerSource, Jolokia, LOOK_MAX, MetricsUrl, MetricsUrlError, metrics_not_seen,
@@ -58,3 +60,4 @@ pub use listener::listener_pid;
 pub use process::{ProcessError, ProcessSample, ProcessSampler, ThreadSample};
 pub use sampler::{Sampler, SamplerReport, Watch, WatchedProcess};
 pub use unavailable::Unavailable;
+pub use wire::{Told, WireReport, WireWatch, WireWatcher};

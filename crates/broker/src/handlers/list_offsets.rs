@@ -7,6 +7,8 @@
 //! * Version 2 brings isolation levels, which without transactions are one; version 4 leader
 //!   epochs; version 10 a timeout that only tiered storage needs.
 //! * A partition that is asked for twice in one request is refused (INVALID_REQUEST), as in Kafka.
+//! * Who calls itself replica −2, a debugging consumer, is told the end of the node's own log for latest, and may ask a
+//!   follower too: so replicas are compared from outside.
 //! * A leader whose high watermark has not reached the start of its epoch yet does not know the
 //!   newest offset: OFFSET_NOT_AVAILABLE, before version 5 LEADER_NOT_AVAILABLE (KIP-207).
 
@@ -23,6 +25,8 @@ use super::{Body, lookup};
 use crate::node::replication::Role;
 use crate::node::{Call, CloseReason, Node, Replica};
 
+/// Who asks so wants to know of this very replica.
+const DEBUGGING_REPLICA: i32 = -2;
 const LATEST: i64 = -1;
 const EARLIEST: i64 = -2;
 const MAX_TIMESTAMP: i64 = -3;
@@ -39,6 +43,9 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
             let is_twice = twice.contains(&(&*topic.name, partition.partition_index));
             let found = match is_twice {
                 true => Err(ErrorCode::InvalidRequest),
+                false if request.replica_id == DEBUGGING_REPLICA => {
+                    find_here(node, call.version(), &topic.name, partition)
+                }
                 false => find(node, call.version(), &topic.name, partition),
             };
             found.unwrap_or_else(|error| ListOffsetsPartitionResponse {
@@ -114,6 +121,33 @@ fn find(
         offset: found.offset,
         // Versions before 4 cannot carry it.
         leader_epoch: if version >= 4 { found.leader_epoch } else { -1 },
+        ..ListOffsetsPartitionResponse::default()
+    })
+}
+
+/// The same of the replica that this node has, be it a follower's; of its own log, the end is latest.
+fn find_here(
+    node: &mut Node,
+    version: i16,
+    topic: &str,
+    partition: &ListOffsetsPartition,
+) -> Result<ListOffsetsPartitionResponse, ErrorCode> {
+    if partition.timestamp != LATEST {
+        return find(node, version, topic, partition);
+    }
+    let index = partition.partition_index;
+    let image = lookup::topic(node, lookup::TopicKey::Name(topic))?;
+    let replica = lookup::kept(node, &image, index, partition.current_leader_epoch)?;
+    let epoch = if version >= 4 {
+        replica.leader_epoch
+    } else {
+        -1
+    };
+    Ok(ListOffsetsPartitionResponse {
+        partition_index: index,
+        timestamp: -1,
+        offset: replica.log.log_end_offset(),
+        leader_epoch: epoch,
         ..ListOffsetsPartitionResponse::default()
     })
 }

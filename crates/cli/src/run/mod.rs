@@ -25,6 +25,7 @@ mod shared;
 mod start;
 mod targets;
 mod trial;
+mod wire;
 
 use std::ffi::OsString;
 

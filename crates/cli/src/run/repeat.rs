@@ -7,7 +7,7 @@ use anyhow::Context;
 use kgauge_client::Cluster;
 use kgauge_client::admin::OffsetsError;
 use kgauge_load::{Clock, Load, LoadOutcome, LoadSetup, Progress};
-use kgauge_observe::{Sampler, Watch};
+use kgauge_observe::{Sampler, Watch, WireWatcher};
 use kgauge_results::recorder::WriteError;
 use kgauge_results::run::{
     Cpu, Event, EventKind, FlowRecord, Outcome, PartitionOffsets, RepeatKey, RepeatRecord,
@@ -23,6 +23,7 @@ use super::metrics;
 use super::mirror::{self, Behind, Mirror};
 use super::session::Session;
 use super::trial::{Ground, prepare_failed};
+use super::wire::{self, Held};
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::place::unix_ms;
 use crate::progress::short_count;
@@ -184,11 +185,13 @@ fn measure(
     let clock = Clock::start();
     session.event(Some((key, 0)), EventKind::RepeatStarted);
     let sampler = start_sampler(session, key, clock)?;
+    let asked = wire::start(session, &ground.facts, &groups, (key, clock))?;
     let faults = FaultThread::start(session, share, &ground.facts.name, (key, clock))?;
     let pids = load.driver_pids();
     let mut watch = RepeatWatch::new(session, trial, folder, pids);
     let outcome = load.run(clock, |progress| watch.look(progress));
     let (mut trouble, mut cpu, behind) = (watch.trouble, watch.cpu, watch.behind);
+    let told = asked.map(WireWatcher::stop).unwrap_or_default();
     let watched = session.target_processes.clone();
     heal(session, faults, &ground.facts.name, (key, clock))?;
     if session.target_processes != watched {
@@ -199,7 +202,7 @@ fn measure(
     if trouble.is_none() {
         trouble = load.driver_trouble.clone().map(Trouble::Driver);
     }
-    for text in sampler.stop().notes {
+    for text in sampler.stop().notes.into_iter().chain(told.notes) {
         session.event(Some((key, load.end_ns)), EventKind::Warning { text });
     }
     for flow in &load.flows {
@@ -254,6 +257,7 @@ struct RepeatWatch<'a> {
     folder: &'a RepeatFolder,
     cpu: ProcessCpu,
     behind: Behind,
+    held: Held,
     trouble: Option<Trouble>,
     last: Option<Progress>,
     rate: f64,
@@ -282,6 +286,7 @@ impl<'a> RepeatWatch<'a> {
             folder,
             cpu,
             behind: Behind::default(),
+            held: Held::default(),
             trouble: None,
             last: None,
             rate: 0.0,
@@ -303,6 +308,8 @@ impl<'a> RepeatWatch<'a> {
         if self.trial.stages.is_hold(progress.elapsed_ns) {
             self.behind.look(&progress.behind);
         }
+        let folder = &self.session.folder;
+        self.held.look(folder, self.folder.key(), progress);
         for incident in &progress.incidents {
             let text = format!("{}: {}", incident.flow, incident.what);
             let at = Some((self.folder.key(), incident.at_ns));

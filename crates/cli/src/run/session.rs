@@ -37,6 +37,8 @@ pub(crate) struct Session {
     pub(crate) stopping: Stopping,
     pub(crate) progress: ProgressLine,
     pub(crate) keep: bool,
+    /// Brokers are asked about the run's topic while trials run.
+    pub(crate) asks_brokers: bool,
     /// The target's processes on this machine.
     pub(crate) target_processes: Vec<WatchedProcess>,
     /// The folders on this machine with its data.

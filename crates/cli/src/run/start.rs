@@ -102,6 +102,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
         stopping,
         progress,
         keep: order.arguments.keep,
+        asks_brokers: !order.arguments.no_wire_evidence,
         target_processes,
         data_dirs,
         drivers,

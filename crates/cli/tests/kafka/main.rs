@@ -16,6 +16,7 @@ mod mirror;
 mod releases;
 mod secrets;
 mod security;
+mod wire;
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

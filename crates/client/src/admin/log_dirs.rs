@@ -69,6 +69,28 @@ impl Cluster {
             None => None,
             Some(topics) => Some(self.all_partitions(topics)?),
         };
+        self.log_dirs_of(broker_id, topics)
+    }
+
+    /// A broker's log directories with the replicas of these partitions of a topic, asked once.
+    pub fn describe_partition_log_dirs(
+        &mut self,
+        broker_id: i32,
+        topic: &str,
+        partitions: &[i32],
+    ) -> Result<Vec<LogDir>, ClusterError> {
+        let topic = DescribableLogDirTopic {
+            topic: topic.to_owned().into(),
+            partitions: partitions.to_vec(),
+        };
+        self.log_dirs_of(broker_id, Some(vec![topic]))
+    }
+
+    fn log_dirs_of(
+        &mut self,
+        broker_id: i32,
+        topics: Option<Vec<DescribableLogDirTopic<'static>>>,
+    ) -> Result<Vec<LogDir>, ClusterError> {
         let reply = self.call(broker_id, &DescribeLogDirsRequest { topics })?;
         let answer: DescribeLogDirsResponse<'_> = reply.decode()?;
         ErrorCode::from(answer.error_code)

@@ -1,5 +1,6 @@
 //! What an administrator asks of a cluster: one file for each operation.
 
+mod committed;
 mod configs;
 mod coordinator;
 mod create_topics;
@@ -8,6 +9,7 @@ mod delete_topics;
 mod log_dirs;
 mod offsets;
 mod producer_id;
+mod replica_ends;
 mod scram_users;
 mod topic_wait;
 
@@ -19,4 +21,5 @@ pub use delete_topics::DeleteTopicError;
 pub use log_dirs::{LogDir, LogDirPartition, LogDirsError};
 pub use offsets::{OffsetAt, OffsetsError};
 pub use producer_id::{ProducerId, ProducerIdError};
+pub use replica_ends::{EndOf, ReplicaEnd};
 pub use scram_users::ScramHash;

@@ -172,7 +172,7 @@ impl ClusterError {
     }
 
     /// Whether waiting alone may help.
-    pub(crate) fn may_pass(&self) -> bool {
+    pub fn may_pass(&self) -> bool {
         self.next() != Next::GiveUp
     }
 

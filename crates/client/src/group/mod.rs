@@ -10,7 +10,7 @@ mod assignor;
 mod coordinator;
 mod error;
 mod member;
-mod offsets;
+pub(crate) mod offsets;
 mod protocol;
 mod settings;
 

@@ -21,7 +21,7 @@ use crate::backoff::Backoff;
 /// Version 2 is the first that a group's member can use; 10 names topics by their id.
 const COMMIT_VERSIONS: RangeInclusive<i16> = 2..=9;
 /// Version 0 reads ZooKeeper; 10 names topics by their id.
-const FETCH_VERSIONS: RangeInclusive<i16> = 1..=9;
+pub(crate) const FETCH_VERSIONS: RangeInclusive<i16> = 1..=9;
 /// The first version that asks for several groups.
 const FETCH_WITH_GROUPS: i16 = 8;
 /// The first version of OffsetCommit that knows static members.
@@ -173,24 +173,7 @@ impl GroupMember {
             .version(ApiKey::OffsetFetch, FETCH_VERSIONS)?;
         let limit = self.coordinator.cluster.config().request_timeout;
         let settings = Arc::clone(&self.settings);
-        let mut request = OffsetFetchRequest::default();
-        if version >= FETCH_WITH_GROUPS {
-            request.groups = vec![OffsetFetchRequestGroup {
-                group_id: settings.group.as_str().into(),
-                topics: Some(vec![OffsetFetchRequestTopics {
-                    name: topic.into(),
-                    partition_indexes: partitions.to_vec(),
-                    ..OffsetFetchRequestTopics::default()
-                }]),
-                ..OffsetFetchRequestGroup::default()
-            }];
-        } else {
-            request.group_id = settings.group.as_str().into();
-            request.topics = Some(vec![OffsetFetchRequestTopic {
-                name: topic.into(),
-                partition_indexes: partitions.to_vec(),
-            }]);
-        }
+        let request = fetch_request(version, &settings.group, topic, partitions);
         let reply = self.coordinator.call(&request, version, limit)?;
         let answer = reply
             .decode()
@@ -240,8 +223,36 @@ impl GroupMember {
     }
 }
 
+/// The question for a group's offsets, where its version wants them.
+pub(crate) fn fetch_request<'a>(
+    version: i16,
+    group: &'a str,
+    topic: &'a str,
+    partitions: &[i32],
+) -> OffsetFetchRequest<'a> {
+    let mut request = OffsetFetchRequest::default();
+    if version >= FETCH_WITH_GROUPS {
+        request.groups = vec![OffsetFetchRequestGroup {
+            group_id: group.into(),
+            topics: Some(vec![OffsetFetchRequestTopics {
+                name: topic.into(),
+                partition_indexes: partitions.to_vec(),
+                ..OffsetFetchRequestTopics::default()
+            }]),
+            ..OffsetFetchRequestGroup::default()
+        }];
+    } else {
+        request.group_id = group.into();
+        request.topics = Some(vec![OffsetFetchRequestTopic {
+            name: topic.into(),
+            partition_indexes: partitions.to_vec(),
+        }]);
+    }
+    request
+}
+
 /// The group's code, and (partition, offset, code) of a topic, wherever the version has them.
-fn told_offsets(
+pub(crate) fn told_offsets(
     answer: &OffsetFetchResponse<'_>,
     topic: &str,
 ) -> (ErrorCode, Vec<(i32, i64, i16)>) {

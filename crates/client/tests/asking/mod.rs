@@ -4,7 +4,7 @@
 
 use kgauge_client::Cluster;
 use kgauge_client::admin::{
-    ConfigChange, ConfigResource, ConfigSource, CreateTopicError, NewTopic,
+    ConfigChange, ConfigResource, ConfigSource, CreateTopicError, EndOf, NewTopic,
 };
 
 fn topic(name: &str) -> NewTopic {
@@ -112,5 +112,56 @@ pub(crate) fn settings_sizes_and_groups_are_told(cluster: &mut Cluster) {
     cluster
         .delete_group("kgauge-client-test-no-such-group")
         .unwrap();
+    cluster.delete_topic(&topic.name).unwrap();
+}
+
+/// On three brokers: every replica tells the end of its own log, leaders what may be read, and brokers their sizes.
+pub(crate) fn each_replica_tells_where_it_ends(cluster: &mut Cluster) {
+    let topic = NewTopic {
+        replication_factor: 3,
+        ..topic("replicas")
+    };
+    cluster.create_topic(&topic).unwrap();
+    let all = [0, 1, 2];
+    let leaders = all.map(|partition| cluster.leader(&topic.name, partition).unwrap().broker_id);
+    let brokers: Vec<i32> = cluster
+        .metadata()
+        .brokers
+        .iter()
+        .map(|one| one.id)
+        .collect();
+    for broker in brokers {
+        let ends = cluster
+            .replica_ends(broker, &topic.name, &all, EndOf::Log)
+            .unwrap();
+        let told: Vec<_> = ends.iter().map(|one| (one.partition, one.end)).collect();
+        assert_eq!(
+            told,
+            [(0, Ok(0)), (1, Ok(0)), (2, Ok(0))],
+            "broker {broker}"
+        );
+        let ends = cluster
+            .replica_ends(broker, &topic.name, &all, EndOf::Readable)
+            .unwrap();
+        for (one, leader) in ends.iter().zip(leaders) {
+            assert_eq!(
+                one.end.is_ok(),
+                leader == broker,
+                "{one:?} of {leader} at {broker}"
+            );
+        }
+        let dirs = cluster
+            .describe_partition_log_dirs(broker, &topic.name, &all)
+            .unwrap();
+        let logs = dirs.iter().flat_map(|dir| &dir.partitions);
+        let sizes: Vec<u64> = logs.map(|log| log.size_bytes).collect();
+        assert_eq!(sizes, [0, 0, 0], "broker {broker}");
+    }
+    let group = format!("{}-group", topic.name);
+    let coordinator = cluster.group_coordinator(&group).unwrap();
+    let committed = cluster
+        .committed_offsets(coordinator, &group, &topic.name, &all)
+        .unwrap();
+    assert_eq!(committed, [None, None, None]);
     cluster.delete_topic(&topic.name).unwrap();
 }

@@ -133,6 +133,8 @@ pub(crate) struct Batch {
 #[derive(Debug)]
 pub(crate) struct BatchPool {
     batches: Vec<Batch>,
+    /// `buffer.memory`.
+    bytes_max: u64,
     /// Places that are free, the warmest last.
     free: Vec<u32>,
     bytes_free: u64,
@@ -147,6 +149,7 @@ impl BatchPool {
             format,
             batches: Vec::new(),
             free: Vec::new(),
+            bytes_max: buffer_bytes,
             bytes_free: buffer_bytes,
             batch_bytes,
         }
@@ -185,6 +188,11 @@ impl BatchPool {
         batch.plain_bytes = 0;
         batch.pool_bytes = pool_bytes;
         Some(place)
+    }
+
+    /// Bytes of the memory that batches have taken.
+    pub(crate) fn bytes_used(&self) -> u64 {
+        self.bytes_max - self.bytes_free
     }
 
     /// How the records of its batches are laid out.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
+use kgauge_results::run::ClientLook;
 use kgauge_results::{Recorder, Request};
 use kgauge_scenario::{Acks, Partitioner, ProduceFlow, Schedule, Shape, Stages, Stripe};
 use kgauge_wire::compress::Compressor;
@@ -354,6 +355,19 @@ impl Producer {
     pub(crate) fn report_outstanding(&mut self, now_ns: u64, recorder: &mut Recorder) {
         let (from_ns, record_ns) = self.outstanding.report(now_ns);
         recorder.in_flight(from_ns, now_ns, record_ns);
+    }
+
+    /// What it holds at this moment.
+    pub(crate) fn look(&self) -> ClientLook {
+        let in_flight: usize = self.in_flight.iter().map(VecDeque::len).sum();
+        let connections = self.links.iter().filter(|link| link.is_open()).count();
+        ClientLook {
+            looks: 1,
+            buffer_bytes_sum: self.pool.bytes_used(),
+            buffer_bytes_allowed_sum: self.flow.settings.buffer_bytes,
+            requests_in_flight_sum: in_flight as u64,
+            requests_allowed_sum: connections as u64 * u64::from(self.flow.settings.in_flight_max),
+        }
     }
 
     /// When [`Producer::step`] has something to do again, if nothing arrives before.

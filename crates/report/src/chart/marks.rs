@@ -1,7 +1,7 @@
 //! Moments that are marked across a chart over time: a line each, with a number where there is room.
 
-use super::Chart;
 use super::draw::{HEIGHT, TOP, number, percent};
+use super::{Chart, Marked};
 use crate::markup::Markup;
 
 /// Numbers need about so much of the plot's width, on a phone too.
@@ -15,7 +15,11 @@ pub(super) fn write_marks(page: &mut Markup, chart: &Chart) {
             continue;
         };
         let x = percent(place);
-        let class = if mark.begins { "fault" } else { "fault over" };
+        let class = match mark.what {
+            Marked::Begins => "fault",
+            Marked::Ends => "fault over",
+            Marked::Changes => "fault change",
+        };
         page.shape(
             "line",
             &[

@@ -173,8 +173,19 @@ pub(crate) struct Mark {
     pub(crate) at: f64,
     /// By which the notes name it.
     pub(crate) number: usize,
-    /// False when something ends there.
-    pub(crate) begins: bool,
+    /// What happened there.
+    pub(crate) what: Marked,
+}
+
+/// What is marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Marked {
+    /// A fault begins.
+    Begins,
+    /// A fault ends.
+    Ends,
+    /// The cluster changed: leaders, or who is in sync.
+    Changes,
 }
 
 /// A horizontal line with the interval around it.

@@ -1,4 +1,5 @@
-//! The machine over time: disks, memory, network, and how long tasks stood still. Only what did anything.
+//! The machine over time: disks, memory, network, and how long tasks stood still; and clients and replicas. Only what did
+//! anything.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +12,18 @@ const VISIBLE: f64 = 0.005;
 const SMALL_MAX: usize = 20;
 
 /// What stands above a panel.
-struct Words {
-    id: &'static str,
-    title: &'static str,
-    subtitle: &'static str,
+pub(super) struct Words {
+    pub(super) id: &'static str,
+    pub(super) title: &'static str,
+    pub(super) subtitle: &'static str,
 }
 
-fn words(panel: Panel) -> Words {
+/// What stands above a panel, the name of its vertical axis, and its unit.
+fn words(panel: Panel) -> (Words, (&'static str, Unit)) {
+    super::traffic::words(panel).unwrap_or_else(|| (machine_words(panel), axis(panel)))
+}
+
+fn machine_words(panel: Panel) -> Words {
     let (id, title, subtitle) = match panel {
         Panel::Memory => (
             "memory",
@@ -60,7 +66,8 @@ fn words(panel: Panel) -> Words {
             "Packets dropped",
             "packets a second by interface, both ways",
         ),
-        Panel::Waits => (
+        // The last of the machine's own.
+        _ => (
             "waits",
             "Waits (pressure stall)",
             "share of the time in which tasks stood still for want of something",
@@ -78,16 +85,17 @@ fn axis(panel: Panel) -> (&'static str, Unit) {
     match panel {
         Panel::Memory | Panel::ProcessMemory | Panel::Unwritten => ("bytes", Unit::Bytes),
         Panel::DiskBytes | Panel::Network => ("MB/s", Unit::MegabytesPerSecond),
-        Panel::DiskUse | Panel::Waits => ("% of the time", Unit::Percent),
+        Panel::DiskUse => ("% of the time", Unit::Percent),
         Panel::DiskQueue => ("under way", Unit::Plain),
         Panel::DiskTimes => ("mean time", Unit::Nanoseconds),
         Panel::Drops => ("packets/s", Unit::Plain),
+        _ => ("% of the time", Unit::Percent),
     }
 }
 
-/// The charts, in the order of the page.
-pub(super) fn charts(trial: &Trial) -> Vec<Chart> {
-    let panels = Panel::ALL.into_iter();
+/// The charts of some panels, in the order of the page.
+pub(super) fn charts(trial: &Trial, panels: &[Panel]) -> Vec<Chart> {
+    let panels = panels.iter().copied();
     panels.filter_map(|panel| chart(trial, panel)).collect()
 }
 
@@ -95,7 +103,7 @@ fn chart(trial: &Trial, panel: Panel) -> Option<Chart> {
     let timelines = &trial.timelines;
     let by_name: Vec<BTreeMap<&str, &MachineLine>> = timelines
         .iter()
-        .map(|timeline| lines_of(&timeline.machine, panel))
+        .map(|timeline| lines_of(timeline.of(panel), panel))
         .collect();
     let (names, small) = names(trial, panel)?;
     let mut lines = Vec::new();
@@ -117,7 +125,7 @@ fn chart(trial: &Trial, panel: Panel) -> Option<Chart> {
             });
         }
     }
-    let (words, (axis, unit)) = (words(panel), axis(panel));
+    let (words, (axis, unit)) = words(panel);
     let values = lines.iter().flat_map(|line| &line.points);
     let values: Vec<f64> = values.filter_map(|point| point.y).collect();
     let highest = values.iter().copied().fold(0.0, f64::max);
@@ -135,7 +143,7 @@ fn chart(trial: &Trial, panel: Panel) -> Option<Chart> {
     Some(Chart {
         id: format!("{}-{}", trial.id, words.id),
         title: words.title.to_owned(),
-        subtitle: format!("{}; {}", words.subtitle, each_point(trial)),
+        subtitle: format!("{}; {}", words.subtitle, each_point(trial, panel)),
         x: super::time_axis(timelines),
         y: Axis::new(axis, scale, unit),
         bands: super::bands(timelines),
@@ -161,7 +169,7 @@ fn lines_of(machine: &MachineTimeline, panel: Panel) -> BTreeMap<&str, &MachineL
 fn names(trial: &Trial, panel: Panel) -> Option<(Vec<&str>, Option<String>)> {
     let mut found: Vec<(&str, f64)> = Vec::new();
     let mut places = BTreeMap::<&str, usize>::new();
-    let machines = trial.timelines.iter().map(|timeline| &timeline.machine);
+    let machines = trial.timelines.iter().map(|timeline| timeline.of(panel));
     let lines = machines.flat_map(|machine| &machine.lines);
     for line in lines.filter(|line| line.panel == panel) {
         let values = line.points.iter().filter_map(|(_, value)| *value);
@@ -178,7 +186,7 @@ fn names(trial: &Trial, panel: Panel) -> Option<(Vec<&str>, Option<String>)> {
         .fold(0.0, f64::max);
     // Of times the small ones are told from the large: their axis is a log scale.
     let least = match panel {
-        Panel::DiskTimes => 0.0,
+        Panel::DiskTimes | Panel::BufferWaits => 0.0,
         _ => highest * VISIBLE,
     };
     let (seen, small): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, high)| *high > least);
@@ -197,9 +205,9 @@ fn names(trial: &Trial, panel: Panel) -> Option<(Vec<&str>, Option<String>)> {
 }
 
 /// `each second`, `mean of each 10 s`.
-fn each_point(trial: &Trial) -> String {
+fn each_point(trial: &Trial, panel: Panel) -> String {
     let timelines = trial.timelines.iter();
-    let seconds = timelines.map(|timeline| timeline.machine.seconds_per_point);
+    let seconds = timelines.map(|timeline| timeline.of(panel).seconds_per_point);
     match seconds.max() {
         None | Some(0 | 1) => "each second".to_owned(),
         Some(seconds) => format!("mean of each {seconds} s"),

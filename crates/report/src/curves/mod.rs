@@ -7,10 +7,11 @@ mod machine;
 mod percentile;
 mod sweep;
 mod throughput;
+mod traffic;
 
 use crate::chart::heat::Heat;
-use crate::chart::{Axis, Band, Chart, Mark, Scale, Unit};
-use crate::view::{Sweep, Timeline, Trial};
+use crate::chart::{Axis, Band, Chart, Mark, Marked, Scale, Unit};
+use crate::view::{Panel, Sweep, Timeline, Trial};
 
 /// The charts of one trial, in the order of the page.
 pub(crate) fn of_trial(trial: &Trial) -> Vec<Chart> {
@@ -24,7 +25,12 @@ pub(crate) fn of_trial(trial: &Trial) -> Vec<Chart> {
 
 /// The charts of the machine while a trial ran.
 pub(crate) fn of_machine(trial: &Trial) -> Vec<Chart> {
-    machine::charts(trial)
+    machine::charts(trial, &Panel::MACHINE)
+}
+
+/// The charts of clients and replicas while a trial ran.
+pub(crate) fn of_traffic(trial: &Trial) -> Vec<Chart> {
+    machine::charts(trial, &Panel::TRAFFIC)
 }
 
 /// The heat maps of one trial, a flow each.
@@ -70,46 +76,80 @@ fn bands(timelines: &[Timeline]) -> Vec<Band> {
         .collect()
 }
 
-/// Faults that are marked at most: more lines would hide the curves.
+/// Moments that are marked at most: more lines would hide the curves.
 const MARKS_MAX: usize = 24;
 
-/// The faults of the first repeat. Those of others begin at the same times, but may strike other
-/// nodes; all of them stand in the list of events.
-fn marks(timelines: &[Timeline]) -> Vec<Mark> {
+/// What is marked of the first repeat, in the order of time: faults, then how the cluster changed.
+fn moments(timelines: &[Timeline]) -> Vec<(f64, Marked, &str)> {
     let first = timelines.first();
     let faults = first.map_or(&[][..], |first| &first.faults);
-    let marks = faults.iter().enumerate().take(MARKS_MAX);
-    marks
-        .map(|(index, fault)| Mark {
-            at: fault.at_s,
+    let changes = first.map_or(&[][..], |first| &first.changes);
+    let faults = faults.iter().map(|fault| {
+        let what = if fault.begins {
+            Marked::Begins
+        } else {
+            Marked::Ends
+        };
+        (fault.at_s, what, fault.words.as_str())
+    });
+    let changes = changes
+        .iter()
+        .map(|change| (change.at_s, Marked::Changes, change.words.as_str()));
+    // Each of the two gets its marks, however many the other has.
+    let mut moments: Vec<_> = faults.take(MARKS_MAX).collect();
+    moments.extend(changes.take(MARKS_MAX));
+    moments.sort_by(|one, next| one.0.total_cmp(&next.0));
+    moments
+}
+
+/// The faults of the first repeat, and when leaders or in-sync replicas changed in it. Faults of others begin at the same
+/// times, but may strike other nodes; all of them stand in the list of events.
+fn marks(timelines: &[Timeline]) -> Vec<Mark> {
+    let moments = moments(timelines).into_iter().enumerate();
+    moments
+        .map(|(index, (at, what, _))| Mark {
+            at,
             number: index + 1,
-            begins: fault.begins,
+            what,
         })
         .collect()
 }
 
-/// The marks in words.
-fn fault_notes(timelines: &[Timeline]) -> Option<String> {
-    let first = timelines.first()?;
-    let (begin, end) = ("", ", ended");
-    let words = |(index, fault): (usize, &crate::view::FaultAt)| {
-        let way = if fault.begins { begin } else { end };
-        format!("{} at {:.2} s, {}{way}", index + 1, fault.at_s, fault.words)
+/// The marks in words: a sentence on faults, and one on what changed.
+fn mark_notes(timelines: &[Timeline]) -> Vec<String> {
+    let Some(first) = timelines.first() else {
+        return Vec::new();
     };
-    let shown = first.faults.iter().enumerate().take(MARKS_MAX);
-    let shown: Vec<String> = shown.map(words).collect();
-    if shown.is_empty() {
-        return None;
-    }
-    let whose = match timelines.len() {
-        1 => "Faults",
-        _ => "Faults of the first repeat",
+    let moments = moments(timelines);
+    let sentence = |name: &str, all: usize, is_one: fn(Marked) -> bool| {
+        let numbered = moments.iter().enumerate();
+        let shown = numbered.filter(|(_, (_, what, _))| is_one(*what));
+        let shown: Vec<String> = shown
+            .map(|(index, (at_s, what, words))| {
+                let way = match what {
+                    Marked::Ends => ", ended",
+                    Marked::Begins | Marked::Changes => "",
+                };
+                format!("{} at {at_s:.2} s, {words}{way}", index + 1)
+            })
+            .collect();
+        let whose = match timelines.len() {
+            1 => name.to_owned(),
+            _ => format!("{name} of the first repeat"),
+        };
+        let more = match all > shown.len() {
+            true => "; more in the list of events",
+            false => "",
+        };
+        (!shown.is_empty()).then(|| format!("{whose}: {}{more}.", shown.join("; ")))
     };
-    let more = match first.faults.len() > shown.len() {
-        true => "; more in the list of events",
-        false => "",
-    };
-    Some(format!("{whose}: {}{more}.", shown.join("; ")))
+    let faults = sentence("Faults", first.faults.len(), |what| what != Marked::Changes);
+    let changes = sentence(
+        "Seen to change in the cluster",
+        first.changes.len(),
+        |what| what == Marked::Changes,
+    );
+    faults.into_iter().chain(changes).collect()
 }
 
 /// Whether any repeat's stages end visibly elsewhere than the first one's.

@@ -153,7 +153,7 @@ fn notes(trial: &Trial) -> Vec<String> {
             "The repeats took differently long; the stages are those of the first.".to_owned(),
         );
     }
-    notes.extend(super::fault_notes(&trial.timelines));
+    notes.extend(super::mark_notes(&trial.timelines));
     notes
 }
 

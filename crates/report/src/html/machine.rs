@@ -1,20 +1,57 @@
-//! The machine while a trial ran: folded below the trial's own charts.
+//! Clients and replicas while a trial ran, and the machine: folded below the trial's own charts.
 
 use std::collections::BTreeSet;
 
 use crate::chart::{Chart, text_bytes, write_figure};
 use crate::format;
 use crate::markup::Markup;
-use crate::view::Trial;
+use crate::view::{MachineTimeline, Timeline, Trial};
 
 /// Notes of a trial at most.
 const NOTES_MAX: usize = 20;
 
-/// Said instead of charts that would make the page too large.
-const LEFT_OUT: &str = "The charts of the machine are left out here to keep the page small. evidence.jsonl in the \
-    run folder has all of their data.";
+/// What a section shows.
+#[derive(Clone, Copy)]
+pub(super) enum Shown {
+    /// Clients and replicas.
+    Traffic,
+    /// The machine.
+    Machine,
+}
 
-/// What a page has of a trial's machine.
+impl Shown {
+    fn title(self) -> &'static str {
+        match self {
+            Shown::Traffic => {
+                "Clients and replicas meanwhile: batches, buffers, pauses, followers, logs"
+            }
+            Shown::Machine => "The machine meanwhile: disks, memory, network, waits",
+        }
+    }
+
+    /// Said instead of charts that would make the page too large.
+    fn left_out(self) -> &'static str {
+        match self {
+            Shown::Traffic => {
+                "The charts of clients and replicas are left out here to keep the page small. The run folder has all of \
+                 their data."
+            }
+            Shown::Machine => {
+                "The charts of the machine are left out here to keep the page small. evidence.jsonl in the run folder \
+                 has all of their data."
+            }
+        }
+    }
+
+    fn of(self, timeline: &Timeline) -> &MachineTimeline {
+        match self {
+            Shown::Traffic => &timeline.traffic,
+            Shown::Machine => &timeline.machine,
+        }
+    }
+}
+
+/// What a page has of a trial's machine, or of its clients and replicas.
 #[derive(Default)]
 pub(super) struct Machine {
     /// What is said of it, in short sentences.
@@ -24,7 +61,7 @@ pub(super) struct Machine {
 }
 
 /// Writes the charts and what is to be said of them; nothing of a run that did not look.
-pub(super) fn write(page: &mut Markup, machine: &Machine, open: bool) {
+pub(super) fn write(page: &mut Markup, shown: Shown, machine: &Machine, open: bool) {
     let charts = machine.charts.as_deref().unwrap_or_default();
     if !charts.is_empty() || !machine.notes.is_empty() {
         let mut attributes = vec![("class", "machine")];
@@ -32,8 +69,7 @@ pub(super) fn write(page: &mut Markup, machine: &Machine, open: bool) {
             attributes.push(("open", ""));
         }
         page.element("details", &attributes, |page| {
-            let what = "The machine meanwhile: disks, memory, network, waits";
-            page.leaf("summary", &[], what);
+            page.leaf("summary", &[], shown.title());
             for note in &machine.notes {
                 page.leaf("p", &[("class", "note")], note);
             }
@@ -44,14 +80,14 @@ pub(super) fn write(page: &mut Markup, machine: &Machine, open: bool) {
         page.line();
     }
     if machine.charts.is_none() {
-        page.leaf("p", &[("class", "note")], LEFT_OUT);
+        page.leaf("p", &[("class", "note")], shown.left_out());
     }
 }
 
 /// What is said of any repeat, once.
-pub(super) fn notes(trial: &Trial) -> Vec<String> {
+pub(super) fn notes(trial: &Trial, shown: Shown) -> Vec<String> {
     let timelines = trial.timelines.iter();
-    let all = timelines.flat_map(|timeline| &timeline.machine.notes);
+    let all = timelines.flat_map(|timeline| &shown.of(timeline).notes);
     let mut known = BTreeSet::new();
     let once: Vec<&String> = all.filter(|note| known.insert(note.as_str())).collect();
     let (said, more) = once.split_at(once.len().min(NOTES_MAX));

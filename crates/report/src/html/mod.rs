@@ -18,7 +18,7 @@ use crate::chart::{Chart, data::ChartData};
 use crate::curves;
 use crate::markup::Markup;
 use crate::view::{Trial, View};
-use machine::Machine;
+use machine::{Machine, Shown};
 
 /// The script that adds what a pointer and keys can do. The page says everything without it.
 const SCRIPT: &str = include_str!("script.js");
@@ -36,6 +36,7 @@ struct Charts {
 /// The charts of one trial.
 struct TrialCharts {
     lines: Vec<Chart>,
+    traffic: Machine,
     machine: Machine,
     /// `None` where the page would become too large.
     heat: Option<Vec<Heat>>,
@@ -90,6 +91,7 @@ impl Charts {
             room.take(bytes).then(|| TrialCharts {
                 lines,
                 heat: None,
+                traffic: Machine::default(),
                 machine: Machine::default(),
             })
         };
@@ -111,13 +113,15 @@ impl Charts {
             numbers.extend(trial.lines.iter().map(lines));
             let heat = trial.heat.iter().flatten();
             numbers.extend(heat.map(|heat| Numbers::Heat(HeatData::of(heat))));
-            numbers.extend(trial.machine.charts.iter().flatten().map(lines));
+            for folded in [&trial.traffic, &trial.machine] {
+                numbers.extend(folded.charts.iter().flatten().map(lines));
+            }
         }
         numbers
     }
 }
 
-/// Heat maps into the room that curves have left, and then the charts of machines into what these leave: trial by
+/// Heat maps into the room that curves have left, and then the charts of clients, replicas and machines into what these leave: trial by
 /// trial, where there is any.
 fn fill_room(view: &View, trials: &mut [Vec<Option<TrialCharts>>], mut room: Room) {
     let all = || view.scenarios.iter().flat_map(|scenario| &scenario.trials);
@@ -130,15 +134,19 @@ fn fill_room(view: &View, trials: &mut [Vec<Option<TrialCharts>>], mut room: Roo
     let mut notes_room = Room {
         bytes: NOTES_BYTES_MAX,
     };
+    let mut fold = |trial: &Trial, shown: Shown, charts: Vec<Chart>| {
+        let notes = machine::notes(trial, shown);
+        let has_room = notes_room.take(machine::notes_bytes(&notes));
+        let bytes = charts.iter().map(Chart::bytes_about).sum();
+        Machine {
+            notes: if has_room { notes } else { Vec::new() },
+            charts: room.take(bytes).then_some(charts),
+        }
+    };
     for (trial, charts) in all().zip(trials.iter_mut().flatten()) {
         let Some(charts) = charts else { continue };
-        let notes = machine::notes(trial);
-        if notes_room.take(machine::notes_bytes(&notes)) {
-            charts.machine.notes = notes;
-        }
-        let machine = curves::of_machine(trial);
-        let bytes = machine.iter().map(Chart::bytes_about).sum();
-        charts.machine.charts = room.take(bytes).then_some(machine);
+        charts.traffic = fold(trial, Shown::Traffic, curves::of_traffic(trial));
+        charts.machine = fold(trial, Shown::Machine, curves::of_machine(trial));
     }
 }
 

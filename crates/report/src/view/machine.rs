@@ -1,6 +1,6 @@
-//! What the machine did while a repeat ran.
+//! What the machine did while a repeat ran, and clients and replicas.
 
-/// The machine during one repeat.
+/// The machine during one repeat; or clients and replicas.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MachineTimeline {
     /// What is drawn, panel by panel.
@@ -22,7 +22,7 @@ pub(crate) struct MachineLine {
     pub(crate) points: Vec<(f64, Option<f64>)>,
 }
 
-/// The charts of the machine.
+/// The charts of the machine, and those of clients and replicas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Panel {
     /// What the machine has free, and its page cache.
@@ -45,11 +45,45 @@ pub(crate) enum Panel {
     Drops,
     /// How long tasks stood still.
     Waits,
+    /// How much of `batch.size` batches had.
+    BatchFill,
+    /// Records a request.
+    PerRequest,
+    /// How much producers held of their buffers, and of the requests that they may have under way.
+    Held,
+    /// How long records waited for room in a buffer.
+    BufferWaits,
+    /// Pauses that brokers asked for.
+    Throttle,
+    /// Records that were sent once more, and those that failed.
+    Retries,
+    /// How far followers were behind.
+    ReplicaLag,
+    /// Partitions with too few replicas in sync.
+    UnderReplicated,
+    /// What the topic's logs grew by.
+    LogGrowth,
+    /// What consumer groups had not committed.
+    GroupLag,
 }
 
 impl Panel {
-    /// In the order of the page.
-    pub(crate) const ALL: [Panel; 10] = [
+    /// Those of clients and replicas, in the order of the page.
+    pub(crate) const TRAFFIC: [Panel; 10] = [
+        Panel::BatchFill,
+        Panel::PerRequest,
+        Panel::Held,
+        Panel::BufferWaits,
+        Panel::Throttle,
+        Panel::Retries,
+        Panel::ReplicaLag,
+        Panel::UnderReplicated,
+        Panel::LogGrowth,
+        Panel::GroupLag,
+    ];
+
+    /// The machine's, in the order of the page.
+    pub(crate) const MACHINE: [Panel; 10] = [
         Panel::DiskBytes,
         Panel::DiskUse,
         Panel::DiskTimes,

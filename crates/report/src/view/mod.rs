@@ -17,8 +17,8 @@ pub(crate) use flow::{
 pub(crate) use heat::HeatMap;
 pub(crate) use machine::{MachineLine, MachineTimeline, Panel};
 pub(crate) use time::{
-    FactorUnit, FaultAt, FaultList, FlowTimeline, ProcessTimeline, Stage, Sweep, SweepFlow,
-    SweepPoint, Timeline, TimesAt,
+    ChangeAt, FactorUnit, FaultAt, FaultList, FlowTimeline, ProcessTimeline, Stage, Sweep,
+    SweepFlow, SweepPoint, Timeline, TimesAt,
 };
 
 /// The question that [`View::partitions`] answers.

@@ -1,6 +1,6 @@
 //! What is shown over time, and against a factor.
 
-use super::{Figure, MachineTimeline};
+use super::{Figure, MachineTimeline, Panel};
 
 /// One repeat over time.
 #[derive(Debug, Clone, Default)]
@@ -17,8 +17,31 @@ pub(crate) struct Timeline {
     pub(crate) processes: Vec<ProcessTimeline>,
     /// The machine beside CPU.
     pub(crate) machine: MachineTimeline,
+    /// Clients and replicas.
+    pub(crate) traffic: MachineTimeline,
     /// What was done to the target, in order.
     pub(crate) faults: Vec<FaultAt>,
+    /// Leaders and in-sync replicas that changed, in order.
+    pub(crate) changes: Vec<ChangeAt>,
+}
+
+impl Timeline {
+    /// The lines that a panel's are among.
+    pub(crate) fn of(&self, panel: Panel) -> &MachineTimeline {
+        match Panel::TRAFFIC.contains(&panel) {
+            true => &self.traffic,
+            false => &self.machine,
+        }
+    }
+}
+
+/// Leaders or in-sync replicas changed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ChangeAt {
+    /// Seconds since the start of the repeat, when it was seen.
+    pub(crate) at_s: f64,
+    /// What, in words.
+    pub(crate) words: String,
 }
 
 /// A fault that begins or ends.

@@ -15,3 +15,4 @@ mod scenarios;
 mod shared;
 mod tags;
 mod terminal;
+mod traffic;

@@ -298,7 +298,10 @@ fn every_chart_has_its_data_as_a_table_and_for_the_script() {
     );
     let page = render_html(&run, &summary);
     let charts = page.matches("<figure class=\"chart").count();
-    assert_eq!(charts, 5, "throughput, response, percentiles, CPU, heat");
+    assert_eq!(
+        charts, 7,
+        "throughput, response, percentiles, CPU, heat, batches, requests"
+    );
     assert_eq!(page.matches("<details class=\"data\">").count(), charts);
     let (_, data) = page.split_once("id=\"chart-data\">").unwrap();
     let (data, _) = data.split_once("</script>").unwrap();

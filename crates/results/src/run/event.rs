@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::repeat::{Outcome, RepeatKey};
+use super::wire::ReplicaChanges;
 use crate::stage::Stage;
 
 /// One line of `events.jsonl`.
@@ -106,6 +107,15 @@ pub enum EventKind {
         /// Records in those requests.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         records: Option<u64>,
+    },
+    /// Partitions of the run's topic have other leaders or other replicas in sync than when brokers were last asked, up to
+    /// some seconds before.
+    ReplicasChanged {
+        /// In words, with partitions and brokers.
+        text: String,
+        /// What of it counts.
+        #[serde(flatten)]
+        changes: ReplicaChanges,
     },
     /// The user asked to stop.
     Interrupted,

@@ -1,4 +1,4 @@
-//! `evidence.jsonl`: what hosts and processes showed, about once a second.
+//! `evidence.jsonl`: what hosts, processes, kgauge's own clients and brokers showed, about once a second.
 //!
 //! Counters are cumulative, as the kernel gives them: a lost line costs resolution, not truth. All lines of one look
 //! have the same time. A disk or an interface that did nothing between two looks may be left out of the second:
@@ -7,11 +7,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::broker_look::BrokerLook;
+use super::client::ClientLook;
 use super::host::{
     CpuLimitLook, DataDir, DiskLook, HostMemory, IdleTime, NetworkLook, NotSeen, PressureLook,
     ProcessLook,
 };
 use super::repeat::RepeatKey;
+use super::wire::{GroupLook, PartitionChange, ReplicasLook, TopicLook};
 
 /// One line of `evidence.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +58,17 @@ pub enum Subject {
     },
     /// The whole machine that makes the load.
     Host,
+    /// The cluster under test, or one broker of it, as it is seen over the wire.
+    Cluster {
+        /// The broker's id.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        broker: Option<i32>,
+    },
+    /// The clients of one flow.
+    Flow {
+        /// Its position in the trial.
+        flow: u16,
+    },
 }
 
 /// What was seen.
@@ -93,6 +106,16 @@ pub enum EvidenceKind {
     DataDir(DataDir),
     /// What a broker tells of itself.
     Broker(Box<BrokerLook>),
+    /// What a flow's own clients hold.
+    Client(ClientLook),
+    /// The run's topic, as brokers tell it.
+    Topic(TopicLook),
+    /// Its replicas on one broker.
+    Replicas(ReplicasLook),
+    /// A partition of it with another leader, or other replicas in sync, than at the look before.
+    Partition(PartitionChange),
+    /// A consumer group of the run.
+    Group(GroupLook),
     /// What could not be seen, said once a repeat.
     NotSeen(NotSeen),
     /// What observing itself has cost; the last line of a repeat.

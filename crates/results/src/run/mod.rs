@@ -2,6 +2,7 @@
 //! hosts and processes showed meanwhile.
 
 pub mod broker_look;
+pub mod client;
 pub mod environment;
 pub mod event;
 pub mod evidence;
@@ -10,11 +11,13 @@ mod head;
 pub mod host;
 pub mod mirror;
 pub mod repeat;
+pub mod wire;
 
 pub use broker_look::{
     BrokerLook, JvmLook, LogLook, MetricsSource, ReplicaLook, RequestKind, RequestLook, ThreadLook,
     TrafficLook,
 };
+pub use client::ClientLook;
 pub use environment::{
     Broker, Build, DiskBaseline, DiskWrites, Environment, Machine, Started, Target, TargetKind,
     TopicFacts,
@@ -32,3 +35,4 @@ pub use repeat::{
     Cpu, DriverRecord, FlowCeiling, FlowRecord, Outcome, PartitionOffsets, RepeatKey, RepeatRecord,
     Replication, StageSpan, TopicRecord,
 };
+pub use wire::{GroupLook, PartitionChange, ReplicaChanges, ReplicasLook, TopicLook};

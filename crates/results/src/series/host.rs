@@ -151,6 +151,8 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> HostSeries {
             EvidenceKind::Network(look) => looks.networks.add(&look.interface, at_ns, look),
             EvidenceKind::Pressure(look) => looks.pressure.add(look.resource, at_ns, look),
             EvidenceKind::DataDir(dir) => host.data_dirs.push(dir.clone()),
+            // What brokers do not tell stands with what they tell.
+            EvidenceKind::NotSeen(_) if matches!(seen.subject, Subject::Cluster { .. }) => {}
             EvidenceKind::NotSeen(what) if not_seen.insert((&what.what, &what.why)) => {
                 host.not_seen.push(what.clone());
             }

@@ -9,14 +9,18 @@ use crate::slice::{Counts, Kind, Slice};
 use crate::stage::{SECOND_NS, Stage};
 
 mod broker;
+mod clients;
 mod cpu;
 mod cpu_limit;
 mod curve;
 mod device;
 mod host;
 mod looks;
+mod mean;
+mod replicas;
 
 pub use broker::{BrokerPoint, BrokerSeries, RequestPoint};
+pub use clients::{ClientFigures, ClientHold, ClientSecond, ClientSeries, HeldPoint, client_hold};
 pub use cpu::CpuPoint;
 pub use cpu_limit::{CpuLimitPoint, CpuLimitSeries};
 pub use curve::{CurvePoint, curve_of};
@@ -24,6 +28,10 @@ pub use device::{DiskPoint, NetworkPoint};
 pub use host::{
     DiskSeries, HostSeries, IdlePoint, MemoryPoint, NetworkSeries, PressurePoint, PressureSeries,
     ProcessPoint, ProcessSeries,
+};
+pub use replicas::{
+    BrokerReplicas, ChangePoint, GroupSeries, GrowthPoint, ReplicasPoint, TopicPoint, WireHold,
+    WireSeries, lag_grows, wire_hold,
 };
 
 /// All that charts of one trial need.
@@ -50,6 +58,10 @@ pub struct RepeatSeries {
     pub host: HostSeries,
     /// What brokers told of themselves.
     pub brokers: Vec<BrokerSeries>,
+    /// kgauge's own clients, flow by flow.
+    pub clients: Vec<ClientSeries>,
+    /// The run's topic, as brokers told it.
+    pub wire: WireSeries,
     /// What happened meanwhile.
     #[serde(skip)]
     pub events: Vec<Event>,
@@ -170,6 +182,8 @@ fn repeat_series(run: &RunRead, repeat: &RepeatRead) -> RepeatSeries {
         cpu: cpu::series_of(&evidence),
         host: host::series_of(&evidence),
         brokers: broker::series_of(&evidence),
+        clients: clients::series_of(run, repeat, &evidence),
+        wire: replicas::series_of(&evidence),
         events: events.cloned().collect(),
     }
 }

@@ -46,6 +46,12 @@ pub enum WarningKind {
     GeneratorUnknown,
     /// Records were skipped.
     RecordsSkipped,
+    /// Partitions had too few replicas in sync, although nobody broke the cluster.
+    UnderReplicated,
+    /// Leaders moved by themselves.
+    LeadersMoved,
+    /// Followers fell further and further behind.
+    FollowersFallBehind,
     /// Little's law does not hold: accounting or steadiness is in doubt.
     LittlesLawBroken,
     /// Followers had not caught up.
@@ -79,6 +85,10 @@ pub enum WarningKind {
     /// A percentile rests on few samples.
     FewSamples,
 }
+
+/// What to do about replicas and leaders that are not as they should be.
+const SICK_CLUSTER: &str = "These are the figures of a sick cluster: look in the brokers' logs for which of them was down, \
+    behind or being rebalanced, and run it again.";
 
 impl WarningKind {
     /// What can be done about it.
@@ -116,11 +126,12 @@ impl WarningKind {
                 "The target did not take the load that was asked for: lower the rate to find what \
                  it takes."
             }
+            WarningKind::UnderReplicated | WarningKind::LeadersMoved => SICK_CLUSTER,
             WarningKind::LittlesLawBroken => {
                 "Hold the load longer, so that it settles; in an open loop, do not use these \
                  latencies."
             }
-            WarningKind::FollowersBehind => {
+            WarningKind::FollowersBehind | WarningKind::FollowersFallBehind => {
                 "The rate of acks was not a rate of replication: use acks=all, or a lower rate."
             }
             WarningKind::AcksNone => "Use acks=1 or acks=all to learn what brokers really took.",

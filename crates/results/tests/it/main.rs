@@ -17,3 +17,4 @@ mod resume;
 mod schema;
 mod shares;
 mod summary;
+mod wire;

@@ -255,3 +255,30 @@ fn offsets_are_found_by_time() {
     assert_eq!(find(first_ms + 1), (3, first_ms + 1000));
     assert_eq!(find(first_ms + 1001), (-1, -1));
 }
+
+#[test]
+fn a_debugging_consumer_is_told_the_end_of_the_nodes_own_log() {
+    let mut bench = Bench::new();
+    bench.create("t", &[]);
+    bench.fill("t", 3);
+    let mut find = |index, timestamp| {
+        let topics = vec![ListOffsetsTopic {
+            name: Str::Borrowed("t"),
+            partitions: vec![ListOffsetsPartition {
+                partition_index: index,
+                timestamp,
+                ..Default::default()
+            }],
+        }];
+        let answer = bench.ask(&ListOffsetsRequest {
+            replica_id: -2,
+            topics,
+            ..Default::default()
+        });
+        let partition = &answer.topics[0].partitions[0];
+        (partition.error_code, partition.offset)
+    };
+    assert_eq!(find(0, -1), (0, 3));
+    assert_eq!(find(0, -2), (0, 0));
+    assert_eq!(find(99, -1).0, ErrorCode::UnknownTopicOrPartition.as_i16());
+}

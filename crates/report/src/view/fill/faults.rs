@@ -3,7 +3,7 @@
 use kgauge_results::RunRead;
 use kgauge_results::run::{EventKind, RepeatKey};
 
-use crate::view::{FaultAt, FaultList};
+use crate::view::{ChangeAt, FaultAt, FaultList};
 
 const NS_PER_S: f64 = 1e9;
 
@@ -22,6 +22,22 @@ pub(super) fn of_repeat(run: &RunRead, key: RepeatKey) -> Vec<FaultAt> {
         .collect();
     faults.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
     faults
+}
+
+/// When leaders or in-sync replicas were seen to be others than before, in order.
+pub(super) fn changes(run: &RunRead, key: RepeatKey) -> Vec<ChangeAt> {
+    let of_key = run.events.iter().filter(|event| event.repeat == Some(key));
+    let mut changes: Vec<ChangeAt> = of_key
+        .filter_map(|event| match &event.kind {
+            EventKind::ReplicasChanged { changes, .. } => Some(ChangeAt {
+                at_s: event.at_ns? as f64 / NS_PER_S,
+                words: changes.words(),
+            }),
+            _ => None,
+        })
+        .collect();
+    changes.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+    changes
 }
 
 /// The faults of every repeat that had any.

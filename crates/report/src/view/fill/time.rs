@@ -72,7 +72,9 @@ fn timeline(
         flows: trial.flows.iter().filter_map(flow_timeline).collect(),
         processes: processes(repeat),
         machine: super::machine::timeline(&repeat.host, chosen, end_ns),
+        traffic: super::machine::traffic(repeat, &trial.flows, end_ns),
         faults: super::faults::of_repeat(run, key),
+        changes: super::faults::changes(run, key),
     }
 }
 
@@ -202,7 +204,7 @@ pub(super) fn name_of(subject: &Subject) -> Option<String> {
         Subject::Target { broker: Some(id) } => Some(format!("broker {id}")),
         Subject::Process { name } => Some(name.clone()),
         Subject::Host => Some("machine".to_owned()),
-        Subject::GeneratorThread { .. } => None,
+        Subject::GeneratorThread { .. } | Subject::Cluster { .. } | Subject::Flow { .. } => None,
     }
 }
 

@@ -213,6 +213,9 @@ fn level(kind: WarningKind) -> Level {
         | WarningKind::DebugBuild => Level::Grave,
         WarningKind::GeneratorUnknown
         | WarningKind::RecordsSkipped
+        | WarningKind::UnderReplicated
+        | WarningKind::LeadersMoved
+        | WarningKind::FollowersFallBehind
         | WarningKind::LittlesLawBroken
         | WarningKind::FollowersBehind
         | WarningKind::AcksNone

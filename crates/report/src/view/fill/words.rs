@@ -380,6 +380,7 @@ pub(super) fn event(event: &run::Event) -> String {
             active: false,
             ..
         } => format!("fault ended: {text}"),
+        EventKind::ReplicasChanged { text, .. } => text.clone(),
         EventKind::Interrupted => "the user asked to stop".to_owned(),
         EventKind::Unknown => "an event that this version does not know".to_owned(),
     };

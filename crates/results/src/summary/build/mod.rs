@@ -6,6 +6,7 @@ mod flow;
 mod generator;
 mod groups;
 mod headroom;
+mod health;
 mod hold;
 mod latency;
 mod limit;

@@ -7,6 +7,7 @@ use kgauge_scenario::{FlowPlan, Trial};
 use super::flow::{counted, flows};
 use super::generator::{cpu, verdict};
 use super::headroom::headroom;
+use super::health;
 use super::hold::Measured;
 use super::limit;
 use super::shares;
@@ -97,7 +98,8 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
         goals,
     };
     summary.limit = limit::limit(run, &summary, &measured);
-    summary.warnings = warnings::of_trial(&summary, measured.partial);
+    let health = health::warnings(run, trial, &measured);
+    summary.warnings = warnings::of_trial(&summary, health, measured.partial);
     summary
 }
 

@@ -69,9 +69,9 @@ pub(super) fn of_run(run: &RunRead) -> Vec<Warning> {
     warnings.0
 }
 
-/// Warnings of one trial, the gravest first.
-pub(super) fn of_trial(trial: &TrialSummary, partial: bool) -> Vec<Warning> {
-    let mut warnings = Warnings(Vec::new());
+/// Warnings of one trial, the gravest first. `health` are those of its cluster.
+pub(super) fn of_trial(trial: &TrialSummary, health: Vec<Warning>, partial: bool) -> Vec<Warning> {
+    let mut warnings = Warnings(health);
     about_repeats(&mut warnings, trial, partial);
     about_counts(&mut warnings, trial);
     about_generator(&mut warnings, trial);

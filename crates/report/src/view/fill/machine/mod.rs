@@ -2,6 +2,7 @@
 
 mod devices;
 mod spans;
+mod traffic;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +15,7 @@ use kgauge_results::series::{
 pub(super) use devices::Chosen;
 pub(super) use spans::place_s;
 use spans::{Known, Points, Weighed, of_moments, of_spans};
+pub(super) use traffic::timeline as traffic;
 
 use crate::clean::cut;
 use crate::view::{MachineLine, MachineTimeline, Panel};

@@ -1,0 +1,76 @@
+//! What brokers tell over the wire during a repeat, and what kgauge's own clients hold: both as evidence.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+use kgauge_load::{Clock, Progress};
+use kgauge_observe::{Told, WireWatch, WireWatcher};
+use kgauge_results::run::{ClientLook, Evidence, EvidenceKind, RepeatKey, Subject, TopicFacts};
+use kgauge_results::{RunFolder, SECOND_NS};
+
+use super::session::Session;
+use crate::place::unix_ms;
+
+/// Starts the thread that asks; none where the user does not want it.
+pub(super) fn start(
+    session: &Session,
+    topic: &TopicFacts,
+    groups: &BTreeMap<String, String>,
+    (key, clock): (RepeatKey, Clock),
+) -> anyhow::Result<Option<WireWatcher>> {
+    if !session.asks_brokers {
+        return Ok(None);
+    }
+    let watch = WireWatch {
+        repeat: key,
+        client: session.client.clone(),
+        topic: topic.name.clone(),
+        replication_factor: topic.replication_factor,
+        groups: groups.values().cloned().collect(),
+    };
+    let (evidence, events) = (session.folder.evidence(), session.folder.events());
+    let write = move |told: Told<'_>| {
+        let written = match told {
+            Told::Evidence(seen) => evidence.write(seen),
+            Told::Event(event) => events.write(event),
+        };
+        written.map_err(|error| error.to_string())
+    };
+    let watcher = WireWatcher::start(watch, move || clock.now_ns(), write);
+    let watcher = watcher.context("cannot start the thread that asks the brokers")?;
+    Ok(Some(watcher))
+}
+
+/// Writes down what producers hold, at each second of the run's clock.
+#[derive(Default)]
+pub(super) struct Held {
+    next_ns: u64,
+    written: BTreeMap<usize, ClientLook>,
+}
+
+impl Held {
+    /// Looks at where a running load is. A folder that takes no line any more ends the run through its slices.
+    pub(super) fn look(&mut self, folder: &RunFolder, key: RepeatKey, progress: &Progress) {
+        if progress.elapsed_ns < self.next_ns {
+            return;
+        }
+        self.next_ns = (progress.elapsed_ns / SECOND_NS + 1) * SECOND_NS;
+        for (flow, look) in progress.held.iter().enumerate() {
+            let before = self.written.insert(flow, *look);
+            // Flows of other clients, and consumers, hold nothing that is seen from here.
+            if look.looks == 0 || before == Some(*look) {
+                continue;
+            }
+            let evidence = Evidence {
+                at_unix_ms: unix_ms(),
+                repeat: Some(key),
+                at_ns: Some(progress.elapsed_ns),
+                subject: Subject::Flow {
+                    flow: u16::try_from(flow).unwrap_or(u16::MAX),
+                },
+                kind: EvidenceKind::Client(*look),
+            };
+            let _ = folder.evidence().write(&evidence);
+        }
+    }
+}

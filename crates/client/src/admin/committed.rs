@@ -1,0 +1,41 @@
+//! OffsetFetch from outside a group: how far its members have committed.
+
+use kgauge_wire::api::ApiKey;
+
+use crate::cluster::{Cluster, ClusterError};
+use crate::group::offsets::{FETCH_VERSIONS, fetch_request, told_offsets};
+use kgauge_wire::error_code::ErrorCode;
+
+impl Cluster {
+    /// The offset that a group has committed of each of these partitions, in their order, as its coordinator tells it;
+    /// `None` where it tells none. Asked once; see [`Cluster::group_coordinator`].
+    pub fn committed_offsets(
+        &mut self,
+        coordinator: i32,
+        group: &str,
+        topic: &str,
+        partitions: &[i32],
+    ) -> Result<Vec<Option<i64>>, ClusterError> {
+        let limit = self.config().request_timeout;
+        let deadline = self.deadline();
+        let connection = self.connection(coordinator, deadline)?;
+        let version = connection.version(ApiKey::OffsetFetch, FETCH_VERSIONS)?;
+        let request = fetch_request(version, group, topic, partitions);
+        let reply = connection.call_between(&request, version..=version, limit)?;
+        let answer = reply.decode()?;
+        let (code, told) = told_offsets(&answer, topic);
+        if !code.is_none() {
+            return Err(ClusterError::Refused {
+                api: ApiKey::OffsetFetch,
+                code,
+                message: None,
+            });
+        }
+        let of = |partition: &i32| {
+            let told = told.iter().find(|told| told.0 == *partition)?;
+            let is_told = ErrorCode::from(told.2).is_none() && told.1 >= 0;
+            is_told.then_some(told.1)
+        };
+        Ok(partitions.iter().map(of).collect())
+    }
+}

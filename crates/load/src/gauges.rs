@@ -1,0 +1,61 @@
+//! What producers hold, looked at now and then by their own threads and added up for others to read.
+//!
+//! On no record's way: a worker looks at its producers where it brings live totals up to date, some twenty times a second.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use kgauge_results::run::ClientLook;
+
+/// What the producers of one flow held at all looks so far, summed.
+#[derive(Debug, Default)]
+pub(crate) struct Gauges {
+    looks: AtomicU64,
+    buffer_bytes: AtomicU64,
+    buffer_bytes_allowed: AtomicU64,
+    requests_in_flight: AtomicU64,
+    requests_allowed: AtomicU64,
+}
+
+impl Gauges {
+    /// One more look at one producer.
+    pub(crate) fn add(&self, look: &ClientLook) {
+        let add = |to: &AtomicU64, part: u64| to.fetch_add(part, Ordering::Relaxed);
+        add(&self.looks, look.looks);
+        add(&self.buffer_bytes, look.buffer_bytes_sum);
+        add(&self.buffer_bytes_allowed, look.buffer_bytes_allowed_sum);
+        add(&self.requests_in_flight, look.requests_in_flight_sum);
+        add(&self.requests_allowed, look.requests_allowed_sum);
+    }
+
+    /// What they come to; a look that is just being added may be in it in part.
+    pub(crate) fn look(&self) -> ClientLook {
+        let of = |from: &AtomicU64| from.load(Ordering::Relaxed);
+        ClientLook {
+            looks: of(&self.looks),
+            buffer_bytes_sum: of(&self.buffer_bytes),
+            buffer_bytes_allowed_sum: of(&self.buffer_bytes_allowed),
+            requests_in_flight_sum: of(&self.requests_in_flight),
+            requests_allowed_sum: of(&self.requests_allowed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_add_up() {
+        let gauges = Gauges::default();
+        let look = ClientLook {
+            looks: 1,
+            buffer_bytes_sum: 100,
+            buffer_bytes_allowed_sum: 1_000,
+            requests_in_flight_sum: 3,
+            requests_allowed_sum: 5,
+        };
+        gauges.add(&look);
+        gauges.add(&look);
+        assert_eq!(gauges.look(), look.plus(&look));
+    }
+}

@@ -1,0 +1,537 @@
+//! One look after the other at the run's topic, and what is kept between two of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use kgauge_client::admin::EndOf;
+use kgauge_client::cluster::Partition;
+use kgauge_client::{ClientConfig, Cluster, ClusterError, Interrupt};
+use kgauge_results::run::{
+    Event, EventKind, Evidence, EvidenceKind, GroupLook, NotSeen, ReplicasLook, Subject, TopicLook,
+};
+
+use super::changes::{Known, State, told};
+use super::lag::{End, Ends, Replica};
+use super::pace::Pace;
+use super::{Told, WireReport, WireWatch};
+use crate::looker::unix_ms;
+
+/// How long one answer may take. What is not told by then is not told in this look.
+const ANSWER_MAX: Duration = Duration::from_secs(1);
+
+/// A broker that did not answer is left alone for so long, then twice as long, up to [`REST_NS_MAX`].
+const REST_NS: u64 = 4_000_000_000;
+
+/// What is refused in less than this was not waited for.
+const AT_ONCE_NS: u64 = 100_000_000;
+
+/// A broker that comes back should be seen soon.
+const REST_NS_MAX: u64 = 8_000_000_000;
+
+/// Partitions whose change gets a line of its own in one look, at most.
+const CHANGES_MAX: usize = 1_000;
+
+/// A broker that did not answer.
+#[derive(Debug, Clone, Copy)]
+struct Resting {
+    until_ns: u64,
+    rest_ns: u64,
+}
+
+/// A question that is not asked any more once a broker has said that it never answers it.
+#[derive(Debug, Default)]
+struct Question {
+    /// Anything was told.
+    is_answered: bool,
+    /// Why nothing was, if so.
+    why: Option<String>,
+    is_given_up: bool,
+}
+
+impl Question {
+    /// Takes note of an error; true if another attempt makes sense.
+    fn failed(&mut self, error: &ClusterError) -> bool {
+        self.is_given_up |= !error.may_pass();
+        self.why.get_or_insert_with(|| error.to_string());
+        !self.is_given_up
+    }
+
+    fn not_seen(&self, what: &str) -> Option<NotSeen> {
+        let why = self.why.clone().filter(|_| !self.is_answered)?;
+        let what = what.to_owned();
+        Some(NotSeen { what, why })
+    }
+}
+
+/// What is kept between two looks.
+pub(super) struct Asker {
+    watch: WireWatch,
+    interrupt: Interrupt,
+    cluster: Option<Cluster>,
+    known: Known,
+    ends: Ends,
+    /// All replicas that a partition ever had: old releases leave out those that are down.
+    replicas: BTreeMap<i32, BTreeSet<i32>>,
+    resting: BTreeMap<i32, Resting>,
+    coordinators: BTreeMap<String, i32>,
+    topic: Question,
+    followers: Question,
+    sizes: Question,
+    groups: Question,
+    looks: u64,
+    span_ns: Option<(u64, u64)>,
+    complaints: Vec<String>,
+}
+
+/// What one look was told, broker by broker.
+#[derive(Default)]
+struct Look {
+    /// When the last broker answered: all lines of the look have this time.
+    told_ns: u64,
+    /// How long others were waited for.
+    waited_ns: u64,
+    /// High watermarks, by partition.
+    readable: BTreeMap<i32, i64>,
+    /// Bytes of logs, by broker.
+    log_bytes: BTreeMap<i32, u64>,
+}
+
+type Sink<'a> = &'a mut dyn FnMut(Told<'_>) -> Result<(), String>;
+
+impl Asker {
+    pub(super) fn new(watch: WireWatch, interrupt: Interrupt) -> Asker {
+        Asker {
+            watch,
+            interrupt,
+            cluster: None,
+            known: Known::default(),
+            ends: Ends::default(),
+            replicas: BTreeMap::new(),
+            resting: BTreeMap::new(),
+            coordinators: BTreeMap::new(),
+            topic: Question::default(),
+            followers: Question::default(),
+            sizes: Question::default(),
+            groups: Question::default(),
+            looks: 0,
+            span_ns: None,
+            complaints: Vec::new(),
+        }
+    }
+
+    /// Asks once, and writes down what was told. A look that somebody breaks off writes nothing. Returns how long brokers
+    /// were waited for that did not answer.
+    pub(super) fn look(&mut self, now_ns: &impl Fn() -> u64, sink: Sink<'_>) -> u64 {
+        let begun_ns = now_ns();
+        let found = self.partitions();
+        let mut look = Look {
+            told_ns: now_ns(),
+            ..Look::default()
+        };
+        // Another broker was asked when the first one did not answer.
+        let asked_ns = look.told_ns.saturating_sub(begun_ns);
+        let answer_ns = u64::try_from(ANSWER_MAX.as_nanos()).unwrap_or(u64::MAX);
+        if asked_ns >= answer_ns || found.is_none() {
+            look.waited_ns = asked_ns;
+        }
+        let Some(partitions) = found else {
+            return look.waited_ns;
+        };
+        for partition in &partitions {
+            let replicas = self.replicas.entry(partition.index).or_default();
+            replicas.extend(&partition.replicas);
+        }
+        self.tell_changes(look.told_ns, &partitions, sink);
+        self.ends.begin();
+        let all: BTreeSet<i32> = self.replicas.values().flatten().copied().collect();
+        for broker in all {
+            self.ask_broker(broker, &partitions, now_ns, &mut look);
+        }
+        let groups = self.ask_groups(&look);
+        if self.interrupt.is_raised() {
+            return look.waited_ns;
+        }
+        self.looks += 1;
+        let ended_ns = now_ns();
+        let at_ns = look.told_ns;
+        let first_ns = self.span_ns.map_or(begun_ns, |(first_ns, _)| first_ns);
+        self.span_ns = Some((first_ns, ended_ns));
+        let topic = self.topic_look(&partitions, &look, ended_ns.saturating_sub(begun_ns));
+        self.write(at_ns, None, EvidenceKind::Topic(topic), sink);
+        let brokers: BTreeSet<i32> = self.replicas.values().flatten().copied().collect();
+        for broker in brokers {
+            let replicas = self.replicas_look(broker, &partitions, &look);
+            let kind = EvidenceKind::Replicas(replicas);
+            self.write(at_ns, Some(broker), kind, sink);
+        }
+        for group in groups {
+            self.write(at_ns, None, EvidenceKind::Group(group), sink);
+        }
+        look.waited_ns
+    }
+
+    /// Leaders, replicas and who is in sync; `None` where nobody tells.
+    fn partitions(&mut self) -> Option<Vec<Partition>> {
+        if self.cluster.is_none() {
+            let config = config_of(&self.watch.client);
+            match Cluster::bootstrap_until(config, self.interrupt.clone()) {
+                Ok(cluster) => self.cluster = Some(cluster),
+                Err(error) => {
+                    self.topic.failed(&error);
+                    return None;
+                }
+            }
+        }
+        let topic = &self.watch.topic;
+        let cluster = self.cluster.as_mut()?;
+        let found = match cluster.refresh(&[topic]) {
+            Ok(metadata) => metadata.topic(topic)?,
+            Err(error) => {
+                self.topic.failed(&error);
+                return None;
+            }
+        };
+        if found.partitions.is_empty() {
+            let why = || format!("topic {topic}: {}", found.error);
+            self.topic.why.get_or_insert_with(why);
+            return None;
+        }
+        self.topic.is_answered = true;
+        Some(found.partitions.clone())
+    }
+
+    fn tell_changes(&mut self, at_ns: u64, partitions: &[Partition], sink: Sink<'_>) {
+        let states = partitions.iter().map(|partition| {
+            let state = State::new(partition.leader_id, &partition.isr);
+            (partition.index, state)
+        });
+        let changes = self.known.changes(&self.watch.topic, states);
+        if changes.is_empty() {
+            return;
+        }
+        let (all, text) = told(&changes);
+        let event = Event {
+            at_unix_ms: unix_ms(),
+            repeat: Some(self.watch.repeat),
+            at_ns: Some(at_ns),
+            kind: EventKind::ReplicasChanged { text, changes: all },
+        };
+        if let Err(complaint) = sink(Told::Event(&event)) {
+            self.complain(complaint);
+        }
+        for change in changes.into_iter().take(CHANGES_MAX) {
+            self.write(at_ns, None, EvidenceKind::Partition(change), sink);
+        }
+    }
+
+    /// Where the replicas on one broker end, and how long their logs are.
+    fn ask_broker(
+        &mut self,
+        broker: i32,
+        partitions: &[Partition],
+        now_ns: &impl Fn() -> u64,
+        look: &mut Look,
+    ) {
+        let rests = self.resting.get(&broker);
+        let rests = rests.is_some_and(|resting| now_ns() < resting.until_ns);
+        let Some(cluster) = self.cluster.as_mut() else {
+            return;
+        };
+        // One that the cluster does not list is down, and not waited for.
+        if rests || self.interrupt.is_raised() || cluster.metadata().broker(broker).is_none() {
+            return;
+        }
+        let here = partitions
+            .iter()
+            .filter(|one| one.replicas.contains(&broker));
+        let here: Vec<i32> = here.map(|partition| partition.index).collect();
+        let led = partitions
+            .iter()
+            .filter(|one| one.leader_id == Some(broker));
+        let led: Vec<i32> = led.map(|partition| partition.index).collect();
+        if here.is_empty() {
+            return;
+        }
+        let asked_ns = now_ns();
+        let asked = ask(
+            cluster,
+            &self.watch.topic,
+            (broker, &here, &led),
+            now_ns,
+            (&mut self.ends, &mut self.followers, &mut self.sizes),
+            look,
+        );
+        match asked {
+            Ok(()) => {
+                look.told_ns = now_ns();
+                self.resting.remove(&broker);
+            }
+            Err(()) => {
+                let waited_ns = now_ns().saturating_sub(asked_ns);
+                look.waited_ns = look.waited_ns.saturating_add(waited_ns);
+                // One that refuses at once costs nothing, and is back as soon as it answers.
+                if waited_ns < AT_ONCE_NS {
+                    return;
+                }
+                let rest_ns = self.resting.get(&broker).map_or(REST_NS, |resting| {
+                    resting.rest_ns.saturating_mul(2).min(REST_NS_MAX)
+                });
+                let until_ns = now_ns().saturating_add(rest_ns);
+                self.resting.insert(broker, Resting { until_ns, rest_ns });
+            }
+        }
+    }
+
+    /// How far each group has committed.
+    fn ask_groups(&mut self, look: &Look) -> Vec<GroupLook> {
+        let mut looks = Vec::new();
+        let indices: Vec<i32> = look.readable.keys().copied().collect();
+        let Some(cluster) = self.cluster.as_mut() else {
+            return looks;
+        };
+        for group in &self.watch.groups {
+            if self.groups.is_given_up || indices.is_empty() || self.interrupt.is_raised() {
+                break;
+            }
+            let coordinator = match self.coordinators.get(group) {
+                Some(coordinator) => Ok(*coordinator),
+                None => cluster.group_coordinator(group),
+            };
+            let committed = coordinator.and_then(|coordinator| {
+                self.coordinators.insert(group.clone(), coordinator);
+                cluster.committed_offsets(coordinator, group, &self.watch.topic, &indices)
+            });
+            let committed = match committed {
+                Ok(committed) => committed,
+                Err(error) => {
+                    self.coordinators.remove(group);
+                    self.groups.failed(&error);
+                    continue;
+                }
+            };
+            self.groups.is_answered = true;
+            let both = look.readable.values().zip(committed);
+            let behind = both.filter_map(|(end, committed)| {
+                Some(u64::try_from(end.saturating_sub(committed?)).unwrap_or(0))
+            });
+            let behind: Vec<u64> = behind.collect();
+            // A group that has not committed anything is not behind by nothing.
+            if behind.is_empty() {
+                continue;
+            }
+            looks.push(GroupLook {
+                group: group.clone(),
+                lag_records: behind.iter().copied().fold(0, u64::saturating_add),
+                partitions: count(behind.len()),
+            });
+        }
+        looks
+    }
+
+    fn topic_look(&self, partitions: &[Partition], look: &Look, took_ns: u64) -> TopicLook {
+        let in_sync = |partition: &Partition| State::new(None, &partition.isr).in_sync.len();
+        let planned = usize::from(self.watch.replication_factor);
+        let wanted = |partition: &Partition| partition.replicas.len().max(planned);
+        let short = partitions.iter().filter(|one| in_sync(one) < wanted(one));
+        let leaderless = partitions.iter().filter(|one| one.leader_id.is_none());
+        let readable = partitions.iter().map(|one| {
+            let end = look.readable.get(&one.index)?;
+            u64::try_from(*end).ok()
+        });
+        let log_ends = partitions.iter().map(|one| {
+            let end = self.ends.of(Replica {
+                broker: one.leader_id?,
+                partition: one.index,
+            })?;
+            u64::try_from(end.offset).ok()
+        });
+        TopicLook {
+            topic: self.watch.topic.clone(),
+            partitions: count(partitions.len()),
+            replicas: count(partitions.iter().map(wanted).sum()),
+            in_sync: count(partitions.iter().map(in_sync).sum()),
+            under_replicated: count(short.count()),
+            leaderless: count(leaderless.count()),
+            high_watermark_sum: sum(readable),
+            log_end_sum: sum(log_ends),
+            took_ns,
+        }
+    }
+
+    fn replicas_look(&self, broker: i32, partitions: &[Partition], look: &Look) -> ReplicasLook {
+        let here = || {
+            partitions
+                .iter()
+                .filter(|one| one.replicas.contains(&broker))
+        };
+        let leads = here().filter(|one| one.leader_id == Some(broker)).count();
+        let lags = here().filter_map(|one| {
+            let leader = one.leader_id.filter(|leader| *leader != broker)?;
+            let replica = |broker| Replica {
+                broker,
+                partition: one.index,
+            };
+            self.ends.lag(replica(leader), replica(broker))
+        });
+        let lags: Vec<u64> = lags.collect();
+        let all = lags.iter().copied().reduce(u64::saturating_add);
+        ReplicasLook {
+            topic: self.watch.topic.clone(),
+            leads: count(leads),
+            follows: count(here().count() - leads),
+            in_sync: count(here().filter(|one| one.isr.contains(&broker)).count()),
+            log_bytes: look.log_bytes.get(&broker).copied(),
+            lag_records: all,
+            lag_records_max: lags.iter().copied().max(),
+        }
+    }
+
+    /// The last words: what was not told, and what asking has cost.
+    pub(super) fn end(
+        mut self,
+        pace: &Pace,
+        at_ns: u64,
+        cpu_ns: u64,
+        sink: Sink<'_>,
+    ) -> WireReport {
+        if self.watch.replication_factor < 2 {
+            self.followers.why = None;
+        }
+        let questions = [
+            (&self.topic, "the topic's replicas, over the wire"),
+            (&self.followers, "how far followers are behind"),
+            (&self.sizes, "how long the logs of the topic's replicas are"),
+            (&self.groups, "how far consumer groups have committed"),
+        ];
+        let asked = questions.into_iter();
+        let not_seen: Vec<NotSeen> = asked
+            .filter_map(|(question, what)| question.not_seen(what))
+            .collect();
+        for not_seen in not_seen {
+            self.write(at_ns, None, EvidenceKind::NotSeen(not_seen), sink);
+        }
+        let span = self.span_ns.unwrap_or_default();
+        let observing = EvidenceKind::Observing {
+            looks: self.looks,
+            cpu_ns,
+            span_ns: span.1.saturating_sub(span.0),
+        };
+        self.write(at_ns, None, observing, sink);
+        let mut notes = self.complaints;
+        notes.extend(pace.note());
+        WireReport {
+            looks: self.looks,
+            notes,
+        }
+    }
+
+    fn complain(&mut self, complaint: String) {
+        if self.complaints.is_empty() {
+            self.complaints.push(complaint);
+        }
+    }
+
+    fn write(&mut self, at_ns: u64, broker: Option<i32>, kind: EvidenceKind, sink: Sink<'_>) {
+        let evidence = Evidence {
+            at_unix_ms: unix_ms(),
+            repeat: Some(self.watch.repeat),
+            at_ns: Some(at_ns),
+            subject: Subject::Cluster { broker },
+            kind,
+        };
+        if let Err(complaint) = sink(Told::Evidence(&evidence)) {
+            self.complain(complaint);
+        }
+    }
+}
+
+/// Asks one broker all that is asked of it; an error says that it did not answer and is better left alone for a while.
+fn ask(
+    cluster: &mut Cluster,
+    topic: &str,
+    (broker, here, led): (i32, &[i32], &[i32]),
+    now_ns: &impl Fn() -> u64,
+    (ends, followers, sizes): (&mut Ends, &mut Question, &mut Question),
+    look: &mut Look,
+) -> Result<(), ()> {
+    if !followers.is_given_up {
+        let asked_ns = now_ns();
+        match cluster.replica_ends(broker, topic, here, EndOf::Log) {
+            Ok(told) => {
+                // The broker looked at its logs somewhere in between.
+                let at_ns = asked_ns.midpoint(now_ns());
+                for told in told {
+                    let partition = told.partition;
+                    match told.end {
+                        Ok(offset) => {
+                            followers.is_answered |= !led.contains(&partition);
+                            ends.tell(Replica { broker, partition }, End { at_ns, offset });
+                        }
+                        // A follower's log is not everywhere told.
+                        Err(code) if !led.contains(&partition) => {
+                            let why = || format!("broker {broker} answered {code}");
+                            followers.why.get_or_insert_with(why);
+                        }
+                        Err(_) => {}
+                    }
+                }
+            }
+            Err(error) if followers.failed(&error) => return Err(()),
+            Err(_) => {}
+        }
+    }
+    if !led.is_empty() {
+        let told = cluster.replica_ends(broker, topic, led, EndOf::Readable);
+        for told in told.map_err(|_| ())? {
+            if let Ok(end) = told.end {
+                look.readable.insert(told.partition, end);
+            }
+        }
+    }
+    if !sizes.is_given_up {
+        match cluster.describe_partition_log_dirs(broker, topic, here) {
+            Ok(dirs) => {
+                let logs = dirs.iter().flat_map(|dir| &dir.partitions);
+                let logs = logs.filter(|log| log.topic == topic);
+                let bytes: Vec<u64> = logs.map(|log| log.size_bytes).collect();
+                if bytes.is_empty() {
+                    let why = || {
+                        "brokers tell of no log folders; it takes the right to describe the cluster"
+                            .to_owned()
+                    };
+                    sizes.why.get_or_insert_with(why);
+                } else {
+                    sizes.is_answered = true;
+                    let all = bytes.into_iter().fold(0, u64::saturating_add);
+                    look.log_bytes.insert(broker, all);
+                }
+            }
+            Err(error) if sizes.failed(&error) => return Err(()),
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// The user's way to the cluster, with a patience of its own and no second attempts: the next look is one.
+fn config_of(client: &ClientConfig) -> ClientConfig {
+    let mut config = client.clone();
+    // Quotas and brokers' logs tell it from the load.
+    config.client_id.push_str("-wire");
+    config.request_timeout = config.request_timeout.min(ANSWER_MAX);
+    config.api_timeout = config.api_timeout.min(2 * ANSWER_MAX);
+    config.connection_setup_timeout = config.connection_setup_timeout.min(ANSWER_MAX);
+    config.connection_setup_timeout_max = config.connection_setup_timeout_max.min(ANSWER_MAX);
+    config.reconnect_backoff_max = config.reconnect_backoff;
+    config.retries = 0;
+    config
+}
+
+fn count(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// All of them, or none.
+fn sum(mut parts: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    parts.try_fold(0, |sum: u64, part| Some(sum.saturating_add(part?)))
+}

@@ -1,0 +1,140 @@
+//! What changed between two pictures of the topic: leaders, and who is in sync.
+
+use std::collections::BTreeMap;
+
+use kgauge_results::run::{PartitionChange, ReplicaChanges};
+
+/// Partitions that an event names one by one at most.
+const NAMED_MAX: usize = 8;
+
+/// Who leads a partition, and who is in sync, in the order of their ids.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct State {
+    pub(super) leader: Option<i32>,
+    pub(super) in_sync: Vec<i32>,
+}
+
+impl State {
+    pub(super) fn new(leader: Option<i32>, in_sync: &[i32]) -> State {
+        let mut in_sync = in_sync.to_vec();
+        in_sync.sort_unstable();
+        in_sync.dedup();
+        State { leader, in_sync }
+    }
+}
+
+/// The topic as it was told last.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    partitions: BTreeMap<i32, State>,
+}
+
+impl Known {
+    /// The partitions that are different from last time; the first time there is none.
+    pub(super) fn changes(
+        &mut self,
+        topic: &str,
+        partitions: impl Iterator<Item = (i32, State)>,
+    ) -> Vec<PartitionChange> {
+        let mut changes = Vec::new();
+        for (partition, state) in partitions {
+            let before = self.partitions.insert(partition, state.clone());
+            if let Some(before) = before.filter(|before| *before != state) {
+                changes.push(PartitionChange {
+                    topic: topic.to_owned(),
+                    partition,
+                    leader_before: before.leader,
+                    leader: state.leader,
+                    in_sync_before: before.in_sync,
+                    in_sync: state.in_sync,
+                });
+            }
+        }
+        changes
+    }
+}
+
+/// All changes together: how many there are of each kind, and a sentence with partitions and brokers.
+pub(super) fn told(changes: &[PartitionChange]) -> (ReplicaChanges, String) {
+    let counted = changes.iter().map(PartitionChange::counted);
+    let all = counted.fold(ReplicaChanges::default(), ReplicaChanges::plus);
+    let named = changes.iter().take(NAMED_MAX).map(|change| {
+        let mut parts = Vec::new();
+        if change.leader != change.leader_before {
+            let name = |leader: Option<i32>| leader.map_or("none".to_owned(), |id| id.to_string());
+            let (from, to) = (name(change.leader_before), name(change.leader));
+            parts.push(format!("leader {from} → {to}"));
+        }
+        if change.in_sync != change.in_sync_before {
+            let list = |brokers: &[i32]| {
+                let brokers: Vec<String> = brokers.iter().map(ToString::to_string).collect();
+                brokers.join(",")
+            };
+            let (from, to) = (list(&change.in_sync_before), list(&change.in_sync));
+            parts.push(format!("in sync {from} → {to}"));
+        }
+        format!("{}: {}", change.partition, parts.join(", "))
+    });
+    let named: Vec<String> = named.collect();
+    let more = match changes.len() - named.len() {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    let text = format!("{} ({}{more})", all.words(), named.join("; "));
+    (all, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Partition<'a> = (Option<i32>, &'a [i32]);
+
+    fn changes(known: &mut Known, partitions: &[Partition<'_>]) -> Vec<PartitionChange> {
+        let states = partitions
+            .iter()
+            .map(|(leader, isr)| State::new(*leader, isr));
+        known.changes("t", (0..).zip(states))
+    }
+
+    #[test]
+    fn the_first_picture_is_no_change_and_the_order_of_replicas_is_none() {
+        let mut known = Known::default();
+        assert_eq!(changes(&mut known, &[(Some(1), &[1, 2, 3])]), []);
+        assert_eq!(changes(&mut known, &[(Some(1), &[3, 2, 1])]), []);
+    }
+
+    #[test]
+    fn a_broker_that_dies_moves_its_leaders_and_leaves_the_sync() {
+        let mut known = Known::default();
+        let healthy: &[i32] = &[1, 2, 3];
+        let before = [(Some(1), healthy), (Some(2), healthy), (Some(3), healthy)];
+        changes(&mut known, &before);
+        let after: [Partition<'_>; 3] = [(Some(2), &[2, 3]), (Some(2), &[2, 3]), (None, &[])];
+        let changes = changes(&mut known, &after);
+        let (all, text) = told(&changes);
+        let expected = ReplicaChanges {
+            leaders_moved: 1,
+            leaders_lost: 1,
+            left_sync: 1 + 1 + 3,
+            joined_sync: 0,
+        };
+        assert_eq!(all, expected);
+        assert_eq!(
+            text,
+            "1 leader moved, 1 partition lost its leader, 5 replicas fell out of sync (0: leader 1 → 2, in sync 1,2,3 → 2,3; \
+             1: in sync 1,2,3 → 2,3; 2: leader 3 → none, in sync 1,2,3 → )"
+        );
+    }
+
+    #[test]
+    fn of_many_partitions_some_are_named() {
+        let mut known = Known::default();
+        let in_sync: &[i32] = &[1];
+        changes(&mut known, &[(Some(1), in_sync); 30]);
+        let changes = changes(&mut known, &[(Some(2), in_sync); 30]);
+        let (all, text) = told(&changes);
+        assert_eq!(all.leaders_moved, 30);
+        assert!(text.ends_with("; 7: leader 1 → 2; and 22 more)"), "{text}");
+    }
+}

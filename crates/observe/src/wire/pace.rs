@@ -1,0 +1,97 @@
+//! How often brokers are asked: once a second, and less often where their answers take long.
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Of the time, looks may take at most one part in so many: brokers that need more than half a second for one are busy
+/// with better things.
+const PARTS: u64 = 2;
+
+/// Looks are never further apart.
+const APART_NS_MAX: u64 = 10 * SECOND_NS;
+
+/// When the next look is due, and the longest pause so far.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    /// The first look connects to each broker, which says nothing of the others.
+    has_begun: bool,
+    slowest_ns: u64,
+    apart_ns_max: u64,
+}
+
+impl Pace {
+    /// When to look again after a look that began and ended then, of which `waited_ns` went by for brokers that did not
+    /// answer: those are left alone, and say nothing of the others. At a whole second of the run's clock.
+    pub(super) fn next_ns(&mut self, begun_ns: u64, ended_ns: u64, waited_ns: u64) -> u64 {
+        let took_ns = match std::mem::replace(&mut self.has_begun, true) {
+            true => ended_ns.saturating_sub(begun_ns).saturating_sub(waited_ns),
+            false => 0,
+        };
+        let apart_ns = took_ns
+            .saturating_mul(PARTS)
+            .clamp(1, APART_NS_MAX.max(took_ns));
+        let earliest_ns = begun_ns.saturating_add(apart_ns).max(ended_ns);
+        let due_ns = earliest_ns.div_ceil(SECOND_NS).saturating_mul(SECOND_NS);
+        self.slowest_ns = self.slowest_ns.max(took_ns);
+        self.apart_ns_max = self.apart_ns_max.max(due_ns.saturating_sub(begun_ns));
+        due_ns
+    }
+
+    /// What there is to say of it, if looks were more than two seconds apart.
+    pub(super) fn note(&self) -> Option<String> {
+        let seconds = |ns: u64| ns as f64 / SECOND_NS as f64;
+        (self.apart_ns_max > 2 * SECOND_NS).then(|| {
+            format!(
+                "brokers were asked about the topic's replicas up to {:.0} s apart, not each second: their answers to one \
+                 look took up to {:.1} s",
+                seconds(self.apart_ns_max),
+                seconds(self.slowest_ns)
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS_NS: u64 = 1_000_000;
+
+    #[test]
+    fn quick_answers_are_asked_for_each_second_and_slow_ones_less_often() {
+        let mut pace = Pace::default();
+        // The first look connects.
+        assert_eq!(pace.next_ns(7 * MS_NS, 900 * MS_NS, 0), SECOND_NS);
+        let begun_ns = SECOND_NS;
+        assert_eq!(
+            pace.next_ns(begun_ns, begun_ns + 20 * MS_NS, 0),
+            2 * SECOND_NS
+        );
+        // Half a second is the most that fits into each second.
+        assert_eq!(
+            pace.next_ns(begun_ns, begun_ns + 500 * MS_NS, 0),
+            2 * SECOND_NS
+        );
+        assert_eq!(pace.note(), None);
+        assert_eq!(
+            pace.next_ns(begun_ns, begun_ns + 1_900 * MS_NS, 0),
+            begun_ns + 4 * SECOND_NS
+        );
+        let note = pace.note().unwrap();
+        assert!(note.contains("up to 4 s apart"), "{note}");
+        assert!(note.contains("took up to 1.9 s"), "{note}");
+        // Of three seconds all but 20 ms went by for a broker that is dead.
+        assert_eq!(
+            pace.next_ns(begun_ns, begun_ns + 3_020 * MS_NS, 3_000 * MS_NS),
+            begun_ns + 4 * SECOND_NS
+        );
+        // Ten seconds are the limit, unless the look itself took longer.
+        assert_eq!(
+            pace.next_ns(begun_ns, begun_ns + 8 * SECOND_NS, 0),
+            begun_ns + 10 * SECOND_NS
+        );
+        assert_eq!(
+            pace.next_ns(begun_ns, begun_ns + 30 * SECOND_NS, 0),
+            begun_ns + 30 * SECOND_NS
+        );
+    }
+}

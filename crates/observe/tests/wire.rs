@@ -1,0 +1,122 @@
+//! The thread that asks brokers, where nobody answers as a broker should.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use kgauge_client::ClientConfig;
+use kgauge_observe::{Told, WireWatch, WireWatcher};
+use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject};
+
+/// A server that does `serve` with each connection; its address.
+fn server(serve: impl Fn(TcpStream) + Send + Sync + Clone + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for connection in listener.incoming().flatten() {
+            let serve = serve.clone();
+            std::thread::spawn(move || serve(connection));
+        }
+    });
+    address
+}
+
+fn start(address: &str) -> (WireWatcher, Receiver<Evidence>) {
+    let watch = WireWatch {
+        repeat: RepeatKey {
+            trial: 0,
+            repeat: 0,
+        },
+        client: ClientConfig::from_servers(address).unwrap(),
+        topic: "t".to_owned(),
+        replication_factor: 3,
+        groups: vec!["g".to_owned()],
+    };
+    let origin = Instant::now();
+    let now_ns = move || u64::try_from(origin.elapsed().as_nanos()).unwrap();
+    let (sender, receiver) = channel();
+    let sink = move |told: Told<'_>| {
+        if let Told::Evidence(evidence) = told {
+            sender.send(evidence.clone()).unwrap();
+        }
+        Ok(())
+    };
+    (WireWatcher::start(watch, now_ns, sink).unwrap(), receiver)
+}
+
+/// Ends it, which takes no time, and gives what it wrote.
+fn end(watcher: WireWatcher, receiver: Receiver<Evidence>) -> Vec<Evidence> {
+    let before = Instant::now();
+    let report = watcher.stop();
+    // A tenth of a second; a busy machine may need longer, but never as long as answers are waited for in all.
+    assert!(before.elapsed() < Duration::from_secs(20), "{report:?}");
+    assert_eq!(report.looks, 0);
+    let seen: Vec<Evidence> = receiver.into_iter().collect();
+    let cluster = Subject::Cluster { broker: None };
+    assert!(seen.iter().all(|one| one.subject == cluster), "{seen:?}");
+    let last = seen.last().map(|one| &one.kind);
+    assert!(
+        matches!(last, Some(EvidenceKind::Observing { looks: 0, .. })),
+        "{seen:?}"
+    );
+    seen
+}
+
+fn why(seen: &[Evidence]) -> Option<&str> {
+    seen.iter().find_map(|one| match &one.kind {
+        EvidenceKind::NotSeen(not_seen) => Some(not_seen.why.as_str()),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_server_that_never_answers_is_not_waited_for_at_the_end() {
+    let (told, asked) = channel();
+    let address = server(move |mut connection| {
+        let mut bytes = [0; 64];
+        while let Ok(1..) = connection.read(&mut bytes) {
+            let _ = told.send(());
+        }
+    });
+    let (watcher, receiver) = start(&address);
+    asked.recv().unwrap();
+    end(watcher, receiver);
+}
+
+#[test]
+fn junk_and_closed_doors_are_told_in_words() {
+    for answer in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0xff; 64], &[]] {
+        let (told, asked) = channel();
+        let address = server(move |mut connection| {
+            let mut bytes = [0; 64];
+            let _ = connection.read(&mut bytes);
+            let _ = connection.write_all(answer);
+            drop(connection);
+            let _ = told.send(());
+        });
+        let (watcher, receiver) = start(&address);
+        // The second connection comes after the first has told nothing.
+        asked.recv().unwrap();
+        asked.recv().unwrap();
+        let seen = end(watcher, receiver);
+        let why = why(&seen);
+        assert!(why.is_some_and(|why| !why.is_empty()), "{seen:?}");
+    }
+}
+
+#[test]
+fn a_cluster_that_is_gone_is_told_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    let (watcher, receiver) = start(&address);
+    // Nothing tells when it was refused; a raised interrupt before it leaves nothing to say.
+    let seen = end(watcher, receiver);
+    let not_seen = seen
+        .iter()
+        .filter(|one| matches!(one.kind, EvidenceKind::NotSeen(_)));
+    assert!(not_seen.count() <= 1, "{seen:?}");
+}

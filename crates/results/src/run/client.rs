@@ -1,0 +1,44 @@
+//! What kgauge's own producers know of themselves and slices do not have.
+
+use serde::{Deserialize, Serialize};
+
+/// What a flow's producers held, looked at some twenty times a second; all sums only rise. What two looks differ by, each
+/// sum divided by `looks`, is a mean.
+///
+/// What was sent, batched, answered, retried, throttled and read stands in the slices, by second and exactly: it is not
+/// written a second time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClientLook {
+    /// How many times one producer was looked at.
+    pub looks: u64,
+    /// What of `buffer.memory` was in use, in bytes, summed over looks.
+    pub buffer_bytes_sum: u64,
+    /// `buffer.memory`, summed over looks.
+    pub buffer_bytes_allowed_sum: u64,
+    /// Requests whose answers were awaited, summed over looks.
+    pub requests_in_flight_sum: u64,
+    /// How many might have been: `max.in.flight.requests.per.connection` for each of the producer's connections, summed
+    /// over looks.
+    pub requests_allowed_sum: u64,
+}
+
+impl ClientLook {
+    /// Both together.
+    #[must_use]
+    pub fn plus(&self, other: &ClientLook) -> ClientLook {
+        ClientLook {
+            looks: self.looks.saturating_add(other.looks),
+            buffer_bytes_sum: self.buffer_bytes_sum.saturating_add(other.buffer_bytes_sum),
+            buffer_bytes_allowed_sum: self
+                .buffer_bytes_allowed_sum
+                .saturating_add(other.buffer_bytes_allowed_sum),
+            requests_in_flight_sum: self
+                .requests_in_flight_sum
+                .saturating_add(other.requests_in_flight_sum),
+            requests_allowed_sum: self
+                .requests_allowed_sum
+                .saturating_add(other.requests_allowed_sum),
+        }
+    }
+}
