@@ -155,6 +155,11 @@ pub(crate) fn host_of(run: &RunRead, key: RepeatKey) -> HostSeries {
     host::series_of(&evidence_of(run, key))
 }
 
+/// kgauge's own clients during one repeat, flow by flow.
+pub fn client_series_of(run: &RunRead, repeat: &RepeatRead) -> Vec<ClientSeries> {
+    clients::series_of(run, repeat, &evidence_of(run, repeat.key))
+}
+
 /// What brokers told of themselves during one repeat.
 pub fn brokers_of(run: &RunRead, key: RepeatKey) -> Vec<BrokerSeries> {
     broker::series_of(&evidence_of(run, key))

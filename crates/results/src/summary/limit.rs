@@ -29,6 +29,8 @@ pub enum LimitWord {
     Quota,
     /// The processors of the machine that load and target share.
     Processors,
+    /// A limit that was put on the CPU time of brokers, such as a container's.
+    CpuLimit,
     /// A disk with the target's data.
     Disk,
     /// One broker that had much more to do than the others.
@@ -37,6 +39,14 @@ pub enum LimitWord {
     Replication,
     /// So little in a request that requests are what is paid for.
     Batching,
+    /// The producers' memory or the requests that they may have under way; brokers had time.
+    Buffer,
+    /// A broker's request handlers, and what they wait for.
+    RequestHandlers,
+    /// A broker's network threads: copies, TLS.
+    NetworkThreads,
+    /// Consumers that read less than was written.
+    Consumer,
     /// The evidence does not say.
     Undecided,
 }
@@ -49,10 +59,15 @@ impl LimitWord {
             LimitWord::Generator => "the generator",
             LimitWord::Quota => "a quota",
             LimitWord::Processors => "the machine's processors",
+            LimitWord::CpuLimit => "a limit on the brokers' CPU time",
             LimitWord::Disk => "a disk",
             LimitWord::HotBroker => "one broker that leads too much",
             LimitWord::Replication => "waiting for followers",
             LimitWord::Batching => "small requests",
+            LimitWord::Buffer => "the producers' own buffer",
+            LimitWord::RequestHandlers => "a broker's request handlers",
+            LimitWord::NetworkThreads => "a broker's network threads",
+            LimitWord::Consumer => "consumers that fall behind",
             LimitWord::Undecided => "something else",
         }
     }

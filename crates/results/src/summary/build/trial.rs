@@ -97,7 +97,7 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
         published,
         goals,
     };
-    summary.limit = limit::limit(run, &summary, &measured);
+    summary.limit = limit::limit(run, trial, &summary, &measured);
     let health = health::warnings(run, trial, &measured);
     summary.warnings = warnings::of_trial(&summary, health, measured.partial);
     summary

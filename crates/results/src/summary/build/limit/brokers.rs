@@ -1,0 +1,198 @@
+//! The brokers as suspects, by what they tell of themselves: their threads, their flushes, their followers, and whether one
+//! of them has all the work.
+//!
+//! The names are those of Kafka's own metrics: a request's time is RequestQueueTimeMs + LocalTimeMs + RemoteTimeMs +
+//! ResponseQueueTimeMs + ResponseSendTimeMs; handlers should be idle for 0.3 of the time or more (RequestHandlerAvgIdlePercent).
+
+use super::facts::{Facts, mean};
+use super::machine::held_brokers;
+use super::{Findings, Weight};
+use crate::run::{Replication, RequestKind};
+use crate::series::{BrokerPoint, RequestPoint};
+use crate::summary::{FlowSummary, LimitWord, words};
+
+/// Threads with less to spare than this have nothing to spare.
+const IDLE_PART: f64 = 0.10;
+/// Kafka's documentation wants more than this.
+const IDLE_PART_NEAR: f64 = 0.30;
+/// Threads of a broker that has next to nothing to do.
+const IDLE_PART_EASY: f64 = 0.60;
+/// Flushes that take so much of one thread's time are what is waited for.
+const FLUSHING_PART: f64 = 0.50;
+/// From here up they are suspects.
+const FLUSHING_PART_NEAR: f64 = 0.20;
+/// A part of a request's time that is the most of it.
+const MOST: f64 = 0.50;
+
+/// Request handlers and network threads of the broker that has least to spare.
+pub(super) fn threads(facts: &Facts<'_>, findings: &mut Findings) {
+    type Idle = fn(&BrokerPoint) -> Option<f64>;
+    let kinds: [(LimitWord, &str, Idle); 2] = [
+        (LimitWord::RequestHandlers, "request handlers", |one| {
+            one.handler_idle
+        }),
+        (LimitWord::NetworkThreads, "network threads", |one| {
+            one.network_idle
+        }),
+    ];
+    for (word, name, idle) in kinds {
+        let brokers = facts.brokers.iter();
+        let known = brokers.filter_map(|(id, one)| Some((*id, one, idle(one)?)));
+        let Some((id, broker, idle)) = known.min_by(|a, b| a.2.total_cmp(&b.2)) else {
+            continue;
+        };
+        let said = format!(
+            "Broker {id}: its {name} were idle for {} of the time{}.",
+            words::percent(idle),
+            times(broker)
+        );
+        findings.note(
+            word,
+            Weight::of(idle <= IDLE_PART, idle <= IDLE_PART_NEAR),
+            said,
+        );
+    }
+}
+
+/// Where the time of a broker's produce requests went, or of its fetches.
+fn times(broker: &BrokerPoint) -> String {
+    let kinds = [
+        (RequestKind::Produce, "produce request"),
+        (RequestKind::FetchConsumer, "fetch"),
+    ];
+    let busiest = kinds.into_iter().filter_map(|(kind, name)| {
+        let request = broker.requests_of(kind)?;
+        Some((request, name, request.per_s * request.total_ms?))
+    });
+    let Some((request, name, _)) = busiest.max_by(|a, b| a.2.total_cmp(&b.2)) else {
+        return String::new();
+    };
+    let parts = [
+        ("in the request queue", request.request_queue_ms),
+        ("local", request.local_ms),
+        ("remote", request.remote_ms),
+        ("in the response queue", request.response_queue_ms),
+        ("being sent", request.response_send_ms),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter_map(|(name, part)| {
+            let part = part.filter(|part| *part >= 0.005)?;
+            Some(format!("{} ms {name}", words::number(part)))
+        })
+        .collect();
+    match (request.total_ms, parts.as_slice()) {
+        (Some(total), [_, ..]) => format!(
+            "; a {name} took {} ms: {}",
+            words::number(total),
+            parts.join(", ")
+        ),
+        _ => String::new(),
+    }
+}
+
+/// Brokers that flush so much that flushing is what they do.
+pub(super) fn flushes(facts: &Facts<'_>, findings: &mut Findings) {
+    let flushing = |one: &BrokerPoint| Some(one.flushes_per_s? * one.flush_mean_ms? / 1e3);
+    let brokers = facts.brokers.iter();
+    let known = brokers.filter_map(|(id, one)| Some((*id, one, flushing(one)?)));
+    let Some((id, broker, part)) = known.max_by(|a, b| a.2.total_cmp(&b.2)) else {
+        return;
+    };
+    if part < FLUSHING_PART_NEAR {
+        return;
+    }
+    let said = format!(
+        "Broker {id}: it flushed {} times a second, {} ms each: {} of a thread's time.",
+        words::number(broker.flushes_per_s.unwrap_or_default()),
+        words::number(broker.flush_mean_ms.unwrap_or_default()),
+        words::percent(part)
+    );
+    let is_local = broker
+        .requests_of(RequestKind::Produce)
+        .is_none_or(|one| is_most(one, one.local_ms) || is_most(one, one.request_queue_ms));
+    let weight = Weight::of(part >= FLUSHING_PART && is_local, true);
+    findings.note(LimitWord::Disk, weight, said);
+}
+
+/// Whether a part of a request's time is the most of it.
+fn is_most(request: &RequestPoint, part: Option<f64>) -> bool {
+    let share = part.zip(request.total_ms);
+    share.is_some_and(|(part, total)| total > 0.0 && part / total >= MOST)
+}
+
+/// Waiting for followers.
+pub(super) fn followers(facts: &Facts<'_>, findings: &mut Findings) {
+    let trial = facts.trial;
+    let replicas = trial.topic.map_or(1, |topic| topic.replication_factor);
+    let waits = |flow: &&FlowSummary| flow.ack.as_ref().is_some_and(|ack| ack.acks == "all");
+    let behind = facts.measured.repeats.iter().any(|repeat| {
+        let record = repeat.record.as_ref();
+        matches!(
+            record.and_then(|one| one.replication),
+            Some(Replication::Behind { .. })
+        )
+    });
+    let grew = facts
+        .holds
+        .iter()
+        .filter_map(|hold| hold.wire.as_ref()?.lag_grows)
+        .any(|grows| grows);
+    if behind || grew {
+        let said = match grew {
+            true => "Followers fell further behind to the end of the hold.".to_owned(),
+            false => "Followers had not caught up at the end.".to_owned(),
+        };
+        findings.note(LimitWord::Replication, Weight::Weak, said);
+    }
+    let Some(flow) = trial.flows.iter().find(waits).filter(|_| replicas > 1) else {
+        return;
+    };
+    let produce = facts
+        .brokers
+        .values()
+        .filter_map(|one| one.requests_of(RequestKind::Produce))
+        .filter(|one| one.per_s > 0.0);
+    let part = mean(
+        produce.filter_map(|one| Some(one.remote_ms? / one.total_ms.filter(|all| *all > 0.0)?)),
+    );
+    let of_time = match part {
+        Some(part) => format!(", {} of a produce request's time", words::percent(part)),
+        None => String::new(),
+    };
+    let said = format!(
+        "{}: each ack waits for {replicas} replicas (acks=all){of_time}.",
+        flow.name
+    );
+    let is_most = part.is_some_and(|part| part >= MOST);
+    let weight = Weight::of(
+        is_most && facts.is_at_ease(),
+        part.is_none() && flow.closed_loop || is_most,
+    );
+    findings.note(LimitWord::Replication, weight, said);
+}
+
+/// How much a broker that leads too much is the limit: where it has nothing to spare, and others have.
+pub(super) fn skew(facts: &Facts<'_>, findings: &Findings) -> Weight {
+    let spare = |one: &BrokerPoint| {
+        let idle = [one.handler_idle, one.network_idle];
+        idle.into_iter().flatten().min_by(f64::total_cmp)
+    };
+    let shares = facts.trial.broker_shares.iter();
+    let hot = shares
+        .filter_map(|one| one.brokers.first())
+        .map(|one| one.broker);
+    let mut hot: Vec<i32> = hot.collect();
+    hot.dedup();
+    let [hot] = hot.as_slice() else {
+        return Weight::Weak;
+    };
+    let held = held_brokers(facts);
+    let others_rest = facts.brokers.iter().any(|(id, one)| {
+        id != hot && spare(one).is_some_and(|idle| idle >= IDLE_PART_EASY) && !held.contains(id)
+    });
+    let has_none = facts.brokers.get(hot).and_then(spare);
+    let is_hot = held.contains(hot) || has_none.is_some_and(|idle| idle <= IDLE_PART);
+    let shared = findings.is_strong(LimitWord::Processors);
+    Weight::of(is_hot && others_rest && !shared, true)
+}

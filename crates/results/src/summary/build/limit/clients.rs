@@ -1,0 +1,206 @@
+//! kgauge's own clients as suspects: what they were asked to do, what they were allowed to, how they asked for it.
+
+use super::facts::{Facts, mean};
+use super::{Findings, Weight};
+use crate::series::{client_series_of, lag_grows};
+use crate::summary::{FlowKind, FlowSummary, GeneratorWord, LimitWord, words};
+
+/// Pauses that take more of the connections' time than this are what is felt.
+const PAUSED_PART: f64 = 0.10;
+/// From here up they are suspects.
+const PAUSED_PART_NEAR: f64 = 0.01;
+/// An open loop that did so much of what was asked for was not held back.
+const DONE_PART: f64 = 0.99;
+/// A producer at full speed with fewer records in a request pays for requests.
+const RECORDS_PER_REQUEST: f64 = 3.0;
+/// From here down it may.
+const RECORDS_PER_REQUEST_NEAR: f64 = 10.0;
+/// A buffer of which so much is in use is full: what is free is less than the batch that is wanted next.
+const BUFFER_PART: f64 = 0.60;
+/// With fewer of the allowed requests under way the connections wait for the buffer.
+const IN_FLIGHT_PART: f64 = 0.60;
+/// With so many of them, they are what is used up.
+const IN_FLIGHT_PART_FULL: f64 = 0.90;
+
+/// The sentence on flows that all had a rate and kept it.
+pub(super) fn all_done(facts: &Facts<'_>) -> Option<String> {
+    let trial = facts.trial;
+    if trial.generator.word == GeneratorWord::Limited {
+        return None;
+    }
+    let mut said = Vec::new();
+    for flow in &trial.flows {
+        if flow.kind == FlowKind::Consume {
+            // Whoever reads what others write does what they do, unless it falls behind.
+            let batching = flow.batching.as_ref()?;
+            let waits = batching.empty_part.is_some_and(|part| part > 0.0);
+            if !waits && grows(facts, flow) != Some(false)
+                || flow.closed_loop && trial.flows.len() == 1
+            {
+                return None;
+            }
+            continue;
+        }
+        flow.lateness.as_ref()?;
+        let records = &flow.records;
+        let done = records.acked as f64 / records.scheduled.max(1) as f64;
+        if done < DONE_PART || records.skipped > 0 {
+            return None;
+        }
+        said.push(format!(
+            "{}: {} of {} that were due in the hold were acked.",
+            flow.name,
+            words::count(records.acked),
+            words::counted(records.scheduled, "record")
+        ));
+    }
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// Whether a flow fell further and further behind in a repeat: in most of those in which that can be told.
+fn grows(facts: &Facts<'_>, flow: &FlowSummary) -> Option<bool> {
+    let (mut grew, mut known) = (0, 0);
+    for (repeat, hold) in facts.measured.repeats.iter().zip(&facts.holds) {
+        let series = client_series_of(facts.run, repeat).into_iter();
+        let of_flow = series.filter(|one| one.flow == flow.index);
+        let within = hold.start_ns..hold.end_ns;
+        let lag: Vec<(u64, u64)> = of_flow
+            .flat_map(|one| one.seconds)
+            .filter(|second| within.contains(&second.start_ns))
+            .filter_map(|second| Some((second.start_ns, second.figures.lag_records? as u64)))
+            .collect();
+        // More than all that was read in a quarter of a second: less is what is always under way.
+        let throughput = flow.throughput.as_ref();
+        let read_per_s = throughput.map_or(0.0, |throughput| throughput.records_per_s.mean);
+        if let Some(grows) = lag_grows(&lag, read_per_s / 4.0) {
+            known += 1;
+            grew += u32::from(grows);
+        }
+    }
+    (known > 0).then_some(2 * grew > known)
+}
+
+/// Consumers that read less than others wrote.
+pub(super) fn consumers(facts: &Facts<'_>, findings: &mut Findings) {
+    let flows = &facts.trial.flows;
+    if !flows.iter().any(|flow| flow.kind == FlowKind::Produce) {
+        return;
+    }
+    for flow in flows.iter().filter(|flow| flow.kind == FlowKind::Consume) {
+        let (Some(behind), Some(grows)) = (
+            flow.batching.as_ref().and_then(|one| one.behind),
+            grows(facts, flow),
+        ) else {
+            continue;
+        };
+        let course = match grows {
+            true => "and fell further behind to the end",
+            false => "and did not fall further behind",
+        };
+        let said = format!(
+            "{}: it was {} records behind in the mean, {} at most, {course}.",
+            flow.name,
+            words::number(behind.records_mean),
+            words::number(behind.records_max),
+        );
+        findings.note(LimitWord::Consumer, Weight::of(grows, false), said);
+    }
+}
+
+pub(super) fn quota(facts: &Facts<'_>, findings: &mut Findings) {
+    for flow in &facts.trial.flows {
+        let Some(throttling) = &flow.throttling else {
+            continue;
+        };
+        let holds = facts.measured.holds(flow.index);
+        let hold_ns: f64 = holds.iter().map(|hold| hold.length_ns as f64).sum();
+        let members = f64::from(flow.members.unwrap_or(1).max(1));
+        let part = throttling.total_ns as f64 / (hold_ns * members).max(1.0);
+        let said = format!(
+            "{}: brokers asked for {}, {} of its time.",
+            flow.name,
+            words::counted(throttling.count, "pause"),
+            words::percent(part)
+        );
+        let weight = Weight::of(part >= PAUSED_PART, part > PAUSED_PART_NEAR);
+        findings.note(LimitWord::Quota, weight, said);
+    }
+}
+
+/// The flows that send as much as they can.
+fn at_full_speed<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = &'a FlowSummary> {
+    let flows = facts.trial.flows.iter();
+    flows.filter(|flow| flow.closed_loop && flow.kind == FlowKind::Produce)
+}
+
+/// So little in a request that requests are what is paid for.
+pub(super) fn requests(facts: &Facts<'_>, findings: &mut Findings) {
+    for flow in at_full_speed(facts) {
+        let Some(batching) = &flow.batching else {
+            continue;
+        };
+        let records = batching.records_per_request;
+        if records >= RECORDS_PER_REQUEST_NEAR {
+            continue;
+        }
+        // Records of megabytes fill a request alone.
+        let is_small = batching.wire_bytes_per_request < 16_384.0;
+        let said = format!(
+            "{}: {} records in a request, {} requests a second of {} bytes.",
+            flow.name,
+            words::number(records),
+            words::number(batching.requests_per_s.mean),
+            words::number(batching.wire_bytes_per_request)
+        );
+        let weight = Weight::of(is_small && records < RECORDS_PER_REQUEST, is_small);
+        findings.note(LimitWord::Batching, weight, said);
+    }
+}
+
+/// Producers that wait for their own memory, though brokers and machine have time.
+pub(super) fn buffers(facts: &Facts<'_>, findings: &mut Findings) {
+    for flow in at_full_speed(facts) {
+        let clients = facts.clients(flow.index);
+        let buffer = mean(clients.iter().filter_map(|one| one.buffer_part));
+        let in_flight = mean(clients.iter().filter_map(|one| one.in_flight_part));
+        let (Some(buffer), Some(in_flight)) = (buffer, in_flight) else {
+            continue;
+        };
+        let said = format!(
+            "{}: {} of buffer.memory was in use, and {} of the requests that may be under way.",
+            flow.name,
+            words::percent(buffer),
+            words::percent(in_flight)
+        );
+        let is_full = buffer >= BUFFER_PART && in_flight < IN_FLIGHT_PART;
+        let is_at_ease = facts.is_at_ease();
+        let is_near = is_full || is_at_ease && in_flight >= IN_FLIGHT_PART_FULL;
+        let weight = Weight::of(is_full && is_at_ease, is_near);
+        findings.note(LimitWord::Buffer, weight, said);
+    }
+}
+
+/// The sentence on a flow at a rate whose times are mostly its own waiting for company: linger.ms limits no rate, since a
+/// producer that runs out of memory sends what it has.
+pub(super) fn linger(facts: &Facts<'_>, findings: &mut Findings) {
+    for flow in facts.trial.flows.iter().filter(|flow| !flow.closed_loop) {
+        let (Some(plan), Some(service)) = (facts.produces(flow.index), &flow.latencies.service)
+        else {
+            continue;
+        };
+        let mut percentiles = service.percentiles.iter();
+        let Some(median) = percentiles.find(|one| one.millionths == 500_000) else {
+            continue;
+        };
+        let (linger_ns, median_ns) = (plan.settings.linger_ns, median.value_ns);
+        if linger_ns == 0 || 2 * median_ns < linger_ns || linger_ns < median_ns / 2 {
+            continue;
+        }
+        findings.evidence.push(format!(
+            "{}: the median of its service times is {}, with linger.ms at {}: most of it is waiting for company.",
+            flow.name,
+            words::time(median_ns as f64),
+            words::time(linger_ns as f64)
+        ));
+    }
+}
