@@ -11,7 +11,10 @@ const COLUMNS: [&str; 6] = ["Trial", "Repeats", "Records/s", "MB/s", "p50", "p99
 
 /// Writes them; nothing while there are none.
 pub(super) fn write(page: &mut Markup, view: &View, now: &LiveNow) {
-    let trials = view.scenarios.iter().flat_map(|scenario| scenario.trials.iter().map(move |trial| (scenario, trial)));
+    let trials = view
+        .scenarios
+        .iter()
+        .flat_map(|scenario| scenario.trials.iter().map(move |trial| (scenario, trial)));
     let rows = trials.filter(|(_, trial)| trial.repeats > 0);
     let rows: Vec<(String, &Trial)> = rows
         .map(|(scenario, trial)| {
@@ -57,24 +60,41 @@ fn write_row(page: &mut Markup, name: &str, trial: &Trial, flow: &Flow, now: &Li
     page.element("tr", &[("class", "ended")], |page| {
         page.element("th", &[("scope", "row")], |page| {
             page.text(name);
-            page.leaf("span", &[("class", "small block")], &format!("{} · {}", flow.name, flow.load));
+            page.leaf(
+                "span",
+                &[("class", "small block")],
+                &format!("{} · {}", flow.name, flow.load),
+            );
         });
-        let planned = now.trial.as_ref().filter(|at| trial.id == format!("trial-{}", at.index + 1));
+        let planned = now
+            .trial
+            .as_ref()
+            .filter(|at| trial.id == format!("trial-{}", at.index + 1));
         let repeats = match planned {
-            Some(at) if u64::from(at.repeats) > trial.repeats => format!("{} of {}", trial.repeats, at.repeats),
+            Some(at) if u64::from(at.repeats) > trial.repeats => {
+                format!("{} of {}", trial.repeats, at.repeats)
+            }
             _ => trial.repeats.to_string(),
         };
         cell(page, COLUMNS[1], |page| page.text(&repeats));
         cell(page, COLUMNS[2], |page| {
             write_figure(page, flow.rate.as_ref(), format::figure);
             for (count, word) in &flow.counts.bad {
-                page.leaf("span", &[("class", "badge bad block")], &format!("{} {word}", format::count(*count)));
+                page.leaf(
+                    "span",
+                    &[("class", "badge bad block")],
+                    &format!("{} {word}", format::count(*count)),
+                );
             }
         });
-        cell(page, COLUMNS[3], |page| write_figure(page, flow.megabytes.as_ref(), format::short));
+        cell(page, COLUMNS[3], |page| {
+            write_figure(page, flow.megabytes.as_ref(), format::short)
+        });
         for (column, millionths) in [(COLUMNS[4], 500_000), (COLUMNS[5], 990_000)] {
             cell(page, column, |page| {
-                let found = flow.latency().and_then(|latency| latency.distribution.at(millionths));
+                let found = flow
+                    .latency()
+                    .and_then(|latency| latency.distribution.at(millionths));
                 match found {
                     Some(found) => {
                         let text = format::nanoseconds(found.ns as f64);
@@ -103,7 +123,9 @@ fn write_marks(page: &mut Markup, flow: &Flow) {
 }
 
 fn cell(page: &mut Markup, column: &str, children: impl FnOnce(&mut Markup)) {
-    page.element("td", &[("data-column", column)], |page| page.element("div", &[], children));
+    page.element("td", &[("data-column", column)], |page| {
+        page.element("div", &[], children)
+    });
 }
 
 fn write_figure(page: &mut Markup, figure: Option<&Figure>, write: fn(f64) -> String) {
@@ -112,6 +134,10 @@ fn write_figure(page: &mut Markup, figure: Option<&Figure>, write: fn(f64) -> St
     };
     page.leaf("span", &[("class", "number")], &write(figure.mean));
     if let Some(half) = figure.half() {
-        page.leaf("span", &[("class", "small spread block")], &format::plus_minus(half, figure.mean));
+        page.leaf(
+            "span",
+            &[("class", "small spread block")],
+            &format::plus_minus(half, figure.mean),
+        );
     }
 }

@@ -53,7 +53,7 @@
       const table = figure.querySelector(".scroll");
       if (table && (table.scrollLeft || table.scrollTop)) kept.scroll.push([figure.id, table.scrollLeft, table.scrollTop]);
     });
-    document.querySelectorAll("#live details").forEach((fold, index) => kept.folds.set(foldName(fold, index), fold.open));
+    document.querySelectorAll("#live details").forEach((fold) => kept.folds.set(foldName(fold), fold.open));
     const active = document.activeElement;
     const figure = active && active.closest && active.closest("#live figure[id]");
     if (figure) {
@@ -148,6 +148,8 @@
   };
 
   const look = async () => {
+    // While an answer is awaited nobody else asks.
+    timer = null;
     let next = PERIOD;
     const began = performance.now();
     try {
@@ -172,10 +174,14 @@
     }
     // Pages that nobody sees ask less often.
     if (document.hidden) next = Math.max(next, 5000);
-    setTimeout(look, Math.max(100, next - (performance.now() - began)));
+    timer = setTimeout(look, Math.max(100, next - (performance.now() - began)));
   };
-  document.addEventListener("visibilitychange", nothing);
+  let timer = setTimeout(look, PERIOD);
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden || timer === null) return;
+    clearTimeout(timer);
+    look();
+  });
 
   start();
-  setTimeout(look, PERIOD);
 })();

@@ -7,7 +7,6 @@ mod now;
 
 use kgauge_results::{RunRead, Summary};
 
-use crate::chart::Chart;
 use crate::html::{self, LiveHead};
 use crate::markup::Markup;
 use crate::view::fill;
@@ -70,7 +69,11 @@ pub fn render_served_report(report: &str, words: &str) -> String {
         return report.to_owned();
     };
     let mut line = Markup::new();
-    line.element("p", &[("class", "notice"), ("id", "served"), ("role", "status")], |line| line.text(words));
+    line.element(
+        "p",
+        &[("class", "notice"), ("id", "served"), ("role", "status")],
+        |line| line.text(words),
+    );
     format!("{head}{BODY}\n{}{body}", line.finish())
 }
 
@@ -97,12 +100,15 @@ fn write(page: &mut Markup, live: &LivePage<'_>) {
 }
 
 fn write_charts(page: &mut Markup, now: &LiveNow, run: &RunRead, summary: &Summary) {
-    let Some(mut trial) = now.trial.as_ref().and_then(|at| fill::trial_of(run, summary, at.index)) else {
+    let Some(mut trial) = now
+        .trial
+        .as_ref()
+        .and_then(|at| fill::trial_of(run, summary, at.index))
+    else {
         return;
     };
     // It has no figures yet: that is no failure.
     trial.missing = None;
-    let is_empty = |chart: &Chart| chart.lines.is_empty();
     page.element("section", &[("id", "charts"), ("aria-labelledby", "charts-head")], |page| {
         page.leaf("h2", &[("id", "charts-head")], "This repeat");
         page.leaf(
@@ -111,7 +117,7 @@ fn write_charts(page: &mut Markup, now: &LiveNow, run: &RunRead, summary: &Summa
             "Each second is drawn when all that was shipped of it is in, two seconds later. Its figures are this repeat's \
              alone; those of the trial come when its repeats have ended.",
         );
-        html::write_live_trial(page, &trial, is_empty);
+        html::write_live_trial(page, &trial);
     });
     page.line();
 }

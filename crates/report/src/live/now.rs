@@ -129,13 +129,24 @@ pub(super) fn write(page: &mut Markup, now: &LiveNow) {
     page.element("header", &[("class", "top"), ("id", "now")], |page| {
         page.element("p", &[("class", "brand")], |page| {
             page.text("kgauge live ");
-            page.leaf("span", &[("class", "badge"), ("id", "link"), ("hidden", "")], "");
+            page.leaf(
+                "span",
+                &[("class", "badge"), ("id", "link"), ("hidden", "")],
+                "",
+            );
         });
         page.leaf("h1", &[("id", "title")], &heading(now));
-        page.leaf("p", &[("class", "about"), ("id", "phase"), ("role", "status")], &phase(now));
+        page.leaf(
+            "p",
+            &[("class", "about"), ("id", "phase"), ("role", "status")],
+            &phase(now),
+        );
         write_stage(page, now);
         page.element("dl", &[("class", "head-facts")], |page| {
-            for (id, name, value) in facts(now).into_iter().filter(|(_, _, value)| !value.is_empty()) {
+            for (id, name, value) in facts(now)
+                .into_iter()
+                .filter(|(_, _, value)| !value.is_empty())
+            {
                 page.element("div", &[("id", id)], |page| {
                     page.leaf("dt", &[], name);
                     page.leaf("dd", &[], &value);
@@ -145,10 +156,14 @@ pub(super) fn write(page: &mut Markup, now: &LiveNow) {
     });
     page.line();
     for trouble in &now.troubles {
-        page.element("div", &[("class", "notice grave"), ("role", "alert")], |page| {
-            page.leaf("span", &[("class", "notice-word")], "Trouble");
-            page.leaf("div", &[], trouble);
-        });
+        page.element(
+            "div",
+            &[("class", "notice grave"), ("role", "alert")],
+            |page| {
+                page.leaf("span", &[("class", "notice-word")], "Trouble");
+                page.leaf("div", &[], trouble);
+            },
+        );
     }
     write_reports(page, now);
 }
@@ -185,22 +200,50 @@ fn facts(now: &LiveNow) -> [(&'static str, &'static str, String); 7] {
     };
     [
         ("target", "Target", target),
-        ("trial", "Trial", trial.map_or_else(String::new, |at| format!("{} of {}", at.index + 1, at.of))),
-        ("repeat", "Repeat", trial.map_or_else(String::new, |at| format!("{} of {}", at.repeat, at.repeats))),
-        ("stage", "Stage", now.stage.filter(|_| is_load).map_or_else(String::new, |stage| stage_words(&stage))),
-        ("limit", "What limits it", if is_load { suspicion } else { String::new() }),
-        ("left", "Whole run", match (now.phase, now.left_s) {
-            (LivePhase::Between | LivePhase::Load, Some(0)) => "nearly done".to_owned(),
-            (LivePhase::Between | LivePhase::Load, Some(seconds)) => format!("about {} left", time(seconds)),
-            _ => String::new(),
-        }),
+        (
+            "trial",
+            "Trial",
+            trial.map_or_else(String::new, |at| format!("{} of {}", at.index + 1, at.of)),
+        ),
+        (
+            "repeat",
+            "Repeat",
+            trial.map_or_else(String::new, |at| format!("{} of {}", at.repeat, at.repeats)),
+        ),
+        (
+            "stage",
+            "Stage",
+            now.stage
+                .filter(|_| is_load)
+                .map_or_else(String::new, |stage| stage_words(&stage)),
+        ),
+        (
+            "limit",
+            "What limits it",
+            if is_load { suspicion } else { String::new() },
+        ),
+        (
+            "left",
+            "Whole run",
+            match (now.phase, now.left_s) {
+                (LivePhase::Between | LivePhase::Load, Some(0)) => "nearly done".to_owned(),
+                (LivePhase::Between | LivePhase::Load, Some(seconds)) => {
+                    format!("about {} left", time(seconds))
+                }
+                _ => String::new(),
+            },
+        ),
         ("run", "Run", now.run.clone()),
     ]
 }
 
 fn stage_words(stage: &LiveStage) -> String {
     match stage.of_s {
-        Some(of_s) => format!("{}, {} left", stage.name, time((of_s - stage.done_s).max(0.0).ceil() as u64)),
+        Some(of_s) => format!(
+            "{}, {} left",
+            stage.name,
+            time((of_s - stage.done_s).max(0.0).ceil() as u64)
+        ),
         None => format!("{}, {} so far", stage.name, time(stage.done_s as u64)),
     }
 }
@@ -215,13 +258,23 @@ fn time(seconds: u64) -> String {
 }
 
 fn write_stage(page: &mut Markup, now: &LiveNow) {
-    let Some(LiveStage { done_s, of_s: Some(of_s), .. }) = now.stage.filter(|_| now.phase == LivePhase::Load) else {
+    let Some(LiveStage {
+        done_s,
+        of_s: Some(of_s),
+        ..
+    }) = now.stage.filter(|_| now.phase == LivePhase::Load)
+    else {
         return;
     };
     let (value, max) = (format!("{:.1}", done_s.min(of_s)), format!("{of_s:.1}"));
     page.leaf(
         "progress",
-        &[("id", "stage-progress"), ("aria-label", "this stage"), ("value", &value), ("max", &max)],
+        &[
+            ("id", "stage-progress"),
+            ("aria-label", "this stage"),
+            ("value", &value),
+            ("max", &max),
+        ],
         "",
     );
 }
@@ -230,18 +283,22 @@ fn write_reports(page: &mut Markup, now: &LiveNow) {
     if now.reports.is_empty() {
         return;
     }
-    page.element("section", &[("id", "reports"), ("class", "notice")], |page| {
-        page.leaf("span", &[("class", "notice-word")], "Reports");
-        page.element("ul", &[], |page| {
-            for report in &now.reports {
-                page.element("li", &[], |page| {
-                    page.leaf("a", &[("href", &report.path)], &report.name);
-                    page.text(" ");
-                    page.leaf("span", &[("class", "small block")], &report.file);
-                });
-            }
-        });
-    });
+    page.element(
+        "section",
+        &[("id", "reports"), ("class", "notice")],
+        |page| {
+            page.leaf("span", &[("class", "notice-word")], "Reports");
+            page.element("ul", &[], |page| {
+                for report in &now.reports {
+                    page.element("li", &[], |page| {
+                        page.leaf("a", &[("href", &report.path)], &report.name);
+                        page.text(" ");
+                        page.leaf("span", &[("class", "small block")], &report.file);
+                    });
+                }
+            });
+        },
+    );
     page.line();
 }
 
@@ -250,31 +307,52 @@ pub(super) fn write_flows(page: &mut Markup, now: &LiveNow) {
     if now.flows.is_empty() || now.phase == LivePhase::Over {
         return;
     }
-    const COLUMNS: [&str; 6] = ["Flow", "Records/s", "p50", "p99", "Records so far", "Went wrong"];
-    page.element("section", &[("id", "flows"), ("aria-labelledby", "flows-head")], |page| {
-        page.leaf("h2", &[("id", "flows-head")], "The last second");
-        page.element("table", &[("class", "figures stack")], |page| {
-            page.element("thead", &[], |page| {
-                page.element("tr", &[], |page| {
-                    COLUMNS.iter().for_each(|name| page.leaf("th", &[("scope", "col")], name));
+    const COLUMNS: [&str; 6] = [
+        "Flow",
+        "Records/s",
+        "p50",
+        "p99",
+        "Records so far",
+        "Went wrong",
+    ];
+    page.element(
+        "section",
+        &[("id", "flows"), ("aria-labelledby", "flows-head")],
+        |page| {
+            page.leaf("h2", &[("id", "flows-head")], "The last second");
+            page.element("table", &[("class", "figures stack")], |page| {
+                page.element("thead", &[], |page| {
+                    page.element("tr", &[], |page| {
+                        COLUMNS
+                            .iter()
+                            .for_each(|name| page.leaf("th", &[("scope", "col")], name));
+                    });
+                });
+                page.element("tbody", &[("class", "alone")], |page| {
+                    now.flows
+                        .iter()
+                        .for_each(|flow| write_flow(page, flow, &COLUMNS));
                 });
             });
-            page.element("tbody", &[("class", "alone")], |page| {
-                now.flows.iter().for_each(|flow| write_flow(page, flow, &COLUMNS));
-            });
-        });
-    });
+        },
+    );
     page.line();
 }
 
 fn write_flow(page: &mut Markup, flow: &LiveFlow, columns: &[&str; 6]) {
-    let ns = |ns: Option<u64>| ns.map_or_else(|| NOTHING.to_owned(), |ns| format::nanoseconds(ns as f64));
+    let ns = |ns: Option<u64>| {
+        ns.map_or_else(|| NOTHING.to_owned(), |ns| format::nanoseconds(ns as f64))
+    };
     page.element("tr", &[], |page| {
         page.element("th", &[("scope", "row")], |page| {
             page.text(&flow.name);
             if flow.p50_ns.is_some() {
                 let loops = if flow.closed { ", closed loop" } else { "" };
-                page.leaf("span", &[("class", "small block")], &format!("{}{loops}", flow.time));
+                page.leaf(
+                    "span",
+                    &[("class", "small block")],
+                    &format!("{}{loops}", flow.time),
+                );
             }
         });
         let cells = [
@@ -285,7 +363,9 @@ fn write_flow(page: &mut Markup, flow: &LiveFlow, columns: &[&str; 6]) {
         ];
         for (column, value) in columns[1..].iter().zip(&cells) {
             page.element("td", &[("data-column", column)], |page| {
-                page.element("div", &[], |page| page.leaf("span", &[("class", "number")], value));
+                page.element("div", &[], |page| {
+                    page.leaf("span", &[("class", "number")], value)
+                });
             });
         }
         page.element("td", &[("data-column", columns[5])], |page| {

@@ -113,9 +113,7 @@ impl LiveRepeat {
     /// What each flow did so far.
     pub fn totals(&self) -> BTreeMap<u16, FlowTotals> {
         let flows = self.flows.iter();
-        flows
-            .map(|(index, flow)| (*index, flow.totals()))
-            .collect()
+        flows.map(|(index, flow)| (*index, flow.totals())).collect()
     }
 }
 
@@ -167,8 +165,11 @@ mod tests {
         let told = Arc::clone(&live);
         let tap = Arc::new(move |slice: &Slice| told.lock().unwrap().add(slice));
         let repeat = folder.begin_repeat_tapped(KEY, Some(tap)).unwrap();
-        let mut recorder =
-            Recorder::new(0, StageBorders::closed(5_000_000_000, 15_000_000_000), repeat.sink());
+        let mut recorder = Recorder::new(
+            0,
+            StageBorders::closed(5_000_000_000, 15_000_000_000),
+            repeat.sink(),
+        );
         record(&mut recorder);
         recorder.finish();
         drop(repeat);
