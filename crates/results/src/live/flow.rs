@@ -134,6 +134,7 @@ impl LiveFlow {
                 .into_iter()
                 .find_map(|kind| Some((kind, times(kind)?))),
             lag: times(Kind::Lag),
+            buffer_wait: times(Kind::BufferWait),
         })
     }
 

@@ -41,6 +41,8 @@ pub struct FlowSecond {
     pub times: Option<(Kind, TimesRead)>,
     /// How late records were sent.
     pub lag: Option<TimesRead>,
+    /// Waits for room in the producers' buffers.
+    pub buffer_wait: Option<TimesRead>,
 }
 
 impl LiveRepeat {
