@@ -46,7 +46,10 @@ impl Pages {
             },
             "/metrics" => self.metrics(request),
             path => match self.report(path) {
-                Some(page) => html(page, REPORT_POLICY),
+                Some(page) => {
+                    self.board.asked();
+                    html(page, REPORT_POLICY)
+                }
                 None => {
                     let words = "there is no such page: / is the run, /live.json where it is, /metrics its numbers";
                     Response::words("404 Not Found", words)

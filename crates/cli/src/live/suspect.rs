@@ -15,9 +15,9 @@ const QUEUE_MEAN: f64 = 4.0;
 /// Pauses that take more of the clients' time are what is felt.
 const PAUSED_PART: f64 = 0.10;
 /// A load thread that has no more to give.
-const THREAD_BUSY: f64 = 0.90;
+const THREAD_BUSY: f64 = 0.95;
 /// Records that are sent later than this are late by the generator, unless its buffers were full.
-const LATE_NS: u64 = 10_000_000;
+const LATE_NS: u64 = 1_000_000;
 /// An open loop that had so much of what it asked for two seconds later was not held back.
 const DONE_PART: f64 = 0.99;
 

@@ -1,6 +1,7 @@
 //! The trials whose repeats have ended, with their figures.
 
-use super::now::LiveNow;
+use kgauge_results::Summary;
+
 use crate::format::{self, NOTHING};
 use crate::markup::Markup;
 use crate::view::{Figure, Flow, Trial, View};
@@ -10,7 +11,7 @@ const ROWS_MAX: usize = 300;
 const COLUMNS: [&str; 6] = ["Trial", "Repeats", "Records/s", "MB/s", "p50", "p99"];
 
 /// Writes them; nothing while there are none.
-pub(super) fn write(page: &mut Markup, view: &View, now: &LiveNow) {
+pub(super) fn write(page: &mut Markup, view: &View, summary: &Summary) {
     let trials = view
         .scenarios
         .iter()
@@ -46,7 +47,7 @@ pub(super) fn write(page: &mut Markup, view: &View, now: &LiveNow) {
                 let mut left = ROWS_MAX;
                 for (name, trial) in rows.iter().rev() {
                     for flow in trial.flows.iter().take(left) {
-                        write_row(page, name, trial, flow, now);
+                        write_row(page, name, trial, flow, summary);
                     }
                     left = left.saturating_sub(trial.flows.len());
                 }
@@ -56,7 +57,7 @@ pub(super) fn write(page: &mut Markup, view: &View, now: &LiveNow) {
     page.line();
 }
 
-fn write_row(page: &mut Markup, name: &str, trial: &Trial, flow: &Flow, now: &LiveNow) {
+fn write_row(page: &mut Markup, name: &str, trial: &Trial, flow: &Flow, summary: &Summary) {
     page.element("tr", &[("class", "ended")], |page| {
         page.element("th", &[("scope", "row")], |page| {
             page.text(name);
@@ -66,15 +67,12 @@ fn write_row(page: &mut Markup, name: &str, trial: &Trial, flow: &Flow, now: &Li
                 &format!("{} · {}", flow.name, flow.load),
             );
         });
-        let planned = now
-            .trial
-            .as_ref()
-            .filter(|at| trial.id == format!("trial-{}", at.index + 1));
-        let repeats = match planned {
-            Some(at) if u64::from(at.repeats) > trial.repeats => {
-                format!("{} of {}", trial.repeats, at.repeats)
-            }
-            _ => trial.repeats.to_string(),
+        let mut known = summary.trials.iter();
+        let planned = known.find(|known| trial.id == format!("trial-{}", known.index + 1));
+        let planned = planned.map_or(0, |known| u64::from(known.repeats_planned));
+        let repeats = match planned > trial.repeats {
+            true => format!("{} of {planned}", trial.repeats),
+            false => trial.repeats.to_string(),
         };
         cell(page, COLUMNS[1], |page| page.text(&repeats));
         cell(page, COLUMNS[2], |page| {

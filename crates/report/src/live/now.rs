@@ -183,7 +183,11 @@ fn phase(now: &LiveNow) -> String {
         LivePhase::Over => "The run is over: this is what it left. kgauge ends now, and serves the final report until then."
             .to_owned(),
         LivePhase::Stopping => "The run is being stopped; the report of what was measured is written.".to_owned(),
-        LivePhase::Between | LivePhase::Load => format::capital(&now.doing),
+        LivePhase::Between => format::capital(&now.doing),
+        LivePhase::Load => now.trial.as_ref().map_or_else(String::new, |trial| {
+            let (step, of) = trial.step;
+            format!("The load is on: step {step} of {of}")
+        }),
     }
 }
 
@@ -320,6 +324,11 @@ pub(super) fn write_flows(page: &mut Markup, now: &LiveNow) {
         &[("id", "flows"), ("aria-labelledby", "flows-head")],
         |page| {
             page.leaf("h2", &[("id", "flows-head")], "The last second");
+            page.leaf(
+                "p",
+                &[("class", "lead small")],
+                "Rates are of the last second; times of the last one of which all is in, about two seconds ago.",
+            );
             page.element("table", &[("class", "figures stack")], |page| {
                 page.element("thead", &[], |page| {
                     page.element("tr", &[], |page| {

@@ -17,6 +17,7 @@ const SPARE_MAX: usize = 16;
 /// All that is known of it.
 #[derive(Debug, Default)]
 pub(super) struct LiveFlow {
+    /// All of the seconds that were folded.
     stages: BTreeMap<Stage, Slice>,
     /// Seconds of late.
     open: BTreeMap<(u32, Stage), Open>,
@@ -38,10 +39,6 @@ impl LiveFlow {
     pub(super) fn add(&mut self, slice: &Slice) {
         let key = slice.key;
         self.newest = self.newest.max(key.second);
-        let stage = self.stages.entry(key.stage);
-        let sum = stage.or_insert_with(|| Slice::new(key));
-        sum.add(slice);
-        sum.settle();
         let spare = &mut self.spare;
         let open = self
             .open
@@ -66,6 +63,9 @@ impl LiveFlow {
             let key = found.map(|(key, _)| *key);
             key.and_then(|key| self.open.remove_entry(&key))
         } {
+            let stage = self.stages.entry(key.1);
+            let sum = stage.or_insert_with(|| Slice::new(open.slice.key));
+            sum.add(&open.slice);
             let read = SecondRead::of(&open.slice);
             match self.folded.get_mut(&key) {
                 Some(known) => merge(known, &read),
@@ -88,7 +88,11 @@ impl LiveFlow {
             .filter(|(key, _)| shown(key))
             .map(|(key, read)| (*key, read.clone()))
             .collect();
+        let mut stages = self.stages.clone();
         for (key, open) in self.open.iter().filter(|(key, _)| shown(key)) {
+            let stage = stages.entry(key.1);
+            let sum = stage.or_insert_with(|| Slice::new(open.slice.key));
+            sum.add(&open.slice);
             let read = SecondRead::of(&open.slice);
             match seconds.get_mut(key) {
                 Some(known) => merge(known, &read),
@@ -98,7 +102,7 @@ impl LiveFlow {
             }
         }
         FlowRead {
-            stages: self.stages.clone(),
+            stages,
             seconds: seconds.into_values().collect(),
         }
     }
@@ -140,7 +144,9 @@ impl LiveFlow {
 
     pub(super) fn totals(&self) -> FlowTotals {
         let mut totals = FlowTotals::default();
-        self.stages.values().for_each(|slice| totals.add(slice));
+        let open = self.open.values().map(|open| &open.slice);
+        let all = self.stages.values().chain(open);
+        all.for_each(|slice| totals.add(slice));
         totals
     }
 }
