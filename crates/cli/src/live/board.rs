@@ -230,6 +230,7 @@ impl Board {
         let second = progress.elapsed_ns / 1_000_000_000;
         if state.now.phase != LivePhase::Load || state.second != second {
             state.now.phase = LivePhase::Load;
+            state.now.doing = "the load is on".to_owned();
             state.second = second;
             state.changes += 1;
         }

@@ -110,7 +110,7 @@ impl Look {
         };
         let mut worst: Option<(u64, bool)> = None;
         for ((flow, plan), second) in self.flows.iter_mut().zip(&trial.flows).zip(seconds) {
-            let Some((kind, times)) = second.as_ref().and_then(|second| second.times) else {
+            let Some((kind, times)) = second.as_ref().and_then(|second| second.answered) else {
                 continue;
             };
             flow.time = match kind {

@@ -221,6 +221,7 @@ mod tests {
                 ..Counts::default()
             },
             times: Some((Kind::Response, times(acked, 3))),
+            answered: None,
             lag: Some(times(1_000, 5)),
             buffer_wait: None,
         }

@@ -13,7 +13,7 @@ use kgauge_results::run::{
     Cpu, Event, EventKind, FlowRecord, Outcome, PartitionOffsets, RepeatKey, RepeatRecord,
     Replication, StageSpan, TopicFacts, TopicRecord,
 };
-use kgauge_results::{RepeatFolder, Stage};
+use kgauge_results::{FolderError, RepeatFolder, SlicesWritten, Stage};
 use kgauge_scenario::{FlowPlan, Share, Trial};
 
 use super::cpu::CpuTrack;
@@ -52,8 +52,7 @@ pub(crate) fn repeat(
         .cluster
         .end_offsets(&facts.name)
         .or_target_failed("")?;
-    let tap = session.board.as_ref().map(|board| board.repeat_begins(key));
-    let folder = session.folder.begin_repeat_tapped(key, tap).or_failed()?;
+    let folder = begin(session, key)?;
     let started_unix_ms = unix_ms();
     let measured = measure(session, trial, share, ground, &folder)?;
     let outcome = &measured.load;
@@ -105,10 +104,7 @@ pub(crate) fn repeat(
         Some((key, outcome.end_ns)),
         EventKind::RepeatEnded { outcome: end },
     );
-    let kept = folder.finish(&record);
-    if let Some(board) = &session.board {
-        board.repeat_ends();
-    }
+    let kept = finish(session, folder, &record);
     if let Some(trouble) = measured.trouble {
         return Err(trouble.into_error());
     }
@@ -117,6 +113,25 @@ pub(crate) fn repeat(
         after.or_target_failed("")?;
     }
     Ok(ended)
+}
+
+/// The folder of a repeat, and whoever watches told of it.
+fn begin(session: &Session, key: RepeatKey) -> anyhow::Result<RepeatFolder> {
+    let tap = session.board.as_ref().map(|board| board.repeat_begins(key));
+    session.folder.begin_repeat_tapped(key, tap).or_failed()
+}
+
+/// Waits for what is on its way to disk.
+fn finish(
+    session: &Session,
+    folder: RepeatFolder,
+    record: &RepeatRecord,
+) -> Result<SlicesWritten, FolderError> {
+    let kept = folder.finish(record);
+    if let Some(board) = &session.board {
+        board.repeat_ends();
+    }
+    kept
 }
 
 /// What a load left behind, and what was seen meanwhile.

@@ -136,13 +136,11 @@ fn of_flow(numbers: &BTreeMap<String, f64>, name: &str, flow: &str) -> f64 {
     found[0]
 }
 
-#[test]
-fn the_numbers_of_a_run_are_those_of_its_summary() {
-    let site = Site::new();
-    let watched = Watched::start(&site, &["counted.yaml", "--out", "out", "--repeat", "2"]);
+/// Asks until all is over; meanwhile no counter falls. What the page says then.
+fn watched_to_its_end(watched: &Watched) -> String {
     let mut before = BTreeMap::<String, f64>::new();
     let deadline = Instant::now() + PATIENCE;
-    let over = loop {
+    loop {
         let part = watched.get("/live.html").body;
         let now = numbers(&watched.get("/metrics").body);
         for (name, value) in &before {
@@ -156,10 +154,17 @@ fn the_numbers_of_a_run_are_those_of_its_summary() {
         }
         before = now;
         if part.contains("data-phase=\"over\"") {
-            break part;
+            return part;
         }
         assert!(Instant::now() < deadline, "{part}");
-    };
+    }
+}
+
+#[test]
+fn the_numbers_of_a_run_are_those_of_its_summary() {
+    let site = Site::new();
+    let watched = Watched::start(&site, &["counted.yaml", "--out", "out", "--repeat", "2"]);
+    let over = watched_to_its_end(&watched);
     assert!(over.contains("reports/1"), "{over}");
     let report = watched.get("/reports/1");
     let after = numbers(&watched.get("/metrics").body);
@@ -290,6 +295,24 @@ fn a_run_is_watched_as_it_goes_and_names_stay_text() {
     assert_eq!(status, Some(130), "{said}");
 }
 
+/// A hundred at once: each is answered or sent away, and later ones are served again.
+fn many_at_once(watched: &Watched, mut idle: Vec<TcpStream>) {
+    idle.extend((0..100).map(|_| watched.connect()));
+    drop(idle);
+    let deadline = Instant::now() + PATIENCE;
+    while watched.get("/metrics").status != 200 {
+        assert!(Instant::now() < deadline);
+    }
+    let open = b"GET /metrics HTTP/1.1\r\nHost: [::1]:1\r\nAccept: application/openmetrics-text;version=1.0.0\r\n\r\n";
+    let open = watched.say(open);
+    assert!(
+        open.header("Content-Type")
+            .unwrap()
+            .starts_with("application/openmetrics-text")
+    );
+    assert!(open.body.ends_with("# EOF\n"));
+}
+
 #[test]
 fn nobody_hangs_or_ends_the_server() {
     let site = Site::new();
@@ -298,7 +321,7 @@ fn nobody_hangs_or_ends_the_server() {
         &["tiny.yaml", "--out", "out", "--set", "stages.hold=60 s"],
     );
     // Somebody says nothing, somebody says it letter by letter; both hold their connections.
-    let mut idle: Vec<TcpStream> = (0..20).map(|_| watched.connect()).collect();
+    let idle: Vec<TcpStream> = (0..20).map(|_| watched.connect()).collect();
     let mut slow = watched.connect();
     let request = format!(
         "HEAD /live.html HTTP/1.1\r\nHost: {}\r\n\r\n",
@@ -353,21 +376,7 @@ fn nobody_hangs_or_ends_the_server() {
         assert_eq!(answer.status, status, "{shown:?}: {}", answer.head);
         assert_eq!(answer.header("X-Content-Type-Options"), Some("nosniff"));
     }
-    // A hundred at once: each is answered or sent away, and later ones are served again.
-    idle.extend((0..100).map(|_| watched.connect()));
-    drop(idle);
-    let deadline = Instant::now() + PATIENCE;
-    while watched.get("/metrics").status != 200 {
-        assert!(Instant::now() < deadline);
-    }
-    let open = b"GET /metrics HTTP/1.1\r\nHost: [::1]:1\r\nAccept: application/openmetrics-text;version=1.0.0\r\n\r\n";
-    let open = watched.say(open);
-    assert!(
-        open.header("Content-Type")
-            .unwrap()
-            .starts_with("application/openmetrics-text")
-    );
-    assert!(open.body.ends_with("# EOF\n"));
+    many_at_once(&watched, idle);
     let (status, _, said) = watched.end(true);
     assert_eq!(status, Some(130), "{said}");
 }

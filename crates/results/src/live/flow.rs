@@ -11,6 +11,10 @@ use crate::stage::Stage;
 
 /// A second is kept whole until so many seconds after the last that was heard of it.
 const OPEN_SECONDS: u32 = 4;
+/// So many seconds are looked back for one that is answered.
+const BACK_SECONDS: u32 = 8;
+/// Answered is a second with times for so much of it.
+const ANSWERED_PART: f64 = 0.99;
 /// Empty slices that are kept for use.
 const SPARE_MAX: usize = 16;
 
@@ -109,37 +113,34 @@ impl LiveFlow {
 
     /// One second, its stages together.
     pub(super) fn second(&self, second: u32) -> Option<FlowSecond> {
-        let span = (second, Stage::WarmUp)..=(second, Stage::Drain);
-        let parts: Vec<&Slice> = self.open.range(span).map(|(_, open)| &open.slice).collect();
-        if parts.is_empty() {
-            return None;
-        }
-        let times = |kind: Kind| {
-            let filled: Vec<&Histogram> = parts
-                .iter()
-                .map(|part| part.times(kind))
-                .filter(|times| !times.is_empty())
-                .collect();
-            match filled.as_slice() {
-                [one] => TimesRead::of(one),
-                several => {
-                    let mut sum = Histogram::new();
-                    several.iter().for_each(|times| sum.add(times));
-                    TimesRead::of(&sum)
-                }
-            }
+        let (counts, parts) = self.parts(second)?;
+        let times = shown_times(&parts);
+        let before = || {
+            let earlier = (second.saturating_sub(BACK_SECONDS)..second).rev();
+            let mut answered = earlier.filter_map(|second| {
+                let (counts, parts) = self.parts(second)?;
+                shown_times(&parts).filter(|shown| is_answered(&counts, shown))
+            });
+            answered.next()
         };
-        let mut counts = Counts::default();
-        parts.iter().for_each(|part| counts.add(&part.counts));
-        let shown = [Kind::EndToEnd, Kind::Response, Kind::FetchRoundTrip];
         Some(FlowSecond {
             counts,
-            times: shown
-                .into_iter()
-                .find_map(|kind| Some((kind, times(kind)?))),
-            lag: times(Kind::Lag),
-            buffer_wait: times(Kind::BufferWait),
+            times,
+            answered: times
+                .filter(|shown| is_answered(&counts, shown))
+                .or_else(before),
+            lag: times_of(&parts, Kind::Lag),
+            buffer_wait: times_of(&parts, Kind::BufferWait),
         })
+    }
+
+    /// What is still whole of a second.
+    fn parts(&self, second: u32) -> Option<(Counts, Vec<&Slice>)> {
+        let span = (second, Stage::WarmUp)..=(second, Stage::Drain);
+        let parts: Vec<&Slice> = self.open.range(span).map(|(_, open)| &open.slice).collect();
+        let mut counts = Counts::default();
+        parts.iter().for_each(|part| counts.add(&part.counts));
+        (!parts.is_empty()).then_some((counts, parts))
     }
 
     pub(super) fn totals(&self) -> FlowTotals {
@@ -149,6 +150,33 @@ impl LiveFlow {
         all.for_each(|slice| totals.add(slice));
         totals
     }
+}
+
+/// The time that is shown first of such a flow.
+fn shown_times(parts: &[&Slice]) -> Option<(Kind, TimesRead)> {
+    let shown = [Kind::EndToEnd, Kind::Response, Kind::FetchRoundTrip];
+    let found = |kind| Some((kind, times_of(parts, kind)?));
+    shown.into_iter().find_map(found)
+}
+
+fn times_of(parts: &[&Slice], kind: Kind) -> Option<TimesRead> {
+    let parts = parts.iter().map(|part| part.times(kind));
+    let filled: Vec<&Histogram> = parts.filter(|times| !times.is_empty()).collect();
+    match filled.as_slice() {
+        [one] => TimesRead::of(one),
+        several => {
+            let mut sum = Histogram::new();
+            several.iter().for_each(|times| sum.add(times));
+            TimesRead::of(&sum)
+        }
+    }
+}
+
+/// Whether nearly all records of a second have their time. Times of requests are there when they are.
+fn is_answered(counts: &Counts, (kind, times): &(Kind, TimesRead)) -> bool {
+    let never = counts.records_skipped + counts.records_failed + counts.records_indeterminate;
+    let wanted = counts.records_scheduled.saturating_sub(never);
+    *kind == Kind::FetchRoundTrip || times.count as f64 >= ANSWERED_PART * wanted as f64
 }
 
 /// Adds what came after a second had been folded. Counts, extremes and bands are exact; of percentiles the worse stays, of

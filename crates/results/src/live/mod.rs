@@ -39,6 +39,9 @@ pub struct FlowSecond {
     pub counts: Counts,
     /// The time that is shown first of such a flow.
     pub times: Option<(Kind, TimesRead)>,
+    /// The same of the last second of which nearly all records are answered, this one or one of the few before it: where
+    /// answers take seconds, those of this second are still to come.
+    pub answered: Option<(Kind, TimesRead)>,
     /// How late records were sent.
     pub lag: Option<TimesRead>,
     /// Waits for room in the producers' buffers.
@@ -214,9 +217,38 @@ mod tests {
         let (kind, times) = second.times.unwrap();
         assert_eq!((kind, times.count), (Kind::Response, 1_000));
         assert_eq!(times.max_ns, 2_000_000);
+        assert_eq!(second.answered, second.times);
         assert_eq!(second.lag.unwrap().max_ns, 0);
         assert!(live.second(0, 18).is_none());
         assert!(seen.flows[&3].stages.contains_key(&Stage::Hold));
+    }
+
+    #[test]
+    fn a_second_without_answers_yet_tells_of_the_one_before_it() {
+        let (sink, slices) = crate::SliceSink::memory();
+        let mut recorder = Recorder::new(0, StageBorders::open(0), sink);
+        for second in 0..4_u64 {
+            let at_ns = second * SECOND_NS;
+            recorder.scheduled(at_ns, 100);
+            recorder.sent(at_ns, 100);
+            // The third second is answered in part, the fourth not at all.
+            let answered = [100, 100, 40, 0][second as usize];
+            for _ in 0..answered {
+                recorder.acked(at_ns, at_ns, at_ns + (second + 1) * 1_000_000, 1, 1);
+            }
+            recorder.tick();
+        }
+        recorder.finish();
+        let mut live = LiveRepeat::new(KEY);
+        slices.take().iter().for_each(|slice| live.add(slice));
+        let last = live.second(0, 3).unwrap();
+        assert_eq!(last.times, None);
+        let (kind, times) = last.answered.unwrap();
+        assert_eq!(
+            (kind, times.count, times.max_ns),
+            (Kind::Response, 100, 2_000_000)
+        );
+        assert_eq!(live.second(0, 2).unwrap().times.unwrap().1.count, 40);
     }
 
     #[test]
