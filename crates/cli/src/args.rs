@@ -65,6 +65,7 @@ Examples:
   kgauge run my-scenario.yaml --target small:9092 --price 0.69 --target large:9092 --price 2.75 --yes
   kgauge run kgauge-runs/RUN/plan.json             the same run once more
   kgauge run --resume kgauge-runs/RUN              what an interrupted run has left undone
+  kgauge run my-scenario.yaml --serve 0            with a page to watch it in a browser
 
 The table goes to stdout, everything else to stderr. Ctrl-C ends the run within a second, deletes
 its topics and still writes the report; Ctrl-C again ends it without waiting for answers.";
@@ -155,6 +156,11 @@ pub(crate) struct Run {
     /// Prints summary.json (of several targets: comparison.json) instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Serves a page on which a browser can watch the run, and its numbers for Prometheus under /metrics: `HOST:PORT`, or a
+    /// port of this machine alone; 0 takes a free one, which is printed
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) serve: Option<String>,
 }
 
 /// Lists the studies that ship, and the question that each answers

@@ -11,6 +11,9 @@ use crate::exit::{ExitStatus, OrStop};
 use crate::place::{fresh_number, run_dir, run_id, unix_ms};
 use crate::run::{print_json, terminal_style};
 
+/// The page of a comparison.
+pub(crate) const COMPARISON: &str = "comparison.html";
+
 /// A run to compare.
 pub(crate) struct Compared {
     pub(crate) read: RunRead,
@@ -50,7 +53,7 @@ pub(crate) fn compare(
         .collect();
     let index = baseline.saturating_sub(1);
     let comparison = kgauge_results::compare(&runs, index).or_bad_input()?;
-    let page = dir.join("comparison.html");
+    let page = dir.join(COMPARISON);
     let write = || -> anyhow::Result<()> {
         std::fs::create_dir_all(dir)?;
         std::fs::write(&page, render_comparison_html(&comparison))?;

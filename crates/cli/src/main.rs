@@ -7,6 +7,7 @@ mod cluster;
 mod compare;
 mod exit;
 mod interrupt;
+mod live;
 mod open_files;
 mod place;
 mod progress;

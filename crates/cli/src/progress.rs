@@ -1,8 +1,11 @@
 //! What is going on, how far it is, how long it takes: one line on a terminal, nothing elsewhere.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::live::Board;
 
 /// The line at the bottom of the terminal.
 pub(crate) struct ProgressLine {
@@ -10,12 +13,14 @@ pub(crate) struct ProgressLine {
     started: Instant,
     /// What the whole run is thought to take.
     planned: Duration,
-    step: String,
+    step: StepWords,
+    /// Where viewers see the same.
+    board: Option<Arc<Board>>,
 }
 
 impl ProgressLine {
     /// A line for a run that should take so long.
-    pub(crate) fn start(planned: Duration) -> Self {
+    pub(crate) fn start(planned: Duration, board: Option<Arc<Board>>) -> Self {
         // indicatif itself keeps quiet when stderr is no terminal.
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
         if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
@@ -25,12 +30,13 @@ impl ProgressLine {
             bar,
             started: Instant::now(),
             planned,
-            step: String::new(),
+            step: StepWords::default(),
+            board,
         }
     }
 
     /// Which part of the run it is now.
-    pub(crate) fn step(&mut self, step: String) {
+    pub(crate) fn step(&mut self, step: StepWords) {
         self.step = step;
         self.say("");
     }
@@ -38,18 +44,15 @@ impl ProgressLine {
     /// What that part is doing.
     pub(crate) fn say(&self, doing: &str) {
         let left = self.planned.saturating_sub(self.started.elapsed());
-        let left = if left.is_zero() {
-            "nearly done".to_owned()
-        } else {
-            format!("about {} left", seconds(left))
-        };
-        let doing = if doing.is_empty() {
-            String::new()
-        } else {
-            format!(" · {doing}")
+        if let Some(board) = &self.board {
+            board.doing(doing, left);
+        }
+        let left = match left.is_zero() {
+            true => "nearly done".to_owned(),
+            false => format!("~{}", seconds(left)),
         };
         self.bar
-            .set_message(format!("{}{doing} · {left}", self.step));
+            .set_message(self.step.line(doing, &left, columns()));
         self.bar.tick();
     }
 
@@ -62,6 +65,77 @@ impl ProgressLine {
     /// Takes the line away.
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Which part of a run it is, in words.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StepWords {
+    /// `[2/60]`.
+    pub(crate) count: String,
+    /// Scenario and trial.
+    pub(crate) name: String,
+    /// `repeat 1 of 3`.
+    pub(crate) repeat: String,
+}
+
+/// Shorter names than this say nothing.
+const NAME_MIN: usize = 8;
+/// What the spinner takes of a line.
+const SPINNER: usize = 2;
+
+impl StepWords {
+    /// One line of so many columns: what is done now stays whole. For want of room the name is cut first, then the repeat goes,
+    /// then the name, then what is left.
+    fn line(&self, doing: &str, left: &str, columns: usize) -> String {
+        let room = columns.saturating_sub(SPINNER);
+        let join = |name: &str, repeat: &str, left: &str| {
+            let parts = [name, repeat, doing, left].into_iter();
+            let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+            let gap = if self.count.is_empty() { "" } else { " " };
+            format!("{}{gap}{}", self.count, parts.join(" · "))
+        };
+        let width = |line: &str| line.chars().count();
+        let fitted = |repeat: &str| {
+            let whole = join(&self.name, repeat, left);
+            let over = width(&whole).saturating_sub(room);
+            let kept = self.name.chars().count().checked_sub(over)?;
+            match (over, kept) {
+                (0, _) => Some(whole),
+                (_, kept) if kept > NAME_MIN => {
+                    let short: String = self.name.chars().take(kept - 1).collect();
+                    Some(join(&format!("{short}…"), repeat, left))
+                }
+                _ => None,
+            }
+        };
+        let without_name = || Some(join("", "", left)).filter(|line| width(line) <= room);
+        fitted(&self.repeat)
+            .or_else(|| fitted(""))
+            .or_else(without_name)
+            .unwrap_or_else(|| join("", "", ""))
+    }
+}
+
+/// The terminal's width.
+fn columns() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok();
+    let columns = size.filter(|size| size.ws_col > 0);
+    usize::from(columns.map_or(80, |size| size.ws_col))
+}
+
+/// A time in which something happened, for people: `812 µs`, `3.21 ms`, `1.50 s`.
+pub(crate) fn short_time(ns: u64) -> String {
+    let digits = |number: f64| match number {
+        number if number >= 100.0 => format!("{number:.0}"),
+        number if number >= 10.0 => format!("{number:.1}"),
+        number => format!("{number:.2}"),
+    };
+    match ns as f64 {
+        ns if ns >= 1e9 => format!("{} s", digits(ns / 1e9)),
+        ns if ns >= 1e6 => format!("{} ms", digits(ns / 1e6)),
+        ns if ns >= 1e3 => format!("{} µs", digits(ns / 1e3)),
+        ns => format!("{ns:.0} ns"),
     }
 }
 
@@ -99,6 +173,41 @@ mod tests {
         assert_eq!(seconds(Duration::from_millis(6_200)), "7 s");
         assert_eq!(seconds(Duration::from_secs(250)), "4 min 10 s");
         assert_eq!(seconds(Duration::from_secs(7_500)), "2 h 05 min");
+    }
+
+    #[test]
+    fn a_line_fits_and_keeps_what_is_seen_now() {
+        let step = StepWords {
+            count: "[12/60]".to_owned(),
+            name: "one-producer writers.settings.acks=all".to_owned(),
+            repeat: "repeat 2 of 5".to_owned(),
+        };
+        let doing = "hold 12/60 s · 1.28 M/s · p99* 12.3 ms · load is the limit";
+        let line = |columns| step.line(doing, "~59 s", columns);
+        assert_eq!(
+            line(200),
+            format!("[12/60] {} · repeat 2 of 5 · {doing} · ~59 s", step.name)
+        );
+        assert_eq!(
+            line(110),
+            format!("[12/60] one-produce… · repeat 2 of 5 · {doing} · ~59 s")
+        );
+        assert_eq!(line(80), format!("[12/60] {doing} · ~59 s"));
+        assert_eq!(line(70), format!("[12/60] {doing}"));
+        for columns in 72..200 {
+            let line = line(columns);
+            assert!(line.chars().count() + 2 <= columns, "{columns}: {line}");
+            assert!(line.contains(doing), "{columns}: {line}");
+        }
+        assert_eq!(StepWords::default().line("x", "y", 80), "x · y");
+    }
+
+    #[test]
+    fn short_times_keep_three_digits() {
+        assert_eq!(short_time(999), "999 ns");
+        assert_eq!(short_time(812_300), "812 µs");
+        assert_eq!(short_time(3_210_000), "3.21 ms");
+        assert_eq!(short_time(31_500_000_000), "31.5 s");
     }
 
     #[test]

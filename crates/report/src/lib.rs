@@ -18,6 +18,7 @@ mod csv;
 mod curves;
 mod format;
 mod html;
+mod live;
 mod markdown;
 mod markup;
 mod terminal;
@@ -25,6 +26,11 @@ mod view;
 
 use kgauge_results::{Comparison, RunRead, Summary};
 
+pub use live::{
+    FlowMetrics, LiveFlow, LiveNow, LivePage, LivePhase, LiveReport, LiveStage, LiveTrial, Metrics,
+    MetricsForm, ProcessMetrics, RunMetrics, live_policy, render_live_page, render_live_part,
+    render_metrics, render_served_report,
+};
 pub use terminal::TerminalStyle;
 
 /// The report as text for a terminal, ending with a line break.

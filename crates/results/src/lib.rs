@@ -15,6 +15,7 @@
 pub mod compare;
 pub mod folder;
 pub mod histogram;
+pub mod live;
 pub mod recorder;
 pub mod run;
 pub mod series;

@@ -35,6 +35,7 @@ use kgauge_results::{RunRead, Summary};
 use crate::args::{Arguments, Command, Run};
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::interrupt::{self, Stopping};
+use crate::live::Live;
 use question::Question;
 use repeat::Ended;
 
@@ -48,10 +49,13 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<ExitStatus> {
     let question = Question::read(arguments)?;
     let targets = targets::read(arguments, &question)?;
     let stopping = interrupt::listen("stopping; topics are deleted, then the report is written")?;
-    match targets.as_slice() {
-        [target] => one::run(arguments, &question, target, stopping),
-        targets => several::run(arguments, &question, targets, &stopping),
-    }
+    let live = Live::start(arguments.serve.as_deref(), &stopping)?;
+    let ended = match targets.as_slice() {
+        [target] => one::run(arguments, &question, target, &stopping, &live),
+        targets => several::run(arguments, &question, targets, &stopping, &live),
+    };
+    live.end(&stopping);
+    ended
 }
 
 /// One run on one target, with the arguments that `kgauge run` would take; its folder, read back.
@@ -81,6 +85,7 @@ pub(crate) fn one(
         dir: arguments.out.clone(),
         seed: arguments.seed,
         beside,
+        board: None,
     };
     let finished = one::measure(&order, stopping.clone())?;
     let made = output::make(&finished.dir)?;

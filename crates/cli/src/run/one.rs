@@ -1,7 +1,8 @@
 //! A run on one target: start, trials, end, report.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use kgauge_results::folder::layout;
 use kgauge_results::run::EventKind;
 use kgauge_scenario::{Plan, Step, Trial};
 
@@ -17,6 +18,8 @@ use super::trial::{Ground, run_step};
 use crate::args::Run;
 use crate::exit::{ExitStatus, status_of, stop};
 use crate::interrupt::Stopping;
+use crate::live::{Live, Place};
+use crate::progress::StepWords;
 
 /// A run that began: where its folder is, and how it ended.
 pub(super) struct Finished {
@@ -30,8 +33,12 @@ pub(super) fn run(
     arguments: &Run,
     question: &Question,
     target: &NamedTarget,
-    stopping: Stopping,
+    stopping: &Stopping,
+    live: &Live,
 ) -> anyhow::Result<ExitStatus> {
+    if let Some(board) = &live.board {
+        board.target_begins(question.name(), &target.text, None);
+    }
     let order = Order {
         arguments,
         question,
@@ -39,13 +46,23 @@ pub(super) fn run(
         dir: arguments.out.clone(),
         seed: arguments.seed,
         beside: None,
+        board: live.board.as_ref(),
     };
-    let finished = measure(&order, stopping)?;
+    let finished = measure(&order, stopping.clone())?;
     let reported = output::report(&finished.dir, arguments.json);
+    publish(live, &target.text, &finished.dir);
     // The first thing that went wrong is what is said; the report has been written all the same.
     match finished.ended? {
         Ended::Interrupted => reported.map(|_| ExitStatus::Interrupted),
         Ended::Complete => reported,
+    }
+}
+
+/// Lets the server have the report that a run left, if one serves.
+pub(super) fn publish(live: &Live, target: &str, dir: &Path) {
+    let file = dir.join(layout::REPORT);
+    if let (Some(board), Ok(page)) = (live.served(), std::fs::read_to_string(&file)) {
+        board.report(&format!("The report on {target}"), file, &page);
     }
 }
 
@@ -56,7 +73,13 @@ pub(super) fn measure(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<F
         plan,
         steps,
     } = start::start(order, stopping)?;
+    if let Some(board) = &session.board {
+        board.run_begins(session.folder.dir(), steps.len());
+    }
     let ended = run_all(&mut session, &plan, &steps);
+    if let (Some(board), Err(error)) = (&session.board, &ended) {
+        board.trouble(&format!("The run did not come to its end: {error}"));
+    }
     let alive = session.death().is_none();
     let ended = if alive && session.stopping.is_wanted() {
         stopped(ended)
@@ -64,7 +87,11 @@ pub(super) fn measure(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<F
         ended
     };
     let dir = session.folder.dir().to_owned();
+    let board = session.board.clone();
     let closed = close(session, &ended);
+    if let Some(board) = board {
+        board.run_ends();
+    }
     let ended = ended.and_then(|ended| closed.map(|()| ended));
     Ok(Finished { dir, ended })
 }
@@ -90,6 +117,14 @@ fn run_all(session: &mut Session, plan: &Plan, steps: &[Step]) -> anyhow::Result
         session
             .progress
             .step(step_words(trial, *step, index, steps.len()));
+        if let Some(board) = &session.board {
+            let place = Place {
+                step: *step,
+                index,
+                of: steps.len(),
+            };
+            board.step_begins(trial, place);
+        }
         let shares_ground = |next: &&Step| next.trial == step.trial;
         let is_last = steps.get(index + 1).filter(shares_ground).is_none();
         let ended = clusters::suit(session, trial).and_then(|is_new| {
@@ -126,6 +161,9 @@ fn note_failure(session: &mut Session, trial: &Trial, error: &anyhow::Error) -> 
     let first = why.lines().next().unwrap_or_default();
     let words = format!("kgauge: trial {} failed: {first}", name.trim());
     session.progress.remark(&words);
+    if let Some(board) = &session.board {
+        board.trouble(&format!("Trial {} failed: {first}", name.trim()));
+    }
     let kind = EventKind::TrialFailed {
         trial: trial.index,
         why,
@@ -151,19 +189,13 @@ fn first_failure(failed: Vec<(u32, anyhow::Error)>, plan: &Plan) -> anyhow::Resu
     }
 }
 
-fn step_words(trial: &Trial, step: Step, index: usize, count: usize) -> String {
-    let factor = if trial.name.is_empty() {
-        String::new()
-    } else {
-        format!(" {}", trial.name)
-    };
-    format!(
-        "[{}/{count}] {}{factor} · repeat {} of {}",
-        index + 1,
-        trial.scenario,
-        step.repeat + 1,
-        trial.repeats
-    )
+fn step_words(trial: &Trial, step: Step, index: usize, count: usize) -> StepWords {
+    let name = format!("{} {}", trial.scenario, trial.name);
+    StepWords {
+        count: format!("[{}/{count}]", index + 1),
+        name: name.trim_end().to_owned(),
+        repeat: format!("repeat {} of {}", step.repeat + 1, trial.repeats),
+    }
 }
 
 /// What a user's stop makes of the end of a run on a target that is alive: an exchange that the stop cut off

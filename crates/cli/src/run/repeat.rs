@@ -13,7 +13,7 @@ use kgauge_results::run::{
     Cpu, Event, EventKind, FlowRecord, Outcome, PartitionOffsets, RepeatKey, RepeatRecord,
     Replication, StageSpan, TopicFacts, TopicRecord,
 };
-use kgauge_results::{RepeatFolder, Stage};
+use kgauge_results::{FolderError, RepeatFolder, SlicesWritten, Stage};
 use kgauge_scenario::{FlowPlan, Share, Trial};
 
 use super::cpu::CpuTrack;
@@ -25,8 +25,9 @@ use super::session::Session;
 use super::trial::{Ground, prepare_failed};
 use super::wire::{self, Held};
 use crate::exit::{ExitStatus, OrStop, stop};
+use crate::live::Seen;
 use crate::place::unix_ms;
-use crate::progress::short_count;
+use crate::progress::{short_count, short_time};
 
 /// How a repeat ended, for the loop over repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +54,7 @@ pub(crate) fn repeat(
         .cluster
         .end_offsets(&facts.name)
         .or_target_failed("")?;
-    let folder = session.folder.begin_repeat(key).or_failed()?;
+    let folder = begin(session, key)?;
     let started_unix_ms = unix_ms();
     let measured = measure(session, trial, share, ground, &folder)?;
     let outcome = &measured.load;
@@ -105,7 +106,7 @@ pub(crate) fn repeat(
         Some((key, outcome.end_ns)),
         EventKind::RepeatEnded { outcome: end },
     );
-    let kept = folder.finish(&record);
+    let kept = finish(session, folder, &record);
     if let Some(trouble) = measured.trouble {
         return Err(trouble.into_error());
     }
@@ -114,6 +115,25 @@ pub(crate) fn repeat(
         after.or_target_failed("")?;
     }
     Ok(ended)
+}
+
+/// The folder of a repeat, and whoever watches told of it.
+fn begin(session: &Session, key: RepeatKey) -> anyhow::Result<RepeatFolder> {
+    let tap = session.board.as_ref().map(|board| board.repeat_begins(key));
+    session.folder.begin_repeat_tapped(key, tap).or_failed()
+}
+
+/// Waits for what is on its way to disk.
+fn finish(
+    session: &Session,
+    folder: RepeatFolder,
+    record: &RepeatRecord,
+) -> Result<SlicesWritten, FolderError> {
+    let kept = folder.finish(record);
+    if let Some(board) = &session.board {
+        board.repeat_ends();
+    }
+    kept
 }
 
 /// What a load left behind, and what was seen meanwhile.
@@ -323,13 +343,17 @@ impl<'a> RepeatWatch<'a> {
                 self.session.stopping.load.raise();
             }
         }
-        let words = self.words(progress);
-        self.session.progress.say(&words);
+        if let Some(board) = &self.session.board {
+            let seen = board.look(progress);
+            let words = self.words(progress, seen);
+            self.session.progress.say(&words);
+        }
         self.last = Some(progress.clone());
     }
 
-    /// Stage and rate, for the progress line.
-    fn words(&mut self, progress: &Progress) -> String {
+    /// Stage, rate, latency and what seems to be the limit, for the progress line: what matters most comes first, since
+    /// narrow terminals cut off the end.
+    fn words(&mut self, progress: &Progress, seen: Seen) -> String {
         let done = |progress: &Progress| -> u64 {
             progress
                 .flows
@@ -350,17 +374,17 @@ impl<'a> RepeatWatch<'a> {
         let at = Duration::from_nanos(progress.elapsed_ns).as_secs_f64();
         let warm_up = Duration::from_nanos(stages.warm_up_ns).as_secs_f64();
         let stage = match stages.hold_ns {
-            _ if at < warm_up => format!("warm-up {at:.1} of {warm_up:.1} s"),
+            _ if at < warm_up => format!("warm-up {at:.0}/{warm_up:.0} s"),
             Some(hold_ns) => {
                 let hold = Duration::from_nanos(hold_ns).as_secs_f64();
                 if at - warm_up <= hold {
-                    format!("hold {:.1} of at most {hold:.1} s", at - warm_up)
+                    format!("hold {:.0}/{hold:.0} s", at - warm_up)
                 } else {
                     "drain".to_owned()
                 }
             }
             None => format!(
-                "hold {:.1} s, {} records",
+                "hold {:.0} s, {} records",
                 at - warm_up,
                 short_count(done(progress) as f64)
             ),
@@ -371,7 +395,16 @@ impl<'a> RepeatWatch<'a> {
         } else {
             String::new()
         };
-        format!("{stage} · {} records/s{failed}", short_count(self.rate))
+        let p99 = seen.p99.map_or_else(String::new, |(ns, is_closed)| {
+            // Of a closed loop it is the time in the producer's own buffer.
+            let mark = if is_closed { "*" } else { "" };
+            format!(" · p99{mark} {}", short_time(ns))
+        });
+        let suspicion = seen
+            .suspicion
+            .map_or_else(String::new, |words| format!(" · {words}"));
+        let rate = short_count(self.rate);
+        format!("{stage} · {rate}/s{p99}{suspicion}{failed}")
     }
 }
 
@@ -432,13 +465,18 @@ fn start_sampler(session: &Session, key: RepeatKey, clock: Clock) -> anyhow::Res
     let beside = session.mirror.as_ref().map(Mirror::processes);
     let targets = session.target_processes.iter().cloned();
     let targets = targets.chain(beside.unwrap_or_default());
-    let evidence = session.folder.evidence();
+    let (evidence, board) = (session.folder.evidence(), session.board.clone());
     let brokers = metrics::sources(session, key);
     Sampler::start_with(
         Watch::each_second(key, targets.collect()).with_data_dirs(session.data_dirs.clone()),
         brokers,
         move || clock.now_ns(),
-        move |seen| evidence.write(seen).map_err(|error| error.to_string()),
+        move |seen| {
+            if let Some(board) = &board {
+                board.see(seen);
+            }
+            evidence.write(seen).map_err(|error| error.to_string())
+        },
     )
     .context("cannot start the thread that observes")
 }

@@ -1,6 +1,7 @@
 //! What all parts of a run share: the target, the folder, the topics that were made, the way to stop.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use kgauge_client::{ClientConfig, Cluster};
 use kgauge_load::DriverProgram;
@@ -16,6 +17,7 @@ use super::mirror::Mirror;
 use super::repeat::event;
 use super::shared::SharedTarget;
 use crate::interrupt::Stopping;
+use crate::live::Board;
 use crate::progress::ProgressLine;
 
 /// A run that is going on.
@@ -36,6 +38,8 @@ pub(crate) struct Session {
     pub(crate) topics: TopicGuard,
     pub(crate) stopping: Stopping,
     pub(crate) progress: ProgressLine,
+    /// Where the run shows itself, if anybody can see it.
+    pub(crate) board: Option<Arc<Board>>,
     pub(crate) keep: bool,
     /// Brokers are asked about the run's topic while trials run.
     pub(crate) asks_brokers: bool,

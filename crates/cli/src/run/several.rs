@@ -2,16 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use super::one::measure;
+use super::one::{measure, publish};
 use super::output;
 use super::question::Question;
 use super::repeat::Ended;
 use super::start::Order;
 use super::targets::NamedTarget;
 use crate::args::Run;
-use crate::compare::{Compared, compare};
+use crate::compare::{COMPARISON, Compared, compare};
 use crate::exit::{ExitStatus, stop};
 use crate::interrupt::Stopping;
+use crate::live::Live;
 use crate::place::{fresh_number, run_dir, run_id, unix_ms};
 
 /// Runs on each target with the same seed. A target that fails does not end the others.
@@ -21,6 +22,7 @@ pub(super) fn run(
     question: &Question,
     targets: &[NamedTarget],
     stopping: &Stopping,
+    live: &Live,
 ) -> anyhow::Result<ExitStatus> {
     let number = fresh_number();
     let parent = parent_dir(arguments, question, number)?;
@@ -40,16 +42,39 @@ pub(super) fn run(
             dir: Some(parent.join(format!("{}-{}", index + 1, target.slug()))),
             seed: Some(seed),
             beside: None,
+            board: live.board.as_ref(),
         };
+        if let Some(board) = &live.board {
+            let of = Some((index + 1, targets.len()));
+            board.target_begins(question.name(), &target.text, of);
+        }
         stopping.let_next_begin();
         let (found, status) = on_one(&order, stopping);
+        match &found {
+            Some(found) => publish(live, &target.text, &found.read.dir),
+            None => fell_out(live, &target.text),
+        }
         compared.extend(found);
         statuses.push(status);
     }
     if stopping.is_wanted() {
         statuses.push(ExitStatus::Interrupted);
     }
-    finish(arguments, &parent, &compared, &statuses)
+    let ended = finish(arguments, &parent, &compared, &statuses);
+    let page = parent.join(COMPARISON);
+    if let (Some(board), Ok(text)) = (live.served(), std::fs::read_to_string(&page)) {
+        board.report("The comparison", page, &text);
+    }
+    ended
+}
+
+/// Viewers are told of a target on which no run began; why stands in the terminal.
+fn fell_out(live: &Live, target: &str) {
+    if let Some(board) = &live.board {
+        board.trouble(&format!(
+            "No run began on {target}; kgauge's terminal says why."
+        ));
+    }
 }
 
 /// One target's run, if it began. What went wrong is said here.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use kgauge_client::{ClientConfig, Cluster};
 use kgauge_load::DriverProgram;
@@ -31,6 +32,7 @@ use super::targets::NamedTarget;
 use crate::args::Run;
 use crate::exit::{ExitStatus, OrStop, Stop, stop};
 use crate::interrupt::Stopping;
+use crate::live::Board;
 use crate::place::{fresh_number, run_dir, run_id, unix_ms};
 use crate::progress::ProgressLine;
 use crate::targets::{TARGET_LOGS, failed};
@@ -46,6 +48,8 @@ pub(super) struct Order<'a> {
     pub(super) seed: Option<u64>,
     /// Called when the target serves.
     pub(super) beside: Option<&'a Beside<'a>>,
+    /// Where it shows itself, if anybody can see it.
+    pub(super) board: Option<&'a Arc<Board>>,
 }
 
 /// What somebody does with a run's target beside the run.
@@ -81,7 +85,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
         nodes,
     } = ready;
     let planned = planned_time(&plan, &steps);
-    let progress = ProgressLine::start(planned);
+    let progress = ProgressLine::start(planned, order.board.cloned());
     let dir = opened.folder.dir().display().to_string();
     let resumed = opened.folder.head().resumed_unix_ms.len();
     let place = (dir.as_str(), resumed > 0);
@@ -101,6 +105,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
         topics,
         stopping,
         progress,
+        board: order.board.cloned(),
         keep: order.arguments.keep,
         asks_brokers: !order.arguments.no_wire_evidence,
         target_processes,

@@ -7,6 +7,7 @@ mod clusters;
 mod comparing;
 mod drop_in;
 mod forms;
+mod live;
 mod mirror;
 mod secured;
 mod site;

@@ -89,8 +89,11 @@ fn chart(trial: &Trial, index: usize, flow: &str, alone: bool) -> Option<Chart> 
 /// Which time the seconds of a flow show: the one of its tables.
 fn kind_of(trial: &Trial, name: &str) -> LatencyKind {
     let flow = trial.flows.iter().find(|flow| flow.name == name);
-    let latency = flow.and_then(Flow::latency);
-    latency.map_or(LatencyKind::Response, |latency| latency.kind)
+    let latency = flow.and_then(Flow::latency).map(|latency| latency.kind);
+    // Before the hold there are curves and no figures.
+    let mut drawn = trial.timelines.iter().flat_map(|one| &one.flows);
+    let of_curve = || drawn.find(|flow| flow.name == name)?.kind;
+    latency.or_else(of_curve).unwrap_or(LatencyKind::Response)
 }
 
 fn meaning(kind: LatencyKind) -> &'static str {

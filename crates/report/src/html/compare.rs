@@ -27,8 +27,9 @@ pub(crate) fn page(view: &CompareView) -> String {
         let head = Head {
             title: &format!("{} · kgauge", view.title),
             version: env!("CARGO_PKG_VERSION"),
-            styles: &[STYLE, COMPARE_STYLE],
+            styles: vec![STYLE, COMPARE_STYLE],
             script: None,
+            asks: false,
         };
         write_head(page, &head);
         page.element("body", &[], |page| write_body(page, view));

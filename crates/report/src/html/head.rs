@@ -9,8 +9,9 @@ pub(super) fn write(page: &mut Markup, view: &View) {
     let head = Head {
         title: &format!("{} on {} · kgauge", view.title, view.target.name),
         version: &view.run.version,
-        styles: &[STYLE],
+        styles: vec![STYLE],
         script: Some(SCRIPT),
+        asks: false,
     };
     write_head(page, &head);
 }
@@ -20,22 +21,34 @@ pub(super) struct Head<'a> {
     pub(super) title: &'a str,
     /// Of the kgauge that it is about.
     pub(super) version: &'a str,
-    pub(super) styles: &'a [&'static str],
+    pub(super) styles: Vec<&'static str>,
     /// The script that the body holds.
     pub(super) script: Option<&'static str>,
+    /// Whether its script may ask the server that it came from.
+    pub(super) asks: bool,
+}
+
+/// What a page allows itself.
+pub(super) fn policy(head: &Head<'_>) -> String {
+    let styles = head.styles.iter().map(|style| digest::source(style));
+    let script = head
+        .script
+        .map_or_else(|| "'none'".to_owned(), digest::source);
+    let connect = if head.asks {
+        " connect-src 'self';"
+    } else {
+        ""
+    };
+    format!(
+        "default-src 'none'; style-src {}; script-src {script};{connect} base-uri 'none'; form-action 'none'",
+        styles.collect::<Vec<_>>().join(" "),
+    )
 }
 
 /// Writes `<head>`. The policy allows this page's own styles and script by their digests and nothing
 /// else: no network, no other script, no frame, no form.
 pub(super) fn write_head(page: &mut Markup, head: &Head<'_>) {
-    let styles = head.styles.iter().map(|style| digest::source(style));
-    let script = head
-        .script
-        .map_or_else(|| "'none'".to_owned(), digest::source);
-    let policy = format!(
-        "default-src 'none'; style-src {}; script-src {script}; base-uri 'none'; form-action 'none'",
-        styles.collect::<Vec<_>>().join(" "),
-    );
+    let policy = policy(head);
     let generator = format!("kgauge {}", head.version);
     let meta: [&[(&'static str, &str)]; 6] = [
         &[("charset", "utf-8")],
@@ -59,7 +72,7 @@ pub(super) fn write_head(page: &mut Markup, head: &Head<'_>) {
         }
         page.leaf("title", &[], head.title);
         page.line();
-        for style in head.styles {
+        for style in &head.styles {
             page.element("style", &[], |page| page.own(style));
             page.line();
         }

@@ -6,6 +6,7 @@ mod drivers;
 mod figures;
 mod head;
 mod latency;
+mod live;
 mod machine;
 mod ratio;
 mod setup;
@@ -19,6 +20,8 @@ use crate::curves;
 use crate::markup::Markup;
 use crate::view::{Trial, View};
 use machine::{Machine, Shown};
+
+pub(crate) use live::{LiveHead, live_page, live_policy, write_live_trial};
 
 /// The script that adds what a pointer and keys can do. The page says everything without it.
 const SCRIPT: &str = include_str!("script.js");
@@ -110,12 +113,20 @@ impl Charts {
         let lines = |chart| Numbers::Lines(ChartData::of(chart));
         let mut numbers: Vec<Numbers<'_>> = sweeps.map(lines).collect();
         for trial in self.trials.iter().flatten().flatten() {
-            numbers.extend(trial.lines.iter().map(lines));
-            let heat = trial.heat.iter().flatten();
-            numbers.extend(heat.map(|heat| Numbers::Heat(HeatData::of(heat))));
-            for folded in [&trial.traffic, &trial.machine] {
-                numbers.extend(folded.charts.iter().flatten().map(lines));
-            }
+            numbers.extend(trial.numbers());
+        }
+        numbers
+    }
+}
+
+impl TrialCharts {
+    fn numbers(&self) -> Vec<Numbers<'_>> {
+        let lines = |chart| Numbers::Lines(ChartData::of(chart));
+        let mut numbers: Vec<Numbers<'_>> = self.lines.iter().map(lines).collect();
+        let heat = self.heat.iter().flatten();
+        numbers.extend(heat.map(|heat| Numbers::Heat(HeatData::of(heat))));
+        for folded in [&self.traffic, &self.machine] {
+            numbers.extend(folded.charts.iter().flatten().map(lines));
         }
         numbers
     }
@@ -183,12 +194,16 @@ fn write_body(page: &mut Markup, view: &View, charts: &Charts) {
         setup::write(page, view);
     });
     setup::write_footer(page, view);
-    // Finite numbers and strings always serialise; an empty block only costs the values under the
-    // pointer.
-    let json = serde_json::to_string(&charts.numbers()).unwrap_or_else(|_| "[]".to_owned());
-    page.json_block("chart-data", &json);
-    page.line();
+    write_numbers(page, &charts.numbers());
     page.element("script", &[], |page| page.own(SCRIPT));
+    page.line();
+}
+
+/// The numbers for the script. Finite numbers and strings always serialise; an empty block only costs the values under
+/// the pointer.
+fn write_numbers(page: &mut Markup, numbers: &[Numbers<'_>]) {
+    let json = serde_json::to_string(numbers).unwrap_or_else(|_| "[]".to_owned());
+    page.json_block("chart-data", &json);
     page.line();
 }
 

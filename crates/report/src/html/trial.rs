@@ -58,14 +58,14 @@ fn write_trial(page: &mut Markup, trial: &Trial, charts: Option<&TrialCharts>, o
 }
 
 /// Where the trial's own charts are left out, that has been said already.
-fn write_machine(page: &mut Markup, charts: Option<&TrialCharts>, open: bool) {
+pub(super) fn write_machine(page: &mut Markup, charts: Option<&TrialCharts>, open: bool) {
     if let Some(charts) = charts {
         machine::write(page, Shown::Traffic, &charts.traffic, open);
         machine::write(page, Shown::Machine, &charts.machine, open);
     }
 }
 
-fn write_charts(page: &mut Markup, trial: &Trial, charts: Option<&TrialCharts>) {
+pub(super) fn write_charts(page: &mut Markup, trial: &Trial, charts: Option<&TrialCharts>) {
     if !trial.changes.is_empty() {
         page.leaf("p", &[("class", "small")], &trial.changes.join(", "));
     }

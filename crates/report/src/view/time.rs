@@ -1,6 +1,6 @@
 //! What is shown over time, and against a factor.
 
-use super::{Figure, MachineTimeline, Panel};
+use super::{Figure, LatencyKind, MachineTimeline, Panel};
 
 /// One repeat over time.
 #[derive(Debug, Clone, Default)]
@@ -82,6 +82,8 @@ pub(crate) struct Stage {
 pub(crate) struct FlowTimeline {
     /// Its name.
     pub(crate) name: String,
+    /// Which time [`FlowTimeline::times`] are of.
+    pub(crate) kind: Option<LatencyKind>,
     /// (seconds since the start of the repeat, records per second around then), rising.
     pub(crate) rates: Vec<(f64, f64)>,
     /// Times of the records of each span, rising.

@@ -8,6 +8,7 @@ mod compared;
 mod forms;
 mod heat;
 mod hostile;
+mod live;
 mod machine;
 mod made;
 mod page;

@@ -18,7 +18,7 @@ use crate::run::{Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead,
 const DEFECTS_MAX: usize = 100;
 
 /// A run folder, read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RunRead {
     /// Where it is.
     pub dir: PathBuf,
@@ -53,7 +53,7 @@ pub struct ScenarioText {
 }
 
 /// One repeat, read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RepeatRead {
     /// Which.
     pub key: RepeatKey,
@@ -98,6 +98,42 @@ impl RunRead {
         }
         read.defects = defects;
         Ok(read)
+    }
+
+    /// Reads a folder without what grows while a run goes on: events, evidence and repeats.
+    pub fn frame(dir: &Path) -> Result<RunRead, FolderError> {
+        let head = read_head(dir)?;
+        let mut defects = Vec::new();
+        Ok(RunRead {
+            dir: dir.to_owned(),
+            status: head.status,
+            head,
+            scenarios: read_scenarios(dir, &mut defects),
+            plan: whole(dir, layout::PLAN, &mut defects),
+            environment: whole(dir, layout::ENVIRONMENT, &mut defects),
+            events: Vec::new(),
+            evidence: Vec::new(),
+            repeats: Vec::new(),
+            defects,
+        })
+    }
+
+    /// The repeats of a folder that have ended, by trial and repeat.
+    pub fn ended_repeats(dir: &Path) -> Vec<RepeatKey> {
+        let names = names_in(&dir.join(layout::REPEATS)).into_iter();
+        let keys = names.filter_map(|name| RepeatKey::from_folder_name(&name));
+        let has_ended = |key: &RepeatKey| {
+            let repeat = dir.join(layout::REPEATS).join(key.folder_name());
+            repeat.join(layout::REPEAT).is_file()
+        };
+        let mut keys: Vec<RepeatKey> = keys.filter(has_ended).collect();
+        keys.sort();
+        keys
+    }
+
+    /// Reads one repeat of a folder.
+    pub fn repeat(dir: &Path, key: RepeatKey) -> Result<RepeatRead, FolderError> {
+        read_repeat(dir, &key.folder_name(), key, &mut Vec::new())
     }
 
     /// The repeats of a trial, in order.
@@ -169,13 +205,22 @@ fn read_repeats(dir: &Path, defects: &mut Vec<Defect>) -> Result<Vec<RepeatRead>
         let Some(key) = RepeatKey::from_folder_name(&name) else {
             continue;
         };
-        let shown = format!("{}/{name}", layout::REPEATS);
-        let record = whole(dir, &format!("{shown}/{}", layout::REPEAT), defects);
-        let flows = read_flows(&dir.join(&shown), &shown, defects)?;
-        repeats.push(RepeatRead { key, record, flows });
+        repeats.push(read_repeat(dir, &name, key, defects)?);
     }
     repeats.sort_by_key(|repeat| repeat.key);
     Ok(repeats)
+}
+
+fn read_repeat(
+    dir: &Path,
+    name: &str,
+    key: RepeatKey,
+    defects: &mut Vec<Defect>,
+) -> Result<RepeatRead, FolderError> {
+    let shown = format!("{}/{name}", layout::REPEATS);
+    let record = whole(dir, &format!("{shown}/{}", layout::REPEAT), defects);
+    let flows = read_flows(&dir.join(&shown), &shown, defects)?;
+    Ok(RepeatRead { key, record, flows })
 }
 
 /// Names of plain files and folders, sorted; of a folder that is not there: none.

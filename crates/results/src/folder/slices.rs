@@ -92,7 +92,8 @@ impl SecondRead {
     /// The kinds whose bands are kept: the time that is shown first of each kind of flow.
     pub const BANDED: [Kind; 3] = [Kind::Response, Kind::EndToEnd, Kind::FetchRoundTrip];
 
-    fn of(slice: &Slice) -> SecondRead {
+    /// Folds all of a second, which must be settled ([`Slice::settle`]).
+    pub fn of(slice: &Slice) -> SecondRead {
         let times = Kind::ALL
             .into_iter()
             .filter_map(|kind| Some((kind, TimesRead::of(slice.times(kind))?)));

@@ -9,7 +9,7 @@ use super::error::FolderError;
 use super::file::{write_json, write_whole};
 use super::layout;
 use super::lines::LineLog;
-use crate::recorder::{SliceSink, SliceWriter, SlicesWritten, WriteError};
+use crate::recorder::{SliceSink, SliceTap, SliceWriter, SlicesWritten, WriteError};
 use crate::run::{Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus};
 use crate::summary::Summary;
 
@@ -97,10 +97,19 @@ impl RunFolder {
 
     /// Makes the folder of a repeat and starts the thread that writes its slices.
     pub fn begin_repeat(&self, key: RepeatKey) -> Result<RepeatFolder, FolderError> {
+        self.begin_repeat_tapped(key, None)
+    }
+
+    /// The same, with somebody who looks at the slices on their way to disk.
+    pub fn begin_repeat_tapped(
+        &self,
+        key: RepeatKey,
+        tap: Option<SliceTap>,
+    ) -> Result<RepeatFolder, FolderError> {
         let dir = self.dir.join(layout::REPEATS).join(key.folder_name());
         make_empty_dir(&dir)?;
         let path = dir.join(layout::SLICES);
-        let writer = SliceWriter::start(&path);
+        let writer = SliceWriter::start_tapped(&path, tap);
         let writer = writer.map_err(|source| FolderError::io("create", &path, source))?;
         Ok(RepeatFolder { dir, key, writer })
     }

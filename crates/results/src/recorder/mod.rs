@@ -7,7 +7,7 @@ mod tests;
 mod writer;
 
 pub use sink::{MemorySlices, SliceSink};
-pub use writer::{SliceWriter, SlicesWritten, WriteError};
+pub use writer::{SliceTap, SliceWriter, SlicesWritten, WriteError};
 
 use crate::slice::{Kind, SendOutcome, Slice, SliceKey};
 use crate::stage::StageBorders;

@@ -11,6 +11,9 @@ use super::sink::{Parcel, QUEUE_MAX, SliceSink};
 use crate::slice::line::write_line;
 use crate::slice::{Slice, SliceKey};
 
+/// Sees every slice on its way to disk, on the writer's thread: it must be quick, and must not wait.
+pub type SliceTap = Arc<dyn Fn(&Slice) + Send + Sync>;
+
 /// Lines are collected up to this size before they are written.
 const PENDING_BYTES_MAX: usize = 1 << 20;
 
@@ -117,11 +120,20 @@ impl Failure {
 impl SliceWriter {
     /// Creates the file and starts the thread. The file must not exist.
     pub fn start(path: &Path) -> io::Result<SliceWriter> {
-        let file = File::create_new(path)?;
-        SliceWriter::start_on(path, SliceFile::new(file))
+        SliceWriter::start_tapped(path, None)
     }
 
-    fn start_on<F: Target>(path: &Path, file: SliceFile<F>) -> io::Result<SliceWriter> {
+    /// The same, with somebody who looks at what is written.
+    pub fn start_tapped(path: &Path, tap: Option<SliceTap>) -> io::Result<SliceWriter> {
+        let file = File::create_new(path)?;
+        SliceWriter::start_on(path, SliceFile::new(file), tap)
+    }
+
+    fn start_on<F: Target>(
+        path: &Path,
+        file: SliceFile<F>,
+        tap: Option<SliceTap>,
+    ) -> io::Result<SliceWriter> {
         let (parcels, received) = sync_channel(QUEUE_MAX);
         let failure = Arc::new(Failure {
             first: Mutex::new(None),
@@ -130,7 +142,7 @@ impl SliceWriter {
         let thread_failure = Arc::clone(&failure);
         let thread = std::thread::Builder::new()
             .name("slice-writer".to_owned())
-            .spawn(move || write_all(&received, file, &thread_failure))?;
+            .spawn(move || write_all(&received, file, &thread_failure, tap.as_ref()))?;
         Ok(SliceWriter {
             path: path.to_owned(),
             parcels,
@@ -243,6 +255,7 @@ fn write_all<F: Target>(
     received: &Receiver<Parcel>,
     mut file: SliceFile<F>,
     failure: &Failure,
+    tap: Option<&SliceTap>,
 ) -> SlicesWritten {
     let mut failed = false;
     let mut note = |result: io::Result<()>| {
@@ -270,6 +283,9 @@ fn write_all<F: Target>(
         let Parcel::Slice(mut slice, back) = parcel else {
             break;
         };
+        if let Some(tap) = tap {
+            tap(&slice);
+        }
         if !dead {
             dead = note(file.add(&slice));
         }
@@ -329,7 +345,7 @@ mod tests {
             room,
         };
         let path = Path::new("slices.jsonl");
-        let writer = SliceWriter::start_on(path, SliceFile::new(disk)).unwrap();
+        let writer = SliceWriter::start_on(path, SliceFile::new(disk), None).unwrap();
         let mut recorder = Recorder::new(0, StageBorders::open(0), writer.sink());
         for second in 0..seconds {
             recorder.sent(second * 1_000_000_000, 1);
@@ -372,7 +388,7 @@ mod tests {
             room: 1 << 20,
         };
         let path = Path::new("slices.jsonl");
-        let writer = SliceWriter::start_on(path, SliceFile::new(disk)).unwrap();
+        let writer = SliceWriter::start_on(path, SliceFile::new(disk), None).unwrap();
         let failure = Arc::clone(&writer.failure);
         let mut recorder = Recorder::new(0, StageBorders::open(0), writer.sink());
         recorder.sent(1, 1);

@@ -5,8 +5,8 @@ use kgauge_results::folder::{RepeatRead, SecondRead};
 use kgauge_results::histogram::BANDS_A_DECADE;
 use kgauge_results::summary::{FlowSummary, TrialSummary};
 
-use super::time::kind_of;
-use crate::view::{HeatMap, LatencyKind};
+use super::time::{kind_of, shown_kind};
+use crate::view::HeatMap;
 
 /// Columns at most: on a phone each is then still two pixels wide.
 const COLUMNS_MAX: u64 = 120;
@@ -56,11 +56,7 @@ fn map(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> Option<HeatMa
     }
     Some(HeatMap {
         flow: flow.name.clone(),
-        kind: match kind {
-            kgauge_results::Kind::EndToEnd => LatencyKind::EndToEnd,
-            kgauge_results::Kind::FetchRoundTrip => LatencyKind::FetchRoundTrip,
-            _ => LatencyKind::Response,
-        },
+        kind: shown_kind(kind),
         repeats: repeats.len(),
         seconds_per_column,
         borders_ns: rows.borders_ns(),

@@ -231,6 +231,13 @@ fn trial_name(trial: &TrialSummary) -> String {
     parts.join(", ")
 }
 
+/// One trial with its curves.
+pub(crate) fn trial_of(run: &RunRead, summary: &Summary, index: u32) -> Option<Trial> {
+    let mut trials = summary.trials.iter();
+    let found = trials.find(|trial| trial.index == index)?;
+    Some(trial(run, summary, found))
+}
+
 fn trial(run: &RunRead, summary: &Summary, trial: &TrialSummary) -> Trial {
     let missing = (trial.repeats_measured == 0).then(|| words::missing(trial, summary));
     Trial {

@@ -10,7 +10,7 @@ use kgauge_results::{Kind, RunRead, SECOND_NS, Series};
 
 use super::machine::{Chosen, LETTERS_MAX, place_s};
 use crate::clean::cut;
-use crate::view::{FlowTimeline, ProcessTimeline, Stage, Timeline, TimesAt};
+use crate::view::{FlowTimeline, LatencyKind, ProcessTimeline, Stage, Timeline, TimesAt};
 
 /// Points of a line at most; longer runs are drawn by spans of several seconds.
 const POINTS_MAX: u64 = 300;
@@ -61,6 +61,7 @@ fn timeline(
             .get(&flow.index)?;
         Some(FlowTimeline {
             name: flow.name.clone(),
+            kind: Some(shown_kind(kind)),
             rates: rates(series, seconds_per_point),
             times: times(kind, &read.seconds, &series.stages, seconds_per_point),
         })
@@ -99,6 +100,15 @@ pub(super) fn kind_of(kind: FlowKind) -> Kind {
         FlowKind::Consume => Kind::FetchRoundTrip,
         FlowKind::Echo => Kind::EndToEnd,
         FlowKind::Produce | FlowKind::Unknown => Kind::Response,
+    }
+}
+
+/// The same as the view knows it.
+pub(super) fn shown_kind(kind: Kind) -> LatencyKind {
+    match kind {
+        Kind::EndToEnd => LatencyKind::EndToEnd,
+        Kind::FetchRoundTrip => LatencyKind::FetchRoundTrip,
+        _ => LatencyKind::Response,
     }
 }
 

@@ -1,0 +1,412 @@
+//! What is known of the runs of this process at this moment. The run writes, the server reads; both only for moments.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use kgauge_load::Progress;
+use kgauge_report::{LiveNow, LivePhase, LiveReport, LiveTrial};
+use kgauge_results::live::{FlowTotals, LiveRepeat};
+use kgauge_results::recorder::SliceTap;
+use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject};
+use kgauge_results::{RunRead, Slice};
+use kgauge_scenario::{Step, Trial};
+
+use super::look::{Look, Seen};
+use super::suspect::Machine;
+use crate::interrupt::Stopping;
+
+/// Troubles that are shown: the last ones.
+const TROUBLES_MAX: usize = 5;
+
+/// Written by the run, read by the server.
+pub(crate) struct Board {
+    state: Mutex<State>,
+    stopping: Stopping,
+}
+
+/// Which step of a run it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) step: Step,
+    /// From 0.
+    pub(crate) index: usize,
+    pub(crate) of: usize,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    /// Changes with everything that a viewer would see, about once a second.
+    changes: u64,
+    second: u64,
+    pub(super) now: LiveNow,
+    pub(super) runs: Vec<Run>,
+    trial: Option<Trial>,
+    pub(super) live: Option<LiveRepeat>,
+    pub(super) look: Look,
+    machine: Machine,
+    /// By run, trial and flow: what ended.
+    totals: BTreeMap<(usize, u32, u16), Ended>,
+    processes: BTreeMap<(usize, String), Process>,
+    /// The pages of [`LiveNow::reports`].
+    reports: Vec<Arc<str>>,
+    asked: Option<Instant>,
+}
+
+/// A run of this process.
+pub(super) struct Run {
+    /// The folder without what grows.
+    pub(super) frame: Arc<RunRead>,
+    pub(super) target: String,
+    pub(super) is_over: bool,
+    pub(super) steps: usize,
+    pub(super) repeats_ended: u64,
+    pub(super) at: Option<LiveTrial>,
+}
+
+/// What a flow did in repeats that ended.
+pub(super) struct Ended {
+    pub(super) scenario: String,
+    pub(super) flow: String,
+    pub(super) totals: FlowTotals,
+}
+
+#[derive(Default)]
+pub(super) struct Process {
+    last_ns: Option<u64>,
+    pub(super) cpu_ns: u64,
+    pub(super) resident_bytes: Option<u64>,
+}
+
+impl Board {
+    pub(crate) fn new(stopping: Stopping) -> Self {
+        Self {
+            state: Mutex::new(State::default()),
+            stopping,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at the state, under its lock: only for moments. With it comes what names this moment.
+    pub(super) fn read<T>(&self, read: impl FnOnce(&State, u64) -> T) -> T {
+        let state = self.state();
+        let version = state.changes * 2 + u64::from(self.stopping.is_wanted());
+        read(&state, version)
+    }
+
+    /// Where the run is, for people.
+    pub(super) fn now(&self, state: &State) -> LiveNow {
+        let mut now = state.now.clone();
+        if now.phase != LivePhase::Over && self.stopping.is_wanted() {
+            now.phase = LivePhase::Stopping;
+        }
+        if now.phase == LivePhase::Load {
+            now.flows.clone_from(&state.look.flows);
+            now.stage = state.look.stage;
+            now.suspicion = state.look.seen.suspicion.map(str::to_owned);
+        }
+        now
+    }
+
+    /// A target's turn begins.
+    pub(crate) fn target_begins(&self, title: &str, target: &str, of: Option<(usize, usize)>) {
+        let mut state = self.state();
+        state.settle();
+        let troubles = std::mem::take(&mut state.now.troubles);
+        let reports = std::mem::take(&mut state.now.reports);
+        state.now = LiveNow {
+            title: title.to_owned(),
+            target: target.to_owned(),
+            target_of: of,
+            doing: "the target gets ready".to_owned(),
+            troubles,
+            reports,
+            ..LiveNow::default()
+        };
+        state.live = None;
+        state.look = Look::default();
+        state.changes += 1;
+    }
+
+    /// Its run begins, in a folder that has a plan.
+    pub(crate) fn run_begins(&self, dir: &Path, steps: usize) {
+        let Ok(frame) = RunRead::frame(dir) else {
+            return;
+        };
+        let mut state = self.state();
+        state.now.run.clone_from(&frame.head.run_id);
+        let target = state.now.target.clone();
+        state.runs.push(Run {
+            frame: Arc::new(frame),
+            target,
+            is_over: false,
+            steps,
+            repeats_ended: 0,
+            at: None,
+        });
+        state.changes += 1;
+    }
+
+    /// The next step of it begins.
+    pub(crate) fn step_begins(&self, trial: &Trial, place: Place) {
+        let mut state = self.state();
+        state.settle();
+        let Some(run) = state.runs.last_mut() else {
+            return;
+        };
+        let at = LiveTrial {
+            index: trial.index,
+            scenario: trial.scenario.clone(),
+            name: trial.name.clone(),
+            of: run.frame.plan.as_ref().map_or(1, |plan| plan.trials.len()),
+            repeat: place.step.repeat + 1,
+            repeats: trial.repeats,
+            step: (place.index + 1, place.of),
+        };
+        run.at = Some(at.clone());
+        state.now.trial = Some(at);
+        state.now.phase = LivePhase::Between;
+        state.trial = Some(trial.clone());
+        state.live = None;
+        state.look = Look::default();
+        state.changes += 1;
+    }
+
+    /// What is done, and how long the whole run is thought to take yet.
+    pub(crate) fn doing(&self, words: &str, left: Duration) {
+        let mut state = self.state();
+        state.now.left_s = Some(left.as_secs());
+        if !words.is_empty() && state.now.phase == LivePhase::Between && state.now.doing != words {
+            words.clone_into(&mut state.now.doing);
+            state.changes += 1;
+        }
+    }
+
+    /// A repeat begins; what is returned sees its slices.
+    pub(crate) fn repeat_begins(self: &Arc<Self>, key: RepeatKey) -> SliceTap {
+        let mut state = self.state();
+        let frame = state.runs.last().map(|run| Arc::clone(&run.frame));
+        let environment = frame.as_ref().and_then(|frame| frame.environment.as_ref());
+        let shared_cpus = environment
+            .filter(|environment| environment.target.same_machine == Some(true))
+            .and_then(|environment| environment.machine.cpu_count);
+        state.machine = Machine::new(shared_cpus);
+        state.live = Some(LiveRepeat::new(key));
+        state.look = Look::default();
+        state.changes += 1;
+        drop(state);
+        let board = Arc::clone(self);
+        Arc::new(move |slice: &Slice| board.take(key, slice))
+    }
+
+    fn take(&self, key: RepeatKey, slice: &Slice) {
+        let mut state = self.state();
+        if let Some(live) = state.live.as_mut().filter(|live| live.key == key) {
+            live.add(slice);
+        }
+    }
+
+    /// Somebody saw something of machine or processes.
+    pub(crate) fn see(&self, seen: &Evidence) {
+        let mut state = self.state();
+        state.machine.see(seen);
+        state.note_process(seen);
+        if let Some(live) = &mut state.live {
+            live.see(seen);
+        }
+    }
+
+    /// The load goes on.
+    pub(crate) fn look(&self, progress: &Progress) -> Seen {
+        let mut state = self.state();
+        let state = &mut *state;
+        if let (Some(trial), Some(live)) = (&state.trial, &state.live) {
+            state.look.look(progress, trial, live, &state.machine);
+        }
+        let second = progress.elapsed_ns / 1_000_000_000;
+        if state.now.phase != LivePhase::Load || state.second != second {
+            state.now.phase = LivePhase::Load;
+            state.now.doing = "the load is on".to_owned();
+            state.second = second;
+            state.changes += 1;
+        }
+        state.look.seen
+    }
+
+    /// The load of a repeat is over, and all of its slices are in.
+    pub(crate) fn repeat_ends(&self) {
+        let mut state = self.state();
+        state.now.phase = LivePhase::Between;
+        state.now.doing = "the repeat has ended".to_owned();
+        state.changes += 1;
+        if let Some(run) = state.runs.last_mut() {
+            run.repeats_ended += 1;
+        }
+        // It is still drawn until the next one begins, and counted no more.
+        state.settle();
+    }
+
+    /// The run is over.
+    pub(crate) fn run_ends(&self) {
+        let mut state = self.state();
+        state.settle();
+        if let Some(run) = state.runs.last_mut() {
+            run.is_over = true;
+        }
+        for process in state.processes.values_mut() {
+            process.resident_bytes = None;
+        }
+        state.now.phase = LivePhase::Between;
+        state.now.doing = "the report is made".to_owned();
+        state.now.left_s = None;
+        state.live = None;
+        state.changes += 1;
+    }
+
+    /// There is a report.
+    pub(crate) fn report(&self, name: &str, file: PathBuf, page: &str) {
+        let mut state = self.state();
+        let path = format!("reports/{}", state.reports.len() + 1);
+        let file = file.display().to_string();
+        let words = format!(
+            "kgauge serves this report until it ends, which it does as soon as all is done. The same page stands in {file}"
+        );
+        let served = kgauge_report::render_served_report(page, &words);
+        state.reports.push(served.into());
+        state.now.reports.push(LiveReport {
+            name: name.to_owned(),
+            path,
+            file,
+        });
+        state.changes += 1;
+    }
+
+    /// Something went wrong that viewers should know.
+    pub(crate) fn trouble(&self, words: &str) {
+        let mut state = self.state();
+        let first = words.lines().next().unwrap_or_default().to_owned();
+        let troubles = &mut state.now.troubles;
+        troubles.push(first);
+        let more = troubles.len().saturating_sub(TROUBLES_MAX);
+        troubles.drain(..more);
+        state.changes += 1;
+    }
+
+    /// All is done.
+    pub(super) fn over(&self) {
+        let mut state = self.state();
+        state.now.phase = LivePhase::Over;
+        state.changes += 1;
+    }
+
+    /// Somebody looks at the page.
+    pub(super) fn asked(&self) {
+        self.state().asked = Some(Instant::now());
+    }
+
+    /// Whether somebody looked so lately.
+    pub(super) fn is_awaited(&self, lately: Duration) -> bool {
+        self.state().asked.is_some_and(|at| at.elapsed() < lately)
+    }
+
+    /// A report's page, from 1.
+    pub(super) fn report_page(&self, number: usize) -> Option<Arc<str>> {
+        let state = self.state();
+        state.reports.get(number.checked_sub(1)?).map(Arc::clone)
+    }
+}
+
+impl State {
+    /// Counts what goes on to what has ended, also where it ended in an error.
+    fn settle(&mut self) {
+        for (key, ended) in self.going_on() {
+            match self.totals.get_mut(&key) {
+                Some(known) => known.totals.add_all(&ended.totals),
+                None => drop(self.totals.insert(key, ended)),
+            }
+        }
+        self.trial = None;
+    }
+
+    /// The flows that are counted now.
+    fn going_on(&self) -> Vec<((usize, u32, u16), Ended)> {
+        let (Some(live), Some(trial), Some(run)) =
+            (&self.live, &self.trial, self.runs.len().checked_sub(1))
+        else {
+            return Vec::new();
+        };
+        let mut flows = live.totals();
+        let plans = trial.flows.iter().enumerate();
+        let of = |(index, plan): (usize, &kgauge_scenario::FlowPlan)| {
+            let ended = Ended {
+                scenario: trial.scenario.clone(),
+                flow: plan.name().to_owned(),
+                totals: flows.remove(&(index as u16)).unwrap_or_default(),
+            };
+            ((run, live.key.trial, index as u16), ended)
+        };
+        plans.map(of).collect()
+    }
+
+    /// All flows with what they did so far, and which of them go on.
+    pub(super) fn flows(&self) -> Vec<((usize, u32, u16), Ended, bool)> {
+        let mut flows = BTreeMap::new();
+        for (key, ended) in &self.totals {
+            let ended = Ended {
+                scenario: ended.scenario.clone(),
+                flow: ended.flow.clone(),
+                totals: ended.totals.clone(),
+            };
+            flows.insert(*key, (ended, false));
+        }
+        for (key, now) in self.going_on() {
+            match flows.get_mut(&key) {
+                Some((known, goes_on)) => {
+                    known.totals.add_all(&now.totals);
+                    *goes_on = true;
+                }
+                None => drop(flows.insert(key, (now, true))),
+            }
+        }
+        let flows = flows.into_iter();
+        flows.map(|(key, (ended, now))| (key, ended, now)).collect()
+    }
+
+    pub(super) fn processes(&self) -> impl Iterator<Item = (usize, &str, &Process)> {
+        let processes = self.processes.iter();
+        processes.map(|((run, name), process)| (*run, name.as_str(), process))
+    }
+
+    /// Counters of processes that come and go under one name only ever grow.
+    fn note_process(&mut self, seen: &Evidence) {
+        let name = match &seen.subject {
+            Subject::Generator => "generator".to_owned(),
+            Subject::Target { broker: None } => "target".to_owned(),
+            Subject::Target { broker: Some(id) } => format!("broker {id}"),
+            Subject::Process { name } => name.clone(),
+            Subject::GeneratorThread { .. } | Subject::Host => return,
+        };
+        let Some(run) = self.runs.len().checked_sub(1) else {
+            return;
+        };
+        match seen.kind {
+            EvidenceKind::Cpu { user_ns, system_ns } => {
+                let process = self.processes.entry((run, name)).or_default();
+                let now_ns = user_ns + system_ns;
+                process.cpu_ns += match process.last_ns.replace(now_ns) {
+                    Some(last_ns) => now_ns.checked_sub(last_ns).unwrap_or(now_ns),
+                    None => 0,
+                };
+            }
+            EvidenceKind::Memory { resident_bytes } => {
+                let process = self.processes.entry((run, name)).or_default();
+                process.resident_bytes = Some(resident_bytes);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What the page of a run that goes on shares with the report: style, script, charts.
+
+use super::head::{Head, policy, write_head};
+use super::{CHART_BYTES_MAX, Room, STYLE, TrialCharts, machine, trial, write_numbers};
+use crate::chart::Chart;
+use crate::chart::heat::Heat;
+use crate::curves;
+use crate::markup::Markup;
+use crate::view::Trial;
+
+/// What is the live page's own.
+pub(crate) struct LiveHead<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) version: &'a str,
+    /// Beside the report's.
+    pub(crate) style: &'static str,
+    /// Instead of the report's, which is in it.
+    pub(crate) script: &'static str,
+}
+
+/// A whole page around what `content` writes. Without script it loads itself anew.
+pub(crate) fn live_page(head: &LiveHead<'_>, content: impl FnOnce(&mut Markup)) -> String {
+    let mut page = Markup::new();
+    page.own("<!DOCTYPE html>\n");
+    page.element("html", &[("lang", "en")], |page| {
+        write_head(page, &head_of(head));
+        page.element("body", &[], |page| {
+            page.line();
+            page.element("noscript", &[], |page| {
+                page.void("meta", &[("http-equiv", "refresh"), ("content", "5")]);
+            });
+            page.leaf(
+                "a",
+                &[("class", "skip"), ("href", "#charts")],
+                "Skip to the charts",
+            );
+            content(page);
+            page.element("script", &[], |page| page.own(head.script));
+            page.line();
+        });
+    });
+    page.line();
+    page.finish()
+}
+
+/// The policy that such a page says of itself.
+pub(crate) fn live_policy(style: &'static str, script: &'static str) -> String {
+    let head = LiveHead {
+        title: "",
+        version: "",
+        style,
+        script,
+    };
+    format!("{}; frame-ancestors 'none'", policy(&head_of(&head)))
+}
+
+fn head_of<'a>(head: &LiveHead<'a>) -> Head<'a> {
+    // The report's style, and the live page's own.
+    Head {
+        title: head.title,
+        version: head.version,
+        styles: vec![STYLE, head.style],
+        script: Some(head.script),
+        asks: true,
+    }
+}
+
+/// The charts of one repeat with their numbers, within the bounds of a report.
+pub(crate) fn write_live_trial(page: &mut Markup, shown: &Trial) {
+    let mut room = Room {
+        bytes: CHART_BYTES_MAX,
+    };
+    let lines = curves::of_trial(shown);
+    if !room.take(lines.iter().map(Chart::bytes_about).sum()) {
+        return trial::write_charts(page, shown, None);
+    }
+    let heat = curves::heat_of_trial(shown);
+    let heat = room
+        .take(heat.iter().map(Heat::bytes_about).sum())
+        .then_some(heat);
+    let of_machine = curves::of_machine(shown);
+    let fits = room.take(of_machine.iter().map(Chart::bytes_about).sum());
+    let charts = TrialCharts {
+        lines,
+        heat,
+        machine: machine::Machine {
+            notes: machine::notes(shown),
+            charts: fits.then_some(of_machine),
+        },
+    };
+    trial::write_charts(page, shown, Some(&charts));
+    trial::write_machine(page, Some(&charts), true);
+    write_numbers(page, &charts.numbers());
+}

@@ -1,0 +1,492 @@
+//! What a run did so far in the text formats of Prometheus (0.0.4) and OpenMetrics (1.0.0).
+
+use std::fmt::Write as _;
+
+use kgauge_results::live::{BOUNDS_NS, FlowTotals, TimesTotals};
+use kgauge_results::{Counts, Kind};
+
+/// Nanoseconds in a second.
+const SECOND: f64 = 1e9;
+
+/// Which text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricsForm {
+    /// Prometheus 0.0.4.
+    Prometheus,
+    /// OpenMetrics 1.0.0.
+    OpenMetrics,
+}
+
+impl MetricsForm {
+    /// What it is as a `Content-Type`.
+    pub fn content_type(self) -> &'static str {
+        match self {
+            MetricsForm::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
+            MetricsForm::OpenMetrics => {
+                "application/openmetrics-text; version=1.0.0; charset=utf-8"
+            }
+        }
+    }
+}
+
+/// Everything that is told.
+#[derive(Debug, Clone, Default)]
+pub struct Metrics {
+    /// Runs of this process, in order.
+    pub runs: Vec<RunMetrics>,
+    /// Flows of their trials, in order.
+    pub flows: Vec<FlowMetrics>,
+    /// Processes.
+    pub processes: Vec<ProcessMetrics>,
+}
+
+/// One run.
+#[derive(Debug, Clone, Default)]
+pub struct RunMetrics {
+    /// Its name.
+    pub run: String,
+    /// The target as the user named it.
+    pub target: String,
+    /// True until it has ended.
+    pub is_going_on: bool,
+    /// Scenario and trial (from 1) that it is at, and which repeat (from 1).
+    pub at: Option<(String, String, u32)>,
+    /// The stage that it is at.
+    pub stage: Option<&'static str>,
+    /// Trials of its plan.
+    pub trials: usize,
+    /// Repeats that ended since the process began.
+    pub repeats_ended: u64,
+    /// Repeats that are to be made.
+    pub repeats_planned: usize,
+}
+
+/// One flow of one trial, all repeats that this process made.
+#[derive(Debug, Clone, Default)]
+pub struct FlowMetrics {
+    /// The run.
+    pub run: String,
+    /// The scenario.
+    pub scenario: String,
+    /// The trial, from 1.
+    pub trial: String,
+    /// The flow.
+    pub flow: String,
+    /// What it did.
+    pub totals: FlowTotals,
+    /// Records sent and not answered, the mean of the last second; of the flow that runs now.
+    pub in_flight: Option<f64>,
+}
+
+/// One process.
+#[derive(Debug, Clone, Default)]
+pub struct ProcessMetrics {
+    /// The run.
+    pub run: String,
+    /// `generator`, `broker 1`.
+    pub process: String,
+    /// CPU time since it was first seen.
+    pub cpu_ns: u64,
+    /// Memory that it holds; `None` when it does not run.
+    pub resident_bytes: Option<u64>,
+}
+
+/// A counter of a flow: its name without `_total`, what it is, and where it stands.
+type Counter = (&'static str, &'static str, fn(&Counts) -> u64);
+
+const COUNTERS: [Counter; 17] = [
+    (
+        "kgauge_records_scheduled",
+        "Records that the schedule wanted sent; of a closed loop those that were handed over.",
+        |c| c.records_scheduled,
+    ),
+    (
+        "kgauge_records_sent",
+        "Records handed to the producer.",
+        |c| c.records_sent,
+    ),
+    ("kgauge_records_acked", "Records that were acked.", |c| {
+        c.records_acked
+    }),
+    ("kgauge_records_consumed", "Records that were read.", |c| {
+        c.records_consumed
+    }),
+    (
+        "kgauge_records_failed",
+        "Records whose send failed for good.",
+        |c| c.records_failed,
+    ),
+    (
+        "kgauge_records_indeterminate",
+        "Records of which nobody knows whether the broker has them.",
+        |c| c.records_indeterminate,
+    ),
+    (
+        "kgauge_records_skipped",
+        "Records that were never sent because they were too late.",
+        |c| c.records_skipped,
+    ),
+    (
+        "kgauge_records_retried",
+        "Records sent once more after an error that may pass.",
+        |c| c.records_retried,
+    ),
+    (
+        "kgauge_records_corrupt",
+        "Records read whose content is not what its checksum says.",
+        |c| c.records_corrupt,
+    ),
+    (
+        "kgauge_acked_bytes",
+        "Bytes of keys, values and headers of acked records.",
+        |c| c.logical_bytes_acked,
+    ),
+    (
+        "kgauge_consumed_bytes",
+        "Bytes of keys, values and headers of records read.",
+        |c| c.logical_bytes_consumed,
+    ),
+    (
+        "kgauge_wire_sent_bytes",
+        "Bytes of answered produce requests.",
+        |c| c.wire_bytes_sent,
+    ),
+    (
+        "kgauge_wire_consumed_bytes",
+        "Bytes of the answers to fetches.",
+        |c| c.wire_bytes_consumed,
+    ),
+    (
+        "kgauge_produce_requests",
+        "Produce requests answered.",
+        |c| c.requests,
+    ),
+    ("kgauge_fetch_requests", "Fetch requests answered.", |c| {
+        c.fetches
+    }),
+    ("kgauge_throttles", "Pauses that brokers asked for.", |c| {
+        c.throttles
+    }),
+    (
+        "kgauge_transactions",
+        "Transactions that were committed.",
+        |c| c.transactions,
+    ),
+];
+
+const TIMES: [(&str, &str, Kind); 6] = [
+    (
+        "kgauge_response_seconds",
+        "From when a record should have been sent until it was acked.",
+        Kind::Response,
+    ),
+    (
+        "kgauge_service_seconds",
+        "From when a record was sent until it was acked.",
+        Kind::Service,
+    ),
+    (
+        "kgauge_lateness_seconds",
+        "From when a record should have been sent until it was: what the generator adds.",
+        Kind::Lag,
+    ),
+    (
+        "kgauge_end_to_end_seconds",
+        "From when a record should have been sent until it was read.",
+        Kind::EndToEnd,
+    ),
+    (
+        "kgauge_produce_request_seconds",
+        "Round trip of produce requests.",
+        Kind::RoundTrip,
+    ),
+    (
+        "kgauge_fetch_request_seconds",
+        "Round trip of fetch requests, waiting for data included.",
+        Kind::FetchRoundTrip,
+    ),
+];
+
+/// The text. Each family stands once with its help and type, its series together.
+pub fn render_metrics(metrics: &Metrics, form: MetricsForm) -> String {
+    let mut text = Text {
+        out: String::new(),
+        form,
+    };
+    write_runs(&mut text, metrics);
+    for (name, help, value) in COUNTERS {
+        let flows = metrics.flows.iter();
+        let samples = flows.map(|flow| (flow.labels(), value(&flow.totals.counts) as f64));
+        text.family(name, "counter", help, samples.collect());
+    }
+    let throttled = |flow: &FlowMetrics| flow.totals.counts.throttle_ns as f64 / SECOND;
+    let flows = metrics.flows.iter();
+    let samples = flows.map(|flow| (flow.labels(), throttled(flow)));
+    let help = "Time of the pauses that brokers asked for.";
+    text.family(
+        "kgauge_throttle_seconds",
+        "counter",
+        help,
+        samples.collect(),
+    );
+    let flows = metrics.flows.iter();
+    let samples = flows.filter_map(|flow| Some((flow.labels(), flow.in_flight?)));
+    let help = "Records sent and not answered yet, mean of the last second.";
+    text.family("kgauge_in_flight_records", "gauge", help, samples.collect());
+    for (name, help, kind) in TIMES {
+        let flows = metrics.flows.iter();
+        let found = flows.filter_map(|flow| Some((flow.labels(), flow.totals.times.get(&kind)?)));
+        text.histogram(name, help, &found.collect::<Vec<_>>());
+    }
+    let processes = metrics.processes.iter();
+    let cpu = processes
+        .clone()
+        .map(|one| (one.labels(), one.cpu_ns as f64 / SECOND));
+    let help = "CPU time of the generator and of the target's processes on this machine, since the run began to look.";
+    text.family("kgauge_process_cpu_seconds", "counter", help, cpu.collect());
+    let memory = processes.filter_map(|one| Some((one.labels(), one.resident_bytes? as f64)));
+    let help = "Memory that the process holds.";
+    text.family(
+        "kgauge_process_resident_memory_bytes",
+        "gauge",
+        help,
+        memory.collect(),
+    );
+    if form == MetricsForm::OpenMetrics {
+        text.out.push_str("# EOF\n");
+    }
+    text.out
+}
+
+fn write_runs(text: &mut Text, metrics: &Metrics) {
+    let runs = || metrics.runs.iter();
+    let of_run = |run: &RunMetrics| vec![("run", run.run.clone())];
+    let info = runs().map(|run| {
+        let labels = vec![("run", run.run.clone()), ("target", run.target.clone())];
+        (labels, 1.0)
+    });
+    text.family(
+        "kgauge_run_info",
+        "gauge",
+        "A run of this process, and its target.",
+        info.collect(),
+    );
+    let going = runs().map(|run| (of_run(run), f64::from(u8::from(run.is_going_on))));
+    text.family(
+        "kgauge_run_active",
+        "gauge",
+        "1 until the run has ended.",
+        going.collect(),
+    );
+    let stages = ["warm-up", "hold", "drain"];
+    let stage = runs().flat_map(|run| {
+        stages.into_iter().map(move |stage| {
+            let labels = vec![("run", run.run.clone()), ("stage", stage.to_owned())];
+            (labels, f64::from(u8::from(run.stage == Some(stage))))
+        })
+    });
+    text.family(
+        "kgauge_stage",
+        "gauge",
+        "1 for the stage that the run is at.",
+        stage.collect(),
+    );
+    let repeat = runs().filter_map(|run| {
+        let (scenario, trial, repeat) = run.at.clone()?;
+        let labels = vec![
+            ("run", run.run.clone()),
+            ("scenario", scenario),
+            ("trial", trial),
+        ];
+        Some((labels, f64::from(repeat)))
+    });
+    text.family(
+        "kgauge_repeat",
+        "gauge",
+        "Which repeat of its trial the run is at, from 1.",
+        repeat.collect(),
+    );
+    let trials = runs().map(|run| (of_run(run), run.trials as f64));
+    text.family(
+        "kgauge_trials",
+        "gauge",
+        "Trials of the run's plan.",
+        trials.collect(),
+    );
+    let ended = runs().map(|run| (of_run(run), run.repeats_ended as f64));
+    text.family(
+        "kgauge_repeats",
+        "counter",
+        "Repeats that ended.",
+        ended.collect(),
+    );
+    let planned = runs().map(|run| (of_run(run), run.repeats_planned as f64));
+    text.family(
+        "kgauge_repeats_planned",
+        "gauge",
+        "Repeats that the run is to make.",
+        planned.collect(),
+    );
+}
+
+type Labels = Vec<(&'static str, String)>;
+
+impl FlowMetrics {
+    fn labels(&self) -> Labels {
+        vec![
+            ("run", self.run.clone()),
+            ("scenario", self.scenario.clone()),
+            ("trial", self.trial.clone()),
+            ("flow", self.flow.clone()),
+        ]
+    }
+}
+
+impl ProcessMetrics {
+    fn labels(&self) -> Labels {
+        vec![("run", self.run.clone()), ("process", self.process.clone())]
+    }
+}
+
+struct Text {
+    out: String,
+    form: MetricsForm,
+}
+
+impl Text {
+    /// A family with one number for each set of labels; nothing when there is none.
+    fn family(&mut self, name: &str, kind: &str, help: &str, samples: Vec<(Labels, f64)>) {
+        if samples.is_empty() {
+            return;
+        }
+        let sample = match kind {
+            "counter" => format!("{name}_total"),
+            _ => name.to_owned(),
+        };
+        // OpenMetrics names a counter's family without the suffix of its sample.
+        let family = match self.form {
+            MetricsForm::Prometheus => &sample,
+            MetricsForm::OpenMetrics => name,
+        };
+        self.head(family, kind, help);
+        for (labels, value) in samples {
+            self.sample(&sample, &labels, value);
+        }
+    }
+
+    fn histogram(&mut self, name: &str, help: &str, samples: &[(Labels, &TimesTotals)]) {
+        if samples.is_empty() {
+            return;
+        }
+        self.head(name, "histogram", help);
+        let bucket = format!("{name}_bucket");
+        for (labels, times) in samples {
+            let mut bounded = labels.clone();
+            bounded.push(("le", String::new()));
+            let mut write = |bound: String, count: u64| {
+                if let Some((_, le)) = bounded.last_mut() {
+                    *le = bound;
+                }
+                self.sample(&bucket, &bounded, count as f64);
+            };
+            for bound_ns in BOUNDS_NS {
+                write(
+                    decimal(bound_ns as f64 / SECOND),
+                    times.at_or_below(bound_ns),
+                );
+            }
+            write("+Inf".to_owned(), times.count);
+            self.sample(&format!("{name}_sum"), labels, times.sum_ns as f64 / SECOND);
+            self.sample(&format!("{name}_count"), labels, times.count as f64);
+        }
+    }
+
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    fn sample(&mut self, name: &str, labels: &Labels, value: f64) {
+        self.out.push_str(name);
+        for (index, (label, text)) in labels.iter().enumerate() {
+            let before = if index == 0 { '{' } else { ',' };
+            let _ = write!(self.out, "{before}{label}=\"{}\"", escaped(text));
+        }
+        let end = if labels.is_empty() { "" } else { "}" };
+        let _ = writeln!(self.out, "{end} {value}");
+    }
+}
+
+/// A bound as both formats want it: OpenMetrics has a dot in each.
+fn decimal(value: f64) -> String {
+    match value.fract() == 0.0 {
+        true => format!("{value:.1}"),
+        false => value.to_string(),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\\' => out.push_str("\\\\"),
+            '"' => out.push_str("\\\""),
+            '\n' => out.push_str("\\n"),
+            letter if letter.is_control() => out.push('\u{fffd}'),
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(name: &str) -> FlowMetrics {
+        let mut totals = FlowTotals::default();
+        totals.counts.records_acked = 7;
+        totals.counts.throttle_ns = 1_500_000_000;
+        FlowMetrics {
+            run: "r1".to_owned(),
+            scenario: "s".to_owned(),
+            trial: "1".to_owned(),
+            flow: name.to_owned(),
+            totals,
+            in_flight: Some(2.5),
+        }
+    }
+
+    #[test]
+    fn names_cannot_end_their_quotes_or_lines() {
+        let metrics = Metrics {
+            flows: vec![flow("a\"}\n\\ 1\r")],
+            ..Metrics::default()
+        };
+        let text = render_metrics(&metrics, MetricsForm::Prometheus);
+        let wanted = "kgauge_records_acked_total{run=\"r1\",scenario=\"s\",trial=\"1\",flow=\"a\\\"}\\n\\\\ 1\u{fffd}\"} 7\n";
+        assert!(text.contains(wanted), "{text}");
+        assert!(text.contains("# TYPE kgauge_records_acked_total counter\n"));
+        assert!(
+            text.contains(
+                "kgauge_throttle_seconds_total{run=\"r1\",scenario=\"s\",trial=\"1\",flow="
+            )
+        );
+        assert!(
+            text.lines()
+                .all(|line| line.starts_with('#') || line.ends_with(|c: char| c.is_ascii_digit()))
+        );
+    }
+
+    #[test]
+    fn open_metrics_names_the_family_and_ends() {
+        let metrics = Metrics {
+            flows: vec![flow("a"), flow("b")],
+            ..Metrics::default()
+        };
+        let text = render_metrics(&metrics, MetricsForm::OpenMetrics);
+        assert!(text.contains("# TYPE kgauge_records_acked counter\n"));
+        assert_eq!(text.matches("# TYPE kgauge_records_acked ").count(), 1);
+        assert_eq!(text.matches("kgauge_records_acked_total{").count(), 2);
+        assert!(text.ends_with("# EOF\n"));
+    }
+}
