@@ -10,6 +10,7 @@ mod heat;
 mod hostile;
 mod machine;
 mod made;
+mod mutated;
 mod page;
 mod scenarios;
 mod shared;
