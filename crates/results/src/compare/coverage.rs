@@ -1,7 +1,6 @@
 //! Do the intervals of ratios cover at their level, with the few repeats that runs have? Repeats are drawn where the
-//! true ratio is known to be 1; `docs/decisions/intervals.md` has the table that this writes:
-//! `cargo test --release -p kgauge-results coverage -- --nocapture`.
-#![allow(clippy::print_stdout)]
+//! true ratio is known to be 1. `docs/decisions/intervals.md` has the figures; they stand in the words with which the
+//! tests below would fail.
 
 use kgauge_scenario::Random;
 
@@ -110,11 +109,8 @@ fn covered(count: usize, spread: Spread) -> (f64, f64) {
 
 #[test]
 fn the_interval_of_a_ratio_covers_at_its_level_with_three_to_ten_repeats() {
-    println!("coverage of Welch's interval | of the bootstrap's, of 100");
     for count in [3, 4, 5, 7, 10] {
         let row = SPREADS.map(|spread| covered(count, spread));
-        let cells = row.map(|(welch, bootstrap)| format!("{welch:5.1} | {bootstrap:5.1}"));
-        println!("{count:2} repeats   {}", cells.join("    "));
         // Three standard errors of the smaller simulation are 3.8. Where repeats are skewed or hit by
         // outliers on both sides alike the interval is rather too wide than too narrow.
         for (welch, _) in row {
@@ -141,7 +137,6 @@ fn of_pairs_without_a_difference_one_in_twenty_shows_any_figure_different() {
         together += u32::from(adjusted(&chances).iter().any(|p| *p < welch::ALPHA));
         alone += u32::from(chances.iter().any(|p| *p < welch::ALPHA));
     }
-    println!("any of {figures} figures different: {together} of {pairs} pairs; unadjusted {alone}");
     // One in twenty is expected, with a standard error of 1.5 of a hundred; unadjusted 1 - 0.95^15, which is 54.
     assert!(together * 10 <= pairs, "{together}");
     assert!(alone * 10 > pairs * 4, "{alone}");
@@ -168,9 +163,6 @@ fn an_interval_from_the_samples_of_one_run_covers_only_where_they_are_independen
         100.0 * f64::from(held) / f64::from(runs)
     };
     let (independent, bursts) = (covered(0.0), covered(0.99));
-    println!(
-        "p99 of 4,000 samples: {independent:.0} of 100 covered when independent, {bursts:.0} in bursts"
-    );
     assert!(independent > 90.0, "{independent}");
     assert!(bursts < 50.0, "{bursts}");
 }
