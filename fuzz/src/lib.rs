@@ -4,6 +4,7 @@
 //! more than "no panic" where more is true. Non-goals: run in `cargo test` (the same promises are
 //! tested there on fixed inputs). Where to start: `README.md`.
 
+pub mod run_folder;
 pub mod steps;
 
 use std::ops::RangeInclusive;

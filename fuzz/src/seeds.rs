@@ -1,10 +1,11 @@
 //! Writes the first inputs of the targets: messages and headers from the golden files of `wire`,
-//! batches and compressed sections of every codec.
+//! batches and compressed sections of every codec, files of run folders: of one that is made here, and of those whose
+//! paths are given.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use kgauge_fuzz::{decoders, input, steps};
+use kgauge_fuzz::{decoders, input, run_folder, steps};
 use kgauge_wire::compress::{Codec, Compressor};
 use kgauge_wire::record_batch::{BatchEncoder, ProducerState};
 
@@ -18,11 +19,13 @@ fn main() -> io::Result<()> {
         "message_set",
         "compress",
         "node",
+        "run_folder",
     ] {
         fs::create_dir_all(corpus.join(target))?;
     }
     fs::write(corpus.join("node/story"), steps::story())?;
     let count = 1 + messages(&corpus)? + batches(&corpus)? + message_sets(&corpus)?;
+    let count = count + run_folders(&corpus)?;
     println!("{count} inputs in {}", corpus.display());
     Ok(())
 }
@@ -42,7 +45,10 @@ fn messages(corpus: &Path) -> io::Result<u32> {
             let bytes = unhex(hex);
             let number = version.parse().unwrap_or_default();
             if let Some(steps) = steps::of_golden(name, number, &bytes) {
-                fs::write(corpus.join(format!("node/{name}-{version}-{variant}")), steps)?;
+                fs::write(
+                    corpus.join(format!("node/{name}-{version}-{variant}")),
+                    steps,
+                )?;
                 count += 1;
             }
             let (target, bytes) = match input(&decoders, name, number, &bytes) {
@@ -70,6 +76,26 @@ fn message_sets(corpus: &Path) -> io::Result<u32> {
             .filter(|_| path.extension().is_some_and(|e| e == "bin"))
         {
             fs::copy(&path, corpus.join("message_set").join(name))?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+/// The files of a run folder that is made here, and of the real ones that the user names.
+fn run_folders(corpus: &Path) -> io::Result<u32> {
+    let made = tempfile::tempdir()?;
+    let own = made.path().join("run");
+    run_folder::make(&own)?;
+    let named = std::env::args_os().skip(1).map(PathBuf::from);
+    let mut count = 0;
+    for (number, folder) in std::iter::once(own).chain(named).enumerate() {
+        for (position, path) in run_folder::FILES.iter().enumerate() {
+            let Ok(bytes) = fs::read(folder.join(path)) else {
+                continue;
+            };
+            let name = format!("run_folder/{number}-{position}");
+            fs::write(corpus.join(name), run_folder::input(position, &bytes))?;
             count += 1;
         }
     }

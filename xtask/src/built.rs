@@ -14,6 +14,11 @@ pub(crate) fn kgauge() -> Result<PathBuf> {
     release("kgauge", &["--bin", "kgauge"])
 }
 
+/// The example that writes pages for `cargo xtask browser`.
+pub(crate) fn report_pages() -> Result<PathBuf> {
+    example("kgauge-report", "browser")
+}
+
 /// An example of a package.
 pub(crate) fn example(package: &str, name: &str) -> Result<PathBuf> {
     release(name, &["--package", package, "--example", name])

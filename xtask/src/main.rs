@@ -1,8 +1,10 @@
 //! Project scripts: `cargo xtask <command>`. One module a command.
 
 mod bench;
+mod browser;
 mod built;
 mod codegen;
+mod compare_check;
 mod crashes;
 mod golden_batches;
 mod golden_messages;
@@ -11,6 +13,7 @@ mod kafka;
 mod kgauge;
 mod matrix;
 mod maven;
+mod picture;
 mod published;
 mod say;
 mod stop;
@@ -35,15 +38,23 @@ cargo xtask <command>
                       real clients against kgauge's embedded cluster, then kgauge against a real
                       Kafka; --binary: a kgauge that is built already; --client: only this one;
                       --require-all: none may be missing
+  picture [--binary PATH]
+                      docs/pictures, which README shows, from a real run
   published [--divide N] [--release V]... [--binary PATH]
                       command lines of published studies, run by kgauge under the tools' names and by the
                       tools of their release; --divide: so many times fewer records (100)
+  compare-check [--pairs N] [--binary PATH] [--target kafka:V]
+                      pairs of runs with and without a difference: does kgauge compare find the one, and
+                      nothing in the other? Some 12 minutes on a machine with nothing else to do
   crashes [--seconds N] [--seed N] [--acks all|1] [--producers kgauge|kafka] [--binary PATH]
                       nodes of the embedded cluster crash while producers write; what became of
                       every acknowledged record; --binary: the example, built already
   matrix [--trials N] [--only PART]... [--keep DIR] [--binary PATH]
                       causes that are known because they were put there, and what kgauge's verdict says
                       of each: table of right and wrong; --only: cells with this in their names
+  browser [--binary PATH] [--studies] [PAGE...]
+                      reports and comparisons in Debian's Chromium: values under pointer and keys, zoom, phones,
+                      the dark, paper, no script, no request; --studies: also of all five studies, quick
   bench [--quick] [--rounds N] [--records N] [--record]
                       what a record costs kgauge's engine and Kafka's own tool, in alternating
                       runs against a real Kafka; --record: keep it in proof/
@@ -66,9 +77,12 @@ fn main() -> Result<ExitCode> {
         "golden-batches" => golden_batches::run(rest)?,
         "golden-messages" => golden_messages::run(rest)?,
         "bench" => return bench::run(rest),
+        "browser" => return browser::run(rest),
+        "compare-check" => return compare_check::run(rest),
         "crashes" => return crashes::run(rest),
         "matrix" => return matrix::run(rest),
         "interop" => return interop::run(rest),
+        "picture" => return picture::run(rest),
         "published" => return published::run(rest),
         _ => bail!("{USAGE}"),
     }

@@ -356,8 +356,12 @@ Examples:
   kgauge compare kgauge-runs/A kgauge-runs/B
   kgauge compare --baseline 2 A B C
   kgauge compare A B --out before-and-after        comparison.html and comparison.json go there
+  kgauge compare A B --as markdown                 for a comment of a pull request
+  kgauge compare A B --fail-if-worse               exit status 1 if anything is worse than in A
+  kgauge compare A B --fail-if-worse=5%            only if it is worse by 5 % or more
 
-Exit status 0 whether they differ or not.";
+Exit status 0 whether they differ or not, unless --fail-if-worse is given: then 1 if a figure is worse, and 2
+if no figure of the runs could be judged.";
 
 /// Sets two or more runs side by side, and says where they differ
 #[derive(Debug, Args)]
@@ -371,13 +375,54 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) baseline: usize,
 
-    /// Where comparison.html and comparison.json go; by default a new folder under `kgauge-runs`
-    #[arg(long, value_name = "DIR")]
+    /// In which form [default: the table; comparison.html and comparison.json are written too]
+    #[arg(long = "as", value_name = "FORM", conflicts_with = "json")]
+    pub(crate) form: Option<CompareForm>,
+
+    /// Where comparison.html and comparison.json go; by default a new folder under `kgauge-runs`. With `--as`
+    /// the file of that form, or `-` for standard output, which is the default then
+    #[arg(long, value_name = "DIR|FILE")]
     pub(crate) out: Option<PathBuf>,
+
+    /// Ends with status 1 if a figure is worse than in the baseline, and not by chance; with a part such as
+    /// `5%` only if it is worse by so much
+    #[arg(long, value_name = "PART", num_args = 0..=1, require_equals = true, default_missing_value = "0",
+          value_parser = part)]
+    pub(crate) fail_if_worse: Option<f64>,
+
+    /// Sets the embedded cluster beside other targets: figures without ratios
+    #[arg(long)]
+    pub(crate) allow_unlike: bool,
 
     /// Prints comparison.json instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// In which form a comparison is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum CompareForm {
+    /// The text of the terminal
+    Table,
+    /// The page
+    Html,
+    /// All of it, as in comparison.json
+    Json,
+    /// What differs and every figure, as a comment of a pull request: below 65,536 characters
+    Markdown,
+}
+
+/// `5%`, `5 %`, `0.05`: a part of one.
+fn part(text: &str) -> Result<f64, String> {
+    let (number, divisor) = match text.trim().strip_suffix('%') {
+        Some(number) => (number, 100.0),
+        None => (text, 1.0),
+    };
+    let part = number.trim().parse::<f64>().map(|part| part / divisor);
+    match part {
+        Ok(part) if (0.0..1.0).contains(&part) => Ok(part),
+        _ => Err("wanted is a part such as 5% or 0.05".to_owned()),
+    }
 }
 
 /// Starts and ends clusters to play with: embedded, or Apache Kafka of any release

@@ -3,16 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use kgauge_report::{render_comparison_html, render_comparison_terminal};
-use kgauge_results::{FolderError, RunRead, RunToCompare, Summary};
+use kgauge_report::{
+    TerminalStyle, render_comparison_html, render_comparison_markdown, render_comparison_terminal,
+};
+use kgauge_results::{Comparison, FolderError, RunRead, RunToCompare, Summary};
 
-use crate::args::Compare;
-use crate::exit::{ExitStatus, OrStop};
+use crate::args::{Compare, CompareForm};
+use crate::exit::{ExitStatus, OrStop, stop};
 use crate::place::{fresh_number, run_dir, run_id, unix_ms};
+use crate::report::{print, write_file};
 use crate::run::{print_json, terminal_style};
 
 /// The page of a comparison.
 pub(crate) const COMPARISON: &str = "comparison.html";
+/// Worse figures that are named on stderr before the others are only counted.
+const WORSE_SHOWN: usize = 20;
 
 /// A run to compare.
 pub(crate) struct Compared {
@@ -28,22 +33,46 @@ pub(crate) fn folders(arguments: &Compare) -> anyhow::Result<ExitStatus> {
         Ok(Compared { read, summary })
     };
     let runs: Result<Vec<Compared>, FolderError> = arguments.dirs.iter().map(read).collect();
-    let id = run_id(unix_ms(), fresh_number());
-    let dir = run_dir(arguments.out.as_deref(), "compare", &id);
-    let runs = runs.or_bad_input()?;
-    compare(&runs, arguments.baseline, &dir, arguments.json)?;
-    Ok(ExitStatus::Good)
+    let comparison = compared(&runs.or_bad_input()?, arguments.baseline)?;
+    if let Some(words) = comparison.unlike().filter(|_| !arguments.allow_unlike) {
+        let words = format!(
+            "these runs cannot be compared: {words}\n  `--allow-unlike` sets their figures side by side all \
+             the same, without ratios"
+        );
+        return Err(stop(ExitStatus::BadInput, words));
+    }
+    match arguments.form {
+        Some(form) => {
+            let out = arguments.out.as_deref();
+            match out.filter(|out| *out != Path::new("-")) {
+                Some(file) => write_file(file, &text(form, &comparison, None)?)?,
+                None => print(&text(form, &comparison, Some(terminal_style()))?)?,
+            }
+        }
+        None => {
+            let id = run_id(unix_ms(), fresh_number());
+            let dir = run_dir(arguments.out.as_deref(), "compare", &id);
+            keep(&comparison, &dir, arguments.json)?;
+        }
+    }
+    match arguments.fail_if_worse {
+        Some(least) => gate(&comparison, least),
+        None => Ok(ExitStatus::Good),
+    }
 }
 
 /// Compares runs, keeps page and JSON in a folder, and prints the table or the JSON. The baseline
 /// is counted from 1.
-#[allow(clippy::print_stdout)]
 pub(crate) fn compare(
     runs: &[Compared],
     baseline: usize,
     dir: &Path,
     json: bool,
 ) -> anyhow::Result<()> {
+    keep(&compared(runs, baseline)?, dir, json)
+}
+
+fn compared(runs: &[Compared], baseline: usize) -> anyhow::Result<Comparison> {
     let runs: Vec<RunToCompare<'_>> = runs
         .iter()
         .map(|one| RunToCompare {
@@ -51,13 +80,30 @@ pub(crate) fn compare(
             summary: &one.summary,
         })
         .collect();
-    let index = baseline.saturating_sub(1);
-    let comparison = kgauge_results::compare(&runs, index).or_bad_input()?;
+    kgauge_results::compare(&runs, baseline.saturating_sub(1)).or_bad_input()
+}
+
+/// A form that is one text; `style` is that of the terminal, where there is one.
+fn text(
+    form: CompareForm,
+    comparison: &Comparison,
+    style: Option<TerminalStyle>,
+) -> anyhow::Result<String> {
+    Ok(match form {
+        CompareForm::Table => render_comparison_terminal(comparison, style.unwrap_or_default()),
+        CompareForm::Html => render_comparison_html(comparison),
+        CompareForm::Json => serde_json::to_string_pretty(comparison)? + "\n",
+        CompareForm::Markdown => render_comparison_markdown(comparison),
+    })
+}
+
+#[allow(clippy::print_stdout)]
+fn keep(comparison: &Comparison, dir: &Path, json: bool) -> anyhow::Result<()> {
     let page = dir.join(COMPARISON);
     let write = || -> anyhow::Result<()> {
         std::fs::create_dir_all(dir)?;
-        std::fs::write(&page, render_comparison_html(&comparison))?;
-        let text = serde_json::to_string_pretty(&comparison)? + "\n";
+        std::fs::write(&page, render_comparison_html(comparison))?;
+        let text = serde_json::to_string_pretty(comparison)? + "\n";
         std::fs::write(dir.join("comparison.json"), text)?;
         Ok(())
     };
@@ -65,12 +111,35 @@ pub(crate) fn compare(
         .with_context(|| format!("cannot write {}", page.display()))
         .or_failed()?;
     if json {
-        return print_json(&comparison);
+        return print_json(comparison);
     }
     print!(
         "{}",
-        render_comparison_terminal(&comparison, terminal_style())
+        render_comparison_terminal(comparison, terminal_style())
     );
     println!("\nreport: {}", page.display());
     Ok(())
+}
+
+/// The status for who builds automatically. A gate that judged nothing must not stand open.
+#[allow(clippy::print_stderr)]
+fn gate(comparison: &Comparison, least: f64) -> anyhow::Result<ExitStatus> {
+    let gate = comparison.gate(least);
+    if gate.decided == 0 {
+        let words = "--fail-if-worse: no figure of these runs could be judged, so nothing is known; see \
+                     why in the comparison (two or more repeats are needed: --repeat 5)";
+        return Err(stop(ExitStatus::BadInput, words));
+    }
+    for worse in gate.worse.iter().take(WORSE_SHOWN) {
+        // Names come from run folders, and may not command the terminal.
+        eprintln!("kgauge: worse: {}", kgauge_report::one_line(worse));
+    }
+    let more = gate.worse.len().saturating_sub(WORSE_SHOWN);
+    if more > 0 {
+        eprintln!("kgauge: and {more} more");
+    }
+    Ok(match gate.worse.is_empty() {
+        true => ExitStatus::Good,
+        false => ExitStatus::Failed,
+    })
 }

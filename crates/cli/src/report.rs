@@ -53,7 +53,7 @@ fn text(
     })
 }
 
-fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
+pub(crate) fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
     if file.is_dir() {
         let words = format!("{} is a folder: name a file with --out", file.display());
         return Err(stop(ExitStatus::BadInput, words));
@@ -62,7 +62,7 @@ fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 /// A reader that has seen enough (`| head`) is no failure.
-fn print(text: &str) -> anyhow::Result<()> {
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

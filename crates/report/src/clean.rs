@@ -9,7 +9,7 @@ pub(crate) fn is_unsafe(character: char) -> bool {
 }
 
 /// Outside text for one line of a terminal: unsafe characters and line breaks replaced.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     text.chars()
         .map(|character| match character {
             '\n' | '\t' => ' ',

@@ -26,6 +26,7 @@ mod view;
 
 use kgauge_results::{Comparison, RunRead, Summary};
 
+pub use clean::one_line;
 pub use live::{
     FlowMetrics, LiveFlow, LiveNow, LivePage, LivePhase, LiveReport, LiveStage, LiveTrial, Metrics,
     MetricsForm, ProcessMetrics, RunMetrics, live_policy, render_live_page, render_live_part,
@@ -69,6 +70,13 @@ pub fn render_csv(run: &RunRead, summary: &Summary) -> String {
 /// baseline in each. Below it what is not comparable, and why.
 pub fn render_comparison_terminal(comparison: &Comparison, style: TerminalStyle) -> String {
     terminal::compare::text(&compare::view(comparison), style)
+}
+
+/// Several runs side by side as Markdown for a pull request's comment, ending with a line break.
+///
+/// A pure function of the runs' content, below 60,000 bytes whatever the runs were.
+pub fn render_comparison_markdown(comparison: &Comparison) -> String {
+    markdown::compare::text(&compare::view(comparison))
 }
 
 /// Several runs side by side as one HTML page that needs no network and has no script.

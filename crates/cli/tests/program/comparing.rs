@@ -39,6 +39,37 @@ fn a_run_on_several_targets_ends_with_one_table_of_them() {
 }
 
 #[test]
+fn a_comparison_can_end_a_build() {
+    let site = Site::new();
+    for folder in ["one", "other"] {
+        site.run(&["run", "tiny.yaml", "--repeat", "1", "--out", folder]);
+    }
+    let output = site.run(&["compare", "one", "other", "--as", "markdown"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).starts_with("### 2 runs side by side"));
+    let names = fs::read_dir(site.path("."))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    assert!(
+        !names.into_iter().any(|name| name == "kgauge-runs"),
+        "a form writes nothing else"
+    );
+    // One repeat each: nothing can be judged, and a gate that knows nothing does not open.
+    let output = site.run(&[
+        "compare",
+        "one",
+        "other",
+        "--as",
+        "table",
+        "--fail-if-worse",
+    ]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("no figure of these runs could be judged"));
+    let output = site.run(&["compare", "one", "other", "--fail-if-worse=150%"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn a_target_that_fails_does_not_end_the_others() {
     let site = Site::new();
     // Nobody listens on the port once the listener is dropped.

@@ -225,6 +225,13 @@ impl Look {
     /// Colours in the style sheet (`.c0` to `.c5`).
     pub(crate) const COLOURS: u8 = 6;
 
+    /// The n-th look of a chart whose lines are all told apart: by their dash alone while there are
+    /// no more of them than dashes, by dash and colour beyond it.
+    pub(crate) fn nth(index: usize) -> Self {
+        let colours = usize::from(Self::COLOURS);
+        Self::line(index, Dash::nth(index + index / colours))
+    }
+
     /// A joined line without markers.
     pub(crate) fn line(colour: usize, dash: Dash) -> Self {
         let colour = (colour % usize::from(Self::COLOURS)) as u8;
@@ -248,12 +255,23 @@ pub(crate) enum Dash {
     Dotted,
     /// – · –
     Mixed,
+    /// —— ——
+    Long,
+    /// – · · –
+    Double,
 }
 
 impl Dash {
     /// The n-th pattern, over and over.
     pub(crate) fn nth(index: usize) -> Self {
-        [Self::Solid, Self::Dashed, Self::Dotted, Self::Mixed][index % 4]
+        [
+            Self::Solid,
+            Self::Dashed,
+            Self::Dotted,
+            Self::Mixed,
+            Self::Long,
+            Self::Double,
+        ][index % 6]
     }
 
     /// Its class in the style sheet.
@@ -263,6 +281,8 @@ impl Dash {
             Self::Dashed => "d1",
             Self::Dotted => "d2",
             Self::Mixed => "d3",
+            Self::Long => "d4",
+            Self::Double => "d5",
         }
     }
 }

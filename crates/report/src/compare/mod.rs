@@ -22,7 +22,9 @@ pub(crate) struct CompareView {
     pub(crate) baseline: usize,
     /// The figures, trial by trial.
     pub(crate) groups: Vec<Group>,
-    /// What is not comparable and why, and what else differs.
+    /// What else than the figures differs between the runs: settings, machines, scenarios. Read first.
+    pub(crate) differing: Vec<Sentence>,
+    /// What must be known before anything else, and why single figures are not comparable.
     pub(crate) sentences: Vec<Sentence>,
     /// What the marks in use mean.
     pub(crate) marks: Vec<(Mark, &'static str)>,
@@ -109,6 +111,8 @@ pub(crate) struct CellView {
 pub(crate) struct AgainstView {
     /// `1.10`; empty where there is none to show.
     pub(crate) ratio: String,
+    /// The ratio's 95 % interval: `1.02 to 1.18`.
+    pub(crate) interval: Option<String>,
     /// In a word.
     pub(crate) word: AgainstWord,
     /// Good, bad, or neither.
@@ -138,6 +142,7 @@ pub(crate) fn view(comparison: &Comparison) -> CompareView {
         baseline: comparison.baseline as usize,
         marks: marks_in_use(comparison),
         groups,
+        differing: sentences::differing(comparison),
         sentences: sentences::all(comparison),
         method: comparison.method.words.clone(),
     }
@@ -252,6 +257,13 @@ fn cell_view(row: &ComparisonRow, cell: &Cell) -> CellView {
     };
     let against = cell.against.as_ref().map(|found| AgainstView {
         ratio: found.ratio.map(format::short).unwrap_or_default(),
+        interval: found.interval.map(|found| {
+            format!(
+                "{} to {}",
+                format::short(found.low),
+                format::short(found.high)
+            )
+        }),
         word: found.word,
         tone: tone(found.word),
         why: found.why.clone(),

@@ -163,9 +163,17 @@ fn places(found: &[String]) -> String {
     format!("{}{more}", shown.join("; "))
 }
 
-/// What is not comparable, what is missing, what else differs; each reason once.
+/// What else than the figures differs, what bars a comparison first; each difference once.
+pub(super) fn differing(comparison: &Comparison) -> Vec<Sentence> {
+    let mut found = differences(comparison);
+    found.retain(|sentence| sentence.level != Level::Grave);
+    found
+}
+
+/// What is grave, and why single figures are not comparable; each reason once.
 pub(super) fn all(comparison: &Comparison) -> Vec<Sentence> {
     let mut sentences = differences(comparison);
+    sentences.retain(|sentence| sentence.level == Level::Grave);
     sentences.extend(reasons(comparison));
     if comparison.rows_left_out > 0 {
         sentences.push(Sentence {

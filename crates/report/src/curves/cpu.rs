@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Point, Scale, Unit};
+use crate::chart::{Axis, Chart, Group, Line, Look, Point, Scale, Unit};
 use crate::view::{ProcessTimeline, Timeline, Trial};
 
 /// The chart, unless no process was observed.
@@ -54,7 +54,7 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
             .enumerate()
             .map(|(colour, name)| Group {
                 name: (*name).to_owned(),
-                look: Look::line(colour, Dash::nth(colour)),
+                look: Look::nth(colour),
             })
             .collect(),
         means: Vec::new(),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Point, Scale, Unit};
+use crate::chart::{Axis, Chart, Group, Line, Look, Point, Scale, Unit};
 use crate::view::{MachineLine, MachineTimeline, Panel, Trial};
 
 /// A line that never reaches this part of its chart's highest is not drawn, but named.
@@ -138,7 +138,7 @@ fn chart(trial: &Trial, panel: Panel) -> Option<Chart> {
     };
     let group = |(colour, name): (usize, &&str)| Group {
         name: (*name).to_owned(),
-        look: Look::line(colour, Dash::nth(colour)),
+        look: Look::nth(colour),
     };
     Some(Chart {
         id: format!("{}-{}", trial.id, words.id),

@@ -1,7 +1,7 @@
 //! The whole distribution: latency against quantile on an axis where each further nine takes one
 //! step.
 
-use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Point, Scale, Unit};
+use crate::chart::{Axis, Chart, Group, Line, Look, Point, Scale, Unit};
 use crate::format;
 use crate::view::{CurvePoint, Distribution, Flow, Latency, Trial};
 
@@ -15,8 +15,8 @@ const BEYOND_MIN: u64 = 10;
 /// The chart, unless there are no latencies.
 pub(super) fn chart(trial: &Trial) -> Option<Chart> {
     let (mut groups, mut lines, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-    for (colour, flow) in trial.flows.iter().enumerate() {
-        for (index, latency) in flow.latencies.iter().enumerate() {
+    for flow in &trial.flows {
+        for latency in &flow.latencies {
             let points = points(&latency.distribution);
             if points.is_empty() {
                 continue;
@@ -25,7 +25,7 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
                 1 => latency.kind.name().to_owned(),
                 _ => format!("{}, {}", flow.name, latency.kind.name()),
             };
-            let look = Look::line(colour + trial.flows.len() * index, Dash::nth(index));
+            let look = Look::nth(groups.len());
             groups.push(Group { name, look });
             lines.push(Line {
                 group: groups.len() - 1,

@@ -64,7 +64,7 @@ fn chart(sweep: &Sweep, id: &str, shown: &Shown) -> Option<Chart> {
             .iter()
             .filter_map(|point| Some(Point::new(point.factor, Some((shown.published)(point)?))))
             .collect();
-        let line = Look::line(colour * 2, Dash::Solid);
+        let line = Look::line(colour * 2, Dash::nth(colour));
         let looks = [
             (
                 "measured",

@@ -14,19 +14,22 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
     if names.is_empty() {
         return None;
     }
-    let by_repeat = names.len() * timelines.len() <= NAMED_LINES_MAX;
+    // Repeats are told apart by dashes, and so are flows: never both in one chart.
+    let by_repeat = names.len() == 1 && timelines.len() <= NAMED_LINES_MAX;
     let (mut groups, mut lines) = (Vec::new(), Vec::new());
     for (colour, name) in names.iter().enumerate() {
         for (index, timeline) in timelines.iter().enumerate() {
             if by_repeat || index == 0 {
-                let dash = Dash::nth(if by_repeat { index } else { 0 });
                 let name = match by_repeat {
                     true => joined(name, &super::repeat_name(timelines, timeline.repeat)),
                     false => (*name).to_owned(),
                 };
                 groups.push(Group {
                     name,
-                    look: Look::line(colour, dash),
+                    look: match by_repeat {
+                        true => Look::line(colour, Dash::nth(index)),
+                        false => Look::nth(colour),
+                    },
                 });
             }
             let line_name = match by_repeat {

@@ -51,9 +51,10 @@ fn write_body(page: &mut Markup, view: &CompareView) {
     });
     page.line();
     page.element("main", &[], |page| {
-        write_notices(page, view, |level| level == Level::Grave);
+        write_notices(page, &view.sentences, |level| level == Level::Grave);
+        write_notices(page, &view.differing, |_| true);
         write_answers(page, view);
-        write_notices(page, view, |level| level != Level::Grave);
+        write_notices(page, &view.sentences, |level| level != Level::Grave);
         write_figures(page, view);
         write_reading(page, view);
         write_runs(page, view);
@@ -66,8 +67,8 @@ fn write_body(page: &mut Markup, view: &CompareView) {
     page.line();
 }
 
-fn write_notices(page: &mut Markup, view: &CompareView, of: impl Fn(Level) -> bool) {
-    let shown = view.sentences.iter().filter(|sentence| of(sentence.level));
+fn write_notices(page: &mut Markup, sentences: &[Sentence], of: impl Fn(Level) -> bool) {
+    let shown = sentences.iter().filter(|sentence| of(sentence.level));
     shown.for_each(|sentence| write_notice(page, sentence));
 }
 
@@ -376,6 +377,9 @@ fn write_against(page: &mut Markup, against: &AgainstView) {
         (ratio, word) => format!("{ratio} × {}", word.as_str()),
     };
     page.leaf("span", &[("class", class)], &text);
+    if let Some(interval) = &against.interval {
+        page.leaf("span", &[("class", "small spread block")], interval);
+    }
 }
 
 /// Every comparison with its interval, folded.

@@ -87,7 +87,7 @@ fn write_flow(page: &mut Markup, trial: &Trial, flow: &Flow, latency: &Latency) 
                 write_percentile(page, shown.at(millionths));
                 if let Some(found) = service.and_then(|service| service.at(millionths)) {
                     let text = format!("service {}", format::nanoseconds(found.ns as f64));
-                    page.leaf("span", &[("class", "small block")], &text);
+                    page.leaf("span", &[("class", "small spread block")], &text);
                 }
             });
         }
@@ -113,7 +113,7 @@ fn write_percentile(page: &mut Markup, percentile: Option<&Percentile>) {
     );
     if found.few {
         let text = format!("only {} beyond", format::count(found.beyond));
-        page.leaf("span", &[("class", "small block")], &text);
+        page.leaf("span", &[("class", "small spread block")], &text);
     }
 }
 

@@ -1,6 +1,6 @@
 "use strict";
-// Adds to a page that is complete without it: values under pointer and arrow keys, a legend that switches
-// lines on and off, everything unfolded for printing.
+// Adds to a page that is complete without it: values under pointer and arrow keys, a zoom of the time axis,
+// a legend that switches lines on and off, everything unfolded for printing.
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const block = document.getElementById("chart-data");
@@ -67,8 +67,155 @@
     return { plot, main, readout, mark };
   };
 
+  // The words beside a place of the plot, on the side with more room, and never beyond the figure.
+  const putReadout = ({ plot, main, readout }, share, apart) => {
+    const box = main.getBoundingClientRect();
+    const middle = box.left - plot.getBoundingClientRect().left + share * box.width;
+    const wanted = share > 0.5 ? middle - apart - readout.offsetWidth : middle + apart;
+    readout.style.left = `${Math.max(0, Math.min(plot.clientWidth - readout.offsetWidth, wanted))}px`;
+  };
+
+  // Labels of a part of the time axis: about five, at steps that people count in.
+  const timeTicks = (from, to) => {
+    const fine = [1, 2, 5].map((step) => step * 10 ** Math.floor(Math.log10(Math.max(to - from, 1e-6)) - 1));
+    const steps = [...fine, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400];
+    const step = steps.sort((a, b) => a - b).find((size) => (to - from) / size <= 6) || to - from;
+    const ticks = [];
+    for (let n = Math.ceil(from / step - 1e-9); n * step <= to + step * 1e-9; n += 1) ticks.push(n * step);
+    return ticks;
+  };
+
+  // A zoom of the time axis. Places in the drawing are shares of the plot's width, so another span is the same
+  // drawing with its shares moved and the curves' own box cut. Drag with a mouse or pen, or the keys + and -;
+  // double click or Escape shows all of it again.
+  const addZoom = (parts, axis, changed) => {
+    const { plot, main } = parts;
+    const zoom = { from: 0, to: 1, seen: (share) => (share - zoom.from) / (zoom.to - zoom.from) };
+    zoom.isWhole = () => zoom.from === 0 && zoom.to === 1;
+    zoom.under = (event) => {
+      const box = main.getBoundingClientRect();
+      return (event.clientX - box.left) / box.width;
+    };
+    if (axis.unit !== "s" || axis.scale !== "linear") return zoom;
+
+    const inner = [...main.children].find((part) => part.hasAttribute("viewBox"));
+    const box = inner ? inner.getAttribute("viewBox") : "";
+    const [, , width, height] = box.split(" ").map(Number);
+    const share = (part, name) => {
+      const text = part.getAttribute(name) || "";
+      return text.endsWith("%") ? Number.parseFloat(text) / 100 : null;
+    };
+    const moved = [];
+    const labels = [];
+    [...main.querySelectorAll("*")].forEach((part) => {
+      if (part === parts.mark || part.classList.contains("end") || (inner && inner.contains(part))) return;
+      const start = share(part, "x") ?? share(part, "x1") ?? (part.classList.contains("band") ? 0 : null);
+      if (start === null || part.parentNode.closest("svg") !== main) return;
+      const written = ["x", "x1", "x2", "width"].map((name) => [name, part.getAttribute(name)]);
+      if (Number(part.getAttribute("y") ?? part.getAttribute("y1")) >= 238) return labels.push(part);
+      moved.push({ part, start, width: share(part, "width"), line: part.hasAttribute("x1"), written });
+    });
+    const ticks = document.createElementNS(SVG, "g");
+    main.append(ticks);
+
+    const drawTicks = () => {
+      ticks.replaceChildren();
+      if (zoom.isWhole()) return;
+      const value = (at) => axis.low + at * (axis.high - axis.low);
+      timeTicks(value(zoom.from), value(zoom.to)).forEach((tick) => {
+        const x = `${zoom.seen(place(axis, tick)) * 100}%`;
+        const line = document.createElementNS(SVG, "line");
+        Object.entries({ class: "axis", x1: x, x2: x, y1: 238, y2: 243 }).forEach((pair) => line.setAttribute(...pair));
+        const text = document.createElementNS(SVG, "text");
+        Object.entries({ x, y: 257, "text-anchor": "middle" }).forEach((pair) => text.setAttribute(...pair));
+        text.textContent = write.s(Number(tick.toPrecision(9)));
+        ticks.append(line, text);
+      });
+    };
+    const draw = () => {
+      const cut = `${zoom.from * width} 0 ${(zoom.to - zoom.from) * width} ${height}`;
+      if (inner) inner.setAttribute("viewBox", zoom.isWhole() ? box : cut);
+      moved.forEach(({ part, start, width: length, line, written }) => {
+        const from = Math.max(zoom.seen(start), length === null ? -Infinity : 0);
+        const to = length === null ? from : Math.min(zoom.seen(start + length), 1);
+        (line ? ["x1", "x2"] : ["x"]).forEach((name) => part.setAttribute(name, `${from * 100}%`));
+        if (length !== null) part.setAttribute("width", `${Math.max(0, to - from) * 100}%`);
+        if (zoom.isWhole()) written.forEach(([name, text]) => text !== null && part.setAttribute(name, text));
+        part.classList.toggle("beyond", to < -1e-9 || from > 1 + 1e-9 || (length !== null && to <= from));
+      });
+      labels.forEach((part) => part.classList.toggle("beyond", !zoom.isWhole()));
+      drawTicks();
+      whole.hidden = zoom.isWhole();
+      changed();
+    };
+    // At least a two-hundredth of the axis, and at least a tenth of a second, is shown.
+    const least = Math.min(1, Math.max(0.005, 0.1 / (axis.high - axis.low)));
+    zoom.show = (from, to) => {
+      const span = Math.min(1, Math.max(least, to - from));
+      zoom.from = Math.max(0, Math.min(1 - span, from));
+      zoom.to = span === 1 ? 1 : zoom.from + span;
+      draw();
+    };
+    zoom.reset = () => zoom.isWhole() || zoom.show(0, 1);
+
+    const whole = document.createElement("button");
+    whole.type = "button";
+    whole.className = "whole";
+    whole.textContent = "Show the whole time";
+    whole.hidden = true;
+    whole.addEventListener("click", () => { zoom.reset(); plot.focus(); });
+    plot.after(whole);
+
+    const shade = document.createElementNS(SVG, "rect");
+    Object.entries({ class: "chosen off", y: 18, height: 220 }).forEach((pair) => shade.setAttribute(...pair));
+    main.append(shade);
+    let begun = null;
+    const chosen = (event) => {
+      const now = Math.max(0, Math.min(1, zoom.under(event)));
+      return [Math.min(begun, now), Math.max(begun, now)];
+    };
+    plot.addEventListener("pointerdown", (event) => {
+      const at = zoom.under(event);
+      if (event.pointerType === "touch" || event.button !== 0 || at < 0 || at > 1) return;
+      begun = at;
+      plot.setPointerCapture(event.pointerId);
+    });
+    plot.addEventListener("pointermove", (event) => {
+      if (begun === null) return;
+      const [from, to] = chosen(event);
+      shade.setAttribute("x", `${from * 100}%`);
+      shade.setAttribute("width", `${(to - from) * 100}%`);
+      shade.setAttribute("class", "chosen");
+    });
+    const end = (event) => {
+      if (begun === null) return;
+      const [from, to] = chosen(event);
+      begun = null;
+      shade.setAttribute("class", "chosen off");
+      if (event.type === "pointercancel" || to - from < 0.02) return;
+      const span = zoom.to - zoom.from;
+      zoom.show(zoom.from + from * span, zoom.from + to * span);
+    };
+    plot.addEventListener("pointerup", end);
+    plot.addEventListener("pointercancel", end);
+    plot.addEventListener("dblclick", zoom.reset);
+    return zoom;
+  };
+
+  // The keys of the zoom around a place; true when one of them was pressed.
+  const zoomKey = (zoom, event, middle) => {
+    const factor = { "+": 0.5, "=": 0.5, "-": 2 }[event.key];
+    if (!zoom.show || !factor || event.ctrlKey || event.metaKey || event.altKey) return false;
+    event.preventDefault();
+    const span = (zoom.to - zoom.from) * factor;
+    zoom.show(middle - span / 2, middle + span / 2);
+    return true;
+  };
+
   const addReadout = (figure, chart) => {
-    const label = `${chart.groups.length} lines; arrow keys read values`;
+    const timed = chart.x.unit === "s" && chart.x.scale === "linear";
+    const keys = timed ? ", + and - zoom, Escape shows all" : "";
+    const label = `${figure.querySelector("figcaption strong").textContent}: arrow keys read values${keys}`;
     const parts = readable(figure, "line", "cursor", label);
     if (!parts) return;
     const { plot, main, readout, mark: cursor } = parts;
@@ -80,8 +227,17 @@
     const hidden = (group) =>
       figure.querySelector(`.legend [data-group="${group}"] button[aria-pressed="false"]`) !== null;
 
+    // The first and the last place that the zoom lets see.
+    const inView = () => {
+      const seen = (x) => zoom.seen(place(chart.x, x));
+      const found = places.flatMap((x, index) => (seen(x) >= -1e-9 && seen(x) <= 1 + 1e-9 ? [index] : []));
+      return found.length ? [found[0], found[found.length - 1]] : null;
+    };
+
     const show = (index) => {
-      current = Math.max(0, Math.min(places.length - 1, index));
+      const ends = inView();
+      if (!ends) return;
+      current = Math.max(ends[0], Math.min(ends[1], index));
       const x = places[current];
       const wanted = place(chart.x, x);
       const tolerance = places.length > 1 ? 1.5 / places.length : 1;
@@ -100,38 +256,38 @@
         row.textContent = `${name}: ${(write[chart.y.unit] || write[""])(line.y[at])}`;
         readout.append(row);
       });
-      const share = `${wanted * 100}%`;
-      cursor.setAttribute("x1", share);
-      cursor.setAttribute("x2", share);
+      const share = zoom.seen(wanted);
+      cursor.setAttribute("x1", `${share * 100}%`);
+      cursor.setAttribute("x2", `${share * 100}%`);
       cursor.setAttribute("class", "cursor");
-      const left = main.getBoundingClientRect().left - plot.getBoundingClientRect().left;
-      const middle = left + wanted * main.getBoundingClientRect().width;
-      const right = wanted > 0.5;
-      readout.style.left = right ? "auto" : `${middle + 12}px`;
-      readout.style.right = right ? `${plot.clientWidth - middle + 12}px` : "auto";
+      putReadout(parts, share, 12);
     };
     const hide = () => {
       current = -1;
       readout.replaceChildren();
       cursor.setAttribute("class", "cursor off");
     };
+    const zoom = addZoom(parts, chart.x, () => (current < 0 ? hide() : show(current)));
     const follow = (event) => {
-      const box = main.getBoundingClientRect();
-      const share = (event.clientX - box.left) / box.width;
+      const share = zoom.under(event);
       if (share < -0.02 || share > 1.02) return hide();
-      let best = 0;
-      places.forEach((x, index) => {
-        if (Math.abs(place(chart.x, x) - share) < Math.abs(place(chart.x, places[best]) - share)) best = index;
-      });
-      show(best);
+      const away = (index) => Math.abs(zoom.seen(place(chart.x, places[index])) - share);
+      show(places.reduce((best, _, index) => (away(index) < away(best) ? index : best), 0));
     };
     plot.addEventListener("pointermove", follow);
     plot.addEventListener("pointerdown", follow);
     plot.addEventListener("pointerleave", hide);
     plot.addEventListener("blur", hide);
     plot.addEventListener("keydown", (event) => {
-      const steps = { ArrowRight: current + 1, ArrowLeft: current - 1, Home: 0, End: places.length - 1 };
-      if (event.key === "Escape") return hide();
+      const middle = current < 0 ? (zoom.from + zoom.to) / 2 : place(chart.x, places[current]);
+      if (event.key === "Escape") {
+        hide();
+        return zoom.reset && zoom.reset();
+      }
+      if (zoomKey(zoom, event, middle)) return;
+      const first = (inView() || [0])[0];
+      const right = current < 0 ? first : current + 1;
+      const steps = { ArrowRight: right, ArrowLeft: current - 1, Home: 0, End: places.length - 1 };
       if (!(event.key in steps)) return;
       event.preventDefault();
       show(steps[event.key]);
@@ -140,7 +296,9 @@
 
   // A heat map: the cell under the pointer, and what is slower in the same column. Arrow keys move both ways.
   const addCells = (figure, chart) => {
-    const parts = readable(figure, "rect", "cell", "heat map; arrow keys read its cells");
+    const title = figure.querySelector("figcaption strong").textContent;
+    const label = `${title}: arrow keys read cells, + and - zoom, Escape shows all`;
+    const parts = readable(figure, "rect", "cell", label);
     if (!parts) return;
     const { plot, main, readout, mark: frame } = parts;
     const [top, height, rows] = [18, 220, chart.borders.length - 1];
@@ -152,7 +310,8 @@
     let at = null;
 
     const show = (column, row) => {
-      at = [Math.max(0, Math.min(chart.cells.length - 1, column)), Math.max(0, Math.min(rows - 1, row))];
+      const [first, last] = ends();
+      at = [Math.max(first, Math.min(last, column)), Math.max(0, Math.min(rows - 1, row))];
       [column, row] = at;
       const line = (text, tag) => {
         const part = document.createElement(tag);
@@ -168,28 +327,31 @@
       line(`${write.ns(chart.borders[row])} to ${write.ns(chart.borders[row + 1])}`, "div");
       line(`${digits(count(column, row), 15)} ${chart.counted}`, "div");
       line(`slower: ${digits(slower, 15)} of ${digits(sum(counts), 15)}`, "div");
-      const [x, width] = [place(chart.x, from), place(chart.x, to) - place(chart.x, from)];
+      const [x, end] = [from, to].map((at) => Math.max(0, Math.min(1, zoom.seen(place(chart.x, at)))));
       frame.setAttribute("x", `${x * 100}%`);
-      frame.setAttribute("width", `${Math.min(width, 1 - x) * 100}%`);
+      frame.setAttribute("width", `${(end - x) * 100}%`);
       frame.setAttribute("y", top + height - ((row + 1) * height) / rows);
       frame.setAttribute("height", height / rows);
       frame.setAttribute("class", "cell");
-      const left = main.getBoundingClientRect().left - plot.getBoundingClientRect().left;
-      const middle = left + (x + width / 2) * main.getBoundingClientRect().width;
-      const right = x > 0.5;
-      readout.style.left = right ? "auto" : `${middle + 14}px`;
-      readout.style.right = right ? `${plot.clientWidth - middle + 14}px` : "auto";
+      putReadout(parts, (x + end) / 2, 14);
     };
     const hide = () => {
       at = null;
       readout.replaceChildren();
       frame.setAttribute("class", "cell off");
     };
+    const zoom = addZoom(parts, chart.x, () => (at ? show(...at) : hide()));
+    // The first and the last column that the zoom lets see.
+    const ends = () => {
+      const column = (share) => (share * chart.x.high) / chart.step;
+      const last = Math.ceil(column(zoom.to) - 1e-9) - 1;
+      return [Math.floor(column(zoom.from) + 1e-9), Math.min(chart.cells.length - 1, last)];
+    };
     const follow = (event) => {
       const box = main.getBoundingClientRect();
-      const share = (event.clientX - box.left) / box.width;
+      const share = zoom.under(event);
       const row = Math.floor(((top + height - (event.clientY - box.top)) / height) * rows);
-      const column = Math.floor((share * chart.x.high) / chart.step);
+      const column = Math.floor(((zoom.from + share * (zoom.to - zoom.from)) * chart.x.high) / chart.step);
       if (share < 0 || share > 1 || row < 0 || row >= rows || column >= chart.cells.length) return hide();
       show(column, row);
     };
@@ -199,12 +361,18 @@
     plot.addEventListener("blur", hide);
     plot.addEventListener("keydown", (event) => {
       const moves = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-      const ends = { Home: 0, End: chart.cells.length - 1 };
-      if (event.key === "Escape") return hide();
-      if (!(event.key in moves) && !(event.key in ends)) return;
+      const [first, last] = ends();
+      const edges = { Home: first, End: last };
+      if (event.key === "Escape") {
+        hide();
+        return zoom.reset && zoom.reset();
+      }
+      const middle = at ? ((at[0] + 0.5) * chart.step) / chart.x.high : (zoom.from + zoom.to) / 2;
+      if (zoomKey(zoom, event, middle)) return;
+      if (!(event.key in moves) && !(event.key in edges)) return;
       event.preventDefault();
-      if (event.key in ends) return show(ends[event.key], fullest(ends[event.key]));
-      if (!at) return show(0, fullest(0));
+      if (event.key in edges) return show(edges[event.key], fullest(edges[event.key]));
+      if (!at) return show(first, fullest(first));
       show(at[0] + moves[event.key][0], at[1] + moves[event.key][1]);
     });
   };
@@ -225,6 +393,17 @@
       });
     });
   };
+
+  // How to read the charts is said once, before the first of them.
+  const first = document.querySelector(".charts");
+  if (first && charts.length) {
+    const hint = document.createElement("p");
+    hint.className = "note hint";
+    hint.textContent =
+      "Point at a chart, or go to it with Tab and use the arrow keys, to read values. Drag across a chart over " +
+      "time, or press + and -, to zoom; double click or Escape shows all of it.";
+    first.before(hint);
+  }
 
   charts.forEach((chart) => {
     const figure = document.getElementById(chart.id);

@@ -1,6 +1,7 @@
 //! The report as Markdown for a pull request's comment: what a report opens with, short enough to
 //! be posted whatever the run was.
 
+pub(crate) mod compare;
 mod escape;
 
 use crate::format;

@@ -6,7 +6,7 @@ use super::style::{Ink, TerminalStyle};
 use super::table::cut;
 use super::wrap::wrap;
 use crate::clean::{columns, one_line};
-use crate::compare::{self, AgainstView, CellView, CompareView, Group, RowView, Tone};
+use crate::compare::{self, AgainstView, CellView, CompareView, Group, RowView, Sentence, Tone};
 use crate::view::Level;
 use kgauge_results::compare::FigureKind;
 
@@ -27,6 +27,7 @@ pub(crate) fn text(view: &CompareView, style: TerminalStyle) -> String {
     };
     writer.sentence(Some(Ink::Strong), &view.title, "", "  ");
     write_grave(&mut writer, view);
+    write_sentences(&mut writer, &view.differing);
     writer.gap();
     for answer in &view.answers {
         writer.sentence(None, answer, "", "  ");
@@ -37,7 +38,7 @@ pub(crate) fn text(view: &CompareView, style: TerminalStyle) -> String {
         write_block(&mut writer, view, &layout, block);
     }
     write_legend(&mut writer, view);
-    write_sentences(&mut writer, view);
+    write_sentences(&mut writer, &view.sentences);
     writer.gap();
     writer.sentence(Some(Ink::Soft), &view.method, "", "");
     let mut text = writer.lines.join("\n");
@@ -55,9 +56,9 @@ fn write_grave(writer: &mut Writer, view: &CompareView) {
     }
 }
 
-fn write_sentences(writer: &mut Writer, view: &CompareView) {
+fn write_sentences(writer: &mut Writer, sentences: &[Sentence]) {
     writer.gap();
-    for sentence in &view.sentences {
+    for sentence in sentences {
         let (ink, mark) = match sentence.level {
             Level::Note => (Ink::Soft, "note: "),
             Level::Caution => (Ink::Caution, "caution: "),

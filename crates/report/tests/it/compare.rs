@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use kgauge_report::{TerminalStyle, render_comparison_html, render_comparison_terminal};
+use kgauge_report::{
+    TerminalStyle, render_comparison_html, render_comparison_markdown, render_comparison_terminal,
+};
 use kgauge_results::run::{RunHead, TargetKind};
 use kgauge_results::summary::Factor;
 use kgauge_results::{RunFolder, RunRead, Summary};
@@ -157,6 +159,53 @@ fn no_name_becomes_markup_or_commands_the_terminal() {
     let text = render_comparison_terminal(&comparison, style);
     assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{text}");
     assert!(!page.contains(['\u{1b}', '\u{7}', '\u{202e}']));
+    let comment = render_comparison_markdown(&comparison);
+    assert!(!comment.contains("<script"), "{comment}");
+    assert!(!comment.contains(['\u{1b}', '\u{7}', '\u{202e}']));
+}
+
+#[test]
+fn the_comment_says_what_differs_before_the_figures() {
+    let folder = &complete().run;
+    let mut runs = releases(folder, &[("0.8.2.2", 1.0), ("4.3.1", 1.3)]);
+    runs.push(of(folder, TargetKind::Embedded, None, 9.0));
+    let comment = render_comparison_markdown(&comparison(&runs));
+    let place = |text: &str| {
+        comment
+            .find(text)
+            .unwrap_or_else(|| panic!("{text}: {comment}"))
+    };
+    assert!(
+        place("are not comparable") < place("records/s"),
+        "{comment}"
+    );
+    assert!(place("| | Kafka 0.8.2.2, baseline | Kafka 4.3.1 |") < place("**1.30 × faster**"));
+    assert!(
+        !comment.contains("9.00 ×"),
+        "no ratio of the embedded cluster"
+    );
+}
+
+#[test]
+fn a_comment_of_very_many_figures_stays_short() {
+    let mut runs = releases(&complete().run, &SEVEN);
+    for one in &mut runs {
+        let first = one.summary.trials[0].clone();
+        one.summary.trials = (0..300)
+            .map(|index| {
+                let mut trial = first.clone();
+                trial.name = format!("trial={index}");
+                trial.factors = vec![Factor {
+                    path: "trial".to_owned(),
+                    value: index.to_string(),
+                }];
+                trial
+            })
+            .collect();
+    }
+    let comment = render_comparison_markdown(&comparison(&runs));
+    assert!(comment.len() <= 60_000, "{} bytes", comment.len());
+    assert!(comment.contains("more figures in `comparison.html`"));
 }
 
 #[test]

@@ -2,23 +2,13 @@
 
 use super::grounds::{DifferenceKind, RunDifference};
 use super::holm::adjusted;
-use super::row::{Against, AgainstWord, Cell, ComparisonRow, FigureKind, FigureUnit, Mark};
+use super::row::{Against, AgainstWord, Cell, ComparisonRow, FigureKind, Mark};
 use super::welch::{self, ALPHA};
 use crate::summary::words;
 
 /// Less of a difference than 0.1 % is none: so wide are a histogram's buckets, and of other figures
 /// nobody would act on it.
 pub(super) const RESOLUTION: f64 = 0.001;
-
-/// Comparisons of figures with one unit are adjusted together: those that a reader looks through
-/// for one question. Megabytes are not judged.
-const FAMILIES: [FigureUnit; 5] = [
-    FigureUnit::RecordsPerSecond,
-    FigureUnit::RecordsPerPrice,
-    FigureUnit::Nanoseconds,
-    FigureUnit::NanosecondsPerRecord,
-    FigureUnit::BytesPerRecord,
-];
 
 /// What is judged by.
 pub(super) struct Judge<'a> {
@@ -32,10 +22,8 @@ impl Judge<'_> {
         for row in rows.iter_mut() {
             self.row(row);
         }
-        let mut comparisons = 0;
-        for unit in FAMILIES {
-            comparisons += adjust(rows, unit);
-        }
+        let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
+        let comparisons: usize = (0..columns).map(|column| adjust(rows, column)).sum();
         u32::try_from(comparisons).unwrap_or(u32::MAX)
     }
 
@@ -57,21 +45,20 @@ impl Judge<'_> {
     }
 }
 
-/// Decides all comparisons of one unit; returns how many there are.
-fn adjust(rows: &mut [ComparisonRow], unit: FigureUnit) -> usize {
-    let of_unit = || rows.iter().filter(|row| row.unit == unit);
-    let chances = of_unit()
-        .flat_map(|row| &row.cells)
+/// Decides all comparisons of one run with the baseline, figures and trials in one family: who reads
+/// how two runs stand to each other looks through all of it. Returns how many there are.
+fn adjust(rows: &mut [ComparisonRow], column: usize) -> usize {
+    let cells = || rows.iter().filter_map(|row| row.cells.get(column));
+    let chances = cells()
         .filter_map(|cell| cell.against.as_ref()?.p)
         .collect::<Vec<_>>();
     let mut in_all = adjusted(&chances).into_iter();
-    for row in rows.iter_mut().filter(|row| row.unit == unit) {
+    for row in rows.iter_mut() {
         let kind = row.figure;
-        let cells = row.cells.iter_mut();
-        for against in cells.filter_map(|cell| cell.against.as_mut()) {
-            if against.p.is_some() {
-                decide(kind, against, in_all.next().unwrap_or(1.0), chances.len());
-            }
+        let cell = row.cells.get_mut(column);
+        let against = cell.and_then(|cell| cell.against.as_mut());
+        if let Some(against) = against.filter(|against| against.p.is_some()) {
+            decide(kind, against, in_all.next().unwrap_or(1.0), chances.len());
         }
     }
     chances.len()

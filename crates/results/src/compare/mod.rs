@@ -2,12 +2,15 @@
 //! baseline. A pure function of the run folders.
 //!
 //! A difference is claimed only where the interval of the ratio excludes 1 and still would among
-//! all comparisons of figures with that unit: `welch` makes the ratio, `holm` adjusts. What does not measure
+//! all comparisons of the two runs: `welch` makes the ratio, `holm` adjusts, `coverage` tries both. What does not measure
 //! the same (the embedded cluster and Apache Kafka, other scenarios, sizes or machines, a generator
 //! that was the limit, a closed loop's latency) is never called faster or slower.
 
 mod column;
+#[cfg(test)]
+mod coverage;
 mod figures;
+mod gate;
 mod grounds;
 mod holm;
 mod judge;
@@ -19,6 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use column::RunColumn;
+pub use gate::Gate;
 pub use grounds::{DifferenceKind, RunDifference};
 pub use row::{
     Against, AgainstWord, BesidePublished, Cell, ComparisonRow, FigureKind, FigureUnit, Mark,
@@ -67,7 +71,7 @@ pub struct Comparison {
 pub struct Method {
     /// How sure an interval is: 0.95.
     pub confidence: f64,
-    /// Comparisons that statistics decided; those of one unit are adjusted together.
+    /// Comparisons that statistics decided; those of one run are adjusted together.
     pub comparisons: u32,
     /// In sentences.
     pub words: String,
@@ -164,8 +168,9 @@ fn method_words(comparisons: u32) -> String {
         0 => "No comparison could be decided by statistics.".to_owned(),
         1 => "One comparison was decided so.".to_owned(),
         many => format!(
-            "{many} comparisons were decided so; those of one unit are adjusted together by Holm's \
-             method, so that the chance of even one false difference among them is at most 1 in 20."
+            "{many} comparisons were decided so; all those of one run with the baseline are adjusted \
+             together by Holm's method, so that the chance of even one false difference among them \
+             is at most 1 in 20."
         ),
     };
     format!(

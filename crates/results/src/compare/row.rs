@@ -60,6 +60,21 @@ pub enum FigureKind {
 }
 
 impl FigureKind {
+    /// Its name in a sentence.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FigureKind::Throughput => "records/s",
+            FigureKind::PerPrice => "records for the price",
+            FigureKind::ThroughputBytes => "bytes/s",
+            FigureKind::LatencyP50 => "latency p50",
+            FigureKind::LatencyP99 => "latency p99",
+            FigureKind::LatencyP999 => "latency p99.9",
+            FigureKind::GeneratorCpu => "CPU of the generator",
+            FigureKind::TargetCpu => "CPU of the target",
+            FigureKind::WireBytes => "bytes on the wire",
+        }
+    }
+
     /// True for times of records.
     pub fn is_latency(self) -> bool {
         matches!(
@@ -202,7 +217,7 @@ pub struct Against {
     pub interval: Option<Interval>,
     /// The chance of a difference at least so large where there is none, of this comparison alone.
     pub p: Option<f64>,
-    /// The same adjusted for all comparisons of figures with this unit; below 0.05 is a difference.
+    /// The same adjusted for all comparisons of this run; below 0.05 is a difference.
     pub p_adjusted: Option<f64>,
     /// In a word.
     pub word: AgainstWord,
@@ -255,6 +270,25 @@ impl AgainstWord {
             AgainstWord::NotMeasured => "not measured",
             AgainstWord::NotJudged => "not judged",
         }
+    }
+
+    /// True for what a user does not want: fewer records, more time, CPU, money or bytes.
+    pub fn is_worse(self) -> bool {
+        matches!(
+            self,
+            AgainstWord::Slower | AgainstWord::Dearer | AgainstWord::Larger
+        )
+    }
+
+    /// True where statistics said that there is a difference, or that none was found.
+    pub fn is_decided(self) -> bool {
+        !matches!(
+            self,
+            AgainstWord::Undecided
+                | AgainstWord::NotComparable
+                | AgainstWord::NotMeasured
+                | AgainstWord::NotJudged
+        )
     }
 
     /// The word for a ratio that is surely above or below 1.

@@ -66,7 +66,7 @@ fn a_ratio_worked_out_on_paper_comes_out_with_its_interval() {
     let e = |powers: [f64; 3]| powers.map(f64::exp);
     let runs = [
         kafka(&made.dir(), "1.0.2", &e([1.0, 2.0, 3.0])),
-        kafka(&made.dir(), "4.3.1", &e([4.0, 5.0, 6.0])),
+        kafka(&made.dir(), "4.3.1", &e([7.0, 8.0, 9.0])),
     ];
     let comparison = compared(&runs);
     let labels = comparison.runs.iter().map(|run| run.label.as_str());
@@ -74,18 +74,19 @@ fn a_ratio_worked_out_on_paper_comes_out_with_its_interval() {
     let row = row(&comparison, FigureKind::Throughput);
     assert_eq!(row.cells[0].against, None, "the baseline");
     let against = row.cells[1].against.as_ref().unwrap();
-    near(against.ratio.unwrap(), 3.0_f64.exp(), 1e-9);
+    near(against.ratio.unwrap(), 6.0_f64.exp(), 1e-9);
     // t(4) * sqrt(2 / 3) = 2.2670, widened by the 0.1 % that counts as none.
     let interval = against.interval.unwrap();
-    near(interval.low.ln(), 3.0 - 2.2670 - 0.001, 1e-3);
-    near(interval.high.ln(), 3.0 + 2.2670 + 0.001, 1e-3);
-    near(against.p.unwrap(), 0.0213, 0.01);
+    near(interval.low.ln(), 6.0 - 2.2670 - 0.001, 1e-3);
+    near(interval.high.ln(), 6.0 + 2.2670 + 0.001, 1e-3);
+    // t = 6 / sqrt(2 / 3); with 4 degrees the chance inside is s (1 + (1 - s^2) / 2), s^2 = 54 / 58.
+    near(against.p.unwrap(), 0.001_827, 0.01);
     assert_eq!(against.word, AgainstWord::Faster);
-    assert!(against.why.contains("20.1 times"), "{}", against.why);
+    assert!(against.why.contains("403 times"), "{}", against.why);
 }
 
 #[test]
-fn the_same_difference_is_none_among_three_comparisons_of_its_unit() {
+fn the_same_difference_is_none_among_all_figures_of_a_run() {
     let (made, _) = whole_paced_run();
     let e = |powers: [f64; 3]| powers.map(f64::exp);
     let mut runs = vec![kafka(&made.dir(), "1.0.2", &e([1.0, 2.0, 3.0]))];
@@ -94,10 +95,14 @@ fn the_same_difference_is_none_among_three_comparisons_of_its_unit() {
     }
     let comparison = compared(&runs);
     let row = row(&comparison, FigureKind::Throughput);
+    // Of each of the three runs, however many others stand beside it.
+    let figures = comparison.method.comparisons / 3;
+    assert!(figures >= 3, "{figures}");
     for cell in &row.cells[1..] {
         let against = cell.against.as_ref().unwrap();
-        // 3 x 0.0213, by Holm's rule; alone it would be a difference.
-        near(against.p_adjusted.unwrap(), 3.0 * 0.0213, 0.01);
+        // So many times 0.0213, by Holm's rule: all others are the same. Alone it would be a difference.
+        let wanted = f64::from(figures) * 0.0213;
+        near(against.p_adjusted.unwrap(), wanted.min(1.0), 0.01);
         assert!(!against.interval.unwrap().contains(1.0));
         assert_eq!(against.word, AgainstWord::NoDifference);
         assert!(against.why.contains("by chance"), "{}", against.why);
@@ -419,5 +424,27 @@ fn every_comparison_that_we_make_is_valid_by_it_and_reads_back() {
     assert_eq!(
         serde_json::from_value::<Comparison>(json).unwrap(),
         comparison
+    );
+}
+
+#[test]
+fn a_gate_names_what_is_worse_and_knows_when_it_knows_nothing() {
+    let (made, _) = whole_paced_run();
+    let fast = kafka(&made.dir(), "1.0.2", &[1000.0, 1001.0, 1002.0]);
+    let slow = |rates: &[f64]| kafka(&made.dir(), "4.3.1", rates);
+    let gate = |runs: &[Run], least| compared(runs).gate(least);
+    let runs = [fast, slow(&[900.0, 901.0, 902.0])];
+    let found = gate(&runs, 0.0);
+    // The same bytes for fewer records are more bytes a record.
+    assert_eq!(found.worse.len(), 2, "{found:?}");
+    assert!(found.worse[0].contains("records/s of Kafka 4.3.1: slower"));
+    assert!(found.decided >= 3);
+    // 901 / 1,001 is 10.0 % less, and 1,001 / 901 is 11.1 % more.
+    assert_eq!(gate(&runs, 0.11).worse.len(), 1);
+    assert!(gate(&runs, 0.12).worse.is_empty());
+    let [fast, slow] = runs;
+    assert!(
+        gate(&[slow, fast], 0.0).worse.is_empty(),
+        "faster is not worse"
     );
 }

@@ -1,0 +1,66 @@
+//! Writes the pages that `cargo xtask browser` looks at beside real ones: a report and a comparison whose every
+//! name is hostile, and a comparison of eight runs.
+//!
+//! `cargo run -p kgauge-report --example browser -- OUT`.
+#![allow(clippy::unwrap_used, dead_code, unreachable_pub)]
+
+#[path = "../tests/it/compared.rs"]
+mod compared;
+#[path = "../tests/it/hostile.rs"]
+mod hostile;
+#[path = "../tests/it/made.rs"]
+mod made;
+#[path = "../tests/it/scenarios.rs"]
+mod scenarios;
+
+use std::path::Path;
+
+use compared::{SEVEN, comparison, releases};
+use kgauge_report::{render_comparison_html, render_html};
+use kgauge_results::run::TargetKind;
+use kgauge_results::{RunRead, Summary};
+
+/// Markup, a way out of attributes and scripts, words from right to left, and no place to break a line.
+const EVIL: &str = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'</style></script>]]>-->\u{202e}\u{1b}[31m";
+
+fn main() {
+    let argument = std::env::args().nth(1).unwrap();
+    let out = Path::new(&argument);
+    std::fs::create_dir_all(out).unwrap();
+    let keep = tempfile::tempdir().unwrap();
+    let dir = keep.path().join("run");
+    let study = Some(scenarios::study());
+    let end = made::End::Complete;
+    let (run, _) = made::make(&dir, study, &scenarios::all(), &made::CALM, end);
+
+    let evil = format!("{EVIL}{}", "wide".repeat(60));
+    let spoiled = |version: &str| {
+        let mut one = compared::of(&run, TargetKind::Kafka, Some(version), 1.0);
+        hostile::spoil(&mut one.run, &mut one.summary, &evil);
+        one
+    };
+    let one = spoiled("1.0.2");
+    write(out, "hostile.html", &render_html(&one.run, &one.summary));
+    let both = comparison(&[one, spoiled("4.3.1")]);
+    write(
+        out,
+        "hostile-comparison.html",
+        &render_comparison_html(&both),
+    );
+
+    let mut runs = releases(&run, &SEVEN);
+    runs.push(compared::killed(compared::of(
+        &run,
+        TargetKind::Embedded,
+        None,
+        9.0,
+    )));
+    let page = render_comparison_html(&comparison(&runs));
+    write(out, "comparison.html", &page);
+    let read = RunRead::open(&dir).unwrap();
+    write(out, "made.html", &render_html(&read, &Summary::of(&read)));
+}
+
+fn write(out: &Path, name: &str, page: &str) {
+    std::fs::write(out.join(name), page).unwrap();
+}

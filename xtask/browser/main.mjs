@@ -1,0 +1,107 @@
+// Looks at kgauge's pages with Chromium, as people do: pointer, keys, narrow windows, the dark, paper, no script.
+// node main.mjs FOLDER PAGE...: a line of JSON for each check; pictures go into the folder.
+import { statSync } from "node:fs";
+import { basename } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+import { charts, keyboard, zoom } from "./charts.mjs";
+import { contrast, dashes, narrow, paper, withoutScript } from "./looks.mjs";
+
+const BYTES_MAX = 2 * 1024 * 1024;
+const FLAGS = [
+  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync",
+];
+
+// What a page did that it must not: requests, errors and warnings, dialogs, what its policy forbade.
+const watch = (page, own) => {
+  const found = [];
+  page.on("request", (request) => request.url().split("#")[0] === own || found.push(`request of ${request.url()}`));
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) found.push(`${message.type()}: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => found.push(`thrown: ${error.message}`));
+  page.on("dialog", (dialog) => { found.push(`dialog: ${dialog.message()}`); return dialog.dismiss(); });
+  page.on("popup", () => found.push("a further window"));
+  return found;
+};
+
+const open = async (browser, address, options = {}) => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(120_000);
+  const found = watch(page, address);
+  await page.addInitScript(() => {
+    addEventListener("securitypolicyviolation", (event) => console.error(`forbidden: ${event.violatedDirective}`));
+  });
+  await page.goto(address, { waitUntil: "load" });
+  return { context, page, found };
+};
+
+// A watcher that sees nothing would find every page good: this page does all that it must see.
+const watcherSees = async (browser, folder) => {
+  const { writeFileSync } = await import("node:fs");
+  const path = `${folder}/bad.html`;
+  writeFileSync(path, `<!DOCTYPE html><meta http-equiv="Content-Security-Policy" content="img-src 'none'">
+    <img src="file:///forbidden.png"><script>console.warn("w"); alert("a"); fetch("http://127.0.0.1:9/").catch(() => 0);
+    throw new Error("t")</script>`);
+  const { context, found } = await open(browser, pathToFileURL(path).href);
+  await context.close();
+  const missing = ["request of http:", "warning: w", "dialog: a", "thrown: t", "forbidden"]
+    .filter((start) => !found.some((text) => text.includes(start)));
+  return missing.length ? [`not seen: ${missing.join(", ")}`] : [];
+};
+
+const tell = (page, check, problems, detail = "") =>
+  process.stdout.write(`${JSON.stringify({ page, check, problems: problems.slice(0, 8), detail: String(detail) })}\n`);
+
+const look = async (browser, path, folder) => {
+  const name = basename(path, ".html");
+  const address = pathToFileURL(path).href;
+  const bytes = statSync(path).size;
+  tell(name, "size", bytes < BYTES_MAX ? [] : [`${bytes} bytes`], `${bytes} bytes`);
+  for (const scheme of ["light", "dark"]) {
+    const { context, page, found } = await open(browser, address, { colorScheme: scheme });
+    await page.screenshot({ path: `${folder}/${name}-${scheme}.png` });
+    if (scheme === "light") {
+      const chartsFound = await charts(page);
+      tell(name, "values under the pointer, legends", chartsFound.problems, chartsFound.detail);
+      const keys = await keyboard(page);
+      tell(name, "keyboard and tables", keys.problems, keys.detail);
+      const zoomed = await zoom(page);
+      tell(name, "zoom", zoomed.problems, zoomed.detail);
+      const dashed = await dashes(page);
+      tell(name, "lines differ without colours", dashed.problems, dashed.detail);
+    }
+    const contrasts = await contrast(page, scheme);
+    tell(name, `contrast, ${scheme}`, contrasts.problems, contrasts.detail);
+    tell(name, `no request, error or warning, ${scheme}`, found);
+    await context.close();
+  }
+  for (const width of [360, 390, 768]) {
+    const { context, page } = await open(browser, address, { viewport: { width, height: 800 }, hasTouch: width < 500 });
+    const problems = await narrow(page, width);
+    tell(name, `nothing wider than ${width} px`, problems);
+    await page.evaluate(() => scrollTo(0, 0));
+    await page.screenshot({ path: `${folder}/${name}-${width}.png` });
+    await context.close();
+  }
+  const printed = await open(browser, address, { viewport: { width: 718, height: 1047 } });
+  const pages = await paper(printed.page, `${folder}/${name}.pdf`);
+  tell(name, "paper", pages.problems, pages.detail);
+  await printed.context.close();
+  const without = await open(browser, address, { javaScriptEnabled: false });
+  const withIt = await open(browser, address);
+  tell(name, "whole without script", await withoutScript(without.page, withIt.page));
+  await without.context.close();
+  await withIt.context.close();
+};
+
+const [folder, ...paths] = process.argv.slice(2);
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
+try {
+  tell("bad", "the checks see what they look for", await watcherSees(browser, folder));
+  for (const path of paths) await look(browser, path, folder);
+} finally {
+  await browser.close();
+}

@@ -1,0 +1,43 @@
+// node picture.mjs PAGE FOLDER: the figures of a report as pictures for people, in the light and in the dark.
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const [page, folder] = process.argv.slice(2);
+const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync"];
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: flags });
+try {
+  for (const colorScheme of ["light", "dark"]) {
+    const context = await browser.newContext({ viewport: { width: 1020, height: 900 }, colorScheme });
+    const shown = await context.newPage();
+    await shown.goto(pathToFileURL(page).href);
+    // The report's name, the answer, and the charts of the first trial: what the picture has room for.
+    await shown.evaluate(() => {
+      const keep = ["-latency-", "-percentiles", "-heat-1"];
+      document.querySelectorAll(".notice, .verdicts, .hint, .data, .note").forEach((part) => part.remove());
+      const trial = document.querySelector("details.trial");
+      trial.open = true;
+      [...trial.querySelectorAll("figure")].forEach((figure) => {
+        if (!keep.some((part) => figure.id.includes(part))) figure.remove();
+      });
+      trial.querySelectorAll(".machine").forEach((part) => part.remove());
+      const main = document.querySelector("main");
+      const scenario = trial.closest("section");
+      [...scenario.children].forEach((part) => {
+        if (part !== trial && part.tagName !== "H2") part.remove();
+      });
+      const answers = main.querySelector("section");
+      main.replaceChildren(...[answers, scenario].filter(Boolean));
+      document.querySelector("footer")?.remove();
+    });
+    const plot = shown.locator(".plot[tabindex]").first();
+    await plot.hover({ position: { x: 260, y: 120 } });
+    const height = await shown.evaluate(() => document.body.scrollHeight);
+    await shown.setViewportSize({ width: 1020, height: Math.min(height, 1300) });
+    await plot.hover({ position: { x: 260, y: 120 } });
+    await shown.screenshot({ path: `${folder}/report-${colorScheme}.png` });
+    await context.close();
+  }
+} finally {
+  await browser.close();
+}

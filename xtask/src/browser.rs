@@ -1,0 +1,235 @@
+//! `cargo xtask browser`: reports and comparisons as people meet them, in Debian's Chromium. It makes a short real
+//! run, a comparison of it with itself, pages whose every name is hostile, and has `xtask/browser` look at each.
+//! Nothing of it goes to a network but npm's own fetch of the package that drives the browser.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+use crate::built;
+use crate::codegen::root;
+use crate::say::{remark, say};
+
+/// Modules are looked for beside the program, so it goes to where they are installed.
+const FILES: [&str; 7] = [
+    ".npmrc",
+    "charts.mjs",
+    "looks.mjs",
+    "main.mjs",
+    "package-lock.json",
+    "package.json",
+    "picture.mjs",
+];
+/// The list of packages that were installed to the end.
+const INSTALLED: &str = "installed";
+/// The run whose report is looked at: it has all kinds of charts.
+const SCENARIO: &str = "xtask/browser/look.yaml";
+const TARGET: &str = "embedded:3";
+/// The studies, for `--studies`.
+const STUDIES: [&str; 5] = [
+    "linkedin-2014",
+    "dcos-2018",
+    "compose-2024",
+    "aks-2019",
+    "image-queue-2016",
+];
+
+/// What was asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Options {
+    binary: Option<PathBuf>,
+    studies: bool,
+    /// Pages that are there already.
+    pages: Vec<PathBuf>,
+}
+
+impl Options {
+    fn parse(arguments: &[String]) -> Result<Self> {
+        let mut options = Self::default();
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--binary" => {
+                    let path = arguments.next().context("--binary wants a path")?;
+                    options.binary = Some(path.into());
+                }
+                "--studies" => options.studies = true,
+                flag if flag.starts_with('-') => {
+                    bail!("browser takes --binary PATH, --studies and pages, not {flag:?}")
+                }
+                page => options.pages.push(page.into()),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// One check of one page, as the program in `xtask/browser` tells it.
+#[derive(Debug, Deserialize)]
+struct Told {
+    page: String,
+    check: String,
+    problems: Vec<String>,
+    detail: String,
+}
+
+/// Runs the command with what stood after its name.
+pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
+    let options = Options::parse(arguments)?;
+    let folder = root().join("target/tmp/browser");
+    let shots = folder.join("pictures");
+    fs::create_dir_all(&shots)?;
+    let program = install(&folder.join("npm"))?;
+    let mut pages: Vec<PathBuf> = Vec::new();
+    for page in &options.pages {
+        let page = page.canonicalize();
+        pages.push(page.context("a page to look at is not there")?);
+    }
+    if pages.is_empty() {
+        pages = make(&options, &folder.join("pages"))?;
+    }
+    remark(&format!("browser: {} pages", pages.len()));
+    let mut look = Command::new("node");
+    look.arg(program).arg(&shots).args(&pages);
+    let found = look
+        .env_remove("NODE_OPTIONS")
+        .stderr(Stdio::inherit())
+        .output()
+        .context("node could not be started")?;
+    let bad = tell(&String::from_utf8(found.stdout)?)?;
+    ensure!(found.status.success(), "the browser's program failed");
+    say(&format!("pictures: {}", shots.display()));
+    Ok(match bad {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    })
+}
+
+/// Says each check; returns how many found something.
+fn tell(lines: &str) -> Result<usize> {
+    let mut bad = 0;
+    for line in lines.lines() {
+        let told: Told = serde_json::from_str(line).with_context(|| line.to_owned())?;
+        let word = if told.problems.is_empty() {
+            "ok  "
+        } else {
+            "FAIL"
+        };
+        say(&format!(
+            "{word}  {}: {}  {}",
+            told.page, told.check, told.detail
+        ));
+        for problem in &told.problems {
+            say(&format!("        {problem}"));
+        }
+        bad += usize::from(!told.problems.is_empty());
+    }
+    ensure!(!lines.is_empty(), "the browser's program said nothing");
+    Ok(bad)
+}
+
+/// The pages, under names that tell them apart.
+fn make(options: &Options, folder: &Path) -> Result<Vec<PathBuf>> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder)?;
+    let binary = match &options.binary {
+        Some(path) => path.canonicalize()?,
+        None => built::kgauge()?,
+    };
+    let made = Command::new(built::report_pages()?).arg(folder).status()?;
+    ensure!(made.success(), "the made-up pages could not be written");
+    let scenario = root().join(SCENARIO);
+    let mut runs = vec![("look", scenario.as_os_str(), None)];
+    if options.studies {
+        let quick = |study: &'static str| (study, OsStr::new(study), Some("--quick"));
+        runs.extend(STUDIES.map(quick));
+    }
+    for (name, question, quick) in runs {
+        let mut run = Command::new(&binary);
+        run.arg("run").arg(question).args(quick);
+        run.args(["--target", TARGET, "--out", &format!("runs/{name}")]);
+        call(run, folder)?;
+        let page = folder.join(format!("{name}.html"));
+        fs::copy(folder.join("runs").join(name).join("report.html"), page)?;
+    }
+    let mut compare = Command::new(&binary);
+    compare.args(["compare", "runs/look", "runs/look", "--as", "html"]);
+    compare.args(["--out", "look-comparison.html"]);
+    call(compare, folder)?;
+    let mut pages = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "html") {
+            pages.push(path);
+        }
+    }
+    pages.sort();
+    Ok(pages)
+}
+
+/// kgauge in a folder. A missed goal is no failure here: the scenario has one.
+fn call(mut command: Command, folder: &Path) -> Result<()> {
+    let words: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
+    let words = format!("kgauge {}", words.join(" "));
+    remark(&words);
+    let ended = command.current_dir(folder).stdout(Stdio::null()).output()?;
+    let code = ended.status.code();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    ensure!(matches!(code, Some(0 | 1)), "{words}: {code:?}\n{said}");
+    Ok(())
+}
+
+/// Has npm install what drives the browser, once; returns the program.
+pub(crate) fn install(folder: &Path) -> Result<PathBuf> {
+    let from = root().join("xtask/browser");
+    fs::create_dir_all(folder)?;
+    let lock = fs::read(from.join("package-lock.json"))?;
+    for name in FILES {
+        fs::copy(from.join(name), folder.join(name))?;
+    }
+    if fs::read(folder.join(INSTALLED)).unwrap_or_default() != lock {
+        remark("npm: installing playwright-core");
+        let status = Command::new("npm")
+            .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+            .current_dir(folder)
+            .stdout(Stdio::null())
+            .status()
+            .context("npm could not be started")?;
+        ensure!(status.success(), "npm could not install playwright-core");
+        fs::write(folder.join(INSTALLED), lock)?;
+    }
+    Ok(folder.join("main.mjs"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_that_it_does_not_know_are_refused() {
+        let parse = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            Options::parse(&words)
+        };
+        assert!(parse(&["--all"]).is_err() && parse(&["--binary"]).is_err());
+        let options = parse(&["--studies", "a.html"]).unwrap();
+        assert!(options.studies);
+        assert_eq!(options.pages, [PathBuf::from("a.html")]);
+    }
+
+    #[test]
+    fn a_check_with_problems_counts_and_silence_is_an_error() {
+        let line = |problems: &str| {
+            format!(r#"{{"page":"p","check":"c","problems":[{problems}],"detail":""}}"#)
+        };
+        let lines = format!("{}\n{}\n", line(""), line("\"too wide\""));
+        assert_eq!(tell(&lines).unwrap(), 1);
+        assert!(tell("").is_err());
+    }
+}
