@@ -171,6 +171,20 @@ impl ClusterError {
         matches!(self, ClusterError::Call(error) if error.may_have_been_done())
     }
 
+    /// Whether somebody broke the wait off; it says nothing of the cluster.
+    pub fn is_interruption(&self) -> bool {
+        matches!(
+            self,
+            ClusterError::Interrupted
+                | ClusterError::Call(CallError::Interrupted { .. })
+                | ClusterError::Bootstrap(ConnectError::Interrupted { .. })
+                | ClusterError::Connect {
+                    error: ConnectError::Interrupted { .. },
+                    ..
+                }
+        )
+    }
+
     /// Whether waiting alone may help.
     pub fn may_pass(&self) -> bool {
         self.next() != Next::GiveUp

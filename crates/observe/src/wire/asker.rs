@@ -51,6 +51,9 @@ struct Question {
 impl Question {
     /// Takes note of an error; true if another attempt makes sense.
     fn failed(&mut self, error: &ClusterError) -> bool {
+        if error.is_interruption() {
+            return true;
+        }
         self.is_given_up |= !error.may_pass();
         self.why.get_or_insert_with(|| error.to_string());
         !self.is_given_up
