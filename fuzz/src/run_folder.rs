@@ -61,7 +61,7 @@ pub fn make(dir: &Path) -> io::Result<()> {
     let plan = Plan::new(request, std::slice::from_ref(&scenario)).map_err(io::Error::other)?;
     let started = 1_772_366_400_000;
     let head = RunHead::starting(plan.run_id.clone(), vec!["kgauge".to_owned()], started);
-    let folder = RunFolder::create(dir, head).map_err(io::Error::other)?;
+    let mut folder = RunFolder::create(dir, head).map_err(io::Error::other)?;
     folder
         .write_scenario(scenario.name(), scenario.text())
         .map_err(io::Error::other)?;

@@ -51,13 +51,22 @@ impl Options {
     }
 }
 
-/// A pair of runs, and what must be said of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pair {
-    /// Nothing may be found.
-    Same,
-    /// The second run's throughput must be called slower.
-    Cut,
+/// A scenario in `xtask/compare` on a target.
+#[derive(Clone, Copy, Debug)]
+struct Check<'a> {
+    name: &'a str,
+    target: &'a str,
+    /// Whether a third run has a tenth of the capacity less than the first of the pair.
+    cut: bool,
+}
+
+/// Of how many pairs the comparison said something wrong.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wrong {
+    /// A difference where there is none.
+    same: usize,
+    /// No lower throughput where it was cut.
+    cut: usize,
 }
 
 /// Runs the command with what stood after its name.
@@ -73,34 +82,39 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         binary: &binary,
         folder: folder.path(),
     };
-    let checks: &[(&str, &str, Pair)] = match &options.target {
-        Some(target) => &[("plain", target, Pair::Same)],
-        None => &[
-            ("capped", "embedded", Pair::Same),
-            ("plain", "embedded", Pair::Same),
-            ("capped", "embedded", Pair::Cut),
+    let check = |name, target, cut| Check { name, target, cut };
+    let checks = match &options.target {
+        Some(target) => vec![check("plain", target.as_str(), false)],
+        None => vec![
+            check("capped", "embedded", true),
+            check("plain", "embedded", false),
         ],
     };
-    let mut code = ExitCode::SUCCESS;
+    let mut good = true;
     for check in checks {
-        let wrong = site.pairs(*check, options.pairs)?;
-        let allowed = options.pairs / WRONG_PER;
-        let (name, target, pair) = check;
-        let word = if wrong > allowed { "FAIL" } else { "ok  " };
-        let right = options.pairs - wrong;
-        let what = match pair {
-            Pair::Same => "no difference found",
-            Pair::Cut => "a tenth of the capacity less was found",
-        };
-        say(&format!(
-            "{word}  {name} on {target}: {what} in {right} of {} pairs",
-            options.pairs
-        ));
-        if wrong > allowed {
-            code = ExitCode::FAILURE;
+        let wrong = site.pairs(check, options.pairs)?;
+        good &= tell(check, "no difference found", wrong.same, options.pairs);
+        if check.cut {
+            let what = "a tenth of the capacity less was found";
+            good &= tell(check, what, wrong.cut, options.pairs);
         }
     }
-    Ok(code)
+    Ok(match good {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+/// Says how often a check was right; returns whether that is enough.
+fn tell(check: Check<'_>, what: &str, wrong: usize, pairs: usize) -> bool {
+    let good = wrong <= pairs / WRONG_PER;
+    let word = if good { "ok  " } else { "FAIL" };
+    let right = pairs - wrong;
+    let Check { name, target, .. } = check;
+    say(&format!(
+        "{word}  {name} on {target}: {what} in {right} of {pairs} pairs"
+    ));
+    good
 }
 
 /// Where the runs go.
@@ -110,43 +124,32 @@ struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Runs the pairs; returns of how many the comparison said something wrong.
-    fn pairs(&self, (name, target, pair): (&str, &str, Pair), count: usize) -> Result<usize> {
-        let mut wrong = 0;
+    /// Runs the pairs, and where a cut is asked for a third run each.
+    fn pairs(&self, check: Check<'_>, count: usize) -> Result<Wrong> {
+        let Check { name, target, cut } = check;
+        let mut wrong = Wrong::default();
         for number in 1..=count {
-            stop::check()?;
-            let second = match pair {
-                Pair::Same => None,
-                Pair::Cut => Some(CUT),
-            };
             self.measure(name, target, None, "one")?;
-            self.measure(name, target, second, "other")?;
-            let comparison = self.compare()?;
-            let found = found(&comparison);
-            let decided = comparison["method"]["comparisons"].as_u64().unwrap_or(0);
-            ensure!(
-                decided > 0,
-                "no figure of {name} could be judged: {comparison}"
-            );
-            let right = match pair {
-                Pair::Same => found.is_empty(),
-                Pair::Cut => found
+            self.measure(name, target, None, "other")?;
+            let place = format!("{name} on {target}, pair {number} of {count}");
+            let found = self.found("other")?;
+            wrong.same += usize::from(!found.is_empty());
+            remark(&format!("{place}: {}", words(&found)));
+            if cut {
+                self.measure(name, target, Some(CUT), "cut")?;
+                let found = self.found("cut")?;
+                let slower = found
                     .iter()
-                    .any(|words| words.starts_with("throughput: slower")),
-            };
-            wrong += usize::from(!right);
-            let words = match found.is_empty() {
-                true => "no difference found".to_owned(),
-                false => found.join("; "),
-            };
-            remark(&format!(
-                "{name} on {target}, pair {number} of {count}: {words}"
-            ));
+                    .any(|words| words.starts_with("throughput: slower"));
+                wrong.cut += usize::from(!slower);
+                remark(&format!("{place}, a tenth less: {}", words(&found)));
+            }
         }
         Ok(wrong)
     }
 
     fn measure(&self, name: &str, target: &str, set: Option<&str>, out: &str) -> Result<()> {
+        stop::check()?;
         let dir = self.folder.join(out);
         if dir.exists() {
             fs::remove_dir_all(&dir)?;
@@ -164,10 +167,15 @@ impl Site<'_> {
         self.call(command).map(|_| ())
     }
 
-    fn compare(&self) -> Result<Value> {
+    /// What differs between the first run and this one. A comparison that judged nothing is an error.
+    fn found(&self, other: &str) -> Result<Vec<String>> {
         let mut command = Command::new(self.binary);
-        command.args(["compare", "one", "other", "--as", "json"]);
-        serde_json::from_slice(&self.call(command)?).context("the comparison is no JSON")
+        command.args(["compare", "one", other, "--as", "json"]);
+        let comparison: Value =
+            serde_json::from_slice(&self.call(command)?).context("the comparison is no JSON")?;
+        let decided = comparison["method"]["comparisons"].as_u64().unwrap_or(0);
+        ensure!(decided > 0, "no figure could be judged: {comparison}");
+        Ok(found(&comparison))
     }
 
     fn call(&self, mut command: Command) -> Result<Vec<u8>> {
@@ -182,6 +190,13 @@ impl Site<'_> {
             ended.status
         );
         Ok(ended.stdout)
+    }
+}
+
+fn words(found: &[String]) -> String {
+    match found {
+        [] => "no difference found".to_owned(),
+        found => found.join("; "),
     }
 }
 
