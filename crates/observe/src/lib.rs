@@ -45,7 +45,8 @@ mod source;
 mod unavailable;
 
 pub use broker::{
-    BrokerLooks, BrokerSource, Jolokia, LOOK_MAX, MetricsUrl, MetricsUrlError, metrics_not_seen,
+    BrokerLooks, BrokerSource, Jolokia, LOOK_MAX, MetricsEndpoint, MetricsUrl, MetricsUrlError,
+    metrics_not_seen,
 };
 pub use cgroup::CgroupLimits;
 pub use cpu_clock::{process_cpu_ns, thread_cpu_ns};

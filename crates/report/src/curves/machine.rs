@@ -1,5 +1,7 @@
 //! The machine over time: disks, memory, network, and how long tasks stood still. Only what did anything.
 
+mod broker_words;
+
 use std::collections::BTreeMap;
 
 use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Point, Scale, Unit};
@@ -19,6 +21,7 @@ struct Words {
 
 fn words(panel: Panel) -> Words {
     let (id, title, subtitle) = match panel {
+        _ if panel.is_of_brokers() => broker_words::words(panel),
         Panel::Memory => (
             "memory",
             "Memory of the machine",
@@ -60,7 +63,8 @@ fn words(panel: Panel) -> Words {
             "Packets dropped",
             "packets a second by interface, both ways",
         ),
-        Panel::Waits => (
+        // All others are of brokers.
+        _ => (
             "waits",
             "Waits (pressure stall)",
             "share of the time in which tasks stood still for want of something",
@@ -82,20 +86,21 @@ fn axis(panel: Panel) -> (&'static str, Unit) {
         Panel::DiskQueue => ("under way", Unit::Plain),
         Panel::DiskTimes => ("mean time", Unit::Nanoseconds),
         Panel::Drops => ("packets/s", Unit::Plain),
+        _ => broker_words::axis(panel),
     }
 }
 
 /// The charts, in the order of the page.
-pub(super) fn charts(trial: &Trial) -> Vec<Chart> {
-    let panels = Panel::ALL.into_iter();
-    panels.filter_map(|panel| chart(trial, panel)).collect()
+pub(super) fn charts(trial: &Trial, panels: &[Panel]) -> Vec<Chart> {
+    let panels = panels.iter();
+    panels.filter_map(|panel| chart(trial, *panel)).collect()
 }
 
 fn chart(trial: &Trial, panel: Panel) -> Option<Chart> {
     let timelines = &trial.timelines;
     let by_name: Vec<BTreeMap<&str, &MachineLine>> = timelines
         .iter()
-        .map(|timeline| lines_of(&timeline.machine, panel))
+        .map(|timeline| lines_of(timeline.of(panel), panel))
         .collect();
     let (names, small) = names(trial, panel)?;
     let mut lines = Vec::new();
@@ -161,7 +166,7 @@ fn lines_of(machine: &MachineTimeline, panel: Panel) -> BTreeMap<&str, &MachineL
 fn names(trial: &Trial, panel: Panel) -> Option<(Vec<&str>, Option<String>)> {
     let mut found: Vec<(&str, f64)> = Vec::new();
     let mut places = BTreeMap::<&str, usize>::new();
-    let machines = trial.timelines.iter().map(|timeline| &timeline.machine);
+    let machines = trial.timelines.iter().map(|timeline| timeline.of(panel));
     let lines = machines.flat_map(|machine| &machine.lines);
     for line in lines.filter(|line| line.panel == panel) {
         let values = line.points.iter().filter_map(|(_, value)| *value);
@@ -178,7 +183,11 @@ fn names(trial: &Trial, panel: Panel) -> Option<(Vec<&str>, Option<String>)> {
         .fold(0.0, f64::max);
     // Of times the small ones are told from the large: their axis is a log scale.
     let least = match panel {
-        Panel::DiskTimes => 0.0,
+        Panel::DiskTimes | Panel::FlushTimes => 0.0,
+        Panel::ProduceTime | Panel::FetchTime | Panel::FollowerTime => 0.0,
+        Panel::ProduceParts | Panel::FetchParts | Panel::FollowerParts => 0.0,
+        // Nought is what matters there.
+        Panel::Idle => -1.0,
         _ => highest * VISIBLE,
     };
     let (seen, small): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, high)| *high > least);

@@ -10,7 +10,7 @@ mod throughput;
 
 use crate::chart::heat::Heat;
 use crate::chart::{Axis, Band, Chart, Mark, Scale, Unit};
-use crate::view::{Sweep, Timeline, Trial};
+use crate::view::{Panel, Sweep, Timeline, Trial};
 
 /// The charts of one trial, in the order of the page.
 pub(crate) fn of_trial(trial: &Trial) -> Vec<Chart> {
@@ -24,7 +24,12 @@ pub(crate) fn of_trial(trial: &Trial) -> Vec<Chart> {
 
 /// The charts of the machine while a trial ran.
 pub(crate) fn of_machine(trial: &Trial) -> Vec<Chart> {
-    machine::charts(trial)
+    machine::charts(trial, &Panel::ALL)
+}
+
+/// The charts of what brokers told of themselves meanwhile.
+pub(crate) fn of_brokers(trial: &Trial) -> Vec<Chart> {
+    machine::charts(trial, &Panel::OF_BROKERS)
 }
 
 /// The heat maps of one trial, a flow each.

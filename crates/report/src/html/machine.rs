@@ -1,4 +1,4 @@
-//! The machine while a trial ran: folded below the trial's own charts.
+//! The machine and the brokers while a trial ran: folded below the trial's own charts.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,39 @@ use crate::view::Trial;
 /// Notes of a trial at most.
 const NOTES_MAX: usize = 20;
 
-/// Said instead of charts that would make the page too large.
-const LEFT_OUT: &str = "The charts of the machine are left out here to keep the page small. evidence.jsonl in the \
-    run folder has all of their data.";
+/// Whose charts they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    /// The machine's.
+    Machine,
+    /// What brokers told of themselves.
+    Brokers,
+}
+
+impl Of {
+    fn summary(self) -> &'static str {
+        match self {
+            Of::Machine => "The machine meanwhile: disks, memory, network, waits",
+            Of::Brokers => {
+                "The brokers meanwhile: requests, threads, queues, flushes, as they tell it themselves"
+            }
+        }
+    }
+
+    /// Said instead of charts that would make the page too large.
+    fn left_out(self) -> &'static str {
+        match self {
+            Of::Machine => {
+                "The charts of the machine are left out here to keep the page small. evidence.jsonl in the run folder \
+                 has all of their data."
+            }
+            Of::Brokers => {
+                "The charts of the brokers are left out here to keep the page small. evidence.jsonl in the run folder \
+                 has all of their data."
+            }
+        }
+    }
+}
 
 /// What a page has of a trial's machine.
 #[derive(Default)]
@@ -24,7 +54,7 @@ pub(super) struct Machine {
 }
 
 /// Writes the charts and what is to be said of them; nothing of a run that did not look.
-pub(super) fn write(page: &mut Markup, machine: &Machine, open: bool) {
+pub(super) fn write(page: &mut Markup, machine: &Machine, of: Of, open: bool) {
     let charts = machine.charts.as_deref().unwrap_or_default();
     if !charts.is_empty() || !machine.notes.is_empty() {
         let mut attributes = vec![("class", "machine")];
@@ -32,8 +62,7 @@ pub(super) fn write(page: &mut Markup, machine: &Machine, open: bool) {
             attributes.push(("open", ""));
         }
         page.element("details", &attributes, |page| {
-            let what = "The machine meanwhile: disks, memory, network, waits";
-            page.leaf("summary", &[], what);
+            page.leaf("summary", &[], of.summary());
             for note in &machine.notes {
                 page.leaf("p", &[("class", "note")], note);
             }
@@ -44,14 +73,17 @@ pub(super) fn write(page: &mut Markup, machine: &Machine, open: bool) {
         page.line();
     }
     if machine.charts.is_none() {
-        page.leaf("p", &[("class", "note")], LEFT_OUT);
+        page.leaf("p", &[("class", "note")], of.left_out());
     }
 }
 
 /// What is said of any repeat, once.
-pub(super) fn notes(trial: &Trial) -> Vec<String> {
+pub(super) fn notes(trial: &Trial, of: Of) -> Vec<String> {
     let timelines = trial.timelines.iter();
-    let all = timelines.flat_map(|timeline| &timeline.machine.notes);
+    let all = timelines.flat_map(|timeline| match of {
+        Of::Machine => &timeline.machine.notes,
+        Of::Brokers => &timeline.brokers.notes,
+    });
     let mut known = BTreeSet::new();
     let once: Vec<&String> = all.filter(|note| known.insert(note.as_str())).collect();
     let (said, more) = once.split_at(once.len().min(NOTES_MAX));

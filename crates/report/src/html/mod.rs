@@ -18,7 +18,7 @@ use crate::chart::{Chart, data::ChartData};
 use crate::curves;
 use crate::markup::Markup;
 use crate::view::{Trial, View};
-use machine::Machine;
+use machine::{Machine, Of};
 
 /// The script that adds what a pointer and keys can do. The page says everything without it.
 const SCRIPT: &str = include_str!("script.js");
@@ -37,6 +37,7 @@ struct Charts {
 struct TrialCharts {
     lines: Vec<Chart>,
     machine: Machine,
+    brokers: Machine,
     /// `None` where the page would become too large.
     heat: Option<Vec<Heat>>,
 }
@@ -91,6 +92,7 @@ impl Charts {
                 lines,
                 heat: None,
                 machine: Machine::default(),
+                brokers: Machine::default(),
             })
         };
         let scenarios = view.scenarios.iter();
@@ -111,6 +113,7 @@ impl Charts {
             numbers.extend(trial.lines.iter().map(lines));
             let heat = trial.heat.iter().flatten();
             numbers.extend(heat.map(|heat| Numbers::Heat(HeatData::of(heat))));
+            numbers.extend(trial.brokers.charts.iter().flatten().map(lines));
             numbers.extend(trial.machine.charts.iter().flatten().map(lines));
         }
         numbers
@@ -132,13 +135,17 @@ fn fill_room(view: &View, trials: &mut [Vec<Option<TrialCharts>>], mut room: Roo
     };
     for (trial, charts) in all().zip(trials.iter_mut().flatten()) {
         let Some(charts) = charts else { continue };
-        let notes = machine::notes(trial);
-        if notes_room.take(machine::notes_bytes(&notes)) {
-            charts.machine.notes = notes;
-        }
-        let machine = curves::of_machine(trial);
-        let bytes = machine.iter().map(Chart::bytes_about).sum();
-        charts.machine.charts = room.take(bytes).then_some(machine);
+        let mut fill = |of: Of, drawn: Vec<Chart>| {
+            let notes = machine::notes(trial, of);
+            let has_room = notes_room.take(machine::notes_bytes(&notes));
+            let bytes = drawn.iter().map(Chart::bytes_about).sum();
+            Machine {
+                notes: if has_room { notes } else { Vec::new() },
+                charts: room.take(bytes).then_some(drawn),
+            }
+        };
+        charts.brokers = fill(Of::Brokers, curves::of_brokers(trial));
+        charts.machine = fill(Of::Machine, curves::of_machine(trial));
     }
 }
 

@@ -1,5 +1,6 @@
 //! A scenario's charts: the sweep, then trial by trial.
 
+use super::machine::Of;
 use super::{TrialCharts, machine};
 use crate::chart::{Chart, heat, write_figure};
 use crate::format;
@@ -59,7 +60,8 @@ fn write_trial(page: &mut Markup, trial: &Trial, charts: Option<&TrialCharts>, o
 /// Where the trial's own charts are left out, that has been said already.
 fn write_machine(page: &mut Markup, charts: Option<&TrialCharts>, open: bool) {
     if let Some(charts) = charts {
-        machine::write(page, &charts.machine, open);
+        machine::write(page, &charts.brokers, Of::Brokers, open);
+        machine::write(page, &charts.machine, Of::Machine, open);
     }
 }
 

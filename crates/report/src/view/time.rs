@@ -17,8 +17,20 @@ pub(crate) struct Timeline {
     pub(crate) processes: Vec<ProcessTimeline>,
     /// The machine beside CPU.
     pub(crate) machine: MachineTimeline,
+    /// What brokers told of themselves.
+    pub(crate) brokers: MachineTimeline,
     /// What was done to the target, in order.
     pub(crate) faults: Vec<FaultAt>,
+}
+
+impl Timeline {
+    /// The lines that a panel is made of, and others.
+    pub(crate) fn of(&self, panel: super::Panel) -> &MachineTimeline {
+        match panel.is_of_brokers() {
+            true => &self.brokers,
+            false => &self.machine,
+        }
+    }
 }
 
 /// A fault that begins or ends.

@@ -72,6 +72,11 @@ fn timeline(
         flows: trial.flows.iter().filter_map(flow_timeline).collect(),
         processes: processes(repeat),
         machine: super::machine::timeline(&repeat.host, chosen, end_ns),
+        brokers: super::machine::broker_timeline(
+            &repeat.brokers,
+            &repeat.host.metrics_not_seen,
+            end_ns,
+        ),
         faults: super::faults::of_repeat(run, key),
     }
 }
