@@ -1,3 +1,5 @@
+//! Texts of exporters, worked out on paper.
+
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
