@@ -60,6 +60,7 @@ Examples:
   kgauge run linkedin-2014 --target 10.0.0.1:9092,10.0.0.2:9092 --yes
   kgauge run linkedin-2014 --target client.properties --set writers.settings.acks=all
   kgauge run my-scenario.yaml --target kafka:4.3.1 --set broker.num.network.threads=4
+  kgauge run my-scenario.yaml --target b1:9092 --metrics http://b1:9404/metrics,http://b2:9404/metrics --yes
   kgauge run my-scenario.yaml --set stages.hold='60 s' --repeat 5
   kgauge run my-scenario.yaml --driver kgauge --driver java --driver librdkafka
   kgauge run my-scenario.yaml --target small:9092 --price 0.69 --target large:9092 --price 2.75 --yes
@@ -89,6 +90,11 @@ pub(crate) struct Run {
     /// how many records each gets through for a unit of money
     #[arg(long = "price", value_name = "PER-HOUR")]
     pub(crate) prices: Vec<f64>,
+
+    /// Where the brokers of a cluster that is there tell their own metrics: a Jolokia agent or Prometheus's text format (jmx_exporter), as
+    /// `URL` or `ID=URL`, several with commas between. Of Apache Kafka that kgauge starts it asks by itself
+    #[arg(long, value_name = "[ID=]URL")]
+    pub(crate) metrics: Vec<String>,
 
     /// A first look: about two minutes for a study
     #[arg(long, conflicts_with = "full")]

@@ -48,7 +48,8 @@ mod unavailable;
 mod wire;
 
 pub use broker::{
-    BrokerLooks, BrokerSource, Jolokia, LOOK_MAX, MetricsUrl, MetricsUrlError, metrics_not_seen,
+    BrokerLooks, BrokerSource, Jolokia, LOOK_MAX, MetricsEndpoint, MetricsUrl, MetricsUrlError,
+    metrics_not_seen,
 };
 pub use cgroup::CgroupLimits;
 pub use cpu_clock::{process_cpu_ns, thread_cpu_ns};

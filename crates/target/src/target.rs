@@ -216,7 +216,7 @@ impl Target {
         match self {
             Target::Embedded(_) => Err("the embedded cluster does not tell them".to_owned()),
             Target::Kafka(kafka) => kafka.metrics().map_err(str::to_owned),
-            Target::Existing(_) => Err("nobody said where they are told".to_owned()),
+            Target::Existing(_) => Err("nobody said where they are told (--metrics)".to_owned()),
         }
     }
 

@@ -388,7 +388,10 @@ impl State {
             Subject::Target { broker: None } => "target".to_owned(),
             Subject::Target { broker: Some(id) } => format!("broker {id}"),
             Subject::Process { name } => name.clone(),
-            Subject::GeneratorThread { .. } | Subject::Host => return,
+            Subject::GeneratorThread { .. }
+            | Subject::Host
+            | Subject::Cluster { .. }
+            | Subject::Flow { .. } => return,
         };
         let Some(run) = self.runs.len().checked_sub(1) else {
             return;

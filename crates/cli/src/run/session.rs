@@ -13,6 +13,7 @@ use kgauge_target::TopicGuard;
 
 use super::ceilings::Ceilings;
 use super::clusters::Clusters;
+use super::metrics::Given;
 use super::mirror::Mirror;
 use super::repeat::event;
 use super::shared::SharedTarget;
@@ -47,6 +48,8 @@ pub(crate) struct Session {
     pub(crate) target_processes: Vec<WatchedProcess>,
     /// The folders on this machine with its data.
     pub(crate) data_dirs: Vec<PathBuf>,
+    /// Where brokers tell their metrics, as the user says.
+    pub(super) metrics: Vec<Given>,
     /// The programs of other clients that flows name.
     pub(crate) drivers: Vec<(Driver, DriverProgram)>,
     /// What its flows do at full speed.

@@ -21,6 +21,7 @@ use super::consent;
 use super::data_dirs;
 use super::drivers;
 use super::environment::environment;
+use super::metrics::{self, Given};
 use super::mirror::{self, Mirror};
 use super::processes;
 use super::question::Question;
@@ -72,6 +73,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
         Err(error) => return Err(give_up(&mut opened, error, &stopping)),
     };
     let Ready {
+        metrics,
         drivers,
         target,
         mirror,
@@ -110,6 +112,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
         asks_brokers: !order.arguments.no_wire_evidence,
         target_processes,
         data_dirs,
+        metrics,
         drivers,
         ceilings: Ceilings::default(),
         attempt: u32::try_from(resumed).unwrap_or(u32::MAX),
@@ -223,6 +226,7 @@ fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
 
 /// Everything that a session is made of, before it is announced.
 struct Ready {
+    metrics: Vec<Given>,
     drivers: Vec<(Driver, DriverProgram)>,
     target: Target,
     mirror: Option<Mirror>,
@@ -298,6 +302,7 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
     let target_processes = processes::of(&target, &facts);
     Ok(Ready {
         data_dirs: data_dirs::of(&target, &facts, &target_processes),
+        metrics: metrics::known(order.target.metrics.clone(), &facts.brokers)?,
         drivers,
         target,
         mirror,
@@ -549,10 +554,10 @@ fn check_topics_can_be_made(
     Err(stop(ExitStatus::BadInput, words))
 }
 
-/// The command line as typed: no argument of kgauge is a secret.
+/// The command line as typed, but for credentials in addresses of metrics: no other argument of kgauge is a secret.
 fn command_line() -> Vec<String> {
     std::env::args_os()
-        .map(|argument| argument.to_string_lossy().into_owned())
+        .map(|argument| metrics::without_secrets(&argument.to_string_lossy()))
         .collect()
 }
 

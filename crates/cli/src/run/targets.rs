@@ -8,6 +8,7 @@ use kgauge_results::RunRead;
 use kgauge_scenario::{ClusterNeeds, MirrorNeeds, Replicator, Trial};
 use kgauge_target::{TargetSpec, refusals};
 
+use super::metrics::{self, Given};
 use super::question::Question;
 use super::start::size;
 use crate::args::Run;
@@ -26,6 +27,8 @@ pub(super) struct NamedTarget {
     pub(super) price_per_hour: Option<f64>,
     /// The second cluster of trials with a mirror, where the user names one.
     pub(super) destination: Option<TargetSpec>,
+    /// Where its brokers tell their metrics, if it is a cluster that is there.
+    pub(super) metrics: Vec<Given>,
 }
 
 #[allow(clippy::print_stderr)]
@@ -40,6 +43,7 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
     // One folder holds one release: that of the target, if that is to come from a folder.
 
     check_prices(arguments, texts.len())?;
+    let metrics = metrics::read(&arguments.metrics)?;
     if arguments.resume.is_some() && texts.len() > 1 {
         let words = "--resume goes on with one run, on one target\n  each target of a comparison has a run folder of its own";
         return Err(stop(ExitStatus::BadInput, words));
@@ -55,7 +59,13 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
         if let Some(home) = &arguments.kafka_home {
             is_home_used |= spec.set_kafka_home(home);
         }
-        if arguments.allow_existing.is_some() && !matches!(spec, TargetSpec::Existing(_)) {
+        let is_there = matches!(spec, TargetSpec::Existing(_));
+        let is_one_there = is_there && texts.len() == 1;
+        if !metrics.is_empty() && !is_one_there {
+            let words = "--metrics: it tells of one cluster that is there; brokers that kgauge starts are asked without it";
+            return Err(stop(ExitStatus::BadInput, words));
+        }
+        if arguments.allow_existing.is_some() && !is_there {
             let words = format!("--allow-existing: {text} starts empty, so it has no such topic");
             return Err(stop(ExitStatus::BadInput, words));
         }
@@ -69,6 +79,7 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
             spec,
             price_per_hour: arguments.prices.get(index).copied(),
             destination: destination.clone(),
+            metrics: metrics.clone(),
         };
         target.check_trials(&trials)?;
         let served = |trial: &Trial| target.can_serve(trial).is_ok();

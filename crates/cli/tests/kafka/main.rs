@@ -12,6 +12,7 @@ mod bad_input;
 mod drivers;
 mod ends;
 mod flows;
+mod metrics;
 mod mirror;
 mod releases;
 mod secrets;

@@ -43,6 +43,12 @@ impl Http {
 
     /// # Errors
     /// In words without credentials.
+    pub(crate) fn get(&self, url: &MetricsUrl) -> Result<Answer, String> {
+        read(self.agent.get(url.secret()).call())
+    }
+
+    /// # Errors
+    /// As [`Http::get`].
     pub(crate) fn post(&self, url: &MetricsUrl, body: &str) -> Result<Answer, String> {
         let request = self.agent.post(url.secret());
         read(request.content_type("application/json").send(body))

@@ -2,12 +2,16 @@
 
 use kgauge_results::run::{BrokerLook, NotSeen};
 
+mod endpoint;
 mod http;
 mod jolokia;
 mod jolokia_answer;
+mod prometheus;
+mod prometheus_answer;
 mod thread;
 mod url;
 
+pub use endpoint::MetricsEndpoint;
 pub use jolokia::Jolokia;
 pub use url::{MetricsUrl, MetricsUrlError};
 

@@ -10,6 +10,9 @@ use super::{BrokerSource, LOOK_MAX, metrics_not_seen};
 use crate::cpu_clock::thread_cpu_ns;
 use crate::looker::{Moment, Seen, unix_ms};
 
+/// A slow one is asked about every half minute at last.
+const REST_DOUBLINGS_MAX: u32 = 5;
+
 /// The running thread.
 #[derive(Debug)]
 pub(crate) struct BrokerThread {
@@ -24,8 +27,18 @@ struct Tally {
     lost: u64,
     /// Of the last look, if it was lost.
     is_lost: bool,
+    /// How many looks in a row took too long.
+    slow: u32,
     /// The first complaint, which says more than those that follow from it.
     why: Option<String>,
+}
+
+impl Tally {
+    /// How many times `every` until the next look. Somebody who needs longer than a look to answer works for us all that time, in a
+    /// broker that is being measured: he is asked the more rarely the longer it goes on.
+    fn rest(&self) -> u64 {
+        1 << self.slow.saturating_sub(1).min(REST_DOUBLINGS_MAX)
+    }
 }
 
 impl BrokerThread {
@@ -44,7 +57,8 @@ impl BrokerThread {
                 let mut tally = Tally::default();
                 loop {
                     ask(&mut *source, &now_ns, &mut sink, &mut tally);
-                    let due_ns = (now_ns() / every_ns + 1).saturating_mul(every_ns);
+                    let rest = tally.rest();
+                    let due_ns = (now_ns() / every_ns + rest).saturating_mul(every_ns);
                     if waits_until(due_ns, &now_ns, &stopped) {
                         continue;
                     }
@@ -90,6 +104,8 @@ fn ask(
     let answer = source.look();
     let took_ns = now_ns().saturating_sub(asked_ns);
     tally.looks += 1;
+    let is_slow = Duration::from_nanos(took_ns) >= LOOK_MAX.mul_f64(0.9);
+    tally.slow = if is_slow { tally.slow + 1 } else { 0 };
     let answer = answer.and_then(|looks| match Duration::from_nanos(took_ns) {
         took if took > LOOK_MAX => Err(format!("it took {} ms", took.as_millis())),
         _ => Ok(looks),

@@ -81,6 +81,15 @@ impl MetricsUrl {
         self.path.split('?').next().unwrap_or_default()
     }
 
+    /// With a slash at the end of its path: Jolokia does not answer without it.
+    pub(crate) fn with_slash(&self) -> MetricsUrl {
+        let mut url = self.clone();
+        if !url.path.contains('?') && !url.path.ends_with('/') {
+            url.path.push('/');
+        }
+        url
+    }
+
     /// The whole address, credentials too: for the request, and for nobody else.
     pub(crate) fn secret(&self) -> String {
         let user_info = self.user_info.as_ref();

@@ -1,6 +1,8 @@
 //! The machine over time: disks, memory, network, and how long tasks stood still; and clients and replicas. Only what did
 //! anything.
 
+mod broker_words;
+
 use std::collections::BTreeMap;
 
 use crate::chart::{Axis, Chart, Group, Line, Look, Point, Scale, Unit};
@@ -25,6 +27,7 @@ fn words(panel: Panel) -> (Words, (&'static str, Unit)) {
 
 fn machine_words(panel: Panel) -> Words {
     let (id, title, subtitle) = match panel {
+        _ if panel.is_of_brokers() => broker_words::words(panel),
         Panel::Memory => (
             "memory",
             "Memory of the machine",
@@ -66,7 +69,7 @@ fn machine_words(panel: Panel) -> Words {
             "Packets dropped",
             "packets a second by interface, both ways",
         ),
-        // The last of the machine's own.
+        // All others are of brokers, clients and replicas, and told above.
         _ => (
             "waits",
             "Waits (pressure stall)",
@@ -89,7 +92,7 @@ fn axis(panel: Panel) -> (&'static str, Unit) {
         Panel::DiskQueue => ("under way", Unit::Plain),
         Panel::DiskTimes => ("mean time", Unit::Nanoseconds),
         Panel::Drops => ("packets/s", Unit::Plain),
-        _ => ("% of the time", Unit::Percent),
+        _ => broker_words::axis(panel),
     }
 }
 
@@ -186,7 +189,11 @@ fn names(trial: &Trial, panel: Panel) -> Option<(Vec<&str>, Option<String>)> {
         .fold(0.0, f64::max);
     // Of times the small ones are told from the large: their axis is a log scale.
     let least = match panel {
-        Panel::DiskTimes | Panel::BufferWaits => 0.0,
+        Panel::DiskTimes | Panel::BufferWaits | Panel::FlushTimes => 0.0,
+        Panel::ProduceTime | Panel::FetchTime | Panel::FollowerTime => 0.0,
+        Panel::ProduceParts | Panel::FetchParts | Panel::FollowerParts => 0.0,
+        // Nought is what matters there.
+        Panel::Idle => -1.0,
         _ => highest * VISIBLE,
     };
     let (seen, small): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, high)| *high > least);

@@ -33,6 +33,11 @@ pub(crate) fn of_traffic(trial: &Trial) -> Vec<Chart> {
     machine::charts(trial, &Panel::TRAFFIC)
 }
 
+/// The charts of what brokers told of themselves meanwhile.
+pub(crate) fn of_brokers(trial: &Trial) -> Vec<Chart> {
+    machine::charts(trial, &Panel::OF_BROKERS)
+}
+
 /// The heat maps of one trial, a flow each.
 pub(crate) fn heat_of_trial(trial: &Trial) -> Vec<Heat> {
     heat::charts(trial)

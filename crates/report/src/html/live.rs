@@ -1,6 +1,7 @@
 //! What the page of a run that goes on shares with the report: style, script, charts.
 
 use super::head::{Head, policy, write_head};
+use super::machine::Shown;
 use super::{CHART_BYTES_MAX, Room, STYLE, TrialCharts, machine, trial, write_numbers};
 use crate::chart::Chart;
 use crate::chart::heat::Heat;
@@ -78,15 +79,19 @@ pub(crate) fn write_live_trial(page: &mut Markup, shown: &Trial) {
     let heat = room
         .take(heat.iter().map(Heat::bytes_about).sum())
         .then_some(heat);
-    let of_machine = curves::of_machine(shown);
-    let fits = room.take(of_machine.iter().map(Chart::bytes_about).sum());
+    let mut fold = |part: Shown, charts: Vec<Chart>| {
+        let fits = room.take(charts.iter().map(Chart::bytes_about).sum());
+        machine::Machine {
+            notes: machine::notes(shown, part),
+            charts: fits.then_some(charts),
+        }
+    };
     let charts = TrialCharts {
         lines,
         heat,
-        machine: machine::Machine {
-            notes: machine::notes(shown),
-            charts: fits.then_some(of_machine),
-        },
+        traffic: fold(Shown::Traffic, curves::of_traffic(shown)),
+        brokers: fold(Shown::Brokers, curves::of_brokers(shown)),
+        machine: fold(Shown::Machine, curves::of_machine(shown)),
     };
     trial::write_charts(page, shown, Some(&charts));
     trial::write_machine(page, Some(&charts), true);

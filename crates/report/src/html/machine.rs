@@ -1,4 +1,4 @@
-//! Clients and replicas while a trial ran, and the machine: folded below the trial's own charts.
+//! Clients and replicas while a trial ran, the brokers, and the machine: folded below the trial's own charts.
 
 use std::collections::BTreeSet;
 
@@ -15,6 +15,8 @@ const NOTES_MAX: usize = 20;
 pub(super) enum Shown {
     /// Clients and replicas.
     Traffic,
+    /// What brokers told of themselves.
+    Brokers,
     /// The machine.
     Machine,
 }
@@ -24,6 +26,9 @@ impl Shown {
         match self {
             Shown::Traffic => {
                 "Clients and replicas meanwhile: batches, buffers, pauses, followers, logs"
+            }
+            Shown::Brokers => {
+                "The brokers meanwhile: requests, threads, queues, flushes, as they tell it themselves"
             }
             Shown::Machine => "The machine meanwhile: disks, memory, network, waits",
         }
@@ -36,6 +41,10 @@ impl Shown {
                 "The charts of clients and replicas are left out here to keep the page small. The run folder has all of \
                  their data."
             }
+            Shown::Brokers => {
+                "The charts of the brokers are left out here to keep the page small. evidence.jsonl in the run folder \
+                 has all of their data."
+            }
             Shown::Machine => {
                 "The charts of the machine are left out here to keep the page small. evidence.jsonl in the run folder \
                  has all of their data."
@@ -46,6 +55,7 @@ impl Shown {
     fn of(self, timeline: &Timeline) -> &MachineTimeline {
         match self {
             Shown::Traffic => &timeline.traffic,
+            Shown::Brokers => &timeline.brokers,
             Shown::Machine => &timeline.machine,
         }
     }

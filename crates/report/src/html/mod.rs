@@ -41,6 +41,7 @@ struct TrialCharts {
     lines: Vec<Chart>,
     traffic: Machine,
     machine: Machine,
+    brokers: Machine,
     /// `None` where the page would become too large.
     heat: Option<Vec<Heat>>,
 }
@@ -96,6 +97,7 @@ impl Charts {
                 heat: None,
                 traffic: Machine::default(),
                 machine: Machine::default(),
+                brokers: Machine::default(),
             })
         };
         let scenarios = view.scenarios.iter();
@@ -125,7 +127,7 @@ impl TrialCharts {
         let mut numbers: Vec<Numbers<'_>> = self.lines.iter().map(lines).collect();
         let heat = self.heat.iter().flatten();
         numbers.extend(heat.map(|heat| Numbers::Heat(HeatData::of(heat))));
-        for folded in [&self.traffic, &self.machine] {
+        for folded in [&self.traffic, &self.brokers, &self.machine] {
             numbers.extend(folded.charts.iter().flatten().map(lines));
         }
         numbers
@@ -157,6 +159,7 @@ fn fill_room(view: &View, trials: &mut [Vec<Option<TrialCharts>>], mut room: Roo
     for (trial, charts) in all().zip(trials.iter_mut().flatten()) {
         let Some(charts) = charts else { continue };
         charts.traffic = fold(trial, Shown::Traffic, curves::of_traffic(trial));
+        charts.brokers = fold(trial, Shown::Brokers, curves::of_brokers(trial));
         charts.machine = fold(trial, Shown::Machine, curves::of_machine(trial));
     }
 }

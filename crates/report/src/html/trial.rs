@@ -61,6 +61,7 @@ fn write_trial(page: &mut Markup, trial: &Trial, charts: Option<&TrialCharts>, o
 pub(super) fn write_machine(page: &mut Markup, charts: Option<&TrialCharts>, open: bool) {
     if let Some(charts) = charts {
         machine::write(page, Shown::Traffic, &charts.traffic, open);
+        machine::write(page, Shown::Brokers, &charts.brokers, open);
         machine::write(page, Shown::Machine, &charts.machine, open);
     }
 }

@@ -65,6 +65,40 @@ pub(crate) enum Panel {
     LogGrowth,
     /// What consumer groups had not committed.
     GroupLag,
+    /// Of brokers: the parts of the time of produce requests.
+    ProduceParts,
+    /// Of consumers' fetches.
+    FetchParts,
+    /// Of followers' fetches.
+    FollowerParts,
+    /// Of brokers: the time of produce requests, one by one.
+    ProduceTime,
+    /// Of consumers' fetches.
+    FetchTime,
+    /// Of followers' fetches.
+    FollowerTime,
+    /// Of brokers: threads with nothing to do.
+    Idle,
+    /// Of brokers: bytes in and out.
+    BrokerBytes,
+    /// Of brokers: what waits for threads.
+    BrokerQueues,
+    /// Of brokers: what waits for others.
+    Purgatory,
+    /// Of brokers: partitions that they lead.
+    Leaders,
+    /// Of brokers: partitions with replicas missing.
+    OutOfSync,
+    /// Of brokers: how many flushes.
+    Flushes,
+    /// Of brokers: how long flushes took.
+    FlushTimes,
+    /// Of brokers: requests that failed.
+    Failed,
+    /// Of brokers: batches converted.
+    Conversions,
+    /// Of brokers: garbage collection.
+    Collections,
 }
 
 impl Panel {
@@ -95,4 +129,30 @@ impl Panel {
         Panel::Drops,
         Panel::Waits,
     ];
+
+    /// Those of brokers, in the order of the page.
+    pub(crate) const OF_BROKERS: [Panel; 17] = [
+        Panel::ProduceParts,
+        Panel::ProduceTime,
+        Panel::FetchParts,
+        Panel::FetchTime,
+        Panel::FollowerParts,
+        Panel::FollowerTime,
+        Panel::Idle,
+        Panel::BrokerQueues,
+        Panel::Purgatory,
+        Panel::BrokerBytes,
+        Panel::Leaders,
+        Panel::OutOfSync,
+        Panel::Failed,
+        Panel::FlushTimes,
+        Panel::Flushes,
+        Panel::Conversions,
+        Panel::Collections,
+    ];
+
+    /// Whether brokers told it.
+    pub(crate) fn is_of_brokers(self) -> bool {
+        Panel::OF_BROKERS.contains(&self)
+    }
 }

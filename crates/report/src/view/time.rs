@@ -19,6 +19,8 @@ pub(crate) struct Timeline {
     pub(crate) machine: MachineTimeline,
     /// Clients and replicas.
     pub(crate) traffic: MachineTimeline,
+    /// What brokers told of themselves.
+    pub(crate) brokers: MachineTimeline,
     /// What was done to the target, in order.
     pub(crate) faults: Vec<FaultAt>,
     /// Leaders and in-sync replicas that changed, in order.
@@ -28,9 +30,12 @@ pub(crate) struct Timeline {
 impl Timeline {
     /// The lines that a panel's are among.
     pub(crate) fn of(&self, panel: Panel) -> &MachineTimeline {
-        match Panel::TRAFFIC.contains(&panel) {
-            true => &self.traffic,
-            false => &self.machine,
+        if Panel::TRAFFIC.contains(&panel) {
+            &self.traffic
+        } else if panel.is_of_brokers() {
+            &self.brokers
+        } else {
+            &self.machine
         }
     }
 }

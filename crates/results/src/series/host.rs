@@ -30,6 +30,8 @@ pub struct HostSeries {
     pub data_dirs: Vec<DataDir>,
     /// What could not be seen, each once.
     pub not_seen: Vec<NotSeen>,
+    /// The same of brokers' own metrics.
+    pub metrics_not_seen: Vec<NotSeen>,
 }
 
 /// Processors that ran nothing, between two looks.
@@ -154,7 +156,10 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> HostSeries {
             // What brokers do not tell stands with what they tell.
             EvidenceKind::NotSeen(_) if matches!(seen.subject, Subject::Cluster { .. }) => {}
             EvidenceKind::NotSeen(what) if not_seen.insert((&what.what, &what.why)) => {
-                host.not_seen.push(what.clone());
+                match what.is_of_metrics() {
+                    true => host.metrics_not_seen.push(what.clone()),
+                    false => host.not_seen.push(what.clone()),
+                }
             }
             _ => {}
         }

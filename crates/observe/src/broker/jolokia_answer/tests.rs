@@ -1,3 +1,5 @@
+//! Answers of Jolokia, worked out on paper.
+
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;

@@ -74,6 +74,11 @@ fn timeline(
         processes: processes(repeat),
         machine: super::machine::timeline(&repeat.host, chosen, end_ns),
         traffic: super::machine::traffic(repeat, &trial.flows, end_ns),
+        brokers: super::machine::broker_timeline(
+            &repeat.brokers,
+            &repeat.host.metrics_not_seen,
+            end_ns,
+        ),
         faults: super::faults::of_repeat(run, key),
         changes: super::faults::changes(run, key),
     }

@@ -1,3 +1,5 @@
+//! Looks at brokers, and the means that follow from them.
+
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;

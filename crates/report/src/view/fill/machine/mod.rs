@@ -1,5 +1,6 @@
 //! The machine during a repeat: which of its figures are drawn, and under which names.
 
+mod brokers;
 mod devices;
 mod spans;
 mod traffic;
@@ -12,6 +13,7 @@ use kgauge_results::series::{
     DiskPoint, DiskSeries, HostSeries, NetworkPoint, NetworkSeries, PressurePoint, ProcessPoint,
 };
 
+pub(super) use brokers::broker_timeline;
 pub(super) use devices::Chosen;
 pub(super) use spans::place_s;
 use spans::{Known, Points, Weighed, of_moments, of_spans};

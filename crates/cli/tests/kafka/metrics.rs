@@ -1,0 +1,114 @@
+//! What brokers tell of themselves: their counters are those of the run.
+
+use serde_json::Value;
+
+use crate::site::{Site, text};
+use crate::{NEWEST, kgauge};
+
+const SCENARIO: &str = "\
+kgauge: 1
+name: told
+question: What do brokers tell?
+topic: {partitions: 3}
+flows:
+  - {name: writers, kind: produce, shape: {constant: 1k/s}, records: 3000, record: {size: 100 B}}
+stages: {warm-up: 0 s, hold: 60 s, drain: 30 s}
+repeats: 1
+";
+
+fn evidence(site: &Site) -> Vec<Value> {
+    let lines = std::fs::read_to_string(site.path("out/evidence.jsonl")).unwrap();
+    lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn run(version: &str, more: &str) -> (Site, Vec<Value>) {
+    let site = Site::new();
+    site.write("t.yaml", SCENARIO);
+    let target = format!("kafka:{version},heap=384M{more}");
+    let call = ["run", "t.yaml", "--out", "out", "--target", &target];
+    let output = kgauge(&site, &call).output().unwrap();
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{version}: {}",
+        text(&output.stderr)
+    );
+    let evidence = evidence(&site);
+    (site, evidence)
+}
+
+fn check(version: &str) {
+    let (_site, evidence) = run(version, "");
+    let looks: Vec<&Value> = evidence
+        .iter()
+        .filter(|one| one["evidence"] == "broker")
+        .collect();
+    let last = looks
+        .last()
+        .unwrap_or_else(|| panic!("{version}: no look of {evidence:?}"));
+    assert_eq!(
+        (&last["broker"], &last["source"]),
+        (&1.into(), &"jolokia".into())
+    );
+    // A broker of the run's own has no other records than the run's.
+    let records = last["traffic"]["messages_in"].as_u64().unwrap();
+    assert!((1..=3_000).contains(&records), "{version}: {records}");
+    let produce = &last["requests"][0];
+    assert_eq!(produce["kind"], "produce");
+    let ns = |part: &str| {
+        produce[part]
+            .as_u64()
+            .unwrap_or_else(|| panic!("{version}: {part}: {produce}"))
+    };
+    let parts = [
+        "request_queue_ns",
+        "local_ns",
+        "remote_ns",
+        "response_queue_ns",
+        "response_send_ns",
+    ];
+    let sum: u64 = parts.into_iter().map(ns).sum();
+    // Kafka rounds each of them by itself, by up to half a millisecond.
+    let count = produce["count"].as_u64().unwrap();
+    assert!(count > 0);
+    assert!(
+        ns("total_ns").abs_diff(sum) <= (count + 1) * 4_000_000,
+        "{version}: {produce}"
+    );
+    let first = looks.first().unwrap();
+    let at = |look: &Value| look["at_ns"].as_u64().unwrap();
+    let idle = |look: &Value| look["threads"]["handler_idle_ns"].as_u64().unwrap();
+    assert!(at(last) > at(first));
+    let share = (idle(last) - idle(first)) as f64 / (at(last) - at(first)) as f64;
+    // A thread's wait is counted when it ends, up to 0.3 s later.
+    assert!((0.0..1.5).contains(&share), "{version}: {share}");
+    assert!(last["threads"]["network_idle_ns"].as_u64().unwrap() > 0);
+    assert_eq!(last["replicas"]["under_replicated"], 0);
+    assert!(last["jvm"]["heap_bytes"].as_u64().unwrap() > 1 << 20);
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn the_newest_release_tells_its_metrics() {
+    check(NEWEST);
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn the_oldest_release_tells_its_metrics() {
+    check("0.8.2.2");
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn who_wants_none_has_none_and_it_is_said() {
+    let (_site, evidence) = run(NEWEST, ",metrics=off");
+    assert!(evidence.iter().all(|one| one["evidence"] != "broker"));
+    let said = evidence
+        .iter()
+        .find(|one| one["evidence"] == "not-seen" && one["what"] == "metrics of the brokers");
+    assert_eq!(said.unwrap()["why"], "the target says metrics=off");
+}

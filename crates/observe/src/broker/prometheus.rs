@@ -1,0 +1,233 @@
+//! Prometheus's text format, as jmx_exporter and its relatives give it for Kafka's MBeans.
+//!
+//! One MBean has many names there, since the exporter's rules make them. What is understood: names of the rules that jmx_exporter ships
+//! for Kafka, in any case of letters; names without any rules; and the usual `_count`, `_mean` and `_total` of either.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::http::said;
+
+/// An answer to a question, sorted by names in lower case.
+#[derive(Debug, Default)]
+pub(super) struct Metrics {
+    of: HashMap<String, Vec<Sample>>,
+    /// Names whose type is told to be a gauge.
+    gauges: Vec<String>,
+}
+
+/// One line.
+#[derive(Debug)]
+pub(super) struct Sample {
+    /// Names in lower case.
+    pub(super) labels: BTreeMap<String, String>,
+    pub(super) value: f64,
+}
+
+/// A bean: `kafka.<domain>:type=<kind>,name=<name>`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bean<'a> {
+    /// Such as `kafka_server_brokertopicmetrics`.
+    pub(super) base: &'a str,
+    /// In lower case.
+    pub(super) name: &'a str,
+    /// A key beside type and name that it has, in lower case, with its value.
+    pub(super) key: Option<(&'a str, &'a str)>,
+}
+
+/// What only single parts of a broker have: what has one of these is not of the whole, unless it is asked for.
+const PARTS: [&str; 8] = [
+    "topic",
+    "partition",
+    "quantile",
+    "request",
+    "processor",
+    "networkprocessor",
+    "delayedoperation",
+    "version",
+];
+
+impl Metrics {
+    /// # Errors
+    /// It is no such text.
+    pub(super) fn parse(body: &[u8]) -> Result<Metrics, String> {
+        let strange = || {
+            format!(
+                "it answers neither as Prometheus nor as Jolokia does{}",
+                said(body)
+            )
+        };
+        let text = std::str::from_utf8(body).map_err(|_| strange())?;
+        let (mut metrics, mut lines) = (Metrics::default(), 0_u64);
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            if let Some(comment) = line.strip_prefix('#') {
+                let mut words = comment.split_whitespace();
+                if (words.next(), words.nth(1)) == (Some("TYPE"), Some("gauge")) {
+                    let name = comment.split_whitespace().nth(1).unwrap_or_default();
+                    if is_wanted(name) {
+                        metrics.gauges.push(name.to_ascii_lowercase());
+                    }
+                }
+                continue;
+            }
+            let (name, sample) = sample(line).ok_or_else(strange)?;
+            lines += 1;
+            if is_wanted(name) {
+                let known = metrics.of.entry(name.to_ascii_lowercase());
+                known.or_default().push(sample);
+            }
+        }
+        match lines {
+            0 => Err(strange()),
+            _ => Ok(metrics),
+        }
+    }
+
+    /// All lines of a name.
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &Sample> {
+        self.of.get(name).into_iter().flatten()
+    }
+
+    /// All lines whose names begin so.
+    pub(super) fn beginning<'a>(
+        &'a self,
+        beginning: &'a str,
+    ) -> impl Iterator<Item = (&'a str, &'a Sample)> {
+        let found = self
+            .of
+            .iter()
+            .filter(move |(name, _)| name.starts_with(beginning));
+        found.flat_map(|(name, samples)| samples.iter().map(move |sample| (name.as_str(), sample)))
+    }
+
+    /// The value of a name without labels that make it a part's.
+    pub(super) fn plain(&self, name: &str, key: Option<(&str, &str)>) -> Option<f64> {
+        self.all(name)
+            .find(|one| one.is_whole(key))
+            .map(|one| one.value)
+    }
+
+    /// Of a bean, an attribute that has its name in a label: names without any rules.
+    fn by_label(&self, bean: Bean<'_>, attribute: &str) -> Option<f64> {
+        let lines = format!("{}_{attribute}", bean.base);
+        let mut lines = self.all(&lines).filter(|one| {
+            let name = one.labels.get("name");
+            name.is_some_and(|name| name.eq_ignore_ascii_case(bean.name)) && one.is_whole(bean.key)
+        });
+        lines.next().map(|one| one.value)
+    }
+
+    fn first(&self, bean: Bean<'_>, names: &[String]) -> Option<f64> {
+        names.iter().find_map(|name| self.plain(name, bean.key))
+    }
+
+    /// A meter's or histogram's count.
+    pub(super) fn count(&self, bean: Bean<'_>) -> Option<f64> {
+        let Bean { base, name, .. } = bean;
+        let short = name.strip_suffix("persec").unwrap_or(name);
+        let names = [
+            format!("{base}_{name}_count"),
+            // Newer exporters end every counter so.
+            format!("{base}_{name}_count_total"),
+            format!("{base}_{short}_total"),
+            format!("{base}_{name}_total"),
+            format!("{base}_{short}_count"),
+        ];
+        let found = self
+            .first(bean, &names)
+            .or_else(|| self.by_label(bean, "count"));
+        found.or_else(|| {
+            // The rules for 0.8.2 leave the attribute out, and the type too.
+            let bare = format!("{base}_{name}");
+            let is_gauge = self.gauges.contains(&bare);
+            self.plain(&bare, bean.key).filter(|_| !is_gauge)
+        })
+    }
+
+    /// A histogram's mean.
+    pub(super) fn mean(&self, bean: Bean<'_>) -> Option<f64> {
+        let name = format!("{}_{}_mean", bean.base, bean.name);
+        self.plain(&name, bean.key)
+            .or_else(|| self.by_label(bean, "mean"))
+    }
+
+    /// A gauge's value.
+    pub(super) fn value(&self, bean: Bean<'_>) -> Option<f64> {
+        let Bean { base, name, .. } = bean;
+        let names = [format!("{base}_{name}"), format!("{base}_{name}_value")];
+        let percent = name
+            .strip_suffix("percent")
+            .map(|short| format!("{base}_{short}_percent"));
+        let found = self
+            .first(bean, &names)
+            .or_else(|| self.by_label(bean, "value"));
+        found.or_else(|| self.plain(&percent?, bean.key))
+    }
+}
+
+impl Sample {
+    /// Whether it is of the whole broker, or of the one part that is asked for.
+    fn is_whole(&self, key: Option<(&str, &str)>) -> bool {
+        let is_asked = |label: &str| key.is_some_and(|(wanted, _)| wanted == label);
+        let others = PARTS.iter().filter(|part| !is_asked(part));
+        let has_key =
+            key.is_none_or(|(label, value)| self.labels.get(label).is_some_and(|is| is == value));
+        has_key
+            && others
+                .into_iter()
+                .all(|part| !self.labels.contains_key(*part))
+    }
+}
+
+/// All else is skipped without a copy.
+fn is_wanted(name: &str) -> bool {
+    let begins = |wanted: &str| {
+        name.get(..wanted.len())
+            .is_some_and(|is| is.eq_ignore_ascii_case(wanted))
+    };
+    ["kafka_", "jvm_", "process_start"].into_iter().any(begins)
+}
+
+/// `name{label="value",...} 1.5 [time]`.
+fn sample(line: &str) -> Option<(&str, Sample)> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ':');
+    let end = line.find(|c: char| !is_name(c)).filter(|end| *end > 0)?;
+    let (name, rest) = line.split_at(end);
+    let (labels, rest) = match rest.trim_start().strip_prefix('{') {
+        Some(rest) => labels(rest, is_wanted(name))?,
+        None => (BTreeMap::new(), rest),
+    };
+    let value = rest.split_whitespace().next()?.parse().ok()?;
+    Some((name, Sample { labels, value }))
+}
+
+/// What stands between the braces, and what comes after them.
+fn labels(mut rest: &str, is_kept: bool) -> Option<(BTreeMap<String, String>, &str)> {
+    let mut labels = BTreeMap::new();
+    loop {
+        rest = rest.trim_start_matches([',', ' ', '\t']);
+        if let Some(rest) = rest.strip_prefix('}') {
+            return Some((labels, rest));
+        }
+        let (name, after) = rest.split_once('=')?;
+        let after = after.trim_start().strip_prefix('"')?;
+        let end = quoted_end(after)?;
+        if is_kept {
+            let value = after[..end]
+                .replace("\\\"", "\"")
+                .replace("\\n", "\n")
+                .replace("\\\\", "\\");
+            labels.insert(name.trim().to_ascii_lowercase(), value);
+        }
+        rest = &after[end + 1..];
+    }
+}
+
+/// Where the quote ends that has begun.
+fn quoted_end(text: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    text.bytes().position(|byte| {
+        let ends = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        ends
+    })
+}

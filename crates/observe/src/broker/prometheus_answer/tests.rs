@@ -1,0 +1,176 @@
+//! Texts of exporters, worked out on paper.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+
+fn seen(text: &str) -> BrokerLook {
+    look(&Metrics::parse(text.as_bytes()).unwrap())
+}
+
+/// As jmx_exporter's rules for Kafka 2.0 and for KRaft name them: no sums of times, since there are no means.
+#[test]
+fn the_names_of_the_shipped_rules_are_understood() {
+    let look = seen(
+        r#"# HELP kafka_server_brokertopicmetrics_bytesin_total x
+# TYPE kafka_server_brokertopicmetrics_bytesin_total counter
+kafka_server_brokertopicmetrics_bytesin_total 700.0
+kafka_server_brokertopicmetrics_bytesin_total{topic="orders",} 300.0
+kafka_server_brokertopicmetrics_messagesin_total{topic="orders",} 3.0
+kafka_server_brokertopicmetrics_messagesin_total 7.0 1795338740000
+kafka_network_requestmetrics_totaltimems_count{request="Produce",} 12.0
+kafka_network_requestmetrics_totaltimems{request="Produce",quantile="0.99",} 5.0
+# TYPE kafka_network_requestmetrics_totaltimems gauge
+kafka_network_requestmetrics_requests_total{request="Produce",version="9",} 12.0
+kafka_server_kafkarequesthandlerpool_requesthandleravgidlepercent_count 8.2516446199E10
+# TYPE kafka_network_socketserver_networkprocessoravgidlepercent gauge
+kafka_network_socketserver_networkprocessoravgidlepercent 0.75
+kafka_network_requestchannel_responsequeuesize{processor="0",} 9.0
+kafka_network_requestchannel_responsequeuesize 11.0
+kafka_server_delayedoperationpurgatory_purgatorysize{delayedOperation="Produce",} 4.0
+kafka_server_delayedoperationpurgatory_purgatorysize{delayedOperation="Fetch",} 2.0
+kafka_server_replicamanager_leadercount 33.0
+kafka_server_replicamanager_isrshrinks_total 1.0
+kafka_server_replicafetchermanager_maxlag{clientId="Replica",} 5.0
+kafka_log_logflushstats_logflushrateandtimems_count_total 6.0
+jvm_gc_collection_seconds_count{gc="G1 Young Generation"} 8.0
+jvm_gc_collection_seconds_sum{gc="G1 Young Generation"} 0.25
+jvm_gc_collection_seconds_count{gc="G1 Old Generation"} 1
+jvm_gc_collection_seconds_sum{gc="G1 Old Generation"} 0.5
+jvm_memory_used_bytes{area="heap"} 1.5E8
+jvm_memory_used_bytes{area="nonheap"} 9.0E8
+process_start_time_seconds 1.795338660519E9
+"#,
+    );
+    assert_eq!(look.source, MetricsSource::Prometheus);
+    assert_eq!(
+        (look.traffic.bytes_in, look.traffic.messages_in),
+        (Some(700), Some(7))
+    );
+    assert_eq!(
+        (look.requests[0].count, look.requests[0].total_ns),
+        (12, None)
+    );
+    assert_eq!(look.requests.len(), 1);
+    assert_eq!(look.threads.handler_idle_ns, Some(82_516_446_199));
+    assert_eq!(look.threads.network_idle_ppm, Some(750_000));
+    assert_eq!(look.threads.response_queue, Some(11));
+    let purgatory = (look.threads.produce_purgatory, look.threads.fetch_purgatory);
+    assert_eq!(purgatory, (Some(4), Some(2)));
+    assert_eq!(
+        (look.replicas.leaders, look.replicas.isr_shrinks),
+        (Some(33), Some(1))
+    );
+    assert_eq!(look.replicas.max_lag, Some(5));
+    assert_eq!((look.log.flushes, look.log.flush_ns), (Some(6), None));
+    let jvm = look.jvm.unwrap();
+    assert_eq!(
+        (jvm.heap_bytes, jvm.collections),
+        (Some(150_000_000), Some(9))
+    );
+    assert_eq!(jvm.collection_ns, Some(750_000_000));
+    assert_eq!(look.started_unix_ms, Some(1_795_338_660_519));
+}
+
+#[test]
+fn means_make_sums_under_names_with_rules_and_without() {
+    let with = seen(
+        r#"kafka_network_requestmetrics_totaltimems_count{request="FetchConsumer"} 4
+kafka_network_requestmetrics_totaltimems_mean{request="FetchConsumer"} 2.5
+kafka_network_requestmetrics_remotetimems_count{request="FetchConsumer"} 4
+kafka_network_requestmetrics_remotetimems_mean{request="FetchConsumer"} 1.75"#,
+    );
+    // 10 ms and 7 ms.
+    let requests = with.requests[0];
+    assert_eq!(requests.kind, RequestKind::FetchConsumer);
+    assert_eq!(requests.total_ns, Some(10_000_000));
+    assert_eq!(requests.remote_ns, Some(7_000_000));
+    assert_eq!(requests.local_ns, None);
+    let without = seen(
+        r#"kafka_network_RequestMetrics_Count{name="TotalTimeMs",request="Produce",} 4.0
+kafka_network_RequestMetrics_Mean{name="TotalTimeMs",request="Produce",} 2.5
+kafka_network_RequestMetrics_Count{name="LocalTimeMs",request="Produce",} 4.0
+kafka_network_RequestMetrics_Mean{name="LocalTimeMs",request="Produce",} 0.25
+kafka_server_BrokerTopicMetrics_Count{name="BytesOutPerSec",} 70.0
+kafka_server_BrokerTopicMetrics_Count{name="BytesOutPerSec",topic="t",} 60.0
+kafka_server_ReplicaManager_Value{name="UnderReplicatedPartitions",} 2.0
+kafka_server_app_info_StartTimeMs{id="7",} 1.0"#,
+    );
+    assert_eq!(without.requests[0].total_ns, Some(10_000_000));
+    assert_eq!(without.requests[0].local_ns, Some(1_000_000));
+    assert_eq!(without.traffic.bytes_out, Some(70));
+    assert_eq!(without.replicas.under_replicated, Some(2));
+}
+
+/// The rules for 0.8.2 name a count without saying so.
+#[test]
+fn a_count_without_a_suffix_is_taken_unless_it_is_a_gauge() {
+    let name = "kafka_network_requestmetrics_totaltimems";
+    let line = format!("{name}{{request=\"Produce\",}} 9.0\n");
+    assert_eq!(
+        seen(&format!("# TYPE {name} untyped\n{line}")).requests[0].count,
+        9
+    );
+    assert!(
+        seen(&format!("# TYPE {name} gauge\n{line}"))
+            .requests
+            .is_empty()
+    );
+}
+
+#[test]
+fn network_threads_are_found_in_labels_and_in_names() {
+    let labels = seen(
+        "kafka_server_socket_server_metrics_io_wait_time_ns_total{listener=\"PLAINTEXT\",networkProcessor=\"0\"} 4e9\n\
+         kafka_server_socket_server_metrics_io_wait_time_ns_total{listener=\"PLAINTEXT\",networkProcessor=\"1\"} 2e9\n\
+         kafka_server_socket_server_metrics_io_wait_time_ns_total{listener=\"CONTROLLER\",networkProcessor=\"0\"} 9e9\n",
+    );
+    assert_eq!(labels.threads.network_idle_ns, Some(3_000_000_000));
+    let names = seen(
+        "kafka_server_socket_server_metrics_listener_PLAINTEXT_networkProcessor_0_io_wait_time_ns_total 8e9\n\
+         kafka_server_socket_server_metrics_listener_CONTROLLER_networkProcessor_0_io_wait_time_ns_total 1e9\n",
+    );
+    assert_eq!(names.threads.network_idle_ns, Some(8_000_000_000));
+}
+
+#[test]
+fn labels_may_have_anything_in_quotes() {
+    let text =
+        "kafka_x{a=\"}\\\" 7 \\\\\",  topic=\"t, {=}\" } 3 5\nkafka_server_app_info{id=\"4\"} 1";
+    let metrics = Metrics::parse(text.as_bytes()).unwrap();
+    let sample = metrics.all("kafka_x").next().unwrap();
+    assert_eq!(
+        (sample.labels["a"].as_str(), sample.value),
+        ("}\" 7 \\", 3.0)
+    );
+    assert_eq!(sample.labels["topic"], "t, {=}");
+    assert_eq!(broker_id(&metrics), Some(4));
+}
+
+#[test]
+fn junk_is_told_in_words_and_strange_numbers_are_left_out() {
+    let error = |text: &str| Metrics::parse(text.as_bytes()).unwrap_err();
+    for text in [
+        "",
+        "# nothing",
+        "<html>",
+        "kafka_x",
+        "kafka_x{a=\"b} 1",
+        "kafka_x{a} 1",
+        "kafka_x 1 2\n{} 3",
+    ] {
+        assert!(
+            error(text).starts_with("it answers neither as Prometheus"),
+            "{text}"
+        );
+    }
+    assert!(Metrics::parse(&[0xff, 0xfe]).is_err());
+    let name = "kafka_server_brokertopicmetrics_bytesin_total";
+    for value in ["NaN", "+Inf", "-Inf", "-4", "1e300"] {
+        assert_eq!(
+            seen(&format!("{name} {value}")).traffic.bytes_in,
+            None,
+            "{value}"
+        );
+    }
+}

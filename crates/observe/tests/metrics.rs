@@ -1,0 +1,192 @@
+//! Endpoints for brokers' metrics that do not behave, and one that does.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+#![cfg(target_os = "linux")]
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use kgauge_observe::{BrokerSource, MetricsEndpoint, Sampler, Watch};
+use kgauge_results::run::{Evidence, EvidenceKind, MetricsSource, RepeatKey, Subject};
+
+/// A listener that does the same with each connection; it ends with the test.
+fn endpoint(serve: impl Fn(TcpStream) + Send + 'static, path: &str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || listener.incoming().flatten().for_each(serve));
+    format!("http://me:hush@127.0.0.1:{port}{path}?token=hush")
+}
+
+/// Reads a request to the end of its head, and what there is of its body.
+fn request(stream: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    let mut bytes = [0; 4096];
+    while !text.windows(4).any(|four| four == b"\r\n\r\n") {
+        match stream.read(&mut bytes) {
+            Ok(0) | Err(_) => break,
+            Ok(count) => text.extend_from_slice(&bytes[..count]),
+        }
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+fn answers(head: &'static str, body: Vec<u8>, path: &str) -> String {
+    let serve = move |mut stream: TcpStream| {
+        request(&mut stream);
+        let length = body.len();
+        // Whoever has had enough closes in the middle.
+        let _ = write!(
+            stream,
+            "HTTP/1.1 {head}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n"
+        );
+        let _ = stream.write_all(&body);
+    };
+    endpoint(serve, path)
+}
+
+#[track_caller]
+fn complaint(url: &str) -> String {
+    let words = MetricsEndpoint::new(url.parse().unwrap(), Some(1))
+        .look()
+        .unwrap_err();
+    assert!(!words.contains("hush"), "{words}");
+    assert!(
+        words.len() < 300 && !words.contains(char::is_control),
+        "{words}"
+    );
+    words
+}
+
+#[test]
+fn what_an_endpoint_does_wrong_is_told_in_words() {
+    let free = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    assert_eq!(
+        complaint(&format!("http://me:hush@{free}/metrics")),
+        "connection refused"
+    );
+    let junk = b"<html>\x07 who are you?</html>".to_vec();
+    assert!(
+        complaint(&answers("200 OK", junk.clone(), "/metrics"))
+            .contains("neither as Prometheus nor as Jolokia")
+    );
+    assert!(
+        complaint(&answers("200 OK", junk, "/jolokia")).contains("does not answer as Jolokia does")
+    );
+    let refused = answers("401 Unauthorized", b"hush".to_vec(), "/metrics");
+    assert!(complaint(&refused).contains("right credentials"));
+    let moved = answers(
+        "302 Found\r\nLocation: http://127.0.0.1:1/",
+        Vec::new(),
+        "/metrics",
+    );
+    assert!(complaint(&moved).contains("points elsewhere"));
+    let ill = answers(
+        "500 Internal Server Error",
+        b"out of\nmemory".to_vec(),
+        "/metrics",
+    );
+    assert!(
+        complaint(&ill).ends_with("out of memory"),
+        "{}",
+        complaint(&ill)
+    );
+    let other = answers("200 OK", b"up 1\n".to_vec(), "/metrics");
+    assert!(complaint(&other).contains("none of Kafka's metrics"));
+    let strange = endpoint(
+        |mut stream| drop(stream.write_all(b"SSH-2.0-x\r\n\r\n")),
+        "/metrics",
+    );
+    complaint(&strange);
+}
+
+#[test]
+fn an_answer_without_end_is_not_read_to_its_end() {
+    // A valid line again and again, 10 MB of them: too much, or too slow on a busy machine.
+    let body = "kafka_server_x_total{topic=\"orders\"} 1.0\n"
+        .repeat(250_000)
+        .into_bytes();
+    let words = complaint(&answers("200 OK", body, "/metrics"));
+    assert!(
+        words.contains("more than 4 MiB") || words.contains("no answer within"),
+        "{words}"
+    );
+    let head = endpoint(
+        |mut stream| {
+            request(&mut stream);
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n");
+            while stream.write_all(b"X-More: and more\r\n").is_ok() {}
+        },
+        "/metrics",
+    );
+    complaint(&head);
+}
+
+/// Its machine looks go on, and it ends although the endpoint never answers.
+#[test]
+fn an_endpoint_that_never_answers_makes_nobody_late() {
+    let (held, kept) = channel();
+    let url = endpoint(move |stream| drop(held.send(stream)), "/metrics");
+    let source = MetricsEndpoint::new(url.parse().unwrap(), Some(2));
+    let key = RepeatKey {
+        trial: 0,
+        repeat: 0,
+    };
+    let origin = Instant::now();
+    let now_ns = move || u64::try_from(origin.elapsed().as_nanos()).unwrap();
+    let (sender, receiver) = channel::<Evidence>();
+    let sink = move |seen: &Evidence| sender.send(seen.clone()).map_err(|_| "gone".to_owned());
+    let watch = Watch::each_second(key, Vec::new());
+    let sampler = Sampler::start_with(watch, vec![Box::new(source)], now_ns, sink).unwrap();
+    // It has been asked, and hangs.
+    let _stream = kept.recv_timeout(Duration::from_secs(60)).unwrap();
+    // Two looks at the machine while it does.
+    let generator = |seen: &Evidence| {
+        seen.subject == Subject::Generator && matches!(seen.kind, EvidenceKind::Cpu { .. })
+    };
+    let mut looks = 0;
+    while looks < 2 {
+        let seen = receiver.recv_timeout(Duration::from_secs(60)).unwrap();
+        looks += u32::from(generator(&seen));
+    }
+    drop(sampler.stop());
+    let told = receiver.iter().find_map(|seen| match seen.kind {
+        EvidenceKind::NotSeen(what) if what.is_of_metrics() => Some(what),
+        _ => None,
+    });
+    let told = told.unwrap();
+    assert!(
+        told.what
+            .starts_with("metrics of broker 2 (http://127.0.0.1:"),
+        "{}",
+        told.what
+    );
+    assert!(told.why.contains("no answer within 500 ms"), "{}", told.why);
+}
+
+#[test]
+fn a_good_endpoint_is_known_by_what_it_answers() {
+    let text = b"kafka_server_brokertopicmetrics_bytesin_total 5\n".to_vec();
+    // On a busy machine a look may be lost: the next one is as good.
+    let look = |url: String| {
+        let mut endpoint = MetricsEndpoint::new(url.parse().unwrap(), Some(3));
+        loop {
+            match endpoint.look() {
+                Ok(looks) => return looks,
+                Err(words) => assert!(words.contains("no answer within"), "{words}"),
+            }
+        }
+    };
+    let looks = look(answers("200 OK", text, "/"));
+    assert_eq!(looks[0].0, Some(3));
+    assert_eq!(looks[0].1.source, MetricsSource::Prometheus);
+    assert_eq!(looks[0].1.traffic.bytes_in, Some(5));
+    let read = br#"[{"request":{"mbean":"kafka.server:name=BytesInPerSec,type=BrokerTopicMetrics"},"value":{"Count":7},"status":200}]"#;
+    let looks = look(answers("200 OK", read.to_vec(), "/some/jolokia"));
+    assert_eq!(looks[0].1.source, MetricsSource::Jolokia);
+    assert_eq!(looks[0].1.traffic.bytes_in, Some(7));
+}

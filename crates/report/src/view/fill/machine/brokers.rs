@@ -1,0 +1,240 @@
+//! What brokers told of themselves during a repeat: which of it is drawn, and under which names.
+
+use std::collections::BTreeMap;
+
+use kgauge_results::SECOND_NS;
+use kgauge_results::run::{MetricsSource, NotSeen, RequestKind};
+use kgauge_results::series::{BrokerPoint, BrokerSeries, RequestPoint};
+
+use super::spans::{Known, Weighed, of_spans};
+use super::{Drawing, LETTERS_MAX, MEGABYTE, POINTS_MAX};
+use crate::clean::cut;
+use crate::view::{MachineLine, MachineTimeline, Panel};
+
+const NS_PER_MS: f64 = 1e6;
+
+/// The parts of a request's time, in their order in time.
+type Part = (&'static str, fn(&RequestPoint) -> Option<f64>);
+const PARTS: [Part; 6] = [
+    ("waits for a handler", |one| one.request_queue_ms),
+    ("in the handler's hands", |one| one.local_ms),
+    ("waits for others", |one| one.remote_ms),
+    ("held back by a quota", |one| one.throttle_ms),
+    ("waits for a network thread", |one| one.response_queue_ms),
+    ("is sent", |one| one.response_send_ms),
+];
+
+/// What is drawn of a repeat that took so long.
+pub(in crate::view::fill) fn broker_timeline(
+    brokers: &[BrokerSeries],
+    not_seen: &[NotSeen],
+    end_ns: u64,
+) -> MachineTimeline {
+    let seconds = end_ns.div_ceil(SECOND_NS);
+    let seconds_per_point = seconds.div_ceil(POINTS_MAX).max(1);
+    let mut drawing = Drawing {
+        lines: Vec::new(),
+        seconds_per_point,
+    };
+    let kinds = [
+        (
+            Panel::ProduceParts,
+            Panel::ProduceTime,
+            RequestKind::Produce,
+        ),
+        (
+            Panel::FetchParts,
+            Panel::FetchTime,
+            RequestKind::FetchConsumer,
+        ),
+        (
+            Panel::FollowerParts,
+            Panel::FollowerTime,
+            RequestKind::FetchFollower,
+        ),
+    ];
+    for (parts, by_broker, kind) in kinds {
+        drawing.parts(parts, brokers, kind);
+        // Of one broker the parts say all.
+        if brokers.len() > 1 {
+            drawing.totals(by_broker, brokers, kind);
+        }
+    }
+    for series in brokers {
+        drawing.broker(series);
+    }
+    MachineTimeline {
+        lines: drawing.lines,
+        seconds_per_point,
+        notes: notes(brokers, not_seen),
+    }
+}
+
+impl Drawing {
+    /// Mean times of all brokers' requests together, part by part.
+    fn parts(&mut self, panel: Panel, brokers: &[BrokerSeries], kind: RequestKind) {
+        for (name, part) in PARTS {
+            let known = together(brokers, |point| {
+                let one = point.requests_of(kind)?;
+                weighed(one, part)
+            });
+            let points = of_spans(&known, self.seconds_per_point);
+            self.add(panel, name.to_owned(), points);
+        }
+    }
+
+    /// Mean times of requests, broker by broker.
+    fn totals(&mut self, panel: Panel, brokers: &[BrokerSeries], kind: RequestKind) {
+        for series in brokers {
+            let value = |point: &BrokerPoint| weighed(point.requests_of(kind)?, |one| one.total_ms);
+            self.of_broker(panel, series, "", value);
+        }
+    }
+
+    fn broker(&mut self, series: &BrokerSeries) {
+        let mut draw = |panel, what: &str, value: fn(&BrokerPoint) -> Option<f64>| {
+            self.of_broker(panel, series, what, |point| value(point).map(Weighed::even));
+        };
+        draw(Panel::Idle, " handlers", |point| {
+            Some(point.handler_idle? * 100.0)
+        });
+        draw(Panel::Idle, " network", |point| {
+            Some(point.network_idle? * 100.0)
+        });
+        draw(Panel::BrokerBytes, " in", |point| {
+            Some(point.bytes_in_per_s? / MEGABYTE)
+        });
+        draw(Panel::BrokerBytes, " out", |point| {
+            Some(point.bytes_out_per_s? / MEGABYTE)
+        });
+        draw(Panel::BrokerBytes, " to followers", |point| {
+            Some(point.replication_bytes_out_per_s? / MEGABYTE)
+        });
+        draw(Panel::BrokerQueues, " requests", |point| {
+            point.request_queue
+        });
+        draw(Panel::BrokerQueues, " responses", |point| {
+            point.response_queue
+        });
+        draw(Panel::Purgatory, " produce", |point| {
+            point.produce_purgatory
+        });
+        draw(Panel::Purgatory, " fetch", |point| point.fetch_purgatory);
+        draw(Panel::Leaders, " leads", |point| point.leaders);
+        draw(Panel::OutOfSync, " under-replicated", |point| {
+            point.under_replicated
+        });
+        draw(Panel::OutOfSync, " under min.insync.replicas", |point| {
+            point.under_min_isr
+        });
+        draw(Panel::OutOfSync, " without a leader", |point| {
+            point.offline_partitions
+        });
+        draw(Panel::Flushes, "", |point| point.flushes_per_s);
+        draw(Panel::Failed, " produce", |point| {
+            point.failed_produce_per_s
+        });
+        draw(Panel::Failed, " fetch", |point| point.failed_fetch_per_s);
+        draw(Panel::Conversions, "", |point| point.conversions_per_s);
+        draw(Panel::Collections, "", |point| {
+            Some(point.collection_share? * 100.0)
+        });
+        self.of_broker(Panel::FlushTimes, series, "", |point| {
+            let (value, per_s) = (point.flush_mean_ms? * NS_PER_MS, point.flushes_per_s?);
+            Some(Weighed { value, per_s })
+        });
+    }
+
+    fn of_broker(
+        &mut self,
+        panel: Panel,
+        series: &BrokerSeries,
+        what: &str,
+        value: impl Fn(&BrokerPoint) -> Option<Weighed>,
+    ) {
+        let known = series.points.iter().map(|point| Known {
+            start_ns: point.start_ns,
+            end_ns: point.end_ns,
+            value: value(point),
+        });
+        let known: Vec<Known> = known.collect();
+        let points = of_spans(&known, self.seconds_per_point);
+        let name = match series.broker {
+            Some(id) => format!("broker {id}{what}"),
+            None => format!("a broker{what}"),
+        };
+        // That a thread never rests is worth a line.
+        let has_any = points.iter().any(|(_, value)| value.is_some());
+        match panel == Panel::Idle && has_any {
+            true => self.lines.push(MachineLine {
+                panel,
+                name,
+                points,
+            }),
+            false => self.add(panel, name, points),
+        }
+    }
+}
+
+fn weighed(one: &RequestPoint, ms: fn(&RequestPoint) -> Option<f64>) -> Option<Weighed> {
+    Some(Weighed {
+        value: ms(one)? * NS_PER_MS,
+        per_s: one.per_s,
+    })
+}
+
+/// One mean of all brokers for each second; their looks are some milliseconds apart.
+fn together(
+    brokers: &[BrokerSeries],
+    value: impl Fn(&BrokerPoint) -> Option<Weighed>,
+) -> Vec<Known> {
+    let mut seconds = BTreeMap::<u64, (Known, f64, f64)>::new();
+    for point in brokers.iter().flat_map(|series| &series.points) {
+        let middle_ns = point.start_ns / 2 + point.end_ns / 2;
+        let known = Known {
+            start_ns: point.start_ns,
+            end_ns: point.end_ns,
+            value: None,
+        };
+        let second = seconds.entry(middle_ns / SECOND_NS);
+        let (_, weight, sum) = second.or_insert((known, 0.0, 0.0));
+        if let Some(one) = value(point) {
+            *weight += one.per_s;
+            *sum += one.per_s * one.value;
+        }
+    }
+    let each = seconds.into_values().map(|(known, per_s, sum)| Known {
+        value: (per_s > 0.0).then(|| Weighed {
+            value: sum / per_s,
+            per_s,
+        }),
+        ..known
+    });
+    each.collect()
+}
+
+/// Who told, and what could not be had.
+fn notes(brokers: &[BrokerSeries], not_seen: &[NotSeen]) -> Vec<String> {
+    let tells = |source| brokers.iter().any(|series| series.source == source);
+    let mut notes = Vec::new();
+    if tells(MetricsSource::Jolokia) {
+        notes.push("Kafka's own metrics, read by Jolokia.".to_owned());
+    }
+    if tells(MetricsSource::Prometheus) {
+        notes.push("Kafka's own metrics, from a Prometheus endpoint.".to_owned());
+        let mut requests = brokers
+            .iter()
+            .flat_map(|series| &series.points)
+            .flat_map(|point| &point.requests);
+        if requests.all(|one| one.total_ms.is_none()) {
+            let words = "It tells no means of requests' times, so there are no times here: add them to the exporter's rules.";
+            notes.push(words.to_owned());
+        }
+    }
+    let not_seen = not_seen.iter();
+    notes.extend(not_seen.map(|one| format!("Not seen: {} ({}).", one.what, one.why)));
+    notes
+        .into_iter()
+        .map(|note| cut(&note, LETTERS_MAX))
+        .collect()
+}
