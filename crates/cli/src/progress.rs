@@ -190,7 +190,7 @@ mod tests {
         );
         assert_eq!(
             line(110),
-            format!("[12/60] one-produce… · repeat 2 of 5 · {doing} · ~59 s")
+            format!("[12/60] one-producer w… · repeat 2 of 5 · {doing} · ~59 s")
         );
         assert_eq!(line(80), format!("[12/60] {doing} · ~59 s"));
         assert_eq!(line(70), format!("[12/60] {doing}"));
