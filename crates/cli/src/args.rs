@@ -32,7 +32,7 @@ Exit status:
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Runs a study, a scenario file or a saved plan, and reports
-    Run(Run),
+    Run(Box<Run>),
     /// Lists the studies that ship, and the question that each answers
     Studies(Studies),
     /// Starts and ends clusters to play with: embedded, or Apache Kafka of any release

@@ -31,7 +31,7 @@ const RATE_AND_READERS: &str = "\
 topic: {partitions: 6}
 flows:
   - {name: w, kind: produce, shape: {constant: 2k/s}, record: {size: 100 B}}
-  - {name: r, kind: consume, start-at: latest}
+  - {name: r, kind: consume, from: latest}
 ";
 
 /// Each record is a request.
@@ -69,7 +69,7 @@ const SLOW_READERS: &str = "\
 topic: {partitions: 1}
 flows:
   - {name: w, kind: produce, shape: {constant: 1k/s}, record: {size: 1 kB}}
-  - {name: r, kind: consume, start-at: latest, settings: {fetch.min.bytes: 50 MB, fetch.max.wait.ms: 500,
+  - {name: r, kind: consume, from: latest, settings: {fetch.min.bytes: 50 MB, fetch.max.wait.ms: 500,
      max.partition.fetch.bytes: 10 kB, fetch.max.bytes: 10 kB}}
 ";
 
@@ -91,6 +91,7 @@ flows:
 
 /// Followers that wait for company before they fetch.
 const FOLLOWED: &str = "\
+target: {brokers: 3}
 topic: {partitions: 3, replication: 3}
 flows:
   - {name: w, kind: produce, shape: max, record: {size: 1 kB}, settings: {acks: all, buffer.memory: 1 MiB,

@@ -1,7 +1,10 @@
 //! What limited a trial, from evidence with known answers.
 
 use kgauge_results::RunRead;
-use kgauge_results::run::{Evidence, EvidenceKind, IdleTime, RepeatKey, Subject};
+use kgauge_results::run::{
+    BrokerLook, CpuLimitLook, Evidence, EvidenceKind, IdleTime, MetricsSource, RepeatKey,
+    RequestKind, RequestLook, Subject, ThreadLook,
+};
 use kgauge_results::summary::{LimitVerdict, LimitWord, Summary};
 
 use crate::made::{Made, SECOND_NS, whole_closed_run, whole_paced_run};
@@ -67,4 +70,116 @@ fn a_machine_with_some_to_spare_is_a_suspect_and_one_with_much_is_none() {
     let far = limit(&run);
     assert_eq!(far.word, LimitWord::Undecided, "{far:?}");
     assert!(!far.candidates.contains(&LimitWord::Processors), "{far:?}");
+}
+
+/// The closed run on a machine with one of two processors idle, and what is added in each second of its hold.
+fn with_each_second(more: impl Fn(u64) -> Vec<(Subject, EvidenceKind)>) -> (Made, RunRead) {
+    let (made, mut run) = on_machine(1_000);
+    for second in 0..=10 {
+        run.evidence
+            .extend(more(second).into_iter().map(|(subject, kind)| Evidence {
+                at_unix_ms: 1_000 + second * 1_000,
+                repeat: Some(RepeatKey {
+                    trial: 0,
+                    repeat: 0,
+                }),
+                at_ns: Some(second * SECOND_NS),
+                subject,
+                kind,
+            }));
+    }
+    (made, run)
+}
+
+/// A broker with so much idle time in a second, whose 100 produce requests a second take 8 ms each: so much of it local.
+fn broker(second: u64, handler_idle_ms: u64, local_ms: u64) -> (Subject, EvidenceKind) {
+    let sum = |ms_each: u64| Some(second * 100 * ms_each * 1_000_000);
+    let look = BrokerLook {
+        source: MetricsSource::Jolokia,
+        requests: vec![RequestLook {
+            kind: RequestKind::Produce,
+            count: second * 100,
+            total_ns: sum(8),
+            request_queue_ns: sum(0),
+            local_ns: sum(local_ms),
+            remote_ns: sum(8 - local_ms),
+            ..RequestLook::default()
+        }],
+        threads: ThreadLook {
+            handler_idle_ns: Some(second * handler_idle_ms * 1_000_000),
+            network_idle_ns: Some(second * 900_000_000),
+            ..ThreadLook::default()
+        },
+        ..BrokerLook::default()
+    };
+    let subject = Subject::Target { broker: Some(1) };
+    (subject, EvidenceKind::Broker(Box::new(look)))
+}
+
+#[test]
+fn handlers_without_idle_time_are_the_limit() {
+    let (_made, run) = with_each_second(|second| vec![broker(second, 50, 1)]);
+    let none = limit(&run);
+    assert_eq!(none.word, LimitWord::RequestHandlers, "{none:?}");
+    assert_eq!(none.sentence, "The limit was a broker's request handlers.");
+    let said = none.evidence.join(" ");
+    assert!(
+        said.contains(
+            "Broker 1: its request handlers were idle for 5.0 % of the time; a produce request took 8.00 ms: 1.00 ms \
+             local, 7.00 ms remote."
+        ),
+        "{said}"
+    );
+}
+
+#[test]
+fn handlers_with_little_idle_time_are_it_where_requests_spend_their_time_with_them() {
+    let (_made, run) = with_each_second(|second| vec![broker(second, 200, 7)]);
+    assert_eq!(limit(&run).word, LimitWord::RequestHandlers);
+    let (_made, run) = with_each_second(|second| vec![broker(second, 200, 1)]);
+    let elsewhere = limit(&run);
+    assert_eq!(elsewhere.word, LimitWord::Undecided, "{elsewhere:?}");
+    assert_eq!(elsewhere.candidates, [LimitWord::RequestHandlers]);
+}
+
+#[test]
+fn a_group_that_stands_still_explains_handlers_without_time() {
+    let (_made, run) = with_each_second(|second| {
+        let limit = CpuLimitLook {
+            level: 0,
+            milli_cores: 300,
+            periods: 10 * second,
+            held_periods: 8 * second,
+        };
+        let subject = Subject::Target { broker: Some(1) };
+        vec![
+            broker(second, 20, 7),
+            (subject, EvidenceKind::CpuLimit(limit)),
+        ]
+    });
+    let held = limit(&run);
+    assert_eq!(held.word, LimitWord::CpuLimit, "{held:?}");
+    let said = held.evidence.join(" ");
+    assert!(
+        said.contains(
+            "Broker 1 may use 30 % of a core's time, and had used it up in 80 % of the periods."
+        ),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_broker_that_flushes_most_of_the_time_has_a_slow_disk() {
+    let (_made, run) = with_each_second(|second| {
+        let (subject, kind) = broker(second, 700, 7);
+        let EvidenceKind::Broker(mut look) = kind else {
+            return Vec::new();
+        };
+        // 100 a second of 7 ms.
+        look.log.flushes = Some(100 * second);
+        look.log.flush_ns = Some(700_000_000 * second);
+        vec![(subject, EvidenceKind::Broker(look))]
+    });
+    let disk = limit(&run);
+    assert_eq!(disk.word, LimitWord::Disk, "{disk:?}");
 }

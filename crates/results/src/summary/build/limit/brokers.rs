@@ -46,25 +46,51 @@ pub(super) fn threads(facts: &Facts<'_>, findings: &mut Findings) {
             words::percent(idle),
             times(broker)
         );
-        findings.note(
-            word,
-            Weight::of(idle <= IDLE_PART, idle <= IDLE_PART_NEAR),
-            said,
-        );
+        let is_near = idle <= IDLE_PART_NEAR;
+        let is_strong = idle <= IDLE_PART || is_near && is_theirs(word, broker);
+        findings.note(word, Weight::of(is_strong, is_near), said);
     }
 }
 
-/// Where the time of a broker's produce requests went, or of its fetches.
-fn times(broker: &BrokerPoint) -> String {
+/// Whether most of the time of a broker's busiest requests is spent with these threads, or in waiting for them.
+fn is_theirs(word: LimitWord, broker: &BrokerPoint) -> bool {
+    let Some((request, _)) = busiest(broker) else {
+        return false;
+    };
+    let parts = match word {
+        LimitWord::RequestHandlers => [request.request_queue_ms, request.local_ms],
+        _ => [request.response_queue_ms, request.response_send_ms],
+    };
+    let sum: f64 = parts.into_iter().flatten().sum();
+    is_most(request, Some(sum))
+}
+
+/// The kind of request that takes most of a broker's time, and what it is called.
+fn busiest(broker: &BrokerPoint) -> Option<(&RequestPoint, &'static str)> {
     let kinds = [
         (RequestKind::Produce, "produce request"),
         (RequestKind::FetchConsumer, "fetch"),
     ];
-    let busiest = kinds.into_iter().filter_map(|(kind, name)| {
+    let known = kinds.into_iter().filter_map(|(kind, name)| {
         let request = broker.requests_of(kind)?;
-        Some((request, name, request.per_s * request.total_ms?))
+        // What a fetch waits for is records.
+        let waits_ms = match kind {
+            RequestKind::FetchConsumer => request.remote_ms.unwrap_or_default(),
+            _ => 0.0,
+        };
+        Some((
+            request,
+            name,
+            request.per_s * (request.total_ms? - waits_ms),
+        ))
     });
-    let Some((request, name, _)) = busiest.max_by(|a, b| a.2.total_cmp(&b.2)) else {
+    let busiest = known.max_by(|a, b| a.2.total_cmp(&b.2));
+    busiest.map(|(request, name, _)| (request, name))
+}
+
+/// Where the time of a broker's produce requests went, or of its fetches.
+fn times(broker: &BrokerPoint) -> String {
+    let Some((request, name)) = busiest(broker) else {
         return String::new();
     };
     let parts = [

@@ -91,12 +91,13 @@ impl<'a> Facts<'a> {
 
     /// Whether nothing that was looked at was short of time: the machine, and each broker's threads.
     pub(super) fn is_at_ease(&self) -> bool {
-        const AT_EASE_PART: f64 = 0.20;
-        let eased = |part: Option<f64>| part.is_none_or(|part| part >= AT_EASE_PART);
+        const MACHINE_PART: f64 = 0.10;
+        const THREADS_PART: f64 = 0.20;
+        let eased = |part: Option<f64>| part.is_none_or(|part| part >= THREADS_PART);
         let known = self.idle_part().is_some() || !self.brokers.is_empty();
         let mut brokers = self.brokers.values();
         known
-            && eased(self.idle_part())
+            && self.idle_part().is_none_or(|part| part >= MACHINE_PART)
             && brokers.all(|one| eased(one.handler_idle) && eased(one.network_idle))
     }
 }
