@@ -69,8 +69,8 @@ const SLOW_READERS: &str = "\
 topic: {partitions: 1}
 flows:
   - {name: w, kind: produce, shape: {constant: 1k/s}, record: {size: 1 kB}}
-  - {name: r, kind: consume, from: latest, settings: {fetch.min.bytes: 50 MB, fetch.max.wait.ms: 500,
-     max.partition.fetch.bytes: 10 kB, fetch.max.bytes: 10 kB}}
+  - {name: r, kind: consume, from: latest, settings: {fetch.min.bytes: 50 kB, fetch.max.wait.ms: 500,
+     max.partition.fetch.bytes: 10 kB, fetch.max.bytes: 50 kB}}
 ";
 
 /// Brokers compress anew what comes.
