@@ -48,7 +48,9 @@ const readout = (page, id) =>
 /** Why the words of a line chart at this share of its width are not those of its data. */
 const wrongLines = (chart, at, rows) => {
   if (!rows.length) return ["no words"];
-  const places = [...new Set(chart.lines.flatMap((line) => line.x))];
+  // What lies beyond the axis, such as a look after the end, cannot be pointed at.
+  const inside = (x) => share(chart.x, x) >= -1e-9 && share(chart.x, x) <= 1 + 1e-9;
+  const places = [...new Set(chart.lines.flatMap((line) => line.x))].filter(inside);
   const least = Math.min(...places.map((x) => Math.abs(share(chart.x, x) - at)));
   // Of two places equally near either will do.
   const nearest = places.filter((x) => Math.abs(share(chart.x, x) - at) <= least + 1e-3);
@@ -148,9 +150,15 @@ const focused = (page) =>
   });
 
 const readByKeys = async (page, id) => {
+  // Two places may be so near to each other that their words are the same; the cursor tells them apart.
   const said = async (key) => {
     await page.keyboard.press(key);
-    return (await readout(page, id)).join("; ");
+    const at = await page.evaluate((id) => {
+      const part = document.getElementById(id).querySelector(".cursor, .cell");
+      return ["x", "x1", "y"].map((name) => part?.getAttribute(name) ?? "").join(" ");
+    }, id);
+    const words = (await readout(page, id)).join("; ");
+    return words && `${words} at ${at}`;
   };
   const wrong = [];
   const first = await said("Home");

@@ -77,6 +77,8 @@ fn main() -> Result<ExitCode> {
         "golden-batches" => golden_batches::run(rest)?,
         "golden-messages" => golden_messages::run(rest)?,
         "bench" => return bench::run(rest),
+        // The other processes of `bench speed`.
+        "bare" => bench::bare(rest)?,
         "browser" => return browser::run(rest),
         "compare-check" => return compare_check::run(rest),
         "crashes" => return crashes::run(rest),

@@ -125,9 +125,20 @@ fn keep(comparison: &Comparison, dir: &Path, json: bool) -> anyhow::Result<()> {
 #[allow(clippy::print_stderr)]
 fn gate(comparison: &Comparison, least: f64) -> anyhow::Result<ExitStatus> {
     let gate = comparison.gate(least);
-    if gate.decided == 0 {
-        let words = "--fail-if-worse: no figure of these runs could be judged, so nothing is known; see \
-                     why in the comparison (two or more repeats are needed: --repeat 5)";
+    if gate.worse.is_empty() && !gate.unjudged.is_empty() {
+        let words = format!(
+            "--fail-if-worse: no rate and no time of {} could be judged, so nothing is known; see why in the comparison \
+             (two or more repeats are needed: --repeat 5)",
+            kgauge_report::one_line(&gate.unjudged.join(", "))
+        );
+        return Err(stop(ExitStatus::BadInput, words));
+    }
+    if gate.worse.is_empty() && !gate.missing.is_empty() {
+        let words = format!(
+            "--fail-if-worse: {} of the baseline's figures were not measured, so nothing is known of them, such as {}",
+            gate.missing.len(),
+            kgauge_report::one_line(&gate.missing[0])
+        );
         return Err(stop(ExitStatus::BadInput, words));
     }
     for worse in gate.worse.iter().take(WORSE_SHOWN) {

@@ -65,7 +65,7 @@ impl EmbeddedSpec {
                 (self.nodes, self.is_count_written) = (count, true);
             }
             "security" => self.security = SecurityKind::of_value(value)?,
-            "controllers" | "cpu" | "heap" | "jvm" | "kafka-home" | "memory" => {
+            "controllers" | "cpu" | "heap" | "jvm" | "kafka-home" | "memory" | "metrics" => {
                 return Err(format!(
                     "{key} belongs to kafka:VERSION; an embedded cluster is one process without \
                      Java, and its controller is in it"

@@ -51,7 +51,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         }
     }
     say(&table.text());
-    let good = table.right_part() >= RIGHT_PART && table.false_alarms() == 0;
+    let good =
+        table.right_part() >= RIGHT_PART && table.false_alarms() == 0 && table.broken_cells() == 0;
     Ok(if good {
         ExitCode::SUCCESS
     } else {

@@ -86,11 +86,15 @@ impl Table {
         self.rows.iter().map(|row| row.verdicts.len()).sum()
     }
 
-    /// The part of all verdicts that is right; a cell that broke counts as one wrong verdict.
+    /// The part of all verdicts that is right.
     pub(super) fn right_part(&self) -> f64 {
         let right: usize = self.rows.iter().map(Row::right).sum();
-        let broken = self.rows.iter().filter(|row| row.error.is_some()).count();
-        right as f64 / (self.count() + broken).max(1) as f64
+        right as f64 / self.count().max(1) as f64
+    }
+
+    /// Causes of which there is no verdict.
+    pub(super) fn broken_cells(&self) -> usize {
+        self.rows.iter().filter(|row| row.error.is_some()).count()
     }
 
     /// Trials that nothing limited, of which something was accused without doubt.

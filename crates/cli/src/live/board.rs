@@ -308,6 +308,11 @@ impl Board {
         self.state().asked = Some(Instant::now());
     }
 
+    /// The final report was fetched: nobody has to be waited for any more.
+    pub(super) fn fetched(&self) {
+        self.state().asked = None;
+    }
+
     /// Whether somebody looked so lately.
     pub(super) fn is_awaited(&self, lately: Duration) -> bool {
         self.state().asked.is_some_and(|at| at.elapsed() < lately)

@@ -20,9 +20,9 @@ use crate::exit::{ExitStatus, stop};
 use crate::interrupt::Stopping;
 
 /// How long a run that is over waits for viewers to fetch its report.
-const FETCH_MAX: Duration = Duration::from_secs(5);
-/// Who asked so lately still looks.
-const VIEWER: Duration = Duration::from_secs(3);
+const FETCH_MAX: Duration = Duration::from_secs(7);
+/// Who asked so lately still looks: pages that nobody sees ask every five seconds.
+const VIEWER: Duration = Duration::from_secs(6);
 
 /// What shows a run: nothing where nobody could see it.
 #[derive(Clone, Default)]

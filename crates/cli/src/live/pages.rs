@@ -47,7 +47,7 @@ impl Pages {
             "/metrics" => self.metrics(request),
             path => match self.report(path) {
                 Some(page) => {
-                    self.board.asked();
+                    self.board.fetched();
                     html(page, REPORT_POLICY)
                 }
                 None => {

@@ -115,7 +115,12 @@ impl Renderer {
                 repeat: shown
                     .zip(second)
                     .map(|(live, second)| (live.read(second), live.evidence().to_vec())),
-                frame: state.runs.last().map(|run| Arc::clone(&run.frame)),
+                // Of several targets the one before may have ended, and this one not begun.
+                frame: state
+                    .runs
+                    .last()
+                    .filter(|run| run.frame.head.run_id == now.run)
+                    .map(|run| Arc::clone(&run.frame)),
                 now,
             }
         })

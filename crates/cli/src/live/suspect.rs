@@ -60,7 +60,11 @@ impl Machine {
 
     pub(super) fn see(&mut self, seen: &Evidence) {
         let Some(at_ns) = seen.at_ns else { return };
-        self.looked_ns = self.looked_ns.max(at_ns);
+        // Brokers are asked at other moments than the machine is looked at.
+        if let EvidenceKind::Idle(_) | EvidenceKind::Disk(_) | EvidenceKind::Cpu { .. } = &seen.kind
+        {
+            self.looked_ns = self.looked_ns.max(at_ns);
+        }
         match (&seen.kind, &seen.subject) {
             (EvidenceKind::DataDir(dir), _) => self.data_disks.extend(dir.disks.iter().cloned()),
             (EvidenceKind::Idle(now), Subject::Host) => {

@@ -51,8 +51,7 @@ pub(super) fn read(texts: &[String]) -> anyhow::Result<Vec<Given>> {
 
 /// An argument as it may be kept: without credentials in addresses of metrics.
 pub(super) fn without_secrets(argument: &str) -> String {
-    let is_given = argument.contains("http://") || argument.contains("HTTP://");
-    if !is_given {
+    if !argument.to_ascii_lowercase().contains("http://") {
         return argument.to_owned();
     }
     let shown = argument.split(',').map(|piece| {

@@ -7,7 +7,7 @@ use anyhow::Context;
 use kgauge_client::Cluster;
 use kgauge_client::admin::OffsetsError;
 use kgauge_load::{Clock, Load, LoadOutcome, LoadSetup, Progress};
-use kgauge_observe::{Sampler, Watch, WireWatcher};
+use kgauge_observe::{BrokerSource, Sampler, Watch, WireWatcher};
 use kgauge_results::recorder::WriteError;
 use kgauge_results::run::{
     Cpu, Event, EventKind, FlowRecord, Outcome, PartitionOffsets, RepeatKey, RepeatRecord,
@@ -202,9 +202,11 @@ fn measure(
     let prepared = Load::prepare(&setup);
     let load = prepare_failed(session, prepared)?;
     let key = folder.key();
+    // Their first answers may take long: that is no part of the load's time.
+    let brokers = metrics::sources(session, key);
     let clock = Clock::start();
     session.event(Some((key, 0)), EventKind::RepeatStarted);
-    let sampler = start_sampler(session, key, clock)?;
+    let sampler = start_sampler(session, key, clock, brokers)?;
     let asked = wire::start(session, &ground.facts, &groups, (key, clock))?;
     let faults = FaultThread::start(session, share, &ground.facts.name, (key, clock))?;
     let pids = load.driver_pids();
@@ -343,11 +345,10 @@ impl<'a> RepeatWatch<'a> {
                 self.session.stopping.load.raise();
             }
         }
-        if let Some(board) = &self.session.board {
-            let seen = board.look(progress);
-            let words = self.words(progress, seen);
-            self.session.progress.say(&words);
-        }
+        let board = self.session.board.as_ref();
+        let seen = board.map_or_else(Seen::default, |board| board.look(progress));
+        let words = self.words(progress, seen);
+        self.session.progress.say(&words);
         self.last = Some(progress.clone());
     }
 
@@ -461,12 +462,16 @@ impl ProcessCpu {
     }
 }
 
-fn start_sampler(session: &Session, key: RepeatKey, clock: Clock) -> anyhow::Result<Sampler> {
+fn start_sampler(
+    session: &Session,
+    key: RepeatKey,
+    clock: Clock,
+    brokers: Vec<Box<dyn BrokerSource>>,
+) -> anyhow::Result<Sampler> {
     let beside = session.mirror.as_ref().map(Mirror::processes);
     let targets = session.target_processes.iter().cloned();
     let targets = targets.chain(beside.unwrap_or_default());
     let (evidence, board) = (session.folder.evidence(), session.board.clone());
-    let brokers = metrics::sources(session, key);
     Sampler::start_with(
         Watch::each_second(key, targets.collect()).with_data_dirs(session.data_dirs.clone()),
         brokers,

@@ -72,10 +72,8 @@ fn read(answered: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Resu
         (300..=399, _) => Err(format!(
             "it points elsewhere (HTTP {status}): give the address itself"
         )),
-        (_, body) => {
-            let said = said(&body.unwrap_or_default());
-            Err(format!("it answers HTTP {status}{said}"))
-        }
+        // What it says may repeat the address, and secrets in it.
+        (_, _) => Err(format!("it answers HTTP {status}")),
     }
 }
 

@@ -10,8 +10,8 @@ use super::{BrokerSource, LOOK_MAX, metrics_not_seen};
 use crate::cpu_clock::thread_cpu_ns;
 use crate::looker::{Moment, Seen, unix_ms};
 
-/// A slow one is asked about every half minute at last.
-const REST_DOUBLINGS_MAX: u32 = 5;
+/// A slow one is asked about every eight seconds at last: one that stood still is heard of again soon.
+const REST_DOUBLINGS_MAX: u32 = 3;
 
 /// The running thread.
 #[derive(Debug)]

@@ -54,7 +54,9 @@ impl Question {
         if error.is_interruption() {
             return true;
         }
-        self.is_given_up |= !error.may_pass();
+        // Only a broker's own word is final: a connection that fails in whatever way says nothing of the others.
+        let is_word = matches!(error, ClusterError::Call(_) | ClusterError::Refused { .. });
+        self.is_given_up |= is_word && !error.may_pass();
         self.why.get_or_insert_with(|| error.to_string());
         !self.is_given_up
     }

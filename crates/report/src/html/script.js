@@ -77,7 +77,7 @@
 
   // Labels of a part of the time axis: about five, at steps that people count in.
   const timeTicks = (from, to) => {
-    const fine = [1, 2, 5].map((step) => step * 10 ** Math.floor(Math.log10(Math.max(to - from, 1e-6)) - 1));
+    const fine = [1, 2, 5, 10, 20, 50].map((step) => step * 10 ** Math.floor(Math.log10(Math.max(to - from, 1e-6)) - 1));
     const steps = [...fine, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400];
     const step = steps.sort((a, b) => a - b).find((size) => (to - from) / size <= 6) || to - from;
     const ticks = [];
@@ -345,7 +345,8 @@
     const ends = () => {
       const column = (share) => (share * chart.x.high) / chart.step;
       const last = Math.ceil(column(zoom.to) - 1e-9) - 1;
-      return [Math.floor(column(zoom.from) + 1e-9), Math.min(chart.cells.length - 1, last)];
+      const most = chart.cells.length - 1;
+      return [Math.min(most, Math.floor(column(zoom.from) + 1e-9)), Math.min(most, last)];
     };
     const follow = (event) => {
       const box = main.getBoundingClientRect();

@@ -155,9 +155,11 @@
     try {
       const headers = tag ? { "If-None-Match": tag } : {};
       const answer = await fetch("live.html", { headers, cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
+      if (answer.status !== 200 && answer.status !== 304) throw new Error(`status ${answer.status}`);
       failures = 0;
       if (answer.status === 200) {
         const text = await answer.text();
+        if (/data-phase="over"/.test(text)) return goToReport();
         if (!isSelecting()) {
           tag = answer.headers.get("ETag") || "";
           const phase = put(text);

@@ -1,26 +1,37 @@
 //! A comparison as a gate of an automatic build: is anything worse than in the baseline?
 
-use super::{Comparison, ComparisonRow, DifferenceKind};
+use super::{Comparison, ComparisonRow, DifferenceKind, Missing};
 
 /// What a gate looks at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gate {
     /// Figures that are worse, each in a sentence.
     pub worse: Vec<String>,
-    /// Comparisons that statistics decided. Without any the gate says nothing.
-    pub decided: usize,
+    /// What the baseline has and a run has not, each in a sentence.
+    pub missing: Vec<String>,
+    /// Runs of which no rate and no time could be judged: of those the gate says nothing.
+    pub unjudged: Vec<String>,
 }
 
 impl Comparison {
     /// What is worse than the baseline by at least the part `least` (0.05: 5 %; 0: whatever was told from chance).
     pub fn gate(&self, least: f64) -> Gate {
         let mut gate = Gate::default();
+        let mut judged = vec![false; self.runs.len()];
         for row in &self.rows {
-            for (cell, run) in row.cells.iter().zip(&self.runs) {
+            let cells = row.cells.iter().zip(&self.runs).zip(&mut judged);
+            for ((cell, run), judged) in cells {
                 let Some(against) = &cell.against else {
+                    // The baseline itself.
+                    *judged = true;
                     continue;
                 };
-                gate.decided += usize::from(against.word.is_decided());
+                // CPU and bytes may be compared where the generator was the limit; they are not what is asked for.
+                *judged |= row.figure.hangs_on_generator() && against.word.is_decided();
+                if cell.missing == Some(Missing::NotMeasured) {
+                    gate.missing
+                        .push(format!("{} of {}", place(row), run.label));
+                }
                 let Some(ratio) = against.ratio.filter(|_| against.word.is_worse()) else {
                     continue;
                 };
@@ -35,6 +46,8 @@ impl Comparison {
                 }
             }
         }
+        let unjudged = self.runs.iter().zip(judged).filter(|(_, judged)| !judged);
+        gate.unjudged = unjudged.map(|(run, _)| run.label.clone()).collect();
         gate
     }
 

@@ -1,13 +1,15 @@
 //! What limited a trial, from evidence with known answers.
 
-use kgauge_results::RunRead;
 use kgauge_results::run::{
     BrokerLook, CpuLimitLook, Evidence, EvidenceKind, IdleTime, MetricsSource, RepeatKey,
     RequestKind, RequestLook, Subject, ThreadLook,
 };
 use kgauge_results::summary::{LimitVerdict, LimitWord, Summary};
+use kgauge_results::{Recorder, Request, RunRead};
 
-use crate::made::{Made, SECOND_NS, whole_closed_run, whole_paced_run};
+use crate::made::{
+    CLOSED, MS_NS, Made, PACED, SECOND_NS, closed, plan, reader, whole_closed_run, whole_paced_run,
+};
 
 fn limit(run: &RunRead) -> LimitVerdict {
     Summary::of(run).trials[0].limit.clone().unwrap()
@@ -182,4 +184,108 @@ fn a_broker_that_flushes_most_of_the_time_has_a_slow_disk() {
     });
     let disk = limit(&run);
     assert_eq!(disk.word, LimitWord::Disk, "{disk:?}");
+}
+
+#[test]
+fn what_piles_up_and_is_acked_after_the_hold_was_not_done_in_time() {
+    let mut made = Made::begin(PACED);
+    // 1,000 records a second from 0 to 62 s; the broker takes 900: the last are acked 6.9 s late.
+    made.repeat(0, |_, recorder| {
+        for index in 0..62_000_u64 {
+            let intended_ns = index * MS_NS;
+            let acked_ns = index * SECOND_NS / 900 + MS_NS;
+            recorder.scheduled(intended_ns, 1);
+            recorder.sent(intended_ns, 1);
+            recorder.acked(intended_ns, intended_ns, acked_ns, 1, 100);
+        }
+    });
+    let run = made.end();
+    let summary = Summary::of(&run);
+    let trial = &summary.trials[0];
+    assert_eq!(
+        trial.flows[0].records.acked,
+        trial.flows[0].records.scheduled
+    );
+    let limit = trial.limit.clone().unwrap();
+    assert_eq!(limit.word, LimitWord::Undecided, "{limit:?}");
+}
+
+/// The closed run, with more said of its writers.
+fn closed_with(more: impl Fn(&mut Recorder)) -> RunRead {
+    let mut made = Made::begin(CLOSED);
+    made.repeat_with(
+        0,
+        |flow, recorder| match flow {
+            0 => {
+                closed(recorder);
+                more(recorder);
+            }
+            _ => reader(recorder),
+        },
+        |record| record.topics.clear(),
+    );
+    made.end()
+}
+
+#[test]
+fn requests_of_one_record_are_the_limit_and_large_ones_are_not() {
+    let of_request = |records: u64, wire_bytes: u64| {
+        closed_with(|recorder| {
+            for turn in 0..1_000_u64 {
+                let request = Request {
+                    wire_bytes,
+                    batches: 1,
+                    records,
+                    round_trip_ns: Some(MS_NS),
+                };
+                recorder.request(turn * 10 * MS_NS + 1, request);
+            }
+        })
+    };
+    let small = limit(&of_request(1, 300));
+    assert_eq!(small.word, LimitWord::Batching, "{small:?}");
+    let said = small.evidence.join(" ");
+    assert!(
+        said.contains("writers: 1.00 records in a request"),
+        "{said}"
+    );
+    // A megabyte fills a request by itself.
+    assert_eq!(limit(&of_request(1, 1_000_000)).word, LimitWord::Undecided);
+    assert_eq!(limit(&of_request(100, 12_000)).word, LimitWord::Undecided);
+}
+
+#[test]
+fn pauses_count_in_the_hold_and_as_a_part_of_its_time() {
+    // 10 s of one producer to one broker: 100 pauses of 20 ms are a fifth of it.
+    let run = closed_with(|recorder| {
+        for pause in 0..100_u64 {
+            recorder.throttled(pause * 100 * MS_NS, 20 * MS_NS);
+        }
+    });
+    let quota = limit(&run);
+    assert_eq!(quota.word, LimitWord::Quota, "{quota:?}");
+    let said = quota.evidence.join(" ");
+    assert!(
+        said.contains(
+            "writers: brokers asked for 100 pauses, 20 % of its connections' time in the hold."
+        ),
+        "{said}"
+    );
+}
+
+#[test]
+fn with_faults_nothing_is_sure() {
+    let (_made, mut run) = with_each_second(|second| vec![broker(second, 50, 1)]);
+    let faults = "faults:\n  - {at: 1 s, node: 1, pause: true, for: 1 s}\n";
+    run.plan = Some(plan(
+        &CLOSED.replace("repeats: 1\n", &format!("repeats: 1\n{faults}")),
+    ));
+    let doubted = limit(&run);
+    assert_eq!(doubted.word, LimitWord::Undecided, "{doubted:?}");
+    assert_eq!(doubted.candidates, [LimitWord::RequestHandlers]);
+    let said = doubted.evidence.join(" ");
+    assert!(
+        said.contains("The scenario did 1 fault to the target"),
+        "{said}"
+    );
 }

@@ -13,12 +13,18 @@ use super::setup::KafkaSetup;
 /// The last one that runs on Java 8, as old releases may; Java 25 runs it too.
 const VERSION: &str = "1.7.2";
 
-/// The agent may read and do nothing else, whoever asks.
+/// The agent may read and do nothing else, whoever asks; and no page in a browser may ask.
 pub(crate) const POLICY: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>
 <restrict>
+  <http>
+    <method>post</method>
+  </http>
   <commands>
     <command>read</command>
   </commands>
+  <cors>
+    <allow-origin>http://kgauge.invalid</allow-origin>
+  </cors>
 </restrict>
 ";
 

@@ -1,6 +1,7 @@
 //! `cargo xtask bench speed`: what the load engine must reach, each mark beside other load generators
 //! on the same real Kafka, in alternating runs.
 
+pub(crate) mod bare;
 mod peers;
 mod rows;
 
@@ -161,10 +162,15 @@ fn table(measured: &Measured) -> String {
                 true => ours / theirs,
                 false => theirs / ours,
             };
-            let word = if times >= wanted { "held" } else { "MISSED" };
+            let asked = match (wanted, times >= wanted) {
+                // Nothing is asked: the figure says what there is to reach.
+                (0.0, _) => format!("{:.1} times less", ours / theirs),
+                (_, true) => format!("{wanted} times: {times:.1}, held"),
+                _ => format!("{wanted} times: {times:.1}, MISSED"),
+            };
             let _ = writeln!(
                 text,
-                "{:<44} {who:<18} {:>30}  {wanted} times: {times:.1}, {word}",
+                "{:<44} {who:<18} {:>30}  {asked}",
                 "",
                 figure(least, theirs, most, row.unit)
             );

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 
 use super::super::compare::Plan;
+use super::bare::{self, Traffic};
 use super::peers::{BUFFER_BYTES, Load, Peers, Ran};
 use super::{Measured, Row};
 use crate::kafka::Job;
@@ -15,6 +16,10 @@ pub(super) const KGAUGE: &str = "kgauge";
 const TOOL: &str = "Kafka's tool";
 const GO: &str = "franz-go";
 const LIBRDKAFKA: &str = "librdkafka";
+/// The same traffic without any client: what the kernel takes for it.
+const BARE: &str = "bare sockets";
+/// The same with a server that is busy with each request for a while, so that the client sleeps in between.
+const BARE_BUSY: &str = "bare, busy 50 us";
 
 const KEYED: &str = "keys, by schedule, idempotent: CPU a record";
 const FULL: &str = "full speed: records a second";
@@ -41,7 +46,7 @@ const fn row(name: &'static str, unit: &'static str, at_most: Option<f64>) -> Ro
 
 pub(super) const ROWS: &[Row] = &[
     Row {
-        times: &[(TOOL, 25.0), (GO, 4.0), (LIBRDKAFKA, 7.0)],
+        times: &[(TOOL, 25.0), (GO, 4.0), (LIBRDKAFKA, 7.0), (BARE, 0.0)],
         ..row(KEYED, "ns", Some(60.0))
     },
     Row {
@@ -58,10 +63,13 @@ pub(super) const ROWS: &[Row] = &[
         ..row(LZ4, "ns", None)
     },
     Row {
-        times: &[(TOOL, 7.0)],
+        times: &[(TOOL, 7.0), (BARE, 0.0)],
         ..row(READ, "ns", Some(45.0))
     },
-    row(SINGLE, "us", Some(8.0)),
+    Row {
+        times: &[(BARE, 0.0), (BARE_BUSY, 0.0)],
+        ..row(SINGLE, "us", Some(8.0))
+    },
     row(LATE_1K, "us", Some(50.0)),
     row(LATE_10K, "us", Some(50.0)),
     row(LATE_100K, "us", Some(50.0)),
@@ -111,6 +119,7 @@ pub(super) fn run(peers: &Peers<'_>, kgauge: &Path, plan: Plan, to: &mut Measure
     }
     reading(peers, plan, to)?;
     singles(peers, plan, to)?;
+    bare_sockets(plan, to)?;
     lateness(peers, plan, to)?;
     memory(peers, plan, to)?;
     for round in 1..=plan.rounds.max(3) {
@@ -207,6 +216,41 @@ fn singles(peers: &Peers<'_>, plan: Plan, to: &mut Measured) -> Result<()> {
             round,
             number("cpu_ns") / number("requests") / 1e3,
         );
+    }
+    Ok(())
+}
+
+/// What the kernel takes for the bytes of the rows above.
+fn bare_sockets(plan: Plan, to: &mut Measured) -> Result<()> {
+    // A batch of 128 KiB has so many records of 100 bytes with a key of eight: 117 bytes each, as encoded.
+    const KEYED_RECORDS: f64 = 131_072.0 / 117.0;
+    // An answer of a mebibyte has so many without key: 108 bytes each.
+    const READ_RECORDS: f64 = 1_048_576.0 / 108.0;
+    let traffic = |requests: u64, request_bytes: usize, answer_bytes: usize| Traffic {
+        requests,
+        request_bytes,
+        answer_bytes,
+        in_flight: 5,
+        busy: Duration::ZERO,
+    };
+    let batches = (plan.records / 1_120).max(1_000);
+    let singles = (plan.records / 25).max(10_000);
+    for round in 1..=plan.rounds {
+        let keyed = bare::cpu_ns_each(traffic(batches, 131_072, 60))?;
+        to.add(KEYED, BARE, round, keyed / KEYED_RECORDS);
+        let read = traffic(batches / 8, 100, 1_048_576);
+        let read = bare::cpu_ns_each(Traffic {
+            in_flight: 1,
+            ..read
+        })?;
+        to.add(READ, BARE, round, read / READ_RECORDS);
+        let single = traffic(singles, 260, 60);
+        to.add(SINGLE, BARE, round, bare::cpu_ns_each(single)? / 1e3);
+        let busy = bare::cpu_ns_each(Traffic {
+            busy: Duration::from_micros(50),
+            ..single
+        })?;
+        to.add(SINGLE, BARE_BUSY, round, busy / 1e3);
     }
     Ok(())
 }

@@ -55,7 +55,10 @@ impl Drawing {
             .seconds
             .iter()
             .filter(|second| second.start_ns < end_ns)
-            .copied()
+            .map(|second| ClientSecond {
+                end_ns: second.end_ns.min(end_ns),
+                ..*second
+            })
             .collect();
         let span = |second: &ClientSecond| (second.start_ns, second.end_ns);
         let mut draw = |panel, what: &str, value: fn(&ClientFigures) -> Option<Weighed>| {

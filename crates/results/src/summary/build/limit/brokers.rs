@@ -4,7 +4,7 @@
 //! The names are those of Kafka's own metrics: a request's time is RequestQueueTimeMs + LocalTimeMs + RemoteTimeMs +
 //! ResponseQueueTimeMs + ResponseSendTimeMs; handlers should be idle for 0.3 of the time or more (RequestHandlerAvgIdlePercent).
 
-use super::facts::{Facts, mean};
+use super::facts::Facts;
 use super::machine::held_brokers;
 use super::{Findings, Weight};
 use crate::run::{Replication, RequestKind};
@@ -62,7 +62,8 @@ fn is_theirs(word: LimitWord, broker: &BrokerPoint) -> bool {
         _ => [request.response_queue_ms, request.response_send_ms],
     };
     let sum: f64 = parts.into_iter().flatten().sum();
-    is_most(request, Some(sum))
+    let total = request.total_ms.map(|total| total - waits_ms(request));
+    total.is_some_and(|total| total > 0.0 && sum / total >= MOST)
 }
 
 /// The kind of request that takes most of a broker's time, and what it is called.
@@ -86,6 +87,14 @@ fn busiest(broker: &BrokerPoint) -> Option<(&RequestPoint, &'static str)> {
     });
     let busiest = known.max_by(|a, b| a.2.total_cmp(&b.2));
     busiest.map(|(request, name, _)| (request, name))
+}
+
+/// What a fetch waits for is records: no fault, and no work.
+fn waits_ms(request: &RequestPoint) -> f64 {
+    match request.kind {
+        RequestKind::FetchConsumer => request.remote_ms.unwrap_or_default(),
+        _ => 0.0,
+    }
 }
 
 /// Where the time of a broker's produce requests went, or of its fetches.
@@ -134,9 +143,12 @@ pub(super) fn flushes(facts: &Facts<'_>, findings: &mut Findings) {
         words::number(broker.flush_mean_ms.unwrap_or_default()),
         words::percent(part)
     );
-    let is_local = broker
-        .requests_of(RequestKind::Produce)
-        .is_none_or(|one| is_most(one, one.local_ms) || is_most(one, one.request_queue_ms));
+    // Rolled segments are flushed beside the requests: what these wait for is in their own time.
+    let is_local = broker.requests_of(RequestKind::Produce).is_some_and(|one| {
+        let in_requests = one.per_s * one.local_ms.unwrap_or_default() / 1e3;
+        let is_theirs = is_most(one, one.local_ms) || is_most(one, one.request_queue_ms);
+        is_theirs && in_requests >= MOST * part
+    });
     let weight = Weight::of(part >= FLUSHING_PART && is_local, true);
     findings.note(LimitWord::Disk, weight, said);
 }
@@ -164,24 +176,28 @@ pub(super) fn followers(facts: &Facts<'_>, findings: &mut Findings) {
         .iter()
         .filter_map(|hold| hold.wire.as_ref()?.lag_grows)
         .any(|grows| grows);
+    let flow = trial.flows.iter().find(waits).filter(|_| replicas > 1);
     if behind || grew {
         let said = match grew {
             true => "Followers fell further behind to the end of the hold.".to_owned(),
             false => "Followers had not caught up at the end.".to_owned(),
         };
-        findings.note(LimitWord::Replication, Weight::Weak, said);
+        // Nobody waits for them with other acks.
+        findings.note(
+            LimitWord::Replication,
+            Weight::of(false, flow.is_some()),
+            said,
+        );
     }
-    let Some(flow) = trial.flows.iter().find(waits).filter(|_| replicas > 1) else {
-        return;
-    };
+    let Some(flow) = flow else { return };
     let produce = facts
         .brokers
         .values()
-        .filter_map(|one| one.requests_of(RequestKind::Produce))
-        .filter(|one| one.per_s > 0.0);
-    let part = mean(
-        produce.filter_map(|one| Some(one.remote_ms? / one.total_ms.filter(|all| *all > 0.0)?)),
-    );
+        .filter_map(|one| one.requests_of(RequestKind::Produce));
+    let times =
+        produce.filter_map(|one| Some((one.per_s * one.remote_ms?, one.per_s * one.total_ms?)));
+    let (remote, total) = times.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
+    let part = (total > 0.0).then(|| remote / total);
     let of_time = match part {
         Some(part) => format!(", {} of a produce request's time", words::percent(part)),
         None => String::new(),

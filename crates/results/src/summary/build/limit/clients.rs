@@ -21,6 +21,8 @@ const BUFFER_PART: f64 = 0.60;
 const IN_FLIGHT_PART: f64 = 0.60;
 /// With so many of them, they are what is used up.
 const IN_FLIGHT_PART_FULL: f64 = 0.90;
+/// Batches that are fuller than this may have left before their linger was over.
+const LINGERING_FILL: f64 = 0.5;
 
 /// The sentence on flows that all had a rate and kept it.
 pub(super) fn all_done(facts: &Facts<'_>) -> Option<String> {
@@ -34,19 +36,15 @@ pub(super) fn all_done(facts: &Facts<'_>) -> Option<String> {
             // Whoever reads what others write does what they do, unless it falls behind.
             let batching = flow.batching.as_ref()?;
             let waits = batching.empty_part.is_some_and(|part| part > 0.0);
-            if !waits && grows(facts, flow) != Some(false)
-                || flow.closed_loop && trial.flows.len() == 1
-            {
+            if !waits && grows(facts, flow) != Some(false) {
                 return None;
             }
             continue;
         }
-        flow.lateness.as_ref()?;
-        let records = &flow.records;
-        let done = records.acked as f64 / records.scheduled.max(1) as f64;
-        if done < DONE_PART || records.skipped > 0 {
+        if !has_kept_up(facts, flow) {
             return None;
         }
+        let records = &flow.records;
         said.push(format!(
             "{}: {} of {} that were due in the hold were acked.",
             flow.name,
@@ -54,13 +52,39 @@ pub(super) fn all_done(facts: &Facts<'_>) -> Option<String> {
             words::counted(records.scheduled, "record")
         ));
     }
+    let late = trial.generator.word == GeneratorWord::Late;
+    if late && !said.is_empty() {
+        said.extend(trial.generator.evidence.iter().cloned());
+    }
     (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// Whether a flow that sends had a rate and kept it: what was due in the hold was acked, as much was acked while it lasted, and
+/// whoever reads it back had it.
+fn has_kept_up(facts: &Facts<'_>, flow: &FlowSummary) -> bool {
+    if flow.closed_loop || !is_done(flow) {
+        return false;
+    }
+    let wanted = flow.records.scheduled as f64 * DONE_PART;
+    // What piles up in a buffer is acked too, later.
+    let holds = facts.measured.holds(flow.index);
+    let in_hold: u64 = holds.iter().map(|one| one.slice.counts.records_acked).sum();
+    let lost = flow
+        .mirror
+        .as_ref()
+        .is_some_and(|mirror| mirror.missing > 0);
+    let is_read = flow.kind != FlowKind::Echo || flow.records.echoed as f64 >= wanted;
+    in_hold as f64 >= wanted && is_read && !lost
 }
 
 /// Whether a flow fell further and further behind in a repeat: in most of those in which that can be told.
 fn grows(facts: &Facts<'_>, flow: &FlowSummary) -> Option<bool> {
     let (mut grew, mut known) = (0, 0);
-    for (repeat, hold) in facts.measured.repeats.iter().zip(&facts.holds) {
+    for hold in &facts.holds {
+        let mut repeats = facts.measured.repeats.iter();
+        let Some(repeat) = repeats.find(|repeat| repeat.key == hold.key) else {
+            continue;
+        };
         let series = client_series_of(facts.run, repeat).into_iter();
         let of_flow = series.filter(|one| one.flow == flow.index);
         let within = hold.start_ns..hold.end_ns;
@@ -80,12 +104,14 @@ fn grows(facts: &Facts<'_>, flow: &FlowSummary) -> Option<bool> {
     (known > 0).then_some(2 * grew > known)
 }
 
-/// Consumers that read less than others wrote.
+/// Consumers that read less than others wrote. They limit nobody who writes as fast as can be.
 pub(super) fn consumers(facts: &Facts<'_>, findings: &mut Findings) {
     let flows = &facts.trial.flows;
-    if !flows.iter().any(|flow| flow.kind == FlowKind::Produce) {
+    let mut writes = flows.iter().filter(|flow| flow.kind != FlowKind::Consume);
+    if writes.clone().count() == 0 {
         return;
     }
+    let all_kept_up = writes.all(|flow| has_kept_up(facts, flow));
     for flow in flows.iter().filter(|flow| flow.kind == FlowKind::Consume) {
         let (Some(behind), Some(grows)) = (
             flow.batching.as_ref().and_then(|one| one.behind),
@@ -103,7 +129,11 @@ pub(super) fn consumers(facts: &Facts<'_>, findings: &mut Findings) {
             words::number(behind.records_mean),
             words::number(behind.records_max),
         );
-        findings.note(LimitWord::Consumer, Weight::of(grows, false), said);
+        findings.note(
+            LimitWord::Consumer,
+            Weight::of(grows && all_kept_up, grows),
+            said,
+        );
     }
 }
 
@@ -114,23 +144,33 @@ pub(super) fn quota(facts: &Facts<'_>, findings: &mut Findings) {
         };
         let holds = facts.measured.holds(flow.index);
         let hold_ns: f64 = holds.iter().map(|hold| hold.length_ns as f64).sum();
+        let paused_ns: u64 = holds.iter().map(|hold| hold.slice.counts.throttle_ns).sum();
         let members = f64::from(flow.members.unwrap_or(1).max(1));
-        let part = throttling.total_ns as f64 / (hold_ns * members).max(1.0);
+        // A connection to each broker, each with pauses of its own.
+        let part = paused_ns as f64 / (hold_ns * members * facts.broker_count()).max(1.0);
         let said = format!(
-            "{}: brokers asked for {}, {} of its time.",
+            "{}: brokers asked for {}, {} of its connections' time in the hold.",
             flow.name,
             words::counted(throttling.count, "pause"),
-            words::percent(part)
+            words::percent(part.min(1.0))
         );
         let weight = Weight::of(part >= PAUSED_PART, part > PAUSED_PART_NEAR);
         findings.note(LimitWord::Quota, weight, said);
     }
 }
 
-/// The flows that send as much as they can.
+/// The flows that send as much as they can: closed loops, and those that do not keep their rate.
 fn at_full_speed<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = &'a FlowSummary> {
     let flows = facts.trial.flows.iter();
-    flows.filter(|flow| flow.closed_loop && flow.kind == FlowKind::Produce)
+    let sends = |flow: &&FlowSummary| matches!(flow.kind, FlowKind::Produce | FlowKind::Echo);
+    flows.filter(move |flow| sends(flow) && (flow.closed_loop || !is_done(flow)))
+}
+
+/// Whether a flow with a rate kept it.
+fn is_done(flow: &FlowSummary) -> bool {
+    let records = &flow.records;
+    let done = records.acked as f64 / records.scheduled.max(1) as f64;
+    done >= DONE_PART && records.skipped == 0
 }
 
 /// So little in a request that requests are what is paid for.
@@ -193,7 +233,10 @@ pub(super) fn linger(facts: &Facts<'_>, findings: &mut Findings) {
             continue;
         };
         let (linger_ns, median_ns) = (plan.settings.linger_ns, median.value_ns);
-        if linger_ns == 0 || 2 * median_ns < linger_ns || linger_ns < median_ns / 2 {
+        let clients = facts.clients(flow.index);
+        let fill = mean(clients.iter().filter_map(|one| one.figures.batch_fill_part));
+        let is_near = 3 * median_ns >= linger_ns && 2 * median_ns <= 3 * linger_ns;
+        if linger_ns == 0 || !is_near || fill.is_none_or(|fill| fill >= LINGERING_FILL) {
             continue;
         }
         findings.evidence.push(format!(

@@ -6,7 +6,7 @@ use kgauge_scenario::{FlowPlan, ProduceFlow, Trial};
 
 use super::super::hold::Measured;
 use crate::folder::{RepeatRead, RunRead};
-use crate::run::RequestKind;
+use crate::run::{RepeatKey, RequestKind, TargetKind};
 use crate::series::{
     BrokerPoint, ClientHold, CpuLimitSeries, HostSeries, RequestPoint, WireHold, brokers_of,
     client_hold, cpu_limits_of, host_of, wire_hold,
@@ -27,6 +27,7 @@ pub(super) struct Facts<'a> {
 
 /// What was seen in the hold of one repeat.
 pub(super) struct Hold {
+    pub(super) key: RepeatKey,
     pub(super) host: HostSeries,
     pub(super) cpu_limits: Vec<CpuLimitSeries>,
     pub(super) wire: Option<WireHold>,
@@ -74,8 +75,15 @@ impl<'a> Facts<'a> {
             .collect()
     }
 
-    /// The part of the machine that had nothing to do, 0 to 1; `None` where target and load do not share one, or nobody
-    /// looked.
+    /// How many brokers the target has, at least one.
+    pub(super) fn broker_count(&self) -> f64 {
+        let environment = self.run.environment.as_ref();
+        let count = environment.map_or(0, |one| one.target.brokers.len());
+        count.max(1) as f64
+    }
+
+    /// The part of the machine that had nothing to do, 0 to 1; `None` where target and load do not share one, nobody
+    /// looked, or kgauge may use a part of the machine only.
     pub(super) fn idle_part(&self) -> Option<f64> {
         let environment = self.run.environment.as_ref()?;
         let count = environment.machine.cpu_count?;
@@ -86,19 +94,35 @@ impl<'a> Facts<'a> {
             let points = hold.host.idle.iter();
             hold.mean(points.map(|point| (point.start_ns, point.end_ns, point.idle_cores)))
         });
-        Some(mean_of(idle)? / f64::from(count))
+        // More processors have nothing to do than there are: those that kgauge may not use are among them.
+        let part = mean_of(idle)? / f64::from(count);
+        (part <= 1.05).then_some(part)
     }
 
-    /// Whether nothing that was looked at was short of time: the machine, and each broker's threads.
+    /// Whether nothing was short of time: the machine, and the threads of each broker. Not where that is not known.
     pub(super) fn is_at_ease(&self) -> bool {
         const MACHINE_PART: f64 = 0.10;
         const THREADS_PART: f64 = 0.20;
-        let eased = |part: Option<f64>| part.is_none_or(|part| part >= THREADS_PART);
-        let known = self.idle_part().is_some() || !self.brokers.is_empty();
+        let is_shared = self.run.environment.as_ref();
+        let is_shared = is_shared.is_some_and(|one| one.target.same_machine == Some(true));
+        let machine = self.idle_part();
+        let eased = |part: Option<f64>| part.is_some_and(|part| part >= THREADS_PART);
         let mut brokers = self.brokers.values();
-        known
-            && self.idle_part().is_none_or(|part| part >= MACHINE_PART)
-            && brokers.all(|one| eased(one.handler_idle) && eased(one.network_idle))
+        let known = self.brokers.len() as f64 >= self.broker_count();
+        let threads = match known {
+            true => brokers.all(|one| eased(one.handler_idle) && eased(one.network_idle)),
+            false => self.embedded_is_at_ease(1.0 - THREADS_PART),
+        };
+        threads && (!is_shared || machine.is_some_and(|part| part >= MACHINE_PART))
+    }
+
+    /// A node of the embedded cluster is one thread: how busy they are its process tells.
+    fn embedded_is_at_ease(&self, most: f64) -> bool {
+        let environment = self.run.environment.as_ref();
+        let is_embedded = environment.is_some_and(|one| one.target.kind == TargetKind::Embedded);
+        let cores = self.trial.cpu.target_cores;
+        // With one node the process's use is the thread's; of several the busiest is not known.
+        is_embedded && self.broker_count() < 2.0 && cores.is_some_and(|cores| cores <= most)
     }
 }
 
@@ -117,6 +141,7 @@ impl Hold {
             Some((series.broker?, mean))
         });
         Some(Hold {
+            key: repeat.key,
             host: host_of(run, repeat.key),
             cpu_limits: cpu_limits_of(run, repeat.key),
             wire: wire_hold(run, repeat.key),
@@ -152,7 +177,12 @@ pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     mean_of(values.map(|value| Some((value, 1.0))))
 }
 
-/// The mean over holds of one broker: of what the verdict looks at.
+/// The mean of pairs of weight and value; `None` without any weight.
+fn weighed(pairs: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    mean_of(pairs.map(|(weight, value)| Some((weight * value, weight))))
+}
+
+/// The mean over holds of one broker, of what the verdict looks at: times weigh by how often they were, all else alike.
 fn mean_point(points: &[&BrokerPoint]) -> BrokerPoint {
     let of =
         |value: fn(&BrokerPoint) -> Option<f64>| mean(points.iter().filter_map(|one| value(one)));
@@ -167,29 +197,30 @@ fn mean_point(points: &[&BrokerPoint]) -> BrokerPoint {
             .filter_map(|point| point.requests_of(kind))
             .collect();
         let of = |value: fn(&RequestPoint) -> Option<f64>| {
-            mean(of_kind.iter().filter_map(|one| value(one)))
+            let known = of_kind.iter();
+            weighed(known.filter_map(|one| Some((one.per_s, value(one)?))))
         };
         Some(RequestPoint {
             kind,
-            per_s: of(|one| Some(one.per_s))?,
+            per_s: mean(of_kind.iter().map(|one| one.per_s))?,
             total_ms: of(|one| one.total_ms),
             request_queue_ms: of(|one| one.request_queue_ms),
             local_ms: of(|one| one.local_ms),
             remote_ms: of(|one| one.remote_ms),
-            throttle_ms: of(|one| one.throttle_ms),
             response_queue_ms: of(|one| one.response_queue_ms),
             response_send_ms: of(|one| one.response_send_ms),
-            temporary_memory_bytes_per_s: of(|one| one.temporary_memory_bytes_per_s),
+            ..RequestPoint::default()
         })
     });
+    let flushes = points
+        .iter()
+        .filter_map(|one| Some((one.flushes_per_s?, one.flush_mean_ms?)));
     BrokerPoint {
         requests: requests.collect(),
         handler_idle: of(|one| one.handler_idle),
         network_idle: of(|one| one.network_idle),
-        bytes_in_per_s: of(|one| one.bytes_in_per_s),
-        conversions_per_s: of(|one| one.conversions_per_s),
         flushes_per_s: of(|one| one.flushes_per_s),
-        flush_mean_ms: of(|one| one.flush_mean_ms),
+        flush_mean_ms: weighed(flushes),
         ..BrokerPoint::default()
     }
 }

@@ -14,7 +14,7 @@ use kgauge_scenario::Trial;
 use super::hold::Measured;
 use super::shares;
 use crate::folder::RunRead;
-use crate::summary::{GeneratorWord, LimitVerdict, LimitWord, TrialSummary};
+use crate::summary::{GeneratorWord, LimitVerdict, LimitWord, TrialSummary, words};
 use facts::Facts;
 
 /// How sure a suspicion is.
@@ -59,6 +59,14 @@ impl Findings {
         if !self.evidence.contains(&said) {
             self.evidence.push(said);
         }
+    }
+
+    /// Nothing is sure any more: what was done to the target may be what is seen.
+    fn doubt(&mut self, said: String) {
+        let strong = std::mem::take(&mut self.strong);
+        self.weak.retain(|word| !strong.contains(word));
+        self.weak.splice(0..0, strong);
+        self.evidence.push(said);
     }
 
     fn is_strong(&self, word: LimitWord) -> bool {
@@ -173,6 +181,13 @@ pub(super) fn limit(
     if let Some(said) = shares::skew(trial) {
         let weight = brokers::skew(&facts, &findings);
         findings.note(LimitWord::HotBroker, weight, said);
+    }
+    let faults = plan.map_or(0, |plan| plan.faults.len());
+    if faults > 0 {
+        findings.doubt(format!(
+            "The scenario did {} to the target meanwhile: what is seen may be these.",
+            words::counted(faults as u64, "fault")
+        ));
     }
     Some(findings.verdict())
 }
