@@ -14,9 +14,12 @@ pub(crate) fn kgauge() -> Result<PathBuf> {
     release("kgauge", &["--bin", "kgauge"])
 }
 
-/// The example that writes pages for `cargo xtask browser`.
+/// The example that writes pages for `cargo xtask browser`: it need not be fast, so it has the profile of the tests.
 pub(crate) fn report_pages() -> Result<PathBuf> {
-    example("kgauge-report", "browser")
+    build(
+        "browser",
+        &["--package", "kgauge-report", "--example", "browser"],
+    )
 }
 
 /// An example of a package.
@@ -25,7 +28,11 @@ pub(crate) fn example(package: &str, name: &str) -> Result<PathBuf> {
 }
 
 fn release(name: &str, selection: &[&str]) -> Result<PathBuf> {
-    remark(&format!("cargo: building {name} in release"));
+    build(name, &[&["--release"], selection].concat())
+}
+
+fn build(name: &str, selection: &[&str]) -> Result<PathBuf> {
+    remark(&format!("cargo: building {name}"));
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     // What cargo says to this program about its own package is no matter of those that are built: a
@@ -37,7 +44,7 @@ fn release(name: &str, selection: &[&str]) -> Result<PathBuf> {
         }
     }
     let built = command
-        .args(["build", "--release", "--locked"])
+        .args(["build", "--locked"])
         .args(selection)
         .arg("--message-format=json-render-diagnostics")
         .current_dir(root())
