@@ -64,7 +64,7 @@ fn a_comparison_can_end_a_build() {
         "--fail-if-worse",
     ]);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("no figure of these runs could be judged"));
+    assert!(text(&output.stderr).contains("no rate and no time of"));
     let output = site.run(&["compare", "one", "other", "--fail-if-worse=150%"]);
     assert_eq!(output.status.code(), Some(2));
 }
