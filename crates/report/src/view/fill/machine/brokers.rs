@@ -7,7 +7,7 @@ use kgauge_results::run::{MetricsSource, NotSeen, RequestKind};
 use kgauge_results::series::{BrokerPoint, BrokerSeries, RequestPoint};
 
 use super::spans::{Known, Weighed, of_spans};
-use super::{Drawing, LETTERS_MAX, MEGABYTE, POINTS_MAX};
+use super::{Drawing, LETTERS_MAX, MEGABYTE};
 use crate::clean::cut;
 use crate::view::{MachineLine, MachineTimeline, Panel};
 
@@ -30,12 +30,7 @@ pub(in crate::view::fill) fn broker_timeline(
     not_seen: &[NotSeen],
     end_ns: u64,
 ) -> MachineTimeline {
-    let seconds = end_ns.div_ceil(SECOND_NS);
-    let seconds_per_point = seconds.div_ceil(POINTS_MAX).max(1);
-    let mut drawing = Drawing {
-        lines: Vec::new(),
-        seconds_per_point,
-    };
+    let mut drawing = Drawing::over(end_ns);
     let kinds = [
         (
             Panel::ProduceParts,
@@ -65,7 +60,7 @@ pub(in crate::view::fill) fn broker_timeline(
     }
     MachineTimeline {
         lines: drawing.lines,
-        seconds_per_point,
+        seconds_per_point: drawing.seconds_per_point,
         notes: notes(brokers, not_seen),
     }
 }

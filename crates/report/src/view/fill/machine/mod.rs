@@ -31,19 +31,14 @@ const MEGABYTE: f64 = 1e6;
 
 /// What is drawn of a repeat that took so long.
 pub(super) fn timeline(host: &HostSeries, chosen: &Chosen, end_ns: u64) -> MachineTimeline {
-    let seconds = end_ns.div_ceil(SECOND_NS);
-    let seconds_per_point = seconds.div_ceil(POINTS_MAX).max(1);
-    let mut drawing = Drawing {
-        lines: Vec::new(),
-        seconds_per_point,
-    };
+    let mut drawing = Drawing::over(end_ns);
     drawing.disks(host, chosen);
     drawing.memory(host);
     drawing.network(host, chosen);
     drawing.waits(host);
     MachineTimeline {
         lines: drawing.lines,
-        seconds_per_point,
+        seconds_per_point: drawing.seconds_per_point,
         notes: notes(host, chosen),
     }
 }
@@ -54,6 +49,15 @@ struct Drawing {
 }
 
 impl Drawing {
+    /// Nothing yet, of a repeat that took so long.
+    fn over(end_ns: u64) -> Drawing {
+        let seconds = end_ns.div_ceil(SECOND_NS);
+        Drawing {
+            lines: Vec::new(),
+            seconds_per_point: seconds.div_ceil(POINTS_MAX).max(1),
+        }
+    }
+
     fn disks(&mut self, host: &HostSeries, chosen: &Chosen) {
         let series = host.disks.iter().map(|series| (&series.disk, series));
         let by_name: BTreeMap<&String, &DiskSeries> = series.collect();

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use kgauge_results::SECOND_NS;
 use kgauge_results::series::{
     ClientFigures, ClientSecond, ClientSeries, GrowthPoint, HeldPoint, RepeatSeries, WireSeries,
 };
 use kgauge_results::summary::FlowSummary;
 
 use super::spans::Weighed;
-use super::{Drawing, LETTERS_MAX, MEGABYTE, POINTS_MAX};
+use super::{Drawing, LETTERS_MAX, MEGABYTE};
 use crate::clean::cut;
 use crate::view::{MachineTimeline, Panel};
 
@@ -22,12 +21,7 @@ pub(in crate::view::fill) fn timeline(
     flows: &[FlowSummary],
     end_ns: u64,
 ) -> MachineTimeline {
-    let seconds = end_ns.div_ceil(SECOND_NS);
-    let seconds_per_point = seconds.div_ceil(POINTS_MAX).max(1);
-    let mut drawing = Drawing {
-        lines: Vec::new(),
-        seconds_per_point,
-    };
+    let mut drawing = Drawing::over(end_ns);
     for series in &repeat.clients {
         let summary = flows.iter().find(|flow| flow.index == series.flow);
         let Some(summary) = summary else { continue };
@@ -39,7 +33,7 @@ pub(in crate::view::fill) fn timeline(
     let mut once = BTreeSet::new();
     MachineTimeline {
         lines: drawing.lines,
-        seconds_per_point,
+        seconds_per_point: drawing.seconds_per_point,
         notes: notes
             .iter()
             .map(|note| cut(note, LETTERS_MAX))
