@@ -65,7 +65,15 @@ cargo xtask <command>
                       what a record costs the embedded cluster's nodes and Apache Kafka's brokers, in
                       alternating runs of the same load; and an embedded cluster with nothing to do";
 
-fn main() -> Result<ExitCode> {
+/// Runs a command. What went wrong is told in words: exit status 2.
+fn main() -> ExitCode {
+    run().unwrap_or_else(|error| {
+        say::remark(&format!("error: {error:#}"));
+        ExitCode::from(2)
+    })
+}
+
+fn run() -> Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (command, rest) = match arguments.split_first() {
         Some((command, rest)) => (command.as_str(), rest),

@@ -67,12 +67,12 @@ fn count(name: &str, value: Option<&String>) -> Result<u64> {
     Ok(count)
 }
 
-/// Runs the command with what stood after its name.
 /// The processes that [`speed`] measures the kernel with.
 pub(crate) fn bare(arguments: &[String]) -> Result<()> {
     speed::bare::run(arguments)
 }
 
+/// Runs the command with what stood after its name.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let options = Options::parse(arguments)?;
     if options.of_brokers {
