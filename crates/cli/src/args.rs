@@ -61,6 +61,7 @@ Examples:
   kgauge run linkedin-2014 --target client.properties --set writers.settings.acks=all
   kgauge run my-scenario.yaml --target kafka:4.3.1 --set broker.num.network.threads=4
   kgauge run my-scenario.yaml --target b1:9092 --metrics http://b1:9404/metrics,http://b2:9404/metrics --yes
+  kgauge run my-scenario.yaml --target b1:9092 --network-speed eth0=10Gbit --yes
   kgauge run my-scenario.yaml --set stages.hold='60 s' --repeat 5
   kgauge run my-scenario.yaml --driver kgauge --driver java --driver librdkafka
   kgauge run my-scenario.yaml --target small:9092 --price 0.69 --target large:9092 --price 2.75 --yes
@@ -154,6 +155,11 @@ pub(crate) struct Run {
     /// about the run's topic: leaders, replicas in sync, how far followers are behind, sizes, committed offsets
     #[arg(long)]
     pub(crate) no_wire_evidence: bool,
+
+    /// How fast a network interface of this machine is, where its driver does not tell it or tells it wrong, as in `eth0=10Gbit`:
+    /// Kbit, Mbit or Gbit a second. May be given more than once. With it the report can say that a network card was the limit
+    #[arg(long = "network-speed", value_name = "IF=SPEED")]
+    pub(crate) network_speeds: Vec<String>,
 
     /// Takes Apache Kafka from an unpacked release instead of Maven, for `kafka:` targets
     #[arg(long, value_name = "DIR")]

@@ -126,7 +126,7 @@ fn options(arguments: &args::Audit) -> anyhow::Result<Options> {
 }
 
 /// A number and the unit behind it.
-fn with_unit(text: &str) -> Option<(f64, &str)> {
+pub(crate) fn with_unit(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|one: char| !(one.is_ascii_digit() || one == '.'));
     let (number, unit) = text.split_at(end.unwrap_or(text.len()));
     let value: f64 = number.parse().ok()?;

@@ -19,7 +19,7 @@
 //!
 //! [`host_facts`] for the machine, [`disk_baseline`] for what its disk does by itself, [`data_dir`] for the disks under a
 //! folder, [`Sampler`] for what changes (`looker` is one look, `machine` and `process_watch` what it sees, `block`,
-//! `memory`, `network` and `pressure` the kernel's texts), [`ProcessSampler`] for one look at one process,
+//! `memory`, `network` and `pressure` the kernel's texts, `network_speed` how fast interfaces are), [`ProcessSampler`] for one look at one process,
 //! [`BrokerSource`] for what brokers tell of themselves (`broker`), [`WireWatcher`] for what they are asked in Kafka's protocol,
 //! [`listener_pid`] for the process of a broker that was there before, [`thread_cpu_ns`] for the calling thread.
 
@@ -37,6 +37,7 @@ mod looker;
 mod machine;
 mod memory;
 mod network;
+mod network_speed;
 mod pressure;
 mod proc_file;
 mod process;
@@ -58,6 +59,7 @@ pub use disk::{DiskError, disk_baseline};
 pub use file_system::{FileSystem, free_bytes};
 pub use host::{HostCpu, HostFacts, host_cpu, host_facts};
 pub use listener::listener_pid;
+pub use network_speed::{GivenSpeed, network_interfaces};
 pub use process::{ProcessError, ProcessSample, ProcessSampler, ThreadSample};
 pub use sampler::{Sampler, SamplerReport, Watch, WatchedProcess};
 pub use unavailable::Unavailable;

@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject};
 
 use crate::data_dir::data_dir;
-use crate::machine::Machine;
+use crate::machine::{Machine, of_host};
+use crate::network_speed::{GivenSpeed, network_speeds};
 use crate::proc_file::Buffer;
 use crate::process::ProcessError;
 use crate::process_watch::ProcessWatch;
@@ -50,6 +51,8 @@ pub(crate) struct Looker {
     /// `None` once the process is gone, which is told once.
     processes: Vec<Option<ProcessWatch>>,
     machine: Machine,
+    /// What the user says of network interfaces.
+    speeds: Vec<GivenSpeed>,
     buffer: Buffer,
     /// What the look has seen; emptied by writing it down.
     seen: Vec<Seen>,
@@ -62,6 +65,7 @@ impl Looker {
             repeat: watch.repeat,
             processes: Vec::new(),
             machine: Machine::new(),
+            speeds: watch.speeds.clone(),
             buffer: Buffer::new(),
             seen: Vec::new(),
             report: SamplerReport::default(),
@@ -118,6 +122,12 @@ impl Looker {
             }
         }
         self.machine.look(&mut self.buffer, now, &mut self.seen);
+        // How fast interfaces are changes when somebody pulls a cable.
+        if self.report.looks == 1 {
+            let speeds = network_speeds(&self.speeds).into_iter();
+            let speeds = speeds.map(|speed| of_host(now, EvidenceKind::NetworkSpeed(speed)));
+            self.seen.extend(speeds);
+        }
         complaints
             .into_iter()
             .for_each(|complaint| self.note(complaint));

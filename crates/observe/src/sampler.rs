@@ -11,6 +11,7 @@ use kgauge_results::run::{Evidence, RepeatKey, Subject};
 use crate::broker::{BrokerSource, BrokerThread};
 use crate::cpu_clock::thread_cpu_ns;
 use crate::looker::Looker;
+use crate::network_speed::GivenSpeed;
 
 /// What to look at, and how often.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct Watch {
     pub targets: Vec<WatchedProcess>,
     /// Folders on this machine with the target's data: the disks under them are told.
     pub data_dirs: Vec<PathBuf>,
+    /// How fast network interfaces are, as the user says; all others are asked.
+    pub speeds: Vec<GivenSpeed>,
 }
 
 /// A process beside this one.
@@ -42,12 +45,19 @@ impl Watch {
             repeat: Some(repeat),
             targets,
             data_dirs: Vec::new(),
+            speeds: Vec::new(),
         }
     }
 
     /// The same, with the folders of the target's data.
     pub fn with_data_dirs(mut self, data_dirs: Vec<PathBuf>) -> Watch {
         self.data_dirs = data_dirs;
+        self
+    }
+
+    /// The same, with what the user says of network interfaces.
+    pub fn with_speeds(mut self, speeds: Vec<GivenSpeed>) -> Watch {
+        self.speeds = speeds;
         self
     }
 }

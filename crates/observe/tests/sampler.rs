@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use kgauge_observe::{Sampler, Watch, WatchedProcess};
+use kgauge_observe::{GivenSpeed, Sampler, Watch, WatchedProcess};
 use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject};
 
 const KEY: RepeatKey = RepeatKey {
@@ -52,6 +52,7 @@ fn it_looks_at_the_start_and_at_the_stop_and_stops_at_once() {
         repeat: Some(KEY),
         targets: vec![target],
         data_dirs: vec![std::env::temp_dir()],
+        speeds: Vec::new(),
     };
     let (sampler, receiver) = start(watch);
     let data = receiver.recv().unwrap();
@@ -97,6 +98,7 @@ fn looks_fall_on_multiples_of_the_interval() {
         repeat: None,
         targets: Vec::new(),
         data_dirs: Vec::new(),
+        speeds: Vec::new(),
     });
     let host = |seen: &Evidence| seen.subject == Subject::Host && is_cpu(seen);
     let times: Vec<u64> = receiver
@@ -140,6 +142,34 @@ fn all_of_one_look_has_one_time_and_the_whole_machine_is_in_it() {
 }
 
 #[test]
+fn what_the_user_says_of_an_interface_is_told_once() {
+    let given = GivenSpeed {
+        interface: "lo".to_owned(),
+        bits_per_s: 300_000_000,
+    };
+    let mut watch = Watch::each_second(KEY, Vec::new()).with_speeds(vec![given]);
+    watch.every = Duration::from_millis(5);
+    let (sampler, receiver) = start(watch);
+    let mut looks = receiver.iter().filter(|seen| {
+        matches!(&seen.kind, EvidenceKind::NetworkSpeed(speed) if speed.interface == "lo")
+            || seen.subject == Subject::Host && is_cpu(seen)
+    });
+    let mut all: Vec<Evidence> = looks.by_ref().take(6).collect();
+    sampler.stop();
+    all.extend(looks);
+    all.retain(|seen| !is_cpu(seen));
+    let told = all;
+    let [told] = told.as_slice() else {
+        panic!("{told:?}");
+    };
+    assert_eq!(told.subject, Subject::Host);
+    let line = serde_json::to_value(told).unwrap();
+    assert_eq!(line["evidence"], "network-speed");
+    assert_eq!(line["bits_per_s"], 300_000_000);
+    assert_eq!(line["told_by"], "user");
+}
+
+#[test]
 fn the_load_threads_are_told_apart_by_their_number() {
     let (sender, stop) = channel::<()>();
     let worker = std::thread::Builder::new().name("load-5".to_owned());
@@ -165,6 +195,7 @@ fn a_target_that_is_gone_is_told_once() {
         repeat: None,
         targets,
         data_dirs: Vec::new(),
+        speeds: Vec::new(),
     });
     assert!(receiver.iter().any(|seen| seen.subject == target));
     drop(child.stdin.take());
@@ -215,6 +246,7 @@ fn the_cost_of_looking() {
         repeat: None,
         targets,
         data_dirs: Vec::new(),
+        speeds: Vec::new(),
     });
     assert!(
         receiver

@@ -28,9 +28,9 @@ use kgauge_results::{Comparison, RunRead, Summary};
 
 pub use clean::one_line;
 pub use live::{
-    FlowMetrics, LiveFlow, LiveNow, LivePage, LivePhase, LiveReport, LiveStage, LiveTrial, Metrics,
-    MetricsForm, ProcessMetrics, RunMetrics, live_policy, render_live_page, render_live_part,
-    render_metrics, render_served_report,
+    FlowMetrics, InterfaceMetrics, LiveFlow, LiveNow, LivePage, LivePhase, LiveReport, LiveStage,
+    LiveTrial, Metrics, MetricsForm, ProcessMetrics, RunMetrics, live_policy, render_live_page,
+    render_live_part, render_metrics, render_served_report,
 };
 pub use terminal::TerminalStyle;
 

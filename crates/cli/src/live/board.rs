@@ -49,6 +49,8 @@ pub(super) struct State {
     /// By run, trial and flow: what ended.
     totals: BTreeMap<(usize, u32, u16), Ended>,
     processes: BTreeMap<(usize, String), Process>,
+    /// Network interfaces of whom it is known how fast they are.
+    interfaces: BTreeMap<(usize, String), Interface>,
     /// The pages of [`LiveNow::reports`].
     reports: Vec<Arc<str>>,
     asked: Option<Instant>,
@@ -77,6 +79,14 @@ pub(super) struct Process {
     last_ns: Option<u64>,
     pub(super) cpu_ns: u64,
     pub(super) resident_bytes: Option<u64>,
+}
+
+/// A network interface.
+#[derive(Default)]
+pub(super) struct Interface {
+    pub(super) bits_per_s: u64,
+    /// Bytes in and out, as the kernel counts them.
+    pub(super) moved_bytes: Option<(u64, u64)>,
 }
 
 impl Board {
@@ -215,6 +225,7 @@ impl Board {
         let mut state = self.state();
         state.machine.see(seen);
         state.note_process(seen);
+        state.note_interface(seen);
         if let Some(live) = &mut state.live {
             live.see(seen);
         }
@@ -384,6 +395,32 @@ impl State {
     pub(super) fn processes(&self) -> impl Iterator<Item = (usize, &str, &Process)> {
         let processes = self.processes.iter();
         processes.map(|((run, name), process)| (*run, name.as_str(), process))
+    }
+
+    pub(super) fn interfaces(&self) -> impl Iterator<Item = (usize, &str, &Interface)> {
+        let interfaces = self.interfaces.iter();
+        interfaces.map(|((run, name), interface)| (*run, name.as_str(), interface))
+    }
+
+    /// How fast interfaces are, and what went through those.
+    fn note_interface(&mut self, seen: &Evidence) {
+        let Some(run) = self.runs.len().checked_sub(1) else {
+            return;
+        };
+        match &seen.kind {
+            EvidenceKind::NetworkSpeed(speed) => {
+                let key = (run, speed.interface.clone());
+                self.interfaces.entry(key).or_default().bits_per_s = speed.bits_per_s;
+            }
+            EvidenceKind::Network(look) => {
+                let key = (run, look.interface.clone());
+                let Some(interface) = self.interfaces.get_mut(&key) else {
+                    return;
+                };
+                interface.moved_bytes = Some((look.received_bytes, look.sent_bytes));
+            }
+            _ => {}
+        }
     }
 
     /// Counters of processes that come and go under one name only ever grow.

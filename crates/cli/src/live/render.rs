@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use kgauge_report::{
-    FlowMetrics, LiveNow, LivePage, LivePhase, Metrics, ProcessMetrics, RunMetrics,
+    FlowMetrics, InterfaceMetrics, LiveNow, LivePage, LivePhase, Metrics, ProcessMetrics,
+    RunMetrics,
 };
 use kgauge_results::live::LiveRepeat;
 use kgauge_results::run::{Evidence, RepeatKey, RunStatus};
@@ -249,9 +250,18 @@ fn metrics(state: &State) -> Metrics {
             cpu_ns: seen.cpu_ns,
             resident_bytes: seen.resident_bytes,
         });
+    let interfaces = state
+        .interfaces()
+        .map(|(run, interface, seen)| InterfaceMetrics {
+            run: run_id(run),
+            interface: interface.to_owned(),
+            bytes_per_s: seen.bits_per_s as f64 / 8.0,
+            moved_bytes: seen.moved_bytes,
+        });
     Metrics {
         runs: runs.collect(),
         flows: flows.collect(),
         processes: processes.collect(),
+        interfaces: interfaces.collect(),
     }
 }

@@ -5,13 +5,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kgauge_results::live::FlowSecond;
-use kgauge_results::run::{Evidence, EvidenceKind, IdleTime, Subject};
+use kgauge_results::run::{Evidence, EvidenceKind, IdleTime, NetworkLook, Subject};
 
 /// As in the report's verdict: less of the machine idle is nothing to spare.
 const IDLE_PART: f64 = 0.05;
 /// A disk in use for so much of the time, with so much waiting.
 const BUSY_PART: f64 = 0.90;
 const QUEUE_MEAN: f64 = 4.0;
+/// A network interface that carries so much of its speed, and no more than it can.
+const FULL_PART: std::ops::RangeInclusive<f64> = 0.90..=1.05;
 /// Pauses that take more of the clients' time are what is felt.
 const PAUSED_PART: f64 = 0.10;
 /// A load thread that has no more to give.
@@ -44,6 +46,11 @@ pub(super) struct Machine {
     /// Since when busy and queued for how long; and the shares of the last look.
     disks: BTreeMap<String, (u64, u64, u64)>,
     disk: Option<(u64, f64, f64)>,
+    /// Bytes a second that an interface carries each way, and whether one way waits for the other.
+    speeds: BTreeMap<String, (f64, bool)>,
+    networks: BTreeMap<String, (u64, u64, u64)>,
+    /// Of its speed, that of the interface that was fullest.
+    network: Option<(u64, f64)>,
     threads: BTreeMap<u32, (u64, u64)>,
     thread: Option<(u64, f64)>,
     looked_ns: u64,
@@ -61,7 +68,10 @@ impl Machine {
     pub(super) fn see(&mut self, seen: &Evidence) {
         let Some(at_ns) = seen.at_ns else { return };
         // Brokers are asked at other moments than the machine is looked at.
-        if let EvidenceKind::Idle(_) | EvidenceKind::Disk(_) | EvidenceKind::Cpu { .. } = &seen.kind
+        if let EvidenceKind::Idle(_)
+        | EvidenceKind::Disk(_)
+        | EvidenceKind::Network(_)
+        | EvidenceKind::Cpu { .. } = &seen.kind
         {
             self.looked_ns = self.looked_ns.max(at_ns);
         }
@@ -92,6 +102,11 @@ impl Machine {
                     self.disk = Some((at_ns, busy, queued));
                 }
             }
+            (EvidenceKind::NetworkSpeed(speed), _) => {
+                let told = (speed.bits_per_s as f64 / 8.0, speed.is_half_duplex);
+                self.speeds.insert(speed.interface.clone(), told);
+            }
+            (EvidenceKind::Network(look), _) => self.see_network(at_ns, look),
             (EvidenceKind::Cpu { user_ns, system_ns }, Subject::GeneratorThread { thread }) => {
                 let used_ns = user_ns + system_ns;
                 let Some((before_ns, before)) = self.threads.insert(*thread, (at_ns, used_ns))
@@ -109,6 +124,34 @@ impl Machine {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn see_network(&mut self, at_ns: u64, look: &NetworkLook) {
+        let now = (at_ns, look.received_bytes, look.sent_bytes);
+        let before = self.networks.insert(look.interface.clone(), now);
+        let Some((bytes_per_s, is_half_duplex)) = self.speeds.get(&look.interface) else {
+            return;
+        };
+        let Some((before_ns, received, sent)) = before else {
+            return;
+        };
+        // Bytes in a nanosecond.
+        let received = share(received, look.received_bytes, before_ns, at_ns);
+        let sent = share(sent, look.sent_bytes, before_ns, at_ns);
+        let (Some(received), Some(sent)) = (received, sent) else {
+            return;
+        };
+        let moved = match is_half_duplex {
+            true => received + sent,
+            false => received.max(sent),
+        };
+        let used = moved * 1e9 / bytes_per_s.max(1.0);
+        if self
+            .network
+            .is_none_or(|(of_ns, known)| of_ns < at_ns || known < used)
+        {
+            self.network = Some((at_ns, used));
         }
     }
 
@@ -149,7 +192,12 @@ impl Machine {
         let disk = self.disk.filter(|(at_ns, ..)| is_now(*at_ns));
         let is_busy =
             disk.is_some_and(|(_, busy, queued)| busy >= BUSY_PART && queued >= QUEUE_MEAN);
-        is_busy.then_some("disk busy")
+        if is_busy {
+            return Some("disk busy");
+        }
+        let network = self.network.filter(|(at_ns, _)| is_now(*at_ns));
+        let is_full = network.is_some_and(|(_, used)| FULL_PART.contains(&used));
+        is_full.then_some("network full")
     }
 }
 
@@ -187,7 +235,7 @@ fn share(before: u64, now: u64, before_ns: u64, now_ns: u64) -> Option<f64> {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use kgauge_results::folder::TimesRead;
-    use kgauge_results::run::{DataDir, DiskLook};
+    use kgauge_results::run::{DataDir, DiskLook, NetworkSpeed, SpeedSource};
     use kgauge_results::{Counts, Kind};
 
     use super::*;
@@ -295,6 +343,39 @@ mod tests {
         let mut paused = second(500);
         paused.counts.throttle_ns = S / 5;
         assert_eq!(calm.suspicion(&[flow(true, &paused)]), Some("quota"));
+    }
+
+    #[test]
+    fn an_interface_that_carries_its_speed_is_full() {
+        let half = second(500);
+        let told = |received: u64, sent: u64, is_half_duplex: bool| {
+            let mut machine = machine(S, 0, 0, S / 2);
+            let speed = NetworkSpeed {
+                interface: "eth0".to_owned(),
+                bits_per_s: 1_000_000_000,
+                is_half_duplex,
+                told_by: SpeedSource::Kernel,
+            };
+            let kind = EvidenceKind::NetworkSpeed(speed);
+            machine.see(&seen(1, Subject::Host, kind));
+            for at_s in [1, 2] {
+                let look = NetworkLook {
+                    interface: "eth0".to_owned(),
+                    received_bytes: at_s * received,
+                    sent_bytes: at_s * sent,
+                    ..NetworkLook::default()
+                };
+                machine.see(&seen(at_s, Subject::Host, EvidenceKind::Network(look)));
+            }
+            machine.suspicion(&[flow(true, &half)])
+        };
+        // 1 Gbit/s are 125 MB/s.
+        assert_eq!(told(5, 112_500_000, false), Some("network full"));
+        assert_eq!(told(112_500_000, 5, false), Some("network full"));
+        assert_eq!(told(112_000_000, 112_000_000, false), None);
+        assert_eq!(told(60_000_000, 60_000_000, true), Some("network full"));
+        // What carries more than its speed has another one.
+        assert_eq!(told(5, 140_000_000, false), None);
     }
 
     #[test]

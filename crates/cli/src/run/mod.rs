@@ -22,6 +22,7 @@ mod room;
 mod session;
 mod several;
 mod shared;
+mod speeds;
 mod start;
 mod targets;
 mod trial;

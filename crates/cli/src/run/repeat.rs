@@ -473,7 +473,9 @@ fn start_sampler(
     let targets = targets.chain(beside.unwrap_or_default());
     let (evidence, board) = (session.folder.evidence(), session.board.clone());
     Sampler::start_with(
-        Watch::each_second(key, targets.collect()).with_data_dirs(session.data_dirs.clone()),
+        Watch::each_second(key, targets.collect())
+            .with_data_dirs(session.data_dirs.clone())
+            .with_speeds(session.speeds.clone()),
         brokers,
         move || clock.now_ns(),
         move |seen| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kgauge_client::{ClientConfig, Cluster};
 use kgauge_load::DriverProgram;
-use kgauge_observe::WatchedProcess;
+use kgauge_observe::{GivenSpeed, WatchedProcess};
 use kgauge_results::RunFolder;
 use kgauge_results::run::{EventKind, RepeatKey};
 use kgauge_scenario::{Driver, TargetKind};
@@ -48,6 +48,8 @@ pub(crate) struct Session {
     pub(crate) target_processes: Vec<WatchedProcess>,
     /// The folders on this machine with its data.
     pub(crate) data_dirs: Vec<PathBuf>,
+    /// How fast network interfaces are, as the user says.
+    pub(crate) speeds: Vec<GivenSpeed>,
     /// Where brokers tell their metrics, as the user says.
     pub(super) metrics: Vec<Given>,
     /// The programs of other clients that flows name.

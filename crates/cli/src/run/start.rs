@@ -112,6 +112,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
         asks_brokers: !order.arguments.no_wire_evidence,
         target_processes,
         data_dirs,
+        speeds: order.target.speeds.clone(),
         metrics,
         drivers,
         ceilings: Ceilings::default(),

@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 
 use kgauge_client::Cluster;
 use kgauge_client::admin::ConfigResource;
+use kgauge_observe::GivenSpeed;
 use kgauge_results::RunRead;
 use kgauge_scenario::{ClusterNeeds, MirrorNeeds, Replicator, Trial};
 use kgauge_target::{TargetSpec, refusals};
 
 use super::metrics::{self, Given};
 use super::question::Question;
+use super::speeds;
 use super::start::size;
 use crate::args::Run;
 use crate::exit::{ExitStatus, OrStop, stop};
@@ -29,6 +31,8 @@ pub(super) struct NamedTarget {
     pub(super) destination: Option<TargetSpec>,
     /// Where its brokers tell their metrics, if it is a cluster that is there.
     pub(super) metrics: Vec<Given>,
+    /// How fast this machine's network interfaces are, where the user says it.
+    pub(super) speeds: Vec<GivenSpeed>,
 }
 
 #[allow(clippy::print_stderr)]
@@ -44,6 +48,7 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
 
     check_prices(arguments, texts.len())?;
     let metrics = metrics::read(&arguments.metrics)?;
+    let speeds = speeds::read(arguments)?;
     if arguments.resume.is_some() && texts.len() > 1 {
         let words = "--resume goes on with one run, on one target\n  each target of a comparison has a run folder of its own";
         return Err(stop(ExitStatus::BadInput, words));
@@ -80,6 +85,7 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
             price_per_hour: arguments.prices.get(index).copied(),
             destination: destination.clone(),
             metrics: metrics.clone(),
+            speeds: speeds.clone(),
         };
         target.check_trials(&trials)?;
         let served = |trial: &Trial| target.can_serve(trial).is_ok();

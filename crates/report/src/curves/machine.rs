@@ -64,6 +64,11 @@ fn machine_words(panel: Panel) -> Words {
             "Network",
             "megabytes a second by interface; of lo one way",
         ),
+        Panel::NetworkUse => (
+            "network-use",
+            "Use of network",
+            "what an interface carried of what it can, by direction, where it is known how fast it is",
+        ),
         Panel::Drops => (
             "drops",
             "Packets dropped",
@@ -89,6 +94,7 @@ fn axis(panel: Panel) -> (&'static str, Unit) {
         Panel::Memory | Panel::ProcessMemory | Panel::Unwritten => ("bytes", Unit::Bytes),
         Panel::DiskBytes | Panel::Network => ("MB/s", Unit::MegabytesPerSecond),
         Panel::DiskUse => ("% of the time", Unit::Percent),
+        Panel::NetworkUse => ("% of its speed", Unit::Percent),
         Panel::DiskQueue => ("under way", Unit::Plain),
         Panel::DiskTimes => ("mean time", Unit::Nanoseconds),
         Panel::Drops => ("packets/s", Unit::Plain),

@@ -38,6 +38,8 @@ pub struct Metrics {
     pub flows: Vec<FlowMetrics>,
     /// Processes.
     pub processes: Vec<ProcessMetrics>,
+    /// Network interfaces of whom it is known how fast they are.
+    pub interfaces: Vec<InterfaceMetrics>,
 }
 
 /// One run.
@@ -89,6 +91,19 @@ pub struct ProcessMetrics {
     pub cpu_ns: u64,
     /// Memory that it holds; `None` when it does not run.
     pub resident_bytes: Option<u64>,
+}
+
+/// One network interface of this machine.
+#[derive(Debug, Clone, Default)]
+pub struct InterfaceMetrics {
+    /// The run.
+    pub run: String,
+    /// The kernel's name for it.
+    pub interface: String,
+    /// Bytes that it carries in a second, each way.
+    pub bytes_per_s: f64,
+    /// Bytes in and out, as the kernel counts them.
+    pub moved_bytes: Option<(u64, u64)>,
 }
 
 /// A counter of a flow: its name without `_total`, what it is, and where it stands.
@@ -252,10 +267,39 @@ pub fn render_metrics(metrics: &Metrics, form: MetricsForm) -> String {
         help,
         memory.collect(),
     );
+    write_interfaces(&mut text, &metrics.interfaces);
     if form == MetricsForm::OpenMetrics {
         text.out.push_str("# EOF\n");
     }
     text.out
+}
+
+fn write_interfaces(text: &mut Text, interfaces: &[InterfaceMetrics]) {
+    let speeds = interfaces.iter().map(|one| (one.labels(), one.bytes_per_s));
+    text.family(
+        "kgauge_network_speed_bytes",
+        "gauge",
+        "Bytes that a network interface of this machine carries in a second, each way, where that is known.",
+        speeds.collect(),
+    );
+    let moved = |of: fn((u64, u64)) -> u64| {
+        let known = interfaces.iter();
+        known
+            .filter_map(|one| Some((one.labels(), of(one.moved_bytes?) as f64)))
+            .collect()
+    };
+    text.family(
+        "kgauge_network_received_bytes",
+        "counter",
+        "Bytes that came in through it, since it was made.",
+        moved(|(received, _)| received),
+    );
+    text.family(
+        "kgauge_network_sent_bytes",
+        "counter",
+        "Bytes that went out through it, since it was made.",
+        moved(|(_, sent)| sent),
+    );
 }
 
 fn write_runs(text: &mut Text, metrics: &Metrics) {
@@ -339,6 +383,13 @@ impl FlowMetrics {
             ("trial", self.trial.clone()),
             ("flow", self.flow.clone()),
         ]
+    }
+}
+
+impl InterfaceMetrics {
+    fn labels(&self) -> Labels {
+        let interface = ("interface", self.interface.clone());
+        vec![("run", self.run.clone()), interface]
     }
 }
 

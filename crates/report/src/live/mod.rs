@@ -11,7 +11,9 @@ use crate::html::{self, LiveHead};
 use crate::markup::Markup;
 use crate::view::fill;
 
-pub use metrics::{FlowMetrics, Metrics, MetricsForm, ProcessMetrics, RunMetrics, render_metrics};
+pub use metrics::{
+    FlowMetrics, InterfaceMetrics, Metrics, MetricsForm, ProcessMetrics, RunMetrics, render_metrics,
+};
 pub use now::{LiveFlow, LiveNow, LivePhase, LiveReport, LiveStage, LiveTrial};
 
 /// What the page's script does, around that of the report: it fetches the part that changes and puts it in place.

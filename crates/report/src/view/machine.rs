@@ -41,6 +41,8 @@ pub(crate) enum Panel {
     DiskTimes,
     /// Bytes in and out.
     Network,
+    /// Of how fast interfaces are, where that is known.
+    NetworkUse,
     /// Packets that were lost.
     Drops,
     /// How long tasks stood still.
@@ -117,7 +119,7 @@ impl Panel {
     ];
 
     /// The machine's, in the order of the page.
-    pub(crate) const MACHINE: [Panel; 10] = [
+    pub(crate) const MACHINE: [Panel; 11] = [
         Panel::DiskBytes,
         Panel::DiskUse,
         Panel::DiskTimes,
@@ -126,6 +128,7 @@ impl Panel {
         Panel::Memory,
         Panel::ProcessMemory,
         Panel::Network,
+        Panel::NetworkUse,
         Panel::Drops,
         Panel::Waits,
     ];

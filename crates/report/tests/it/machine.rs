@@ -2,8 +2,8 @@
 
 use kgauge_report::render_html;
 use kgauge_results::run::{
-    DataDir, DiskLook, Evidence, EvidenceKind, HostMemory, IdleTime, NetworkLook, NotSeen,
-    PressureLook, RepeatKey, Resource, Subject,
+    DataDir, DiskLook, Evidence, EvidenceKind, HostMemory, IdleTime, NetworkLook, NetworkSpeed,
+    NotSeen, PressureLook, RepeatKey, Resource, SpeedSource, Subject,
 };
 use kgauge_results::{RunRead, SECOND_NS, Summary};
 
@@ -220,6 +220,72 @@ fn repeats_that_were_looked_at_some_microseconds_apart_share_the_rows_of_a_table
         15,
         "no cell is empty: {body}"
     );
+}
+
+/// A chart of a page: its lines' names, and the highest value of each.
+fn lines_of(page: &str, id: &str) -> Option<Vec<(String, f64)>> {
+    let (_, data) = page.split_once("id=\"chart-data\">").unwrap();
+    let (data, _) = data.split_once("</script>").unwrap();
+    let data: Vec<serde_json::Value> = serde_json::from_str(data).unwrap();
+    let chart = data.iter().find(|chart| chart["id"] == id)?;
+    let lines = chart["lines"].as_array().unwrap().iter().map(|line| {
+        let values = line["y"].as_array().unwrap().iter();
+        let highest = values
+            .filter_map(serde_json::Value::as_f64)
+            .fold(0.0, f64::max);
+        let name = line["group"].as_u64().unwrap() as usize;
+        (chart["groups"][name].as_str().unwrap().to_owned(), highest)
+    });
+    Some(lines.collect())
+}
+
+#[test]
+fn what_interfaces_carried_of_their_speed_is_drawn_where_it_is_known() {
+    let look = |interface: &str, received: u64, sent: u64| {
+        EvidenceKind::Network(NetworkLook {
+            interface: interface.to_owned(),
+            received_bytes: received,
+            sent_bytes: sent,
+            ..NetworkLook::default()
+        })
+    };
+    let speed = |interface: &str, is_half_duplex| {
+        EvidenceKind::NetworkSpeed(NetworkSpeed {
+            interface: interface.to_owned(),
+            bits_per_s: 1_000_000_000,
+            is_half_duplex,
+            told_by: SpeedSource::Kernel,
+        })
+    };
+    let moved = |second: u64| {
+        vec![
+            look("eth0", 12_500_000 * second, 100_000_000 * second),
+            look("old", 25_000_000 * second, 50_000_000 * second),
+            look("lo", 62_500_000 * second, 62_500_000 * second),
+            look("mute", 1_000_000 * second, 0),
+        ]
+    };
+    let mut page = page_with(|second| {
+        let mut seen = moved(second);
+        if second == 0 {
+            seen.extend([speed("eth0", false), speed("old", true), speed("lo", false)]);
+        }
+        seen
+    });
+    // 1 Gbit/s are 125 MB/s.
+    let mut lines = lines_of(&page, "trial-1-network-use").unwrap();
+    lines.sort_by(|one, other| one.0.cmp(&other.0));
+    let wanted = [
+        ("eth0 in", 10.0),
+        ("eth0 out", 80.0),
+        ("lo", 50.0),
+        ("old", 60.0),
+    ];
+    let wanted = wanted.map(|(name, percent)| (name.to_owned(), percent));
+    assert_eq!(lines, wanted);
+    page = page_with(moved);
+    assert!(lines_of(&page, "trial-1-network-use").is_none());
+    assert!(lines_of(&page, "trial-1-network").is_some());
 }
 
 #[test]

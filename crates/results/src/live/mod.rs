@@ -81,7 +81,7 @@ impl LiveRepeat {
         let second = seen.at_ns.map(|at_ns| at_ns / SECOND_NS);
         let is_once = matches!(
             seen.kind,
-            EvidenceKind::DataDir(_) | EvidenceKind::NotSeen(_)
+            EvidenceKind::DataDir(_) | EvidenceKind::NetworkSpeed(_) | EvidenceKind::NotSeen(_)
         );
         is_once || second.is_none_or(|second| second.is_multiple_of(self.evidence_every))
     }

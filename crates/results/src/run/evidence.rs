@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::broker_look::BrokerLook;
 use super::client::ClientLook;
 use super::host::{
-    CpuLimitLook, DataDir, DiskLook, HostMemory, IdleTime, NetworkLook, NotSeen, PressureLook,
-    ProcessLook,
+    CpuLimitLook, DataDir, DiskLook, HostMemory, IdleTime, NetworkLook, NetworkSpeed, NotSeen,
+    PressureLook, ProcessLook,
 };
 use super::repeat::RepeatKey;
 use super::wire::{GroupLook, PartitionChange, ReplicasLook, TopicLook};
@@ -100,6 +100,8 @@ pub enum EvidenceKind {
     Disk(DiskLook),
     /// One of the host's network interfaces.
     Network(NetworkLook),
+    /// How fast one of them is; once a repeat, where it is known.
+    NetworkSpeed(NetworkSpeed),
     /// How long the host's tasks have waited for one thing.
     Pressure(PressureLook),
     /// What lies under a folder with the target's data; once a repeat.

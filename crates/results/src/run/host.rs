@@ -111,6 +111,34 @@ pub struct NetworkLook {
     pub sent_drops: u64,
 }
 
+/// How fast an interface is, where that is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetworkSpeed {
+    /// The kernel's name for it.
+    pub interface: String,
+    /// Bits that it carries in a second, in each direction.
+    pub bits_per_s: u64,
+    /// It carries them in one direction at a time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_half_duplex: bool,
+    /// Who says so.
+    pub told_by: SpeedSource,
+}
+
+/// Who says how fast an interface is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpeedSource {
+    /// The driver of its card.
+    Kernel,
+    /// The user, with `--network-speed`.
+    User,
+    /// Somebody whom a newer kgauge knows.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
 /// What tasks wait for.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,

@@ -27,8 +27,8 @@ pub use evidence::{Evidence, EvidenceKind, Subject};
 pub use group::GroupRecord;
 pub use head::{RunHead, RunStatus};
 pub use host::{
-    CpuLimitLook, DataDir, DiskLook, HostMemory, IdleTime, NetworkLook, NotSeen, PressureLook,
-    ProcessLook, Resource,
+    CpuLimitLook, DataDir, DiskLook, HostMemory, IdleTime, NetworkLook, NetworkSpeed, NotSeen,
+    PressureLook, ProcessLook, Resource, SpeedSource,
 };
 pub use mirror::MirrorRecord;
 pub use repeat::{

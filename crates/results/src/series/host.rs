@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::device::{DiskPoint, NetworkPoint, disk_between, network_between};
 use super::looks::{Looks, Span};
 use crate::run::{
-    DataDir, DiskLook, Evidence, EvidenceKind, HostMemory, IdleTime, NetworkLook, NotSeen,
-    PressureLook, ProcessLook, Resource, Subject,
+    DataDir, DiskLook, Evidence, EvidenceKind, HostMemory, IdleTime, NetworkLook, NetworkSpeed,
+    NotSeen, PressureLook, ProcessLook, Resource, Subject,
 };
 
 /// What a host did during one repeat. Of a run that did not look, everything is empty.
@@ -105,6 +105,8 @@ pub struct DiskSeries {
 pub struct NetworkSeries {
     /// Its name.
     pub interface: String,
+    /// How fast it is, if that is known.
+    pub speed: Option<NetworkSpeed>,
     /// What went through it.
     pub points: Vec<NetworkPoint>,
 }
@@ -136,6 +138,7 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> HostSeries {
     let mut host = HostSeries::default();
     let mut processes = BTreeMap::<&Subject, ProcessSeries>::new();
     let mut looks = Sorted::new();
+    let mut speeds = BTreeMap::<&String, &NetworkSpeed>::new();
     let mut not_seen = BTreeSet::<(&String, &String)>::new();
     for seen in evidence {
         let Some(at_ns) = seen.at_ns else { continue };
@@ -151,6 +154,9 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> HostSeries {
             EvidenceKind::Process(look) => looks.processes.add(&seen.subject, at_ns, look),
             EvidenceKind::Disk(look) => looks.disks.add(&look.disk, at_ns, look),
             EvidenceKind::Network(look) => looks.networks.add(&look.interface, at_ns, look),
+            EvidenceKind::NetworkSpeed(speed) if speed.bits_per_s > 0 => {
+                speeds.insert(&speed.interface, speed);
+            }
             EvidenceKind::Pressure(look) => looks.pressure.add(look.resource, at_ns, look),
             EvidenceKind::DataDir(dir) => host.data_dirs.push(dir.clone()),
             // What brokers do not tell stands with what they tell.
@@ -184,18 +190,26 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> HostSeries {
             points,
         })
         .collect();
-    let networks = looks.networks.between(network_between);
-    host.networks = networks
-        .map(|(interface, points)| NetworkSeries {
-            interface: interface.clone(),
-            points,
-        })
-        .collect();
+    host.networks = networks(looks.networks, &speeds);
     let pressure = looks.pressure.between(pressure_between);
     host.pressure = pressure
         .map(|(resource, points)| PressureSeries { resource, points })
         .collect();
     host
+}
+
+fn networks(
+    looks: Looks<&String, &NetworkLook>,
+    speeds: &BTreeMap<&String, &NetworkSpeed>,
+) -> Vec<NetworkSeries> {
+    let networks = looks.between(network_between);
+    networks
+        .map(|(interface, points)| NetworkSeries {
+            interface: interface.clone(),
+            speed: speeds.get(interface).map(|speed| (*speed).clone()),
+            points,
+        })
+        .collect()
 }
 
 /// Looks by what they are at.

@@ -33,6 +33,8 @@ pub enum LimitWord {
     CpuLimit,
     /// A disk with the target's data.
     Disk,
+    /// A network interface of the machine that makes the load.
+    NetworkCard,
     /// One broker that had much more to do than the others.
     HotBroker,
     /// Waiting for followers.
@@ -61,6 +63,7 @@ impl LimitWord {
             LimitWord::Processors => "the machine's processors",
             LimitWord::CpuLimit => "a limit on the brokers' CPU time",
             LimitWord::Disk => "a disk",
+            LimitWord::NetworkCard => "a network card",
             LimitWord::HotBroker => "one broker that leads too much",
             LimitWord::Replication => "waiting for followers",
             LimitWord::Batching => "small requests",

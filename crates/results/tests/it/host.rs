@@ -4,7 +4,7 @@ use std::io::Write;
 
 use kgauge_results::run::{
     DataDir, DiskLook, Evidence, EvidenceKind, HostMemory, IdleTime, NetworkLook, NotSeen,
-    PressureLook, ProcessLook, RepeatKey, Resource, Subject,
+    PressureLook, ProcessLook, RepeatKey, Resource, SpeedSource, Subject,
 };
 use kgauge_results::series::HostSeries;
 use kgauge_results::{RunRead, Series};
@@ -158,6 +158,47 @@ fn memory_network_waits_and_processes_have_their_series() {
     assert_eq!((point.threads, point.major_faults_per_s), (42, 5.0));
     assert_eq!(point.written_bytes_per_s, Some(8_000.0));
     assert_eq!(point.read_bytes_per_s, None, "the kernel did not tell");
+}
+
+#[test]
+fn interfaces_have_the_speed_that_was_told_of_them_and_others_have_none() {
+    let mut made = made();
+    for second in 0..2 {
+        for (interface, bytes) in [("eth0", 1_000), ("lo", 5)] {
+            let look = NetworkLook {
+                interface: interface.to_owned(),
+                sent_bytes: bytes * second,
+                ..NetworkLook::default()
+            };
+            see(&made, second, Subject::Host, EvidenceKind::Network(look));
+        }
+    }
+    let path = made.dir().join("evidence.jsonl");
+    let mut file = std::fs::File::options().append(true).open(path).unwrap();
+    // Of a newer kgauge that knows more of whom to ask, and of one that knows nothing.
+    for told in [
+        r#""interface":"eth0","bits_per_s":10000000000,"told_by":"switch","lanes":4"#,
+        r#""interface":"lo","bits_per_s":0,"told_by":"kernel""#,
+    ] {
+        let line = format!(
+            r#"{{"at_unix_ms":1,"repeat":{{"trial":0,"repeat":0}},"at_ns":0,"subject":"host","evidence":"network-speed",{told}}}"#
+        );
+        writeln!(file, "{line}").unwrap();
+    }
+    drop(file);
+    let host = host_of(&made.end());
+    let speeds: Vec<(&str, Option<u64>)> = host
+        .networks
+        .iter()
+        .map(|one| {
+            let speed = one.speed.as_ref();
+            (one.interface.as_str(), speed.map(|speed| speed.bits_per_s))
+        })
+        .collect();
+    assert_eq!(speeds, [("eth0", Some(10_000_000_000)), ("lo", None)]);
+    let speed = host.networks[0].speed.as_ref().unwrap();
+    assert_eq!(speed.told_by, SpeedSource::Unknown);
+    assert!(!speed.is_half_duplex);
 }
 
 #[test]

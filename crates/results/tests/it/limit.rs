@@ -11,7 +11,7 @@ use crate::made::{
     CLOSED, MS_NS, Made, PACED, SECOND_NS, closed, plan, reader, whole_closed_run, whole_paced_run,
 };
 
-fn limit(run: &RunRead) -> LimitVerdict {
+pub(crate) fn limit(run: &RunRead) -> LimitVerdict {
     Summary::of(run).trials[0].limit.clone().unwrap()
 }
 
@@ -75,7 +75,9 @@ fn a_machine_with_some_to_spare_is_a_suspect_and_one_with_much_is_none() {
 }
 
 /// The closed run on a machine with one of two processors idle, and what is added in each second of its hold.
-fn with_each_second(more: impl Fn(u64) -> Vec<(Subject, EvidenceKind)>) -> (Made, RunRead) {
+pub(crate) fn with_each_second(
+    more: impl Fn(u64) -> Vec<(Subject, EvidenceKind)>,
+) -> (Made, RunRead) {
     let (made, mut run) = on_machine(1_000);
     for second in 0..=10 {
         run.evidence

@@ -252,7 +252,7 @@ impl Made {
     }
 }
 
-fn topic() -> TopicRecord {
+pub(crate) fn topic() -> TopicRecord {
     let settings = [
         ("min.insync.replicas", "1"),
         ("flush.messages", "9223372036854775807"),

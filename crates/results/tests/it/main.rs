@@ -11,6 +11,8 @@ mod groups;
 mod host;
 mod intervals;
 mod limit;
+mod limit_causes;
+mod limit_network;
 mod made;
 mod mirrors;
 mod resume;

@@ -76,6 +76,7 @@ fn points(
                 factor: *value,
                 rate: flow.rate.clone(),
                 megabytes: flow.megabytes.clone(),
+                p99: p99(flow),
                 rate_published: published("throughput", 1.0),
                 megabytes_published: published("throughput.bytes", 1e6),
             })
@@ -83,6 +84,14 @@ fn points(
         .collect();
     points.sort_by(|one, next| one.factor.total_cmp(&next.factor));
     points
+}
+
+/// Of a flow with a rate: the time that tables show first.
+fn p99(flow: &Flow) -> Option<(&'static str, f64)> {
+    let latency = flow.latency().filter(|latency| latency.kind.is_headline());
+    let latency = latency.filter(|_| flow.closed.is_none())?;
+    let found = latency.distribution.at(990_000)?;
+    Some((latency.kind.name(), found.ns as f64))
 }
 
 /// A number with its unit, as scenarios write them.

@@ -142,6 +142,28 @@ fn response(flow: &Flow) -> String {
     })
 }
 
+/// `From 0 ms to 100 ms, p99 response goes from 1.20 ms to 101 ms, at 10,000 records/s.` A flow with a rate does what it was asked
+/// for: what the sweep is about are its times.
+fn times_of_sweep(first: &SweepPoint, last: &SweepPoint) -> Option<String> {
+    /// Rates that differ by less are one rate.
+    const SAME_WITHIN: f64 = 0.02;
+    let ((kind, first_ns), (_, last_ns)) = (first.p99?, last.p99?);
+    let (one, other) = (first.rate.as_ref()?.mean, last.rate.as_ref()?.mean);
+    let rates = match (one - other).abs() <= SAME_WITHIN * one.max(other) {
+        true => format!("at {} records/s", format::figure(one)),
+        false => format!(
+            "while records/s go from {} to {}",
+            format::figure(one),
+            format::figure(other)
+        ),
+    };
+    Some(format!(
+        "p99 {kind} goes from {} to {}, {rates}",
+        format::nanoseconds(first_ns),
+        format::nanoseconds(last_ns)
+    ))
+}
+
 /// `From 10 B to 100 kB, records/s go from 2,200,000 to 3,400 and MB/s from 22.0 to 340.`
 fn of_sweep(sweep: &Sweep, name: &str, points: &[SweepPoint], flows: usize) -> Option<String> {
     let measured: Vec<&SweepPoint> = points.iter().filter(|point| point.rate.is_some()).collect();
@@ -159,12 +181,18 @@ fn of_sweep(sweep: &Sweep, name: &str, points: &[SweepPoint], flows: usize) -> O
         ),
         _ => String::new(),
     };
+    let went = match times_of_sweep(first, last) {
+        Some(times) => times,
+        None => format!(
+            "records/s go from {} to {}{megabytes}",
+            format::figure(first.rate.as_ref()?.mean),
+            format::figure(last.rate.as_ref()?.mean)
+        ),
+    };
     Some(format!(
-        "{who}From {} to {}, records/s go from {} to {}{megabytes}.",
+        "{who}From {} to {}, {went}.",
         factor(sweep.unit, first.factor),
         factor(sweep.unit, last.factor),
-        format::figure(first.rate.as_ref()?.mean),
-        format::figure(last.rate.as_ref()?.mean)
     ))
 }
 

@@ -159,6 +159,32 @@ impl Drawing {
                 let length_ns = point.end_ns.saturating_sub(point.start_ns).max(1);
                 point.drops as f64 * SECOND_NS as f64 / length_ns as f64
             });
+            self.network_use(series);
+        }
+    }
+
+    /// What an interface carried of what it can.
+    fn network_use(&mut self, series: &NetworkSeries) {
+        let Some(speed) = &series.speed else { return };
+        let able = (speed.bits_per_s as f64 / 8.0).max(1.0);
+        let mut draw = |what: &str, value: fn(&NetworkPoint) -> f64| {
+            let span = |point: &NetworkPoint| (point.start_ns, point.end_ns);
+            let value = |point: &NetworkPoint| Some(Weighed::even(value(point) / able * 100.0));
+            let name = (series.interface.as_str(), what);
+            self.spans(Panel::NetworkUse, name, &series.points, span, value);
+        };
+        if speed.is_half_duplex {
+            draw("", |point| {
+                point.received_bytes_per_s + point.sent_bytes_per_s
+            });
+            return;
+        }
+        let is_loop = series.interface == "lo";
+        draw(if is_loop { "" } else { " in" }, |point| {
+            point.received_bytes_per_s
+        });
+        if !is_loop {
+            draw(" out", |point| point.sent_bytes_per_s);
         }
     }
 

@@ -8,6 +8,7 @@ mod brokers;
 mod clients;
 mod facts;
 mod machine;
+mod network;
 
 use kgauge_scenario::Trial;
 
@@ -141,6 +142,8 @@ fn explains(word: LimitWord) -> &'static [LimitWord] {
             W::Consumer,
         ],
         W::Disk => &[W::RequestHandlers, W::Replication, W::Buffer, W::Consumer],
+        // What waits for the wire waits in buffers, to be sent, and for followers that get it late.
+        W::NetworkCard => &[W::NetworkThreads, W::Buffer, W::Replication, W::Consumer],
         W::RequestHandlers | W::NetworkThreads => &[W::Buffer, W::Replication, W::Consumer],
         W::Replication | W::Consumer | W::Load | W::Undecided => &[],
     }
@@ -175,6 +178,7 @@ pub(super) fn limit(
     machine::processors(&facts, &mut findings);
     machine::cpu_limits(&facts, &mut findings);
     machine::disks(&facts, &mut findings);
+    network::cards(&facts, &mut findings);
     brokers::threads(&facts, &mut findings);
     brokers::flushes(&facts, &mut findings);
     brokers::followers(&facts, &mut findings);
@@ -262,6 +266,7 @@ mod tests {
             W::Processors,
             W::CpuLimit,
             W::Disk,
+            W::NetworkCard,
             W::HotBroker,
             W::Replication,
             W::Batching,

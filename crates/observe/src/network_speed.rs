@@ -1,0 +1,243 @@
+//! How fast the machine's network interfaces are.
+//!
+//! Facts: the kernel's "sysfs-class-net": `speed` is in Mbit/s, -1 where it is not known, and an error where there is none;
+//! `device` leads to the card, `lower_NAME` to what an interface is made of. Interfaces without a card, such as veth, tun and
+//! dummy ones, tell a speed that nothing keeps to (10 Gbit/s, 10 Mbit/s): theirs is not known, unless the user says it.
+
+use std::fs;
+use std::path::Path;
+
+use kgauge_results::run::{NetworkLook, NetworkSpeed, SpeedSource};
+
+use crate::network;
+
+const CLASS: &str = "/sys/class/net";
+const LOOKS: &str = "/proc/self/net/dev";
+
+/// A VLAN on a bridge on a bond of cards are three; more than this is a ring.
+const LAYERS_MAX: u32 = 8;
+/// More interfaces than these are not asked.
+const ASKED_MAX: usize = 256;
+/// What some drivers say when they do not know it: -1 in 32 bits.
+const UNKNOWN_MBITS: u64 = u32::MAX as u64;
+
+/// How fast an interface is, as the user says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenSpeed {
+    /// Its name.
+    pub interface: String,
+    /// In each direction.
+    pub bits_per_s: u64,
+}
+
+/// The names of the interfaces that this process sees; none where the system does not tell.
+pub fn network_interfaces() -> Vec<String> {
+    let looks = looks().into_iter();
+    looks.map(|look| look.interface).collect()
+}
+
+/// How fast interfaces are: what the user says, and what the drivers of all others tell.
+pub(crate) fn network_speeds(given: &[GivenSpeed]) -> Vec<NetworkSpeed> {
+    let told = told(Path::new(CLASS), looks);
+    let of_user = |name: &str| given.iter().any(|one| one.interface == name);
+    let told = told.into_iter().filter(|one| !of_user(&one.interface));
+    let said = given.iter().map(|one| NetworkSpeed {
+        interface: one.interface.clone(),
+        bits_per_s: one.bits_per_s,
+        is_half_duplex: false,
+        told_by: SpeedSource::User,
+    });
+    said.chain(told).collect()
+}
+
+fn looks() -> Vec<NetworkLook> {
+    let mut found = Vec::new();
+    let text = fs::read(LOOKS).unwrap_or_default();
+    network::each(&String::from_utf8_lossy(&text), |look| found.push(look));
+    found
+}
+
+/// What drivers tell. A process that was given a network namespace without a sysfs of its own sees the interfaces of another
+/// one there, under the same names: only those count that have moved as many bytes.
+fn told(class: &Path, looks: impl Fn() -> Vec<NetworkLook>) -> Vec<NetworkSpeed> {
+    let before = looks();
+    let asked = before.iter().filter(|look| is_name(&look.interface));
+    let told = asked.take(ASKED_MAX).filter_map(|look| {
+        let speed = told_of(class, &look.interface)?;
+        let moved = class.join(&look.interface).join("statistics");
+        let moved = (
+            number(&moved.join("rx_bytes"))?,
+            number(&moved.join("tx_bytes"))?,
+        );
+        Some((look, moved, speed))
+    });
+    let told: Vec<_> = told.collect();
+    let after = if told.is_empty() { Vec::new() } else { looks() };
+    let is_between = |look: &NetworkLook, (received, sent): (u64, u64)| {
+        let mut after = after.iter();
+        let after = after.find(|one| one.interface == look.interface);
+        after.is_some_and(|after| {
+            (look.received_bytes..=after.received_bytes).contains(&received)
+                && (look.sent_bytes..=after.sent_bytes).contains(&sent)
+        })
+    };
+    let told = told.into_iter();
+    let same = told.filter(|(look, moved, _)| is_between(look, *moved));
+    same.map(|(_, _, speed)| speed).collect()
+}
+
+/// Names of interfaces are names of folders; the kernel gives no others.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains('/') && name != "." && name != ".."
+}
+
+fn told_of(class: &Path, interface: &str) -> Option<NetworkSpeed> {
+    if !is_card(class, interface, LAYERS_MAX) {
+        return None;
+    }
+    let folder = class.join(interface);
+    // A minus is no digit.
+    let mbits = number(&folder.join("speed"))?;
+    if mbits == 0 || mbits == UNKNOWN_MBITS {
+        return None;
+    }
+    let duplex = fs::read_to_string(folder.join("duplex")).unwrap_or_default();
+    Some(NetworkSpeed {
+        interface: interface.to_owned(),
+        bits_per_s: mbits.checked_mul(1_000_000)?,
+        is_half_duplex: duplex.trim() == "half",
+        told_by: SpeedSource::Kernel,
+    })
+}
+
+/// Whether there is a card under an interface, or cards under all that it is made of.
+fn is_card(class: &Path, interface: &str, layers_left: u32) -> bool {
+    let folder = class.join(interface);
+    if folder.join("device").exists() {
+        return true;
+    }
+    let Some(left) = layers_left.checked_sub(1) else {
+        return false;
+    };
+    let below = fs::read_dir(folder).into_iter().flatten().flatten();
+    let below = below.filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        Some(name.strip_prefix("lower_")?.to_owned())
+    });
+    let mut below = below.peekable();
+    below.peek().is_some() && below.all(|name| is_card(class, &name, left))
+}
+
+fn number(path: &Path) -> Option<u64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    /// What the interfaces of a machine tell: name, speed, duplex, what lies below.
+    const TOLD: [(&str, &str, &str, &[&str]); 12] = [
+        ("eth0", "25000", "full", &["device"]),
+        ("eth1", "10000", "full", &["device"]),
+        ("old", "10", "half", &["device"]),
+        ("down", "-1", "unknown", &["device"]),
+        ("mute", "4294967295", "unknown", &["device"]),
+        ("bond0", "35000", "full", &["lower_eth0", "lower_eth1"]),
+        ("vlan7", "35000", "full", &["lower_bond0"]),
+        ("veth0", "10000", "full", &[]),
+        ("br0", "10000", "full", &["lower_veth0"]),
+        ("tun0", "10", "full", &[]),
+        ("ring", "10000", "full", &["lower_ring"]),
+        ("gone", "", "", &["device"]),
+    ];
+
+    fn tree() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, speed, duplex, below) in TOLD {
+            let folder = dir.path().join(name);
+            fs::create_dir_all(folder.join("statistics")).unwrap();
+            for below in below {
+                fs::create_dir(folder.join(below)).unwrap();
+            }
+            // The kernel refuses to tell of an interface that is down.
+            if !speed.is_empty() {
+                fs::write(folder.join("speed"), format!("{speed}\n")).unwrap();
+                fs::write(folder.join("duplex"), format!("{duplex}\n")).unwrap();
+            }
+            fs::write(folder.join("statistics/rx_bytes"), "1000\n").unwrap();
+            fs::write(folder.join("statistics/tx_bytes"), "77\n").unwrap();
+        }
+        fs::create_dir(dir.path().join("lo")).unwrap();
+        dir
+    }
+
+    fn looks(received_bytes: u64) -> Vec<NetworkLook> {
+        let names = TOLD.iter().map(|(name, ..)| *name);
+        let names = names.chain(["lo", "../eth0", "", "not-there"]);
+        let look = |name: &str| NetworkLook {
+            interface: name.to_owned(),
+            received_bytes,
+            sent_bytes: 77,
+            ..NetworkLook::default()
+        };
+        names.map(look).collect()
+    }
+
+    fn found(class: &Path, received_bytes: u64) -> Vec<(String, u64, bool)> {
+        let told = told(class, || looks(received_bytes));
+        let told = told.into_iter();
+        told.map(|one| (one.interface, one.bits_per_s, one.is_half_duplex))
+            .collect()
+    }
+
+    #[test]
+    fn cards_and_what_is_made_of_cards_tell_their_speed_and_nothing_else_does() {
+        let dir = tree();
+        let known = |name: &str, mbits: u64, is_half| (name.to_owned(), mbits * 1_000_000, is_half);
+        assert_eq!(
+            found(dir.path(), 1_000),
+            [
+                known("eth0", 25_000, false),
+                known("eth1", 10_000, false),
+                known("old", 10, true),
+                known("bond0", 35_000, false),
+                known("vlan7", 35_000, false),
+            ]
+        );
+    }
+
+    #[test]
+    fn interfaces_of_another_namespace_with_the_same_names_do_not_count() {
+        let dir = tree();
+        assert_eq!(found(dir.path(), 999), []);
+        assert_eq!(found(dir.path(), 1_001), []);
+        assert_eq!(found(&dir.path().join("nowhere"), 1_000), []);
+    }
+
+    #[test]
+    fn what_the_user_says_stands_for_whatever_the_driver_tells() {
+        let given = [GivenSpeed {
+            interface: "lo".to_owned(),
+            bits_per_s: 300_000_000,
+        }];
+        let speeds = network_speeds(&given);
+        let of_lo: Vec<_> = speeds.iter().filter(|one| one.interface == "lo").collect();
+        let [lo] = of_lo.as_slice() else {
+            panic!("{speeds:?}");
+        };
+        assert_eq!(
+            (lo.bits_per_s, lo.told_by),
+            (300_000_000, SpeedSource::User)
+        );
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn this_machine_has_a_loopback_and_its_speed_is_not_known() {
+        assert!(network_interfaces().iter().any(|name| name == "lo"));
+        let speeds = network_speeds(&[]);
+        assert!(speeds.iter().all(|one| one.interface != "lo"), "{speeds:?}");
+    }
+}
