@@ -29,9 +29,10 @@ use kgauge_results::{Comparison, RunRead, Summary};
 pub use clean::one_line;
 pub use live::{
     FlowMetrics, LiveFlow, LiveNow, LivePage, LivePhase, LiveReport, LiveStage, LiveTrial, Metrics,
-    MetricsForm, ProcessMetrics, RunMetrics, live_policy, render_live_page, render_live_part,
-    render_metrics, render_served_report,
+    MetricsForm, ProcessMetrics, RunMetrics, live_policy, render_live_page,
+    render_live_page_around, render_live_part, render_metrics, render_served_report,
 };
+pub use markup::LivePart;
 pub use terminal::TerminalStyle;
 
 /// The report as text for a terminal, ending with a line break.
