@@ -1,10 +1,12 @@
 // Looks at kgauge's pages with Chromium, as people do: pointer, keys, narrow windows, the dark, paper, no script.
-// node main.mjs FOLDER PAGE...: a line of JSON for each check; pictures go into the folder.
+// node main.mjs FOLDER PAGE...: a line of JSON for each check; pictures go into the folder. A page that is an address is a
+// run that goes on.
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { charts, keyboard, zoom } from "./charts.mjs";
+import { live } from "./live.mjs";
 import { contrast, dashes, narrow, paper, withoutScript } from "./looks.mjs";
 
 const BYTES_MAX = 2 * 1024 * 1024;
@@ -16,7 +18,8 @@ const FLAGS = [
 // What a page did that it must not: requests, errors and warnings, dialogs, what its policy forbade.
 const watch = (page, own) => {
   const found = [];
-  page.on("request", (request) => request.url().split("#")[0] === own || found.push(`request of ${request.url()}`));
+  const isOwn = (url) => (own.startsWith("http:") ? url.startsWith(own) : url.split("#")[0] === own);
+  page.on("request", (request) => isOwn(request.url()) || found.push(`request of ${request.url()}`));
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) found.push(`${message.type()}: ${message.text()}`);
   });
@@ -101,7 +104,10 @@ const [folder, ...paths] = process.argv.slice(2);
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
 try {
   tell("bad", "the checks see what they look for", await watcherSees(browser, folder));
-  for (const path of paths) await look(browser, path, folder);
+  for (const path of paths) {
+    if (path.startsWith("http:")) await live((address) => open(browser, address), path, folder, tell);
+    else await look(browser, path, folder);
+  }
 } finally {
   await browser.close();
 }

@@ -19,6 +19,15 @@ pub(crate) struct Stopping {
 }
 
 impl Stopping {
+    /// Nobody has asked, and no signal is listened to.
+    pub(crate) fn idle() -> Self {
+        Self {
+            load: Interrupt::new(),
+            all: Interrupt::new(),
+            signals: Arc::new(AtomicU32::new(0)),
+        }
+    }
+
     /// Whether the user asked to stop.
     pub(crate) fn is_wanted(&self) -> bool {
         self.signals.load(Ordering::Relaxed) > 0
@@ -40,11 +49,7 @@ impl Stopping {
 /// Starts to listen; `first` is said at the first signal. A third ends the process on the spot.
 #[allow(clippy::print_stderr, clippy::exit)]
 pub(crate) fn listen(first: &'static str) -> anyhow::Result<Stopping> {
-    let stopping = Stopping {
-        load: Interrupt::new(),
-        all: Interrupt::new(),
-        signals: Arc::new(AtomicU32::new(0)),
-    };
+    let stopping = Stopping::idle();
     let told = stopping.clone();
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot listen to Ctrl-C")?;
     let listen = move || {

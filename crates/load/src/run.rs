@@ -37,6 +37,8 @@ const LEAVE_INTERRUPTED: Duration = Duration::from_millis(300);
 pub struct Progress {
     /// Since the start.
     pub elapsed_ns: u64,
+    /// Up to when all threads have shipped what they recorded; `u64::MAX` when none records any more.
+    pub shipped_ns: u64,
     /// For each flow, in the order of the trial.
     pub flows: Vec<Totals>,
     /// For each flow the records that were acked and not yet read, where it reads back what it writes.
@@ -151,6 +153,9 @@ impl Load {
             limited_left: AtomicUsize::new(self.limited()),
             drain_ns_max: stages.drain_ns_max,
             tick_ns: self.tick_ns,
+            shipped_ns: (0..self.workers.len() + self.driven.len())
+                .map(|_| AtomicU64::new(0))
+                .collect(),
         });
         let mut members = std::mem::take(&mut self.members);
         let boards = std::mem::take(&mut self.boards);
@@ -281,14 +286,17 @@ impl Running {
             clerk_threads.push(clerk?);
         }
         clerk_threads.push(start_clerk(load.ground, desks, interrupt, asked)?);
+        let workers_count = setups.len();
         let mut workers = Vec::new();
         for setup in setups {
             let name = format!("load-{}", setup.index);
             let worker = std::thread::Builder::new().name(name);
             workers.push(worker.spawn(move || Worker::new(setup).run())?);
         }
-        let driven = load.driven.into_iter();
-        let driven = driven.map(|one| drive(one, shared, stages, borders, say.clone()));
+        // They come after the workers among those who ship.
+        let driven = (workers_count..).zip(load.driven);
+        let driven =
+            driven.map(|(thread, one)| drive(one, (shared, thread), stages, borders, say.clone()));
         Ok(Self {
             workers,
             driven: driven.collect::<std::io::Result<_>>()?,
@@ -318,14 +326,14 @@ impl Running {
 /// Begins a producer in a process of its own; its thread collects what became of the records.
 fn drive(
     driven: Driven,
-    shared: &Arc<Shared>,
+    (shared, thread): (&Arc<Shared>, usize),
     stages: &Stages,
     borders: StageBorders,
     say: Sender<Over>,
 ) -> std::io::Result<JoinHandle<DrivenOutcome>> {
-    let run = DrivenRun::start(driven, shared, stages, borders)?;
-    let thread = std::thread::Builder::new().name("driver".to_owned());
-    thread.spawn(move || {
+    let run = DrivenRun::start(driven, (shared, thread), stages, borders)?;
+    let builder = std::thread::Builder::new().name("driver".to_owned());
+    builder.spawn(move || {
         let outcome = run.run();
         // The runner waits for this word.
         let _ = say.send(Over);
@@ -365,8 +373,11 @@ impl Watch<'_> {
         let noted = self.shared.incidents.take();
         self.broken |= noted.any_bad;
         self.dropped += noted.dropped;
+        let shipped = self.shared.shipped_ns.iter();
+        let shipped = shipped.map(|at_ns| at_ns.load(Ordering::Acquire));
         Progress {
             elapsed_ns: self.shared.clock.now_ns(),
+            shipped_ns: shipped.min().unwrap_or(u64::MAX),
             flows: self.shared.live.iter().map(|live| live.look()).collect(),
             behind: self
                 .boards

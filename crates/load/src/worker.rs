@@ -129,6 +129,17 @@ pub(crate) struct Shared {
     pub(crate) drain_ns_max: u64,
     /// How often slices are shipped.
     pub(crate) tick_ns: u64,
+    /// For each thread that records: all that it has recorded before was shipped.
+    pub(crate) shipped_ns: Vec<AtomicU64>,
+}
+
+impl Shared {
+    /// A thread has shipped all that it recorded before a moment; `u64::MAX`: and will record no more.
+    pub(crate) fn note_shipped(&self, thread: usize, at_ns: u64) {
+        if let Some(shipped_ns) = self.shipped_ns.get(thread) {
+            shipped_ns.store(at_ns, Ordering::Release);
+        }
+    }
 }
 
 /// A worker's last word to its runner: the thread is over.
@@ -434,6 +445,7 @@ impl Worker {
                 .iter_mut()
                 .flatten()
                 .for_each(Recorder::tick);
+            setup.shared.note_shipped(setup.index, now_ns);
         }
     }
 
@@ -481,6 +493,8 @@ impl Worker {
         for recorder in self.setup.recorders.into_iter().flatten() {
             recorder.finish();
         }
+        let shared = &self.setup.shared;
+        shared.note_shipped(self.setup.index, u64::MAX);
         self.outcome.hold_cpu_ns = self.cpu.hold_ns();
         self.outcome
     }

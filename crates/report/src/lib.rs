@@ -30,8 +30,9 @@ pub use clean::one_line;
 pub use live::{
     FlowMetrics, InterfaceMetrics, LiveFlow, LiveNow, LivePage, LivePhase, LiveReport, LiveStage,
     LiveTrial, Metrics, MetricsForm, ProcessMetrics, RunMetrics, live_policy, render_live_page,
-    render_live_part, render_metrics, render_served_report,
+    render_live_page_around, render_live_part, render_metrics, render_served_report,
 };
+pub use markup::LivePart;
 pub use terminal::TerminalStyle;
 
 /// The report as text for a terminal, ending with a line break.

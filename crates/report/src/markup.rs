@@ -4,8 +4,30 @@
 //! Everything else goes through [`Markup::text`] or an attribute value and is escaped there.
 //! Elements are closed by the call that opened them, so tags balance by construction.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 /// An attribute: its name from our source, its value from anywhere.
 pub(crate) type Attribute<'a> = (&'static str, &'a str);
+
+/// Markup that was made here and is whole: it may stand in other markup as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LivePart(Arc<str>);
+
+impl LivePart {
+    /// The text, for whoever keeps it.
+    pub fn text(&self) -> Arc<str> {
+        Arc::clone(&self.0)
+    }
+}
+
+impl Deref for LivePart {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
 
 /// HTML under construction.
 #[derive(Default)]
@@ -21,6 +43,16 @@ impl Markup {
     /// The finished text.
     pub(crate) fn finish(self) -> String {
         self.out
+    }
+
+    /// The finished text, as a part of others.
+    pub(crate) fn finish_part(self) -> LivePart {
+        LivePart(self.out.into())
+    }
+
+    /// A part that is finished.
+    pub(crate) fn part(&mut self, part: &LivePart) {
+        self.out.push_str(part);
     }
 
     /// Text that this crate wrote itself and that is markup already: the style sheet, the script.

@@ -9,8 +9,8 @@ use kgauge_load::Progress;
 use kgauge_report::{LiveNow, LivePhase, LiveReport, LiveTrial};
 use kgauge_results::live::{FlowTotals, LiveRepeat};
 use kgauge_results::recorder::SliceTap;
-use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject};
-use kgauge_results::{RunRead, Slice};
+use kgauge_results::run::{Event, Evidence, EvidenceKind, RepeatKey, Subject};
+use kgauge_results::{RunFolder, RunRead, Slice};
 use kgauge_scenario::{Step, Trial};
 
 use super::look::{Look, Seen};
@@ -19,6 +19,8 @@ use crate::interrupt::Stopping;
 
 /// Troubles that are shown: the last ones.
 const TROUBLES_MAX: usize = 5;
+/// A process that nobody has seen for so long holds no memory: it is looked at once a second.
+const UNSEEN_MAX: Duration = Duration::from_secs(10);
 
 /// Written by the run, read by the server.
 pub(crate) struct Board {
@@ -54,6 +56,8 @@ pub(super) struct State {
     /// The pages of [`LiveNow::reports`].
     reports: Vec<Arc<str>>,
     asked: Option<Instant>,
+    /// Reports that are on their way to a browser.
+    sending: usize,
 }
 
 /// A run of this process.
@@ -78,7 +82,16 @@ pub(super) struct Ended {
 pub(super) struct Process {
     last_ns: Option<u64>,
     pub(super) cpu_ns: u64,
-    pub(super) resident_bytes: Option<u64>,
+    /// When, and how many bytes.
+    resident: Option<(Instant, u64)>,
+}
+
+impl Process {
+    /// What it holds; `None` of one that has ended.
+    pub(super) fn resident_bytes(&self, now: Instant) -> Option<u64> {
+        let (seen, bytes) = self.resident?;
+        (now.saturating_duration_since(seen) < UNSEEN_MAX).then_some(bytes)
+    }
 }
 
 /// A network interface.
@@ -220,8 +233,23 @@ impl Board {
         }
     }
 
-    /// Somebody saw something of machine or processes.
-    pub(crate) fn see(&self, seen: &Evidence) {
+    /// From now on all evidence and all events of this run are seen here too.
+    pub(crate) fn watch(self: &Arc<Self>, folder: &mut RunFolder) {
+        let (sees, hears) = (Arc::clone(self), Arc::clone(self));
+        folder.tap(
+            Arc::new(move |seen| sees.see(seen)),
+            Arc::new(move |event| hears.happened(event)),
+        );
+    }
+
+    fn happened(&self, event: &Event) {
+        if let Some(live) = &mut self.state().live {
+            live.happened(event);
+        }
+    }
+
+    /// Somebody saw something of machine, processes, clients or brokers.
+    fn see(&self, seen: &Evidence) {
         let mut state = self.state();
         state.machine.see(seen);
         state.note_process(seen);
@@ -257,8 +285,10 @@ impl Board {
         if let Some(run) = state.runs.last_mut() {
             run.repeats_ended += 1;
         }
-        // It is still drawn until the next one begins, and counted no more.
+        // It is still drawn until the next one begins, to its end, and counted no more.
         state.settle();
+        state.look.whole = Some(u32::MAX);
+        state.forget_memory();
     }
 
     /// The run is over.
@@ -268,9 +298,7 @@ impl Board {
         if let Some(run) = state.runs.last_mut() {
             run.is_over = true;
         }
-        for process in state.processes.values_mut() {
-            process.resident_bytes = None;
-        }
+        state.forget_memory();
         state.now.phase = LivePhase::Between;
         state.now.doing = "the report is made".to_owned();
         state.now.left_s = None;
@@ -314,13 +342,35 @@ impl Board {
         state.changes += 1;
     }
 
+    /// There is more to be seen.
+    pub(super) fn touch(&self) {
+        self.state().changes += 1;
+    }
+
     /// Somebody looks at the page.
     pub(super) fn asked(&self) {
         self.state().asked = Some(Instant::now());
     }
 
-    /// The final report was fetched: nobody has to be waited for any more.
-    pub(super) fn fetched(&self) {
+    /// A report is on its way to a browser.
+    pub(super) fn sending(&self) {
+        self.state().sending += 1;
+    }
+
+    /// It has gone out, or the browser has gone away: nobody has to be waited for any more.
+    pub(super) fn sent(&self) {
+        let mut state = self.state();
+        state.sending = state.sending.saturating_sub(1);
+        state.asked = None;
+    }
+
+    /// Whether a report is on its way.
+    pub(super) fn is_sending(&self) -> bool {
+        self.state().sending > 0
+    }
+
+    /// Whoever watched has seen how it ended, and there is no report to wait for.
+    pub(super) fn seen_out(&self) {
         self.state().asked = None;
     }
 
@@ -333,6 +383,28 @@ impl Board {
     pub(super) fn report_page(&self, number: usize) -> Option<Arc<str>> {
         let state = self.state();
         state.reports.get(number.checked_sub(1)?).map(Arc::clone)
+    }
+}
+
+/// A report on its way to a browser: it has gone out when this is dropped, or the browser has gone away.
+pub(super) struct Sending(Arc<Board>);
+
+impl Sending {
+    pub(super) fn begin(board: &Arc<Board>) -> Self {
+        board.sending();
+        Self(Arc::clone(board))
+    }
+}
+
+impl std::fmt::Debug for Sending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Sending")
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        self.0.sent();
     }
 }
 
@@ -392,6 +464,12 @@ impl State {
         flows.map(|(key, (ended, now))| (key, ended, now)).collect()
     }
 
+    /// Nobody looks at processes between repeats, and they may end.
+    fn forget_memory(&mut self) {
+        let processes = self.processes.values_mut();
+        processes.for_each(|process| process.resident = None);
+    }
+
     pub(super) fn processes(&self) -> impl Iterator<Item = (usize, &str, &Process)> {
         let processes = self.processes.iter();
         processes.map(|((run, name), process)| (*run, name.as_str(), process))
@@ -449,7 +527,7 @@ impl State {
             }
             EvidenceKind::Memory { resident_bytes } => {
                 let process = self.processes.entry((run, name)).or_default();
-                process.resident_bytes = Some(resident_bytes);
+                process.resident = Some((Instant::now(), resident_bytes));
             }
             _ => {}
         }

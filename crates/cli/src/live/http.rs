@@ -4,6 +4,8 @@ use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
+use super::board::Sending;
+
 /// A request's head at most.
 const HEAD_BYTES_MAX: usize = 8 << 10;
 /// How long a client may take to say what it wants.
@@ -27,7 +29,7 @@ pub(super) struct Request {
 }
 
 /// What it gets.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Response {
     pub(super) status: &'static str,
     pub(super) content_type: &'static str,
@@ -35,6 +37,8 @@ pub(super) struct Response {
     pub(super) etag: Option<String>,
     /// The content-security policy.
     pub(super) policy: String,
+    /// Dropped when the answer has gone out.
+    pub(super) sending: Option<Sending>,
 }
 
 impl Response {
@@ -46,6 +50,7 @@ impl Response {
             body: format!("{words}\n").into(),
             etag: None,
             policy: "default-src 'none'; frame-ancestors 'none'".to_owned(),
+            sending: None,
         }
     }
 }
@@ -88,7 +93,8 @@ pub(super) fn serve(
     };
     write(stream, &response, is_head)?;
     stream.shutdown(Shutdown::Write)?;
-    if !is_whole {
+    // A report is waited for until its reader has closed: by then it is there.
+    if !is_whole || response.sending.is_some() {
         swallow(stream);
     }
     Ok(())
@@ -245,6 +251,7 @@ fn write(stream: &mut TcpStream, response: &Response, is_head: bool) -> io::Resu
         body,
         etag,
         policy,
+        sending: _,
     } = response;
     let mut head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\nConnection: close\r\n\

@@ -25,7 +25,10 @@ pub(crate) struct Seen {
 /// What was seen of the repeat that goes on.
 #[derive(Default)]
 pub(super) struct Look {
-    pub(super) elapsed_ns: u64,
+    /// The last second of which all is known.
+    pub(super) whole: Option<u32>,
+    /// Up to when all threads had shipped at the look before: by now that has arrived.
+    shipped_ns: u64,
     pub(super) stage: Option<LiveStage>,
     pub(super) flows: Vec<LiveFlow>,
     pub(super) seen: Seen,
@@ -44,10 +47,11 @@ impl Look {
         live: &LiveRepeat,
         machine: &Machine,
     ) {
-        self.elapsed_ns = progress.elapsed_ns;
         self.stage = Some(stage(progress.elapsed_ns, trial));
         self.note_rates(progress, trial);
-        let whole = LiveRepeat::whole_second(progress.elapsed_ns);
+        let shipped_ns = std::mem::replace(&mut self.shipped_ns, progress.shipped_ns);
+        let whole = LiveRepeat::whole_second(shipped_ns, progress.elapsed_ns);
+        self.whole = whole;
         if self.seconds.as_ref().map(|(second, _)| *second) != whole {
             let of_flow = |second| {
                 let flows = 0..trial.flows.len();

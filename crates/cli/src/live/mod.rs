@@ -2,6 +2,7 @@
 
 mod address;
 mod board;
+mod ended;
 mod http;
 mod look;
 mod pages;
@@ -19,8 +20,11 @@ use std::time::{Duration, Instant};
 use crate::exit::{ExitStatus, stop};
 use crate::interrupt::Stopping;
 
-/// How long a run that is over waits for viewers to fetch its report.
+/// How long a run that is over waits for viewers to ask for its report.
 const FETCH_MAX: Duration = Duration::from_secs(7);
+/// How long it waits for a report that is on its way to a viewer, and where the user wants to stop.
+const SEND_MAX: Duration = Duration::from_secs(15);
+const SEND_MAX_STOPPING: Duration = Duration::from_secs(2);
 /// Who asked so lately still looks: pages that nobody sees ask every five seconds.
 const VIEWER: Duration = Duration::from_secs(6);
 
@@ -65,14 +69,53 @@ impl Live {
         self.board.as_ref().filter(|_| self.serves)
     }
 
-    /// The run is over. Whoever still looks gets the time to fetch the final report; a user who stops the run waits for
-    /// nobody.
+    /// The run is over. Whoever still looks gets the time to ask for the final report, and who asked gets the time to take
+    /// it; a user who stops the run waits for nobody who has not asked yet.
     pub(crate) fn end(&self, stopping: &Stopping) {
         let Some(board) = self.served() else { return };
         board.over();
-        let deadline = Instant::now() + FETCH_MAX;
-        while !stopping.is_wanted() && board.is_awaited(VIEWER) && Instant::now() < deadline {
+        let over = Instant::now();
+        while is_waited_for(board, over.elapsed(), stopping.is_wanted()) {
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+}
+
+/// Whether somebody is still waited for so long after the end.
+fn is_waited_for(board: &Board, since: Duration, is_stopping: bool) -> bool {
+    match (board.is_sending(), is_stopping) {
+        (true, false) => since < SEND_MAX,
+        (true, true) => since < SEND_MAX_STOPPING,
+        (false, false) => since < FETCH_MAX && board.is_awaited(VIEWER),
+        (false, true) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_on_its_way_is_waited_for_but_not_for_ever() {
+        let board = Board::new(Stopping::idle());
+        let waits =
+            |s: u64, is_stopping| is_waited_for(&board, Duration::from_secs(s), is_stopping);
+        assert!(!waits(0, false), "nobody looks");
+        board.asked();
+        assert!(waits(1, false) && !waits(8, false));
+        assert!(!waits(0, true), "who stops waits for no viewer");
+        board.sending();
+        assert!(waits(8, false) && waits(1, true));
+        assert!(!waits(16, false) && !waits(3, true));
+        board.sent();
+        assert!(!waits(1, false), "who has the report is not waited for");
+    }
+
+    #[test]
+    fn without_a_report_whoever_saw_the_end_is_not_waited_for() {
+        let board = Board::new(Stopping::idle());
+        board.asked();
+        board.seen_out();
+        assert!(!is_waited_for(&board, Duration::ZERO, false));
     }
 }

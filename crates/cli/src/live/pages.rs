@@ -1,11 +1,12 @@
 //! Which path has which text.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use kgauge_report::{LiveNow, LivePhase, MetricsForm};
 use serde_json::json;
 
-use super::board::Board;
+use super::board::{Board, Sending};
 use super::http::{Request, Response};
 use super::render::Renderer;
 
@@ -34,7 +35,7 @@ impl Pages {
         match request.path.as_str() {
             "/" | "/index.html" => {
                 self.board.asked();
-                html(self.renderer.page().into(), &self.policy)
+                html(self.renderer.page(Instant::now()).into(), &self.policy)
             }
             "/live.html" => {
                 self.board.asked();
@@ -46,10 +47,10 @@ impl Pages {
             },
             "/metrics" => self.metrics(request),
             path => match self.report(path) {
-                Some(page) => {
-                    self.board.fetched();
-                    html(page, REPORT_POLICY)
-                }
+                Some(page) => Response {
+                    sending: Some(Sending::begin(&self.board)),
+                    ..html(page, REPORT_POLICY)
+                },
                 None => {
                     let words = "there is no such page: / is the run, /live.json where it is, /metrics its numbers";
                     Response::words("404 Not Found", words)
@@ -60,7 +61,11 @@ impl Pages {
 
     /// The part that changes; nothing to somebody who has it.
     fn part(&self, request: &Request) -> Response {
-        let (version, part) = self.renderer.part();
+        let (version, part) = self.renderer.part(Instant::now());
+        let now = self.renderer.now();
+        if now.phase == LivePhase::Over && now.reports.is_empty() {
+            self.board.seen_out();
+        }
         let etag = format!("\"{version}\"");
         let tags = request.if_none_match.split(',');
         let is_known = tags
@@ -80,7 +85,7 @@ impl Pages {
             true => MetricsForm::OpenMetrics,
             false => MetricsForm::Prometheus,
         };
-        let text = kgauge_report::render_metrics(&self.renderer.metrics(), form);
+        let text = kgauge_report::render_metrics(&self.renderer.metrics(Instant::now()), form);
         Response {
             content_type: form.content_type(),
             ..data(text.into())
@@ -103,6 +108,7 @@ fn html(body: Arc<str>, policy: &str) -> Response {
         body,
         etag: None,
         policy: policy.to_owned(),
+        sending: None,
     }
 }
 
@@ -113,6 +119,7 @@ fn data(body: Arc<str>) -> Response {
         body,
         etag: None,
         policy: DATA_POLICY.to_owned(),
+        sending: None,
     }
 }
 

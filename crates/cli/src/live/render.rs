@@ -1,121 +1,128 @@
 //! From the board to the texts that are served. Nothing is made unless somebody asks, and each text once a moment.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use kgauge_report::{
-    FlowMetrics, InterfaceMetrics, LiveNow, LivePage, LivePhase, Metrics, ProcessMetrics,
+    FlowMetrics, InterfaceMetrics, LiveNow, LivePage, LivePart, LivePhase, Metrics, ProcessMetrics,
     RunMetrics,
 };
-use kgauge_results::live::LiveRepeat;
-use kgauge_results::run::{Evidence, RepeatKey, RunStatus};
-use kgauge_results::summary::TrialSummary;
+use kgauge_results::live::LiveSnapshot;
+use kgauge_results::run::RunStatus;
 use kgauge_results::{RunRead, Summary};
 
 use super::board::{Board, State};
+use super::ended::Ended;
 
-/// Reading repeats that ended may take so long for one answer; the next one goes on.
-const READING_MAX: Duration = Duration::from_millis(150);
+/// The page is drawn no sooner than so long after the last time, unless the run has come to another phase: about once a
+/// second, however many viewers ask and however often something changes.
+const DRAWN_FOR: Duration = Duration::from_millis(900);
 
 /// Makes texts of a board.
 pub(super) struct Renderer {
     board: Arc<Board>,
-    made: Mutex<Made>,
+    ended: Arc<Ended>,
+    drawn: Mutex<Option<Drawn>>,
 }
 
-/// What was made last.
-#[derive(Default)]
-struct Made {
-    part: Option<(u64, Arc<str>)>,
-    /// The folder whose repeats these are.
-    dir: PathBuf,
-    ended: BTreeMap<u32, (usize, TrialSummary)>,
-    summary: Option<Arc<(RunRead, Summary)>>,
-    /// Something is left to be read.
-    is_behind: bool,
+/// What was drawn last.
+struct Drawn {
+    at: Instant,
+    version: u64,
+    phase: LivePhase,
+    title: String,
+    part: LivePart,
 }
 
 /// What is taken from the board.
-struct Snapshot {
+struct Moment {
     version: u64,
     now: LiveNow,
     frame: Option<Arc<RunRead>>,
-    repeat: Option<(kgauge_results::folder::RepeatRead, Vec<Evidence>)>,
+    /// The repeat, and the last second of it that is whole.
+    repeat: Option<(LiveSnapshot, u32)>,
 }
 
 impl Renderer {
     pub(super) fn new(board: Arc<Board>) -> Self {
         Self {
+            ended: Arc::new(Ended::new(Arc::clone(&board))),
             board,
-            made: Mutex::new(Made::default()),
+            drawn: Mutex::new(None),
         }
     }
 
     /// The part of the page that changes, and what names it.
-    pub(super) fn part(&self) -> (u64, Arc<str>) {
-        // Whoever asks meanwhile waits here, and gets what was made.
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let version = self.board.read(|_, version| version);
-        match &made.part {
-            Some((known, part)) if *known == version && !made.is_behind => {
-                (*known, Arc::clone(part))
-            }
-            _ => {
-                let (version, text) = self.make(&mut made, kgauge_report::render_live_part);
-                let text: Arc<str> = text.into();
-                made.part = Some((version, Arc::clone(&text)));
-                (version, text)
-            }
-        }
+    pub(super) fn part(&self, now: Instant) -> (u64, Arc<str>) {
+        self.with_drawn(now, |drawn| (drawn.version, drawn.part.text()))
     }
 
     /// The whole page.
-    pub(super) fn page(&self) -> String {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        self.make(&mut made, kgauge_report::render_live_page).1
+    pub(super) fn page(&self, now: Instant) -> String {
+        let (title, part) = self.with_drawn(now, |drawn| (drawn.title.clone(), drawn.part.clone()));
+        kgauge_report::render_live_page_around(&title, &part)
     }
 
-    fn make(&self, made: &mut Made, render: fn(&LivePage<'_>) -> String) -> (u64, String) {
-        let Snapshot {
+    fn with_drawn<T>(&self, now: Instant, take: impl FnOnce(&Drawn) -> T) -> T {
+        // Whoever asks meanwhile waits here, and gets what was made.
+        let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let (version, phase) = self.board.read(|state, version| {
+            let phase = self.board.now(state).phase;
+            (version, phase)
+        });
+        let is_fresh = drawn.as_ref().is_some_and(|drawn| {
+            let is_young = now.saturating_duration_since(drawn.at) < DRAWN_FOR;
+            drawn.version == version || is_young && drawn.phase == phase
+        });
+        match &mut *drawn {
+            Some(drawn) if is_fresh => take(drawn),
+            stale => take(stale.insert(self.draw(now))),
+        }
+    }
+
+    fn draw(&self, at: Instant) -> Drawn {
+        let Moment {
             version,
             now,
             frame,
             repeat,
-        } = self.snapshot();
-        let frame = frame.as_deref();
+        } = self.moment();
         let trial = now.trial.as_ref().map(|trial| trial.index);
-        let shown = frame
-            .zip(trial)
-            .zip(repeat)
-            .map(|((frame, trial), (read, evidence))| {
-                let mut run = of_trial(frame, trial);
-                run.repeats = vec![read];
-                run.evidence = evidence;
-                let summary = Summary::of(&run);
-                (run, summary)
-            });
-        let ended = frame.and_then(|frame| made.read(frame));
-        let page = LivePage {
+        let shown = frame.as_deref().zip(trial).zip(repeat);
+        let shown = shown.map(|((frame, trial), (repeat, second))| {
+            let mut run = of_trial(frame, trial);
+            run.evidence = repeat.evidence();
+            run.events = repeat.events().to_vec();
+            run.repeats = vec![repeat.read(second)];
+            let summary = Summary::of(&run);
+            (run, summary)
+        });
+        let ended = frame.as_ref().and_then(|frame| self.ended.summary(frame));
+        let part = kgauge_report::render_live_part(&LivePage {
             now: &now,
             repeat: shown.as_ref().map(|(run, summary)| (run, summary)),
             ended: ended.as_deref().map(|(run, summary)| (run, summary)),
             version,
-        };
-        (version, render(&page))
+        });
+        Drawn {
+            at,
+            version,
+            phase: now.phase,
+            title: now.title,
+            part,
+        }
     }
 
-    fn snapshot(&self) -> Snapshot {
+    /// Under the board's lock only what is there is taken; everything is worked out afterwards, so that nobody who measures
+    /// waits for a reader.
+    fn moment(&self) -> Moment {
         self.board.read(|state, version| {
             let now = self.board.now(state);
             let shown = state.live.as_ref().filter(|_| now.phase != LivePhase::Over);
-            let second = LiveRepeat::whole_second(state.look.elapsed_ns);
-            Snapshot {
+            let shown = shown.zip(state.look.whole);
+            Moment {
                 version,
-                repeat: shown
-                    .zip(second)
-                    .map(|(live, second)| (live.read(second), live.evidence().to_vec())),
+                repeat: shown.map(|(live, second)| (live.snapshot(), second)),
                 // Of several targets the one before may have ended, and this one not begun.
                 frame: state
                     .runs
@@ -133,13 +140,13 @@ impl Renderer {
     }
 
     /// The numbers for Prometheus.
-    pub(super) fn metrics(&self) -> Metrics {
-        self.board.read(|state, _| metrics(state))
+    pub(super) fn metrics(&self, now: Instant) -> Metrics {
+        self.board.read(|state, _| metrics(state, now))
     }
 }
 
 /// A run of which only one trial is known.
-fn of_trial(frame: &RunRead, trial: u32) -> RunRead {
+pub(super) fn of_trial(frame: &RunRead, trial: u32) -> RunRead {
     let mut run = frame.clone();
     run.status = RunStatus::Running;
     if let Some(plan) = &mut run.plan {
@@ -148,58 +155,7 @@ fn of_trial(frame: &RunRead, trial: u32) -> RunRead {
     run
 }
 
-impl Made {
-    /// The figures of what has ended, as far as they could be read in a moment.
-    fn read(&mut self, frame: &RunRead) -> Option<Arc<(RunRead, Summary)>> {
-        if self.dir != frame.dir {
-            *self = Self {
-                dir: frame.dir.clone(),
-                ..Self::default()
-            };
-        }
-        let mut trials = BTreeMap::<u32, Vec<RepeatKey>>::new();
-        for key in RunRead::ended_repeats(&frame.dir) {
-            trials.entry(key.trial).or_default().push(key);
-        }
-        let deadline = Instant::now() + READING_MAX;
-        self.is_behind = false;
-        for (trial, keys) in trials {
-            if self
-                .ended
-                .get(&trial)
-                .is_some_and(|(count, _)| *count == keys.len())
-            {
-                continue;
-            }
-            if Instant::now() >= deadline {
-                self.is_behind = true;
-                break;
-            }
-            let read = keys.iter().map(|key| RunRead::repeat(&frame.dir, *key));
-            let Ok(repeats) = read.collect::<Result<Vec<_>, _>>() else {
-                continue;
-            };
-            let mut run = of_trial(frame, trial);
-            run.repeats = repeats;
-            if let Some(summary) = Summary::of(&run).trials.into_iter().next() {
-                self.ended.insert(trial, (keys.len(), summary));
-                self.summary = None;
-            }
-        }
-        if self.summary.is_none() && !self.ended.is_empty() {
-            let mut summary = Summary::of(frame);
-            for trial in &mut summary.trials {
-                if let Some((_, known)) = self.ended.get(&trial.index) {
-                    *trial = known.clone();
-                }
-            }
-            self.summary = Some(Arc::new((frame.clone(), summary)));
-        }
-        self.summary.clone()
-    }
-}
-
-fn metrics(state: &State) -> Metrics {
+fn metrics(state: &State, now: Instant) -> Metrics {
     let run_id = |index: usize| {
         let run = state.runs.get(index);
         run.map_or_else(String::new, |run| run.frame.head.run_id.clone())
@@ -248,7 +204,7 @@ fn metrics(state: &State) -> Metrics {
             run: run_id(run),
             process: process.to_owned(),
             cpu_ns: seen.cpu_ns,
-            resident_bytes: seen.resident_bytes,
+            resident_bytes: seen.resident_bytes(now),
         });
     let interfaces = state
         .interfaces()
@@ -263,5 +219,69 @@ fn metrics(state: &State) -> Metrics {
         flows: flows.collect(),
         processes: processes.collect(),
         interfaces: interfaces.collect(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use kgauge_results::run::{Evidence, EvidenceKind, Subject};
+
+    use super::*;
+    use crate::interrupt::Stopping;
+
+    #[test]
+    fn a_page_is_drawn_about_once_a_second_and_at_once_in_another_phase() {
+        let board = Arc::new(Board::new(Stopping::idle()));
+        let renderer = Renderer::new(Arc::clone(&board));
+        board.target_begins("calm", "embedded", None);
+        let begin = Instant::now();
+        let after = |ms: u64| begin + Duration::from_millis(ms);
+        let (first, part) = renderer.part(begin);
+        assert!(renderer.page(after(1)).contains(&*part));
+        board.trouble("a disk is full");
+        assert_eq!(renderer.part(after(500)).0, first);
+        assert!(!renderer.page(after(500)).contains("a disk is full"));
+        let (next, part) = renderer.part(after(1_000));
+        assert!(next != first && part.contains("a disk is full"));
+        board.over();
+        assert!(
+            renderer
+                .part(after(1_001))
+                .1
+                .contains("data-phase=\"over\"")
+        );
+    }
+
+    #[test]
+    fn memory_is_of_processes_that_are_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let head = kgauge_results::run::RunHead::starting("r".to_owned(), Vec::new(), 0);
+        let mut folder = kgauge_results::RunFolder::create(&dir.path().join("run"), head).unwrap();
+        let board = Arc::new(Board::new(Stopping::idle()));
+        board.target_begins("calm", "embedded", None);
+        board.run_begins(folder.dir(), 1);
+        board.watch(&mut folder);
+        let look = |kind| Evidence {
+            at_unix_ms: 0,
+            repeat: None,
+            at_ns: Some(0),
+            subject: Subject::Target { broker: Some(1) },
+            kind,
+        };
+        let memory = EvidenceKind::Memory {
+            resident_bytes: 4_096,
+        };
+        folder.evidence().write(&look(memory.clone())).unwrap();
+        let held = |after_s: u64| {
+            let now = Instant::now() + Duration::from_secs(after_s);
+            let processes = Renderer::new(Arc::clone(&board)).metrics(now).processes;
+            processes.first().and_then(|one| one.resident_bytes)
+        };
+        assert_eq!(held(0), Some(4_096));
+        // It was not seen for a minute: it has ended.
+        assert_eq!(held(60), None);
+        board.repeat_ends();
+        assert_eq!(held(0), None);
     }
 }

@@ -471,19 +471,14 @@ fn start_sampler(
     let beside = session.mirror.as_ref().map(Mirror::processes);
     let targets = session.target_processes.iter().cloned();
     let targets = targets.chain(beside.unwrap_or_default());
-    let (evidence, board) = (session.folder.evidence(), session.board.clone());
+    let evidence = session.folder.evidence();
     Sampler::start_with(
         Watch::each_second(key, targets.collect())
             .with_data_dirs(session.data_dirs.clone())
             .with_speeds(session.speeds.clone()),
         brokers,
         move || clock.now_ns(),
-        move |seen| {
-            if let Some(board) = &board {
-                board.see(seen);
-            }
-            evidence.write(seen).map_err(|error| error.to_string())
-        },
+        move |seen| evidence.write(seen).map_err(|error| error.to_string()),
     )
     .context("cannot start the thread that observes")
 }

@@ -86,6 +86,9 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
         data_dirs,
         nodes,
     } = ready;
+    if let Some(board) = order.board {
+        board.watch(&mut opened.folder);
+    }
     let planned = planned_time(&plan, &steps);
     let progress = ProgressLine::start(planned, order.board.cloned());
     let dir = opened.folder.dir().display().to_string();

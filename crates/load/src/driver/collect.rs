@@ -69,6 +69,8 @@ pub(crate) struct DrivenRun {
     is_closed: bool,
     client: String,
     shared: Arc<Shared>,
+    /// Its place among the threads that ship.
+    thread: usize,
     recorder: Recorder,
     ledger: Arc<Ledger>,
     stop: Arc<AtomicBool>,
@@ -91,7 +93,7 @@ impl DrivenRun {
     /// Begins to feed.
     pub(crate) fn start(
         driven: Driven,
-        shared: &Arc<Shared>,
+        (shared, thread): (&Arc<Shared>, usize),
         stages: &Stages,
         borders: StageBorders,
     ) -> std::io::Result<Self> {
@@ -139,9 +141,9 @@ impl DrivenRun {
             origin_ns,
             cpu: HoldCpu::new(hold_start_ns),
         };
-        let thread = std::thread::Builder::new().name("driver-feed".to_owned());
+        let builder = std::thread::Builder::new().name("driver-feed".to_owned());
         Ok(Self {
-            feeder: thread.spawn(move || feeder.run(stdin))?,
+            feeder: builder.spawn(move || feeder.run(stdin))?,
             child,
             flow,
             name,
@@ -150,6 +152,7 @@ impl DrivenRun {
             client,
             recorder: Recorder::new(flow as u16, borders, sink),
             shared: Arc::clone(shared),
+            thread,
             ledger,
             stop,
             origin_ns,
@@ -221,6 +224,7 @@ impl DrivenRun {
         if now_ns >= self.next_tick_ns {
             self.next_tick_ns = now_ns + self.shared.tick_ns;
             self.recorder.tick();
+            self.shared.note_shipped(self.thread, now_ns);
         }
     }
 
@@ -314,6 +318,7 @@ impl DrivenRun {
         self.outcome.feeding_cpu_ns += self.cpu.hold_ns();
         self.shared.live[self.flow].add(&self.told, &self.outcome.totals);
         self.recorder.finish();
+        self.shared.note_shipped(self.thread, u64::MAX);
         self.outcome.flow = self.flow;
         self.outcome.client = self.client;
         self.outcome

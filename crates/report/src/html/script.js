@@ -146,6 +146,10 @@
       labels.forEach((part) => part.classList.toggle("beyond", !zoom.isWhole()));
       drawTicks();
       whole.hidden = zoom.isWhole();
+      // Whoever draws the chart anew can show the same span again.
+      const value = (at) => axis.low + at * (axis.high - axis.low);
+      if (zoom.isWhole()) delete plot.dataset.span;
+      else plot.dataset.span = JSON.stringify([value(zoom.from), value(zoom.to)]);
       changed();
     };
     // At least a two-hundredth of the axis, and at least a tenth of a second, is shown.
@@ -157,6 +161,7 @@
       draw();
     };
     zoom.reset = () => zoom.isWhole() || zoom.show(0, 1);
+    plot.addEventListener("span", ({ detail: [from, to] }) => zoom.show(place(axis, from), place(axis, to)));
 
     const whole = document.createElement("button");
     whole.type = "button";

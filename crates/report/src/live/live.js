@@ -1,5 +1,6 @@
 // Follows a run: fetches the part of the page that changes, about once a second, and puts it in place. What a reader has
-// done stays: lines that are switched off, folds, the value under pointer or arrow keys, the focus.
+// done stays: zooms, lines that are switched off, folds, the value under pointer or arrow keys, the focus, the place on the
+// page.
 (() => {
   const nothing = () => {};
   const charts = () => JSON.parse((document.getElementById("chart-data") || { textContent: "[]" }).textContent);
@@ -9,7 +10,14 @@
   let tag = "";
   let failures = 0;
   let pointer = null;
-  addEventListener("pointermove", (event) => { pointer = { x: event.clientX, y: event.clientY }; }, { passive: true });
+  // Somebody drags a span, or selects: nothing is put in place until he lets go.
+  let held = false;
+  const follow = (event) => {
+    pointer = { x: event.clientX, y: event.clientY };
+    held = event.buttons > 0;
+  };
+  ["pointermove", "pointerdown", "pointerup", "pointercancel"].forEach((type) => addEventListener(type, follow, { passive: true }));
+  addEventListener("blur", () => { held = false; });
 
   const link = (words) => {
     const badge = document.getElementById("link");
@@ -24,13 +32,18 @@
     if (!mark || !chart) return null;
     const percent = (name) => parseFloat(mark.getAttribute(name) || "0") / 100;
     const share = mark.classList.contains("cell") ? percent("x") + percent("width") / 2 : percent("x1");
-    const { scale, low, high } = chart.x;
+    const [from, to] = span(figure) || [chart.x.low, chart.x.high];
     return {
-      value: scale === "linear" ? low + share * (high - low) : null,
+      value: chart.x.scale === "linear" ? from + share * (to - from) : null,
       share,
       // Of a heat map: how long.
       time: chart.borders ? Math.sqrt(chart.borders[rowOf(mark, chart)] * chart.borders[rowOf(mark, chart) + 1]) : null,
     };
+  };
+  // The part of the time that is zoomed to; null where all of it is shown.
+  const span = (figure) => {
+    const plot = figure.querySelector(".plot[data-span]");
+    return plot ? JSON.parse(plot.dataset.span) : null;
   };
   const [TOP, HEIGHT] = [18, 220];
   const rowOf = (mark, chart) => {
@@ -41,12 +54,13 @@
 
   const remember = () => {
     const numbers = new Map(charts().map((chart) => [chart.id, chart]));
-    const kept = { figures: new Map(), folds: new Map(), focus: null, scroll: [] };
+    const kept = { figures: new Map(), folds: new Map(), focus: null, scroll: [], anchor: anchor() };
     document.querySelectorAll("#live figure[id]").forEach((figure) => {
       const off = [...figure.querySelectorAll('.legend button[aria-pressed="false"]')].map((button) => button.textContent);
       const plot = figure.querySelector(".plot");
       kept.figures.set(figure.id, {
         off,
+        span: span(figure),
         reading: reading(figure, numbers.get(figure.id)),
         hovered: !!plot && plot.matches(":hover"),
       });
@@ -58,7 +72,8 @@
     const figure = active && active.closest && active.closest("#live figure[id]");
     if (figure) {
       const entry = active.closest("[data-group]");
-      const what = active.classList.contains("plot") ? ".plot" : active.tagName === "SUMMARY" ? "summary" : null;
+      const kinds = [".plot", ".whole", "summary"];
+      const what = kinds.find((kind) => active.matches(kind)) || null;
       kept.focus = { id: figure.id, what, name: entry && active.textContent };
     } else if (active && active.tagName === "SUMMARY" && active.closest("#live")) {
       kept.focus = { fold: foldName(active.parentElement) };
@@ -67,7 +82,24 @@
   };
   const foldName = (fold) => {
     const figure = fold.closest("figure[id]");
-    return figure ? `${figure.id} ${fold.className}` : `${fold.id} ${fold.className}`;
+    if (figure) return `${figure.id} ${fold.className}`;
+    const summary = fold.querySelector("summary");
+    return `${fold.id} ${fold.className} ${summary ? summary.textContent : ""}`;
+  };
+
+  // What stands at the top of the window, and where: what is above it may come and go. At the page's own top nothing moves.
+  const anchor = () => {
+    if (scrollY === 0) return null;
+    const parts = [...document.querySelectorAll("#live section[id], #live figure[id], #live details.machine > summary")];
+    const found = parts.find((part) => part.getBoundingClientRect().bottom > 0 && part.getClientRects().length);
+    return found && { name: anchorName(found), top: found.getBoundingClientRect().top };
+  };
+  const anchorName = (part) => part.id || foldName(part.parentElement);
+  const comeBack = (was) => {
+    if (!was) return;
+    const parts = [...document.querySelectorAll("#live section[id], #live figure[id], #live details.machine > summary")];
+    const found = parts.find((part) => anchorName(part) === was.name);
+    if (found) scrollBy({ top: found.getBoundingClientRect().top - was.top, behavior: "instant" });
   };
 
   const restore = (kept) => {
@@ -94,6 +126,8 @@
       figure.querySelectorAll(".legend button").forEach((button) => {
         if (was.off.includes(button.textContent)) button.click();
       });
+      const plot = figure.querySelector(".plot");
+      if (was.span && plot) plot.dispatchEvent(new CustomEvent("span", { detail: was.span }));
       if (was.reading) point(figure, numbers.get(id), was);
     });
     kept.scroll.forEach(([id, left, top]) => {
@@ -101,6 +135,7 @@
       const table = figure && figure.querySelector(".scroll");
       if (table) table.scrollTo(left, top);
     });
+    comeBack(kept.anchor);
   };
 
   // Reads the same place again: under the pointer where it rests there, else the same value.
@@ -108,9 +143,9 @@
     const [plot, main] = [figure.querySelector(".plot"), figure.querySelector(".main")];
     if (!plot || !main || !chart) return;
     const box = main.getBoundingClientRect();
-    const { scale, low, high } = chart.x;
+    const [from, to] = span(figure) || [chart.x.low, chart.x.high];
     let share = was.reading.share;
-    if (was.reading.value !== null && scale === "linear") share = (was.reading.value - low) / (high - low);
+    if (was.reading.value !== null && chart.x.scale === "linear") share = (was.reading.value - from) / (to - from);
     let [x, y] = [box.left + Math.max(0, Math.min(1, share)) * box.width, box.top + TOP + HEIGHT / 2];
     if (was.reading.time && chart.borders) {
       const [first, last] = [chart.borders[0], chart.borders[chart.borders.length - 1]];
@@ -122,6 +157,7 @@
   };
 
   const isSelecting = () => {
+    if (held) return true;
     const selection = getSelection();
     const live = document.getElementById("live");
     return selection && !selection.isCollapsed && live && live.contains(selection.anchorNode);
@@ -130,21 +166,21 @@
   const put = (text) => {
     const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("live");
     const old = document.getElementById("live");
-    if (!fresh || !old) return null;
+    if (!fresh || !old) return;
     const kept = remember();
     old.replaceWith(document.adoptNode(fresh));
     start();
     restore(kept);
     const title = document.getElementById("title");
     if (title) document.title = `${title.textContent} · kgauge, live`;
-    return fresh.dataset.phase;
   };
 
-  // At the end: the final report is loaded at once, since kgauge will not wait for long.
+  // At the end: the final report is loaded at once, since kgauge will not wait for long. Without one the last words stay.
   const goToReport = () => {
     const links = [...document.querySelectorAll("#reports a")];
     const last = links[links.length - 1];
     if (last) location.replace(last.getAttribute("href"));
+    else link("ended");
   };
 
   const look = async () => {
@@ -159,12 +195,12 @@
       failures = 0;
       if (answer.status === 200) {
         const text = await answer.text();
-        if (/data-phase="over"/.test(text)) return goToReport();
-        if (!isSelecting()) {
+        const isOver = /data-phase="over"/.test(text);
+        if (isOver || !isSelecting()) {
           tag = answer.headers.get("ETag") || "";
-          const phase = put(text);
-          if (phase === "over") return goToReport();
+          put(text);
         }
+        if (isOver) return goToReport();
       }
       link("");
     } catch {

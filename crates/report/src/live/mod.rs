@@ -8,7 +8,7 @@ mod now;
 use kgauge_results::{RunRead, Summary};
 
 use crate::html::{self, LiveHead};
-use crate::markup::Markup;
+use crate::markup::{LivePart, Markup};
 use crate::view::fill;
 
 pub use metrics::{
@@ -43,20 +43,25 @@ pub struct LivePage<'a> {
 
 /// The whole page. It is complete without script; with it, it follows the run.
 pub fn render_live_page(live: &LivePage<'_>) -> String {
+    render_live_page_around(&live.now.title, &render_live_part(live))
+}
+
+/// The whole page around the part of it that changes, which [`render_live_part`] has made.
+pub fn render_live_page_around(title: &str, part: &LivePart) -> String {
     let head = LiveHead {
-        title: &format!("{} · kgauge, live", live.now.title),
+        title: &format!("{title} · kgauge, live"),
         version: env!("CARGO_PKG_VERSION"),
         style: STYLE,
         script: SCRIPT,
     };
-    html::live_page(&head, |page| write(page, live))
+    html::live_page(&head, |page| page.part(part))
 }
 
 /// The part of it that changes.
-pub fn render_live_part(live: &LivePage<'_>) -> String {
+pub fn render_live_part(live: &LivePage<'_>) -> LivePart {
     let mut page = Markup::new();
     write(&mut page, live);
-    page.finish()
+    page.finish_part()
 }
 
 /// The content-security policy of the page, as a header says it.
@@ -116,8 +121,9 @@ fn write_charts(page: &mut Markup, now: &LiveNow, run: &RunRead, summary: &Summa
         page.leaf(
             "p",
             &[("class", "lead")],
-            "Each second is drawn when all that was shipped of it is in, two seconds later. Its figures are this repeat's \
-             alone; those of the trial come when its repeats have ended.",
+            "Each second is drawn about a second after it is over, when every thread of the load has told what it knows of it; \
+             its times as soon as 99 % of its records are answered. Figures here are this repeat's alone; those of the trial \
+             come when its repeats have ended.",
         );
         html::write_live_trial(page, &trial);
     });

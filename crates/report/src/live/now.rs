@@ -180,8 +180,12 @@ fn heading(now: &LiveNow) -> String {
 
 fn phase(now: &LiveNow) -> String {
     match now.phase {
-        LivePhase::Over => "The run is over: this is what it left. kgauge ends now, and serves the final report until then."
-            .to_owned(),
+        LivePhase::Over => match (now.reports.is_empty(), &now.trial) {
+            (false, _) => "The run is over: this is what it left. kgauge ends now, and serves the final report until then.",
+            (true, Some(_)) => "The run is over and has left no report. kgauge has ended.",
+            (true, None) => "Nothing began: kgauge has ended before there was any load.",
+        }
+        .to_owned(),
         LivePhase::Stopping => "The run is being stopped; the report of what was measured is written.".to_owned(),
         LivePhase::Between => format::capital(&now.doing),
         LivePhase::Load => now.trial.as_ref().map_or_else(String::new, |trial| {

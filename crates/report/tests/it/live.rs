@@ -67,7 +67,7 @@ fn the_head_says_where_the_run_is() {
         ended: None,
         version: 7,
     };
-    let part = render_live_part(&live);
+    let part = render_live_part(&live).text();
     for wanted in [
         "<div id=\"live\" data-phase=\"load\" data-version=\"7\">",
         "The load is on: step 4 of 18",
@@ -89,13 +89,39 @@ fn the_head_says_where_the_run_is() {
     assert!(!part.contains("skipped"));
     // The page is the part, with style and script around it.
     let page = render_live_page(&live);
-    assert!(page.contains(&part));
+    assert!(page.contains(&*part));
     assert_balanced(
         &page
             .replace("<progress", "<div")
             .replace("</progress", "</div"),
     );
     assert!(live_policy().contains("connect-src 'self'"));
+}
+
+#[test]
+fn at_the_end_it_says_what_there_is() {
+    let said = |now: &LiveNow| {
+        let part = render_live_part(&LivePage {
+            now,
+            repeat: None,
+            ended: None,
+            version: 1,
+        });
+        part.to_owned()
+    };
+    let mut over = LiveNow {
+        title: "calm".to_owned(),
+        phase: LivePhase::Over,
+        troubles: vec!["the target did not start".to_owned()],
+        ..LiveNow::default()
+    };
+    let nothing = said(&over);
+    assert!(nothing.contains("Nothing began: kgauge has ended before there was any load."));
+    assert!(nothing.contains("the target did not start") && !nothing.contains("what it left"));
+    over.trial = now("calm").trial;
+    assert!(said(&over).contains("has left no report"));
+    over.reports = now("calm").reports;
+    assert!(said(&over).contains("this is what it left"));
 }
 
 #[test]

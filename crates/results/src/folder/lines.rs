@@ -1,8 +1,8 @@
 //! Files that grow by whole lines of JSON, written by several threads, read even when torn.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,12 +13,20 @@ use super::error::FolderError;
 /// Beyond it a line is not one of ours: a slice has at most eight histograms of 600 KiB.
 pub(super) const LINE_BYTES_MAX: u64 = 8 << 20;
 
+/// Sees each line on its way to disk, on the thread that writes it: it must be quick, and must not wait.
+pub type LineTap<T> = Arc<dyn Fn(&T) + Send + Sync>;
+
 /// A file that lines of one kind are appended to. Clones write to the same file.
-#[derive(Debug)]
 pub struct LineLog<T> {
     shared: Arc<Mutex<Shared>>,
     path: Arc<PathBuf>,
-    of: PhantomData<fn(&T)>,
+    tap: Option<LineTap<T>>,
+}
+
+impl<T> fmt::Debug for LineLog<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LineLog").field(&self.path).finish()
+    }
 }
 
 #[derive(Debug)]
@@ -33,7 +41,7 @@ impl<T> Clone for LineLog<T> {
         LineLog {
             shared: Arc::clone(&self.shared),
             path: Arc::clone(&self.path),
-            of: PhantomData,
+            tap: self.tap.clone(),
         }
     }
 }
@@ -61,8 +69,13 @@ impl<T: Serialize> LineLog<T> {
         LineLog {
             shared: Arc::new(Mutex::new(Shared { file, bytes, line })),
             path: Arc::new(path.to_owned()),
-            of: PhantomData,
+            tap: None,
         }
+    }
+
+    /// Has somebody look at what is written from now on, by this log and by clones that are made of it.
+    pub(super) fn set_tap(&mut self, tap: LineTap<T>) {
+        self.tap = Some(tap);
     }
 
     /// Marks the file as being written, until all clones are dropped. Where the file system has
@@ -79,6 +92,9 @@ impl<T: Serialize> LineLog<T> {
 
     /// Appends a line; it has gone to the operating system when this returns.
     pub fn write(&self, content: &T) -> Result<(), FolderError> {
+        if let Some(tap) = &self.tap {
+            tap(content);
+        }
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let written = shared.append(content);
         written.map_err(|source| FolderError::io("write", &self.path, source))

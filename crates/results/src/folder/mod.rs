@@ -15,7 +15,7 @@ mod write;
 
 pub use error::{Defect, FolderError};
 pub use intervals::{IntervalLog, write_interval_logs};
-pub use lines::LineLog;
+pub use lines::{LineLog, LineTap};
 pub use logs::write_histogram_logs;
 pub use read::{RepeatRead, RunRead, ScenarioText};
 pub use resume::{ResumeError, Resumed};

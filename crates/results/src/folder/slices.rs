@@ -45,6 +45,9 @@ impl FlowRead {
 pub struct SecondRead {
     /// From the start of the repeat, 0 first.
     pub second: u32,
+    /// How many seconds it stands for: 1, but where a long repeat that goes on has put seconds of long ago together. Of their
+    /// percentiles the worst are kept.
+    pub seconds: u32,
     /// The stage.
     pub stage: Stage,
     /// What was counted.
@@ -99,6 +102,7 @@ impl SecondRead {
             .filter_map(|kind| Some((kind, TimesRead::of(slice.times(kind))?)));
         SecondRead {
             second: slice.key.second,
+            seconds: 1,
             stage: slice.key.stage,
             counts: slice.counts,
             times: times.collect(),
@@ -113,6 +117,11 @@ impl SecondRead {
     /// When it began, in nanoseconds since the start of the repeat.
     pub fn start_ns(&self) -> u64 {
         u64::from(self.second) * SECOND_NS
+    }
+
+    /// When it ended.
+    pub fn end_ns(&self) -> u64 {
+        u64::from(self.second + self.seconds) * SECOND_NS
     }
 }
 

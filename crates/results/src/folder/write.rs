@@ -8,7 +8,7 @@ use kgauge_scenario::Plan;
 use super::error::FolderError;
 use super::file::{write_json, write_whole};
 use super::layout;
-use super::lines::LineLog;
+use super::lines::{LineLog, LineTap};
 use crate::recorder::{SliceSink, SliceTap, SliceWriter, SlicesWritten, WriteError};
 use crate::run::{Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead, RunStatus};
 use crate::summary::Summary;
@@ -93,6 +93,12 @@ impl RunFolder {
     /// The log of evidence, for any thread.
     pub fn evidence(&self) -> LineLog<Evidence> {
         self.evidence.clone()
+    }
+
+    /// Has somebody look at all evidence and all events that are written from now on, whoever writes them.
+    pub fn tap(&mut self, evidence: LineTap<Evidence>, events: LineTap<Event>) {
+        self.evidence.set_tap(evidence);
+        self.events.set_tap(events);
     }
 
     /// Makes the folder of a repeat and starts the thread that writes its slices.

@@ -1,8 +1,10 @@
 //! One flow of a repeat that goes on.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::FlowSecond;
+use super::span::{merge_late, merge_spans};
 use super::totals::FlowTotals;
 use crate::folder::{FlowRead, SecondRead, TimesRead};
 use crate::histogram::Histogram;
@@ -15,28 +17,50 @@ const OPEN_SECONDS: u32 = 4;
 const BACK_SECONDS: u32 = 8;
 /// Answered is a second with times for so much of it.
 const ANSWERED_PART: f64 = 0.99;
+/// Answers may come for so long: Kafka's `delivery.timeout.ms` is two minutes, and then a record has failed.
+const ANSWER_SECONDS: u32 = 150;
+/// Seconds of late that are kept one by one; of those before them several are put together in a long run.
+const RECENT_SECONDS: u32 = 300;
+/// So many spans are kept of what is long ago.
+const SPANS_MAX: u32 = 1_200;
+/// How long such a span may be: each is a multiple of the one before it. Beyond the last they double.
+const SPAN_SECONDS: [u32; 7] = [1, 2, 10, 20, 60, 120, 600];
 /// Empty slices that are kept for use.
 const SPARE_MAX: usize = 16;
 
-/// All that is known of it.
+/// All that is known of it. What a reader may hold is shared with it: it is copied when something is added meanwhile.
 #[derive(Debug, Default)]
 pub(super) struct LiveFlow {
     /// All of the seconds that were folded.
-    stages: BTreeMap<Stage, Slice>,
+    stages: BTreeMap<Stage, Arc<Slice>>,
+    /// The same as totals.
+    folded_totals: FlowTotals,
     /// Seconds of late.
     open: BTreeMap<(u32, Stage), Open>,
-    /// The seconds before them.
-    folded: BTreeMap<(u32, Stage), SecondRead>,
+    /// The seconds before them, by the first of each span.
+    folded: BTreeMap<(u32, Stage), Arc<SecondRead>>,
     newest: u32,
+    /// Up to it seconds were put together by `span_seconds`.
+    spans_end: u32,
+    span_seconds: u32,
     spare: Vec<Slice>,
 }
 
 /// A second to which more may come.
 #[derive(Debug)]
 struct Open {
-    slice: Slice,
+    slice: Arc<Slice>,
     /// The newest second when something came.
     heard: u32,
+}
+
+/// A flow at one moment.
+#[derive(Debug)]
+pub(super) struct FlowSnapshot {
+    stages: BTreeMap<Stage, Arc<Slice>>,
+    open: Vec<Arc<Slice>>,
+    folded: Vec<Arc<SecondRead>>,
+    newest: u32,
 }
 
 impl LiveFlow {
@@ -48,12 +72,13 @@ impl LiveFlow {
             .open
             .entry((key.second, key.stage))
             .or_insert_with(|| Open {
-                slice: spare.pop().unwrap_or_else(|| Slice::new(key)),
+                slice: Arc::new(spare.pop().unwrap_or_else(|| Slice::new(key))),
                 heard: 0,
             });
-        open.slice.key = key;
-        open.slice.add(slice);
-        open.slice.settle();
+        let sum = Arc::make_mut(&mut open.slice);
+        sum.key = key;
+        sum.add(slice);
+        sum.settle();
         open.heard = self.newest;
         self.fold();
     }
@@ -62,52 +87,82 @@ impl LiveFlow {
     fn fold(&mut self) {
         let newest = self.newest;
         let is_over = |open: &Open| open.heard + OPEN_SECONDS < newest;
-        while let Some((key, mut open)) = {
+        while let Some((key, open)) = {
             let found = self.open.iter().find(|(_, open)| is_over(open));
             let key = found.map(|(key, _)| *key);
             key.and_then(|key| self.open.remove_entry(&key))
         } {
             let stage = self.stages.entry(key.1);
-            let sum = stage.or_insert_with(|| Slice::new(open.slice.key));
-            sum.add(&open.slice);
-            let read = SecondRead::of(&open.slice);
-            match self.folded.get_mut(&key) {
-                Some(known) => merge(known, &read),
-                None => {
-                    self.folded.insert(key, read);
-                }
+            let sum = stage.or_insert_with(|| Arc::new(Slice::new(open.slice.key)));
+            Arc::make_mut(sum).add(&open.slice);
+            self.folded_totals.add(&open.slice);
+            self.keep(SecondRead::of(&open.slice));
+            // A reader who holds it has it for himself.
+            if let (Ok(mut slice), true) =
+                (Arc::try_unwrap(open.slice), self.spare.len() < SPARE_MAX)
+            {
+                slice.reset(slice.key);
+                self.spare.push(slice);
             }
-            if self.spare.len() < SPARE_MAX {
-                open.slice.reset(open.slice.key);
-                self.spare.push(open.slice);
+        }
+        self.thin();
+    }
+
+    fn keep(&mut self, read: SecondRead) {
+        let (second, stage) = (read.second, read.stage);
+        let mut before = self.folded.range_mut(..=(second, Stage::Drain)).rev();
+        let known = before.find(|(key, _)| key.1 == stage);
+        match known {
+            Some((_, known)) if known.second + known.seconds > second => {
+                merge_late(Arc::make_mut(known), &read);
             }
+            _ => drop(self.folded.insert((second, stage), Arc::new(read))),
         }
     }
 
-    pub(super) fn read(&self, last_second: u32) -> FlowRead {
-        let shown = |key: &(u32, Stage)| key.0 <= last_second;
-        let mut seconds: BTreeMap<(u32, Stage), SecondRead> = self
+    /// Puts seconds together that are long ago, so that no run is too long to be kept.
+    fn thin(&mut self) {
+        let span = span_seconds(self.newest);
+        let is_longer = std::mem::replace(&mut self.span_seconds, span) != span;
+        let end = self.newest.saturating_sub(RECENT_SECONDS) / span * span;
+        if span == 1 || end <= self.spans_end && !is_longer {
+            return;
+        }
+        // All of it where spans are longer than before; else what has become old.
+        let begin = match is_longer {
+            true => 0,
+            false => self.spans_end / span * span,
+        };
+        let old = self
             .folded
-            .iter()
-            .filter(|(key, _)| shown(key))
-            .map(|(key, read)| (*key, read.clone()))
-            .collect();
-        let mut stages = self.stages.clone();
-        for (key, open) in self.open.iter().filter(|(key, _)| shown(key)) {
-            let stage = stages.entry(key.1);
-            let sum = stage.or_insert_with(|| Slice::new(open.slice.key));
-            sum.add(&open.slice);
-            let read = SecondRead::of(&open.slice);
-            match seconds.get_mut(key) {
-                Some(known) => merge(known, &read),
-                None => {
-                    seconds.insert(*key, read);
-                }
+            .range((begin, Stage::WarmUp)..(end, Stage::WarmUp));
+        let old: Vec<(u32, Stage)> = old.map(|(key, _)| *key).collect();
+        let mut spans = BTreeMap::<(u32, Stage), Arc<SecondRead>>::new();
+        for key in old {
+            let Some(read) = self.folded.remove(&key) else {
+                continue;
+            };
+            match spans.get_mut(&(key.0 / span, key.1)) {
+                Some(known) => merge_spans(Arc::make_mut(known), &read),
+                None => drop(spans.insert((key.0 / span, key.1), read)),
             }
         }
-        FlowRead {
-            stages,
-            seconds: seconds.into_values().collect(),
+        let spans = spans.into_values();
+        self.folded
+            .extend(spans.map(|read| ((read.second, read.stage), read)));
+        self.spans_end = end;
+    }
+
+    pub(super) fn snapshot(&self) -> FlowSnapshot {
+        FlowSnapshot {
+            stages: self.stages.clone(),
+            open: self
+                .open
+                .values()
+                .map(|open| Arc::clone(&open.slice))
+                .collect(),
+            folded: self.folded.values().map(Arc::clone).collect(),
+            newest: self.newest,
         }
     }
 
@@ -137,18 +192,94 @@ impl LiveFlow {
     /// What is still whole of a second.
     fn parts(&self, second: u32) -> Option<(Counts, Vec<&Slice>)> {
         let span = (second, Stage::WarmUp)..=(second, Stage::Drain);
-        let parts: Vec<&Slice> = self.open.range(span).map(|(_, open)| &open.slice).collect();
+        let parts: Vec<&Slice> = self
+            .open
+            .range(span)
+            .map(|(_, open)| &*open.slice)
+            .collect();
         let mut counts = Counts::default();
         parts.iter().for_each(|part| counts.add(&part.counts));
         (!parts.is_empty()).then_some((counts, parts))
     }
 
     pub(super) fn totals(&self) -> FlowTotals {
-        let mut totals = FlowTotals::default();
+        let mut totals = self.folded_totals.clone();
         let open = self.open.values().map(|open| &open.slice);
-        let all = self.stages.values().chain(open);
-        all.for_each(|slice| totals.add(slice));
+        open.for_each(|slice| totals.add(slice));
         totals
+    }
+
+    /// Seconds and spans of them that are kept.
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> usize {
+        self.folded.len() + self.open.len()
+    }
+}
+
+impl FlowSnapshot {
+    /// As a folder would be read back, up to and with a second.
+    pub(super) fn read(self, last_second: u32) -> FlowRead {
+        let shown = |read: &SecondRead| read.second <= last_second;
+        let folded = self.folded.iter().filter(|read| shown(read));
+        let mut seconds: BTreeMap<(u32, Stage), SecondRead> = folded
+            .map(|read| ((read.second, read.stage), SecondRead::clone(read)))
+            .collect();
+        let mut stages = self.stages;
+        for slice in self.open {
+            let read = SecondRead::of(&slice);
+            if !shown(&read) {
+                continue;
+            }
+            let stage = stages.entry(slice.key.stage);
+            let sum = stage.or_insert_with(|| Arc::new(Slice::new(slice.key)));
+            Arc::make_mut(sum).add(&slice);
+            let mut before = seconds.range_mut(..=(read.second, Stage::Drain)).rev();
+            let known = before.find(|(key, _)| key.1 == read.stage);
+            match known {
+                Some((_, known)) if known.second + known.seconds > read.second => {
+                    merge_late(known, &read);
+                }
+                _ => drop(seconds.insert((read.second, read.stage), read)),
+            }
+        }
+        let mut seconds: Vec<SecondRead> = seconds.into_values().collect();
+        let recent = self.newest.saturating_sub(ANSWER_SECONDS);
+        let awaited = seconds.iter_mut().filter(|read| read.second >= recent);
+        awaited.for_each(hide_unanswered);
+        let own = |(stage, slice)| (stage, Arc::unwrap_or_clone(slice));
+        FlowRead {
+            stages: stages.into_iter().map(own).collect(),
+            seconds,
+        }
+    }
+}
+
+/// How long spans are in a repeat that has come so far.
+fn span_seconds(newest: u32) -> u32 {
+    let fits = |span: &u32| newest / span < SPANS_MAX;
+    let last = SPAN_SECONDS[SPAN_SECONDS.len() - 1];
+    let longer = || std::iter::successors(Some(last), |span| span.checked_mul(2)).find(fits);
+    let found = SPAN_SECONDS.into_iter().find(fits).or_else(longer);
+    found.unwrap_or(u32::MAX)
+}
+
+/// Kinds that belong to the second in which their records were due.
+const INTENDED: [Kind; 6] = [
+    Kind::Response,
+    Kind::Service,
+    Kind::Lag,
+    Kind::EndToEnd,
+    Kind::BatchWait,
+    Kind::AckWait,
+];
+
+/// Percentiles of the quick part of a second are none of the second: they are not told until the others have their answers.
+fn hide_unanswered(read: &mut SecondRead) {
+    let shown = [Kind::EndToEnd, Kind::Response].into_iter();
+    let mut shown = shown.filter_map(|kind| Some((kind, *read.times.get(&kind)?)));
+    let Some(shown) = shown.next() else { return };
+    if !is_answered(&read.counts, &shown) {
+        read.times.retain(|kind, _| !INTENDED.contains(kind));
     }
 }
 
@@ -177,42 +308,4 @@ fn is_answered(counts: &Counts, (kind, times): &(Kind, TimesRead)) -> bool {
     let never = counts.records_skipped + counts.records_failed + counts.records_indeterminate;
     let wanted = counts.records_scheduled.saturating_sub(never);
     *kind == Kind::FetchRoundTrip || times.count as f64 >= ANSWERED_PART * wanted as f64
-}
-
-/// Adds what came after a second had been folded. Counts, extremes and bands are exact; of percentiles the worse stays, of
-/// medians that of the larger part.
-fn merge(known: &mut SecondRead, late: &SecondRead) {
-    known.counts.add(&late.counts);
-    for (kind, late) in &late.times {
-        known
-            .times
-            .entry(*kind)
-            .and_modify(|known| merge_times(known, late))
-            .or_insert(*late);
-    }
-    for (kind, late) in &late.bands {
-        let known = known.bands.entry(*kind).or_default();
-        let both = known.iter().chain(late.iter());
-        let mut sums = BTreeMap::<u8, u64>::new();
-        both.for_each(|(band, count)| *sums.entry(*band).or_default() += count);
-        *known = sums.into_iter().collect();
-    }
-}
-
-fn merge_times(known: &mut TimesRead, late: &TimesRead) {
-    let count = known.count + late.count;
-    let (of_known, of_late) = (known.count as f64, late.count as f64);
-    *known = TimesRead {
-        count,
-        min_ns: known.min_ns.min(late.min_ns),
-        mean_ns: (known.mean_ns * of_known + late.mean_ns * of_late) / count.max(1) as f64,
-        p50_ns: match late.count > known.count {
-            true => late.p50_ns,
-            false => known.p50_ns,
-        },
-        p90_ns: known.p90_ns.max(late.p90_ns),
-        p99_ns: known.p99_ns.max(late.p99_ns),
-        p99_9_ns: known.p99_9_ns.max(late.p99_9_ns),
-        max_ns: known.max_ns.max(late.max_ns),
-    };
 }

@@ -180,10 +180,7 @@ fn seen(flow: &FlowRead) -> Option<(u64, u64)> {
     let mut seconds = flow.seconds.iter();
     let first = seconds.find(|second| second.stage == Stage::Hold)?;
     let last = seconds.rfind(|second| second.stage == Stage::Hold);
-    Some((
-        first.start_ns(),
-        last.unwrap_or(first).start_ns() + SECOND_NS,
-    ))
+    Some((first.start_ns(), last.unwrap_or(first).end_ns()))
 }
 
 /// What adds up.
@@ -247,19 +244,17 @@ impl Sum {
 
 /// Whole seconds: the parts of one that a stage's border cuts are put together again.
 fn seconds_of(flow: &FlowRead, plan: Plan) -> Vec<ClientSecond> {
-    let mut sums = BTreeMap::<u32, Sum>::new();
+    let mut sums = BTreeMap::<u64, (u64, Sum)>::new();
     for second in &flow.seconds {
         let wait = second.times.get(&Kind::BufferWait);
-        let sum = sums.entry(second.second).or_default();
+        let (end_ns, sum) = sums.entry(second.start_ns()).or_default();
+        *end_ns = second.end_ns().max(*end_ns);
         sum.add(&Sum::of(&second.counts, wait));
     }
-    let second = |(second, sum): (u32, Sum)| {
-        let start_ns = u64::from(second) * SECOND_NS;
-        ClientSecond {
-            start_ns,
-            end_ns: start_ns + SECOND_NS,
-            figures: sum.figures(plan, SECOND_NS),
-        }
+    let second = |(start_ns, (end_ns, sum)): (u64, (u64, Sum))| ClientSecond {
+        start_ns,
+        end_ns,
+        figures: sum.figures(plan, end_ns - start_ns),
     };
     sums.into_iter().map(second).collect()
 }

@@ -1,5 +1,6 @@
 //! Series for charts: one trial second by second, and its percentile curves.
 
+use kgauge_scenario::Stages;
 use serde::Serialize;
 
 use crate::folder::{FlowRead, RepeatRead, RunRead, TimesRead};
@@ -171,10 +172,13 @@ fn evidence_of(run: &RunRead, key: RepeatKey) -> Vec<&Evidence> {
 }
 
 fn repeat_series(run: &RunRead, repeat: &RepeatRead) -> RepeatSeries {
+    let trials = run.plan.iter().flat_map(|plan| &plan.trials);
+    let mut trials = trials.filter(|trial| trial.index == repeat.key.trial);
+    let planned = trials.next().map(|trial| trial.stages);
     let flows = repeat.flows.iter().map(|(index, flow)| {
         let records = repeat.record.as_ref().map(|record| &record.flows);
         let record = records.and_then(|flows| flows.get(usize::from(*index)));
-        flow_series(*index, flow, record)
+        flow_series(*index, flow, record, planned)
     });
     let events = run
         .events
@@ -193,10 +197,15 @@ fn repeat_series(run: &RunRead, repeat: &RepeatRead) -> RepeatSeries {
     }
 }
 
-fn flow_series(index: u16, flow: &FlowRead, record: Option<&FlowRecord>) -> FlowSeries {
+fn flow_series(
+    index: u16,
+    flow: &FlowRead,
+    record: Option<&FlowRecord>,
+    planned: Option<Stages>,
+) -> FlowSeries {
     let stages = match record {
         Some(record) if !record.stages.is_empty() => record.stages.clone(),
-        _ => stages_seen(flow),
+        _ => stages_seen(flow, planned),
     };
     let mut seconds = Vec::with_capacity(flow.seconds.len());
     for span in &stages {
@@ -209,22 +218,39 @@ fn flow_series(index: u16, flow: &FlowRead, record: Option<&FlowRecord>) -> Flow
     }
 }
 
-/// Where no record tells the borders: whole seconds from the first to the last sample.
-fn stages_seen(flow: &FlowRead) -> Vec<StageSpan> {
-    let mut stages = Vec::new();
+/// Where no record tells the borders: whole seconds from the first to the last sample. Where two stages share a second, the
+/// plan tells the border within it.
+fn stages_seen(flow: &FlowRead, planned: Option<Stages>) -> Vec<StageSpan> {
+    let mut stages: Vec<StageSpan> = Vec::new();
     for stage in Stage::ALL {
         let mut seen = flow.seconds.iter().filter(|second| second.stage == stage);
         let Some(first) = seen.next() else {
             continue;
         };
         let last = seen.next_back().unwrap_or(first);
+        let mut start_ns = first.start_ns();
+        if let Some(before) = stages.last_mut()
+            && let Some(border_ns) = planned.and_then(|planned| border_before(stage, planned))
+            && (start_ns..before.end_ns).contains(&border_ns)
+        {
+            (before.end_ns, start_ns) = (border_ns, border_ns);
+        }
         stages.push(StageSpan {
             stage,
-            start_ns: first.start_ns(),
-            end_ns: last.start_ns() + SECOND_NS,
+            start_ns,
+            end_ns: last.end_ns(),
         });
     }
     stages
+}
+
+/// Where a stage is planned to begin; `None` where that is not known before it has.
+fn border_before(stage: Stage, planned: Stages) -> Option<u64> {
+    match stage {
+        Stage::WarmUp => None,
+        Stage::Hold => Some(planned.warm_up_ns),
+        Stage::Drain => Some(planned.warm_up_ns.saturating_add(planned.hold_ns?)),
+    }
 }
 
 /// Points for each second of a stage, the empty ones too: a stall is a row of zeros, not a gap.
@@ -235,16 +261,18 @@ fn fill_stage(span: StageSpan, flow: &FlowRead, points: &mut Vec<SecondPoint>) {
         .filter(|second| second.stage == span.stage);
     let known = known.collect::<Vec<_>>();
     // What was seen bounds what is filled: a damaged record cannot make millions of points.
-    let Some(last_seen) = known.last().map(|second| second.second) else {
+    let Some(seen_end) = known.last().map(|last| last.second + last.seconds) else {
         return;
     };
     let mut known = known.into_iter().peekable();
     let first = u32::try_from(span.start_ns / SECOND_NS).unwrap_or(u32::MAX);
     let first = first.min(known.peek().map_or(first, |second| second.second));
-    for second in first..=last_seen {
+    let mut second = first;
+    while second < seen_end {
         let found = known.next_if(|found| found.second == second);
         let start_ns = (u64::from(second) * SECOND_NS).max(span.start_ns);
-        let end_ns = ((u64::from(second) + 1) * SECOND_NS).min(span.end_ns);
+        second += found.map_or(1, |found| found.seconds.max(1));
+        let end_ns = (u64::from(second) * SECOND_NS).min(span.end_ns);
         let counts = found.map(|found| found.counts).unwrap_or_default();
         // A sample outside its recorded stage is still shown, as of a whole second.
         let length_ns = end_ns.checked_sub(start_ns).filter(|length| *length > 0);

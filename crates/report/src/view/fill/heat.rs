@@ -41,7 +41,9 @@ fn map(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> Option<HeatMa
     let last_second = banded().map(|(second, _)| second).max()?;
     let bands = || banded().flat_map(|(_, bands)| bands.iter().map(|(band, _)| u32::from(*band)));
     let rows = Rows::around(bands().min()?, bands().max()?);
-    let seconds_per_column = seconds_per_column(u64::from(last_second) + 1);
+    let seconds = repeats.iter().flat_map(|seconds| seconds.iter());
+    let longest = seconds.map(|second| second.seconds).max().unwrap_or(1);
+    let seconds_per_column = seconds_per_column(u64::from(last_second) + 1, longest);
     let column = |second: u32| (u64::from(second) / seconds_per_column) as usize;
     let mut counts = vec![vec![0_u64; rows.count as usize]; column(last_second) + 1];
     for (second, bands) in banded() {
@@ -64,11 +66,13 @@ fn map(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> Option<HeatMa
     })
 }
 
-/// The shortest round span of which no more than [`COLUMNS_MAX`] fit into a repeat.
-fn seconds_per_column(seconds: u64) -> u64 {
-    let least = seconds.div_ceil(COLUMNS_MAX);
-    let round = COLUMN_SECONDS.into_iter().find(|span| *span >= least);
-    round.unwrap_or_else(|| least.next_multiple_of(600))
+/// The shortest round span of which no more than [`COLUMNS_MAX`] fit into a repeat. Where a repeat that goes on has put
+/// seconds together, columns are of whole spans.
+fn seconds_per_column(seconds: u64, longest: u32) -> u64 {
+    let (least, longest) = (seconds.div_ceil(COLUMNS_MAX), u64::from(longest.max(1)));
+    let fits = |span: &u64| *span >= least && span.is_multiple_of(longest);
+    let round = COLUMN_SECONDS.into_iter().find(fits);
+    round.unwrap_or_else(|| least.next_multiple_of(longest.max(600)))
 }
 
 /// Which bands make which rows.
@@ -120,12 +124,14 @@ mod tests {
 
     #[test]
     fn a_long_repeat_is_drawn_by_round_spans_and_never_by_too_many() {
-        assert_eq!(seconds_per_column(12), 1);
-        assert_eq!(seconds_per_column(120), 1);
-        assert_eq!(seconds_per_column(121), 2);
-        assert_eq!(seconds_per_column(3_600), 30);
+        assert_eq!(seconds_per_column(12, 1), 1);
+        assert_eq!(seconds_per_column(120, 1), 1);
+        assert_eq!(seconds_per_column(121, 1), 2);
+        assert_eq!(seconds_per_column(3_600, 1), 30);
+        assert_eq!(seconds_per_column(1_300, 2), 20);
+        assert_eq!(seconds_per_column(28_800, 60), 300);
         for seconds in [1_u64, 500, 86_400, 30 * 86_400] {
-            assert!(seconds.div_ceil(seconds_per_column(seconds)) <= COLUMNS_MAX);
+            assert!(seconds.div_ceil(seconds_per_column(seconds, 1)) <= COLUMNS_MAX);
         }
     }
 

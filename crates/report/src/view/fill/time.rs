@@ -42,11 +42,12 @@ fn timeline(
 ) -> Timeline {
     let ends = repeat.flows.iter().filter_map(|flow| flow.seconds.last());
     let end_ns = ends.map(|second| second.end_ns).max().unwrap_or(0);
-    let seconds_per_point = end_ns.div_ceil(SECOND_NS).div_ceil(POINTS_MAX).max(1);
     let key = RepeatKey {
         trial: trial.index,
         repeat: repeat.repeat,
     };
+    let seconds = end_ns.div_ceil(SECOND_NS);
+    let seconds_per_point = seconds_per_point(seconds, longest(run, key));
     let flow_timeline = |flow: &FlowSummary| {
         let series = repeat
             .flows
@@ -82,6 +83,20 @@ fn timeline(
         faults: super::faults::of_repeat(run, key),
         changes: super::faults::changes(run, key),
     }
+}
+
+/// How many seconds a point stands for: whole spans, where a repeat that goes on has put seconds together.
+fn seconds_per_point(seconds: u64, longest: u32) -> u64 {
+    let least = seconds.div_ceil(POINTS_MAX).max(1);
+    least.next_multiple_of(u64::from(longest.max(1)))
+}
+
+/// The longest span of a repeat's seconds.
+fn longest(run: &RunRead, key: RepeatKey) -> u32 {
+    let repeats = run.repeats.iter().filter(|read| read.key == key);
+    let flows = repeats.flat_map(|read| read.flows.values());
+    let seconds = flows.flat_map(|flow| &flow.seconds);
+    seconds.map(|second| second.seconds).max().unwrap_or(1)
 }
 
 /// The stages of the first flow that has any; all flows of a trial share their clock.
@@ -167,7 +182,7 @@ fn times(kind: Kind, seconds: &[SecondRead], spans: &[StageSpan], per_point: u64
 
 /// From when to when a slice's second lies in its stage.
 fn part(second: &SecondRead, spans: &[StageSpan]) -> (f64, f64) {
-    let (mut from_ns, mut to_ns) = (second.start_ns(), second.start_ns() + SECOND_NS);
+    let (mut from_ns, mut to_ns) = (second.start_ns(), second.end_ns());
     if let Some(span) = spans.iter().find(|span| span.stage == second.stage) {
         from_ns = from_ns.max(span.start_ns);
         to_ns = to_ns.min(span.end_ns).max(from_ns);
@@ -279,6 +294,16 @@ mod tests {
             rates,
             [(0.5, 100.0), (1.5, 100.0), (2.5, 100.0), (3.5, 100.0)]
         );
+    }
+
+    #[test]
+    fn points_are_of_whole_spans_and_never_too_many() {
+        assert_eq!(seconds_per_point(300, 1), 1);
+        assert_eq!(seconds_per_point(301, 1), 2);
+        // 2,401 s are nine a point; of spans of ten seconds there is one.
+        assert_eq!(seconds_per_point(2_401, 10), 10);
+        assert_eq!(seconds_per_point(28_800, 60), 120);
+        assert_eq!(seconds_per_point(0, 0), 1);
     }
 
     #[test]

@@ -118,7 +118,7 @@ fn seen_ns(read: &FlowRead) -> Option<u64> {
         .filter(|second| second.stage == Stage::Hold);
     let first = seen.next()?;
     let last = seen.next_back().unwrap_or(first);
-    Some(u64::from(last.second - first.second + 1) * SECOND_NS)
+    Some(last.end_ns().saturating_sub(first.start_ns()))
 }
 
 /// What a flow does, and `Unknown` without a plan.
