@@ -276,6 +276,29 @@ fn pauses_count_in_the_hold_and_as_a_part_of_its_time() {
 }
 
 #[test]
+fn a_rate_that_was_kept_through_faults_is_not_said_to_be_in_time() {
+    let (_made, mut run) = whole_paced_run();
+    let faults = "faults:\n  - {at: 1 s, node: 1, pause: true, for: 1 s}\n";
+    run.plan = Some(plan(
+        &PACED.replace("repeats: 3\n", &format!("repeats: 3\n{faults}")),
+    ));
+    let limit = limit(&run);
+    assert_eq!(limit.word, LimitWord::Load, "{limit:?}");
+    assert!(
+        limit
+            .sentence
+            .starts_with("Nothing held it back for good: what was asked for was done by the end"),
+        "{}",
+        limit.sentence
+    );
+    let said = limit.evidence.join(" ");
+    assert!(
+        said.contains("1 fault to the target meanwhile: what was due then may have waited"),
+        "{said}"
+    );
+}
+
+#[test]
 fn with_faults_nothing_is_sure() {
     let (_made, mut run) = with_each_second(|second| vec![broker(second, 50, 1)]);
     let faults = "faults:\n  - {at: 1 s, node: 1, pause: true, for: 1 s}\n";

@@ -18,6 +18,10 @@ use crate::folder::RunRead;
 use crate::summary::{GeneratorWord, LimitVerdict, LimitWord, TrialSummary, words};
 use facts::Facts;
 
+/// What is said where all was done although the scenario did something to the target.
+const WEATHERED: &str = "Nothing held it back for good: what was asked for was done by the end, whatever the scenario did \
+                         to the target.";
+
 /// How sure a suspicion is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Weight {
@@ -160,13 +164,22 @@ pub(super) fn limit(
         return None;
     }
     let facts = Facts::of(run, plan, trial, measured);
+    let faults = plan.map_or(0, |plan| plan.faults.len() as u64);
     let mut findings = Findings::default();
     clients::consumers(&facts, &mut findings);
     clients::linger(&facts, &mut findings);
     if let Some(said) = clients::all_done(&facts).filter(|_| findings.strong.is_empty()) {
         let mut evidence = vec![said];
         evidence.append(&mut findings.evidence);
-        return Some(verdict(LimitWord::Load, evidence, Vec::new()));
+        let mut limit = verdict(LimitWord::Load, evidence, Vec::new());
+        if faults > 0 {
+            limit.sentence = WEATHERED.to_owned();
+            let faults = words::counted(faults, "fault");
+            limit.evidence.push(format!(
+                "The scenario did {faults} to the target meanwhile: what was due then may have waited."
+            ));
+        }
+        return Some(limit);
     }
     if trial.generator.word == GeneratorWord::Limited {
         findings.strong.push(LimitWord::Generator);
@@ -186,11 +199,10 @@ pub(super) fn limit(
         let weight = brokers::skew(&facts, &findings);
         findings.note(LimitWord::HotBroker, weight, said);
     }
-    let faults = plan.map_or(0, |plan| plan.faults.len());
     if faults > 0 {
         findings.doubt(format!(
             "The scenario did {} to the target meanwhile: what is seen may be these.",
-            words::counted(faults as u64, "fault")
+            words::counted(faults, "fault")
         ));
     }
     Some(findings.verdict())
