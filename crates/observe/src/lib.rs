@@ -61,4 +61,4 @@ pub use listener::listener_pid;
 pub use process::{ProcessError, ProcessSample, ProcessSampler, ThreadSample};
 pub use sampler::{Sampler, SamplerReport, Watch, WatchedProcess};
 pub use unavailable::Unavailable;
-pub use wire::{Told, WireReport, WireWatch, WireWatcher};
+pub use wire::{Told, WireWatch, WireWatcher};
