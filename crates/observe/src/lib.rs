@@ -63,4 +63,4 @@ pub use network_speed::{GivenSpeed, network_interfaces};
 pub use process::{ProcessError, ProcessSample, ProcessSampler, ThreadSample};
 pub use sampler::{Sampler, SamplerReport, Watch, WatchedProcess};
 pub use unavailable::Unavailable;
-pub use wire::{Told, WireReport, WireWatch, WireWatcher};
+pub use wire::{Told, WireWatch, WireWatcher};

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kgauge_results::run::{Evidence, RepeatKey, Subject};
 
-use crate::broker::{BrokerSource, BrokerThread};
+use crate::broker::{BrokerSource, BrokerThread, END_MAX};
 use crate::cpu_clock::thread_cpu_ns;
 use crate::looker::Looker;
 use crate::network_speed::GivenSpeed;
@@ -130,7 +130,7 @@ impl Sampler {
                                 let at_ns = now_ns();
                                 looker.look(at_ns, &mut sink);
                                 looker.report.span_ns = at_ns.saturating_sub(first_ns);
-                                let asking_ns = asking.end();
+                                let asking_ns = asking.end(&now_ns);
                                 looker.end(at_ns, thread_cpu_ns() + asking_ns, &mut sink);
                                 return looker.report;
                             }
@@ -144,7 +144,7 @@ impl Sampler {
         })
     }
 
-    /// Takes a last look and ends.
+    /// Takes a last look and ends: within a fifth of a second, however long brokers take.
     pub fn stop(mut self) -> SamplerReport {
         self.end()
     }
@@ -161,12 +161,13 @@ struct Asking(Vec<BrokerThread>);
 
 impl Asking {
     /// Ends all of them; gives the CPU time that they took.
-    fn end(self) -> u64 {
-        // All are told before the first is waited for.
+    fn end(self, now_ns: &impl Fn() -> u64) -> u64 {
+        // All are told before the first is waited for, and all have the same time.
+        let deadline = Instant::now() + END_MAX;
         let ending: Vec<_> = self.0.into_iter().map(BrokerThread::tell_to_end).collect();
         ending
             .into_iter()
-            .map(|thread| thread.join().unwrap_or_default())
+            .map(|thread| thread.wait(deadline, now_ns))
             .sum()
     }
 }

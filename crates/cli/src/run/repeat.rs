@@ -224,7 +224,7 @@ fn measure(
     if trouble.is_none() {
         trouble = load.driver_trouble.clone().map(Trouble::Driver);
     }
-    for text in sampler.stop().notes.into_iter().chain(told.notes) {
+    for text in sampler.stop().notes.into_iter().chain(told) {
         session.event(Some((key, load.end_ns)), EventKind::Warning { text });
     }
     for flow in &load.flows {

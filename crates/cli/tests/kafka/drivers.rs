@@ -44,7 +44,7 @@ stages: {warm-up: 0 s, hold: 60 s}
 repeats: 1
 ";
 
-const TARGET: &str = "kafka:4.3.1,heap=512M";
+const TARGET: &str = "kafka:4.3.1,heap=512M,jvm=-XX:TieredStopAtLevel=1";
 
 fn flow_of(trial: &Value) -> &Value {
     &trial["flows"][0]

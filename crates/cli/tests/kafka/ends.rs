@@ -8,19 +8,17 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::site::{Site, json, text, wait_for};
-use crate::{kgauge, processes};
+use crate::{NEWEST, kafka, kgauge, processes};
 
-/// A run on three brokers that is in the middle of its hold.
-fn middle(site: &Site) -> Child {
-    let target = "kafka:4.3.1,brokers=3,heap=512M";
-    let long = [
-        "--set",
-        "stages.hold='60 s'",
-        "--set",
-        "topic.replication=3",
-    ];
-    let call = ["run", "tiny.yaml", "--out", "out", "--target", target];
-    let call = [&call[..], &long, &["--set", "target.brokers=3"]].concat();
+/// A run on some brokers that is in the middle of its hold.
+fn middle(site: &Site, brokers: usize) -> Child {
+    let target = kafka(NEWEST, &format!("brokers={brokers},heap=384M"));
+    let call = ["run", "tiny.yaml", "--out", "out", "--target", &target];
+    let replication = format!("topic.replication={brokers}");
+    let brokers = format!("target.brokers={brokers}");
+    let long = ["stages.hold='60 s'", &replication, &brokers];
+    let long = long.iter().flat_map(|one| ["--set", one]);
+    let call: Vec<&str> = call.into_iter().chain(long).collect();
     let child = kgauge(site, &call).spawn().unwrap();
     wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
     child
@@ -38,7 +36,7 @@ fn wait_until(what: &str, holds: impl Fn() -> bool) {
 #[ignore = "real Kafka"]
 fn three_brokers_lead_their_share_and_all_are_gone_after_ctrl_c() {
     let site = Site::new();
-    let child = middle(&site);
+    let child = middle(&site, 3);
     assert_eq!(processes(&site).len(), 3, "three brokers");
     let brokers = json(&site.path("out/environment.json"))["target"]["brokers"].clone();
     assert_eq!(brokers.as_array().unwrap().len(), 3);
@@ -54,10 +52,10 @@ fn three_brokers_lead_their_share_and_all_are_gone_after_ctrl_c() {
 #[ignore = "real Kafka"]
 fn after_kill_9_cluster_down_ends_what_is_left() {
     let site = Site::new();
-    let mut child = middle(&site);
+    let mut child = middle(&site, 2);
     kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
     child.wait().unwrap();
-    assert_eq!(processes(&site).len(), 3, "the brokers live on");
+    assert_eq!(processes(&site).len(), 2, "the brokers live on");
     let status = kgauge(&site, &["cluster", "status"]).output().unwrap();
     let said = text(&status.stdout);
     assert!(
@@ -66,7 +64,7 @@ fn after_kill_9_cluster_down_ends_what_is_left() {
     );
     let down = kgauge(&site, &["cluster", "down"]).output().unwrap();
     assert_eq!(down.status.code(), Some(0), "{}", text(&down.stderr));
-    assert!(text(&down.stdout).contains("3 processes, data removed"));
+    assert!(text(&down.stdout).contains("2 processes, data removed"));
     assert_eq!(processes(&site), [0; 0]);
     assert!(!site.path("out/target-data").exists());
     let again = kgauge(&site, &["cluster", "down"]).output().unwrap();
@@ -77,7 +75,7 @@ fn after_kill_9_cluster_down_ends_what_is_left() {
 #[ignore = "real Kafka"]
 fn a_broker_that_dies_ends_the_run_with_its_last_words() {
     let site = Site::new();
-    let child = middle(&site);
+    let child = middle(&site, 2);
     let brokers = processes(&site);
     let victim = i32::try_from(brokers[0]).unwrap();
     kill_process(Pid::from_raw(victim).unwrap(), Signal::KILL).unwrap();
@@ -96,7 +94,8 @@ fn a_broker_that_dies_ends_the_run_with_its_last_words() {
 #[ignore = "real Kafka"]
 fn a_detached_cluster_serves_until_it_is_ended_by_name() {
     let site = Site::new();
-    let up = ["cluster", "up", "kafka:4.3.1,heap=512M", "--detach"];
+    let target = kafka(NEWEST, "heap=512M");
+    let up = ["cluster", "up", &target, "--detach"];
     let output = temporary(&site, &up).output().unwrap();
     let printed = text(&output.stdout);
     let servers = printed.trim().strip_prefix("bootstrap.servers=").unwrap();
@@ -149,7 +148,8 @@ fn left(site: &Site) -> Vec<PathBuf> {
 /// A cluster that serves, and the file with what it prints.
 fn serving(site: &Site) -> Child {
     let printed = site.path("printed");
-    let up = ["cluster", "up", "kafka:4.3.1,heap=512M"];
+    let target = kafka(NEWEST, "heap=512M");
+    let up = ["cluster", "up", &target];
     let process = temporary(site, &up)
         .stdout(fs::File::create(&printed).unwrap())
         .spawn()
@@ -175,7 +175,8 @@ fn a_cluster_that_ends_well_leaves_nothing() {
 #[ignore = "real Kafka"]
 fn a_cluster_that_is_stopped_while_it_starts_leaves_nothing() {
     let site = Site::new();
-    let up = ["cluster", "up", "kafka:4.3.1,heap=512M"];
+    let target = kafka(NEWEST, "heap=512M");
+    let up = ["cluster", "up", &target];
     let cluster = temporary(&site, &up).spawn().unwrap();
     wait_until("a broker's log", || {
         let logs = left(&site).pop().map(|dir| dir.join("target-logs"));

@@ -1,7 +1,7 @@
 //! Flows that need more of a broker than produce and fetch: transactions, and the way from end to end.
 
 use crate::site::{Site, json, text};
-use crate::{NEWEST, kgauge};
+use crate::{NEWEST, kafka, kgauge};
 
 const TRANSACTIONS: &str = "\
 kgauge: 1
@@ -24,7 +24,7 @@ repeats: 1
 fn check_transactions(version: &str, length: &str, at_least: u64) {
     let site = Site::new();
     site.write("t.yaml", &TRANSACTIONS.replace("LENGTH", length));
-    let target = format!("kafka:{version},heap=512M");
+    let target = kafka(version, "heap=512M");
     let call = ["run", "t.yaml", "--out", "out", "--target", &target];
     let output = kgauge(&site, &call).output().unwrap();
     let said = text(&output.stderr);
@@ -71,7 +71,7 @@ fn echoes_come_back_from_three_brokers() {
          shape: {constant: 1k/s}, record: {size: 100 B}}\n\
          stages: {warm-up: 1 s, hold: 3 s}\nrepeats: 1\n",
     );
-    let target = format!("kafka:{NEWEST},heap=384M,brokers=3");
+    let target = kafka(NEWEST, "heap=384M,brokers=3");
     let call = ["run", "e.yaml", "--out", "out", "--target", &target];
     let output = kgauge(&site, &call).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));

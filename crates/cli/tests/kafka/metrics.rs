@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::site::{Site, text};
-use crate::{NEWEST, kgauge};
+use crate::{NEWEST, kafka, kgauge};
 
 const SCENARIO: &str = "\
 kgauge: 1
@@ -24,11 +24,12 @@ fn evidence(site: &Site) -> Vec<Value> {
         .collect()
 }
 
-fn run(version: &str, more: &str) -> (Site, Vec<Value>) {
+fn run(version: &str, more: &str, arguments: &[&str]) -> (Site, Vec<Value>) {
     let site = Site::new();
     site.write("t.yaml", SCENARIO);
-    let target = format!("kafka:{version},heap=384M{more}");
+    let target = kafka(version, &format!("heap=384M{more}"));
     let call = ["run", "t.yaml", "--out", "out", "--target", &target];
+    let call = [&call[..], arguments].concat();
     let output = kgauge(&site, &call).output().unwrap();
     assert_eq!(
         output.status.code(),
@@ -41,7 +42,7 @@ fn run(version: &str, more: &str) -> (Site, Vec<Value>) {
 }
 
 fn check(version: &str) {
-    let (_site, evidence) = run(version, "");
+    let (_site, evidence) = run(version, "", &[]);
     let looks: Vec<&Value> = evidence
         .iter()
         .filter(|one| one["evidence"] == "broker")
@@ -86,6 +87,14 @@ fn check(version: &str) {
     // A thread's wait is counted when it ends, up to 0.3 s later.
     assert!((0.0..1.5).contains(&share), "{version}: {share}");
     assert!(last["threads"]["network_idle_ns"].as_u64().unwrap() > 0);
+    // Old releases do not tell listeners apart.
+    let listener = &last["listeners"][0];
+    if version == NEWEST {
+        assert_eq!(listener["listener"], "PLAINTEXT", "{last}");
+        assert_eq!(listener["threads"], 3, "as many as Kafka has by itself");
+        assert!(listener["idle_ns"].as_u64().unwrap() > 0);
+        assert!(last["listeners"][1].is_null(), "{last}");
+    }
     assert_eq!(last["replicas"]["under_replicated"], 0);
     assert!(last["jvm"]["heap_bytes"].as_u64().unwrap() > 1 << 20);
 }
@@ -104,9 +113,11 @@ fn the_oldest_release_tells_its_metrics() {
 
 #[test]
 #[ignore = "real Kafka"]
-fn who_wants_none_has_none_and_it_is_said() {
-    let (_site, evidence) = run(NEWEST, ",metrics=off");
+fn who_wants_nobody_asked_has_that_and_it_is_said() {
+    let (_site, evidence) = run(NEWEST, ",metrics=off", &["--no-wire-evidence"]);
     assert!(evidence.iter().all(|one| one["evidence"] != "broker"));
+    assert!(evidence.iter().all(|one| one["subject"] != "cluster"));
+    assert!(evidence.iter().any(|one| one["evidence"] == "client"));
     let said = evidence
         .iter()
         .find(|one| one["evidence"] == "not-seen" && one["what"] == "metrics of the brokers");

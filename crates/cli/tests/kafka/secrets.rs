@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::security::check_counted;
 use crate::site::{Site, wait_for};
-use crate::{kgauge, processes};
+use crate::{kafka, kgauge, processes};
 
 fn files(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -56,7 +57,7 @@ fn secrets(conf: &Path) -> BTreeSet<String> {
 
 fn check(security: &str, version: &str, at_least: usize) {
     let site = Site::new();
-    let target = format!("kafka:{version},heap=512M,security={security}");
+    let target = kafka(version, &format!("heap=512M,security={security}"));
     // Two seconds, in which everything is looked at.
     let rate = "writers.shape.constant=400/s";
     let call = [
@@ -100,6 +101,7 @@ fn check(security: &str, version: &str, at_least: usize) {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
+    check_counted(&site, security);
     shows("stdout", &output.stdout);
     shows("stderr", &output.stderr);
     for path in files(&site.path("out")) {

@@ -1,7 +1,8 @@
 //! From an address to a connected socket: names resolved, every address tried, time bounded.
 
 use std::io;
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use socket2::{Domain, Protocol, Socket, Type};
@@ -11,9 +12,6 @@ use crate::config::{Address, ClientConfig};
 use crate::interrupt::{Interrupt, WAIT_SLICE};
 
 /// Connects to the first address of the host that accepts.
-///
-/// The look-up of the name is the operating system's and keeps its own time limit; `deadline`
-/// bounds everything after it.
 pub(super) fn dial(
     address: &Address,
     config: &ClientConfig,
@@ -21,7 +19,7 @@ pub(super) fn dial(
     interrupt: &Interrupt,
 ) -> Result<(TcpStream, SocketAddr), ConnectError> {
     let start = Instant::now();
-    let candidates = resolve(address)?;
+    let candidates = resolve(address, deadline, interrupt)?;
     let mut last = None;
     for (index, &candidate) in candidates.iter().enumerate() {
         // A dead first address must leave time for those after it.
@@ -61,21 +59,59 @@ pub(super) fn dial(
     })
 }
 
-fn resolve(address: &Address) -> Result<Vec<SocketAddr>, ConnectError> {
-    match (address.host.as_str(), address.port).to_socket_addrs() {
-        Ok(found) => {
-            let mut candidates: Vec<SocketAddr> = Vec::new();
-            for candidate in found {
-                if !candidates.contains(&candidate) {
-                    candidates.push(candidate);
-                }
-            }
-            Ok(candidates)
-        }
-        Err(error) => Err(ConnectError::UnknownHost {
+/// The host's addresses, each once.
+fn resolve(
+    address: &Address,
+    deadline: Instant,
+    interrupt: &Interrupt,
+) -> Result<Vec<SocketAddr>, ConnectError> {
+    if let Ok(ip) = address.host.parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(ip, address.port)]);
+    }
+    let name = (address.host.clone(), address.port);
+    let look_up = move || Ok(name.to_socket_addrs()?.collect());
+    let found = look_up_until(look_up, deadline, interrupt);
+    let found = found.map_err(|error| match error {
+        Some(error) => ConnectError::UnknownHost {
             address: address.clone(),
             words: error.to_string(),
-        }),
+        },
+        None => ConnectError::Interrupted {
+            address: address.clone(),
+        },
+    })?;
+    let mut candidates: Vec<SocketAddr> = Vec::new();
+    for candidate in found {
+        if !candidates.contains(&candidate) {
+            candidates.push(candidate);
+        }
+    }
+    Ok(candidates)
+}
+
+/// Looks a name up. That is the operating system's, keeps time limits of its own, and nobody can break it off: so a thread
+/// waits for it, and is left to itself when the time is over or, with `None` as the error, when the flag is raised.
+fn look_up_until(
+    look_up: impl FnOnce() -> io::Result<Vec<SocketAddr>> + Send + 'static,
+    deadline: Instant,
+    interrupt: &Interrupt,
+) -> Result<Vec<SocketAddr>, Option<io::Error>> {
+    let (sender, found) = channel();
+    let asking = std::thread::Builder::new().name("names".to_owned());
+    // It may come too late for anybody to hear.
+    let asked = asking.spawn(move || drop(sender.send(look_up())));
+    asked.map_err(Some)?;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match found.recv_timeout(left.min(WAIT_SLICE)) {
+            Ok(found) => return found.map_err(Some),
+            Err(_) if interrupt.is_raised() => return Err(None),
+            Err(RecvTimeoutError::Timeout) if !left.is_zero() => {}
+            Err(_) => {
+                let words = "nobody told its address in time";
+                return Err(Some(io::Error::new(io::ErrorKind::TimedOut, words)));
+            }
+        }
     }
 }
 
@@ -137,4 +173,50 @@ fn connect_in_slices(
         return Err(error);
     }
     socket.set_nonblocking(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_up_that_hangs_is_left_to_itself() {
+        // It answers when the test is over.
+        let (_held, never) = channel::<()>();
+        let hangs = move || {
+            let _ = never.recv();
+            Ok(Vec::new())
+        };
+        let interrupt = Interrupt::new();
+        interrupt.raise();
+        let far = Instant::now() + Duration::from_secs(600);
+        assert!(look_up_until(hangs, far, &interrupt).unwrap_err().is_none());
+        let (_held, never) = channel::<()>();
+        let hangs = move || {
+            let _ = never.recv();
+            Ok(Vec::new())
+        };
+        let late = look_up_until(hangs, Instant::now(), &Interrupt::new());
+        let error = late.unwrap_err().unwrap();
+        assert_eq!(error.to_string(), "nobody told its address in time");
+    }
+
+    #[test]
+    fn names_and_addresses_are_found() {
+        let found = |host: &str| {
+            let address = Address {
+                host: host.to_owned(),
+                port: 9_092,
+            };
+            let far = Instant::now() + Duration::from_secs(600);
+            resolve(&address, far, &Interrupt::new())
+        };
+        assert_eq!(found("::1").unwrap(), ["[::1]:9092".parse().unwrap()]);
+        assert_eq!(
+            found("127.0.0.2").unwrap(),
+            ["127.0.0.2:9092".parse().unwrap()]
+        );
+        let local = found("localhost").unwrap();
+        assert!(local.iter().all(|one| one.ip().is_loopback()), "{local:?}");
+    }
 }

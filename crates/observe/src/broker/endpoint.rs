@@ -37,50 +37,57 @@ impl MetricsEndpoint {
     /// # Errors
     /// Why it cannot be asked.
     pub fn broker_id(&mut self) -> Result<Option<i32>, String> {
-        self.find_out()?;
-        match &self.kind {
-            Kind::Jolokia(jolokia) => jolokia.broker_id(),
-            Kind::Prometheus(http) | Kind::Unknown(http) => {
-                let answer = http.get(&self.url)?;
-                Ok(prometheus_answer::broker_id(&Metrics::parse(&answer.body)?))
+        let text = match self.found_out()? {
+            Found::Jolokia(jolokia) => return jolokia.broker_id(),
+            Found::Prometheus(text) => text,
+        };
+        Ok(prometheus_answer::broker_id(&Metrics::parse(&text)?))
+    }
+
+    /// Finds out what stands there, once; and asks it, if it is what answers to a mere request.
+    fn found_out(&mut self) -> Result<Found<'_>, String> {
+        let mut text = None;
+        if let Kind::Unknown(http) = &self.kind {
+            // Jolokia tells its version to whoever asks for nothing; it is known by its path before that.
+            let has_its_path = self.url.path().split('/').any(|part| part == "jolokia");
+            if !has_its_path {
+                text = Some(http.get(&self.url)?);
+            }
+            let is_json = |text: &Vec<u8>| text.trim_ascii_start().starts_with(b"{");
+            self.kind = match text.as_ref().is_none_or(is_json) {
+                true => Kind::Jolokia(Box::new(Jolokia::new(self.url.with_slash(), self.broker))),
+                false => Kind::Prometheus(Http::new()),
+            };
+        }
+        match (&mut self.kind, text) {
+            (Kind::Jolokia(jolokia), _) => Ok(Found::Jolokia(jolokia)),
+            (Kind::Prometheus(_) | Kind::Unknown(_), Some(text)) => Ok(Found::Prometheus(text)),
+            (Kind::Prometheus(http) | Kind::Unknown(http), None) => {
+                Ok(Found::Prometheus(http.get(&self.url)?))
             }
         }
     }
+}
 
-    /// Jolokia tells its version to whoever asks for nothing; it is known by its path before that.
-    fn find_out(&mut self) -> Result<(), String> {
-        let Kind::Unknown(http) = &self.kind else {
-            return Ok(());
-        };
-        let has_its_path = self.url.path().split('/').any(|part| part == "jolokia");
-        let is_jolokia = has_its_path || {
-            let answer = http.get(&self.url)?;
-            answer.body.trim_ascii_start().starts_with(b"{")
-        };
-        self.kind = match is_jolokia {
-            true => Kind::Jolokia(Box::new(Jolokia::new(self.url.with_slash(), self.broker))),
-            false => Kind::Prometheus(Http::new()),
-        };
-        Ok(())
-    }
+/// What stands at an address.
+enum Found<'a> {
+    Jolokia(&'a mut Jolokia),
+    /// And what it tells now.
+    Prometheus(Vec<u8>),
 }
 
 impl BrokerSource for MetricsEndpoint {
     fn look(&mut self) -> Result<BrokerLooks, String> {
-        self.find_out()?;
-        match &mut self.kind {
-            Kind::Jolokia(jolokia) => jolokia.look(),
-            Kind::Prometheus(http) | Kind::Unknown(http) => {
-                let answer = http.get(&self.url)?;
-                let look = prometheus_answer::look(&Metrics::parse(&answer.body)?);
-                match look.is_empty() {
-                    true => Err(
-                        "it tells none of Kafka's metrics under a name that is known here"
-                            .to_owned(),
-                    ),
-                    false => Ok(vec![(self.broker, look)]),
-                }
+        let text = match self.found_out()? {
+            Found::Jolokia(jolokia) => return jolokia.look(),
+            Found::Prometheus(text) => text,
+        };
+        let look = prometheus_answer::look(&Metrics::parse(&text)?);
+        match look.is_empty() {
+            true => {
+                Err("it tells none of Kafka's metrics under a name that is known here".to_owned())
             }
+            false => Ok(vec![(self.broker, look)]),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::io;
 
-use ureq::Agent;
+use ureq::{Agent, RequestBuilder};
 
 use super::LOOK_MAX;
 use super::url::MetricsUrl;
@@ -17,12 +17,6 @@ const SAID_CHARS_MAX: usize = 80;
 #[derive(Debug)]
 pub(crate) struct Http {
     agent: Agent,
-}
-
-/// What came back.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) body: Vec<u8>,
 }
 
 impl Http {
@@ -41,21 +35,32 @@ impl Http {
         }
     }
 
+    /// What is answered.
+    ///
     /// # Errors
     /// In words without credentials.
-    pub(crate) fn get(&self, url: &MetricsUrl) -> Result<Answer, String> {
-        read(self.agent.get(url.secret()).call())
+    pub(crate) fn get(&self, url: &MetricsUrl) -> Result<Vec<u8>, String> {
+        read(authorized(self.agent.get(url.secret()), url).call())
     }
 
     /// # Errors
     /// As [`Http::get`].
-    pub(crate) fn post(&self, url: &MetricsUrl, body: &str) -> Result<Answer, String> {
-        let request = self.agent.post(url.secret());
+    pub(crate) fn post(&self, url: &MetricsUrl, body: &str) -> Result<Vec<u8>, String> {
+        let request = authorized(self.agent.post(url.secret()), url);
         read(request.content_type("application/json").send(body))
     }
 }
 
-fn read(answered: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<Answer, String> {
+fn authorized<B>(request: RequestBuilder<B>, url: &MetricsUrl) -> RequestBuilder<B> {
+    match url.authorization() {
+        Some(value) => request.header("authorization", value),
+        None => request,
+    }
+}
+
+fn read(
+    answered: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+) -> Result<Vec<u8>, String> {
     let mut response = answered.map_err(words)?;
     let status = response.status();
     // Its beginning is enough to see what went wrong.
@@ -65,7 +70,7 @@ fn read(answered: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Resu
     };
     let body = response.body_mut().with_config().limit(limit).read_to_vec();
     match (status.as_u16(), body) {
-        (200..300, body) => body.map(|body| Answer { body }).map_err(words),
+        (200..300, body) => body.map_err(words),
         (401 | 403, _) => Err(format!(
             "it lets nobody in without the right credentials (HTTP {status})"
         )),

@@ -41,7 +41,7 @@ impl Jolokia {
     pub fn broker_id(&self) -> Result<Option<i32>, String> {
         let asked = json!([{ "type": "read", "mbean": "kafka.server:type=app-info,id=*" }]);
         let answer = self.http.post(&self.url, &asked.to_string())?;
-        let beans = Beans::parse(&answer.body)?;
+        let beans = Beans::parse(&answer)?;
         Ok(beans.broker_id())
     }
 }
@@ -49,7 +49,7 @@ impl Jolokia {
 impl BrokerSource for Jolokia {
     fn look(&mut self) -> Result<BrokerLooks, String> {
         let answer = self.http.post(&self.url, &self.question)?;
-        let look = jolokia_answer::look(&Beans::parse(&answer.body)?);
+        let look = jolokia_answer::look(&Beans::parse(&answer)?);
         match look.is_empty() {
             true => Err("it knows none of Kafka's metrics (yet)".to_owned()),
             false => Ok(vec![(self.broker, look)]),

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::http::said;
 use super::jolokia::{KINDS, request_name};
+use super::listeners::Waits;
 
 const NS_PER_MS: f64 = 1e6;
 
@@ -109,11 +110,7 @@ impl Beans {
     /// The `id` of Kafka's `app-info`.
     pub(super) fn broker_id(&self) -> Option<i32> {
         let mut names = self.of_type("kafka.server", "type=app-info");
-        names.find_map(|name| {
-            let (_, keys) = name.split_once(':')?;
-            let id = keys.split(',').find_map(|pair| pair.strip_prefix("id="))?;
-            id.parse().ok()
-        })
+        names.find_map(|name| key(name, "id")?.parse().ok())
     }
 }
 
@@ -136,13 +133,15 @@ pub(super) fn whole(number: f64) -> Option<u64> {
 pub(super) fn look(beans: &Beans) -> BrokerLook {
     let requests = KINDS.into_iter().filter_map(|kind| requests(beans, kind));
     let jvm = jvm(beans);
+    let waits = waits(beans);
     BrokerLook {
         source: MetricsSource::Jolokia,
         started_unix_ms: beans
             .number("java.lang:type=Runtime", "StartTime")
             .and_then(whole),
         requests: requests.collect(),
-        threads: threads(beans),
+        threads: threads(beans, &waits),
+        listeners: waits.listeners(),
         traffic: traffic(beans),
         replicas: replicas(beans),
         log: log(beans),
@@ -181,7 +180,7 @@ fn requests(beans: &Beans, kind: RequestKind) -> Option<RequestLook> {
     })
 }
 
-fn threads(beans: &Beans) -> ThreadLook {
+fn threads(beans: &Beans, waits: &Waits) -> ThreadLook {
     let handlers = |name: &str| {
         beans.count(&format!(
             "kafka.server:type=KafkaRequestHandlerPool,name={name}"
@@ -193,7 +192,7 @@ fn threads(beans: &Beans) -> ThreadLook {
         .of
         .contains_key("kafka.server:name=ClusterId,type=ControllerServer");
     let network = "kafka.network:type=SocketServer,name=NetworkProcessorAvgIdlePercent";
-    let waited = network_wait_ns(beans).or_else(|| beans.count(network));
+    let waited = waits.mean_ns().or_else(|| beans.count(network));
     let ppm = beans.number(network, "Value").filter(|_| waited.is_none());
     let purgatory = |operation: &str, before: &str| {
         let name = format!(
@@ -214,20 +213,24 @@ fn threads(beans: &Beans) -> ThreadLook {
     }
 }
 
-/// How long the network threads have waited, on the mean; those of a controller's listener serve no clients.
-fn network_wait_ns(beans: &Beans) -> Option<u64> {
-    let names = beans.of_type("kafka.server", "type=socket-server-metrics");
-    let ours = names.filter(|name| !name.to_ascii_lowercase().contains("listener=controller"));
-    let waits = ours.filter_map(|name| {
+/// How long the network threads have waited.
+fn waits(beans: &Beans) -> Waits {
+    let mut waits = Waits::default();
+    for name in beans.of_type("kafka.server", "type=socket-server-metrics") {
         // The second name is that of releases before 4.0.
         let modern = beans.number(name, "io-wait-time-ns-total");
-        modern.or_else(|| beans.number(name, "io-waittime-total"))
-    });
-    let waits: Vec<f64> = waits.collect();
-    match waits.len() {
-        0 => None,
-        count => whole(waits.iter().sum::<f64>() / count as f64),
+        if let Some(wait_ns) = modern.or_else(|| beans.number(name, "io-waittime-total")) {
+            waits.add(key(name, "listener"), name, wait_ns);
+        }
     }
+    waits
+}
+
+/// The value of a key in an MBean's name.
+fn key<'a>(name: &'a str, key: &str) -> Option<&'a str> {
+    let (_, keys) = name.split_once(':')?;
+    let mut pairs = keys.split(',').filter_map(|pair| pair.split_once('='));
+    pairs.find_map(|(is, value)| (is == key).then_some(value))
 }
 
 fn traffic(beans: &Beans) -> TrafficLook {

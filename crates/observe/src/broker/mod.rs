@@ -6,6 +6,7 @@ mod endpoint;
 mod http;
 mod jolokia;
 mod jolokia_answer;
+mod listeners;
 mod prometheus;
 mod prometheus_answer;
 mod thread;
@@ -15,7 +16,7 @@ pub use endpoint::MetricsEndpoint;
 pub use jolokia::Jolokia;
 pub use url::{MetricsUrl, MetricsUrlError};
 
-pub(crate) use thread::BrokerThread;
+pub(crate) use thread::{BrokerThread, END_MAX};
 
 /// What one asking brings: each broker with its id, where that is known.
 pub type BrokerLooks = Vec<(Option<i32>, BrokerLook)>;

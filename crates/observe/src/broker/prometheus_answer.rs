@@ -7,6 +7,7 @@ use kgauge_results::run::{
 
 use super::jolokia::{KINDS, request_name};
 use super::jolokia_answer::whole;
+use super::listeners::Waits;
 use super::prometheus::{Bean, Metrics};
 
 /// What the lines say of a broker.
@@ -14,11 +15,13 @@ pub(super) fn look(metrics: &Metrics) -> BrokerLook {
     let started = metrics.plain("process_start_time_seconds", None);
     let requests = KINDS.into_iter().filter_map(|kind| requests(metrics, kind));
     let jvm = jvm(metrics);
+    let waits = waits(metrics);
     BrokerLook {
         source: MetricsSource::Prometheus,
         started_unix_ms: started.and_then(|seconds| whole(seconds * 1e3)),
         requests: requests.collect(),
-        threads: threads(metrics),
+        threads: threads(metrics, &waits),
+        listeners: waits.listeners(),
         traffic: traffic(metrics),
         replicas: replicas(metrics),
         log: log(metrics),
@@ -87,7 +90,7 @@ fn requests(metrics: &Metrics, kind: RequestKind) -> Option<RequestLook> {
     })
 }
 
-fn threads(metrics: &Metrics) -> ThreadLook {
+fn threads(metrics: &Metrics, waits: &Waits) -> ThreadLook {
     let pool = |name| {
         let count = metrics.count(bean("kafka_server_kafkarequesthandlerpool", name));
         count.and_then(whole)
@@ -97,7 +100,7 @@ fn threads(metrics: &Metrics) -> ThreadLook {
         .beginning("kafka_server_controllerserver")
         .next()
         .is_some();
-    let waited = network_wait_ns(metrics);
+    let waited = waits.mean_ns();
     let network = bean(
         "kafka_network_socketserver",
         "networkprocessoravgidlepercent",
@@ -126,24 +129,33 @@ fn threads(metrics: &Metrics) -> ThreadLook {
     }
 }
 
-/// The mean of the network threads' waits; a rule may have made listener and thread a part of the name.
-fn network_wait_ns(metrics: &Metrics) -> Option<u64> {
-    let lines = metrics.beginning("kafka_server_socket_server_metrics");
-    let ours = lines.filter(|(name, sample)| {
-        let ends = ["io_wait_time_ns_total", "io_waittime_total"];
-        let listener = sample
-            .labels
-            .get("listener")
-            .map(|name| name.to_ascii_lowercase());
-        let of_controller = name.contains("listener_controller")
-            || listener.is_some_and(|listener| listener.contains("controller"));
-        ends.iter().any(|end| name.ends_with(end)) && !of_controller
-    });
-    let waits: Vec<f64> = ours.map(|(_, sample)| sample.value).collect();
-    match waits.len() {
-        0 => None,
-        count => whole(waits.iter().sum::<f64>() / count as f64),
+/// How long the network threads have waited; a rule may have made listener and thread a part of the name.
+fn waits(metrics: &Metrics) -> Waits {
+    const BASE: &str = "kafka_server_socket_server_metrics";
+    let mut waits = Waits::default();
+    // The first name is that of releases before 4.0; some have both.
+    for end in ["io_waittime_total", "io_wait_time_ns_total"] {
+        for (name, sample) in metrics.beginning(BASE) {
+            let Some(middle) = name.strip_suffix(end).filter(|_| sample.value.is_finite()) else {
+                continue;
+            };
+            let middle = middle.strip_prefix(BASE).unwrap_or_default();
+            let of_name = middle.strip_prefix("_listener_").map(|rest| {
+                let (listener, thread) =
+                    rest.split_once("_networkprocessor_").unwrap_or((rest, ""));
+                // Names here are in lower case; Kafka has those of listeners in upper case.
+                (listener.to_ascii_uppercase(), thread.to_owned())
+            });
+            let label = |name: &str| sample.labels.get(name).cloned();
+            let thread = label("networkprocessor").or_else(|| label("network_processor"));
+            let (listener, thread) = match of_name {
+                Some((listener, thread)) => (Some(listener), thread),
+                None => (label("listener"), thread.unwrap_or_default()),
+            };
+            waits.add(listener.as_deref(), &thread, sample.value);
+        }
     }
+    waits
 }
 
 fn traffic(metrics: &Metrics) -> TrafficLook {

@@ -1,8 +1,8 @@
 //! A thread that asks one source once a second, on the run's clock.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use kgauge_results::run::{EvidenceKind, Subject};
 
@@ -13,11 +13,34 @@ use crate::looker::{Moment, Seen, unix_ms};
 /// A slow one is asked about every eight seconds at last: one that stood still is heard of again soon.
 const REST_DOUBLINGS_MAX: u32 = 3;
 
+/// The end of a repeat waits no longer for those who have not answered by then: they are left to themselves, and what they
+/// say is of no moment in the repeat any more. Those that are well answer in a tenth of it.
+pub(crate) const END_MAX: Duration = Duration::from_millis(200);
+
 /// The running thread.
-#[derive(Debug)]
 pub(crate) struct BrokerThread {
-    thread: JoinHandle<u64>,
+    whose: String,
+    shared: Arc<Mutex<Shared>>,
     stop: Sender<()>,
+    /// Closed when the thread has asked for the last time.
+    ended: Receiver<()>,
+}
+
+/// One that was told to end.
+pub(crate) struct Ending {
+    whose: String,
+    shared: Arc<Mutex<Shared>>,
+    ended: Receiver<()>,
+}
+
+/// What the thread and whoever ends it know together.
+struct Shared {
+    tally: Tally,
+    /// `None` from the end on: who comes later is not heard.
+    sink: Option<Box<dyn FnMut(Seen) + Send>>,
+    /// When it was asked, while it has not answered.
+    asked_ns: Option<u64>,
+    cpu_ns: u64,
 }
 
 /// What asking was like.
@@ -47,36 +70,82 @@ impl BrokerThread {
         mut source: Box<dyn BrokerSource>,
         every: Duration,
         now_ns: impl Fn() -> u64 + Send + 'static,
-        mut sink: impl FnMut(Seen) + Send + 'static,
+        sink: impl FnMut(Seen) + Send + 'static,
     ) -> std::io::Result<BrokerThread> {
         let (stop, stopped) = channel::<()>();
+        let (ending, ended) = channel::<()>();
         let every_ns = u64::try_from(every.as_nanos()).unwrap_or(u64::MAX).max(1);
-        let thread = std::thread::Builder::new()
+        let whose = source.whose();
+        let shared = Arc::new(Mutex::new(Shared {
+            tally: Tally::default(),
+            sink: Some(Box::new(sink)),
+            asked_ns: None,
+            cpu_ns: 0,
+        }));
+        let told = Arc::clone(&shared);
+        std::thread::Builder::new()
             .name("metrics".to_owned())
             .spawn(move || {
-                let mut tally = Tally::default();
+                // Dropped at the end, however that comes.
+                let _ending = ending;
                 loop {
-                    ask(&mut *source, &now_ns, &mut sink, &mut tally);
-                    let rest = tally.rest();
+                    ask(&mut *source, &now_ns, &told);
+                    let rest = lock(&told).tally.rest();
                     let due_ns = (now_ns() / every_ns + rest).saturating_mul(every_ns);
                     if waits_until(due_ns, &now_ns, &stopped) {
                         continue;
                     }
                     // One that does not answer is not waited for once more.
-                    if !tally.is_lost {
-                        ask(&mut *source, &now_ns, &mut sink, &mut tally);
+                    if !lock(&told).tally.is_lost {
+                        ask(&mut *source, &now_ns, &told);
                     }
-                    tell(&*source, &tally, &now_ns, &mut sink);
-                    return thread_cpu_ns();
+                    return;
                 }
             })?;
-        Ok(BrokerThread { thread, stop })
+        Ok(BrokerThread {
+            whose,
+            shared,
+            stop,
+            ended,
+        })
     }
 
-    /// Tells it to end, which may take as long as a look; it gives the CPU time that it took.
-    pub(crate) fn tell_to_end(self) -> JoinHandle<u64> {
+    /// Tells it to end.
+    pub(crate) fn tell_to_end(self) -> Ending {
         drop(self.stop);
-        self.thread
+        Ending {
+            whose: self.whose,
+            shared: self.shared,
+            ended: self.ended,
+        }
+    }
+}
+
+impl Ending {
+    /// Waits for its last words until `deadline`, and says what was lost; gives the CPU time that it took.
+    pub(crate) fn wait(self, deadline: Instant, now_ns: &impl Fn() -> u64) -> u64 {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let _ = self.ended.recv_timeout(left);
+        let mut shared = lock(&self.shared);
+        let Some(mut sink) = shared.sink.take() else {
+            return shared.cpu_ns;
+        };
+        let at_ns = now_ns();
+        if let Some(asked_ns) = shared.asked_ns {
+            shared.tally.broken_off(at_ns.saturating_sub(asked_ns));
+        }
+        if let Some(why) = shared.tally.words() {
+            let at = Moment {
+                at_ns,
+                at_unix_ms: unix_ms(),
+            };
+            sink(Seen {
+                at,
+                subject: Subject::Target { broker: None },
+                kind: EvidenceKind::NotSeen(metrics_not_seen(&self.whose, why)),
+            });
+        }
+        shared.cpu_ns
     }
 }
 
@@ -94,15 +163,17 @@ fn waits_until(due_ns: u64, now_ns: &impl Fn() -> u64, stopped: &Receiver<()>) -
     }
 }
 
-fn ask(
-    source: &mut dyn BrokerSource,
-    now_ns: &impl Fn() -> u64,
-    sink: &mut impl FnMut(Seen),
-    tally: &mut Tally,
-) {
+fn ask(source: &mut dyn BrokerSource, now_ns: &impl Fn() -> u64, shared: &Mutex<Shared>) {
     let asked_ns = now_ns();
+    lock(shared).asked_ns = Some(asked_ns);
     let answer = source.look();
     let took_ns = now_ns().saturating_sub(asked_ns);
+    let mut shared = lock(shared);
+    let shared = &mut *shared;
+    shared.asked_ns = None;
+    shared.cpu_ns = thread_cpu_ns();
+    let Some(sink) = &mut shared.sink else { return };
+    let tally = &mut shared.tally;
     tally.looks += 1;
     let is_slow = Duration::from_nanos(took_ns) >= LOOK_MAX.mul_f64(0.9);
     tally.slow = if is_slow { tally.slow + 1 } else { 0 };
@@ -130,28 +201,117 @@ fn ask(
     }
 }
 
-/// Says once what was lost.
-fn tell(
-    source: &dyn BrokerSource,
-    tally: &Tally,
-    now_ns: &impl Fn() -> u64,
-    sink: &mut impl FnMut(Seen),
-) {
-    let Some(why) = &tally.why else { return };
-    let why = match tally.lost == tally.looks {
-        true => why.clone(),
-        false => format!(
-            "{} of {} looks brought nothing: {why}",
-            tally.lost, tally.looks
-        ),
-    };
-    let at = Moment {
-        at_ns: now_ns(),
-        at_unix_ms: unix_ms(),
-    };
-    sink(Seen {
-        at,
-        subject: Subject::Target { broker: None },
-        kind: EvidenceKind::NotSeen(metrics_not_seen(&source.whose(), why)),
-    });
+impl Tally {
+    /// The end came before an answer. That is no fault of somebody who has answered before.
+    fn broken_off(&mut self, waited_ns: u64) {
+        if self.lost == self.looks {
+            self.looks += 1;
+            self.lost += 1;
+            let waited_ms = Duration::from_nanos(waited_ns).as_millis();
+            self.why.get_or_insert_with(|| {
+                format!("no answer within {waited_ms} ms, and then the end")
+            });
+        }
+    }
+
+    /// What was lost, if anything.
+    fn words(&self) -> Option<String> {
+        let why = self.why.as_ref()?;
+        Some(match self.lost == self.looks {
+            true => why.clone(),
+            false => format!(
+                "{} of {} looks brought nothing: {why}",
+                self.lost, self.looks
+            ),
+        })
+    }
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::broker::BrokerLooks;
+    use kgauge_results::run::{BrokerLook, NotSeen};
+
+    /// Says that it was asked, and answers when it is told to.
+    struct Slow {
+        asked: Sender<()>,
+        answer: Receiver<()>,
+    }
+
+    impl BrokerSource for Slow {
+        fn look(&mut self) -> Result<BrokerLooks, String> {
+            self.asked.send(()).unwrap();
+            let _ = self.answer.recv();
+            Ok(vec![(Some(1), BrokerLook::default())])
+        }
+
+        fn whose(&self) -> String {
+            "broker 1".to_owned()
+        }
+    }
+
+    /// The thread on a clock that stands still, so that it asks once and then at its end.
+    fn slow() -> (BrokerThread, Receiver<()>, Sender<()>, Receiver<Seen>) {
+        let ((asked, was_asked), (answer, answers)) = (channel(), channel());
+        let source = Box::new(Slow {
+            asked,
+            answer: answers,
+        });
+        let (told, seen) = channel();
+        let sink = move |one| told.send(one).unwrap();
+        let every = Duration::from_secs(1);
+        let thread = BrokerThread::start(source, every, || 7, sink).unwrap();
+        (thread, was_asked, answer, seen)
+    }
+
+    fn not_seen(seen: &Receiver<Seen>) -> Option<NotSeen> {
+        seen.try_iter().find_map(|one| match one.kind {
+            EvidenceKind::NotSeen(what) => Some(what),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn who_does_not_answer_is_left_to_himself_at_the_end() {
+        let (thread, was_asked, answer, seen) = slow();
+        was_asked.recv().unwrap();
+        // He never answers, so nobody may wait for it.
+        thread.tell_to_end().wait(Instant::now(), &|| 90_000_007);
+        let told = not_seen(&seen).unwrap();
+        assert_eq!(told.what, "metrics of broker 1");
+        assert_eq!(told.why, "no answer within 90 ms, and then the end");
+        // What he says later is heard by nobody: the way to write it down is gone.
+        answer.send(()).unwrap();
+        assert!(seen.recv().is_err());
+    }
+
+    #[test]
+    fn a_last_answer_that_comes_too_late_is_no_fault() {
+        let (thread, was_asked, answer, seen) = slow();
+        was_asked.recv().unwrap();
+        answer.send(()).unwrap();
+        assert!(matches!(seen.recv().unwrap().kind, EvidenceKind::Broker(_)));
+        let ending = thread.tell_to_end();
+        was_asked.recv().unwrap();
+        ending.wait(Instant::now(), &|| 8);
+        assert_eq!(not_seen(&seen), None);
+        drop(answer);
+    }
+
+    #[test]
+    fn a_last_answer_is_waited_for() {
+        let (thread, was_asked, answer, seen) = slow();
+        answer.send(()).unwrap();
+        answer.send(()).unwrap();
+        was_asked.recv().unwrap();
+        let far = Instant::now() + Duration::from_secs(600);
+        thread.tell_to_end().wait(far, &|| 8);
+        assert_eq!(seen.try_iter().count(), 2);
+    }
 }

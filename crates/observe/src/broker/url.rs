@@ -3,7 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// An HTTP address. Only [`MetricsUrl::secret`] shows its credentials.
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use percent_encoding::percent_decode_str;
+
+/// An HTTP address. Only [`MetricsUrl::secret`] and [`MetricsUrl::authorization`] show its credentials.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MetricsUrl {
     user_info: Option<String>,
@@ -90,11 +94,20 @@ impl MetricsUrl {
         url
     }
 
-    /// The whole address, credentials too: for the request, and for nobody else.
+    /// The address with what stands behind its question mark: for the request, and for nobody else.
     pub(crate) fn secret(&self) -> String {
-        let user_info = self.user_info.as_ref();
-        let user_info = user_info.map_or_else(String::new, |info| format!("{info}@"));
-        format!("http://{user_info}{}{}{}", self.host, self.port, self.path)
+        format!("http://{}{}{}", self.host, self.port, self.path)
+    }
+
+    /// The credentials before the host as a header has them (RFC 7617): for the request, and for nobody else. What has a
+    /// meaning of its own in an address is written there with a percent sign (RFC 3986), and is sent as what it means.
+    pub(crate) fn authorization(&self) -> Option<String> {
+        let user_info = self.user_info.as_ref()?;
+        let (user, password) = user_info.split_once(':').unwrap_or((user_info, ""));
+        let mut pair: Vec<u8> = percent_decode_str(user).collect();
+        pair.push(b':');
+        pair.extend(percent_decode_str(password));
+        Some(format!("Basic {}", BASE64_STANDARD.encode(pair)))
     }
 }
 
@@ -124,9 +137,31 @@ mod tests {
         assert_eq!(format!("{url:?}"), url.to_string());
         assert_eq!(
             url.secret(),
-            "http://monitor:se:cr@t@broker-1.example:9404/metrics?token=hush"
+            "http://broker-1.example:9404/metrics?token=hush"
         );
+        // monitor:se:cr@t
+        assert_eq!(url.authorization().unwrap(), "Basic bW9uaXRvcjpzZTpjckB0");
         assert_eq!((url.host(), url.path()), ("broker-1.example", "/metrics"));
+    }
+
+    #[test]
+    fn credentials_are_sent_as_what_they_mean() {
+        let sent = |user_info: &str| {
+            let url: MetricsUrl = format!("http://{user_info}@b1/").parse().unwrap();
+            let header = url.authorization().unwrap();
+            let pair = BASE64_STANDARD.decode(header.strip_prefix("Basic ").unwrap());
+            String::from_utf8(pair.unwrap()).unwrap()
+        };
+        assert_eq!(sent("me:a%40b%3A%2F%25"), "me:a@b:/%");
+        assert_eq!(sent("domain%5Cme:p%C3%A9"), "domain\\me:p\u{e9}");
+        // A plus is one, and a percent sign that begins nothing is one too.
+        assert_eq!(sent("me:1+1%"), "me:1+1%");
+        assert_eq!(
+            (sent("me"), sent(":token")),
+            ("me:".into(), ":token".into())
+        );
+        let none: MetricsUrl = "http://b1/".parse().unwrap();
+        assert_eq!(none.authorization(), None);
     }
 
     #[test]

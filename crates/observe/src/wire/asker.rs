@@ -13,30 +13,15 @@ use kgauge_results::run::{
 use super::changes::{Known, State, told};
 use super::lag::{End, Ends, Replica};
 use super::pace::Pace;
-use super::{Told, WireReport, WireWatch};
+use super::rest::Rests;
+use super::{Told, WireWatch};
 use crate::looker::unix_ms;
 
 /// How long one answer may take. What is not told by then is not told in this look.
 const ANSWER_MAX: Duration = Duration::from_secs(1);
 
-/// A broker that did not answer is left alone for so long, then twice as long, up to [`REST_NS_MAX`].
-const REST_NS: u64 = 4_000_000_000;
-
-/// What is refused in less than this was not waited for.
-const AT_ONCE_NS: u64 = 100_000_000;
-
-/// A broker that comes back should be seen soon.
-const REST_NS_MAX: u64 = 8_000_000_000;
-
 /// Partitions whose change gets a line of its own in one look, at most.
 const CHANGES_MAX: usize = 1_000;
-
-/// A broker that did not answer.
-#[derive(Debug, Clone, Copy)]
-struct Resting {
-    until_ns: u64,
-    rest_ns: u64,
-}
 
 /// A question that is not asked any more once a broker has said that it never answers it.
 #[derive(Debug, Default)]
@@ -77,7 +62,8 @@ pub(super) struct Asker {
     ends: Ends,
     /// All replicas that a partition ever had: old releases leave out those that are down.
     replicas: BTreeMap<i32, BTreeSet<i32>>,
-    resting: BTreeMap<i32, Resting>,
+    resting: Rests<i32>,
+    resting_groups: Rests<String>,
     coordinators: BTreeMap<String, i32>,
     topic: Question,
     followers: Question,
@@ -112,7 +98,8 @@ impl Asker {
             known: Known::default(),
             ends: Ends::default(),
             replicas: BTreeMap::new(),
-            resting: BTreeMap::new(),
+            resting: Rests::new(),
+            resting_groups: Rests::new(),
             coordinators: BTreeMap::new(),
             topic: Question::default(),
             followers: Question::default(),
@@ -152,7 +139,7 @@ impl Asker {
         for broker in all {
             self.ask_broker(broker, &partitions, now_ns, &mut look);
         }
-        let groups = self.ask_groups(&look);
+        let groups = self.ask_groups(partitions.len(), now_ns, &mut look);
         if self.interrupt.is_raised() {
             return look.waited_ns;
         }
@@ -237,8 +224,7 @@ impl Asker {
         now_ns: &impl Fn() -> u64,
         look: &mut Look,
     ) {
-        let rests = self.resting.get(&broker);
-        let rests = rests.is_some_and(|resting| now_ns() < resting.until_ns);
+        let rests = self.resting.rests(&broker, now_ns());
         let Some(cluster) = self.cluster.as_mut() else {
             return;
         };
@@ -269,27 +255,26 @@ impl Asker {
         match asked {
             Ok(()) => {
                 look.told_ns = now_ns();
-                self.resting.remove(&broker);
+                self.resting.answered(&broker);
             }
             Err(()) => {
                 let waited_ns = now_ns().saturating_sub(asked_ns);
                 look.waited_ns = look.waited_ns.saturating_add(waited_ns);
-                // One that refuses at once costs nothing, and is back as soon as it answers.
-                if waited_ns < AT_ONCE_NS {
-                    return;
-                }
-                let rest_ns = self.resting.get(&broker).map_or(REST_NS, |resting| {
-                    resting.rest_ns.saturating_mul(2).min(REST_NS_MAX)
-                });
-                let until_ns = now_ns().saturating_add(rest_ns);
-                self.resting.insert(broker, Resting { until_ns, rest_ns });
+                self.resting.failed(broker, waited_ns, now_ns());
             }
         }
     }
 
-    /// How far each group has committed.
-    fn ask_groups(&mut self, look: &Look) -> Vec<GroupLook> {
+    /// How far each group has committed; of how many partitions the topic has.
+    fn ask_groups(
+        &mut self,
+        partitions: usize,
+        now_ns: &impl Fn() -> u64,
+        look: &mut Look,
+    ) -> Vec<GroupLook> {
         let mut looks = Vec::new();
+        // Who did not answer for one group is not asked for the next.
+        let mut silent = BTreeSet::new();
         let indices: Vec<i32> = look.readable.keys().copied().collect();
         let Some(cluster) = self.cluster.as_mut() else {
             return looks;
@@ -298,10 +283,20 @@ impl Asker {
             if self.groups.is_given_up || indices.is_empty() || self.interrupt.is_raised() {
                 break;
             }
+            let asked_ns = now_ns();
+            if self.resting_groups.rests(group, asked_ns) {
+                continue;
+            }
             let coordinator = match self.coordinators.get(group) {
                 Some(coordinator) => Ok(*coordinator),
                 None => cluster.group_coordinator(group),
             };
+            let is_silent = |id: &i32| self.resting.rests(id, asked_ns) || silent.contains(id);
+            if coordinator.as_ref().is_ok_and(is_silent) {
+                // Another one may coordinate it meanwhile.
+                self.coordinators.remove(group);
+                continue;
+            }
             let committed = coordinator.and_then(|coordinator| {
                 self.coordinators.insert(group.clone(), coordinator);
                 cluster.committed_offsets(coordinator, group, &self.watch.topic, &indices)
@@ -309,12 +304,19 @@ impl Asker {
             let committed = match committed {
                 Ok(committed) => committed,
                 Err(error) => {
-                    self.coordinators.remove(group);
+                    let coordinator = self.coordinators.remove(group);
                     self.groups.failed(&error);
+                    let waited_ns = now_ns().saturating_sub(asked_ns);
+                    look.waited_ns = look.waited_ns.saturating_add(waited_ns);
+                    let resting = &mut self.resting_groups;
+                    if resting.failed(group.clone(), waited_ns, now_ns()) {
+                        silent.extend(coordinator);
+                    }
                     continue;
                 }
             };
             self.groups.is_answered = true;
+            self.resting_groups.answered(group);
             let both = look.readable.values().zip(committed);
             let behind = both.filter_map(|(end, committed)| {
                 Some(u64::try_from(end.saturating_sub(committed?)).unwrap_or(0))
@@ -328,6 +330,7 @@ impl Asker {
                 group: group.clone(),
                 lag_records: behind.iter().copied().fold(0, u64::saturating_add),
                 partitions: count(behind.len()),
+                lag_unknown: count(partitions.saturating_sub(indices.len())),
             });
         }
         looks
@@ -379,26 +382,36 @@ impl Asker {
             self.ends.lag(replica(leader), replica(broker))
         });
         let lags: Vec<u64> = lags.collect();
+        // Old releases do not list replicas that are down.
+        let planned = usize::from(self.watch.replication_factor);
+        let down = partitions.iter().filter(|one| {
+            let had = self.replicas.get(&one.index);
+            one.replicas.len() < planned
+                && !one.replicas.contains(&broker)
+                && had.is_some_and(|had| had.contains(&broker))
+        });
+        let follows = here().count() - leads;
         let all = lags.iter().copied().reduce(u64::saturating_add);
         ReplicasLook {
             topic: self.watch.topic.clone(),
             leads: count(leads),
-            follows: count(here().count() - leads),
+            follows: count(follows),
             in_sync: count(here().filter(|one| one.isr.contains(&broker)).count()),
             log_bytes: look.log_bytes.get(&broker).copied(),
             lag_records: all,
             lag_records_max: lags.iter().copied().max(),
+            lag_unknown: count(follows.saturating_sub(lags.len()) + down.count()),
         }
     }
 
-    /// The last words: what was not told, and what asking has cost.
+    /// The last words: what was not told, and what asking has cost. Gives what a reader of the run should know, in sentences.
     pub(super) fn end(
         mut self,
         pace: &Pace,
         at_ns: u64,
         cpu_ns: u64,
         sink: Sink<'_>,
-    ) -> WireReport {
+    ) -> Vec<String> {
         if self.watch.replication_factor < 2 {
             self.followers.why = None;
         }
@@ -424,10 +437,7 @@ impl Asker {
         self.write(at_ns, None, observing, sink);
         let mut notes = self.complaints;
         notes.extend(pace.note());
-        WireReport {
-            looks: self.looks,
-            notes,
-        }
+        notes
     }
 
     fn complain(&mut self, complaint: String) {

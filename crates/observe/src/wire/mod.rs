@@ -6,6 +6,7 @@ mod asker;
 mod changes;
 mod lag;
 mod pace;
+mod rest;
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -43,19 +44,10 @@ pub enum Told<'a> {
     Event(&'a Event),
 }
 
-/// What asking was like.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct WireReport {
-    /// Looks that told anything.
-    pub looks: u64,
-    /// What a reader of the run should know, in sentences.
-    pub notes: Vec<String>,
-}
-
 /// The running thread. Dropping it stops it.
 #[derive(Debug)]
 pub struct WireWatcher {
-    thread: Option<JoinHandle<WireReport>>,
+    thread: Option<JoinHandle<Vec<String>>>,
     /// Dropped to stop the thread.
     stop: Option<Sender<()>>,
     interrupt: Interrupt,
@@ -63,7 +55,7 @@ pub struct WireWatcher {
 
 impl WireWatcher {
     /// Asks at once, then at every second of the run's clock, which `now_ns` tells; less often where answers take long.
-    /// `sink` takes what is told, and its complaint ends up in the report.
+    /// `sink` takes what is told, and its complaint ends up in the notes.
     pub fn start(
         watch: WireWatch,
         now_ns: impl Fn() -> u64 + Send + 'static,
@@ -102,12 +94,13 @@ impl WireWatcher {
         })
     }
 
-    /// Ends; a look that is under way is broken off, which takes a tenth of a second.
-    pub fn stop(mut self) -> WireReport {
+    /// Ends; a look that is under way is broken off, which takes a tenth of a second. Gives what a reader of the run should
+    /// know, in sentences.
+    pub fn stop(mut self) -> Vec<String> {
         self.end()
     }
 
-    fn end(&mut self) -> WireReport {
+    fn end(&mut self) -> Vec<String> {
         self.interrupt.raise();
         drop(self.stop.take());
         let ended = self.thread.take().map(JoinHandle::join);

@@ -20,6 +20,9 @@ pub struct BrokerLook {
     /// Its threads and queues.
     #[serde(default)]
     pub threads: ThreadLook,
+    /// Network threads, listener by listener; nothing where the source does not tell them apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub listeners: Vec<ListenerLook>,
     /// What went through it.
     #[serde(default)]
     pub traffic: TrafficLook,
@@ -117,7 +120,7 @@ pub struct ThreadLook {
     /// adds the idle time of the controller's handlers to that of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handler_pools: Option<u32>,
-    /// Time in which network threads waited for something to do, the mean of all of them.
+    /// Time in which network threads waited for something to do, the mean of all of them, whatever their listener.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_idle_ns: Option<u64>,
     /// The same as a share in millionths, as the broker says it of about the last half minute; only where there is no sum.
@@ -135,6 +138,18 @@ pub struct ThreadLook {
     /// Fetches that wait for records now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetch_purgatory: Option<u64>,
+}
+
+/// The network threads of one listener.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ListenerLook {
+    /// Its name.
+    pub listener: String,
+    /// How many there are.
+    pub threads: u32,
+    /// Time in which they waited for something to do, the mean of them.
+    pub idle_ns: u64,
 }
 
 /// What went through a broker since its start.

@@ -14,8 +14,8 @@ pub mod repeat;
 pub mod wire;
 
 pub use broker_look::{
-    BrokerLook, JvmLook, LogLook, MetricsSource, ReplicaLook, RequestKind, RequestLook, ThreadLook,
-    TrafficLook,
+    BrokerLook, JvmLook, ListenerLook, LogLook, MetricsSource, ReplicaLook, RequestKind,
+    RequestLook, ThreadLook, TrafficLook,
 };
 pub use client::ClientLook;
 pub use environment::{

@@ -43,12 +43,15 @@ pub struct ReplicasLook {
     /// Bytes of their logs; none where it does not tell (Kafka does since 1.0).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_bytes: Option<u64>,
-    /// Records that its followers are behind their leaders' logs, summed; none where none of them is known.
+    /// Records that its followers are behind their leaders' logs, summed over those that are known; none where none is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lag_records: Option<u64>,
     /// The same of the one that is most behind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lag_records_max: Option<u64>,
+    /// Followers on it that are not in the sum: they, or their leaders, did not answer.
+    #[serde(skip_serializing_if = "is_none")]
+    pub lag_unknown: u32,
 }
 
 /// A partition whose leader or in-sync replicas are others than at the look before.
@@ -154,6 +157,14 @@ pub struct GroupLook {
     pub lag_records: u64,
     /// How many partitions those are.
     pub partitions: u32,
+    /// Partitions that are not in the sum because nobody told how far they can be read.
+    #[serde(skip_serializing_if = "is_none")]
+    pub lag_unknown: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 #[cfg(test)]

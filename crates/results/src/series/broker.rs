@@ -9,6 +9,8 @@ use crate::run::{
 
 mod mean;
 
+pub(crate) use mean::network_over;
+
 /// One broker during one repeat.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BrokerSeries {
@@ -31,8 +33,10 @@ pub struct BrokerPoint {
     pub requests: Vec<RequestPoint>,
     /// The part of the time in which request handlers had nothing to do, 0 to 1.
     pub handler_idle: Option<f64>,
-    /// The part of the time in which network threads had nothing to do, 0 to 1.
+    /// The part of the time in which network threads had nothing to do, 0 to 1: those of the listener that had least of it.
     pub network_idle: Option<f64>,
+    /// The same of each listener, where the broker tells them apart.
+    pub listeners: Vec<ListenerPoint>,
     /// Requests that wait for a handler.
     pub request_queue: Option<f64>,
     /// Responses that wait for a network thread.
@@ -87,6 +91,15 @@ pub struct BrokerPoint {
     pub collection_share: Option<f64>,
 }
 
+/// The network threads of a listener.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ListenerPoint {
+    /// Its name.
+    pub listener: String,
+    /// The part of the time in which they had nothing to do, 0 to 1.
+    pub idle: f64,
+}
+
 /// Requests of one kind that were answered in a span. Means are `None` where there were none, or where the source has no sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct RequestPoint {
@@ -117,6 +130,17 @@ impl BrokerPoint {
     pub fn requests_of(&self, kind: RequestKind) -> Option<&RequestPoint> {
         self.requests.iter().find(|one| one.kind == kind)
     }
+
+    /// The listener whose network threads had least to spare; `None` where the broker has one only, or does not tell.
+    pub fn busiest_listener(&self) -> Option<&str> {
+        let busiest = least_idle(&self.listeners)?;
+        (self.listeners.len() > 1).then_some(busiest.listener.as_str())
+    }
+}
+
+/// Whoever is busy on one listener is not helped by threads that rest at another.
+fn least_idle(listeners: &[ListenerPoint]) -> Option<&ListenerPoint> {
+    listeners.iter().min_by(|a, b| a.idle.total_cmp(&b.idle))
 }
 
 /// The brokers during a repeat, from that repeat's evidence, by id.
@@ -167,12 +191,16 @@ fn between(span: Span, one: &&BrokerLook, next: &&BrokerLook) -> Option<BrokerPo
         per_s(went.fetch_conversions, traffic.fetch_conversions),
     ];
     let (were_jvm, jvm) = (one.jvm.unwrap_or_default(), next.jvm.unwrap_or_default());
+    let listeners = listeners(span, one, next);
     Some(BrokerPoint {
         start_ns: span.start_ns,
         end_ns: span.end_ns,
         requests: requests.collect(),
         handler_idle: handler_idle(span, one, next),
-        network_idle: network_idle(span, one, next),
+        network_idle: least_idle(&listeners)
+            .map(|listener| listener.idle)
+            .or_else(|| network_idle(span, one, next)),
+        listeners,
         request_queue: gauge(threads.request_queue),
         response_queue: gauge(threads.response_queue),
         produce_purgatory: gauge(threads.produce_purgatory),
@@ -223,6 +251,20 @@ fn handler_idle(span: Span, one: &BrokerLook, next: &BrokerLook) -> Option<f64> 
     // The handlers of a controller have nearly nothing to do: what is left is at most too small by what they did.
     let others = next.handler_pools.unwrap_or(1).saturating_sub(1);
     Some((all - f64::from(others)).clamp(0.0, 1.0))
+}
+
+/// Each listener that is in both looks with as many threads: with more or fewer the mean is one of others.
+fn listeners(span: Span, one: &BrokerLook, next: &BrokerLook) -> Vec<ListenerPoint> {
+    let each = next.listeners.iter().filter_map(|next| {
+        let mut before = one.listeners.iter();
+        let one =
+            before.find(|one| (&one.listener, one.threads) == (&next.listener, next.threads))?;
+        Some(ListenerPoint {
+            listener: next.listener.clone(),
+            idle: share(span, Some(one.idle_ns), Some(next.idle_ns))?,
+        })
+    });
+    each.collect()
 }
 
 fn network_idle(span: Span, one: &BrokerLook, next: &BrokerLook) -> Option<f64> {

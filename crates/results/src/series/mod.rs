@@ -20,7 +20,8 @@ mod looks;
 mod mean;
 mod replicas;
 
-pub use broker::{BrokerPoint, BrokerSeries, RequestPoint};
+pub(crate) use broker::network_over;
+pub use broker::{BrokerPoint, BrokerSeries, ListenerPoint, RequestPoint};
 pub use clients::{ClientFigures, ClientHold, ClientSecond, ClientSeries, HeldPoint, client_hold};
 pub use cpu::CpuPoint;
 pub use cpu_limit::{CpuLimitPoint, CpuLimitSeries};

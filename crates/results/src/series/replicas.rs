@@ -84,7 +84,8 @@ pub struct ChangePoint {
 pub struct GroupSeries {
     /// Its id.
     pub group: String,
-    /// When, in nanoseconds since the start of the repeat, and how far what it had committed was behind, in records.
+    /// When, in nanoseconds since the start of the repeat, and how far what it had committed was behind, in records. Without
+    /// looks at which the end of a partition was not known: what is behind there would be missing.
     pub lag_records: Vec<(u64, u64)>,
 }
 
@@ -95,7 +96,7 @@ pub struct WireHold {
     pub looks: u32,
     /// The most that one follower was behind its leader, in records; `None` where that was not seen.
     pub lag_records_max: Option<u64>,
-    /// What all followers were behind, in the mean over looks.
+    /// What all followers were behind, in the mean over looks at which that is known of each of them.
     pub lag_records_mean: Option<f64>,
     /// Whether followers fell further and further behind: see [`lag_grows`]. `None` where that cannot be told.
     pub lag_grows: Option<bool>,
@@ -132,11 +133,17 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> WireSeries {
             }),
             (
                 EvidenceKind::Group(GroupLook {
-                    group, lag_records, ..
+                    group,
+                    lag_records,
+                    lag_unknown,
+                    ..
                 }),
                 _,
             ) => {
-                groups.entry(group).or_default().push((at_ns, *lag_records));
+                let looks = groups.entry(group).or_default();
+                if *lag_unknown == 0 {
+                    looks.push((at_ns, *lag_records));
+                }
             }
             (EvidenceKind::NotSeen(what), Subject::Cluster { .. })
                 if !wire.not_seen.contains(what) =>
@@ -240,19 +247,30 @@ impl WireSeries {
         })
     }
 
-    /// What all followers were behind, at each look at which any told: (when, records).
+    /// What all followers were behind: (when, records). Only at looks at which each of them is known: a broker that does not
+    /// answer for a while is most likely behind, and without it the sum would fall.
     pub fn lag(&self, start_ns: u64, end_ns: u64) -> Vec<(u64, u64)> {
-        let mut sums = BTreeMap::<u64, u64>::new();
+        let mut sums = BTreeMap::<u64, (Option<u64>, bool)>::new();
         for point in self.brokers.iter().flat_map(|broker| &broker.looks) {
-            if let Some(lag) = point.replicas.lag_records {
-                let sum = sums.entry(point.at_ns).or_default();
-                *sum = sum.saturating_add(lag);
+            let ReplicasLook {
+                follows,
+                lag_records,
+                lag_unknown,
+                ..
+            } = point.replicas;
+            let (sum, is_whole) = sums.entry(point.at_ns).or_insert((None, true));
+            if let Some(lag) = lag_records {
+                *sum = Some(sum.unwrap_or_default().saturating_add(lag));
             }
+            // Runs of before say only that nothing was told of a broker.
+            let is_silent = follows > 0 && lag_records.is_none();
+            *is_whole &= lag_unknown == 0 && !is_silent;
         }
         let within = start_ns..=end_ns;
-        sums.into_iter()
-            .filter(|(at_ns, _)| within.contains(at_ns))
-            .collect()
+        let known = sums.into_iter().filter(|(at_ns, _)| within.contains(at_ns));
+        let whole =
+            known.filter_map(|(at_ns, (sum, is_whole))| Some((at_ns, sum.filter(|_| is_whole)?)));
+        whole.collect()
     }
 
     /// Records that the topic took a second between two moments, from the ends of its leaders' logs; 0 where that is not

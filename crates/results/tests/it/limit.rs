@@ -1,8 +1,8 @@
 //! What limited a trial, from evidence with known answers.
 
 use kgauge_results::run::{
-    BrokerLook, CpuLimitLook, Evidence, EvidenceKind, IdleTime, MetricsSource, RepeatKey,
-    RequestKind, RequestLook, Subject, ThreadLook,
+    BrokerLook, CpuLimitLook, Evidence, EvidenceKind, IdleTime, ListenerLook, MetricsSource,
+    RepeatKey, RequestKind, RequestLook, Subject, ThreadLook,
 };
 use kgauge_results::summary::{LimitVerdict, LimitWord, Summary};
 use kgauge_results::{Recorder, Request, RunRead};
@@ -131,6 +131,33 @@ fn handlers_without_idle_time_are_the_limit() {
         said.contains(
             "Broker 1: its request handlers were idle for 5.0 % of the time; a produce request took 8.00 ms: 1.00 ms \
              local, 7.00 ms remote."
+        ),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_listener_without_idle_time_is_the_limit_though_another_one_rests() {
+    let (_made, run) = with_each_second(|second| {
+        let (subject, kind) = broker(second, 900, 1);
+        let EvidenceKind::Broker(mut look) = kind else {
+            return Vec::new();
+        };
+        let listener = |name: &str, idle_ms: u64| ListenerLook {
+            listener: name.to_owned(),
+            threads: 3,
+            idle_ns: second * idle_ms * 1_000_000,
+        };
+        // All together are idle for half of the time.
+        look.listeners = vec![listener("INTERNAL", 980), listener("TLS", 20)];
+        vec![(subject, EvidenceKind::Broker(look))]
+    });
+    let none = limit(&run);
+    assert_eq!(none.word, LimitWord::NetworkThreads, "{none:?}");
+    let said = none.evidence.join(" ");
+    assert!(
+        said.contains(
+            "Broker 1: its network threads of listener TLS were idle for 2.0 % of the time"
         ),
         "{said}"
     );

@@ -283,6 +283,44 @@ fn a_follower_that_falls_behind_is_warned_of() {
 }
 
 #[test]
+fn a_broker_that_rests_does_not_make_the_lag_fall() {
+    let (_made, mut run) = asked(|_| 100, |_| 0);
+    let before = wire_hold(&run, KEY).unwrap();
+    // From the 30th second on broker 2, which has all the lag, answers one look in five.
+    let rest = |seen: &mut Evidence| {
+        let rests = seen.at_ns.is_some_and(|at_ns| {
+            let second = at_ns / SECOND_NS;
+            second >= 30 && !second.is_multiple_of(5)
+        });
+        let EvidenceKind::Replicas(look) = &mut seen.kind else {
+            return;
+        };
+        if rests {
+            // The others follow partitions that it leads, too.
+            look.lag_unknown = 2;
+            if seen.subject == (Subject::Cluster { broker: Some(2) }) {
+                (look.lag_records, look.lag_records_max) = (None, None);
+            }
+        }
+    };
+    run.evidence.iter_mut().for_each(rest);
+    let after = wire_hold(&run, KEY).unwrap();
+    assert_eq!(after.lag_records_mean, before.lag_records_mean);
+    let repeat = &Series::of(&run, 0).repeats[0];
+    let lag = repeat.wire.lag(0, u64::MAX);
+    // 30 looks before, and 30, 35, ..., 60.
+    assert_eq!((lag.len(), lag[36]), (37, (60 * SECOND_NS, 100)));
+    // A run of before does not count followers: one that follows and tells nothing is enough.
+    for seen in &mut run.evidence {
+        if let EvidenceKind::Replicas(look) = &mut seen.kind {
+            (look.lag_unknown, look.follows) = (0, 4);
+        }
+    }
+    let repeat = &Series::of(&run, 0).repeats[0];
+    assert_eq!(repeat.wire.lag(0, u64::MAX), lag);
+}
+
+#[test]
 fn what_brokers_do_not_tell_is_not_told_of_the_machine() {
     let (_made, mut run) = whole_paced_run();
     let not_seen = NotSeen {
@@ -296,8 +334,17 @@ fn what_brokers_do_not_tell_is_not_told_of_the_machine() {
         group: "g".to_owned(),
         lag_records: 7,
         partitions: 2,
+        lag_unknown: 0,
     };
-    see(&mut run, 1, CLUSTER, EvidenceKind::Group(group));
+    see(&mut run, 1, CLUSTER, EvidenceKind::Group(group.clone()));
+    // A leader does not answer: what is behind there is not known, and the rest is no sum.
+    let partly = GroupLook {
+        lag_records: 3,
+        partitions: 1,
+        lag_unknown: 1,
+        ..group
+    };
+    see(&mut run, 2, CLUSTER, EvidenceKind::Group(partly));
     let repeat = &Series::of(&run, 0).repeats[0];
     assert_eq!(repeat.wire.not_seen, [not_seen]);
     assert_eq!(repeat.host.not_seen, []);

@@ -1,7 +1,10 @@
 //! The agent in each broker that tells its metrics: Jolokia, which reads Kafka's MBeans for whoever asks over HTTP.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use kgauge_client::Interrupt;
 
@@ -12,6 +15,12 @@ use super::setup::KafkaSetup;
 
 /// The last one that runs on Java 8, as old releases may; Java 25 runs it too.
 const VERSION: &str = "1.7.2";
+
+/// How long Maven may take to bring it: it is small, and a run goes on without it.
+const FETCH_MAX: Duration = Duration::from_secs(60);
+
+/// Why it cannot be had, by its folder in the cache. The next cluster of the same run would wait as long for the same answer.
+static FAILED: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
 
 /// The agent may read and do nothing else, whoever asks; and no page in a browser may ask.
 pub(crate) const POLICY: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>
@@ -44,7 +53,7 @@ pub(crate) enum Agent {
 }
 
 impl Agent {
-    /// Fetches the agent, unless it is in the cache or not wanted. Without it a run goes on.
+    /// Fetches the agent, unless it is in the cache or not wanted. Without it a run goes on, and it is tried once.
     ///
     /// # Errors
     /// Only that the user stopped it.
@@ -53,6 +62,16 @@ impl Agent {
         release: &Release,
         setup: &KafkaSetup,
         interrupt: &Interrupt,
+    ) -> Result<Agent, KafkaError> {
+        Agent::get_within(is_wanted, release, setup, interrupt, FETCH_MAX)
+    }
+
+    fn get_within(
+        is_wanted: bool,
+        release: &Release,
+        setup: &KafkaSetup,
+        interrupt: &Interrupt,
+        limit: Duration,
     ) -> Result<Agent, KafkaError> {
         if !is_wanted {
             let why = "the target says metrics=off".to_owned();
@@ -68,15 +87,22 @@ impl Agent {
                 "the agent for brokers' metrics (Jolokia {VERSION}) by Maven, once (1 MB)"
             ),
         };
-        match fetch::fetch(&order, setup, interrupt) {
+        let is_there = order.dir.join("libs").join(&proof).is_file();
+        if let Some(why) = failed().get(&order.dir).filter(|_| !is_there) {
+            let why = why.clone();
+            return Ok(Agent::None { why });
+        }
+        match fetch::fetch_within(&order, setup, interrupt, Some(limit)) {
             Ok(libs) => Ok(Agent::Jar(libs.join(proof))),
             Err(KafkaError::Interrupted) => Err(KafkaError::Interrupted),
-            Err(error) => Ok(Agent::None {
-                why: format!(
+            Err(error) => {
+                let why = format!(
                     "the agent that tells them (Jolokia {VERSION}) cannot be had: {}",
                     words(&error)
-                ),
-            }),
+                );
+                failed().insert(order.dir, why.clone());
+                Ok(Agent::None { why })
+            }
         }
     }
 
@@ -102,6 +128,10 @@ impl Agent {
     }
 }
 
+fn failed() -> MutexGuard<'static, BTreeMap<PathBuf, String>> {
+    FAILED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Of errors that speak of a release of Kafka, what is true of the agent too.
 fn words(error: &KafkaError) -> String {
     match error {
@@ -109,13 +139,98 @@ fn words(error: &KafkaError) -> String {
         KafkaError::Offline { .. } => "Maven reaches no repository".to_owned(),
         KafkaError::NoSuchRelease { .. } => "Maven's repository does not have it".to_owned(),
         KafkaError::Maven { .. } => "Maven failed".to_owned(),
+        KafkaError::Late { limit, .. } => {
+            format!("Maven has not brought it within {} s", limit.as_secs_f64())
+        }
         other => other.to_string(),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::Instant;
+
+    use super::super::process::ProcessId;
     use super::*;
+
+    /// A place with a Maven of its own, which notes in `calls` that it was called.
+    fn with_maven(dir: &Path, script: &str) -> KafkaSetup {
+        let maven = dir.join("bin/mvn");
+        fs::create_dir(dir.join("bin")).unwrap();
+        let calls = dir.join("calls").display().to_string();
+        fs::write(
+            &maven,
+            format!("#!/bin/sh\necho called >> {calls}\n{script}\n"),
+        )
+        .unwrap();
+        fs::set_permissions(&maven, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = std::env::join_paths([dir.join("bin"), "/usr/bin".into(), "/bin".into()]);
+        KafkaSetup {
+            name: "x".to_owned(),
+            cache_dir: dir.join("cache"),
+            state_dir: dir.join("state"),
+            data_dir: dir.join("data"),
+            keep_data: false,
+            log_dir: dir.join("logs"),
+            java_home: None,
+            path: Some(path.unwrap()),
+            time_limit: Duration::from_secs(600),
+            remark: |_| {},
+        }
+    }
+
+    fn why(setup: &KafkaSetup, limit: Duration) -> String {
+        let release = Release::of(&"4.3.1".parse().unwrap());
+        match Agent::get_within(true, &release, setup, &Interrupt::new(), limit).unwrap() {
+            Agent::None { why } => why,
+            Agent::Jar(jar) => panic!("{}", jar.display()),
+        }
+    }
+
+    #[test]
+    fn a_maven_that_hangs_is_ended_and_not_asked_again() {
+        let dir = tempfile::tempdir().unwrap();
+        // As the real one, which starts Java.
+        let java = dir.path().join("java");
+        let script = format!("sleep 600 & echo $! > {}; wait", java.display());
+        let setup = with_maven(dir.path(), &script);
+        let begun = Instant::now();
+        let said = why(&setup, Duration::from_secs(1));
+        assert!(begun.elapsed() < Duration::from_secs(300));
+        assert!(
+            said.ends_with("cannot be had: Maven has not brought it within 1 s"),
+            "{said}"
+        );
+        assert_eq!(why(&setup, Duration::from_secs(600)), said);
+        // On a busy machine it was ended before it began.
+        let lines = |file: &str| fs::read_to_string(dir.path().join(file)).unwrap_or_default();
+        assert!(lines("calls").lines().count() <= 1);
+        // What it started ends too.
+        if let Ok(java) = lines("java").trim().parse() {
+            while ProcessId::of(java).is_some() {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    #[test]
+    fn a_failure_is_remembered_until_the_agent_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let setup = with_maven(dir.path(), "echo '[ERROR] no'; exit 1");
+        let said = why(&setup, Duration::from_secs(600));
+        assert!(said.ends_with("Maven failed"), "{said}");
+        assert_eq!(why(&setup, Duration::from_secs(600)), said);
+        let calls = fs::read_to_string(dir.path().join("calls")).unwrap();
+        assert_eq!(calls.lines().count(), 1);
+        let libs = dir.path().join("cache/jolokia/1.7.2/libs");
+        fs::create_dir_all(&libs).unwrap();
+        fs::write(libs.join("jolokia-jvm-1.7.2.jar"), "").unwrap();
+        let release = Release::of(&"4.3.1".parse().unwrap());
+        let agent = Agent::get(true, &release, &setup, &Interrupt::new()).unwrap();
+        assert_eq!(agent, Agent::Jar(libs.join("jolokia-jvm-1.7.2.jar")));
+    }
 
     #[test]
     fn the_flag_names_loopback_port_and_policy_and_the_record_has_no_path() {

@@ -21,8 +21,9 @@ use super::spec::KafkaSpec;
 use super::topics::TopicTool;
 use crate::target::{TargetProcess, TargetRole};
 
-/// How long a broker may take to end when its data is thrown away anyway.
-const END_MAX: Duration = Duration::from_secs(5);
+/// How long a broker may take to end when its data is thrown away anyway: enough for Java to write what it was asked to write
+/// at its end. The last of those who vote cannot leave in good order at all.
+const END_MAX: Duration = Duration::from_secs(2);
 
 /// How long it may take when its data is kept, or when it is stopped in the middle of a run.
 const CLEAN_END_MAX: Duration = Duration::from_secs(60);

@@ -45,7 +45,7 @@ impl ControlGroup {
         ControlGroup::named_in(Path::new(ROOT), name, bounds)
     }
 
-    fn named_in(root: &Path, name: &str, bounds: Bounds) -> ControlGroup {
+    pub(crate) fn named_in(root: &Path, name: &str, bounds: Bounds) -> ControlGroup {
         let name = format!("kgauge-{name}");
         let hierarchies = [
             ("memory", bounds.memory_bytes.is_some()),
@@ -137,7 +137,7 @@ impl ControlGroup {
         values
     }
 
-    /// Puts a process into it. What it has used before counts elsewhere: that is little right after its start.
+    /// Puts a process into it. What it has used before counts elsewhere: so it waits for this before it does anything.
     pub(crate) fn take_in(&self, id: ProcessId) -> Result<(), KafkaError> {
         for dir in &self.dirs {
             let file = dir.join("cgroup.procs");

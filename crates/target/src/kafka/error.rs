@@ -71,6 +71,14 @@ pub enum KafkaError {
         /// Maven's words.
         said: String,
     },
+    /// Maven took too long.
+    #[error("Maven has not brought Apache Kafka {release} within {} s", limit.as_secs_f64())]
+    Late {
+        /// The release.
+        release: Version,
+        /// What it was given.
+        limit: Duration,
+    },
     /// A folder that is no release.
     #[error("{}: no unpacked release of Apache Kafka: {what}", path.display())]
     Home {
@@ -225,7 +233,7 @@ impl KafkaError {
                 "check the network and Maven's settings.xml, or give --kafka-home DIR with an \
                  unpacked release"
             }
-            KafkaError::Maven { .. } => {
+            KafkaError::Late { .. } | KafkaError::Maven { .. } => {
                 "try it by hand (mvn dependency:get), or give --kafka-home DIR with an unpacked \
                  release"
             }

@@ -3,11 +3,13 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use kgauge_client::Interrupt;
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::error::KafkaError;
 use super::release::{Artifact, Release};
@@ -121,6 +123,25 @@ pub(crate) fn fetch(
     setup: &KafkaSetup,
     interrupt: &Interrupt,
 ) -> Result<PathBuf, KafkaError> {
+    fetch_within(order, setup, interrupt, None)
+}
+
+/// The same, and gives up when it takes longer than that.
+pub(crate) fn fetch_within(
+    order: &Order<'_>,
+    setup: &KafkaSetup,
+    interrupt: &Interrupt,
+    limit: Option<Duration>,
+) -> Result<PathBuf, KafkaError> {
+    let begun = Instant::now();
+    let go_on = || match limit {
+        _ if interrupt.is_raised() => Err(KafkaError::Interrupted),
+        Some(limit) if begun.elapsed() >= limit => Err(KafkaError::Late {
+            release: order.version.clone(),
+            limit,
+        }),
+        _ => Ok(()),
+    };
     let (dir, release) = (&order.dir, || order.version.clone());
     let libs = dir.join("libs");
     if libs.join(&order.proof).is_file() {
@@ -131,7 +152,7 @@ pub(crate) fn fetch(
     };
     fs::create_dir_all(dir).map_err(KafkaError::file(dir))?;
     // Whoever comes second waits, and finds it there.
-    let _lock = lock(&dir.join("lock"), interrupt)?;
+    let _lock = lock_while(&dir.join("lock"), &go_on)?;
     if libs.join(&order.proof).is_file() {
         return Ok(libs);
     }
@@ -139,7 +160,7 @@ pub(crate) fn fetch(
     // Under another name until all of it is there: an aborted fetch must not look whole.
     let partial = dir.join("libs.partial");
     remove(&partial)?;
-    maven_copies(&maven, order, &partial, interrupt)?;
+    maven_copies(&maven, order, &partial, &go_on)?;
     if !partial.join(&order.proof).is_file() {
         return Err(KafkaError::Maven {
             release: release(),
@@ -200,14 +221,21 @@ pub(crate) fn remove(dir: &Path) -> Result<(), KafkaError> {
 
 /// Held as long as the file is open; freed by the kernel whatever happens to this process.
 pub(crate) fn lock(path: &Path, interrupt: &Interrupt) -> Result<File, KafkaError> {
+    lock_while(path, &|| match interrupt.is_raised() {
+        true => Err(KafkaError::Interrupted),
+        false => Ok(()),
+    })
+}
+
+fn lock_while(path: &Path, go_on: &dyn Fn() -> Result<(), KafkaError>) -> Result<File, KafkaError> {
     let file = File::create(path).map_err(KafkaError::file(path))?;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            Err(fs::TryLockError::WouldBlock) if interrupt.is_raised() => {
-                return Err(KafkaError::Interrupted);
+            Err(fs::TryLockError::WouldBlock) => {
+                go_on()?;
+                std::thread::sleep(LOOK);
             }
-            Err(fs::TryLockError::WouldBlock) => std::thread::sleep(LOOK),
             Err(fs::TryLockError::Error(error)) => return Err(KafkaError::file(path)(error)),
         }
     }
@@ -217,7 +245,7 @@ fn maven_copies(
     maven: &Path,
     order: &Order<'_>,
     into: &Path,
-    interrupt: &Interrupt,
+    go_on: &dyn Fn() -> Result<(), KafkaError>,
 ) -> Result<(), KafkaError> {
     let pom = order.dir.join("pom.xml");
     fs::write(&pom, project(&order.artifacts)).map_err(KafkaError::file(&pom))?;
@@ -240,6 +268,8 @@ fn maven_copies(
         .stdin(Stdio::null())
         .stdout(log)
         .stderr(log_too)
+        // Maven is a script that starts Java: who ends it, ends both.
+        .process_group(0)
         .spawn();
     let mut child = spawned.map_err(|error| KafkaError::Spawn {
         role: "Maven".to_owned(),
@@ -248,12 +278,10 @@ fn maven_copies(
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status,
-            Ok(None) if interrupt.is_raised() => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(KafkaError::Interrupted);
+            Ok(None) => {
+                go_on().inspect_err(|_| end(&mut child))?;
+                std::thread::sleep(LOOK);
             }
-            Ok(None) => std::thread::sleep(LOOK),
             Err(error) => {
                 return Err(KafkaError::Spawn {
                     role: "Maven".to_owned(),
@@ -267,6 +295,12 @@ fn maven_copies(
     }
     let text = fs::read_to_string(&log_path).unwrap_or_default();
     Err(failure(order.version, &text))
+}
+
+/// Ends a process and all that it has started.
+fn end(child: &mut Child) {
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    let _ = child.wait();
 }
 
 /// Which failure Maven's words speak of.

@@ -1,7 +1,8 @@
 //! Processes of a cluster: started in groups of their own, known by pid and start time, ended.
 
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -109,15 +110,7 @@ impl Process {
             .append(true)
             .open(&start.log_file)
             .map_err(KafkaError::file(&start.log_file))?;
-        let log_too = log.try_clone().map_err(KafkaError::file(&start.log_file))?;
-        let spawned = Command::new(&start.program)
-            .args(&start.arguments)
-            .current_dir(&start.dir)
-            .stdin(Stdio::null())
-            .stdout(log)
-            .stderr(log_too)
-            .process_group(0)
-            .spawn();
+        let spawned = spawn(&start, log);
         let child = spawned.map_err(|error| KafkaError::Spawn {
             role: start.role.clone(),
             error,
@@ -137,16 +130,14 @@ impl Process {
             is_starting: false,
             is_detached: false,
         };
-        let taken = process
-            .start
-            .group
-            .as_ref()
-            .map(|one| one.take_in(process.id));
-        match taken {
-            // One that ended on the spot needs no bound; its end is told by its log.
-            Some(Err(error)) if process.ended().is_none() => Err(error),
-            _ => Ok(process),
+        if let Some(group) = &process.start.group {
+            group.take_in(process.id)?;
         }
+        if let Some(mut gate) = process.child.stdin.take() {
+            // Whoever is gone already is told of by his log.
+            let _ = gate.write_all(b"go\n");
+        }
+        Ok(process)
     }
 
     /// Starts it again after its end.
@@ -262,6 +253,34 @@ impl Drop for Process {
     }
 }
 
+/// Waits at its standard input for a line, then becomes the program, with the same pid. Without the line it ends.
+const GATE: &str = "read -r go && exec \"$0\" \"$@\" </dev/null";
+
+/// One with a control group waits until it is in it: Java looks at its bounds when it starts, and never again. From them it
+/// takes how many threads collect and compile, and the heap's size.
+fn spawn(start: &Start, log: File) -> std::io::Result<Child> {
+    let mut command = match &start.group {
+        None => {
+            let mut command = Command::new(&start.program);
+            command.stdin(Stdio::null());
+            command
+        }
+        Some(_) => {
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", GATE]).arg(&start.program);
+            command.stdin(Stdio::piped());
+            command
+        }
+    };
+    command
+        .args(&start.arguments)
+        .current_dir(&start.dir)
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .process_group(0)
+        .spawn()
+}
+
 /// How a process ended, in words.
 pub(crate) fn words(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
@@ -294,6 +313,7 @@ pub(crate) fn of_folder(dir: &Path) -> Vec<ProcessId> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::control_group::Bounds;
     use super::*;
 
     fn start(dir: &Path, script: &str) -> Process {
@@ -337,6 +357,63 @@ mod tests {
         }
         deaf.end(Duration::ZERO);
         assert!(!deaf.id.is_alive());
+    }
+
+    #[test]
+    fn a_program_starts_in_its_control_group_and_its_pid_is_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("cgroup");
+        fs::create_dir_all(root.join("cpu")).unwrap();
+        let bounds = Bounds {
+            memory_bytes: None,
+            milli_cores: Some(500),
+        };
+        let group = ControlGroup::named_in(&root, "run-broker-1", bounds);
+        group.make().unwrap();
+        // The first thing that it does is to look for itself in its group.
+        let procs = root.join("cpu/kgauge-run-broker-1/cgroup.procs");
+        let script = format!(
+            "test \"$(cat {})\" = $$ && echo in || echo out; read -r more || echo closed; exec sleep 600",
+            procs.display()
+        );
+        let mut process = Process::start(Start {
+            role: "broker 1".to_owned(),
+            program: PathBuf::from("/bin/sh"),
+            arguments: vec!["-c".into(), script.into()],
+            dir: dir.path().to_owned(),
+            log_file: dir.path().join("log"),
+            group: Some(group),
+        })
+        .unwrap();
+        let log = || fs::read_to_string(dir.path().join("log")).unwrap();
+        while log().lines().count() < 2 {
+            std::thread::yield_now();
+        }
+        assert_eq!(log(), "in\nclosed\n");
+        assert!(process.id.is_alive());
+        process.end(Duration::from_secs(30));
+        assert!(!process.id.is_alive() && process.check().is_ok());
+    }
+
+    #[test]
+    fn a_group_that_takes_nobody_in_starts_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let bounds = Bounds {
+            memory_bytes: Some(1 << 30),
+            milli_cores: None,
+        };
+        let group = ControlGroup::named_in(&dir.path().join("none"), "x", bounds);
+        let started = Process::start(Start {
+            role: "broker 1".to_owned(),
+            program: PathBuf::from("/bin/sh"),
+            arguments: vec!["-c".into(), "echo started".into()],
+            dir: dir.path().to_owned(),
+            log_file: dir.path().join("log"),
+            group: Some(group),
+        });
+        let words = started.unwrap_err().to_string();
+        assert!(words.contains("cgroup.procs"), "{words}");
+        assert_eq!(fs::read_to_string(dir.path().join("log")).unwrap(), "");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use kgauge_results::run::ListenerLook;
+
 use super::*;
 
 fn read(mbean: &str, value: &str) -> String {
@@ -68,21 +70,45 @@ fn before_any_request_the_mean_is_no_number_and_the_sum_is_0() {
 }
 
 #[test]
-fn network_threads_are_averaged_without_those_of_a_controller() {
+fn network_threads_are_told_by_listener_without_those_of_a_controller() {
     let pattern = "kafka.server:listener=*,networkProcessor=*,type=socket-server-metrics";
-    let look = seen(&[
-        read(
-            pattern,
-            r#"{"kafka.server:type=socket-server-metrics,listener=PLAINTEXT,networkProcessor=0":{"io-wait-time-ns-total":4.0E9},
-                "kafka.server:type=socket-server-metrics,listener=PLAINTEXT,networkProcessor=1":{"io-wait-time-ns-total":2.0E9},
-                "kafka.server:type=socket-server-metrics,listener=CONTROLLER,networkProcessor=0":{"io-wait-time-ns-total":9.0E9}}"#,
+    let thread = |listener: &str, processor: u8, waits: &str| {
+        format!(
+            r#""kafka.server:type=socket-server-metrics,listener={listener},networkProcessor={processor}":{{{waits}}}"#
+        )
+    };
+    let threads = [
+        thread("PLAINTEXT", 0, r#""io-wait-time-ns-total":4.0E9"#),
+        thread("PLAINTEXT", 1, r#""io-wait-time-ns-total":2.0E9"#),
+        // A release that has both names counts once.
+        thread(
+            "CLIENTS",
+            2,
+            r#""io-wait-time-ns-total":6.0E6,"io-waittime-total":6.0E6"#,
         ),
+        thread("CONTROLLER", 0, r#""io-wait-time-ns-total":9.0E9"#),
+    ];
+    let look = seen(&[
+        read(pattern, &format!("{{{}}}", threads.join(","))),
         read(
             "kafka.network:name=NetworkProcessorAvgIdlePercent,type=SocketServer",
             r#"{"Value":0.5}"#,
         ),
     ]);
-    assert_eq!(look.threads.network_idle_ns, Some(3_000_000_000));
+    let listener = |name: &str, threads, idle_ns| ListenerLook {
+        listener: name.to_owned(),
+        threads,
+        idle_ns,
+    };
+    assert_eq!(
+        look.listeners,
+        [
+            listener("CLIENTS", 1, 6_000_000),
+            listener("PLAINTEXT", 2, 3_000_000_000)
+        ]
+    );
+    // 6.006 s of three threads.
+    assert_eq!(look.threads.network_idle_ns, Some(2_002_000_000));
     assert_eq!(look.threads.network_idle_ppm, None);
 }
 

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use kgauge_results::run::ListenerLook;
+
 use super::*;
 
 fn seen(text: &str) -> BrokerLook {
@@ -120,17 +122,53 @@ fn a_count_without_a_suffix_is_taken_unless_it_is_a_gauge() {
 
 #[test]
 fn network_threads_are_found_in_labels_and_in_names() {
-    let labels = seen(
-        "kafka_server_socket_server_metrics_io_wait_time_ns_total{listener=\"PLAINTEXT\",networkProcessor=\"0\"} 4e9\n\
-         kafka_server_socket_server_metrics_io_wait_time_ns_total{listener=\"PLAINTEXT\",networkProcessor=\"1\"} 2e9\n\
-         kafka_server_socket_server_metrics_io_wait_time_ns_total{listener=\"CONTROLLER\",networkProcessor=\"0\"} 9e9\n",
-    );
-    assert_eq!(labels.threads.network_idle_ns, Some(3_000_000_000));
-    let names = seen(
-        "kafka_server_socket_server_metrics_listener_PLAINTEXT_networkProcessor_0_io_wait_time_ns_total 8e9\n\
-         kafka_server_socket_server_metrics_listener_CONTROLLER_networkProcessor_0_io_wait_time_ns_total 1e9\n",
-    );
-    assert_eq!(names.threads.network_idle_ns, Some(8_000_000_000));
+    let listener = |name: &str, threads, idle_ns| ListenerLook {
+        listener: name.to_owned(),
+        threads,
+        idle_ns,
+    };
+    let base = "kafka_server_socket_server_metrics";
+    let label = |listener: &str, processor: u8, value: &str| {
+        format!("{{listener=\"{listener}\",networkProcessor=\"{processor}\"}} {value}\n")
+    };
+    let lines = [
+        label("PLAINTEXT", 0, "4e9"),
+        label("PLAINTEXT", 1, "2e9"),
+        label("TLS", 2, "3e8"),
+        label("CONTROLLER", 0, "9e9"),
+    ];
+    let modern = lines
+        .each_ref()
+        .map(|line| format!("{base}_io_wait_time_ns_total{line}"))
+        .concat();
+    let old = lines
+        .each_ref()
+        .map(|line| format!("{base}_io_waittime_total{line}"))
+        .concat();
+    // Releases that have both names have each thread twice.
+    for text in [modern.clone(), old.clone(), format!("{modern}{old}")] {
+        let labels = seen(&text);
+        assert_eq!(
+            labels.listeners,
+            [
+                listener("PLAINTEXT", 2, 3_000_000_000),
+                listener("TLS", 1, 300_000_000)
+            ]
+        );
+        // 6.3 s of three threads.
+        assert_eq!(labels.threads.network_idle_ns, Some(2_100_000_000));
+    }
+    let names = seen(&format!(
+        "{base}_listener_CLIENT_TLS_networkProcessor_0_io_wait_time_ns_total 8e9\n\
+         {base}_listener_CLIENT_TLS_networkProcessor_1_io_wait_time_ns_total 6e9\n\
+         {base}_listener_CONTROLLER_networkProcessor_0_io_wait_time_ns_total 1e9\n"
+    ));
+    assert_eq!(names.listeners, [listener("CLIENT_TLS", 2, 7_000_000_000)]);
+    assert_eq!(names.threads.network_idle_ns, Some(7_000_000_000));
+    // Without any name of a listener there is the mean alone.
+    let bare = seen(&format!("{base}_io_wait_time_ns_total 5e9\n"));
+    assert_eq!(bare.listeners, []);
+    assert_eq!(bare.threads.network_idle_ns, Some(5_000_000_000));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Means of a broker's points over a span, such as the hold.
 
-use super::{BrokerPoint, BrokerSeries, RequestPoint};
+use super::{BrokerPoint, BrokerSeries, ListenerPoint, RequestPoint, least_idle};
 use crate::run::RequestKind;
 
 impl BrokerSeries {
@@ -11,12 +11,14 @@ impl BrokerSeries {
         let points: Vec<&BrokerPoint> = self.points.iter().filter(inside).collect();
         let (first, last) = (points.first()?, points.last()?);
         let of = |value: fn(&BrokerPoint) -> Option<f64>| by_time(&points, value);
+        let (listeners, network_idle) = network_over(&points);
         Some(BrokerPoint {
             start_ns: first.start_ns,
             end_ns: last.end_ns,
             requests: requests(&points),
             handler_idle: of(|point| point.handler_idle),
-            network_idle: of(|point| point.network_idle),
+            network_idle,
+            listeners,
             request_queue: of(|point| point.request_queue),
             response_queue: of(|point| point.response_queue),
             produce_purgatory: of(|point| point.produce_purgatory),
@@ -57,6 +59,35 @@ fn weighed(pairs: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
         (weights + weight, sum + weight * value)
     });
     (weights > 0.0).then(|| sum / weights)
+}
+
+/// Each listener's mean, and the least of them: the mean of leasts would be less where listeners take turns.
+pub(crate) fn network_over(points: &[&BrokerPoint]) -> (Vec<ListenerPoint>, Option<f64>) {
+    let listeners = listeners(points);
+    let least = least_idle(&listeners).map(|listener| listener.idle);
+    let network_idle = least.or_else(|| by_time(points, |point| point.network_idle));
+    (listeners, network_idle)
+}
+
+fn listeners(points: &[&BrokerPoint]) -> Vec<ListenerPoint> {
+    let mut names: Vec<&String> = points
+        .iter()
+        .flat_map(|point| point.listeners.iter().map(|one| &one.listener))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    let mean = |name: &String| {
+        let pairs = points.iter().filter_map(|point| {
+            let mut listeners = point.listeners.iter();
+            let listener = listeners.find(|one| one.listener == *name)?;
+            Some((seconds(point), listener.idle))
+        });
+        Some(ListenerPoint {
+            listener: name.clone(),
+            idle: weighed(pairs)?,
+        })
+    };
+    names.into_iter().filter_map(mean).collect()
 }
 
 fn by_time(points: &[&BrokerPoint], value: fn(&BrokerPoint) -> Option<f64>) -> Option<f64> {

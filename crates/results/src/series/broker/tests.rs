@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
-use crate::run::{LogLook, ThreadLook, TrafficLook};
+use crate::run::{ListenerLook, LogLook, ThreadLook, TrafficLook};
 
 const SECOND_NS: u64 = 1_000_000_000;
 const MS: u64 = 1_000_000;
@@ -108,6 +108,56 @@ fn idle_time_is_a_share_and_other_pools_are_taken_off() {
     assert_eq!(share(0, 1_250 * MS, Some(2)), (0.25, 0.625));
     // A wait that began before the span is counted when it ends.
     assert_eq!(share(0, 1_100 * MS, None).0, 1.0);
+}
+
+/// Two listeners with three threads each have waited so long.
+fn listening(tls_ms: u64, plain_ms: u64) -> BrokerLook {
+    let listener = |name: &str, ms: u64| ListenerLook {
+        listener: name.to_owned(),
+        threads: 3,
+        idle_ns: ms * MS,
+    };
+    BrokerLook {
+        threads: ThreadLook {
+            network_idle_ns: Some((tls_ms + plain_ms) / 2 * MS),
+            ..ThreadLook::default()
+        },
+        listeners: vec![listener("PLAINTEXT", plain_ms), listener("TLS", tls_ms)],
+        ..BrokerLook::default()
+    }
+}
+
+#[test]
+fn a_listener_without_idle_time_does_not_hide_behind_one_that_rests() {
+    // Of three seconds TLS has 0 %, 100 % and 20 % idle, the other one 90 %, 20 % and 90 %.
+    let mut last = listening(1_200, 2_000);
+    let lines = [
+        at(1, listening(0, 0)),
+        at(2, listening(0, 900)),
+        at(3, listening(1_000, 1_100)),
+        at(4, last.clone()),
+    ];
+    let found = series(&lines);
+    let point = |index: usize| {
+        let point = &found[0].points[index];
+        (point.network_idle.unwrap(), point.busiest_listener())
+    };
+    assert_eq!(point(0), (0.0, Some("TLS")));
+    assert_eq!(point(1), (0.2, Some("PLAINTEXT")));
+    // 120 % of three seconds and 200 %: the least of means, not the mean of leasts.
+    let mean = found[0].mean_over(SECOND_NS, 4 * SECOND_NS).unwrap();
+    assert!((mean.network_idle.unwrap() - 0.4).abs() < 1e-9, "{mean:?}");
+    assert_eq!(mean.busiest_listener(), Some("TLS"));
+    // With more threads than before it is the mean of others: nothing is known of it.
+    last.listeners[1].threads = 4;
+    let found = series(&[at(3, listening(1_000, 1_100)), at(4, last.clone())]);
+    let point = &found[0].points[0];
+    assert_eq!((point.network_idle, point.listeners.len()), (Some(0.9), 1));
+    // Who does not tell listeners apart has the mean of all threads.
+    last.listeners.clear();
+    let found = series(&[at(3, listening(1_000, 1_100)), at(4, last)]);
+    let idle = found[0].points[0].network_idle.unwrap();
+    assert!((idle - 0.55).abs() < 1e-9, "{idle}");
 }
 
 #[test]

@@ -102,7 +102,9 @@ impl Drawing {
             let name = format!("broker {}", broker.broker);
             let looks = broker.looks.iter();
             let looks = looks.map(|at| {
-                let lag = at.replicas.lag_records;
+                // Where not all of them are known their sum would fall.
+                let is_whole = at.replicas.lag_unknown == 0;
+                let lag = at.replicas.lag_records.filter(|_| is_whole);
                 (at.at_ns, lag.map(|records| records as f64))
             });
             self.moments(Panel::ReplicaLag, &name, &looks.collect::<Vec<_>>());

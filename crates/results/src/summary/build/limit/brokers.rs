@@ -41,8 +41,13 @@ pub(super) fn threads(facts: &Facts<'_>, findings: &mut Findings) {
         let Some((id, broker, idle)) = known.min_by(|a, b| a.2.total_cmp(&b.2)) else {
             continue;
         };
+        let listener = match word {
+            LimitWord::NetworkThreads => broker.busiest_listener(),
+            _ => None,
+        };
+        let of = listener.map_or_else(String::new, |name| format!(" of listener {name}"));
         let said = format!(
-            "Broker {id}: its {name} were idle for {} of the time{}.",
+            "Broker {id}: its {name}{of} were idle for {} of the time{}.",
             words::percent(idle),
             times(broker)
         );

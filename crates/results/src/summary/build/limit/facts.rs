@@ -9,7 +9,7 @@ use crate::folder::{RepeatRead, RunRead};
 use crate::run::{RepeatKey, RequestKind, TargetKind};
 use crate::series::{
     BrokerPoint, ClientHold, CpuLimitSeries, HostSeries, RequestPoint, WireHold, brokers_of,
-    client_hold, cpu_limits_of, host_of, wire_hold,
+    client_hold, cpu_limits_of, host_of, network_over, wire_hold,
 };
 use crate::stage::Stage;
 use crate::summary::TrialSummary;
@@ -215,10 +215,12 @@ fn mean_point(points: &[&BrokerPoint]) -> BrokerPoint {
     let flushes = points
         .iter()
         .filter_map(|one| Some((one.flushes_per_s?, one.flush_mean_ms?)));
+    let (listeners, network_idle) = network_over(points);
     BrokerPoint {
         requests: requests.collect(),
         handler_idle: of(|one| one.handler_idle),
-        network_idle: of(|one| one.network_idle),
+        network_idle,
+        listeners,
         flushes_per_s: of(|one| one.flushes_per_s),
         flush_mean_ms: weighed(flushes),
         ..BrokerPoint::default()

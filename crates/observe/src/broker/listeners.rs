@@ -1,0 +1,55 @@
+//! Network threads by listener. Kafka names those of a socket server by `listener` and `networkProcessor`.
+
+use std::collections::BTreeMap;
+
+use kgauge_results::run::ListenerLook;
+
+use super::jolokia_answer::whole;
+
+/// How long network threads have waited, each by its listener, where that is known, and by its own name.
+#[derive(Debug, Default)]
+pub(super) struct Waits {
+    of: BTreeMap<(Option<String>, String), f64>,
+}
+
+impl Waits {
+    /// Takes note of one thread. Those of a controller's listener serve no clients; what is told of a thread twice counts once.
+    pub(super) fn add(&mut self, listener: Option<&str>, thread: &str, wait_ns: f64) {
+        let name = listener.unwrap_or_default().to_ascii_lowercase();
+        if !name.contains("controller") {
+            let key = (listener.map(str::to_owned), thread.to_owned());
+            self.of.insert(key, wait_ns);
+        }
+    }
+
+    /// The mean of all threads.
+    pub(super) fn mean_ns(&self) -> Option<u64> {
+        mean(self.of.values().copied())
+    }
+
+    /// The mean of each listener's threads.
+    pub(super) fn listeners(&self) -> Vec<ListenerLook> {
+        let mut threads = BTreeMap::<&String, Vec<f64>>::new();
+        for ((listener, _), wait_ns) in &self.of {
+            if let Some(listener) = listener {
+                threads.entry(listener).or_default().push(*wait_ns);
+            }
+        }
+        let looks = threads.into_iter().filter_map(|(listener, waits)| {
+            Some(ListenerLook {
+                listener: listener.clone(),
+                threads: u32::try_from(waits.len()).unwrap_or(u32::MAX),
+                idle_ns: mean(waits.into_iter())?,
+            })
+        });
+        looks.take(LISTENERS_MAX).collect()
+    }
+}
+
+/// More than a broker has; whoever tells of more is not believed.
+const LISTENERS_MAX: usize = 32;
+
+fn mean(waits: impl ExactSizeIterator<Item = f64>) -> Option<u64> {
+    let count = waits.len();
+    (count > 0).then(|| whole(waits.sum::<f64>() / count as f64))?
+}

@@ -1,0 +1,87 @@
+//! Who did not answer is left alone for a while, and longer each time: one that stands still costs looks, and each question
+//! adds to what it has to do when it wakes up.
+
+use std::collections::BTreeMap;
+
+/// For so long at first, then twice as long, up to [`REST_NS_MAX`].
+const REST_NS: u64 = 4_000_000_000;
+
+/// What is refused in less than this was not waited for.
+const AT_ONCE_NS: u64 = 100_000_000;
+
+/// One that comes back should be seen soon.
+const REST_NS_MAX: u64 = 8_000_000_000;
+
+#[derive(Debug, Clone, Copy)]
+struct Rest {
+    until_ns: u64,
+    rest_ns: u64,
+}
+
+/// Those who did not answer.
+#[derive(Debug)]
+pub(super) struct Rests<K> {
+    of: BTreeMap<K, Rest>,
+}
+
+impl<K: Ord> Rests<K> {
+    pub(super) fn new() -> Rests<K> {
+        let of = BTreeMap::new();
+        Rests { of }
+    }
+
+    /// Whether it is left alone now.
+    pub(super) fn rests(&self, who: &K, now_ns: u64) -> bool {
+        self.of
+            .get(who)
+            .is_some_and(|resting| now_ns < resting.until_ns)
+    }
+
+    /// It answered.
+    pub(super) fn answered(&mut self, who: &K) {
+        self.of.remove(who);
+    }
+
+    /// It did not; whether it is left alone now. One that refuses at once costs nothing, and is back as soon as it answers.
+    pub(super) fn failed(&mut self, who: K, waited_ns: u64, now_ns: u64) -> bool {
+        if waited_ns < AT_ONCE_NS {
+            return false;
+        }
+        let rest_ns = self.of.get(&who).map_or(REST_NS, |resting| {
+            resting.rest_ns.saturating_mul(2).min(REST_NS_MAX)
+        });
+        let until_ns = now_ns.saturating_add(rest_ns);
+        self.of.insert(who, Rest { until_ns, rest_ns });
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: u64 = 1_000_000_000;
+
+    #[test]
+    fn who_is_silent_is_left_alone_longer_each_time_until_he_answers() {
+        let mut rests = Rests::new();
+        assert!(rests.failed(2, S, 10 * S));
+        assert!(rests.rests(&2, 14 * S - 1) && !rests.rests(&2, 14 * S));
+        assert!(!rests.rests(&1, 11 * S));
+        rests.failed(2, S, 15 * S);
+        assert!(rests.rests(&2, 23 * S - 1) && !rests.rests(&2, 23 * S));
+        rests.failed(2, S, 24 * S);
+        assert!(rests.rests(&2, 32 * S - 1) && !rests.rests(&2, 32 * S));
+        rests.answered(&2);
+        assert!(!rests.rests(&2, 25 * S));
+        rests.failed(2, S, 40 * S);
+        assert!(!rests.rests(&2, 44 * S));
+    }
+
+    #[test]
+    fn who_refuses_at_once_is_asked_again() {
+        let mut rests = Rests::new();
+        assert!(!rests.failed("g", S / 1_000, 10 * S));
+        assert!(!rests.rests(&"g", 10 * S));
+    }
+}
