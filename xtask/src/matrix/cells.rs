@@ -1,5 +1,7 @@
 //! The causes, and how each is put where.
 
+use std::num::NonZero;
+
 /// One cause on one target.
 pub(super) struct Cell {
     /// The verdict's word in `summary.json`.
@@ -7,6 +9,16 @@ pub(super) struct Cell {
     pub(super) target: &'static str,
     /// The scenario's `topic` and `flows`.
     load: &'static str,
+    pub(super) place: Place,
+}
+
+/// Where it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// On the machine as it is.
+    Machine,
+    /// In a network of its own, whose loopback is slow.
+    SlowLoopback,
 }
 
 const fn cell(cause: &'static str, target: &'static str, load: &'static str) -> Cell {
@@ -14,8 +26,19 @@ const fn cell(cause: &'static str, target: &'static str, load: &'static str) -> 
         cause,
         target,
         load,
+        place: Place::Machine,
     }
 }
+
+const fn on_slow_loopback(cause: &'static str, target: &'static str, load: &'static str) -> Cell {
+    Cell {
+        place: Place::SlowLoopback,
+        ..cell(cause, target, load)
+    }
+}
+
+/// Stands in loads for twice the number of processors.
+const TWICE_THE_PROCESSORS: &str = "TWICE_THE_PROCESSORS";
 
 const KAFKA: &str = "kafka:4.3.1,heap=512M";
 
@@ -105,6 +128,30 @@ flows:
   - {name: w, kind: produce, shape: max, record: {size: 1 kB}, settings: {buffer.memory: 8 MiB, linger.ms: 5}}
 ";
 
+/// So many producers that compress that no processor rests; none of them has one for itself.
+const CROWD: &str = "\
+topic: {partitions: 6, config: {compression.type: gzip}}
+flows:
+  - {name: w, kind: produce, producers: TWICE_THE_PROCESSORS, shape: max, record: {size: 1 kB, compressibility: 2},
+     settings: {compression.type: zstd, buffer.memory: 8 MiB, batch.size: 64 KiB, linger.ms: 5}}
+";
+
+/// Consumers that read, encrypted, what the page cache has: one thread reads, encrypts and writes all of it, and a request
+/// handler has next to nothing to do. No consumer gets to the end.
+const ENCRYPTED_READERS: &str = "\
+topic: {partitions: 6, preload: {records: 500k, record: {size: 1 kB}}}
+flows:
+  - {name: w, kind: consume, consumers: 16, partitions: all, from: earliest, settings: {check.crcs: false}}
+";
+
+/// More than 300 Mbit/s, in few requests.
+const BULK: &str = "\
+topic: {partitions: 6}
+flows:
+  - {name: w, kind: produce, shape: max, record: {size: 1 kB}, settings: {buffer.memory: 8 MiB, batch.size: 64 KiB,
+     linger.ms: 5}}
+";
+
 pub(super) const CELLS: &[Cell] = &[
     cell("load", "embedded:1", RATE),
     cell("load", KAFKA, RATE),
@@ -140,6 +187,15 @@ pub(super) const CELLS: &[Cell] = &[
         "kafka:4.3.1,heap=512M,brokers=3,cpu=0.3",
         ONE_PARTITION,
     ),
+    cell("processors", "embedded:1", CROWD),
+    cell("processors", KAFKA, CROWD),
+    cell(
+        "network-threads",
+        "kafka:4.3.1,heap=512M,num.network.threads=1,security=tls",
+        ENCRYPTED_READERS,
+    ),
+    on_slow_loopback("network-card", "embedded:1", BULK),
+    on_slow_loopback("network-card", KAFKA, BULK),
 ];
 
 impl Cell {
@@ -156,11 +212,14 @@ impl Cell {
 
     /// The same load in so many trials.
     pub(super) fn scenario(&self, trials: usize) -> String {
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let load = self
+            .load
+            .replace(TWICE_THE_PROCESSORS, &(2 * processors).to_string());
         let names: Vec<String> = (1..=trials).map(|n| format!("trial-{n}")).collect();
         format!(
-            "kgauge: 1\nname: matrix\nquestion: What limits it?\n{}stages: {{warm-up: 3 s, hold: 8 s, drain: 20 s}}\n\
+            "kgauge: 1\nname: matrix\nquestion: What limits it?\n{load}stages: {{warm-up: 3 s, hold: 8 s, drain: 20 s}}\n\
              vary: {{w.settings.client.id: [{}]}}\nrepeats: 1\n",
-            self.load,
             names.join(", ")
         )
     }

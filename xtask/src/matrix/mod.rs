@@ -2,11 +2,13 @@
 //! kgauge's verdict says of each. Nothing else may run on the machine meanwhile.
 
 mod cells;
+mod slow_loopback;
 mod table;
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -14,11 +16,14 @@ use serde_json::Value;
 use crate::built;
 use crate::kgauge::Kgauge;
 use crate::say::{remark, say};
-use cells::{CELLS, Cell};
+use cells::{CELLS, Cell, Place};
 use table::{Judged, Table};
 
 /// So many of all verdicts must be right.
 const RIGHT_PART: f64 = 0.95;
+
+/// No cell takes longer, whatever the number of trials.
+const CALL_MAX: Duration = Duration::from_secs(1_800);
 
 struct Options {
     binary: Option<PathBuf>,
@@ -45,12 +50,17 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     };
     let mut table = Table::default();
     for cell in CELLS.iter().filter(|cell| is_wanted(cell, &options.only)) {
+        if let Some(why) = why_not(cell) {
+            remark(&format!("{}: left out: {why}", cell.name()));
+            table.left_out(cell, &why);
+            continue;
+        }
         match judge(cell, options.trials, &kgauge) {
             Ok(judged) => table.add(cell, judged),
             Err(error) => table.broken(cell, &error),
         }
     }
-    say(&table.text());
+    say(&table.text(options.trials));
     let good =
         table.right_part() >= RIGHT_PART && table.false_alarms() == 0 && table.broken_cells() == 0;
     Ok(if good {
@@ -88,6 +98,14 @@ fn is_wanted(cell: &Cell, only: &[String]) -> bool {
     only.is_empty() || only.iter().any(|part| cell.name().contains(part.as_str()))
 }
 
+/// Why a cause cannot be put there on this machine.
+fn why_not(cell: &Cell) -> Option<String> {
+    match cell.place {
+        Place::Machine => None,
+        Place::SlowLoopback => slow_loopback::why_not(),
+    }
+}
+
 /// Runs one cause on one target, and gives the verdict on each trial.
 fn judge(cell: &Cell, trials: usize, kgauge: &Kgauge<'_>) -> Result<Vec<Judged>> {
     let name = cell.name();
@@ -96,17 +114,26 @@ fn judge(cell: &Cell, trials: usize, kgauge: &Kgauge<'_>) -> Result<Vec<Judged>>
     fs::write(&scenario, cell.scenario(trials))?;
     let out = kgauge.folder.join(&name);
     let (scenario, folder) = (scenario.display().to_string(), out.display().to_string());
-    let finished = kgauge
-        .call(&[
-            "run",
-            &scenario,
-            "--target",
-            cell.target,
-            "--yes",
-            "--out",
-            &folder,
-        ])
-        .run()?;
+    let mut arguments = vec![
+        "run",
+        &scenario,
+        "--target",
+        cell.target,
+        "--yes",
+        "--out",
+        &folder,
+    ];
+    let mut call = match cell.place {
+        Place::Machine => kgauge.call(&arguments),
+        Place::SlowLoopback => {
+            arguments.extend(["--network-speed", slow_loopback::SPEED]);
+            let mut call = kgauge.call(&arguments);
+            call.command = slow_loopback::within(&call.command);
+            call
+        }
+    };
+    call.time_max = CALL_MAX;
+    let finished = call.run()?;
     let summary = out.join("summary.json");
     let text = fs::read_to_string(&summary)
         .with_context(|| format!("{}\n{}", finished.stdout, finished.stderr))?;

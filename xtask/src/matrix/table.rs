@@ -40,6 +40,7 @@ struct Row {
     target: &'static str,
     verdicts: Vec<Judged>,
     error: Option<String>,
+    left_out: Option<String>,
 }
 
 impl Row {
@@ -70,6 +71,7 @@ impl Table {
             target: cell.target,
             verdicts,
             error: None,
+            left_out: None,
         });
     }
 
@@ -79,6 +81,18 @@ impl Table {
             target: cell.target,
             verdicts: Vec::new(),
             error: Some(format!("{error:#}")),
+            left_out: None,
+        });
+    }
+
+    /// A cause that cannot be put there on this machine.
+    pub(super) fn left_out(&mut self, cell: &Cell, why: &str) {
+        self.rows.push(Row {
+            cause: cell.cause,
+            target: cell.target,
+            verdicts: Vec::new(),
+            error: None,
+            left_out: Some(format!("left out: {why}")),
         });
     }
 
@@ -103,7 +117,8 @@ impl Table {
         rows.map(Row::wrong).sum()
     }
 
-    pub(super) fn text(&self) -> String {
+    /// All of it, of so many trials of each cause and target.
+    pub(super) fn text(&self, trials: usize) -> String {
         let mut text = format!(
             "\n{:<18} {:<54} {:>5} {:>5} {:>5} {:>5}  verdicts\n",
             "cause", "target", "right", "near", "wrong", "of"
@@ -117,7 +132,8 @@ impl Table {
                 .into_iter()
                 .map(|(word, count)| format!("{word} {count}"))
                 .collect();
-            let said = row.error.clone().unwrap_or_else(|| words.join(", "));
+            let why = row.error.as_ref().or(row.left_out.as_ref());
+            let said = why.cloned().unwrap_or_else(|| words.join(", "));
             let _ = writeln!(
                 text,
                 "{:<18} {:<54} {:>5} {:>5} {:>5} {:>5}  {said}",
@@ -131,9 +147,19 @@ impl Table {
         }
         let _ = write!(
             text,
-            "\n{:.1} % of {} verdicts are right; {} of those on nothing but the load accuse something else",
+            "\n{:.1} % of {} verdicts are right ({} trials of each of {} causes and targets, {} left out); {} of those on nothing \
+             but the load accuse something else",
             self.right_part() * 100.0,
             self.count(),
+            trials,
+            self.rows
+                .iter()
+                .filter(|row| row.left_out.is_none())
+                .count(),
+            self.rows
+                .iter()
+                .filter(|row| row.left_out.is_some())
+                .count(),
             self.false_alarms()
         );
         text
@@ -159,9 +185,15 @@ mod tests {
             target: "embedded",
             verdicts,
             error: None,
+            left_out: None,
+        };
+        let not_here = Row {
+            left_out: Some("left out: no tc".to_owned()),
+            ..row("network-card", Vec::new())
         };
         let table = Table {
             rows: vec![
+                not_here,
                 row(
                     "disk",
                     vec![
@@ -173,15 +205,15 @@ mod tests {
                 row("load", vec![judged("load", &[]), judged("disk", &[])]),
             ],
         };
-        let disk = &table.rows[0];
+        let disk = &table.rows[1];
         assert_eq!((disk.right(), disk.near(), disk.wrong()), (1, 1, 1));
         assert_eq!(table.right_part(), 0.4);
         assert_eq!(table.false_alarms(), 1);
-        assert!(
-            table
-                .text()
-                .contains("40.0 % of 5 verdicts are right; 1 of")
-        );
+        let text = table.text(3);
+        assert!(text.contains("left out: no tc"), "{text}");
+        let wanted = "40.0 % of 5 verdicts are right (3 trials of each of 2 causes and targets, 1 left out); 1 of";
+        assert!(text.contains(wanted), "{text}");
+        assert_eq!(table.broken_cells(), 0);
     }
 
     #[test]
