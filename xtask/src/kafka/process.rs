@@ -15,7 +15,7 @@ use crate::stop;
 const LOOK: Duration = Duration::from_millis(20);
 
 /// How long a process may take to end after SIGTERM.
-const END_MAX: Duration = Duration::from_secs(15);
+const END_MAX: Duration = Duration::from_secs(60);
 
 /// Looks until there is something to see, the time is over (none) or the user wants to stop (error).
 pub(crate) fn poll<T>(
