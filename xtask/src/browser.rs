@@ -1,11 +1,13 @@
 //! `cargo xtask browser`: reports and comparisons as people meet them, in Debian's Chromium. It makes a short real
-//! run, a comparison of it with itself, pages whose every name is hostile, and has `xtask/browser` look at each.
+//! run, a comparison of it with itself, pages whose every name is hostile, and has `xtask/browser` look at each; and at a run
+//! while it goes on.
 //! Nothing of it goes to a network but npm's own fetch of the package that drives the browser.
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
@@ -15,9 +17,10 @@ use crate::codegen::root;
 use crate::say::{remark, say};
 
 /// Modules are looked for beside the program, so it goes to where they are installed.
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     ".npmrc",
     "charts.mjs",
+    "live.mjs",
     "looks.mjs",
     "main.mjs",
     "package-lock.json",
@@ -28,6 +31,8 @@ const FILES: [&str; 7] = [
 const INSTALLED: &str = "installed";
 /// The run whose report is looked at: it has all kinds of charts.
 const SCENARIO: &str = "xtask/browser/look.yaml";
+/// The run that is watched.
+const WATCHED: &str = "xtask/browser/live.yaml";
 const TARGET: &str = "embedded:3";
 /// The studies, for `--studies`.
 const STUDIES: [&str; 5] = [
@@ -43,6 +48,8 @@ const STUDIES: [&str; 5] = [
 struct Options {
     binary: Option<PathBuf>,
     studies: bool,
+    /// Only a run that goes on.
+    live: bool,
     /// Pages that are there already.
     pages: Vec<PathBuf>,
 }
@@ -58,8 +65,9 @@ impl Options {
                     options.binary = Some(path.into());
                 }
                 "--studies" => options.studies = true,
+                "--live" => options.live = true,
                 flag if flag.starts_with('-') => {
-                    bail!("browser takes --binary PATH, --studies and pages, not {flag:?}")
+                    bail!("browser takes --binary PATH, --studies, --live and pages, not {flag:?}")
                 }
                 page => options.pages.push(page.into()),
             }
@@ -89,12 +97,36 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         let page = page.canonicalize();
         pages.push(page.context("a page to look at is not there")?);
     }
-    if pages.is_empty() {
-        pages = make(&options, &folder.join("pages"))?;
+    let look = |pages: &[PathBuf]| {
+        remark(&format!("browser: {} pages", pages.len()));
+        look(&program, &shots, pages)
+    };
+    let mut bad = 0;
+    if !pages.is_empty() {
+        bad += look(&pages)?;
+    } else {
+        let binary = match &options.binary {
+            Some(path) => path.canonicalize()?,
+            None => built::kgauge()?,
+        };
+        if !options.live {
+            bad += look(&make(&options, &binary, &folder.join("pages"))?)?;
+        }
+        let mut watched = Watched::start(&binary, &folder.join("live"))?;
+        bad += look(&[PathBuf::from(&watched.address)])?;
+        watched.end()?;
     }
-    remark(&format!("browser: {} pages", pages.len()));
+    say(&format!("pictures: {}", shots.display()));
+    Ok(match bad {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    })
+}
+
+/// Has the browser look at pages; returns how many checks found something.
+fn look(program: &Path, shots: &Path, pages: &[PathBuf]) -> Result<usize> {
     let mut look = Command::new("node");
-    look.arg(program).arg(&shots).args(&pages);
+    look.arg(program).arg(shots).args(pages);
     let found = look
         .env_remove("NODE_OPTIONS")
         .stderr(Stdio::inherit())
@@ -102,11 +134,72 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         .context("node could not be started")?;
     let bad = tell(&String::from_utf8(found.stdout)?)?;
     ensure!(found.status.success(), "the browser's program failed");
-    say(&format!("pictures: {}", shots.display()));
-    Ok(match bad {
-        0 => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    })
+    Ok(bad)
+}
+
+/// A run that serves itself; it ends by itself, and with this.
+struct Watched {
+    run: Child,
+    stderr: BufReader<ChildStderr>,
+    address: String,
+}
+
+impl Watched {
+    fn start(binary: &Path, folder: &Path) -> Result<Self> {
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+        fs::create_dir_all(folder)?;
+        remark("kgauge run live.yaml --serve 0");
+        let mut run = Command::new(binary)
+            .arg("run")
+            .arg(root().join(WATCHED))
+            .args(["--target", TARGET, "--out", "run", "--serve", "0"])
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let stderr = run.stderr.take().context("kgauge has no stderr")?;
+        let mut watched = Self {
+            run,
+            stderr: BufReader::new(stderr),
+            address: String::new(),
+        };
+        watched.address = watched.read_address()?;
+        Ok(watched)
+    }
+
+    fn read_address(&mut self) -> Result<String> {
+        let mut said = String::new();
+        while self.stderr.read_line(&mut said)? > 0 {
+            let address = said.split_once("watch the run at ");
+            if let Some((address, _)) = address.and_then(|(_, rest)| rest.split_once(' ')) {
+                return Ok(address.to_owned());
+            }
+        }
+        bail!("kgauge ended without an address: {said}")
+    }
+
+    /// Waits for its end, which must be a good one.
+    fn end(&mut self) -> Result<()> {
+        let mut said = String::new();
+        self.stderr.read_to_string(&mut said)?;
+        let status = self.run.wait()?;
+        ensure!(
+            status.success(),
+            "the run that was watched: {status}\n{said}"
+        );
+        Ok(())
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.run.kill();
+        let _ = self.run.wait();
+    }
 }
 
 /// Says each check; returns how many found something.
@@ -133,15 +226,11 @@ fn tell(lines: &str) -> Result<usize> {
 }
 
 /// The pages, under names that tell them apart.
-fn make(options: &Options, folder: &Path) -> Result<Vec<PathBuf>> {
+fn make(options: &Options, binary: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
     }
     fs::create_dir_all(folder)?;
-    let binary = match &options.binary {
-        Some(path) => path.canonicalize()?,
-        None => built::kgauge()?,
-    };
     let made = Command::new(built::report_pages()?).arg(folder).status()?;
     ensure!(made.success(), "the made-up pages could not be written");
     let scenario = root().join(SCENARIO);
@@ -151,14 +240,14 @@ fn make(options: &Options, folder: &Path) -> Result<Vec<PathBuf>> {
         runs.extend(STUDIES.map(quick));
     }
     for (name, question, quick) in runs {
-        let mut run = Command::new(&binary);
+        let mut run = Command::new(binary);
         run.arg("run").arg(question).args(quick);
         run.args(["--target", TARGET, "--out", &format!("runs/{name}")]);
         call(run, folder)?;
         let page = folder.join(format!("{name}.html"));
         fs::copy(folder.join("runs").join(name).join("report.html"), page)?;
     }
-    let mut compare = Command::new(&binary);
+    let mut compare = Command::new(binary);
     compare.args(["compare", "runs/look", "runs/look", "--as", "html"]);
     compare.args(["--out", "look-comparison.html"]);
     call(compare, folder)?;

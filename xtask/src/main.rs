@@ -52,9 +52,10 @@ cargo xtask <command>
   matrix [--trials N] [--only PART]... [--keep DIR] [--binary PATH]
                       causes that are known because they were put there, and what kgauge's verdict says
                       of each: table of right and wrong; --only: cells with this in their names
-  browser [--binary PATH] [--studies] [PAGE...]
+  browser [--binary PATH] [--studies] [--live] [PAGE...]
                       reports and comparisons in Debian's Chromium: values under pointer and keys, zoom, phones,
-                      the dark, paper, no script, no request; --studies: also of all five studies, quick
+                      the dark, paper, no script, no request, and a run while it goes on; --studies: also of all
+                      five studies, quick; --live: only the run that goes on
   bench [--quick] [--rounds N] [--records N] [--record]
                       what a record costs kgauge's engine and Kafka's own tool, in alternating
                       runs against a real Kafka; --record: keep it in proof/

@@ -125,6 +125,25 @@ impl Load {
             + driven.filter(|one| one.plan.records_max.is_some()).count()
     }
 
+    /// What its threads will share.
+    fn shared(&self, clock: Clock, flows: usize, hold_end_ns: Option<u64>) -> Shared {
+        let threads = self.workers.len() + self.driven.len();
+        Shared {
+            clock,
+            live: (0..flows)
+                .map(|_| Arc::new(LiveTotals::default()))
+                .collect(),
+            gauges: (0..flows).map(|_| Gauges::default()).collect(),
+            incidents: Arc::new(Incidents::default()),
+            interrupt: self.interrupt.clone(),
+            hold_end_ns: AtomicU64::new(hold_end_ns.unwrap_or(u64::MAX)),
+            limited_left: AtomicUsize::new(self.limited()),
+            drain_ns_max: self.share.trial.stages.drain_ns_max,
+            tick_ns: self.tick_ns,
+            shipped_ns: (0..threads).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
     /// Runs the load on `clock`, which has just been started; `on_progress` is called ten times a second.
     pub fn run(
         mut self,
@@ -140,23 +159,7 @@ impl Load {
             .iter()
             .map(|flow| flow.name().to_owned())
             .collect();
-        let shared = Arc::new(Shared {
-            clock,
-            live: names
-                .iter()
-                .map(|_| Arc::new(LiveTotals::default()))
-                .collect(),
-            gauges: names.iter().map(|_| Gauges::default()).collect(),
-            incidents: Arc::new(Incidents::default()),
-            interrupt: self.interrupt.clone(),
-            hold_end_ns: AtomicU64::new(planned_end_ns.unwrap_or(u64::MAX)),
-            limited_left: AtomicUsize::new(self.limited()),
-            drain_ns_max: stages.drain_ns_max,
-            tick_ns: self.tick_ns,
-            shipped_ns: (0..self.workers.len() + self.driven.len())
-                .map(|_| AtomicU64::new(0))
-                .collect(),
-        });
+        let shared = Arc::new(self.shared(clock, names.len(), planned_end_ns));
         let mut members = std::mem::take(&mut self.members);
         let boards = std::mem::take(&mut self.boards);
         let running = Running::start(self, &shared, &stages)?;

@@ -4,6 +4,7 @@
 //! Everything else goes through [`Markup::text`] or an attribute value and is escaped there.
 //! Elements are closed by the call that opened them, so tags balance by construction.
 
+use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -18,6 +19,12 @@ impl LivePart {
     /// The text, for whoever keeps it.
     pub fn text(&self) -> Arc<str> {
         Arc::clone(&self.0)
+    }
+}
+
+impl fmt::Display for LivePart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 

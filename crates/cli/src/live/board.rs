@@ -19,6 +19,8 @@ use crate::interrupt::Stopping;
 
 /// Troubles that are shown: the last ones.
 const TROUBLES_MAX: usize = 5;
+/// So long after the end every page that can be seen has asked again.
+const ALL_TOLD: Duration = Duration::from_secs(2);
 /// A process that nobody has seen for so long holds no memory: it is looked at once a second.
 const UNSEEN_MAX: Duration = Duration::from_secs(10);
 
@@ -58,6 +60,9 @@ pub(super) struct State {
     asked: Option<Instant>,
     /// Reports that are on their way to a browser.
     sending: usize,
+    /// Whether any viewer knows that all is over, and how many of those who do have not got the report.
+    is_told: bool,
+    owed: usize,
 }
 
 /// A run of this process.
@@ -302,7 +307,6 @@ impl Board {
         state.now.phase = LivePhase::Between;
         state.now.doing = "the report is made".to_owned();
         state.now.left_s = None;
-        state.live = None;
         state.changes += 1;
     }
 
@@ -357,11 +361,11 @@ impl Board {
         self.state().sending += 1;
     }
 
-    /// It has gone out, or the browser has gone away: nobody has to be waited for any more.
+    /// It has gone out, or the browser has gone away.
     pub(super) fn sent(&self) {
         let mut state = self.state();
         state.sending = state.sending.saturating_sub(1);
-        state.asked = None;
+        state.owed = state.owed.saturating_sub(1);
     }
 
     /// Whether a report is on its way.
@@ -369,14 +373,19 @@ impl Board {
         self.state().sending > 0
     }
 
-    /// Whoever watched has seen how it ended, and there is no report to wait for.
-    pub(super) fn seen_out(&self) {
-        self.state().asked = None;
+    /// A viewer was told that all is over. If there is a report, he comes for it.
+    pub(super) fn told_over(&self) {
+        let mut state = self.state();
+        state.is_told = true;
+        state.owed += usize::from(!state.now.reports.is_empty());
     }
 
-    /// Whether somebody looked so lately.
-    pub(super) fn is_awaited(&self, lately: Duration) -> bool {
-        self.state().asked.is_some_and(|at| at.elapsed() < lately)
+    /// Whether viewers are awaited so long after the end: who was told and has not come for the report, and who has not been
+    /// told yet. `lately`: who looked since then still looks.
+    pub(super) fn is_awaited(&self, lately: Duration, since: Duration) -> bool {
+        let state = self.state();
+        let looks = state.asked.is_some_and(|at| at.elapsed() < lately);
+        state.owed > 0 || looks && (since < ALL_TOLD || !state.is_told)
     }
 
     /// A report's page, from 1.

@@ -86,7 +86,7 @@ fn is_waited_for(board: &Board, since: Duration, is_stopping: bool) -> bool {
     match (board.is_sending(), is_stopping) {
         (true, false) => since < SEND_MAX,
         (true, true) => since < SEND_MAX_STOPPING,
-        (false, false) => since < FETCH_MAX && board.is_awaited(VIEWER),
+        (false, false) => since < FETCH_MAX && board.is_awaited(VIEWER, since),
         (false, true) => false,
     }
 }
@@ -95,27 +95,46 @@ fn is_waited_for(board: &Board, since: Duration, is_stopping: bool) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_report_on_its_way_is_waited_for_but_not_for_ever() {
-        let board = Board::new(Stopping::idle());
-        let waits =
-            |s: u64, is_stopping| is_waited_for(&board, Duration::from_secs(s), is_stopping);
-        assert!(!waits(0, false), "nobody looks");
-        board.asked();
-        assert!(waits(1, false) && !waits(8, false));
-        assert!(!waits(0, true), "who stops waits for no viewer");
-        board.sending();
-        assert!(waits(8, false) && waits(1, true));
-        assert!(!waits(16, false) && !waits(3, true));
-        board.sent();
-        assert!(!waits(1, false), "who has the report is not waited for");
+    /// Whether somebody is waited for so many seconds after the end.
+    fn waits(board: &Board, s: u64) -> bool {
+        is_waited_for(board, Duration::from_secs(s), false)
     }
 
     #[test]
-    fn without_a_report_whoever_saw_the_end_is_not_waited_for() {
+    fn a_report_on_its_way_is_waited_for_but_not_for_ever() {
+        let board = Board::new(Stopping::idle());
+        let stops = |s: u64| is_waited_for(&board, Duration::from_secs(s), true);
+        assert!(!waits(&board, 0), "nobody looks");
+        board.asked();
+        assert!(waits(&board, 1) && waits(&board, 5) && !waits(&board, 8));
+        assert!(!stops(0), "who stops waits for no viewer");
+        board.sending();
+        assert!(waits(&board, 8) && stops(1));
+        assert!(!waits(&board, 16) && !stops(3));
+    }
+
+    #[test]
+    fn every_viewer_gets_the_report() {
         let board = Board::new(Stopping::idle());
         board.asked();
-        board.seen_out();
-        assert!(!is_waited_for(&board, Duration::ZERO, false));
+        board.report("the report", "report.html".into(), "<body>a</body>");
+        board.told_over();
+        board.told_over();
+        board.sending();
+        board.sent();
+        assert!(waits(&board, 3), "one of two has it");
+        board.sending();
+        board.sent();
+        // A third one may not have asked again yet.
+        assert!(waits(&board, 1) && !waits(&board, 2));
+    }
+
+    #[test]
+    fn without_a_report_whoever_was_told_is_not_waited_for() {
+        let board = Board::new(Stopping::idle());
+        board.asked();
+        assert!(waits(&board, 3));
+        board.told_over();
+        assert!(!waits(&board, 3));
     }
 }

@@ -62,9 +62,8 @@ impl Pages {
     /// The part that changes; nothing to somebody who has it.
     fn part(&self, request: &Request) -> Response {
         let (version, part) = self.renderer.part(Instant::now());
-        let now = self.renderer.now();
-        if now.phase == LivePhase::Over && now.reports.is_empty() {
-            self.board.seen_out();
+        if self.renderer.now().phase == LivePhase::Over {
+            self.board.told_over();
         }
         let etag = format!("\"{version}\"");
         let tags = request.if_none_match.split(',');

@@ -221,7 +221,10 @@ fn write_curves(page: &mut Markup, chart: &Chart) {
         {
             if look.joined {
                 let weight = if line.faint { " faint" } else { "" };
-                let class = format!("line c{} {}{weight}", look.colour, look.dash.class());
+                let drawn = line.points.iter().filter(|point| point.y.is_some());
+                // What is one point only would hardly be seen.
+                let lone = if drawn.count() == 1 { " lone" } else { "" };
+                let class = format!("line c{} {}{weight}{lone}", look.colour, look.dash.class());
                 let group = line.group.to_string();
                 let path = path(chart, &line.points);
                 page.shape(

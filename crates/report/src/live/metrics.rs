@@ -228,45 +228,9 @@ pub fn render_metrics(metrics: &Metrics, form: MetricsForm) -> String {
         out: String::new(),
         form,
     };
-    write_runs(&mut text, metrics);
-    for (name, help, value) in COUNTERS {
-        let flows = metrics.flows.iter();
-        let samples = flows.map(|flow| (flow.labels(), value(&flow.totals.counts) as f64));
-        text.family(name, "counter", help, samples.collect());
-    }
-    let throttled = |flow: &FlowMetrics| flow.totals.counts.throttle_ns as f64 / SECOND;
-    let flows = metrics.flows.iter();
-    let samples = flows.map(|flow| (flow.labels(), throttled(flow)));
-    let help = "Time of the pauses that brokers asked for.";
-    text.family(
-        "kgauge_throttle_seconds",
-        "counter",
-        help,
-        samples.collect(),
-    );
-    let flows = metrics.flows.iter();
-    let samples = flows.filter_map(|flow| Some((flow.labels(), flow.in_flight?)));
-    let help = "Records sent and not answered yet, mean of the last second.";
-    text.family("kgauge_in_flight_records", "gauge", help, samples.collect());
-    for (name, help, kind) in TIMES {
-        let flows = metrics.flows.iter();
-        let found = flows.filter_map(|flow| Some((flow.labels(), flow.totals.times.get(&kind)?)));
-        text.histogram(name, help, &found.collect::<Vec<_>>());
-    }
-    let processes = metrics.processes.iter();
-    let cpu = processes
-        .clone()
-        .map(|one| (one.labels(), one.cpu_ns as f64 / SECOND));
-    let help = "CPU time of the generator and of the target's processes on this machine, since the run began to look.";
-    text.family("kgauge_process_cpu_seconds", "counter", help, cpu.collect());
-    let memory = processes.filter_map(|one| Some((one.labels(), one.resident_bytes? as f64)));
-    let help = "Memory that the process holds.";
-    text.family(
-        "kgauge_process_resident_memory_bytes",
-        "gauge",
-        help,
-        memory.collect(),
-    );
+    write_runs(&mut text, &metrics.runs);
+    write_flows(&mut text, &metrics.flows);
+    write_processes(&mut text, &metrics.processes);
     write_interfaces(&mut text, &metrics.interfaces);
     if form == MetricsForm::OpenMetrics {
         text.out.push_str("# EOF\n");
@@ -275,105 +239,114 @@ pub fn render_metrics(metrics: &Metrics, form: MetricsForm) -> String {
 }
 
 fn write_interfaces(text: &mut Text, interfaces: &[InterfaceMetrics]) {
-    let speeds = interfaces.iter().map(|one| (one.labels(), one.bytes_per_s));
-    text.family(
-        "kgauge_network_speed_bytes",
-        "gauge",
-        "Bytes that a network interface of this machine carries in a second, each way, where that is known.",
-        speeds.collect(),
-    );
-    let moved = |of: fn((u64, u64)) -> u64| {
-        let known = interfaces.iter();
-        known
-            .filter_map(|one| Some((one.labels(), of(one.moved_bytes?) as f64)))
-            .collect()
-    };
-    text.family(
-        "kgauge_network_received_bytes",
-        "counter",
-        "Bytes that came in through it, since it was made.",
-        moved(|(received, _)| received),
-    );
-    text.family(
-        "kgauge_network_sent_bytes",
-        "counter",
-        "Bytes that went out through it, since it was made.",
-        moved(|(_, sent)| sent),
-    );
+    let help = "Bytes that a network interface of this machine carries in a second, each way, where that is known.";
+    let name = "kgauge_network_speed_bytes";
+    text.family((name, Form::Gauge, help), interfaces, |one| {
+        [(one.labels(), one.bytes_per_s)]
+    });
+    let help = "Bytes that came in through it, since it was made.";
+    let name = "kgauge_network_received_bytes";
+    text.family((name, Form::Counter, help), interfaces, |one| {
+        let (received, _) = one.moved_bytes?;
+        Some((one.labels(), received as f64))
+    });
+    let help = "Bytes that went out through it, since it was made.";
+    let name = "kgauge_network_sent_bytes";
+    text.family((name, Form::Counter, help), interfaces, |one| {
+        let (_, sent) = one.moved_bytes?;
+        Some((one.labels(), sent as f64))
+    });
 }
 
-fn write_runs(text: &mut Text, metrics: &Metrics) {
-    let runs = || metrics.runs.iter();
-    let of_run = |run: &RunMetrics| vec![("run", run.run.clone())];
-    let info = runs().map(|run| {
+fn write_runs(text: &mut Text, runs: &[RunMetrics]) {
+    let help = "A run of this process, and its target.";
+    text.family(("kgauge_run_info", Form::Info, help), runs, |run| {
         let labels = vec![("run", run.run.clone()), ("target", run.target.clone())];
-        (labels, 1.0)
+        [(labels, 1.0)]
     });
-    text.family(
-        "kgauge_run_info",
-        "gauge",
-        "A run of this process, and its target.",
-        info.collect(),
-    );
-    let going = runs().map(|run| (of_run(run), f64::from(u8::from(run.is_going_on))));
-    text.family(
-        "kgauge_run_active",
-        "gauge",
-        "1 until the run has ended.",
-        going.collect(),
-    );
-    let stages = ["warm-up", "hold", "drain"];
-    let stage = runs().flat_map(|run| {
-        stages.into_iter().map(move |stage| {
+    let help = "1 until the run has ended.";
+    text.family(("kgauge_run_active", Form::Gauge, help), runs, |run| {
+        [(run.labels(), f64::from(u8::from(run.is_going_on)))]
+    });
+    let help = "1 for the stage that the run is at.";
+    text.family(("kgauge_stage", Form::Gauge, help), runs, |run| {
+        ["warm-up", "hold", "drain"].map(|stage| {
             let labels = vec![("run", run.run.clone()), ("stage", stage.to_owned())];
             (labels, f64::from(u8::from(run.stage == Some(stage))))
         })
     });
-    text.family(
-        "kgauge_stage",
-        "gauge",
-        "1 for the stage that the run is at.",
-        stage.collect(),
-    );
-    let repeat = runs().filter_map(|run| {
+    let help = "Which repeat of its trial the run is at, from 1.";
+    text.family(("kgauge_repeat", Form::Gauge, help), runs, |run| {
         let (scenario, trial, repeat) = run.at.clone()?;
-        let labels = vec![
-            ("run", run.run.clone()),
-            ("scenario", scenario),
-            ("trial", trial),
-        ];
+        let mut labels = run.labels();
+        labels.extend([("scenario", scenario), ("trial", trial)]);
         Some((labels, f64::from(repeat)))
     });
+    let help = "Trials of the run's plan.";
+    text.family(("kgauge_trials", Form::Gauge, help), runs, |run| {
+        [(run.labels(), run.trials as f64)]
+    });
+    let help = "Repeats that ended.";
+    text.family(("kgauge_repeats", Form::Counter, help), runs, |run| {
+        [(run.labels(), run.repeats_ended as f64)]
+    });
+    let help = "Repeats that the run is to make.";
+    text.family(("kgauge_repeats_planned", Form::Gauge, help), runs, |run| {
+        [(run.labels(), run.repeats_planned as f64)]
+    });
+}
+
+fn write_flows(text: &mut Text, flows: &[FlowMetrics]) {
+    for (name, help, value) in COUNTERS {
+        text.family((name, Form::Counter, help), flows, |flow| {
+            [(flow.labels(), value(&flow.totals.counts) as f64)]
+        });
+    }
+    let help = "Time of the pauses that brokers asked for.";
     text.family(
-        "kgauge_repeat",
-        "gauge",
-        "Which repeat of its trial the run is at, from 1.",
-        repeat.collect(),
+        ("kgauge_throttle_seconds", Form::Counter, help),
+        flows,
+        |flow| {
+            let throttled_s = flow.totals.counts.throttle_ns as f64 / SECOND;
+            [(flow.labels(), throttled_s)]
+        },
     );
-    let trials = runs().map(|run| (of_run(run), run.trials as f64));
+    let help = "Records sent and not answered yet, mean of the last second.";
     text.family(
-        "kgauge_trials",
-        "gauge",
-        "Trials of the run's plan.",
-        trials.collect(),
+        ("kgauge_in_flight_records", Form::Gauge, help),
+        flows,
+        |flow| Some((flow.labels(), flow.in_flight?)),
     );
-    let ended = runs().map(|run| (of_run(run), run.repeats_ended as f64));
+    for (name, help, kind) in TIMES {
+        let found = flows
+            .iter()
+            .filter_map(|flow| Some((flow.labels(), flow.totals.times.get(&kind)?)));
+        text.histogram(name, help, &found.collect::<Vec<_>>());
+    }
+}
+
+fn write_processes(text: &mut Text, processes: &[ProcessMetrics]) {
+    let help = "CPU time of the generator and of the target's processes on this machine, since the run began to look.";
     text.family(
-        "kgauge_repeats",
-        "counter",
-        "Repeats that ended.",
-        ended.collect(),
+        ("kgauge_process_cpu_seconds", Form::Counter, help),
+        processes,
+        |one| [(one.labels(), one.cpu_ns as f64 / SECOND)],
     );
-    let planned = runs().map(|run| (of_run(run), run.repeats_planned as f64));
+    let help = "Memory that the process holds.";
     text.family(
-        "kgauge_repeats_planned",
-        "gauge",
-        "Repeats that the run is to make.",
-        planned.collect(),
+        ("kgauge_process_resident_memory_bytes", Form::Gauge, help),
+        processes,
+        |one| Some((one.labels(), one.resident_bytes? as f64)),
     );
 }
 
 type Labels = Vec<(&'static str, String)>;
+
+impl RunMetrics {
+    fn labels(&self) -> Labels {
+        vec![("run", self.run.clone())]
+    }
+}
 
 impl FlowMetrics {
     fn labels(&self) -> Labels {
@@ -399,6 +372,16 @@ impl ProcessMetrics {
     }
 }
 
+/// What kind of family one is whose samples are one number each.
+#[derive(Clone, Copy)]
+enum Form {
+    /// It only grows; its name comes without `_total`.
+    Counter,
+    Gauge,
+    /// Always 1; its labels are what is told.
+    Info,
+}
+
 struct Text {
     out: String,
     form: MetricsForm,
@@ -406,18 +389,28 @@ struct Text {
 
 impl Text {
     /// A family with one number for each set of labels; nothing when there is none.
-    fn family(&mut self, name: &str, kind: &str, help: &str, samples: Vec<(Labels, f64)>) {
-        if samples.is_empty() {
+    fn family<T, S: IntoIterator<Item = (Labels, f64)>>(
+        &mut self,
+        (name, form, help): (&str, Form, &str),
+        things: &[T],
+        samples: impl Fn(&T) -> S,
+    ) {
+        let mut samples = things.iter().flat_map(samples).peekable();
+        if samples.peek().is_none() {
             return;
         }
-        let sample = match kind {
-            "counter" => format!("{name}_total"),
-            _ => name.to_owned(),
+        let sample = match form {
+            Form::Counter => format!("{name}_total"),
+            Form::Gauge | Form::Info => name.to_owned(),
         };
-        // OpenMetrics names a counter's family without the suffix of its sample.
-        let family = match self.form {
-            MetricsForm::Prometheus => &sample,
-            MetricsForm::OpenMetrics => name,
+        // OpenMetrics names a family without the suffix of its samples, and knows what only informs.
+        let (family, kind) = match (self.form, form) {
+            (MetricsForm::Prometheus, Form::Counter) => (sample.as_str(), "counter"),
+            (MetricsForm::OpenMetrics, Form::Counter) => (name, "counter"),
+            (MetricsForm::OpenMetrics, Form::Info) => {
+                (name.strip_suffix("_info").unwrap_or(name), "info")
+            }
+            (_, Form::Gauge | Form::Info) => (name, "gauge"),
         };
         self.head(family, kind, help);
         for (labels, value) in samples {

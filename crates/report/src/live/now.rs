@@ -331,7 +331,7 @@ pub(super) fn write_flows(page: &mut Markup, now: &LiveNow) {
             page.leaf(
                 "p",
                 &[("class", "lead small")],
-                "Rates are of the last second; times of the last one whose records are answered, two seconds ago or more.",
+                "Rates are of the last second; times of the last one whose records are answered, a second ago or more.",
             );
             page.element("table", &[("class", "figures stack")], |page| {
                 page.element("thead", &[], |page| {

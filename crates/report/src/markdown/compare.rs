@@ -2,12 +2,10 @@
 //! other, and every figure, as far as a comment holds them.
 
 use super::escape::escape;
+use super::lines::{Lines, first_that_fits};
 use crate::compare::{self, CellView, CompareView, Group, Sentence, Tone};
-use crate::format;
 use crate::view::Level;
 
-/// GitHub takes comments of up to 65,536 characters; bytes are never fewer.
-const BYTES_MAX: usize = 60_000;
 /// Tables with more rows are folded.
 const ROWS_OPEN_MAX: usize = 30;
 
@@ -55,49 +53,49 @@ const LIMITS: [Limits; 4] = [
 
 /// The whole text, ending with a line break.
 pub(crate) fn text(view: &CompareView) -> String {
-    let mut texts = LIMITS.into_iter().map(|limits| {
+    let texts = LIMITS.into_iter().map(|limits| {
         let mut writer = Writer {
             limits,
             rows_left: limits.rows,
-            out: String::new(),
+            out: Lines::new(limits.letters, "comparison.html"),
         };
         writer.write(view);
-        writer.out
+        writer.out.finish()
     });
-    let found = texts.find(|text| text.len() <= BYTES_MAX);
-    // Only reached if the arithmetic above were wrong: then the least that can be said.
-    found.unwrap_or_else(|| "The comparison is too long for a comment.\n".to_owned())
+    first_that_fits(texts, "comparison")
 }
 
 /// Text under construction.
 struct Writer {
     limits: Limits,
     rows_left: usize,
-    out: String,
+    out: Lines,
 }
 
 impl Writer {
     fn write(&mut self, view: &CompareView) {
-        let title = self.escaped(&view.title);
-        self.line(&format!("### {title}"));
-        self.gap();
+        let title = self.out.escaped(&view.title);
+        self.out.line(&format!("### {title}"));
+        self.out.gap();
         let grave = |sentence: &&Sentence| sentence.level == Level::Grave;
         self.sentences(view.sentences.iter().filter(grave));
         self.sentences(view.differing.iter());
         for answer in view.answers.iter().take(self.limits.items) {
-            let answer = self.escaped(answer);
-            self.line(&format!("- **{answer}**"));
+            let answer = self.out.escaped(answer);
+            self.out.line(&format!("- **{answer}**"));
         }
-        self.more(view.answers.len().saturating_sub(self.limits.items), "runs");
-        self.gap();
+        self.out
+            .more(view.answers.len().saturating_sub(self.limits.items), "runs");
+        self.out.gap();
         let rows = view.groups.iter().flat_map(|group| &group.parts);
         let rows: usize = rows.map(|part| part.rows.len()).sum();
         if rows > ROWS_OPEN_MAX {
-            self.line(&format!("<details><summary>{rows} figures</summary>"));
-            self.gap();
+            self.out
+                .line(&format!("<details><summary>{rows} figures</summary>"));
+            self.out.gap();
             self.groups(view);
-            self.line("</details>");
-            self.gap();
+            self.out.line("</details>");
+            self.out.gap();
         } else {
             self.groups(view);
         }
@@ -107,35 +105,12 @@ impl Writer {
                 "" => "n=1",
                 sign => sign,
             };
-            let sign = self.escaped(sign);
-            self.line(&format!("- {sign}: {words}"));
+            let sign = self.out.escaped(sign);
+            self.out.line(&format!("- {sign}: {words}"));
         }
-        self.gap();
+        self.out.gap();
         let method = escape(&view.method, 2_000);
-        self.line(&format!("<sub>{method}</sub>"));
-    }
-
-    fn escaped(&self, text: &str) -> String {
-        escape(text, self.limits.letters)
-    }
-
-    fn line(&mut self, line: &str) {
-        self.out.push_str(line);
-        self.out.push('\n');
-    }
-
-    /// A blank line, never two: it ends what stands above.
-    fn gap(&mut self) {
-        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
-            self.out.push('\n');
-        }
-    }
-
-    fn more(&mut self, left_out: usize, what: &str) {
-        if left_out > 0 {
-            let count = format::count(left_out as u64);
-            self.line(&format!("- and {count} more {what} in `comparison.html`"));
-        }
+        self.out.line(&format!("<sub>{method}</sub>"));
     }
 
     fn sentences<'a>(&mut self, sentences: impl Iterator<Item = &'a Sentence>) {
@@ -145,17 +120,11 @@ impl Writer {
                 left_out += 1;
                 continue;
             }
-            let word = match sentence.level {
-                Level::Note => "Note",
-                Level::Caution => "Caution",
-                Level::Grave => "Important",
-            };
-            let words = self.escaped(&sentence.words);
-            self.line(&format!("> **{word}:** {words}"));
-            self.gap();
+            let words = self.out.escaped(&sentence.words);
+            self.out.quoted(sentence.level, &words);
         }
-        self.more(left_out, "sentences");
-        self.gap();
+        self.out.more(left_out, "sentences");
+        self.out.gap();
     }
 
     /// Positions of the runs that are shown, the baseline among them.
@@ -180,19 +149,20 @@ impl Writer {
             self.rows_left -= rows;
             self.group(view, group, &shown);
         }
-        self.more(left_out, "figures");
-        self.more(view.heads.len().saturating_sub(shown.len()), "runs");
-        self.gap();
+        self.out.more(left_out, "figures");
+        self.out
+            .more(view.heads.len().saturating_sub(shown.len()), "runs");
+        self.out.gap();
     }
 
     fn group(&mut self, view: &CompareView, group: &Group, shown: &[usize]) {
-        let title = self.escaped(&group.title);
-        self.line(&format!("**{title}**"));
-        self.gap();
+        let title = self.out.escaped(&group.title);
+        self.out.line(&format!("**{title}**"));
+        self.out.gap();
         let mut head = "| |".to_owned();
         for index in shown {
             let label = view.heads.get(*index).map_or("", |head| &head.label);
-            let label = self.escaped(label);
+            let label = self.out.escaped(label);
             let baseline = if *index == view.baseline {
                 ", baseline"
             } else {
@@ -200,12 +170,13 @@ impl Writer {
             };
             head.push_str(&format!(" {label}{baseline} |"));
         }
-        self.line(&head);
-        self.line(&format!("| --- |{}", " ---: |".repeat(shown.len())));
+        self.out.line(&head);
+        self.out
+            .line(&format!("| --- |{}", " ---: |".repeat(shown.len())));
         for part in &group.parts {
             for row in &part.rows {
                 let flow = match &part.flow {
-                    Some(flow) => format!("{} ", self.escaped(flow)),
+                    Some(flow) => format!("{} ", self.out.escaped(flow)),
                     None => String::new(),
                 };
                 let mut line = format!("| {flow}{} |", row.name);
@@ -214,17 +185,17 @@ impl Writer {
                     let cell = cell.map_or_else(String::new, |cell| self.cell(cell));
                     line.push_str(&format!(" {cell} |"));
                 }
-                self.line(&line);
+                self.out.line(&line);
             }
         }
-        self.gap();
+        self.out.gap();
     }
 
     /// `1.28 M ± 2.4 %<br>**0.900 × slower** (0.880 to 0.920)`
     fn cell(&self, cell: &CellView) -> String {
         let signs = compare::signs(&cell.marks);
         let figure = format!("{}{signs} {}", cell.figure, cell.spread);
-        let mut text = self.escaped(figure.trim_end());
+        let mut text = self.out.escaped(figure.trim_end());
         let Some(against) = &cell.against else {
             return text;
         };

@@ -3,15 +3,14 @@
 
 pub(crate) mod compare;
 mod escape;
+mod lines;
 
-use crate::format;
 use crate::terminal::figures::{explanations, latency, throughput};
 use crate::terminal::table::{Row, Side, Table};
 use crate::view::{DriverTable, Level, PARTITIONS, Scenario, View, Warning};
-use escape::{escape, fenced};
+use escape::fenced;
+use lines::{Lines, first_that_fits};
 
-/// GitHub takes comments of up to 65,536 characters; bytes are never fewer.
-const BYTES_MAX: usize = 60_000;
 /// Tables with more rows are folded.
 const ROWS_OPEN_MAX: usize = 12;
 /// Warnings beyond it are folded.
@@ -60,39 +59,35 @@ const LIMITS: [Limits; 5] = [
 
 /// The whole text, ending with a line break.
 pub(crate) fn text(view: &View) -> String {
-    let mut texts = LIMITS.into_iter().map(|limits| {
+    let texts = LIMITS.into_iter().map(|limits| {
         let mut writer = Writer {
             limits,
-            out: String::new(),
+            out: Lines::new(limits.letters, "report.html"),
         };
         writer.write(view);
-        writer.out
+        writer.out.finish()
     });
-    let fits = |text: &String| text.len() <= BYTES_MAX;
-    let found = texts.find(fits);
-    // Only reached if the arithmetic above were wrong: then the least that can be said.
-    found.unwrap_or_else(|| "The report is too long for a comment.\n".to_owned())
+    first_that_fits(texts, "report")
 }
 
 /// Text under construction.
 struct Writer {
     limits: Limits,
-    out: String,
+    out: Lines,
 }
 
 impl Writer {
     fn write(&mut self, view: &View) {
         let title = format!("{} on {}", view.title, view.target.name);
-        let title = self.escaped(&title);
-        self.line(&format!("### {title}"));
-        self.gap();
+        let title = self.out.escaped(&title);
+        self.out.line(&format!("### {title}"));
+        self.out.gap();
         for notice in view.notices.iter().take(self.limits.items) {
             self.write_warning(notice);
         }
         if !view.target.caution.is_empty() {
-            let words = self.escaped(&view.target.caution);
-            self.line(&format!("> **Caution:** {words}"));
-            self.gap();
+            let words = self.out.escaped(&view.target.caution);
+            self.out.quoted(Level::Caution, &words);
         }
         self.write_answers(view);
         self.write_verdicts(view);
@@ -109,29 +104,6 @@ impl Writer {
         self.write_foot(view);
     }
 
-    fn escaped(&self, text: &str) -> String {
-        escape(text, self.limits.letters)
-    }
-
-    fn line(&mut self, line: &str) {
-        self.out.push_str(line);
-        self.out.push('\n');
-    }
-
-    /// A blank line, never two: it ends what stands above.
-    fn gap(&mut self) {
-        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
-            self.out.push('\n');
-        }
-    }
-
-    fn more(&mut self, left_out: usize, what: &str) {
-        if left_out > 0 {
-            let count = format::count(left_out as u64);
-            self.line(&format!("- and {count} more {what} in `report.html`"));
-        }
-    }
-
     fn write_answers(&mut self, view: &View) {
         let items = self.limits.items;
         let answers = view.scenarios.iter().take(items).map(|scenario| {
@@ -144,14 +116,15 @@ impl Writer {
         let partitions = view.partitions.iter();
         let partitions = partitions.map(|answer| (PARTITIONS, answer.as_str()));
         for (question, answer) in answers.chain(partitions).collect::<Vec<_>>() {
-            let (question, answer) = (self.escaped(question), self.escaped(answer));
-            self.line(&format!("**{question}**"));
-            self.gap();
-            self.line(&answer);
-            self.gap();
+            let (question, answer) = (self.out.escaped(question), self.out.escaped(answer));
+            self.out.line(&format!("**{question}**"));
+            self.out.gap();
+            self.out.line(&answer);
+            self.out.gap();
         }
-        self.more(view.scenarios.len().saturating_sub(items), "answers");
-        self.gap();
+        self.out
+            .more(view.scenarios.len().saturating_sub(items), "answers");
+        self.out.gap();
     }
 
     fn write_verdicts(&mut self, view: &View) {
@@ -169,22 +142,23 @@ impl Writer {
                 Some(false) => "**GOAL MISSED:**",
                 None => "**goal undecided:**",
             };
-            let words = self.escaped(&verdict.words);
-            self.line(&format!("- {word} {words}"));
+            let words = self.out.escaped(&verdict.words);
+            self.out.line(&format!("- {word} {words}"));
         }
-        self.more(verdicts.len().saturating_sub(items), "goals");
-        self.gap();
+        self.out.more(verdicts.len().saturating_sub(items), "goals");
+        self.out.gap();
     }
 
     /// Something with its own words over it, which a click unfolds.
     fn folded(&mut self, summary: &str, content: impl FnOnce(&mut Self)) {
-        self.gap();
-        self.line(&format!("<details><summary>{summary}</summary>"));
-        self.gap();
+        self.out.gap();
+        self.out
+            .line(&format!("<details><summary>{summary}</summary>"));
+        self.out.gap();
         content(self);
-        self.gap();
-        self.line("</details>");
-        self.gap();
+        self.out.gap();
+        self.out.line("</details>");
+        self.out.gap();
     }
 
     fn write_table(&mut self, name: &str, table: &Table) {
@@ -213,37 +187,38 @@ impl Writer {
                 Side::Right => (column.head, "---:"),
             })
             .unzip();
-        self.gap();
-        self.line(&format!("| {} |", heads.join(" | ")));
-        self.line(&format!("| {} |", rules.join(" | ")));
+        self.out.gap();
+        self.out.line(&format!("| {} |", heads.join(" | ")));
+        self.out.line(&format!("| {} |", rules.join(" | ")));
         for row in table.rows.iter().take(self.limits.rows) {
             let cells: Vec<String> = match row {
-                Row::Group(name) => vec![format!("**{}**", self.escaped(name))],
+                Row::Group(name) => vec![format!("**{}**", self.out.escaped(name))],
                 Row::Cells(cells) => {
                     let cells = kept.iter().map(|index| cells.get(*index));
                     cells
-                        .map(|cell| self.escaped(cell.map_or("", String::as_str)))
+                        .map(|cell| self.out.escaped(cell.map_or("", String::as_str)))
                         .collect()
                 }
             };
             let missing = kept.len().saturating_sub(cells.len());
-            self.line(&format!(
+            self.out.line(&format!(
                 "| {} |{}",
                 cells.join(" | "),
                 " |".repeat(missing)
             ));
         }
-        self.gap();
-        self.more(table.rows.len().saturating_sub(self.limits.rows), "rows");
-        self.gap();
+        self.out.gap();
+        self.out
+            .more(table.rows.len().saturating_sub(self.limits.rows), "rows");
+        self.out.gap();
     }
 
     fn write_marks(&mut self, table: &Table) {
         for (mark, words) in explanations(table) {
-            let mark = self.escaped(mark);
-            self.line(&format!("- {mark} {words}"));
+            let mark = self.out.escaped(mark);
+            self.out.line(&format!("- {mark} {words}"));
         }
-        self.gap();
+        self.out.gap();
     }
 
     fn write_missing(&mut self, scenarios: &[Scenario]) {
@@ -252,32 +227,33 @@ impl Writer {
         let missing = trials.filter_map(|trial| Some((&trial.name, trial.missing.as_ref()?)));
         let missing = missing.collect::<Vec<_>>();
         for (name, why) in missing.iter().take(items) {
-            let (name, why) = (self.escaped(name), self.escaped(why));
-            self.line(&format!("- {name}: {why}"));
+            let (name, why) = (self.out.escaped(name), self.out.escaped(why));
+            self.out.line(&format!("- {name}: {why}"));
         }
-        self.more(
+        self.out.more(
             missing.len().saturating_sub(items),
             "trials without figures",
         );
-        self.gap();
+        self.out.gap();
     }
 
     fn write_drivers(&mut self, table: &DriverTable) {
-        let title = self.escaped(&table.title);
-        self.line(&format!("**{title}**"));
-        self.gap();
-        self.line(&format!("| {} |", DriverTable::COLUMNS.join(" | ")));
-        self.line("| --- | ---: | ---: | ---: | ---: |");
+        let title = self.out.escaped(&table.title);
+        self.out.line(&format!("**{title}**"));
+        self.out.gap();
+        self.out
+            .line(&format!("| {} |", DriverTable::COLUMNS.join(" | ")));
+        self.out.line("| --- | ---: | ---: | ---: | ---: |");
         for row in table.rows.iter().take(self.limits.items) {
-            let cells = row.each_ref().map(|cell| self.escaped(cell));
-            self.line(&format!("| {} |", cells.join(" | ")));
+            let cells = row.each_ref().map(|cell| self.out.escaped(cell));
+            self.out.line(&format!("| {} |", cells.join(" | ")));
         }
-        self.gap();
+        self.out.gap();
         for sentence in table.sentences.iter().take(self.limits.items) {
-            let sentence = self.escaped(sentence);
-            self.line(&format!("- {sentence}"));
+            let sentence = self.out.escaped(sentence);
+            self.out.line(&format!("- {sentence}"));
         }
-        self.gap();
+        self.out.gap();
     }
 
     fn write_warnings(&mut self, warnings: &[Warning]) {
@@ -287,7 +263,7 @@ impl Writer {
             shown
                 .iter()
                 .for_each(|warning| writer.write_warning(warning));
-            writer.more(left_out.len(), "warnings");
+            writer.out.more(left_out.len(), "warnings");
         };
         match warnings.len() > WARNINGS_OPEN_MAX {
             true => {
@@ -299,27 +275,21 @@ impl Writer {
     }
 
     fn write_warning(&mut self, warning: &Warning) {
-        let word = match warning.level {
-            Level::Note => "Note",
-            Level::Caution => "Caution",
-            Level::Grave => "Important",
-        };
         let mut sentences: Vec<String> = Vec::new();
-        sentences.extend((!warning.words.is_empty()).then(|| self.escaped(&warning.words)));
+        sentences.extend((!warning.words.is_empty()).then(|| self.out.escaped(&warning.words)));
         let shown = self.limits.items.min(4);
         for item in warning.items.iter().take(shown) {
-            let words = self.escaped(&item.words);
+            let words = self.out.escaped(&item.words);
             sentences.push(match item.place.as_str() {
                 "" => words,
-                place => format!("{}: {words}", self.escaped(place)),
+                place => format!("{}: {words}", self.out.escaped(place)),
             });
         }
         let more = warning.items.len().saturating_sub(shown);
         sentences.extend((more > 0).then(|| format!("And {more} more in `report.html`.")));
-        let remedy = (!warning.remedy.is_empty()).then(|| self.escaped(&warning.remedy));
+        let remedy = (!warning.remedy.is_empty()).then(|| self.out.escaped(&warning.remedy));
         sentences.extend(remedy.map(|remedy| format!("*{remedy}*")));
-        self.line(&format!("> **{word}:** {}", sentences.join("<br>")));
-        self.gap();
+        self.out.quoted(warning.level, &sentences.join("<br>"));
     }
 
     fn write_acked(&mut self, sentences: &[String]) {
@@ -328,8 +298,8 @@ impl Writer {
         }
         self.folded("What an ack meant", |writer| {
             for sentence in sentences.iter().take(writer.limits.items) {
-                let sentence = writer.escaped(sentence);
-                writer.line(&format!("- {sentence}"));
+                let sentence = writer.out.escaped(sentence);
+                writer.out.line(&format!("- {sentence}"));
             }
         });
     }
@@ -344,10 +314,9 @@ impl Writer {
             .filter(|line| line.len() <= self.limits.letters);
         let commands: Vec<String> = commands.collect();
         if !commands.is_empty() {
-            self.line("To repeat it:");
-            self.gap();
-            self.out.push_str(&fenced(&commands));
-            self.gap();
+            self.out.line("To repeat it:");
+            self.out.gap();
+            self.out.block(&fenced(&commands));
         }
     }
 
@@ -359,7 +328,7 @@ impl Writer {
             format!("started {}", view.run.started),
             format!("took {took}"),
         ];
-        let foot = parts.map(|part| self.escaped(&part)).join(" · ");
-        self.line(&foot);
+        let foot = parts.map(|part| self.out.escaped(&part)).join(" · ");
+        self.out.line(&foot);
     }
 }

@@ -11,6 +11,7 @@ mod hostile;
 mod live;
 mod machine;
 mod made;
+mod metrics;
 mod mutated;
 mod page;
 mod scenarios;

@@ -1,0 +1,80 @@
+//! Lines of Markdown under construction: what every text for a comment is written with.
+
+use super::escape::escape;
+use crate::format;
+use crate::view::Level;
+
+/// GitHub takes comments of up to 65,536 characters; bytes are never fewer.
+const BYTES_MAX: usize = 60_000;
+
+/// The first of some texts, each shorter than the one before it, that a comment can hold.
+pub(super) fn first_that_fits(mut texts: impl Iterator<Item = String>, what: &str) -> String {
+    let found = texts.find(|text| text.len() <= BYTES_MAX);
+    // Only reached if the limits were wrong: then the least that can be said.
+    found.unwrap_or_else(|| format!("The {what} is too long for a comment.\n"))
+}
+
+/// Text under construction.
+pub(super) struct Lines {
+    /// Letters of one text.
+    letters: usize,
+    /// The file that has what is left out.
+    whole: &'static str,
+    out: String,
+}
+
+impl Lines {
+    pub(super) fn new(letters: usize, whole: &'static str) -> Lines {
+        Lines {
+            letters,
+            whole,
+            out: String::new(),
+        }
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.out
+    }
+
+    /// Text from anywhere, as it may stand in a line.
+    pub(super) fn escaped(&self, text: &str) -> String {
+        escape(text, self.letters)
+    }
+
+    pub(super) fn line(&mut self, line: &str) {
+        self.out.push_str(line);
+        self.out.push('\n');
+    }
+
+    /// A blank line, never two: it ends what stands above.
+    pub(super) fn gap(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+
+    /// A block that is made already, with its line breaks.
+    pub(super) fn block(&mut self, block: &str) {
+        self.out.push_str(block);
+        self.gap();
+    }
+
+    /// Says how much is left out, if anything is.
+    pub(super) fn more(&mut self, left_out: usize, what: &str) {
+        if left_out > 0 {
+            let count = format::count(left_out as u64);
+            self.line(&format!("- and {count} more {what} in `{}`", self.whole));
+        }
+    }
+
+    /// A quoted paragraph that says how grave it is.
+    pub(super) fn quoted(&mut self, level: Level, words: &str) {
+        let word = match level {
+            Level::Note => "Note",
+            Level::Caution => "Caution",
+            Level::Grave => "Important",
+        };
+        self.line(&format!("> **{word}:** {words}"));
+        self.gap();
+    }
+}
