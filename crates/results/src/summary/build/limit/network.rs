@@ -69,11 +69,12 @@ pub(super) fn cards(facts: &Facts<'_>, findings: &mut Findings) {
 
 impl Card {
     fn of(facts: &Facts<'_>, interface: &str) -> Option<Card> {
-        let speeds = facts
+        let mut speeds = facts
             .holds
             .iter()
+            .rev()
             .filter_map(|hold| speed_of(hold, interface));
-        let speed = speeds.last()?.clone();
+        let speed = speeds.next()?.clone();
         let ways: &[Way] = match speed.is_half_duplex {
             true => &BOTH,
             false => &WAYS,
