@@ -37,8 +37,8 @@ const fn on_slow_loopback(cause: &'static str, target: &'static str, load: &'sta
     }
 }
 
-/// Stands in loads for twice the number of processors.
-const TWICE_THE_PROCESSORS: &str = "TWICE_THE_PROCESSORS";
+/// Stands in loads for the number of processors.
+const PROCESSORS: &str = "PROCESSORS";
 
 const KAFKA: &str = "kafka:4.3.1,heap=512M";
 
@@ -128,12 +128,14 @@ flows:
   - {name: w, kind: produce, shape: max, record: {size: 1 kB}, settings: {buffer.memory: 8 MiB, linger.ms: 5}}
 ";
 
-/// So many producers that compress that no processor rests; none of them has one for itself.
+/// Two load threads for each processor, and brokers: none of them has one for itself, and all have work.
 const CROWD: &str = "\
-topic: {partitions: 6, config: {compression.type: gzip}}
+topic: {partitions: 6}
 flows:
-  - {name: w, kind: produce, producers: TWICE_THE_PROCESSORS, shape: max, record: {size: 1 kB, compressibility: 2},
+  - {name: w, kind: produce, producers: PROCESSORS, shape: max, record: {size: 1 kB, compressibility: 2},
      settings: {compression.type: zstd, buffer.memory: 8 MiB, batch.size: 64 KiB, linger.ms: 5}}
+  - {name: v, kind: produce, producers: PROCESSORS, shape: max, record: {size: 1 kB, compressibility: 2},
+     settings: {compression.type: gzip, buffer.memory: 8 MiB, batch.size: 64 KiB, linger.ms: 5}}
 ";
 
 /// Consumers that read, encrypted, what the page cache has: one thread reads, encrypts and writes all of it, and a request
@@ -213,9 +215,7 @@ impl Cell {
     /// The same load in so many trials.
     pub(super) fn scenario(&self, trials: usize) -> String {
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let load = self
-            .load
-            .replace(TWICE_THE_PROCESSORS, &(2 * processors).to_string());
+        let load = self.load.replace(PROCESSORS, &processors.to_string());
         let names: Vec<String> = (1..=trials).map(|n| format!("trial-{n}")).collect();
         format!(
             "kgauge: 1\nname: matrix\nquestion: What limits it?\n{load}stages: {{warm-up: 3 s, hold: 8 s, drain: 20 s}}\n\

@@ -11,6 +11,7 @@ mod live;
 mod mirror;
 mod secured;
 mod site;
+mod speeds;
 mod trials;
 
 use std::fs;

@@ -522,6 +522,31 @@ mod tests {
     }
 
     #[test]
+    fn interfaces_have_their_speed_in_bytes_and_what_they_moved() {
+        let interface = |name: &str, moved_bytes| InterfaceMetrics {
+            run: "r".to_owned(),
+            interface: name.to_owned(),
+            bytes_per_s: 125e6,
+            moved_bytes,
+        };
+        let metrics = Metrics {
+            interfaces: vec![interface("eth0", Some((5, 7))), interface("eth1", None)],
+            ..Metrics::default()
+        };
+        let text = render_metrics(&metrics, MetricsForm::Prometheus);
+        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        assert_eq!(
+            lines,
+            [
+                "kgauge_network_speed_bytes{run=\"r\",interface=\"eth0\"} 125000000",
+                "kgauge_network_speed_bytes{run=\"r\",interface=\"eth1\"} 125000000",
+                "kgauge_network_received_bytes_total{run=\"r\",interface=\"eth0\"} 5",
+                "kgauge_network_sent_bytes_total{run=\"r\",interface=\"eth0\"} 7",
+            ]
+        );
+    }
+
+    #[test]
     fn open_metrics_names_the_family_and_ends() {
         let metrics = Metrics {
             flows: vec![flow("a"), flow("b")],

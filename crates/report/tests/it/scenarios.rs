@@ -94,6 +94,12 @@ pub(crate) fn paced() -> Vec<Scenario> {
     vec![parse(PACED)]
 }
 
+/// One time varied, at a rate.
+pub(crate) fn paced_with_batches() -> Vec<Scenario> {
+    let varied = "vary: {writers.settings.linger.ms: [1 ms, 10 ms, 100 ms]}\nstages:";
+    vec![parse(&PACED.replace("stages:", varied))]
+}
+
 fn parse(text: &str) -> Scenario {
     Scenario::parse("test.yaml", text).unwrap()
 }

@@ -140,3 +140,25 @@ fn the_percentiles_of_a_closed_loop_carry_their_mark_and_residual() {
         .unwrap();
     assert!(!paced.contains('*'), "{paced}");
 }
+
+#[test]
+fn the_answer_to_what_varies_at_a_rate_is_what_became_of_the_times() {
+    let keep = tempfile::tempdir().unwrap();
+    let dir = keep.path().join("run");
+    let (run, summary) = make(
+        &dir,
+        None,
+        &scenarios::paced_with_batches(),
+        &CALM,
+        End::Complete,
+    );
+    let text = render_terminal(&run, &summary, PLAIN);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, answer) = text.split_once("What does a caller wait").unwrap();
+    assert!(
+        answer.contains("From 1 ms to 100 ms, p99 response goes from "),
+        "{text}"
+    );
+    assert!(answer.contains(", at 1,000 records/s."), "{text}");
+    assert!(!answer.contains("records/s go"), "{text}");
+}

@@ -72,8 +72,9 @@ impl Card {
         let mut speeds = facts
             .holds
             .iter()
+            .rev()
             .filter_map(|hold| speed_of(hold, interface));
-        let speed = speeds.next_back()?.clone();
+        let speed = speeds.next()?.clone();
         let ways: &[Way] = match speed.is_half_duplex {
             true => &BOTH,
             false => &WAYS,

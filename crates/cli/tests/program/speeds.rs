@@ -1,0 +1,58 @@
+//! How fast network interfaces are, as the user says it.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::site::{Site, check_refused, json, text};
+
+#[test]
+fn a_speed_that_is_none_is_told_with_an_example_before_anything_starts() {
+    let with = |speed| ["run", "tiny.yaml", "--network-speed", speed];
+    let wrong = [
+        ("lo", "write the interface and its speed, as in eth0=10Gbit"),
+        (
+            "lo=10",
+            "a number without a unit; write bits a second, as in 300Mbit",
+        ),
+        ("lo=125MB/s", "1000Mbit"),
+        (
+            "no-such-card=1Gbit",
+            "this machine has no interface \"no-such-card\"; it has ",
+        ),
+    ];
+    for (speed, words) in wrong {
+        check_refused(&with(speed), 2, &["--network-speed ", speed, words]);
+    }
+}
+
+#[test]
+fn a_speed_that_was_given_is_in_the_folder_and_its_use_in_the_report() {
+    let site = Site::new();
+    let output = site.run(&[
+        "run",
+        "tiny.yaml",
+        "--out",
+        "out",
+        "--repeat",
+        "1",
+        "--network-speed",
+        "lo=1Mbit",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let lines = fs::read_to_string(site.path("out/evidence.jsonl")).unwrap();
+    let lines = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let told: Vec<Value> = lines
+        .filter(|line| line["evidence"] == "network-speed" && line["interface"] == "lo")
+        .collect();
+    assert_eq!(told.len(), 1, "once a repeat: {told:?}");
+    assert_eq!(told[0]["bits_per_s"], 1_000_000);
+    assert_eq!(told[0]["told_by"], "user");
+    let page = fs::read_to_string(site.path("out/report.html")).unwrap();
+    assert!(page.contains("<strong>Use of network</strong>"));
+    let head = json(&site.path("out/run.json"));
+    let command = head["command"].as_array().unwrap();
+    assert!(command.iter().any(|word| word == "lo=1Mbit"), "{command:?}");
+}
