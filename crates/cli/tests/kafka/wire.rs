@@ -12,7 +12,7 @@ question: What becomes of the replicas?
 target: {brokers: 3}
 topic: {partitions: 3, replication: 3}
 flows:
-  - {name: writers, kind: produce, shape: {constant: 1k/s}, record: {size: 100 B}, settings: {acks: 1}}
+  - {name: writers, kind: produce, shape: {constant: 1k/s}, record: {size: 100 B}, settings: {acks: all}}
 stages: {warm-up: 1 s, hold: 11 s, drain: 20 s}
 faults:
   - {at: 1 s, node: 2, kill: true}
