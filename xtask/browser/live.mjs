@@ -2,7 +2,7 @@
 // report is there, and at the end the report comes by itself.
 import { contrast, narrow } from "./looks.mjs";
 
-const PATIENCE = 90_000;
+const PATIENCE = 150_000;
 const ZOOMED = "trial-1-throughput";
 
 /** Waits until the page has been drawn anew so often. */
@@ -124,7 +124,7 @@ export const live = async (open, address, folder, tell) => {
     await page.setViewportSize({ width, height: 900 });
     await page.evaluate(() => scrollTo(0, 0));
     await updates(page, 1);
-    await page.screenshot({ path: `${folder}/live-${scheme}-${width}.png`, fullPage: true });
+    await page.screenshot({ path: `${folder}/live-${scheme}-${width}.png` });
     if (width < 500) say(`nothing wider than ${width} px`, await narrow(page, width));
     else {
       const contrasts = await contrast(page, scheme);

@@ -32,9 +32,10 @@ pub(crate) fn number(value: f64) -> String {
 /// `850 ns`, `12.3 µs`, `1.50 ms`, `2.00 s`.
 pub(crate) fn time(ns: f64) -> String {
     let (value, unit) = match ns.abs() {
-        size if size >= 1e9 => (ns / 1e9, "s"),
-        size if size >= 1e6 => (ns / 1e6, "ms"),
-        size if size >= 1e3 => (ns / 1e3, "µs"),
+        // What would be rounded to a thousand is one of the next unit.
+        size if size >= 999.5e6 => (ns / 1e9, "s"),
+        size if size >= 999.5e3 => (ns / 1e6, "ms"),
+        size if size >= 999.5 => (ns / 1e3, "µs"),
         _ => (ns, "ns"),
     };
     format!("{} {unit}", number(value))
@@ -75,6 +76,8 @@ mod tests {
         assert_eq!(time(1_500_000.0), "1.50 ms");
         assert_eq!(time(850.0), "850 ns");
         assert_eq!(time(2e9), "2.00 s");
+        assert_eq!(time(999.7e6), "1.00 s");
+        assert_eq!(time(999.4e6), "999 ms");
         assert_eq!(percent(0.125), "12 %");
         assert_eq!(percent(0.012), "1.2 %");
         assert_eq!(percent(0.000_5), "0.05 %");
