@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::http::said;
 use super::jolokia::{KINDS, request_name};
+use super::least_wait;
 
 const NS_PER_MS: f64 = 1e6;
 
@@ -214,20 +215,19 @@ fn threads(beans: &Beans) -> ThreadLook {
     }
 }
 
-/// How long the network threads have waited, on the mean; those of a controller's listener serve no clients.
+/// How long the network threads have waited, by listener; those of a controller's serve no clients.
 fn network_wait_ns(beans: &Beans) -> Option<u64> {
     let names = beans.of_type("kafka.server", "type=socket-server-metrics");
     let ours = names.filter(|name| !name.to_ascii_lowercase().contains("listener=controller"));
     let waits = ours.filter_map(|name| {
+        let keys = name.split([':', ',']);
+        let listener = keys.filter_map(|key| key.strip_prefix("listener=")).next();
         // The second name is that of releases before 4.0.
         let modern = beans.number(name, "io-wait-time-ns-total");
-        modern.or_else(|| beans.number(name, "io-waittime-total"))
+        let waited = modern.or_else(|| beans.number(name, "io-waittime-total"))?;
+        Some((listener.unwrap_or_default().to_owned(), waited))
     });
-    let waits: Vec<f64> = waits.collect();
-    match waits.len() {
-        0 => None,
-        count => whole(waits.iter().sum::<f64>() / count as f64),
-    }
+    least_wait(waits).and_then(whole)
 }
 
 fn traffic(beans: &Beans) -> TrafficLook {

@@ -1,5 +1,7 @@
 //! Brokers' own metrics: who is asked, how, and a thread for each that asks once a second.
 
+use std::collections::BTreeMap;
+
 use kgauge_results::run::{BrokerLook, NotSeen};
 
 mod endpoint;
@@ -41,4 +43,18 @@ pub fn metrics_not_seen(whose: &str, why: impl Into<String>) -> NotSeen {
         what: format!("{} of {whose}", NotSeen::METRICS),
         why: why.into(),
     }
+}
+
+/// Of each listener and what one of its network threads has waited: the mean of the listener whose threads waited least. Threads serve one
+/// listener each, so those of another one, such as that between brokers, are no help to those that have no time. What only grows is
+/// least where it grows only, so this is a counter as well.
+fn least_wait(waits: impl Iterator<Item = (String, f64)>) -> Option<f64> {
+    let mut listeners = BTreeMap::<String, (f64, f64)>::new();
+    for (listener, waited) in waits {
+        let (sum, count) = listeners.entry(listener).or_default();
+        *sum += waited;
+        *count += 1.0;
+    }
+    let means = listeners.values().map(|(sum, count)| sum / count);
+    means.min_by(f64::total_cmp)
 }

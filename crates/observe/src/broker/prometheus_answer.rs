@@ -7,6 +7,7 @@ use kgauge_results::run::{
 
 use super::jolokia::{KINDS, request_name};
 use super::jolokia_answer::whole;
+use super::least_wait;
 use super::prometheus::{Bean, Metrics};
 
 /// What the lines say of a broker.
@@ -126,7 +127,7 @@ fn threads(metrics: &Metrics) -> ThreadLook {
     }
 }
 
-/// The mean of the network threads' waits; a rule may have made listener and thread a part of the name.
+/// The network threads' waits by listener; a rule may have made listener and thread a part of the name.
 fn network_wait_ns(metrics: &Metrics) -> Option<u64> {
     let lines = metrics.beginning("kafka_server_socket_server_metrics");
     let ours = lines.filter(|(name, sample)| {
@@ -139,11 +140,13 @@ fn network_wait_ns(metrics: &Metrics) -> Option<u64> {
             || listener.is_some_and(|listener| listener.contains("controller"));
         ends.iter().any(|end| name.ends_with(end)) && !of_controller
     });
-    let waits: Vec<f64> = ours.map(|(_, sample)| sample.value).collect();
-    match waits.len() {
-        0 => None,
-        count => whole(waits.iter().sum::<f64>() / count as f64),
-    }
+    let waits = ours.map(|(name, sample)| {
+        let named = name.find("networkprocessor").and_then(|at| name.get(..at));
+        let label = sample.labels.get("listener").map(String::as_str);
+        let listener = label.or(named).unwrap_or_default();
+        (listener.to_owned(), sample.value)
+    });
+    least_wait(waits).and_then(whole)
 }
 
 fn traffic(metrics: &Metrics) -> TrafficLook {

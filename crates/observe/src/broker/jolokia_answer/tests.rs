@@ -87,6 +87,18 @@ fn network_threads_are_averaged_without_those_of_a_controller() {
 }
 
 #[test]
+fn network_threads_are_those_of_the_listener_that_had_least_time() {
+    let pattern = "kafka.server:listener=*,networkProcessor=*,type=socket-server-metrics";
+    let look = seen(&[read(
+        pattern,
+        r#"{"kafka.server:type=socket-server-metrics,listener=SSL,networkProcessor=1":{"io-wait-time-ns-total":1.0E9},
+            "kafka.server:type=socket-server-metrics,listener=SSL,networkProcessor=2":{"io-wait-time-ns-total":2.0E9},
+            "kafka.server:type=socket-server-metrics,listener=PLAINTEXT,networkProcessor=0":{"io-wait-time-ns-total":8.0E9}}"#,
+    )]);
+    assert_eq!(look.threads.network_idle_ns, Some(1_500_000_000));
+}
+
+#[test]
 fn each_generation_of_releases_tells_idle_threads_in_its_way() {
     let pool = |name: &str, count: u64| {
         read(

@@ -174,3 +174,18 @@ fn junk_is_told_in_words_and_strange_numbers_are_left_out() {
         );
     }
 }
+
+#[test]
+fn network_threads_are_those_of_the_listener_that_had_least_time() {
+    let labels = seen(
+        "kafka_server_socket_server_metrics_io_wait_time_ns_total{listener=\"SSL\",networkProcessor=\"1\"} 1e9\n\
+         kafka_server_socket_server_metrics_io_wait_time_ns_total{listener=\"SSL\",networkProcessor=\"2\"} 2e9\n\
+         kafka_server_socket_server_metrics_io_wait_time_ns_total{listener=\"PLAINTEXT\",networkProcessor=\"0\"} 8e9\n",
+    );
+    assert_eq!(labels.threads.network_idle_ns, Some(1_500_000_000));
+    let names = seen(
+        "kafka_server_socket_server_metrics_listener_SSL_networkProcessor_1_io_wait_time_ns_total 8e9\n\
+         kafka_server_socket_server_metrics_listener_PLAINTEXT_networkProcessor_0_io_wait_time_ns_total 2e9\n",
+    );
+    assert_eq!(names.threads.network_idle_ns, Some(2_000_000_000));
+}
