@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kgauge_results::run::{EvidenceKind, Subject};
 
-use super::{BrokerSource, LOOK_MAX, metrics_not_seen};
+use super::{BrokerSource, LOOK_MAX, lost, metrics_not_seen};
 use crate::cpu_clock::thread_cpu_ns;
 use crate::looker::{Moment, Seen, unix_ms};
 
@@ -137,21 +137,21 @@ fn tell(
     now_ns: &impl Fn() -> u64,
     sink: &mut impl FnMut(Seen),
 ) {
-    let Some(why) = &tally.why else { return };
-    let why = match tally.lost == tally.looks {
-        true => why.clone(),
-        false => format!(
-            "{} of {} looks brought nothing: {why}",
-            tally.lost, tally.looks
-        ),
-    };
     let at = Moment {
         at_ns: now_ns(),
         at_unix_ms: unix_ms(),
     };
-    sink(Seen {
-        at,
-        subject: Subject::Target { broker: None },
-        kind: EvidenceKind::NotSeen(metrics_not_seen(&source.whose(), why)),
-    });
+    let mut say = |whose: &str, why: String| {
+        sink(Seen {
+            at,
+            subject: Subject::Target { broker: None },
+            kind: EvidenceKind::NotSeen(metrics_not_seen(whose, why)),
+        });
+    };
+    if let Some(why) = &tally.why {
+        say(&source.whose(), lost(tally.lost, tally.looks, why));
+    }
+    for one in source.missing() {
+        say(&one.whose, lost(one.lost, one.looks, &one.why));
+    }
 }
