@@ -28,10 +28,10 @@ const MOST: f64 = 0.50;
 pub(super) fn threads(facts: &Facts<'_>, findings: &mut Findings) {
     type Idle = fn(&BrokerPoint) -> Option<f64>;
     let kinds: [(LimitWord, &str, Idle); 2] = [
-        (LimitWord::RequestHandlers, "request handlers", |one| {
+        (LimitWord::RequestHandlers, "request handlers were", |one| {
             one.handler_idle
         }),
-        (LimitWord::NetworkThreads, "network threads", |one| {
+        (LimitWord::NetworkThreads, "network threads were", |one| {
             one.network_idle
         }),
     ];
@@ -41,8 +41,12 @@ pub(super) fn threads(facts: &Facts<'_>, findings: &mut Findings) {
         let Some((id, broker, idle)) = known.min_by(|a, b| a.2.total_cmp(&b.2)) else {
             continue;
         };
+        let name = match facts.are_embedded {
+            true => "one thread was",
+            false => name,
+        };
         let said = format!(
-            "Broker {id}: its {name} were idle for {} of the time{}.",
+            "Broker {id}: its {name} idle for {} of the time{}.",
             words::percent(idle),
             times(broker)
         );
@@ -146,11 +150,21 @@ pub(super) fn flushes(facts: &Facts<'_>, findings: &mut Findings) {
     // Rolled segments are flushed beside the requests: what these wait for is in their own time.
     let is_local = broker.requests_of(RequestKind::Produce).is_some_and(|one| {
         let in_requests = one.per_s * one.local_ms.unwrap_or_default() / 1e3;
-        let is_theirs = is_most(one, one.local_ms) || is_most(one, one.request_queue_ms);
+        let is_theirs = match facts.are_embedded {
+            // Its one thread flushes: before and behind that requests and their answers wait for it.
+            true => is_most(one, of_thread_ms(one)),
+            false => is_most(one, one.local_ms) || is_most(one, one.request_queue_ms),
+        };
         is_theirs && in_requests >= MOST * part
     });
     let weight = Weight::of(part >= FLUSHING_PART && is_local, true);
     findings.note(LimitWord::Disk, weight, said);
+}
+
+/// A request's time in the hands of a node's one thread, and in waiting for it.
+fn of_thread_ms(request: &RequestPoint) -> Option<f64> {
+    let waits_ms = request.request_queue_ms? + request.response_queue_ms?;
+    Some(request.local_ms? + waits_ms)
 }
 
 /// Whether a part of a request's time is the most of it.
