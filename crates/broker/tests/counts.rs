@@ -163,6 +163,29 @@ fn an_answer_behind_one_that_waits_is_in_the_response_queue() {
 }
 
 #[test]
+fn requests_of_one_turn_wait_for_those_before_them_and_their_answers_for_those_behind() {
+    let running = start(1);
+    let mut client = client_of(&running, ONE);
+    client.create_topic("t", 1);
+    // They lie in the socket when the node looks again, and are all served in one turn. What is asked
+    // in a pause is done when it has begun.
+    running.cluster.pause_node(ONE).unwrap();
+    let none = FaultAction::Delay(Delay::Constant(Duration::ZERO));
+    let fault = Fault::of(ApiKey::Metadata, none);
+    let id = running.cluster.fault(Some(ONE), fault).unwrap();
+    running.cluster.lift_fault(id);
+    for _ in 0..5 {
+        client.send(12, &produce_request("t", 0, 1, batch(1, 10)));
+    }
+    running.cluster.resume_node(ONE).unwrap();
+    let produce = once(&running, ONE, |counts| counts.produce.count == 5).produce;
+    // Number k of 5 is waited for by 5 - k requests behind it and k - 1 answers before it: by 4.
+    let waited_ns = produce.request_queue_ns + produce.response_queue_ns;
+    assert!(waited_ns >= 4 * produce.local_ns, "{produce:?}");
+    assert!(produce.response_queue_ns > 0, "{produce:?}");
+}
+
+#[test]
 fn acks_of_all_wait_for_a_follower_that_stands_still() {
     const STILL: Duration = Duration::from_millis(100);
     let running = start_with(2, &[("default.replication.factor", "2")]);
