@@ -18,12 +18,13 @@ use std::thread::{self, JoinHandle};
 use socket2::{Domain, Socket, Type};
 
 use crate::controller::{Controller, JournalError};
+use crate::counts::Counters;
 use crate::ids::NodeId;
 use crate::image::NodeImage;
 use crate::node::{Deviations, NodeConfig, clean_shutdown};
 use crate::security::{Prepared, ScramMechanism, SystemNonces};
 use crate::server::{
-    Command, ControllerThread, Event, Inbox, NodeThread, Parts, Peers, ToControllerThread,
+    Clock, Command, ControllerThread, Event, Inbox, NodeThread, Parts, Peers, ToControllerThread,
     poll_with_waker,
 };
 use crate::storage::{Storage, StorageError, TrackedStorage};
@@ -104,6 +105,7 @@ pub struct ClusterHandle {
 struct Running {
     inbox: Inbox,
     disk: Arc<TrackedStorage>,
+    counters: Option<Arc<Counters>>,
     thread: Option<JoinHandle<()>>,
     /// Keeps the port while the node is down.
     place: Option<Socket>,
@@ -189,6 +191,7 @@ struct PreparedNode {
     address: SocketAddr,
     inbox: Inbox,
     disk: Arc<TrackedStorage>,
+    counters: Option<Arc<Counters>>,
     thread: NodeThread,
 }
 
@@ -203,7 +206,13 @@ impl Wires {
         };
         let address = listener.local_addr()?;
         let dir = config.node_dir(id);
+        let clock = Clock::new();
+        let counters = config.counts.then(|| {
+            let started_ms = u64::try_from(clock.now().wall_ms).unwrap_or(0);
+            Arc::new(Counters::new(Arc::new(clock), started_ms))
+        });
         let disk = TrackedStorage::filling(Arc::clone(&self.storage), self.standing.fill(id));
+        let disk = disk.counting(counters.clone());
         let disk = Arc::new(disk);
         let stopped_in_order = clean_shutdown::take_mark(&*disk, &dir)?;
         let node = NodeConfig {
@@ -223,6 +232,7 @@ impl Wires {
             life: self.lives.fetch_add(1, Ordering::Relaxed),
             deviations: Deviations::default(),
             security: Arc::clone(&self.security.node),
+            counters: counters.clone(),
         };
         let parts = Parts {
             config: node,
@@ -234,6 +244,7 @@ impl Wires {
             peers: Arc::clone(&self.peers),
             controller: self.controller.clone(),
             events: self.events.clone(),
+            clock,
             clock_ahead_ms: self.standing.clock_ahead_ms(id),
         };
         Ok(PreparedNode {
@@ -241,6 +252,7 @@ impl Wires {
             address,
             inbox,
             disk,
+            counters,
             thread: NodeThread::new(parts)?,
         })
     }
@@ -296,6 +308,7 @@ impl ClusterHandle {
             id,
             inbox,
             disk,
+            counters,
             thread,
             ..
         } = node;
@@ -304,6 +317,7 @@ impl ClusterHandle {
         let running = Running {
             inbox,
             disk,
+            counters,
             thread,
             place: None,
         };

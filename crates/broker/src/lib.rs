@@ -28,6 +28,7 @@
 //!   [`node::Node::request`], through the table in [`handlers`], to a [`log::PartitionLog`] or to a
 //!   group, and back as a [`node::Response`]. What concerns all nodes goes by way of the
 //!   [`controller::Controller`], which publishes [`image::ClusterImage`]s.
+//! * To see what nodes do: [`ClusterHandle::counts`], and [`counts`] for what is counted.
 //!
 //! ```no_run
 //! use kgauge_broker::{Cluster, ClusterConfig};
@@ -40,6 +41,7 @@
 
 pub mod cluster;
 pub mod controller;
+pub mod counts;
 pub mod fault;
 mod groups;
 pub mod handlers;
@@ -60,5 +62,6 @@ mod timers;
 pub use cluster::{
     Cluster, ClusterConfig, ClusterFailure, ClusterHandle, Disk, Listen, StartError,
 };
+pub use counts::{NodeCounts, RequestCounts};
 pub use fault::{Amount, Capacity, Delay, Fault, FaultAction, FaultError, FaultId, Struck};
 pub use security::Security;

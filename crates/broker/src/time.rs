@@ -1,7 +1,16 @@
 //! What time it is, told to the core from outside.
 
+use std::fmt;
+
 /// Nanoseconds in a millisecond.
 pub const NS_PER_MS: u64 = 1_000_000;
+
+/// A clock that can be read in the middle of a call into the core, monotonic and on the same start as
+/// [`Now::mono_ns`]. For what is counted; nothing that the core decides depends on it.
+pub trait Stopwatch: fmt::Debug + Send + Sync {
+    /// The reading.
+    fn mono_ns(&self) -> u64;
+}
 
 /// One reading of both clocks. The core never looks at a clock of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -50,7 +50,7 @@ mod wire;
 
 pub use broker::{
     BrokerLooks, BrokerSource, Jolokia, LOOK_MAX, MetricsEndpoint, MetricsUrl, MetricsUrlError,
-    metrics_not_seen,
+    Missing, metrics_not_seen,
 };
 pub use cgroup::CgroupLimits;
 pub use cpu_clock::{process_cpu_ns, thread_cpu_ns};

@@ -94,6 +94,7 @@ fn read_order(input: &mut impl BufRead) -> Result<Order, String> {
 fn start(order: &Order) -> Result<ClusterHandle, String> {
     let mut config = ClusterConfig::new(&order.data_dir).with_nodes(order.nodes);
     config.seed = order.seed;
+    config.counts = !order.without_counts;
     for (name, value) in &order.settings {
         config = config.with_setting(name, value);
     }

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::embedded_error::EmbeddedError;
 use crate::embedded_spec::EmbeddedSpec;
-use crate::instrument::{Done, InstructError, Instruction};
+use crate::instrument::{Done, InstructError, Instruction, NodeTold};
 use crate::kafka::SecurityKind;
 use crate::log_tail::log_tail;
 use crate::messages::{Answer, Ask, DataAtEnd, LINE_BYTES_MAX, Order};
@@ -84,6 +84,10 @@ pub struct EmbeddedTarget {
     secured: Option<Secured>,
     /// How often something was done to it.
     asks: u64,
+    /// What it has said and nobody has read.
+    unread: Vec<u8>,
+    /// Counts that were asked for and not told in time.
+    owed: Option<u64>,
 }
 
 /// What a cluster with security has beside the others.
@@ -166,6 +170,8 @@ impl EmbeddedTarget {
             time_limit: setup.time_limit,
             secured,
             asks: 0,
+            unread: Vec::new(),
+            owed: None,
         };
         // A child that ended before it read its order says why in its answer or by its end.
         if let Err(error) = sent
@@ -296,9 +302,14 @@ impl EmbeddedTarget {
         start: Instant,
         interrupt: &Interrupt,
     ) -> Result<String, EmbeddedError> {
-        let mut line = Vec::new();
         let mut bytes = [0u8; 4096];
         loop {
+            let end = self.unread.iter().position(|byte| *byte == b'\n');
+            if end.is_some() || self.unread.len() > LINE_BYTES_MAX {
+                let end = end.map_or(self.unread.len(), |end| end + 1);
+                let line: Vec<u8> = self.unread.drain(..end).collect();
+                return Ok(String::from_utf8_lossy(&line).trim_end().to_owned());
+            }
             if interrupt.is_raised() {
                 return Err(EmbeddedError::Interrupted);
             }
@@ -317,11 +328,8 @@ impl EmbeddedTarget {
             }
             match self.output.read(&mut bytes) {
                 Ok(0) => return Err(self.ended_early()),
-                Ok(count) => line.extend_from_slice(&bytes[..count]),
+                Ok(count) => self.unread.extend_from_slice(&bytes[..count]),
                 Err(error) => return Err(EmbeddedError::pipe(error, &self.log_tail())),
-            }
-            if line.contains(&b'\n') || line.len() > LINE_BYTES_MAX {
-                return Ok(String::from_utf8_lossy(&line).trim_end().to_owned());
             }
         }
     }
@@ -356,15 +364,60 @@ impl EmbeddedTarget {
             instruction: instruction.clone(),
         };
         self.tell(&ask)?;
+        self.answer_to(number, self.time_limit)
+    }
+
+    fn answer_to(&mut self, number: u64, limit: Duration) -> Result<Done, InstructError> {
         let start = Instant::now();
-        let line = self.read_line(start + self.time_limit, start, &Interrupt::new())?;
-        match serde_json::from_str(&line) {
-            Ok(Answer::Done {
-                number: of, done, ..
-            }) if of == number => Ok(done),
-            Ok(Answer::Refused { words, .. }) => Err(InstructError::Refused(words)),
-            _ => Err(self.nonsense(&line).into()),
+        loop {
+            let line = self.read_line(start + limit, start, &Interrupt::new())?;
+            match serde_json::from_str(&line) {
+                Ok(Answer::Done { number: of, done }) if of == number => return Ok(done),
+                // Nobody waits for it any more.
+                Ok(Answer::Done { number: of, .. }) if self.owed == Some(of) => self.owed = None,
+                Ok(Answer::Refused { words, .. }) => return Err(InstructError::Refused(words)),
+                _ => return Err(self.nonsense(&line).into()),
+            }
         }
+    }
+
+    /// What its nodes have counted, if it tells that within `limit`. A cluster that is asked anew has
+    /// answered before.
+    ///
+    /// # Errors
+    /// Why there is nothing, in words.
+    pub fn counts(&mut self, limit: Duration) -> Result<Vec<NodeTold>, String> {
+        let begin = Instant::now();
+        let told = |error: InstructError| match error {
+            InstructError::Embedded(EmbeddedError::TimedOut { .. }) => {
+                format!("no answer within {} ms", limit.as_millis())
+            }
+            InstructError::Embedded(EmbeddedError::Ended { .. } | EmbeddedError::Pipe { .. }) => {
+                "the embedded cluster has ended".to_owned()
+            }
+            error => error.to_string(),
+        };
+        if let Some(owed) = self.owed {
+            self.answer_to(owed, limit).map_err(told)?;
+            self.owed = None;
+        }
+        self.asks += 1;
+        let number = self.asks;
+        let ask = Ask {
+            number,
+            instruction: Instruction::Count,
+        };
+        self.tell(&ask).map_err(|error| told(error.into()))?;
+        self.owed = Some(number);
+        let done = self.answer_to(number, limit.saturating_sub(begin.elapsed()));
+        // Whoever is told to come back later is asked for the same once more.
+        if !matches!(
+            &done,
+            Err(InstructError::Embedded(EmbeddedError::TimedOut { .. }))
+        ) {
+            self.owed = None;
+        }
+        done.map(|done| done.counts).map_err(told)
     }
 
     fn tell(&mut self, ask: &Ask) -> Result<(), EmbeddedError> {
@@ -469,6 +522,7 @@ fn write_order(
         seed: setup.seed,
         node_settings: spec.node_settings.clone(),
         listeners: secured.map(|secured| secured.made.listeners.clone()),
+        without_counts: !spec.metrics,
         private_dir: secured.map(|secured| secured.dir.path().to_owned()),
     };
     write_line(input, &order)

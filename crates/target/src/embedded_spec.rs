@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kgauge_broker::settings::{NODE_DEFINITIONS, check_node_config, node_definition};
 
-use crate::kafka::{SecurityKind, check_setting, nearest, number, of_one, pairs};
+use crate::kafka::{SecurityKind, check_setting, nearest, number, of_one, on_or_off, pairs};
 
 /// Nodes that the embedded cluster may have.
 pub(crate) const NODES_MAX: u16 = 64;
@@ -18,6 +18,8 @@ pub struct EmbeddedSpec {
     pub is_count_written: bool,
     /// How clients connect.
     pub security: SecurityKind,
+    /// Whether its nodes count what they do, and tell it.
+    pub metrics: bool,
     /// Broker settings under Kafka's names.
     pub settings: BTreeMap<String, String>,
     /// Settings of single nodes, which are numbered from 1.
@@ -30,6 +32,7 @@ impl Default for EmbeddedSpec {
             nodes: 1,
             is_count_written: false,
             security: SecurityKind::default(),
+            metrics: true,
             settings: BTreeMap::new(),
             node_settings: BTreeMap::new(),
         }
@@ -65,7 +68,8 @@ impl EmbeddedSpec {
                 (self.nodes, self.is_count_written) = (count, true);
             }
             "security" => self.security = SecurityKind::of_value(value)?,
-            "controllers" | "cpu" | "heap" | "jvm" | "kafka-home" | "memory" | "metrics" => {
+            "metrics" => self.metrics = on_or_off(key, value)?,
+            "controllers" | "cpu" | "heap" | "jvm" | "kafka-home" | "memory" => {
                 return Err(format!(
                     "{key} belongs to kafka:VERSION; an embedded cluster is one process without \
                      Java, and its controller is in it"
@@ -152,6 +156,7 @@ mod tests {
         let mut spec = EmbeddedSpec::default();
         spec.read("brokers=4").unwrap();
         assert_eq!((spec.nodes, spec.is_count_written), (4, true));
+        assert!(spec.metrics && !read("metrics=off").unwrap().metrics);
     }
 
     #[test]
@@ -161,6 +166,7 @@ mod tests {
         assert!(wrong("brokers=65").contains("from 1 to 64"));
         assert!(wrong("security=ssl").contains("there are plaintext, tls"));
         assert!(wrong("heap=1G").contains("without Java"));
+        assert!(wrong("metrics=no").contains("write on or off"));
         assert!(wrong("log.dirs=/a").contains("--data DIR"));
         assert!(wrong("4.broker.rack=a").contains("write embedded:4"));
         assert!(wrong("0.broker.rack=a").contains("from 1"));

@@ -5,6 +5,7 @@ mod carry_out;
 mod kafka;
 mod refusal;
 
+use kgauge_broker::NodeCounts;
 use kgauge_scenario::RequestFault;
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +98,8 @@ pub enum Instruction {
     Heal,
     /// Nothing is done; the answer tells how the nodes are.
     Look,
+    /// Nothing is done; the answer tells what the nodes have counted.
+    Count,
 }
 
 /// A way between two members of a cluster.
@@ -122,6 +125,19 @@ pub struct Done {
     /// How the nodes are: the answer to [`Instruction::Look`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeLook>,
+    /// What the nodes have counted: the answer to [`Instruction::Count`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counts: Vec<NodeTold>,
+}
+
+/// What one node tells of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeTold {
+    /// Which.
+    pub node: u16,
+    /// What it has counted, or in words why it tells nothing.
+    pub told: Result<NodeCounts, String>,
 }
 
 /// What a fault has struck, as the nodes themselves counted it.

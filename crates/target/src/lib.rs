@@ -48,8 +48,10 @@ pub use facts::{BrokerFacts, TargetFacts};
 pub use footprint::{Footprint, retention_ms};
 pub use guard::{Leftover, MakeTopicError, RunNameError, TopicGuard, TopicWish};
 pub use instrument::{
-    Done, InstructError, Instruction, NodeLook, NodeState, Struck, Way, delays_drawn, refusals,
+    Done, InstructError, Instruction, NodeLook, NodeState, NodeTold, Struck, Way, delays_drawn,
+    refusals,
 };
+pub use kgauge_broker::{NodeCounts, RequestCounts};
 pub use room::{NotEnoughRoom, Room, check_room, free_bytes};
 pub use spec::{TargetSpec, TargetSpecError};
-pub use target::{StartSetup, Target, TargetError, TargetProcess, TargetRole};
+pub use target::{MetricsPlace, StartSetup, Target, TargetError, TargetProcess, TargetRole};

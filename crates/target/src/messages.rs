@@ -34,6 +34,9 @@ pub(crate) struct Order {
     /// How the listeners are protected; not at all without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) listeners: Option<Listeners>,
+    /// Its nodes count nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) without_counts: bool,
     /// A folder with clients' secrets, which the child removes when it ends: its parent may have
     /// been killed.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -136,10 +136,12 @@ impl TargetSpec {
         }
     }
 
-    /// Its brokers get no agents that tell their metrics: nobody will ask.
+    /// Its brokers get nothing that tells their metrics: nobody will ask.
     pub fn without_metrics(&mut self) {
-        if let TargetSpec::Kafka(spec) = self {
-            spec.metrics = false;
+        match self {
+            TargetSpec::Embedded(spec) => spec.metrics = false,
+            TargetSpec::Kafka(spec) => spec.metrics = false,
+            TargetSpec::Existing(_) => {}
         }
     }
 

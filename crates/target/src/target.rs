@@ -1,6 +1,7 @@
 //! A target that is ready to be measured.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use kgauge_client::admin::LogDirsError;
 use kgauge_client::{ClientConfig, Cluster, ClusterError, Interrupt};
@@ -9,6 +10,7 @@ use kgauge_scenario::TargetKind;
 use crate::embedded::{EmbeddedSetup, EmbeddedTarget};
 use crate::embedded_error::EmbeddedError;
 use crate::facts::{TargetFacts, is_listed};
+use crate::instrument::NodeTold;
 use crate::kafka::{KafkaError, KafkaSetup, KafkaTarget};
 use crate::room::{self, Room};
 use crate::spec::TargetSpec;
@@ -113,6 +115,15 @@ impl std::fmt::Display for TargetRole {
     }
 }
 
+/// Where a target's brokers tell their metrics.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MetricsPlace {
+    /// Jolokia agents at these addresses, by the brokers' ids.
+    Agents(Vec<(i32, String)>),
+    /// The cluster itself, by [`Target::counts`].
+    Cluster,
+}
+
 /// What starting a target needs to know, whichever kind it is.
 #[derive(Debug, Clone)]
 pub struct StartSetup {
@@ -208,15 +219,32 @@ impl Target {
         }
     }
 
-    /// Where its brokers tell their metrics, by id: addresses of Jolokia agents.
+    /// Where its brokers tell their metrics.
     ///
     /// # Errors
     /// They do not, or not to this program: why, in words.
-    pub fn metrics(&self) -> Result<Vec<(i32, String)>, String> {
+    pub fn metrics(&self) -> Result<MetricsPlace, String> {
         match self {
-            Target::Embedded(_) => Err("the embedded cluster does not tell them".to_owned()),
-            Target::Kafka(kafka) => kafka.metrics().map_err(str::to_owned),
+            Target::Embedded(embedded) => match embedded.spec().metrics {
+                true => Ok(MetricsPlace::Cluster),
+                false => Err("the target says metrics=off".to_owned()),
+            },
+            Target::Kafka(kafka) => match kafka.metrics() {
+                Ok(agents) => Ok(MetricsPlace::Agents(agents)),
+                Err(why) => Err(why.to_owned()),
+            },
             Target::Existing(_) => Err("nobody said where they are told (--metrics)".to_owned()),
+        }
+    }
+
+    /// What the nodes of an embedded cluster have counted, if they tell it within `limit`.
+    ///
+    /// # Errors
+    /// Why there is nothing, in words.
+    pub fn counts(&mut self, limit: Duration) -> Result<Vec<NodeTold>, String> {
+        match self {
+            Target::Embedded(embedded) => embedded.counts(limit),
+            _ => Err("only nodes of the embedded cluster count".to_owned()),
         }
     }
 

@@ -205,3 +205,48 @@ fn a_program_that_is_not_there_is_named() {
         "{error}"
     );
 }
+
+#[test]
+fn counts_that_come_late_are_given_up_and_not_asked_for_twice() {
+    let dir = tempfile::tempdir().unwrap();
+    let go = dir.path().join("go");
+    let count = r#"{"node":1,"told":{"Err":"it is new"}}"#;
+    let done = |number: u32, counts: &str| {
+        format!(r#"echo '{{"done":{{"number":{number},"done":{{"counts":[{counts}]}}}}}}'"#)
+    };
+    let wait = format!("while [ ! -e {} ]; do sleep 0.01; done", go.display());
+    // The second question is only read after the first answer.
+    let script = format!(
+        "{READY} read -r a; {wait}; {}; read -r b; echo \"$b\" >&2; {}; cat >/dev/null",
+        done(1, ""),
+        done(2, count)
+    );
+    let mut target = start(&setup(dir.path(), &script)).unwrap();
+    for _ in 0..3 {
+        let late = target.counts(Duration::from_millis(50)).unwrap_err();
+        assert_eq!(late, "no answer within 50 ms");
+    }
+    std::fs::write(&go, "").unwrap();
+    let told = target.counts(Duration::from_secs(20)).unwrap();
+    assert_eq!(told[0].told, Err("it is new".to_owned()));
+    let log = target.log_file().to_owned();
+    target.stop().unwrap();
+    assert_eq!(
+        std::fs::read_to_string(log).unwrap(),
+        "{\"number\":2,\"instruction\":\"count\"}\n"
+    );
+}
+
+#[test]
+fn a_child_that_is_gone_or_talks_nonsense_tells_no_counts() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut target = start(&setup(dir.path(), &format!("{READY} read -r a; exit 4"))).unwrap();
+    let gone = target.counts(Duration::from_secs(20)).unwrap_err();
+    assert_eq!(gone, "the embedded cluster has ended");
+    drop(target);
+    let dir = tempfile::tempdir().unwrap();
+    let script = format!("{READY} read -r a; echo hello; cat >/dev/null");
+    let mut target = start(&setup(dir.path(), &script)).unwrap();
+    let nonsense = target.counts(Duration::from_secs(20)).unwrap_err();
+    assert!(nonsense.contains("answered \"hello\""), "{nonsense}");
+}

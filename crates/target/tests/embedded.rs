@@ -16,8 +16,8 @@ use kgauge_scenario::RequestFault;
 use kgauge_target::kafka::KafkaSetup;
 use kgauge_target::{
     AdoptError, EmbeddedCommand, EmbeddedError, EmbeddedSetup, Instruction, Layout, MakeTopicError,
-    NodeState, StartSetup, Target, TargetError, TargetSpec, TopicGuard, TopicWish, Way, adopt,
-    embedded_main,
+    MetricsPlace, NodeState, StartSetup, Target, TargetError, TargetSpec, TopicGuard, TopicWish,
+    Way, adopt, embedded_main,
 };
 
 /// Gets a directory of its own.
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         // What cargo test and editors pass on: names are filters, options mean nothing here.
         _ => {}
     }
-    let tests: [(&str, Test); 9] = [
+    let tests: [(&str, Test); 10] = [
         (
             "three_nodes_serve_and_leave_nothing_behind",
             three_nodes_serve_and_leave_nothing_behind,
@@ -66,6 +66,10 @@ fn main() -> ExitCode {
         (
             "what_is_asked_of_the_child_is_done_or_refused_in_words",
             what_is_asked_of_the_child_is_done,
+        ),
+        (
+            "what_nodes_count_is_told_and_why_some_tell_nothing",
+            what_nodes_count_is_told,
         ),
         (
             "the_guard_deletes_what_it_made_and_nothing_else",
@@ -399,5 +403,41 @@ fn what_is_asked_of_the_child_is_done(dir: &Path) {
     while states(&mut target) != [NodeState::Up; 3] {
         std::thread::yield_now();
     }
+    target.stop().unwrap();
+}
+
+fn what_nodes_count_is_told(dir: &Path) {
+    const LIMIT: Duration = Duration::from_secs(20);
+    let mut target = start("embedded:3", &setup(dir));
+    assert_eq!(target.metrics(), Ok(MetricsPlace::Cluster));
+    let mut cluster = target.connect(Interrupt::new()).unwrap();
+    let mut guard = TopicGuard::new(target.config().clone(), "counted").unwrap();
+    guard.create(&mut cluster, &wish("x")).unwrap();
+    let leaders = |target: &mut Target| -> u64 {
+        let told = target.counts(LIMIT).unwrap();
+        told.iter()
+            .map(|one| one.told.as_ref().map_or(0, |counts| counts.leaders))
+            .sum()
+    };
+    // Its three partitions are led by somebody.
+    while leaders(&mut target) < 3 {
+        std::thread::yield_now();
+    }
+    target.instruct(&Instruction::Crash { node: 2 }).unwrap();
+    target.instruct(&Instruction::Pause { node: 3 }).unwrap();
+    let told = target.counts(LIMIT).unwrap();
+    assert!(told[0].told.is_ok());
+    assert_eq!(told[1].told, Err("node 2 is down".to_owned()));
+    assert_eq!(told[2].told, Err("it stands still".to_owned()));
+    target.instruct(&Instruction::Heal).unwrap();
+    let told = target.counts(LIMIT).unwrap();
+    assert!(told.iter().all(|one| one.told.is_ok()), "{told:?}");
+    target.stop().unwrap();
+
+    let mut target = start("embedded,metrics=off", &setup(&dir.join("off")));
+    let off = Err("the target says metrics=off".to_owned());
+    assert_eq!(target.metrics(), off);
+    let told = target.counts(LIMIT).unwrap();
+    assert_eq!(told[0].told, Err("the nodes count nothing".to_owned()));
     target.stop().unwrap();
 }

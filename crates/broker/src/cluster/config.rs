@@ -39,6 +39,8 @@ pub struct ClusterConfig {
     pub seed: u64,
     /// The disk.
     pub disk: Disk,
+    /// Whether nodes count what they do, for [`super::ClusterHandle::counts`].
+    pub counts: bool,
 }
 
 /// Everything but what is secret.
@@ -59,6 +61,7 @@ impl fmt::Debug for ClusterConfig {
             .field("security", &self.security)
             .field("seed", &self.seed)
             .field("disk", &self.disk)
+            .field("counts", &self.counts)
             .finish()
     }
 }
@@ -95,6 +98,7 @@ impl ClusterConfig {
             security: Security::default(),
             seed: RandomState::new().build_hasher().finish(),
             disk: Disk::System,
+            counts: true,
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::mpsc;
 
 use super::{ClusterHandle, Running, StartError, hold};
 use crate::controller::ToController;
+use crate::counts::NodeCounts;
 use crate::ids::NodeId;
 use crate::image::ClusterImage;
 use crate::server::{Command, ToControllerThread};
@@ -46,6 +47,9 @@ pub enum NodeError {
     /// The node does not start again.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// The cluster was started without counters.
+    #[error("the nodes count nothing")]
+    NotCounting,
     /// The cluster is ending.
     #[error("the cluster has ended")]
     Ended,
@@ -146,6 +150,17 @@ impl ClusterHandle {
     #[must_use]
     pub fn is_up(&self, node: NodeId) -> bool {
         self.nodes.get(&node).is_some_and(Running::is_up)
+    }
+
+    /// What a node has counted in this life. It answers at once, however busy the node is, be it frozen.
+    ///
+    /// # Errors
+    /// The node is unknown, down, or does not count.
+    pub fn counts(&self, node: NodeId) -> Result<NodeCounts, NodeError> {
+        let counters = self.up(node)?.counters.as_ref();
+        counters
+            .map(|counters| counters.read())
+            .ok_or(NodeError::NotCounting)
     }
 
     /// Mends everything that was cut.

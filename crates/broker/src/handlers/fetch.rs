@@ -34,6 +34,7 @@ use kgauge_wire::messages::fetch::FetchRequest;
 
 use super::lookup::{self, TopicKey};
 use super::{Body, fetch_response};
+use crate::counts::Part;
 use crate::fault::amount_in_slices;
 use crate::ids::{ConnectionId, NodeId, PartitionId};
 use crate::image::ClusterImage;
@@ -205,7 +206,7 @@ fn topics_of(node: &Node, request: &FetchRequest<'_>, version: i16) -> Vec<Topic
 }
 
 /// Answers a fetch, or parks it when there is too little and it may wait.
-pub(crate) fn serve(node: &mut Node, now: Now, fetch: Fetch, waiting: Waiting) {
+pub(crate) fn serve(node: &mut Node, now: Now, mut fetch: Fetch, waiting: Waiting) {
     let mut left = fetch.bytes_max;
     let mut found = 0;
     let mut failed = fetch.topics.is_empty();
@@ -236,6 +237,7 @@ pub(crate) fn serve(node: &mut Node, now: Now, fetch: Fetch, waiting: Waiting) {
     if found < fetch.bytes_min && !failed && may_wait {
         drop(answers);
         let missing = fetch.bytes_min - found;
+        fetch.reply = node.goes_on(fetch.reply, Part::Remote);
         node.park_fetch(now, fetch, missing);
         return;
     }
@@ -243,6 +245,7 @@ pub(crate) fn serve(node: &mut Node, now: Now, fetch: Fetch, waiting: Waiting) {
     if throttle_time_ms > 0 {
         fetch_response::send_throttled(node, fetch.reply, throttle_time_ms);
     } else {
+        node.count(|counters| counters.bytes_out.add(found));
         let at_ns = passed_ns(node, now, &fetch, &answers);
         fetch_response::send_at(node, now, fetch.reply, &answers, at_ns);
     }

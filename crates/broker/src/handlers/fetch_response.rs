@@ -145,6 +145,7 @@ fn finish(mut pieces: Pieces) -> Result<Response, EncodeError> {
     pieces.chunks.push(Chunk::Bytes(pieces.bytes));
     let mut response = Response {
         chunks: pieces.chunks,
+        ..Response::default()
     };
     let length = response.len() - SIZE_BYTES;
     let length_max = i32::MAX as usize;

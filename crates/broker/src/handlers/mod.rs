@@ -157,6 +157,7 @@ pub(crate) fn serve(
             api,
             version,
             correlation_id,
+            course: node.taken(now, api),
         },
     };
     if !versions.contains(&version) {

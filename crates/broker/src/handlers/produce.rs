@@ -30,6 +30,7 @@ use kgauge_wire::messages::produce::{
 use super::Body;
 use super::lookup::{self, TopicKey};
 use crate::controller::Refusal;
+use crate::counts::Part;
 use crate::image::TopicImage;
 use crate::log::{AppendError, AppendInfo};
 use crate::node::replication::Role;
@@ -98,6 +99,7 @@ pub(super) fn handle(node: &mut Node, call: Call, mut body: Body<'_>) -> Result<
     } else if targets.is_empty() {
         unfinished.answer(node);
     } else {
+        unfinished.reply = node.goes_on(unfinished.reply, Part::Remote);
         let waiter = Waiter::Produce(unfinished);
         node.wait(call.now, call.reply, waiter, &targets, timeout_ms);
     }
@@ -233,7 +235,14 @@ fn append(
     {
         Ok(info) => {
             if !info.duplicate {
-                node.appended(call.now, id, end_before, batches.len() as u64);
+                let (bytes, records) = (batches.len() as u64, info.last_offset + 1 - end_before);
+                node.count(|counters| {
+                    counters.bytes_in.add(bytes);
+                    counters
+                        .messages_in
+                        .add(u64::try_from(records).unwrap_or(0));
+                });
+                node.appended(call.now, id, end_before, bytes);
             }
             let offset = info.last_offset + 1;
             let target = Target {

@@ -7,6 +7,7 @@ use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 
 use super::{Call, CloseReason, Node, Reply, Response, Ticket, Timer};
+use crate::counts::Part;
 use crate::fault::{Amount, Bucket, Delays, Fault, FaultAction, FaultId, Struck};
 use crate::handlers;
 use crate::ids::{ConnectionId, NodeId};
@@ -265,11 +266,14 @@ impl Node {
     /// Keeps a request for a later moment.
     pub(crate) fn hold(
         &mut self,
-        (call, outcome): (Call, Outcome),
+        (mut call, outcome): (Call, Outcome),
         at_ns: u64,
         frame: &[u8],
         message_at: usize,
     ) {
+        if let Some(course) = &mut call.reply.course {
+            course.go_on(Part::RequestQueue, call.now.mono_ns);
+        }
         let queue = self.faults.queues.entry(call.reply.ticket.connection);
         let queue = queue.or_default();
         queue.requests += 1;
@@ -288,6 +292,7 @@ impl Node {
         if at_ns <= now.mono_ns {
             return self.send(reply, response);
         }
+        let reply = self.goes_on(reply, Part::ResponseQueue);
         let id = self.faults.keep(Held::Answer { reply, response });
         self.timers.set(at_ns, Timer::Held(id));
     }
@@ -303,13 +308,16 @@ impl Node {
             None => {}
             Some(Held::Answer { reply, response }) => self.send(reply, response),
             Some(Held::Request {
-                call,
+                mut call,
                 mut frame,
                 message_at,
                 outcome,
             }) => {
                 let connection = call.reply.ticket.connection;
-                let call = Call { now, ..call };
+                call.now = now;
+                if let Some(course) = &mut call.reply.course {
+                    course.go_on(Part::Local, self.begin_ns(now));
+                }
                 let served = handlers::carry_out(self, (call, outcome), &mut frame, message_at);
                 if let Err(reason) = served {
                     self.close(connection, reason);

@@ -37,6 +37,11 @@ pub(crate) struct Fetches {
 }
 
 impl Fetches {
+    /// How many fetches wait.
+    pub(super) fn len(&self) -> usize {
+        self.parked.len()
+    }
+
     /// Parks a fetch that still misses so many bytes. `timer` sets its timer.
     fn park(
         &mut self,

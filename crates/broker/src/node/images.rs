@@ -84,6 +84,7 @@ impl Node {
         }
         self.look_at_early_positions(now);
         self.fetch_all(now);
+        self.count_replicas();
         self.outputs
             .push(Output::ToController(ToController::Applied(image.version)));
     }
@@ -119,11 +120,15 @@ impl Node {
             };
             let topic = image.topic_by_id(id.topic);
             if let Some(partition) = topic.and_then(|topic| topic.partition(id.index)) {
+                let before = leading.isr.len();
                 leading.follow(
                     partition,
                     &image.nodes,
                     replica.settings.min_insync_replicas,
                 );
+                if let Some(counters) = &self.config.counters {
+                    counters.isr_became(before, leading.isr.len());
+                }
                 led.push(*id);
             }
         }
@@ -194,7 +199,11 @@ impl Node {
             crate::groups::partition_changed(self, now, id, leads);
         } else if let Role::Leading(leading) = &mut replica.role {
             let image = Arc::clone(&self.image);
+            let before = leading.isr.len();
             leading.follow(partition, &image.nodes, settings.min_insync_replicas);
+            if let Some(counters) = &self.config.counters {
+                counters.isr_became(before, leading.isr.len());
+            }
             self.advance(now, id);
             self.ask_for_members(id);
         }

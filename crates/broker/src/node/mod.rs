@@ -9,6 +9,7 @@ mod asked;
 mod authentication;
 pub(crate) mod clean_shutdown;
 mod connections;
+mod counting;
 mod faults;
 mod fetches;
 mod images;
@@ -40,6 +41,7 @@ pub use response::{Chunk, Response};
 pub(crate) use waits::{Mark, Target, Waited, Waiter};
 
 use crate::controller::{FromController, ToController};
+use crate::counts::Counters;
 use crate::groups::{GroupTimer, Groups};
 use crate::handlers;
 use crate::ids::{ConnectionId, NodeId, PartitionId};
@@ -209,6 +211,8 @@ pub struct NodeConfig {
     pub life: u64,
     /// Rules that it breaks on purpose.
     pub deviations: Deviations,
+    /// Where it counts what it does; without it nothing is counted.
+    pub counters: Option<Arc<Counters>>,
 }
 
 /// Rules that a node breaks on purpose, so that the simulation can prove that it notices.
@@ -250,6 +254,7 @@ pub struct Node {
     asked: BTreeMap<u64, Asked>,
     asked_count: u64,
     producer_ids: ProducerIds,
+    turn: counting::Turn,
     outputs: Vec<Output>,
 }
 
@@ -284,6 +289,7 @@ impl Node {
             // Answers to an earlier life are no answers to this one.
             asked_count: config.life << 32,
             producer_ids: ProducerIds::default(),
+            turn: counting::Turn::default(),
             outputs: Vec::new(),
             settings,
             config,

@@ -110,7 +110,9 @@ impl Node {
         if self.connections.mute(connection) {
             self.timers.set(until_ns, Timer::Unmute(connection));
         }
-        i32::try_from(throttle_ns / NS_PER_MS).unwrap_or(i32::MAX)
+        let throttle_ms = i32::try_from(throttle_ns / NS_PER_MS).unwrap_or(i32::MAX);
+        self.count_throttle(kind, throttle_ms);
+        throttle_ms
     }
 
     /// A throttled client may go on.

@@ -6,6 +6,7 @@ use kgauge_wire::frame::put_response;
 use kgauge_wire::messages::Message;
 
 use super::{CloseReason, Node, Response, Ticket};
+use crate::counts::{Course, Part};
 use crate::time::Now;
 
 /// A request being served: when it came and where its answer goes.
@@ -29,6 +30,8 @@ pub(crate) struct Reply {
     pub(crate) api: ApiKey,
     pub(crate) version: i16,
     pub(crate) correlation_id: i32,
+    /// The way of a request that is counted.
+    pub(crate) course: Option<Course>,
 }
 
 impl Reply {
@@ -51,8 +54,9 @@ impl Node {
     }
 
     /// Sends an answer that is in its final form.
-    pub(crate) fn send(&mut self, reply: Reply, response: Response) {
+    pub(crate) fn send(&mut self, reply: Reply, mut response: Response) {
         if !self.closes_instead(reply.ticket) {
+            response.course = self.goes_on(reply, Part::ResponseQueue).course;
             self.connections
                 .fill(reply.ticket, Some(response), &mut self.outputs);
         }
@@ -68,6 +72,7 @@ impl Node {
     pub(crate) fn stay_silent(&mut self, reply: Reply) {
         if !self.closes_instead(reply.ticket) {
             self.connections.fill(reply.ticket, None, &mut self.outputs);
+            self.silent(reply);
         }
     }
 

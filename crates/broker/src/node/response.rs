@@ -1,6 +1,7 @@
 //! An answer as it goes to the socket: bytes, and stretches of log files that are sent from where
 //! they lie.
 
+use crate::counts::Course;
 use crate::storage::{FileSlice, StorageError};
 
 /// A piece of an answer.
@@ -34,12 +35,15 @@ impl Chunk {
 pub struct Response {
     /// The pieces, in order.
     pub chunks: Vec<Chunk>,
+    /// The way of its request, where that is counted.
+    pub(crate) course: Option<Course>,
 }
 
 impl From<Vec<u8>> for Response {
     fn from(bytes: Vec<u8>) -> Self {
         Self {
             chunks: vec![Chunk::Bytes(bytes)],
+            course: None,
         }
     }
 }

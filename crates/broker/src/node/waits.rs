@@ -139,6 +139,11 @@ impl Waits {
         });
     }
 
+    /// How many answers wait.
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// The lowest offset that is waited for at a partition.
     pub(crate) fn lowest(&self, partition: PartitionId, mark: Mark) -> Option<i64> {
         let (offset, _, _) = self.at.get(&(partition, mark))?.first()?;

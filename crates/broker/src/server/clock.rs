@@ -2,7 +2,7 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use crate::time::Now;
+use crate::time::{Now, Stopwatch};
 
 /// Reads both clocks.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +27,7 @@ impl Clock {
     }
 
     pub(crate) fn now(self) -> Now {
-        let mono_ns = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let mono_ns = self.mono_ns();
         let wall = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -37,6 +37,12 @@ impl Clock {
                 .unwrap_or(i64::MAX)
                 .saturating_add(self.ahead_ms),
         }
+    }
+}
+
+impl Stopwatch for Clock {
+    fn mono_ns(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 }
 

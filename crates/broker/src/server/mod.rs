@@ -15,6 +15,7 @@ mod sockets;
 mod tls_stream;
 mod transport;
 
+pub(crate) use clock::Clock;
 pub(crate) use controller_thread::{ControllerThread, ToControllerThread};
 pub(crate) use inbound::{Inbound, Spare};
 pub(crate) use node_thread::{Command, FaultOrder, Inbox, NodeThread, Parts, poll_with_waker};

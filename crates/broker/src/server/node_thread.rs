@@ -124,6 +124,8 @@ pub(crate) struct Parts {
     pub(crate) peers: Arc<Peers>,
     pub(crate) controller: Sender<ToControllerThread>,
     pub(crate) events: Sender<Event>,
+    /// The one that the node's counters read too.
+    pub(crate) clock: Clock,
     /// How much the node's wall clock is ahead of the system's.
     pub(crate) clock_ahead_ms: i64,
 }
@@ -163,6 +165,7 @@ impl NodeThread {
             peers,
             controller,
             events,
+            clock,
             clock_ahead_ms,
         } = parts;
         listener.set_nonblocking(true)?;
@@ -170,7 +173,7 @@ impl NodeThread {
         poll.registry()
             .register(&mut listener, LISTENER, Interest::READABLE)?;
         let alarm = Alarm::new(poll.registry(), ALARM)?;
-        let mut clock = Clock::new();
+        let mut clock = clock;
         clock.set_ahead(clock_ahead_ms);
         let now = clock.now();
         let id = config.id;
@@ -179,6 +182,7 @@ impl NodeThread {
             storage: Arc::clone(&config.storage),
             dir: config.dir.clone(),
         };
+        let counters = config.counters.clone();
         let node = Node::new(now, config);
         let frame_bytes_max = node.request_bytes_max();
         Ok(Self {
@@ -188,7 +192,7 @@ impl NodeThread {
             alarm,
             listener,
             node,
-            sockets: Sockets::new(frame_bytes_max, tls),
+            sockets: Sockets::new(frame_bytes_max, tls, counters),
             commands,
             kept: VecDeque::new(),
             flusher,
@@ -267,6 +271,7 @@ impl NodeThread {
 
     /// How long the system may let us wait.
     fn wait(&self) -> Option<Duration> {
+        self.node.count_waiting();
         if self.sockets.is_busy() || !self.kept.is_empty() {
             return Some(Duration::ZERO);
         }
@@ -277,24 +282,24 @@ impl NodeThread {
             Some(self.idle_check_ns),
         ];
         let at_ns = timers.into_iter().flatten().min()?;
-        Some(
-            self.alarm
-                .timeout(at_ns.saturating_sub(self.clock.now().mono_ns)),
-        )
+        let now_ns = self.clock.now().mono_ns;
+        self.node.rests(now_ns);
+        Some(self.alarm.timeout(at_ns.saturating_sub(now_ns)))
     }
 
     /// One round: what the system, the controller and the clock say, and a turn for each
     /// connection.
     fn round(&mut self, events: &Events) -> Onward {
         let now = self.clock.now();
+        self.node.wakes(now);
         for event in events {
             match event.token() {
                 LISTENER => self.accept_all(now),
                 WAKER | ALARM => {}
                 Token(token) => {
                     let id = ConnectionId((token - FIRST_CONNECTION) as u64);
-                    self.sockets
-                        .ready(id, event.is_readable() || event.is_read_closed());
+                    let is_readable = event.is_readable() || event.is_read_closed();
+                    self.sockets.ready(now, id, is_readable);
                 }
             }
         }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 
 use super::transport::Transport;
+use crate::counts::{Course, Part};
 use crate::node::{Chunk, Response};
 
 /// Answers that may wait for a slow client, and bytes in memory that they may hold. Beyond either,
@@ -21,6 +22,12 @@ pub(crate) struct Outbound {
     done: usize,
     bytes_held: usize,
     responses: usize,
+    /// The ways of the requests that are answered here, in order.
+    courses: VecDeque<Option<Course>>,
+    /// How many of them, the last ones, have not begun to be sent.
+    waiting: usize,
+    /// The ways of those whose answers have gone since [`Outbound::gone`].
+    gone: Vec<Course>,
 }
 
 #[derive(Debug)]
@@ -60,12 +67,27 @@ impl Outbound {
         if let Some(last) = self.chunks.back_mut().filter(|_| any) {
             last.ends_response = true;
             self.responses += 1;
+            self.courses.push_back(response.course);
+            self.waiting += 1;
         }
     }
 
     /// Whether the client has too much to take already.
     pub(crate) fn is_full(&self) -> bool {
         self.responses >= RESPONSES_MAX || self.bytes_held >= BYTES_HELD_MAX
+    }
+
+    /// What was pushed is to be sent from this moment on.
+    pub(crate) fn send_from(&mut self, at_ns: u64) {
+        let waiting = std::mem::take(&mut self.waiting);
+        for course in self.courses.iter_mut().rev().take(waiting).flatten() {
+            course.go_on(Part::ResponseSend, at_ns);
+        }
+    }
+
+    /// The ways of the requests whose answers have gone since the last call.
+    pub(crate) fn gone(&mut self) -> std::vec::Drain<'_, Course> {
+        self.gone.drain(..)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -138,7 +160,10 @@ impl Outbound {
             }
             count -= left;
             self.done = 0;
-            self.responses -= usize::from(piece.ends_response);
+            if piece.ends_response {
+                self.responses -= 1;
+                self.gone.extend(self.courses.pop_front().flatten());
+            }
             if let Chunk::Bytes(bytes) = &piece.chunk {
                 self.bytes_held -= bytes.len();
             }

@@ -14,6 +14,7 @@ use super::inbound::{Inbound, Spare, frame_in};
 use super::outbound::{BYTES_HELD_MAX, Flushed, Outbound, RESPONSES_MAX};
 use super::parting::Parting;
 use super::transport::{FILE_BUFFER_BYTES, Transport};
+use crate::counts::Counters;
 use crate::ids::ConnectionId;
 use crate::node::{Answered, Node, Response};
 use crate::time::Now;
@@ -44,6 +45,8 @@ struct Socket {
     /// It is in the queue of those that go on at once.
     queued: bool,
     last_used_ns: u64,
+    /// Since when it has waited for its turn.
+    ready_ns: u64,
 }
 
 /// Why a connection ends, seen from here. The client cannot be told.
@@ -83,6 +86,7 @@ pub(super) struct Sockets {
     /// Set where the listener speaks TLS.
     tls: Option<Arc<ServerConfig>>,
     parting: Parting,
+    counters: Option<Arc<Counters>>,
 }
 
 /// What is in the buffers is never shown.
@@ -97,7 +101,11 @@ impl fmt::Debug for Sockets {
 }
 
 impl Sockets {
-    pub(super) fn new(frame_bytes_max: usize, tls: Option<Arc<ServerConfig>>) -> Self {
+    pub(super) fn new(
+        frame_bytes_max: usize,
+        tls: Option<Arc<ServerConfig>>,
+        counters: Option<Arc<Counters>>,
+    ) -> Self {
         Self {
             open: HashMap::new(),
             queue: VecDeque::new(),
@@ -107,6 +115,7 @@ impl Sockets {
             frame_bytes_max,
             tls,
             parting: Parting::default(),
+            counters,
         }
     }
 
@@ -130,16 +139,19 @@ impl Sockets {
             stalled: false,
             queued: false,
             last_used_ns: now.mono_ns,
+            ready_ns: now.mono_ns,
         };
         self.open.insert(id, socket);
         Ok(())
     }
 
     /// Notes what the system said about a connection.
-    pub(super) fn ready(&mut self, id: ConnectionId, readable: bool) {
+    pub(super) fn ready(&mut self, now: Now, id: ConnectionId, readable: bool) {
         if let Some(socket) = self.open.get_mut(&id) {
             socket.readable |= readable;
-            enqueue(&mut self.queue, id, socket);
+            if enqueue(&mut self.queue, id, socket) {
+                socket.ready_ns = now.mono_ns;
+            }
         } else if self.parting.has(id) {
             self.parting
                 .go_on(id, &mut self.scratch[..FILE_BUFFER_BYTES]);
@@ -172,7 +184,10 @@ impl Sockets {
         let socket = self.open.get_mut(&id)?;
         socket.queued = false;
         socket.last_used_ns = now.mono_ns;
-        match flush(&mut self.queue, id, socket, &mut self.scratch)
+        // What is left for another turn waits from now on.
+        node.begin_turn(std::mem::replace(&mut socket.ready_ns, now.mono_ns));
+        let counters = self.counters.as_deref();
+        match flush(&mut self.queue, (id, socket), &mut self.scratch, counters)
             .and_then(|()| self.read_and_serve(now, node, id))
         {
             Ok(()) => {}
@@ -200,12 +215,17 @@ impl Sockets {
         let Some(socket) = self.open.get_mut(&id) else {
             return;
         };
-        if flush(&mut self.queue, id, socket, &mut self.scratch).is_err() {
+        socket.outbound.send_from(node.last_read_ns());
+        let counters = self.counters.as_deref();
+        if flush(&mut self.queue, (id, socket), &mut self.scratch, counters).is_err() {
             self.remove(id);
             node.closed(id);
         } else if socket.stalled && !socket.outbound.is_full() && !node.is_full(id) {
             socket.stalled = false;
-            enqueue(&mut self.queue, id, socket);
+            if enqueue(&mut self.queue, id, socket) {
+                // It was not this thread that it has waited for.
+                socket.ready_ns = u64::MAX;
+            }
         }
     }
 
@@ -213,7 +233,8 @@ impl Sockets {
     pub(super) fn close(&mut self, id: ConnectionId) {
         if let Some(socket) = self.open.get_mut(&id) {
             // Whatever the client does not take at once is lost with the connection.
-            let _ = flush(&mut self.queue, id, socket, &mut self.scratch);
+            let counters = self.counters.as_deref();
+            let _ = flush(&mut self.queue, (id, socket), &mut self.scratch, counters);
             socket.transport.shut();
         }
         self.remove(id);
@@ -364,9 +385,9 @@ fn is_answered_enough(node: &Node, before: Answered) -> bool {
 
 fn flush(
     queue: &mut VecDeque<ConnectionId>,
-    id: ConnectionId,
-    socket: &mut Socket,
+    (id, socket): (ConnectionId, &mut Socket),
     scratch: &mut [u8],
+    counters: Option<&Counters>,
 ) -> Result<(), End> {
     if socket.outbound.is_empty() && !socket.transport.wants_write() {
         return Ok(());
@@ -375,15 +396,29 @@ fn flush(
     let flushed = socket
         .outbound
         .flush(&mut socket.transport, buffer, TURN_BYTES)?;
+    if let Some(counters) = counters {
+        count_gone(&mut socket.outbound, counters);
+    }
     if flushed == Flushed::Turn {
         enqueue(queue, id, socket);
     }
     Ok(())
 }
 
-fn enqueue(queue: &mut VecDeque<ConnectionId>, id: ConnectionId, socket: &mut Socket) {
-    if !socket.queued {
-        socket.queued = true;
+/// Counts the requests whose answers have gone.
+fn count_gone(outbound: &mut Outbound, counters: &Counters) {
+    let mut gone = outbound.gone().peekable();
+    if gone.peek().is_some() {
+        let now_ns = counters.now_ns();
+        gone.for_each(|course| counters.answered(course, now_ns));
+    }
+}
+
+/// Gives a connection a turn. False when it has one to come.
+fn enqueue(queue: &mut VecDeque<ConnectionId>, id: ConnectionId, socket: &mut Socket) -> bool {
+    let is_new = !std::mem::replace(&mut socket.queued, true);
+    if is_new {
         queue.push_back(id);
     }
+    is_new
 }

@@ -40,6 +40,7 @@ impl World<'_> {
             security: Arc::default(),
             life: self.lives,
             deviations,
+            counters: None,
         };
         self.lives += 1;
         place.life += 1;

@@ -79,6 +79,7 @@ impl Lone {
             life: 1,
             deviations: Deviations::default(),
             security: Arc::default(),
+            counters: None,
         };
         let mut lone = Self {
             node: Node::new(now, config),

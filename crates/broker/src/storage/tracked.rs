@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{DirEntry, Fill, OpenMode, Operation, Space, Storage, StorageFile, StorageResult};
+use crate::counts::Counters;
 
 const LOG_EXTENSION: &str = "log";
 
@@ -20,6 +21,7 @@ pub struct TrackedStorage {
     inner: Arc<dyn Storage>,
     fill: Arc<Fill>,
     logs: Mutex<HashMap<PathBuf, Arc<Lengths>>>,
+    counters: Option<Arc<Counters>>,
 }
 
 #[derive(Debug)]
@@ -42,7 +44,15 @@ impl TrackedStorage {
             inner,
             fill,
             logs: Mutex::default(),
+            counters: None,
         }
+    }
+
+    /// The same, and counts the flushes of logs.
+    #[must_use]
+    pub fn counting(mut self, counters: Option<Arc<Counters>>) -> Self {
+        self.counters = counters;
+        self
     }
 
     /// Cuts every log file to what was flushed of it. Gives the bytes that were lost.
@@ -89,6 +99,7 @@ impl Storage for TrackedStorage {
                 inner,
                 fill,
                 lengths,
+                counters: None,
             }));
         }
         let len = inner.len()?;
@@ -108,6 +119,7 @@ impl Storage for TrackedStorage {
             inner,
             fill,
             lengths,
+            counters: self.counters.clone(),
         }))
     }
 
@@ -160,6 +172,7 @@ struct TrackedFile {
     fill: Arc<Fill>,
     /// Of logs.
     lengths: Option<Arc<Lengths>>,
+    counters: Option<Arc<Counters>>,
 }
 
 impl StorageFile for TrackedFile {
@@ -204,7 +217,11 @@ impl StorageFile for TrackedFile {
             return self.inner.sync_data();
         };
         let written = lengths.written.load(Ordering::Acquire);
+        let begin_ns = self.counters.as_deref().map(Counters::now_ns);
         self.inner.sync_data()?;
+        if let Some((counters, begin_ns)) = self.counters.as_deref().zip(begin_ns) {
+            counters.flushed(counters.now_ns().saturating_sub(begin_ns));
+        }
         lengths.flushed.fetch_max(written, Ordering::AcqRel);
         Ok(())
     }

@@ -1,11 +1,13 @@
-//! Who is asked for brokers' own metrics during a repeat: agents of brokers that kgauge started, or what the user names.
+//! Who is asked for brokers' own metrics during a repeat: agents of brokers that kgauge started, the nodes
+//! of the embedded cluster, or what the user names.
 
 use std::collections::BTreeSet;
 
 use kgauge_observe::{BrokerSource, Jolokia, MetricsEndpoint, MetricsUrl, metrics_not_seen};
 use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject};
-use kgauge_target::BrokerFacts;
+use kgauge_target::{BrokerFacts, MetricsPlace};
 
+use super::embedded_nodes::EmbeddedNodes;
 use super::session::Session;
 use crate::exit::{ExitStatus, stop};
 use crate::place::unix_ms;
@@ -160,9 +162,17 @@ fn asked(session: &Session) -> Result<Vec<Box<dyn BrokerSource>>, String> {
         sources.push(Box::new(MetricsEndpoint::new(one.url.clone(), one.broker)));
     }
     if sources.is_empty() {
-        for (broker, address) in session.target.metrics()? {
-            let url: MetricsUrl = address.parse().map_err(|error| format!("{error}"))?;
-            sources.push(Box::new(Jolokia::new(url, Some(broker))));
+        match session.target.metrics()? {
+            MetricsPlace::Agents(agents) => {
+                for (broker, address) in agents {
+                    let url: MetricsUrl = address.parse().map_err(|error| format!("{error}"))?;
+                    sources.push(Box::new(Jolokia::new(url, Some(broker))));
+                }
+            }
+            // Its first answer is as fast as the others.
+            MetricsPlace::Cluster => {
+                return Ok(vec![Box::new(EmbeddedNodes::new(session.target.clone()))]);
+            }
         }
     }
     warm(&mut sources);

@@ -8,6 +8,7 @@ mod consent;
 mod cpu;
 mod data_dirs;
 mod drivers;
+mod embedded_nodes;
 mod environment;
 mod faults;
 mod metrics;

@@ -1,8 +1,12 @@
 //! The target, shared between the run and the thread that breaks it on purpose.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
-use kgauge_target::{Done, Instruction, Target, TargetProcess};
+use kgauge_target::{Done, Instruction, MetricsPlace, NodeTold, Target, TargetProcess};
+
+/// When a target that somebody else uses is tried again.
+const TRY_AGAIN: Duration = Duration::from_millis(1);
 
 /// A target that two threads may use in turn. Between two clusters of a run there is none.
 #[derive(Clone)]
@@ -11,6 +15,12 @@ pub(crate) struct SharedTarget(Arc<Mutex<Option<Target>>>);
 impl SharedTarget {
     pub(crate) fn new(target: Target) -> Self {
         Self(Arc::new(Mutex::new(Some(target))))
+    }
+
+    /// No cluster.
+    #[cfg(test)]
+    pub(crate) fn none() -> Self {
+        Self(Arc::new(Mutex::new(None)))
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Target>> {
@@ -35,8 +45,31 @@ impl SharedTarget {
             .map_or_else(Vec::new, Target::processes)
     }
 
-    /// Where its brokers tell their metrics, by id; else why they do not.
-    pub(crate) fn metrics(&self) -> Result<Vec<(i32, String)>, String> {
+    /// What the nodes of an embedded cluster have counted, if it is told within `limit`: whoever does something to the cluster meanwhile
+    /// is not waited for longer than that.
+    pub(crate) fn counts(&self, limit: Duration) -> Result<Vec<NodeTold>, String> {
+        let begin = Instant::now();
+        loop {
+            let mut target = match self.0.try_lock() {
+                Ok(target) => target,
+                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) if begin.elapsed() < limit => {
+                    std::thread::sleep(TRY_AGAIN);
+                    continue;
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err("something was being done to the cluster".to_owned());
+                }
+            };
+            let Some(target) = target.as_mut() else {
+                return Err("there is no cluster".to_owned());
+            };
+            return target.counts(limit.saturating_sub(begin.elapsed()));
+        }
+    }
+
+    /// Where its brokers tell their metrics; else why they do not.
+    pub(crate) fn metrics(&self) -> Result<MetricsPlace, String> {
         match self.lock().as_ref() {
             Some(target) => target.metrics(),
             None => Err("there is no cluster".to_owned()),

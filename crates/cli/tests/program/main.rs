@@ -8,6 +8,7 @@ mod comparing;
 mod drop_in;
 mod forms;
 mod live;
+mod metrics;
 mod mirror;
 mod secured;
 mod site;

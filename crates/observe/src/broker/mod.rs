@@ -31,6 +31,32 @@ pub trait BrokerSource: Send {
 
     /// Whose metrics they are, for people: `broker 2`.
     fn whose(&self) -> String;
+
+    /// Of those who tell about several brokers: which of them were missing in looks that brought others, and why.
+    fn missing(&self) -> Vec<Missing> {
+        Vec::new()
+    }
+}
+
+/// A broker that looks did not bring, though they brought others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// Whose metrics they are, for people: `broker 2`.
+    pub whose: String,
+    /// How many looks brought nothing of it.
+    pub lost: u64,
+    /// Of so many.
+    pub looks: u64,
+    /// Why the first of them did not.
+    pub why: String,
+}
+
+/// In words why looks brought nothing.
+pub(crate) fn lost(lost: u64, looks: u64, why: &str) -> String {
+    match lost == looks {
+        true => why.to_owned(),
+        false => format!("{lost} of {looks} looks brought nothing: {why}"),
+    }
 }
 
 /// A look that takes longer is lost: it would be of no moment in particular.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use kgauge_results::run::{EvidenceKind, Subject};
 
-use super::{BrokerSource, LOOK_MAX, metrics_not_seen};
+use super::{BrokerSource, LOOK_MAX, Missing, lost, metrics_not_seen};
 use crate::cpu_clock::thread_cpu_ns;
 use crate::looker::{Moment, Seen, unix_ms};
 
@@ -40,6 +40,8 @@ struct Shared {
     sink: Option<Box<dyn FnMut(Seen) + Send>>,
     /// When it was asked, while it has not answered.
     asked_ns: Option<u64>,
+    /// Brokers that the source misses, as of its last answer.
+    missing: Vec<Missing>,
     cpu_ns: u64,
 }
 
@@ -80,6 +82,7 @@ impl BrokerThread {
             tally: Tally::default(),
             sink: Some(Box::new(sink)),
             asked_ns: None,
+            missing: Vec::new(),
             cpu_ns: 0,
         }));
         let told = Arc::clone(&shared);
@@ -134,16 +137,22 @@ impl Ending {
         if let Some(asked_ns) = shared.asked_ns {
             shared.tally.broken_off(at_ns.saturating_sub(asked_ns));
         }
-        if let Some(why) = shared.tally.words() {
-            let at = Moment {
-                at_ns,
-                at_unix_ms: unix_ms(),
-            };
+        let at = Moment {
+            at_ns,
+            at_unix_ms: unix_ms(),
+        };
+        let mut say = |whose: &str, why: String| {
             sink(Seen {
                 at,
                 subject: Subject::Target { broker: None },
-                kind: EvidenceKind::NotSeen(metrics_not_seen(&self.whose, why)),
+                kind: EvidenceKind::NotSeen(metrics_not_seen(whose, why)),
             });
+        };
+        if let Some(why) = shared.tally.words() {
+            say(&self.whose, why);
+        }
+        for one in &shared.missing {
+            say(&one.whose, lost(one.lost, one.looks, &one.why));
         }
         shared.cpu_ns
     }
@@ -167,10 +176,12 @@ fn ask(source: &mut dyn BrokerSource, now_ns: &impl Fn() -> u64, shared: &Mutex<
     let asked_ns = now_ns();
     lock(shared).asked_ns = Some(asked_ns);
     let answer = source.look();
+    let missing = source.missing();
     let took_ns = now_ns().saturating_sub(asked_ns);
     let mut shared = lock(shared);
     let shared = &mut *shared;
     shared.asked_ns = None;
+    shared.missing = missing;
     shared.cpu_ns = thread_cpu_ns();
     let Some(sink) = &mut shared.sink else { return };
     let tally = &mut shared.tally;
@@ -217,13 +228,7 @@ impl Tally {
     /// What was lost, if anything.
     fn words(&self) -> Option<String> {
         let why = self.why.as_ref()?;
-        Some(match self.lost == self.looks {
-            true => why.clone(),
-            false => format!(
-                "{} of {} looks brought nothing: {why}",
-                self.lost, self.looks
-            ),
-        })
+        Some(lost(self.lost, self.looks, why))
     }
 }
 

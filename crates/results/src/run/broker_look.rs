@@ -76,7 +76,7 @@ pub enum RequestKind {
 /// All requests of one kind since the broker's start: how many, and the sums of their times.
 ///
 /// Kafka adds whole milliseconds: up to 0.11 differences of a clock of milliseconds, later each time rounded by itself, so that a part
-/// which takes less than half a millisecond adds nothing.
+/// which takes less than half a millisecond adds nothing. The embedded cluster adds nanoseconds; its parts are those of one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestLook {
     /// Which kind.
@@ -113,7 +113,7 @@ pub struct RequestLook {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadLook {
     /// Time in which request handlers had nothing to do, the mean of all of them. A thread that waits is counted when its wait ends, after
-    /// 0.3 s at the latest.
+    /// 0.3 s at the latest. Of the embedded cluster a node's one thread, to the moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handler_idle_ns: Option<u64>,
     /// How many pools of handlers that time is the sum of, where it is more than one: from 3.3 to 4.2 a broker that is a controller too

@@ -136,6 +136,45 @@ fn handlers_without_idle_time_are_the_limit() {
     );
 }
 
+/// The same of a node of the embedded cluster, which has one thread.
+fn node(second: u64, idle_ms: u64, local_ms: u64) -> (Subject, EvidenceKind) {
+    let (subject, kind) = broker(second, idle_ms, local_ms);
+    let EvidenceKind::Broker(mut look) = kind else {
+        return (subject, kind);
+    };
+    look.source = MetricsSource::Embedded;
+    look.threads.network_idle_ns = None;
+    (subject, EvidenceKind::Broker(look))
+}
+
+#[test]
+fn a_node_of_the_embedded_cluster_without_idle_time_is_the_limit_by_its_one_thread() {
+    let (_made, run) = with_each_second(|second| vec![node(second, 50, 8)]);
+    let none = limit(&run);
+    assert_eq!(none.word, LimitWord::RequestHandlers, "{none:?}");
+    let said = none.evidence.join(" ");
+    assert!(
+        said.contains("Broker 1: its one thread was idle for 5.0 % of the time; a produce request took 8.00 ms"),
+        "{said}"
+    );
+}
+
+#[test]
+fn nodes_at_ease_that_wait_for_followers_are_limited_by_them() {
+    let followed = |idle_ms: u64, local_ms: u64| {
+        let (made, mut run) = with_each_second(|second| vec![node(second, idle_ms, local_ms)]);
+        let mut followed = plan(&CLOSED.replace("acks: 1", "acks: all"));
+        followed.trials[0].topic.replication = 3;
+        run.plan = Some(followed);
+        (made, run)
+    };
+    let (_made, run) = followed(800, 1);
+    let waits = limit(&run);
+    assert_eq!(waits.word, LimitWord::Replication, "{waits:?}");
+    let (_made, run) = followed(800, 7);
+    assert_ne!(limit(&run).word, LimitWord::Replication);
+}
+
 #[test]
 fn a_listener_without_idle_time_is_the_limit_though_another_one_rests() {
     let (_made, run) = with_each_second(|second| {
@@ -213,6 +252,38 @@ fn a_broker_that_flushes_most_of_the_time_has_a_slow_disk() {
     });
     let disk = limit(&run);
     assert_eq!(disk.word, LimitWord::Disk, "{disk:?}");
+}
+
+#[test]
+fn a_node_whose_one_thread_flushes_has_a_slow_disk_though_no_part_is_most() {
+    let flushing = |flush_us: u64| {
+        with_each_second(move |second| {
+            let (subject, kind) = node(second, 50, 3);
+            let EvidenceKind::Broker(mut look) = kind else {
+                return Vec::new();
+            };
+            // 200 a second: 3 ms of 8 in the log, 2 before it and 3 behind it.
+            let sum = |ms_each: u64| Some(second * 200 * ms_each * 1_000_000);
+            look.requests = vec![RequestLook {
+                kind: RequestKind::Produce,
+                count: second * 200,
+                total_ns: sum(8),
+                request_queue_ns: sum(2),
+                local_ns: sum(3),
+                remote_ns: sum(0),
+                response_queue_ns: sum(3),
+                ..RequestLook::default()
+            }];
+            look.log.flushes = Some(200 * second);
+            look.log.flush_ns = Some(200 * flush_us * second * 1_000);
+            vec![(subject, EvidenceKind::Broker(look))]
+        })
+    };
+    // 55 and 10 % of the thread's time.
+    let (_made, run) = flushing(2_750);
+    assert_eq!(limit(&run).word, LimitWord::Disk);
+    let (_made, run) = flushing(500);
+    assert_eq!(limit(&run).word, LimitWord::RequestHandlers);
 }
 
 #[test]

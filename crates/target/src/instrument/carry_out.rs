@@ -10,7 +10,7 @@ use kgauge_broker::ids::NodeId;
 use kgauge_broker::{Capacity, Delay, Fault, FaultAction, FaultId};
 use kgauge_scenario::{CapacityPlan, CapacityUnit, DelayPlan, DropMoment, RequestFault};
 
-use super::{Done, Instruction, NodeLook, NodeState, Struck, Way};
+use super::{Done, Instruction, NodeLook, NodeState, NodeTold, Struck, Way};
 
 /// A cluster, and what was set on it.
 #[derive(Debug)]
@@ -46,6 +46,7 @@ impl Instrument {
     pub(crate) fn carry_out(&mut self, instruction: &Instruction) -> Result<Done, String> {
         let done = match instruction {
             Instruction::Look => return self.look(),
+            Instruction::Count => return Ok(self.count()),
             Instruction::Heal => self.heal(),
             Instruction::Crash { node } => {
                 self.paused.remove(node);
@@ -235,6 +236,24 @@ impl Instrument {
             nodes: self.cluster.node_ids().map(look).collect(),
             ..Done::default()
         })
+    }
+}
+
+impl Instrument {
+    /// What each node has counted. Nobody waits for a node.
+    fn count(&self) -> Done {
+        let told = |node: NodeId| {
+            let number = u16::try_from(node.0).unwrap_or(0);
+            let told = match self.paused.contains(&number) {
+                true => Err("it stands still".to_owned()),
+                false => self.cluster.counts(node).map_err(words),
+            };
+            NodeTold { node: number, told }
+        };
+        Done {
+            counts: self.cluster.node_ids().map(told).collect(),
+            ..Done::default()
+        }
     }
 }
 

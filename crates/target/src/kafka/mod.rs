@@ -37,7 +37,7 @@ pub use registry::{BroughtDown, ClusterRecord, ClusterState, clusters};
 pub use release::{CHECKED, Coordination, Release};
 pub use security_kind::{SaslMechanism, SecurityKind};
 pub use setup::KafkaSetup;
-pub(crate) use spec::{BROKERS_MAX, nearest, number, of_one, pairs};
+pub(crate) use spec::{BROKERS_MAX, nearest, number, of_one, on_or_off, pairs};
 pub use spec::{KafkaSpec, check_setting};
 pub use start::START_MAX;
 pub use tools::ReleaseTools;

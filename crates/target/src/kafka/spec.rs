@@ -212,7 +212,7 @@ fn milli_cores(value: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("cpu={value}: write cores from 0.05 to 1024, such as cpu=0.5"))
 }
 
-fn on_or_off(key: &str, value: &str) -> Result<bool, String> {
+pub(crate) fn on_or_off(key: &str, value: &str) -> Result<bool, String> {
     match value {
         "on" => Ok(true),
         "off" => Ok(false),

@@ -92,6 +92,7 @@ fn every_version_has_the_bytes_of_the_generated_codec() {
             api: ApiKey::Fetch,
             version,
             correlation_id: 99,
+            course: None,
         };
         let topics = [TopicAnswer {
             name: "t",

@@ -191,6 +191,9 @@ impl Node {
         let taken = take(replica, now, &about.news);
         let moved = ends(replica) != before;
         let grown = replica.log.high_watermark() > readable_before;
+        if taken.is_ok() {
+            self.count(|counters| counters.replication_bytes_in.add(about.batch_bytes()));
+        }
         let repositioned = !matches!(about.news, News::Records { batches: None, .. });
         if grown {
             self.partition_changed(id);

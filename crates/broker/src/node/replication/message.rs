@@ -70,6 +70,19 @@ pub struct PartitionNews {
     pub news: News,
 }
 
+impl PartitionNews {
+    /// Bytes of the batches in it.
+    pub(crate) fn batch_bytes(&self) -> u64 {
+        match &self.news {
+            News::Records {
+                batches: Some(batches),
+                ..
+            } => batches.len() as u64,
+            _ => 0,
+        }
+    }
+}
+
 /// What a leader says of a partition.
 #[derive(Debug, Clone)]
 pub enum News {

@@ -11,6 +11,7 @@ use super::super::{Node, Timer};
 use super::Role;
 use super::buffers::Buffers;
 use super::message::{FollowerPosition, News, PartitionNews, PeerFetch, PeerFetched, PeerMessage};
+use crate::counts::Course;
 use crate::ids::{NodeId, PartitionId};
 use crate::log::{FirstBatch, PartitionLog, ReadError, ReadRequest};
 use crate::node::Replica;
@@ -40,6 +41,8 @@ struct Session {
     early: BTreeMap<PartitionId, FollowerPosition>,
     /// The fetch that waits for an answer.
     waiting: Option<(u64, TimerId)>,
+    /// Its way, where that is counted.
+    course: Option<Course>,
 }
 
 impl Session {
@@ -117,7 +120,9 @@ impl Node {
         }
         let due_ns = now.after_ms(self.settings.replica_fetch_wait_max_ms);
         let timer = self.timers.set(due_ns, Timer::FollowerWaits(from));
+        let course = self.follower_asked(now);
         if let Some(session) = self.sessions.open.get_mut(&from) {
+            session.course = course;
             session.waiting = Some((fetch.number, timer));
         }
     }
@@ -302,6 +307,8 @@ impl Node {
         let Some((number, timer)) = session.waiting.take() else {
             return;
         };
+        let course = session.course.take();
+        let bytes = partitions.iter().map(PartitionNews::batch_bytes).sum();
         let answer = PeerFetched {
             session: session.number,
             number,
@@ -310,6 +317,7 @@ impl Node {
         };
         self.timers.cancel(timer);
         self.tell(follower, PeerMessage::Fetched(answer));
+        self.follower_answered(course, bytes);
     }
 
     /// A follower has waited as long as it may.

@@ -80,6 +80,7 @@ impl Bench {
             life: 1,
             deviations: Deviations::default(),
             security: Arc::default(),
+            counters: None,
         };
         let mut bench = Self {
             node: Node::new(now, config),

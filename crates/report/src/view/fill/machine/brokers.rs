@@ -24,6 +24,21 @@ const PARTS: [Part; 6] = [
     ("is sent", |one| one.response_send_ms),
 ];
 
+/// The same of nodes of the embedded cluster, which have one thread for everything.
+const PARTS_EMBEDDED: [&str; 6] = [
+    "waits for its turn",
+    "in the node's hands",
+    "waits for others",
+    "told to wait by a quota",
+    "its answer waits for the thread",
+    "is sent",
+];
+
+fn are_embedded(brokers: &[BrokerSeries]) -> bool {
+    let mut brokers = brokers.iter();
+    brokers.any(|series| series.source == MetricsSource::Embedded)
+}
+
 /// What is drawn of a repeat that took so long.
 pub(in crate::view::fill) fn broker_timeline(
     brokers: &[BrokerSeries],
@@ -68,7 +83,9 @@ pub(in crate::view::fill) fn broker_timeline(
 impl Drawing {
     /// Mean times of all brokers' requests together, part by part.
     fn parts(&mut self, panel: Panel, brokers: &[BrokerSeries], kind: RequestKind) {
-        for (name, part) in PARTS {
+        let embedded = are_embedded(brokers);
+        for ((name, part), name_embedded) in PARTS.into_iter().zip(PARTS_EMBEDDED) {
+            let name = if embedded { name_embedded } else { name };
             let known = together(brokers, |point| {
                 let one = point.requests_of(kind)?;
                 weighed(one, part)
@@ -90,7 +107,11 @@ impl Drawing {
         let mut draw = |panel, what: &str, value: fn(&BrokerPoint) -> Option<f64>| {
             self.of_broker(panel, series, what, |point| value(point).map(Weighed::even));
         };
-        draw(Panel::Idle, " handlers", |point| {
+        let handlers = match series.source {
+            MetricsSource::Embedded => " thread",
+            _ => " handlers",
+        };
+        draw(Panel::Idle, handlers, |point| {
             Some(point.handler_idle? * 100.0)
         });
         draw(Panel::Idle, " network", |point| {
@@ -214,6 +235,10 @@ fn notes(brokers: &[BrokerSeries], not_seen: &[NotSeen]) -> Vec<String> {
     let mut notes = Vec::new();
     if tells(MetricsSource::Jolokia) {
         notes.push("Kafka's own metrics, read by Jolokia.".to_owned());
+    }
+    if tells(MetricsSource::Embedded) {
+        let words = "What the embedded cluster's nodes counted themselves. A node is one thread, which reads, handles and writes.";
+        notes.push(words.to_owned());
     }
     if tells(MetricsSource::Prometheus) {
         notes.push("Kafka's own metrics, from a Prometheus endpoint.".to_owned());

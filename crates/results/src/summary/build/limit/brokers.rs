@@ -46,8 +46,12 @@ pub(super) fn threads(facts: &Facts<'_>, findings: &mut Findings) {
             _ => None,
         };
         let of = listener.map_or_else(String::new, |name| format!(" of listener {name}"));
+        let name = match facts.are_embedded {
+            true => "one thread was".to_owned(),
+            false => format!("{name}{of} were"),
+        };
         let said = format!(
-            "Broker {id}: its {name}{of} were idle for {} of the time{}.",
+            "Broker {id}: its {name} idle for {} of the time{}.",
             words::percent(idle),
             times(broker)
         );
@@ -151,11 +155,21 @@ pub(super) fn flushes(facts: &Facts<'_>, findings: &mut Findings) {
     // Rolled segments are flushed beside the requests: what these wait for is in their own time.
     let is_local = broker.requests_of(RequestKind::Produce).is_some_and(|one| {
         let in_requests = one.per_s * one.local_ms.unwrap_or_default() / 1e3;
-        let is_theirs = is_most(one, one.local_ms) || is_most(one, one.request_queue_ms);
+        let is_theirs = match facts.are_embedded {
+            // Its one thread flushes: before and behind that requests and their answers wait for it.
+            true => is_most(one, of_thread_ms(one)),
+            false => is_most(one, one.local_ms) || is_most(one, one.request_queue_ms),
+        };
         is_theirs && in_requests >= MOST * part
     });
     let weight = Weight::of(part >= FLUSHING_PART && is_local, true);
     findings.note(LimitWord::Disk, weight, said);
+}
+
+/// A request's time in the hands of a node's one thread, and in waiting for it.
+fn of_thread_ms(request: &RequestPoint) -> Option<f64> {
+    let waits_ms = request.request_queue_ms? + request.response_queue_ms?;
+    Some(request.local_ms? + waits_ms)
 }
 
 /// Whether a part of a request's time is the most of it.

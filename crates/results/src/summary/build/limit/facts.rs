@@ -6,10 +6,10 @@ use kgauge_scenario::{FlowPlan, ProduceFlow, Trial};
 
 use super::super::hold::Measured;
 use crate::folder::{RepeatRead, RunRead};
-use crate::run::{RepeatKey, RequestKind, TargetKind};
+use crate::run::{MetricsSource, RepeatKey, RequestKind, TargetKind};
 use crate::series::{
-    BrokerPoint, ClientHold, CpuLimitSeries, HostSeries, RequestPoint, WireHold, brokers_of,
-    client_hold, cpu_limits_of, host_of, network_over, wire_hold,
+    BrokerPoint, BrokerSeries, ClientHold, CpuLimitSeries, HostSeries, RequestPoint, WireHold,
+    brokers_of, client_hold, cpu_limits_of, host_of, network_over, wire_hold,
 };
 use crate::stage::Stage;
 use crate::summary::TrialSummary;
@@ -23,6 +23,8 @@ pub(super) struct Facts<'a> {
     pub(super) holds: Vec<Hold>,
     /// What each broker told, the mean over all holds.
     pub(super) brokers: BTreeMap<i32, BrokerPoint>,
+    /// They are nodes of the embedded cluster: each is one thread, which handles requests and has the network too.
+    pub(super) are_embedded: bool,
 }
 
 /// What was seen in the hold of one repeat.
@@ -34,6 +36,7 @@ pub(super) struct Hold {
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
     brokers: BTreeMap<i32, BrokerPoint>,
+    are_embedded: bool,
 }
 
 impl<'a> Facts<'a> {
@@ -52,6 +55,7 @@ impl<'a> Facts<'a> {
         let brokers = brokers.into_iter();
         let brokers = brokers.map(|(id, points)| (id, mean_point(&points)));
         Facts {
+            are_embedded: holds.iter().any(|hold| hold.are_embedded),
             run,
             plan,
             trial,
@@ -110,13 +114,14 @@ impl<'a> Facts<'a> {
         let mut brokers = self.brokers.values();
         let known = self.brokers.len() as f64 >= self.broker_count();
         let threads = match known {
+            true if self.are_embedded => brokers.all(|one| eased(one.handler_idle)),
             true => brokers.all(|one| eased(one.handler_idle) && eased(one.network_idle)),
             false => self.embedded_is_at_ease(1.0 - THREADS_PART),
         };
         threads && (!is_shared || machine.is_some_and(|part| part >= MACHINE_PART))
     }
 
-    /// A node of the embedded cluster is one thread: how busy they are its process tells.
+    /// Where the nodes of an embedded cluster do not tell how busy they are, their process tells.
     fn embedded_is_at_ease(&self, most: f64) -> bool {
         let environment = self.run.environment.as_ref();
         let is_embedded = environment.is_some_and(|one| one.target.kind == TargetKind::Embedded);
@@ -135,7 +140,10 @@ impl Hold {
             .collect();
         let start_ns = spans.iter().map(|span| span.start_ns).min()?;
         let end_ns = spans.iter().map(|span| span.end_ns).max()?;
-        let brokers = brokers_of(run, repeat.key).into_iter();
+        let brokers = brokers_of(run, repeat.key);
+        let is_embedded = |one: &BrokerSeries| one.source == MetricsSource::Embedded;
+        let are_embedded = brokers.iter().any(is_embedded);
+        let brokers = brokers.into_iter();
         let brokers = brokers.filter_map(|series| {
             let mean = series.mean_over(start_ns, end_ns)?;
             Some((series.broker?, mean))
@@ -148,6 +156,7 @@ impl Hold {
             start_ns,
             end_ns,
             brokers: brokers.collect(),
+            are_embedded,
         })
     }
 
