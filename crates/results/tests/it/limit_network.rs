@@ -194,3 +194,21 @@ fn a_card_that_did_nothing_is_not_spoken_of() {
     let some = card(some(10, (0, 1_260), (0, 0))).verdict();
     assert!(some.evidence.join(" ").contains("eth0"), "{some:?}");
 }
+
+#[test]
+fn a_card_that_is_always_full_leaves_no_room_for_what_busy_processors_could_do() {
+    let with = |seconds| {
+        let (_made, mut run) = card(some(seconds, (0, 112_500), (0, 0))).run();
+        for seen in &mut run.evidence {
+            if let EvidenceKind::Idle(idle) = &mut seen.kind {
+                // 2 % of both processors.
+                idle.idle_ns /= 25;
+            }
+        }
+        let verdict = limit(&run);
+        (verdict.word, verdict.candidates)
+    };
+    assert_eq!(with(10), is_it());
+    let both = vec![LimitWord::Processors, LimitWord::NetworkCard];
+    assert_eq!(with(8), (LimitWord::Undecided, both));
+}

@@ -14,6 +14,8 @@ use crate::summary::{LimitWord, words};
 const FULL_PART: f64 = 0.90;
 /// Full in more of the hold than this is what is felt.
 const FULL_TIME: f64 = 0.50;
+/// Full for so much of it there is no room left: with more processors no more would get through.
+const FULL_TIME_ALWAYS: f64 = 0.90;
 /// From here up it is a suspect.
 const FULL_TIME_NEAR: f64 = 0.20;
 /// So much on the mean makes it one too: what comes in bursts waits while the seconds still look free.
@@ -60,6 +62,11 @@ pub(super) fn cards(facts: &Facts<'_>, findings: &mut Findings) {
         let weight = card.weight();
         if weight != Weight::None || place == 0 && card.used >= USED_PART_SAID {
             findings.note(LimitWord::NetworkCard, weight, card.said());
+        }
+        if weight == Weight::Strong && card.full >= FULL_TIME_ALWAYS {
+            findings
+                .strong
+                .retain(|word| *word != LimitWord::Processors);
         }
     }
     if cards.iter().all(|card| card.used < USED_PART_SAID) {
