@@ -113,6 +113,21 @@ pub(crate) fn decimal_bytes(value: f64) -> String {
     format!("{} {unit}", short(value / divisor))
 }
 
+/// A size as somebody would write it: in binary units where it is whole in one, `64 KiB`, otherwise as [`decimal_bytes`].
+pub(crate) fn size(value: f64) -> String {
+    const BINARY: [(f64, &str); 4] = [
+        (1_099_511_627_776.0, "TiB"),
+        (1_073_741_824.0, "GiB"),
+        (1_048_576.0, "MiB"),
+        (1_024.0, "KiB"),
+    ];
+    let whole = |(factor, _): &(f64, &str)| value >= *factor && value % factor == 0.0;
+    match BINARY.into_iter().find(whole) {
+        Some((factor, unit)) => format!("{} {unit}", value / factor),
+        None => decimal_bytes(value),
+    }
+}
+
 /// A large number in few characters, for axes and narrow tables: `1.2 M`, `820 k`.
 pub(crate) fn compact(value: f64) -> String {
     let (divisor, suffix) = match value.abs() {
@@ -226,6 +241,9 @@ mod tests {
         assert_eq!(decimal_bytes(100.0), "100 B");
         assert_eq!(decimal_bytes(1_048_576.0), "1.05 MB");
         assert_eq!(without_zeros(&decimal_bytes(10_000.0)), "10 kB");
+        assert_eq!(size(65_536.0), "64 KiB");
+        assert_eq!(size(1_572_864.0), "1536 KiB");
+        assert_eq!(size(100_000.0), "100 kB");
     }
 
     #[test]

@@ -156,7 +156,7 @@ fn the_answer_to_what_varies_at_a_rate_is_what_became_of_the_times() {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (_, answer) = text.split_once("What does a caller wait").unwrap();
     assert!(
-        answer.contains("From 1 ms to 100 ms, p99 response goes from "),
+        answer.contains("From linger.ms 1 ms to 100 ms, p99 response goes from "),
         "{text}"
     );
     assert!(answer.contains(", at 1,000 records/s."), "{text}");

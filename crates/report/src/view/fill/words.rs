@@ -142,7 +142,7 @@ fn response(flow: &Flow) -> String {
     })
 }
 
-/// `From 0 ms to 100 ms, p99 response goes from 1.20 ms to 101 ms, at 10,000 records/s.` A flow with a rate does what it was asked
+/// `From linger.ms 0 ms to 100 ms, p99 response goes from 1.20 ms to 101 ms, at 10,000 records/s.` A flow with a rate does what it was asked
 /// for: what the sweep is about are its times.
 fn times_of_sweep(first: &SweepPoint, last: &SweepPoint) -> Option<String> {
     /// Rates that differ by less are one rate.
@@ -164,7 +164,7 @@ fn times_of_sweep(first: &SweepPoint, last: &SweepPoint) -> Option<String> {
     ))
 }
 
-/// `From 10 B to 100 kB, records/s go from 2,200,000 to 3,400 and MB/s from 22.0 to 340.`
+/// `From record.size 10 B to 100 kB, records/s go from 2,200,000 to 3,400 and MB/s from 22.0 to 340.`
 fn of_sweep(sweep: &Sweep, name: &str, points: &[SweepPoint], flows: usize) -> Option<String> {
     let measured: Vec<&SweepPoint> = points.iter().filter(|point| point.rate.is_some()).collect();
     let (first, last) = (measured.first()?, measured.last()?);
@@ -190,16 +190,26 @@ fn of_sweep(sweep: &Sweep, name: &str, points: &[SweepPoint], flows: usize) -> O
         ),
     };
     Some(format!(
-        "{who}From {} to {}, {went}.",
+        "{who}From {} {} to {}, {went}.",
+        factor_name(sweep),
         factor(sweep.unit, first.factor),
         factor(sweep.unit, last.factor),
     ))
 }
 
+/// `batch.size` for `writers.settings.batch.size`: the setting, as Kafka's documentation names it.
+fn factor_name(sweep: &Sweep) -> &str {
+    let of_flow = |name: &str| sweep.factor.strip_prefix(name)?.strip_prefix('.');
+    let flows = sweep.flows.iter();
+    let path = flows.filter_map(|flow| of_flow(&flow.name)).next();
+    let path = path.unwrap_or(&sweep.factor);
+    path.strip_prefix("settings.").unwrap_or(path)
+}
+
 fn factor(unit: FactorUnit, value: f64) -> String {
     let text = match unit {
         FactorUnit::Plain => format::all_digits(value),
-        FactorUnit::Bytes => format::decimal_bytes(value),
+        FactorUnit::Bytes => format::size(value),
         FactorUnit::Nanoseconds => format::nanoseconds(value),
     };
     format::without_zeros(&text)
