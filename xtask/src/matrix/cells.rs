@@ -189,7 +189,7 @@ pub(super) const CELLS: &[Cell] = &[
         "kafka:4.3.1,heap=512M,brokers=3,cpu=0.3",
         ONE_PARTITION,
     ),
-    cell("processors", "embedded:1", CROWD),
+    // Nodes of the embedded cluster need so little that there the generator would be the limit.
     cell("processors", KAFKA, CROWD),
     cell(
         "network-threads",

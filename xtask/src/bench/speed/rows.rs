@@ -171,6 +171,7 @@ fn sending(
     Ok(())
 }
 
+/// With the receive buffer that kafka-consumer-perf-test has by default, which is not the consumer's.
 fn reading(peers: &Peers<'_>, plan: Plan, to: &mut Measured) -> Result<()> {
     let load = Load {
         records: plan.records,
@@ -180,7 +181,7 @@ fn reading(peers: &Peers<'_>, plan: Plan, to: &mut Measured) -> Result<()> {
     let read = |records: u64| {
         format!(
             "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 6, preload: {{records: {records}, \
-             record: {{size: 100 B}}}}}}\nflows:\n  - {{name: r, kind: consume, records: all}}\n\
+             record: {{size: 100 B}}}}}}\nflows:\n  - {{name: r, kind: consume, records: all, settings: {{receive.buffer.bytes: 2 MiB}}}}\n\
              stages: {{warm-up: 0 s, hold: 600 s}}\n"
         )
     };
