@@ -19,6 +19,7 @@ pub struct Record<'a> {
 
 impl<'a> Record<'a> {
     /// The headers in the order of the producer.
+    #[inline]
     pub fn headers(&self) -> Headers<'a> {
         self.headers
     }
@@ -42,10 +43,22 @@ pub struct Headers<'a> {
 
 impl<'a> Headers<'a> {
     /// Checks all headers of a record, which must end where the record does.
+    #[inline]
     fn parse(mut cursor: Cursor<'a>) -> Result<Self, RecordError> {
         let count = cursor.varint()?;
+        if count == 0 && cursor.rest().is_empty() {
+            return Ok(Self {
+                cursor,
+                remaining: 0,
+            });
+        }
+        Self::parse_some(cursor, count)
+    }
+
+    fn parse_some(cursor: Cursor<'a>, count: i32) -> Result<Self, RecordError> {
         let remaining = u32::try_from(count).map_err(|_| RecordError::NegativeLength(count))?;
         let headers = Self { cursor, remaining };
+        let mut cursor = cursor;
         for _ in 0..remaining {
             cursor.prefixed()?;
             cursor.nullable()?;
@@ -63,6 +76,7 @@ impl<'a> Headers<'a> {
 impl<'a> Iterator for Headers<'a> {
     type Item = Header<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Header<'a>> {
         self.remaining = self.remaining.checked_sub(1)?;
         let key = self.cursor.prefixed().ok()?;
@@ -125,6 +139,7 @@ impl<'a> Records<'a> {
         })
     }
 
+    #[inline]
     fn parse_next(&mut self) -> Result<Record<'a>, RecordError> {
         let mut cursor = Cursor::new(self.cursor.prefixed()?);
         cursor.skip_byte()?; // The record's own attributes: no bit of them is in use.
@@ -153,6 +168,7 @@ impl<'a> Records<'a> {
 impl<'a> Iterator for Records<'a> {
     type Item = Result<Record<'a>, BatchError>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if self.index == self.count {
             let bytes = std::mem::replace(&mut self.cursor, Cursor::new(&[]))
