@@ -412,3 +412,39 @@ fn records_that_are_too_late_are_skipped_and_counted() {
     assert!(totals.skipped > 0);
     assert_eq!(totals.acked + totals.skipped, totals.scheduled);
 }
+
+#[test]
+fn waits_for_room_count_while_they_last_and_not_when_the_load_is_over() {
+    let bench = Bench::new();
+    for shape in [
+        Shape::Max,
+        Shape::Constant {
+            per_second: 2_000_000.0,
+        },
+    ] {
+        let mut flow = writers(shape, None);
+        // Room for four records and one request in flight: it waits for most answers.
+        flow.record.value_bytes = 4_000;
+        flow.settings.buffer_bytes = 16_384;
+        flow.settings.in_flight_max = 1;
+        let (_, slices) = bench.run(vec![FlowPlan::Produce(flow)], stages(0, Some(400)));
+        let (mut waits, mut waited_ns) = (0, 0);
+        for mut slice in slices
+            .into_iter()
+            .filter(|slice| slice.key.stage == Stage::Hold)
+        {
+            slice.settle();
+            waits += slice.times(Kind::BufferWait).count();
+            waited_ns += slice.times(Kind::BufferWait).sum_ns();
+        }
+        assert!(
+            waits > 10,
+            "each record that finds room has waited: {waits}"
+        );
+        assert!(waited_ns > 40 * u128::from(MS), "{waited_ns} ns of 400 ms");
+        assert!(
+            waited_ns <= 400 * u128::from(MS),
+            "{waited_ns} ns of 400 ms"
+        );
+    }
+}

@@ -59,6 +59,7 @@ impl Producer {
     fn take_at_will(&mut self, now_ns: u64, recorder: &mut Recorder, clock: &Clock) {
         let turn_records = (TURN_BYTES / self.payload.record_bytes()).max(1) as u32;
         let (mut turn_left, mut now_ns) = (turn_records, now_ns);
+        let was_blocked = self.blocked_since_ns.is_some();
         while turn_left > 0 && now_ns < self.hold_end_ns {
             let in_hold = now_ns >= self.hold_start_ns;
             let allowed = if in_hold { self.records_left } else { u64::MAX };
@@ -66,6 +67,7 @@ impl Producer {
             let wanted = u64::from(turn_left.min(CLOCK_RECORDS)).min(allowed) as u32;
             let taken = self.take(wanted, None, now_ns, clock);
             if taken > 0 {
+                self.note_unblocked(now_ns, recorder);
                 self.totals.scheduled += u64::from(taken);
                 recorder.scheduled(now_ns, u64::from(taken));
                 recorder.sent(now_ns, u64::from(taken));
@@ -76,7 +78,7 @@ impl Producer {
                 }
             }
             if taken < wanted {
-                self.note_blocked(now_ns);
+                self.note_blocked(now_ns, was_blocked);
                 return;
             }
             if allowed == u64::from(wanted) {
@@ -92,6 +94,7 @@ impl Producer {
     fn take_due(&mut self, now_ns: u64, recorder: &mut Recorder, clock: &Clock) {
         let (mut now_ns, mut turn_left) = (now_ns, TURN_BYTES);
         let mut run = [0; AHEAD];
+        let was_blocked = self.blocked_since_ns.is_some();
         while turn_left > 0 && self.records_left > 0 && self.transaction_room() > 0 {
             let end_ns = self.hold_end_ns.min(now_ns.saturating_add(1));
             let allowed = self.transaction_room().min(self.records_left);
@@ -114,7 +117,7 @@ impl Producer {
             let taken = self.take(wanted as u32, Some(run), now_ns, clock) as usize;
             self.note_taken(&run[..taken], now_ns, recorder);
             if taken < wanted {
-                self.note_blocked(now_ns);
+                self.note_blocked(now_ns, was_blocked);
                 return;
             }
             turn_left = turn_left.saturating_sub(taken * self.payload.record_bytes());
@@ -129,6 +132,8 @@ impl Producer {
         if records == 0 {
             return;
         }
+        // The one that waited for room has found it, whether or not the next one has to wait again.
+        self.note_unblocked(now_ns, recorder);
         if let Some(due) = &mut self.due {
             due.advance(intended_ns.len());
         }
@@ -177,6 +182,8 @@ impl Producer {
             }
             self.skip_rest(now_ns, recorder);
         }
+        // Who still waits has waited within the hold.
+        self.note_unblocked(now_ns.min(hold_end_ns.saturating_sub(1)), recorder);
         self.stop_taking();
     }
 
@@ -314,14 +321,17 @@ impl Producer {
         self.batch_complete(partition);
     }
 
-    /// Memory is used up. As in Kafka, nothing lingers any more then.
-    fn note_blocked(&mut self, now_ns: u64) {
+    /// Memory is used up for the next record, perhaps `again`. As in Kafka, nothing lingers any more then.
+    fn note_blocked(&mut self, now_ns: u64, again: bool) {
         if self.blocked_since_ns.is_none() {
             self.blocked_since_ns = Some(now_ns);
-            self.flush();
+            if !again {
+                self.flush();
+            }
         }
     }
 
+    /// The record that waited for room waits no longer.
     fn note_unblocked(&mut self, now_ns: u64, recorder: &mut Recorder) {
         if let Some(since_ns) = self.blocked_since_ns.take() {
             recorder.buffer_wait(now_ns, now_ns.saturating_sub(since_ns));
