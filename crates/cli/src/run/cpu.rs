@@ -36,8 +36,14 @@ impl CpuTrack {
         self.seen.push((at_ns, cpu_ns));
     }
 
-    /// CPU time used from one moment to another, between looks in proportion.
+    /// CPU time used from one moment to another, between looks in proportion. Unknown if the looks leave out more
+    /// than a tenth of it.
     pub(crate) fn between(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
+        let ((first_ns, _), (last_ns, _)) = (*self.seen.first()?, *self.seen.last()?);
+        let seen_ns = end_ns.min(last_ns).saturating_sub(start_ns.max(first_ns));
+        if seen_ns < end_ns.saturating_sub(start_ns) / 10 * 9 {
+            return None;
+        }
         Some(self.at(end_ns)?.saturating_sub(self.at(start_ns)?))
     }
 
@@ -69,7 +75,10 @@ mod tests {
         };
         assert_eq!(track.between(0, 200), Some(300));
         assert_eq!(track.between(50, 150), Some(150));
-        assert_eq!(track.between(150, 900), Some(100));
+        // From 150 on a hundred, of which the last look saw all; then what nobody saw.
+        assert_eq!(track.between(150, 204), Some(100));
+        assert_eq!(track.between(150, 900), None);
+        assert_eq!(track.between(300, 400), None);
     }
 
     #[test]

@@ -211,7 +211,10 @@ fn measure(
     let faults = FaultThread::start(session, share, &ground.facts.name, (key, clock))?;
     let pids = load.driver_pids();
     let mut watch = RepeatWatch::new(session, trial, folder, pids);
+    // However short the load is, there is a look on either side of it.
+    watch.cpu.look(clock.now_ns());
     let outcome = load.run(clock, |progress| watch.look(progress));
+    watch.cpu.look(clock.now_ns());
     let (mut trouble, mut cpu, behind) = (watch.trouble, watch.cpu, watch.behind);
     let told = asked.map(WireWatcher::stop).unwrap_or_default();
     let watched = session.target_processes.clone();
@@ -316,17 +319,7 @@ impl<'a> RepeatWatch<'a> {
     }
 
     fn look(&mut self, progress: &Progress) {
-        self.cpu.generator.look(progress.elapsed_ns);
-        for track in &mut self.cpu.drivers {
-            track.look(progress.elapsed_ns);
-        }
-        self.cpu
-            .targets
-            .iter_mut()
-            .for_each(|track| track.look(progress.elapsed_ns));
-        if let Some(track) = &mut self.cpu.replicator {
-            track.look(progress.elapsed_ns);
-        }
+        self.cpu.look(progress.elapsed_ns);
         if self.trial.stages.is_hold(progress.elapsed_ns) {
             self.behind.look(&progress.behind);
         }
@@ -419,6 +412,15 @@ struct ProcessCpu {
 }
 
 impl ProcessCpu {
+    fn look(&mut self, at_ns: u64) {
+        self.generator.look(at_ns);
+        for track in &mut self.drivers {
+            track.look(at_ns);
+        }
+        let targets = self.targets.iter_mut().chain(&mut self.replicator);
+        targets.for_each(|track| track.look(at_ns));
+    }
+
     /// What kgauge's replicator used in the hold.
     fn replicator_between(&self, (start_ns, end_ns): (u64, u64)) -> Option<u64> {
         self.replicator.as_ref()?.between(start_ns, end_ns)

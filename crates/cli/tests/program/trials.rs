@@ -338,3 +338,20 @@ fn security_is_varied_like_anything_else() {
     assert_eq!(refused.status.code(), Some(2), "{said}");
     assert!(said.contains("says security itself"), "{said}");
 }
+
+#[test]
+fn the_processors_of_a_load_of_a_moment_are_known() {
+    let site = Site::new();
+    let scenario = "kgauge: 1\nname: short\nquestion: What does a glance cost?\n\
+        topic: {partitions: 1, preload: {records: 300000, record: {size: 100 B}}}\n\
+        flows: [{name: readers, kind: consume, records: all}]\n\
+        stages: {warm-up: 0 s, hold: 60 s}\n";
+    site.write("short.yaml", scenario);
+    let output = site.run(&["run", "short.yaml", "--out", "out", "--repeat", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let cpu = &json(&site.path("out/summary.json"))["trials"][0]["cpu"];
+    // What reads 300,000 records takes processor time, however soon it is over; so does who serves them.
+    for figure in ["generator_cores", "target_cores"] {
+        assert!(cpu[figure].as_f64().unwrap() > 0.0, "{figure}: {cpu:#}");
+    }
+}
