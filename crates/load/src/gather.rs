@@ -10,6 +10,7 @@ use kgauge_scenario::{AssignmentStrategy, ConsumeFlow, GroupPlan, Stripe};
 
 use crate::consume::{GroupShared, MemberSetup, MemberThread, Seat, Word, start};
 use crate::prepare::PrepareError;
+use crate::topics::Topics;
 
 /// Beyond the time that a rebalance may take: for a coordinator that has to be made first.
 const SETTLE_MARGIN: Duration = Duration::from_secs(60);
@@ -22,7 +23,7 @@ pub(crate) struct GatherSetup<'a> {
     pub(crate) group: &'a GroupPlan,
     /// The run's own `group.id`.
     pub(crate) group_id: String,
-    pub(crate) topic: &'a str,
+    pub(crate) topics: &'a Arc<Topics>,
     pub(crate) client: &'a ClientConfig,
     pub(crate) members: &'a [Stripe],
     pub(crate) shared: Arc<GroupShared>,
@@ -62,11 +63,11 @@ fn member_setup(setup: &GatherSetup<'_>, member: &Stripe) -> MemberSetup {
     MemberSetup {
         flow: setup.index,
         name: format!("consumer {}", member.index),
-        topic: setup.topic.to_owned(),
+        topics: Arc::clone(setup.topics),
         client,
         settings: GroupSettings {
             group: setup.group_id.clone(),
-            topics: vec![setup.topic.to_owned()],
+            topics: setup.topics.names().to_vec(),
             session_timeout: Duration::from_nanos(group.session_timeout_ns),
             heartbeat_interval: Duration::from_nanos(group.heartbeat_ns),
             rebalance_timeout: Duration::from_nanos(group.rebalance_timeout_ns),

@@ -94,6 +94,7 @@ impl Ground {
             drivers: &[],
             share: &share,
             topic: &self.name,
+            also: &[],
             earliest: None,
             groups: &BTreeMap::from([("readers".to_owned(), self.name.clone())]),
             client: &self.client,

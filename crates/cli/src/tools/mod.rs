@@ -11,6 +11,7 @@ mod consumer_watch;
 mod drive;
 mod e2e;
 mod flow;
+mod include;
 mod java;
 mod names;
 mod old_producer;

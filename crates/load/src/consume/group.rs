@@ -18,6 +18,7 @@ use kgauge_results::run::GroupRecord;
 
 use super::member::Body;
 use super::progress::GroupShared;
+use crate::topics::Topics;
 
 /// What the member's thread tells its consumer.
 #[derive(Debug)]
@@ -134,7 +135,7 @@ pub(crate) struct MemberSetup {
     pub(crate) flow: usize,
     /// For people: the flow's name and which consumer.
     pub(crate) name: String,
-    pub(crate) topic: String,
+    pub(crate) topics: Arc<Topics>,
     pub(crate) client: ClientConfig,
     pub(crate) settings: GroupSettings,
     /// `auto.commit.interval.ms`, if anything is committed.

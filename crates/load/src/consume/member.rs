@@ -1,5 +1,6 @@
 //! A group member's thread: join, read on where the group is, beat, commit, give up, join again, leave.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -38,8 +39,8 @@ pub(super) struct Body {
     pub(super) presence: Arc<Presence>,
     pub(super) stop: Interrupt,
     pub(super) give_up: Interrupt,
-    /// The partitions that it has.
-    pub(super) held: Vec<i32>,
+    /// The places of the partitions that it has.
+    pub(super) held: Vec<u32>,
     pub(super) outcome: GroupRecord,
 }
 
@@ -109,28 +110,25 @@ impl Body {
         member: &mut GroupMember,
         assignment: &Assignment,
     ) -> Result<Vec<(u32, i64)>, GroupError> {
-        let shared = &self.setup.shared;
-        let given = assignment.partitions.get(&self.setup.topic);
-        let is_known = |&partition: &i32| shared.at(partition).is_some();
-        let partitions: Vec<i32> = given
-            .into_iter()
-            .flatten()
-            .copied()
-            .filter(is_known)
-            .collect();
-        let committed = match self.setup.commit {
-            Some(_) => member.committed(&self.setup.topic, &partitions)?,
-            None => vec![None; partitions.len()],
-        };
+        let (shared, topics) = (&self.setup.shared, &self.setup.topics);
         let mut positions = Vec::new();
         self.held.clear();
-        for (partition, committed) in partitions.into_iter().zip(committed) {
-            let index = partition.unsigned_abs();
-            let start = shared.starts[index as usize];
-            let offset = committed.unwrap_or(start);
-            shared.at[index as usize].store(offset, Ordering::Release);
-            positions.push((index, offset));
-            self.held.push(partition);
+        for (topic, partitions) in &assignment.partitions {
+            let known = partitions.iter().filter_map(|&partition| {
+                let place = topics.place(topic, partition)?;
+                shared.at(place).map(|_| (place, partition))
+            });
+            let (places, partitions): (Vec<u32>, Vec<i32>) = known.unzip();
+            let committed = match self.setup.commit {
+                Some(_) => member.committed(topic, &partitions)?,
+                None => vec![None; partitions.len()],
+            };
+            for (place, committed) in places.into_iter().zip(committed) {
+                let offset = committed.unwrap_or(shared.starts[place as usize]);
+                shared.at[place as usize].store(offset, Ordering::Release);
+                positions.push((place, offset));
+                self.held.push(place);
+            }
         }
         Ok(positions)
     }
@@ -218,9 +216,17 @@ impl Body {
         if self.setup.commit.is_none() || self.held.is_empty() || !self.presence.has_begun() {
             return;
         }
-        let at = |&partition: &i32| Some((partition, self.setup.shared.at(partition)?));
-        let offsets: Vec<(i32, i64)> = self.held.iter().filter_map(at).collect();
-        match member.commit(&self.setup.topic, &offsets) {
+        let mut by_topic: BTreeMap<&str, Vec<(i32, i64)>> = BTreeMap::new();
+        for &place in &self.held {
+            let (topic, partition) = self.setup.topics.of(place);
+            if let Some(offset) = self.setup.shared.at(place) {
+                by_topic.entry(topic).or_default().push((partition, offset));
+            }
+        }
+        let done = by_topic
+            .iter()
+            .try_for_each(|(topic, offsets)| member.commit(topic, offsets));
+        match done {
             Ok(()) => self.outcome.commits += 1,
             Err(error) => {
                 self.outcome.commits_failed += 1;
