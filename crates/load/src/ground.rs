@@ -6,7 +6,7 @@ use kgauge_client::admin::OffsetAt;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
 
 use crate::control::{ClerkSetup, Leaders, Side, leaders};
-use crate::prepare::PrepareError;
+use crate::prepare::{LoadSetup, PrepareError};
 use crate::topics::Topics;
 
 /// The topics, where clients find them.
@@ -21,6 +21,12 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
+    /// What is on the cluster under load.
+    pub(crate) fn source(setup: &LoadSetup<'_>) -> Result<Self, PrepareError> {
+        let (topic, also) = (setup.topic, setup.also);
+        Ground::look(topic, also, setup.client, Side::Source, setup.interrupt)
+    }
+
     /// Looks at a topic and others beside it.
     pub(crate) fn look(
         topic: &str,

@@ -189,13 +189,7 @@ pub struct Load {
 impl Load {
     /// Connects everything.
     pub fn prepare(setup: &LoadSetup<'_>) -> Result<Self, PrepareError> {
-        let mut source = Ground::look(
-            setup.topic,
-            setup.also,
-            setup.client,
-            Side::Source,
-            setup.interrupt,
-        )?;
+        let mut source = Ground::source(setup)?;
         let copy = setup.copy.as_ref();
         let copy = copy
             .map(|copy| Ground::look(copy.topic, &[], copy.client, Side::Copy, setup.interrupt));
@@ -448,6 +442,7 @@ impl Site<'_> {
                     .then(|| offset(&self.ground.ends, partition)),
                 leader: Some(leader),
                 retry_at_ns: 0,
+                since: 0,
             });
         let stages = &trial.stages;
         Ok(Client::Consume(Box::new(Consumer::new(ConsumerSetup {

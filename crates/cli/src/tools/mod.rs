@@ -27,6 +27,7 @@ mod release;
 mod say;
 mod topics;
 mod verifiable_consumer;
+mod verifiable_events;
 mod verifiable_producer;
 
 use std::fmt;

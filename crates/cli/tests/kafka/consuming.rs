@@ -65,6 +65,11 @@ impl Cluster {
              --replication-factor 1"
         );
         good(&self.ours(&made).output().unwrap());
+        self.topic_records(name, records);
+    }
+
+    /// More of them.
+    pub(crate) fn topic_records(&self, name: &str, records: u32) {
         let sent = format!(
             "kafka-producer-perf-test --bootstrap-server SERVERS --topic {name} --num-records {records} \
              --record-size 100 --throughput -1"
@@ -142,4 +147,153 @@ fn topics_that_a_pattern_fits_are_read_as_by_kafkas_own_tool() {
         assert_eq!(compared(&ours), compared(&theirs), "{ours}\n{theirs}");
         assert_eq!(compared(&ours).1, expected);
     }
+}
+
+/// A member of a group that prints JSON, ours or Kafka's; its lines as they come.
+struct Follower {
+    process: Child,
+    lines: std::sync::mpsc::Receiver<String>,
+    partitions: std::collections::BTreeSet<u64>,
+    records: u64,
+    /// Records of each partition, to see each once.
+    offsets: std::collections::BTreeMap<u64, u64>,
+    revoked: usize,
+}
+
+impl Follower {
+    fn start(mut command: Command) -> Follower {
+        let mut process = command.stderr(Stdio::inherit()).spawn().unwrap();
+        let out = BufReader::new(process.stdout.take().unwrap());
+        let (tell, lines) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            for line in out.lines().map_while(Result::ok) {
+                if tell.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Follower {
+            process,
+            lines,
+            partitions: Default::default(),
+            records: 0,
+            offsets: Default::default(),
+            revoked: 0,
+        }
+    }
+
+    /// Hears what has been said so far.
+    fn hear(&mut self) {
+        while let Ok(line) = self.lines.recv_timeout(Duration::from_millis(20)) {
+            let Ok(event) = serde_json::from_str::<serde_json::Value>(&line) else {
+                continue;
+            };
+            let partitions = event["partitions"].as_array().cloned().unwrap_or_default();
+            let named = partitions
+                .iter()
+                .map(|one| one["partition"].as_u64().unwrap());
+            match event["name"].as_str() {
+                Some("partitions_assigned") => self.partitions.extend(named),
+                Some("partitions_revoked") => {
+                    self.revoked += partitions.len();
+                    named.for_each(|one| {
+                        self.partitions.remove(&one);
+                    });
+                }
+                Some("records_consumed") => {
+                    self.records += event["count"].as_u64().unwrap();
+                    for part in &partitions {
+                        let read = self.offsets.entry(part["partition"].as_u64().unwrap());
+                        *read.or_default() += part["count"].as_u64().unwrap();
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        let _ = kill_process(Pid::from_child(&self.process), Signal::TERM);
+        self.process.wait().unwrap();
+        self.hear();
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        if let Ok(None) = self.process.try_wait() {
+            let _ = self.process.kill();
+            let _ = self.process.wait();
+        }
+    }
+}
+
+/// Listens until the members have these numbers of partitions and records.
+fn until(members: &mut [&mut Follower], counts: &[usize], records: u64) {
+    let start = std::time::Instant::now();
+    loop {
+        members.iter_mut().for_each(|member| member.hear());
+        let mut has: Vec<usize> = members.iter().map(|one| one.partitions.len()).collect();
+        has.sort_unstable();
+        let read: u64 = members.iter().map(|one| one.records).sum();
+        if has == counts && read >= records {
+            return;
+        }
+        assert!(
+            start.elapsed() < Duration::from_secs(120),
+            "{has:?}, {read} records"
+        );
+    }
+}
+
+/// Ours and Kafka's verifiable consumer share a group, with `protocol` for both; one leads first, and
+/// the other then. Whoever comes takes half, nobody moves more than that, and all is read once.
+fn shares(cluster: &Cluster, topic: &str, protocol: &str, are_kept: bool) {
+    cluster.topic(topic, 6, 600);
+    let line = format!("--bootstrap-server SERVERS --topic {topic} --group-id {topic} {protocol}");
+    let ours = || Follower::start(cluster.ours(&format!("kafka-verifiable-consumer {line}")));
+    let theirs = || Follower::start(cluster.theirs("VerifiableConsumer", &line));
+    let mut kept = ours();
+    until(&mut [&mut kept], &[6], 600);
+    let mut guest = theirs();
+    until(&mut [&mut kept, &mut guest], &[3, 3], 600);
+    let revoked = if are_kept { 3 } else { 6 };
+    assert_eq!(kept.revoked, revoked, "{topic}: given up when one came");
+    cluster.topic_records(topic, 600);
+    until(&mut [&mut kept, &mut guest], &[3, 3], 1_200);
+    // Kafka's leaves with its members' part: ours has all again, and then another of Kafka's is there
+    // when ours goes.
+    let mut third = ours();
+    until(&mut [&mut kept, &mut guest, &mut third], &[2, 2, 2], 1_200);
+    kept.end();
+    until(&mut [&mut guest, &mut third], &[3, 3], 0);
+    cluster.topic_records(topic, 600);
+    let before = kept.records;
+    until(&mut [&mut guest, &mut third], &[3, 3], 1_800 - before);
+    guest.end();
+    until(&mut [&mut third], &[6], 0);
+    third.end();
+    let all: u64 = kept.records + guest.records + third.records;
+    assert_eq!(all, 1_800, "{topic}: each record once");
+}
+
+const PACKAGE: &str = "--assignment-strategy org.apache.kafka.clients.consumer.";
+
+#[test]
+#[ignore = "real Kafka"]
+fn members_share_a_group_with_kafkas_own_by_every_assignor_and_protocol() {
+    let cluster = Cluster::start("");
+    shares(
+        &cluster,
+        "eager",
+        &format!("{PACKAGE}StickyAssignor"),
+        false,
+    );
+    shares(
+        &cluster,
+        "cooperative",
+        &format!("{PACKAGE}CooperativeStickyAssignor"),
+        true,
+    );
+    shares(&cluster, "anew", "--group-protocol consumer", true);
 }

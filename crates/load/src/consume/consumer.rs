@@ -49,6 +49,8 @@ pub(crate) struct Position {
     pub(crate) leader: Option<usize>,
     /// Not before this, after an error.
     pub(crate) retry_at_ns: u64,
+    /// The assignment that brought it: what was asked for before is another reader's.
+    pub(crate) since: u32,
 }
 
 impl Position {
@@ -82,7 +84,7 @@ pub(crate) struct ConsumerSetup {
 pub(super) struct InFlight {
     correlation_id: i32,
     pub(super) sent_ns: u64,
-    /// Which assignment it belongs to: what an older one brings is no longer this consumer's.
+    /// Which assignment it belongs to: of what came later it brings nothing.
     assignment: u32,
 }
 
@@ -236,6 +238,12 @@ impl Consumer {
         )
     }
 
+    /// Nothing that it reads was there at an older assignment.
+    fn has_only_newer(&self, assignment: u32) -> bool {
+        let mut positions = self.positions.iter();
+        positions.all(|position| position.since > assignment)
+    }
+
     pub(super) fn flow_name(&self) -> &str {
         &self.flow.name
     }
@@ -338,12 +346,12 @@ impl Consumer {
             if correlation_id != Some(asked.correlation_id) {
                 return Err("it answered out of order".to_owned());
             }
-            if asked.assignment != self.assignment {
+            if asked.assignment != self.assignment && self.has_only_newer(asked.assignment) {
                 self.ask(link, now_ns, around);
                 continue;
             }
             let frame_bytes = at.len() as u64 + 4;
-            self.note_answer(link, at.clone(), now_ns, recorder, around)?;
+            self.note_answer(link, asked, at.clone(), now_ns, recorder, around)?;
             // The broker prepares the next answer while this one is checked.
             if now_ns < self.hold_end_ns {
                 self.ask(link, now_ns, around);
@@ -359,6 +367,7 @@ impl Consumer {
     fn note_answer(
         &mut self,
         link: usize,
+        asked: InFlight,
         at: Range<usize>,
         now_ns: u64,
         recorder: &mut Recorder,
@@ -380,6 +389,7 @@ impl Consumer {
                 let known = positions
                     .iter()
                     .position(|position| position.partition == place);
+                let known = known.filter(|&index| positions[index].since <= asked.assignment);
                 let Some(index) = known else { return };
                 if part.error != 0 {
                     positions[index].retry_at_ns = now_ns + RETRY_NS;

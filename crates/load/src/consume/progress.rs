@@ -79,6 +79,11 @@ impl GroupShared {
         }
     }
 
+    /// How many partitions there are.
+    pub(crate) fn partitions(&self) -> usize {
+        self.starts.len()
+    }
+
     pub(super) fn at(&self, place: u32) -> Option<i64> {
         let at = self.at.get(place as usize)?;
         Some(at.load(Ordering::Acquire))
