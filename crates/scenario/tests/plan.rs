@@ -141,13 +141,11 @@ fn members_of_a_group_have_kafkas_defaults_and_what_is_written() {
         range\"\n      group.instance.id: fixed\n      enable.auto.commit: false\n";
     assert_eq!(group(written), Some(expected.clone()));
     let sticky = "  - {name: r, kind: consume, group: mine, settings: {group.instance.id: fixed, \
-        enable.auto.commit: false, partition.assignment.strategy: \"cooperative-sticky, \
-        org.apache.kafka.clients.consumer.StickyAssignor\"}}\n";
-    let strategies = [
+        enable.auto.commit: false, partition.assignment.strategy: \"cooperative-sticky, StickyAssignor\"}}\n";
+    expected.strategies = vec![
         AssignmentStrategy::CooperativeSticky,
         AssignmentStrategy::Sticky,
     ];
-    expected.strategies = strategies.to_vec();
     assert_eq!(group(sticky), Some(expected.clone()));
     let anew = "  - {name: r, kind: consume, group: mine, settings: {group.instance.id: fixed, \
         enable.auto.commit: false, group.protocol: CONSUMER, group.remote.assignor: range}}\n";

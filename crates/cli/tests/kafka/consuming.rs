@@ -297,3 +297,42 @@ fn members_share_a_group_with_kafkas_own_by_every_assignor_and_protocol() {
     );
     shares(&cluster, "anew", "--group-protocol consumer", true);
 }
+
+#[test]
+#[ignore = "real Kafka"]
+fn a_run_reads_by_the_new_protocol_and_where_there_is_none_that_is_said() {
+    let site = Site::new();
+    let scenario = "\
+kgauge: 1
+name: anew
+question: Does a group whose brokers deal out read all?
+topic: {partitions: 4}
+flows:
+  - {name: writers, kind: produce, shape: max, records: 20000, record: {size: 100 B}}
+  - name: readers
+    kind: consume
+    group: true
+    consumers: 3
+    from: earliest
+    records: 20000
+    settings: {group.protocol: consumer, group.remote.assignor: range, auto.commit.interval.ms: 100}
+stages: {warm-up: 0 s, hold: 60 s, drain: 30 s}
+repeats: 1
+";
+    site.write("anew.yaml", scenario);
+    let target = kafka(NEWEST, "heap=512M");
+    let call = ["run", "anew.yaml", "--out", "out", "--target", &target];
+    good(&kgauge(&site, &call).output().unwrap());
+    let summary = crate::site::json(&site.path("out/summary.json"));
+    let readers = &summary["trials"][0]["flows"][1];
+    assert_eq!(
+        readers["records_all_stages"]["consumed"], 20_000,
+        "{readers}"
+    );
+    assert_eq!(readers["group"]["members"], 3, "{readers}");
+    assert_eq!(readers["group"]["commits_failed"], 0, "{readers}");
+    let call = ["run", "anew.yaml", "--out", "none", "--target", "embedded"];
+    let refused = kgauge(&site, &call).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("group.protocol consumer needs Kafka 4.0"));
+}
