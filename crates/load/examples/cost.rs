@@ -74,6 +74,7 @@ fn run(client: &ClientConfig, topic: &str, flow: FlowPlan) -> Result<(u64, Durat
         drivers: &[],
         share: &share,
         topic,
+        also: &[],
         earliest: None,
         groups: &BTreeMap::new(),
         client,

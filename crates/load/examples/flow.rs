@@ -49,6 +49,7 @@ fn main() -> Result<(), Failure> {
         drivers: &[],
         share: &share,
         topic: &topic,
+        also: &[],
         earliest: None,
         groups: &BTreeMap::new(),
         client: &client,

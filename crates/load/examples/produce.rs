@@ -57,6 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         drivers: &[],
         share: &share,
         topic: &topic,
+        also: &[],
         earliest: None,
         groups: &BTreeMap::new(),
         client: &client,

@@ -3,14 +3,15 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use kgauge_client::Interrupt;
 use kgauge_client::admin::OffsetAt;
-use kgauge_client::{Cluster, Interrupt};
 use kgauge_scenario::{ConsumeEnd, ConsumeFlow, ProduceFlow, StartOffset, Stripe};
 
 use crate::clock::Clock;
 use crate::consume::{GroupShared, MemberThread};
 use crate::driver::{Driven, DriverChild, DriverError, DriverSetup};
 use crate::gather::{GatherSetup, Place, gather};
+use crate::ground::Ground;
 use crate::payload::Payload;
 use crate::prepare::{LoadSetup, PrepareError};
 
@@ -70,8 +71,7 @@ pub(crate) fn wait_for(driven: &mut [Driven], interrupt: &Interrupt) -> Result<(
 /// The places of a flow's consumers in its group, and their members' threads; none without a group.
 pub(crate) fn gathered(
     setup: &LoadSetup<'_>,
-    cluster: &mut Cluster,
-    ends: &[i64],
+    ground: &mut Ground,
     index: usize,
     flow: &ConsumeFlow,
     members: &[Stripe],
@@ -79,7 +79,8 @@ pub(crate) fn gathered(
     let Some(group) = &flow.group else {
         return Ok((VecDeque::new(), Vec::new()));
     };
-    let starts = starts(setup, cluster, ends, flow)?;
+    let starts = starts(setup, ground, flow)?;
+    let ends = &ground.ends;
     let (mut places, mut threads) = (VecDeque::new(), Vec::new());
     for (number, label) in (0..).zip(flow.group_labels()) {
         let group_id = setup.groups.get(&label).cloned();
@@ -92,7 +93,7 @@ pub(crate) fn gathered(
         let own: Vec<Stripe> = members.iter().filter(of_group).copied().collect();
         let shared = GroupShared::new(
             starts.clone(),
-            (flow.records == ConsumeEnd::Backlog).then(|| ends.to_vec()),
+            (flow.records == ConsumeEnd::Backlog).then(|| ends.clone()),
             match flow.records {
                 ConsumeEnd::Count(records) => {
                     Some(own.iter().map(|member| member.records_of(records)).sum())
@@ -105,7 +106,7 @@ pub(crate) fn gathered(
             index,
             group,
             group_id,
-            topic: setup.topic,
+            topics: &ground.topics,
             client: setup.client,
             members: &own,
             shared: Arc::new(shared),
@@ -120,27 +121,26 @@ pub(crate) fn gathered(
 /// Where a flow begins to read.
 pub(crate) fn starts(
     setup: &LoadSetup<'_>,
-    cluster: &mut Cluster,
-    ends: &[i64],
+    ground: &mut Ground,
     flow: &ConsumeFlow,
 ) -> Result<Vec<i64>, PrepareError> {
     let earliest = match (flow.from, setup.earliest) {
-        (StartOffset::Latest, _) => return Ok(ends.to_vec()),
+        (StartOffset::Latest, _) => return Ok(ground.ends.clone()),
         (_, Some(offsets)) => offsets.to_vec(),
-        (_, None) => cluster.earliest_offsets(setup.topic)?,
+        (_, None) => ground.offsets(OffsetAt::Earliest)?,
     };
     let wanted = match flow.from {
         StartOffset::Earliest | StartOffset::Latest => return Ok(earliest),
         StartOffset::Offset(offset) => {
             vec![i64::try_from(offset).unwrap_or(i64::MAX); earliest.len()]
         }
-        StartOffset::TimestampMs(at_ms) => offsets_at(setup, cluster, at_ms)?,
+        StartOffset::TimestampMs(at_ms) => offsets_at(ground, at_ms)?,
         StartOffset::AgoNs(ago_ns) => {
             let now_ms = u64::try_from(Clock::start().unix_ms(0)).unwrap_or(0);
-            offsets_at(setup, cluster, now_ms.saturating_sub(ago_ns / 1_000_000))?
+            offsets_at(ground, now_ms.saturating_sub(ago_ns / 1_000_000))?
         }
     };
-    let within = wanted.iter().zip(earliest.iter().zip(ends));
+    let within = wanted.iter().zip(earliest.iter().zip(&ground.ends));
     // No record so young: the end.
     let within = within.map(|(&wanted, (&first, &end))| match wanted {
         ..0 => end,
@@ -150,11 +150,7 @@ pub(crate) fn starts(
 }
 
 /// For each partition the first record at or after a time; below 0 where there is none.
-fn offsets_at(
-    setup: &LoadSetup<'_>,
-    cluster: &mut Cluster,
-    at_ms: u64,
-) -> Result<Vec<i64>, PrepareError> {
+fn offsets_at(ground: &mut Ground, at_ms: u64) -> Result<Vec<i64>, PrepareError> {
     let at = OffsetAt::TimestampMs(i64::try_from(at_ms).unwrap_or(i64::MAX));
-    Ok(cluster.offsets(setup.topic, at)?)
+    ground.offsets(at)
 }

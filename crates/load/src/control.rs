@@ -16,6 +16,7 @@ use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 
 use crate::produce::Identity;
+use crate::topics::Topics;
 use crate::{consume, produce};
 
 /// Kafka's default of `retry.backoff.ms`: metadata is not asked for more often.
@@ -74,7 +75,7 @@ pub(crate) enum Told {
     },
 }
 
-/// Who leads the topic's partitions.
+/// Who leads the partitions of the topics' row.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Leaders(pub(crate) Vec<Option<i32>>);
 
@@ -106,7 +107,7 @@ pub(crate) struct ClerkSetup {
     pub(crate) side: Side,
     pub(crate) cluster: Cluster,
     pub(crate) config: ClientConfig,
-    pub(crate) topic: String,
+    pub(crate) topics: Arc<Topics>,
 }
 
 /// The clerk's own state.
@@ -114,7 +115,7 @@ struct Clerk {
     side: Side,
     cluster: Cluster,
     config: ClientConfig,
-    topic: String,
+    topics: Arc<Topics>,
     desks: Vec<Desk>,
     interrupt: Interrupt,
     /// Workers that wait for leaders, and since when the last answer stands.
@@ -135,7 +136,7 @@ pub(crate) fn start(
         side: setup.side,
         cluster: setup.cluster,
         config: setup.config,
-        topic: setup.topic,
+        topics: setup.topics,
         desks,
         interrupt,
         waiting: HashSet::new(),
@@ -180,7 +181,7 @@ impl Clerk {
 
     fn find_leaders(&mut self) {
         self.leaders_at = Instant::now();
-        let Ok(leaders) = leaders(&mut self.cluster, &self.topic) else {
+        let Ok(leaders) = leaders(&mut self.cluster, &self.topics) else {
             return;
         };
         let leaders = Arc::new(leaders);
@@ -234,25 +235,28 @@ impl Clerk {
     }
 }
 
-/// Asks the cluster who leads the topic's partitions.
-pub(crate) fn leaders(cluster: &mut Cluster, topic: &str) -> Result<Leaders, ClusterError> {
-    let metadata = cluster.refresh(&[topic])?;
-    let Some(found) = metadata.topic(topic).filter(|found| found.error.is_none()) else {
-        let code = metadata
-            .topic(topic)
-            .map_or(ErrorCode::UnknownTopicOrPartition, |found| found.error);
-        return Err(ClusterError::Topic {
-            topic: topic.to_owned(),
-            code,
-        });
-    };
-    let mut leaders = vec![None; found.partitions.len()];
-    for partition in &found.partitions {
-        if let Some(place) = usize::try_from(partition.index)
-            .ok()
-            .and_then(|at| leaders.get_mut(at))
-        {
-            *place = partition.leader_id;
+/// Asks the cluster who leads the topics' partitions.
+pub(crate) fn leaders(cluster: &mut Cluster, topics: &Topics) -> Result<Leaders, ClusterError> {
+    let names: Vec<&str> = topics.names().iter().map(String::as_str).collect();
+    let metadata = cluster.refresh(&names)?;
+    let mut leaders = Vec::new();
+    for name in names {
+        let found = metadata.topic(name);
+        let Some(found) = found.filter(|found| found.error.is_none()) else {
+            return Err(ClusterError::Topic {
+                topic: name.to_owned(),
+                code: found.map_or(ErrorCode::UnknownTopicOrPartition, |found| found.error),
+            });
+        };
+        for partition in &found.partitions {
+            let Some(place) = topics.place(name, partition.index) else {
+                continue;
+            };
+            let place = place as usize;
+            if leaders.len() <= place {
+                leaders.resize(place + 1, None);
+            }
+            leaders[place] = partition.leader_id;
         }
     }
     Ok(Leaders(leaders))

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::group::{Assignor, GroupSettings};
 use kgauge_client::{ClientConfig, Interrupt};
-use kgauge_scenario::{AssignmentStrategy, ConsumeFlow, GroupPlan, Stripe};
+use kgauge_scenario::{AssignmentStrategy, ConsumeFlow, GroupPlan, GroupProtocol, Stripe};
 
 use crate::consume::{GroupShared, MemberSetup, MemberThread, Seat, Word, start};
 use crate::prepare::PrepareError;
+use crate::topics::Topics;
 
 /// Beyond the time that a rebalance may take: for a coordinator that has to be made first.
 const SETTLE_MARGIN: Duration = Duration::from_secs(60);
@@ -22,7 +23,7 @@ pub(crate) struct GatherSetup<'a> {
     pub(crate) group: &'a GroupPlan,
     /// The run's own `group.id`.
     pub(crate) group_id: String,
-    pub(crate) topic: &'a str,
+    pub(crate) topics: &'a Arc<Topics>,
     pub(crate) client: &'a ClientConfig,
     pub(crate) members: &'a [Stripe],
     pub(crate) shared: Arc<GroupShared>,
@@ -43,10 +44,17 @@ pub(crate) fn gather(
         threads.push(thread);
     }
     let limit = Duration::from_nanos(setup.group.rebalance_timeout_ns) + SETTLE_MARGIN;
-    let settled = settle(&seats, setup.interrupt, limit).map_err(|why| PrepareError::Group {
-        flow: setup.flow.name.clone(),
-        why,
-    })?;
+    let group = setup.group;
+    let by_and_by = group.protocol == GroupProtocol::Consumer
+        || group
+            .strategies
+            .contains(&AssignmentStrategy::CooperativeSticky);
+    let partitions = by_and_by.then(|| setup.shared.partitions());
+    let settled =
+        settle(&seats, partitions, setup.interrupt, limit).map_err(|why| PrepareError::Group {
+            flow: setup.flow.name.clone(),
+            why,
+        })?;
     Ok((seats.into_iter().zip(settled).collect(), threads))
 }
 
@@ -58,21 +66,25 @@ fn member_setup(setup: &GatherSetup<'_>, member: &Stripe) -> MemberSetup {
     let assignor = |strategy: &AssignmentStrategy| match strategy {
         AssignmentStrategy::Range => Assignor::Range,
         AssignmentStrategy::RoundRobin => Assignor::RoundRobin,
+        AssignmentStrategy::Sticky => Assignor::Sticky,
+        AssignmentStrategy::CooperativeSticky => Assignor::CooperativeSticky,
     };
     MemberSetup {
         flow: setup.index,
         name: format!("consumer {}", member.index),
-        topic: setup.topic.to_owned(),
+        topics: Arc::clone(setup.topics),
         client,
         settings: GroupSettings {
             group: setup.group_id.clone(),
-            topics: vec![setup.topic.to_owned()],
+            topics: setup.topics.names().to_vec(),
             session_timeout: Duration::from_nanos(group.session_timeout_ns),
             heartbeat_interval: Duration::from_nanos(group.heartbeat_ns),
             rebalance_timeout: Duration::from_nanos(group.rebalance_timeout_ns),
             assignors: group.strategies.iter().map(assignor).collect(),
             instance_id: group.instance_id.as_ref().map(named),
         },
+        protocol: group.protocol,
+        remote_assignor: group.remote_assignor.clone(),
         commit: group.commit_ns.map(Duration::from_nanos),
         shared: Arc::clone(&setup.shared),
     }
@@ -81,22 +93,36 @@ fn member_setup(setup: &GatherSetup<'_>, member: &Stripe) -> MemberSetup {
 /// Partitions, each with the offset to read on from.
 pub(crate) type Offsets = Vec<(u32, i64)>;
 
-/// Waits until all members are in one generation.
+/// Under the new protocol, and with cooperative assignors, a member can be in the last generation and yet
+/// wait for partitions that another has to give up first. Where these consumers do not have all partitions, others may be in the group:
+/// then nothing may have changed for so long.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// Waits until all members are in one generation; where partitions are dealt out by and by, and
+/// `partitions` counts all of them, until they are.
 ///
 /// # Errors
 /// In words, when a member fails or the group does not settle within `limit`.
-fn settle(seats: &[Seat], interrupt: &Interrupt, limit: Duration) -> Result<Vec<Offsets>, String> {
+fn settle(
+    seats: &[Seat],
+    partitions: Option<usize>,
+    interrupt: &Interrupt,
+    limit: Duration,
+) -> Result<Vec<Offsets>, String> {
+    let mut changed = Instant::now();
     let deadline = Instant::now() + limit;
     let mut latest: Vec<Option<(i32, Offsets)>> = vec![None; seats.len()];
     loop {
         for (seat, latest) in seats.iter().zip(&mut latest) {
             while let Some(word) = seat.next_word() {
+                changed = Instant::now();
                 match word {
                     Word::Assigned {
                         generation,
                         positions,
+                        is_settled: true,
                     } => *latest = Some((generation, positions)),
-                    Word::Revoked { .. } => *latest = None,
+                    Word::Assigned { .. } | Word::Revoked { .. } => *latest = None,
                     Word::Note(_) => {}
                     Word::Failed(why) => return Err(why),
                 }
@@ -104,7 +130,9 @@ fn settle(seats: &[Seat], interrupt: &Interrupt, limit: Duration) -> Result<Vec<
         }
         let generation = latest.first().and_then(Option::as_ref).map(|(of, _)| *of);
         let is_same = |one: &Option<(i32, _)>| one.as_ref().map(|(of, _)| *of) == generation;
-        if generation.is_some() && latest.iter().all(is_same) {
+        let given: usize = latest.iter().flatten().map(|(_, given)| given.len()).sum();
+        let is_dealt = partitions.is_none_or(|all| given == all) || changed.elapsed() >= QUIET;
+        if generation.is_some() && is_dealt && latest.iter().all(is_same) {
             return Ok(latest
                 .into_iter()
                 .flatten()

@@ -21,6 +21,7 @@ mod driver;
 mod echo;
 mod gather;
 mod gauges;
+mod ground;
 mod hand_codec;
 mod inbox;
 mod incident;
@@ -36,6 +37,7 @@ mod run;
 mod settings;
 mod surroundings;
 mod tally;
+mod topics;
 mod worker;
 
 pub use ceiling::{Ceiling, CeilingError, CeilingPath, CeilingSetup, ceiling};

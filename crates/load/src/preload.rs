@@ -73,6 +73,7 @@ pub fn preload(
         drivers: &[],
         share: &share,
         topic,
+        also: &[],
         earliest: None,
         groups: &BTreeMap::new(),
         client,

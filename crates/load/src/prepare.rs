@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kgauge_client::admin::{OffsetsError, ProducerIdError};
-use kgauge_client::{CallError, ClientConfig, Cluster, ClusterError, Interrupt};
+use kgauge_client::{CallError, ClientConfig, ClusterError, Interrupt};
 use kgauge_results::SliceSink;
 use kgauge_scenario::{
     ConsumeEnd, ConsumeFlow, Driver, FlowPlan, Partitioner, ProduceFlow, ProducerSettings, Share,
@@ -19,10 +19,11 @@ use mio::Token;
 use crate::begin::{gathered, started, starts, wait_for};
 use crate::broker_link::BrokerLink;
 use crate::consume::{Consumer, ConsumerSetup, MemberThread, Position, response_bytes_max};
-use crate::control::{ClerkSetup, Leaders, Side, leaders, producer_identity};
+use crate::control::{ClerkSetup, Side, producer_identity};
 use crate::driver::{Driven, DriverError, DriverProgram};
 use crate::echo::EchoBoard;
 use crate::gather::Place;
+use crate::ground::Ground;
 use crate::parts::{Work, parts_of};
 use crate::payload::{Payload, PayloadError};
 use crate::produce::{
@@ -39,6 +40,9 @@ pub struct LoadSetup<'a> {
     pub share: &'a Share,
     /// The topic, which exists.
     pub topic: &'a str,
+    /// Other topics that consumers read along with it; producers write to `topic` alone. A trial's
+    /// partitions are then those of all of them.
+    pub also: &'a [String],
     /// Where `from: earliest` begins, an offset for each partition; `None`: at the first record that
     /// is there. In a topic that was there before, a run reads only what it wrote.
     pub earliest: Option<&'a [i64]>,
@@ -185,10 +189,10 @@ pub struct Load {
 impl Load {
     /// Connects everything.
     pub fn prepare(setup: &LoadSetup<'_>) -> Result<Self, PrepareError> {
-        let mut source = Ground::look(setup.topic, setup.client, Side::Source, setup.interrupt)?;
+        let mut source = Ground::source(setup)?;
         let copy = setup.copy.as_ref();
-        let copy =
-            copy.map(|copy| Ground::look(copy.topic, copy.client, Side::Copy, setup.interrupt));
+        let copy = copy
+            .map(|copy| Ground::look(copy.topic, &[], copy.client, Side::Copy, setup.interrupt));
         let mut copy = copy.transpose()?;
         let trial = &setup.share.trial;
         let mut workers = empty_workers(setup.share);
@@ -201,8 +205,7 @@ impl Load {
                 let mut places = VecDeque::new();
                 if let Work::Consume(plan) = &part.work {
                     let of_part = &part.members;
-                    let (cluster, ends) = (&mut source.cluster, &source.ends);
-                    let gathered = gathered(setup, cluster, ends, flow, plan, of_part)?;
+                    let gathered = gathered(setup, &mut source, flow, plan, of_part)?;
                     threads.extend(gathered.1);
                     places = gathered.0;
                 }
@@ -285,50 +288,6 @@ fn sinks_of(
             .collect()
     };
     workers.iter().map(of_worker).collect()
-}
-
-/// A topic, where clients find it.
-struct Ground {
-    side: Side,
-    topic: String,
-    cluster: Cluster,
-    leaders: Leaders,
-    ends: Vec<i64>,
-}
-
-impl Ground {
-    fn look(
-        topic: &str,
-        client: &ClientConfig,
-        side: Side,
-        interrupt: &Interrupt,
-    ) -> Result<Self, PrepareError> {
-        let mut cluster = Cluster::bootstrap_until(client.clone(), interrupt.clone())?;
-        // Every leader has to answer for its partition: right after a topic was created metadata names
-        // leaders that do not know it yet, and a run should not begin with their refusals.
-        let ends = cluster.end_offsets(topic)?;
-        let leaders = leaders(&mut cluster, topic)?;
-        Ok(Self {
-            side,
-            topic: topic.to_owned(),
-            cluster,
-            leaders,
-            ends,
-        })
-    }
-
-    fn partitions(&self) -> u32 {
-        u32::try_from(self.leaders.0.len()).unwrap_or(u32::MAX)
-    }
-
-    fn into_clerk(self, config: &ClientConfig) -> ClerkSetup {
-        ClerkSetup {
-            side: self.side,
-            cluster: self.cluster,
-            config: config.clone(),
-            topic: self.topic,
-        }
-    }
 }
 
 /// Where one client is set up.
@@ -456,12 +415,7 @@ impl Site<'_> {
                 let starts = match self.ground.side {
                     // What was there before is none of this repeat's.
                     Side::Copy => self.ground.ends.clone(),
-                    Side::Source => starts(
-                        self.setup,
-                        &mut self.ground.cluster,
-                        &self.ground.ends,
-                        flow,
-                    )?,
+                    Side::Source => starts(self.setup, self.ground, flow)?,
                 };
                 let own = flow.partitions_of(member.index, self.ground.partitions());
                 (None, own.map(|one| (one, offset(&starts, one))).collect())
@@ -488,11 +442,12 @@ impl Site<'_> {
                     .then(|| offset(&self.ground.ends, partition)),
                 leader: Some(leader),
                 retry_at_ns: 0,
+                since: 0,
             });
         let stages = &trial.stages;
         Ok(Client::Consume(Box::new(Consumer::new(ConsumerSetup {
             flow: flow.clone(),
-            topic: self.ground.topic.clone(),
+            topics: Arc::clone(&self.ground.topics),
             links,
             positions: positions.collect(),
             records_max: match flow.records {
@@ -521,8 +476,12 @@ impl Site<'_> {
         let mut brokers = Vec::new();
         for &partition in partitions {
             let leader = self.ground.leaders.of(partition);
-            let topic = self.ground.topic.clone();
-            brokers.push(leader.ok_or(PrepareError::NoLeader { topic, partition })?);
+            let missing = || {
+                let (index, partition) = self.ground.topics.at(partition);
+                let topic = self.ground.topics.names()[index].clone();
+                PrepareError::NoLeader { topic, partition }
+            };
+            brokers.push(leader.ok_or_else(missing)?);
         }
         let distinct: Vec<i32> = BTreeSet::from_iter(brokers.iter().copied())
             .into_iter()

@@ -2,7 +2,9 @@
 //! anything is made on it.
 
 use kgauge_client::connection::ApiVersions;
-use kgauge_scenario::{CompressionCodec, ConsumeFlow, FlowPlan, ProduceFlow, StartOffset, Trial};
+use kgauge_scenario::{
+    CompressionCodec, ConsumeFlow, FlowPlan, GroupProtocol, ProduceFlow, StartOffset, Trial,
+};
 use kgauge_wire::api::ApiKey;
 
 /// Something that the cluster cannot do.
@@ -127,6 +129,14 @@ fn of_group(flow: &ConsumeFlow, versions: &ApiVersions) -> Option<String> {
             "consumer groups need Kafka 0.9 or newer: --set {name}.group=false"
         ));
     }
+    if group.protocol == GroupProtocol::Consumer
+        && versions.range(ApiKey::ConsumerGroupHeartbeat).is_none()
+    {
+        return Some(format!(
+            "group.protocol consumer needs Kafka 4.0 or newer (KIP-848), and the embedded cluster has it \
+             not: --set {name}.settings.group.protocol=classic"
+        ));
+    }
     let is_static = group.instance_id.is_some();
     (is_static && !knows(versions, ApiKey::JoinGroup, STATIC_FROM)).then(|| {
         "group.instance.id needs Kafka 2.3 or newer (KIP-345): remove it from the scenario"
@@ -205,6 +215,10 @@ mod tests {
         assert_eq!(said("", &old), [""; 0]);
         let fixed = said("group.instance.id: fixed", &old);
         assert!(fixed[0].contains("needs Kafka 2.3"), "{fixed:?}");
+        let anew = said("group.protocol: consumer", &old);
+        assert!(anew[0].contains("needs Kafka 4.0"), "{anew:?}");
+        let new = ApiVersions::from_ranges([(1, 0, 4), (11, 0, 9), (68, 0, 1)]);
+        assert_eq!(said("group.protocol: consumer", &new), [""; 0]);
     }
 
     #[test]

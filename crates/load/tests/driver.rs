@@ -140,6 +140,7 @@ impl Bench {
             copy: None,
             share: &share,
             topic: TOPIC,
+            also: &[],
             earliest: None,
             groups: &BTreeMap::new(),
             client: &self.client,

@@ -80,6 +80,7 @@ impl Bench {
             drivers: &[],
             share: &share,
             topic: &self.topic,
+            also: &[],
             earliest: None,
             groups: &BTreeMap::new(),
             client: &self.client,

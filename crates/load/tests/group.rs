@@ -5,13 +5,14 @@
 #![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
 
 use std::collections::BTreeMap;
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use kgauge_broker::{Cluster as Broker, ClusterConfig, ClusterHandle, Fault, FaultAction};
 use kgauge_client::admin::NewTopic;
-use kgauge_client::group::{Beat, GroupMember, GroupSettings};
+use kgauge_client::group::{Assignor, Beat, ConsumerMember, GroupMember, GroupSettings, Target};
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_load::{Clock, Load, LoadOutcome, LoadSetup, preload};
+use kgauge_load::{Clock, Load, LoadOutcome, LoadSetup, PrepareError, preload};
 use kgauge_results::SliceSink;
 use kgauge_results::run::GroupRecord;
 use kgauge_scenario::{Preload, RecordPlan, Scenario, Share, Size, Trial};
@@ -81,6 +82,10 @@ impl Ground {
 
     /// Ready to start: all have joined.
     fn prepare(&self, flow: &str) -> Load {
+        self.try_prepare(flow).unwrap()
+    }
+
+    fn try_prepare(&self, flow: &str) -> Result<Load, PrepareError> {
         let share = Share {
             run_id: "test".into(),
             agent_index: 0,
@@ -94,18 +99,24 @@ impl Ground {
             drivers: &[],
             share: &share,
             topic: &self.name,
+            also: &[],
             earliest: None,
             groups: &BTreeMap::from([("readers".to_owned(), self.name.clone())]),
             client: &self.client,
             sink: &|| SliceSink::memory().0,
             interrupt: &Interrupt::new(),
         };
-        Load::prepare(&setup).unwrap()
+        Load::prepare(&setup)
     }
 
     fn member(&self) -> GroupMember {
+        self.member_of(Assignor::Range)
+    }
+
+    fn member_of(&self, assignor: Assignor) -> GroupMember {
         let mut settings = GroupSettings::new(&self.name, &self.name);
         settings.session_timeout = Duration::from_secs(10);
+        settings.assignors = vec![assignor];
         GroupMember::new(Cluster::bootstrap(self.client.clone()).unwrap(), settings)
     }
 
@@ -183,9 +194,13 @@ struct Guest {
 
 impl Guest {
     fn join(ground: &Ground) -> Guest {
+        Guest::join_by(ground, Assignor::Range)
+    }
+
+    fn join_by(ground: &Ground, assignor: Assignor) -> Guest {
         let (leave, left) = std::sync::mpsc::channel();
         let (say, joined) = std::sync::mpsc::channel();
-        let (mut member, topic) = (ground.member(), ground.name.clone());
+        let (mut member, topic) = (ground.member_of(assignor), ground.name.clone());
         let thread = std::thread::spawn(move || {
             let mut shares = Vec::new();
             let count = |of: &kgauge_client::group::Assignment| {
@@ -196,6 +211,12 @@ impl Guest {
             while left.recv_timeout(Duration::from_millis(10)).is_err() {
                 if member.heartbeat().unwrap() != Beat::Stable {
                     shares.push(count(&member.join().unwrap()));
+                    // Who has less than before gives the rest back by joining again.
+                    while member.is_cooperative()
+                        && shares[shares.len() - 1] < shares[shares.len() - 2]
+                    {
+                        shares.push(count(&member.join().unwrap()));
+                    }
                 }
             }
             member.leave().unwrap();
@@ -251,6 +272,122 @@ fn what_a_leaver_had_is_read_by_the_others(client: &ClientConfig) {
     assert!(group.rebalance_ns > 0);
     let given_up = words.iter().filter(|words| words.contains("are given up"));
     assert_eq!(given_up.count(), 2, "{words:?}");
+    assert_eq!(ground.committed(), RECORDS as i64);
+    ground.end();
+}
+
+fn cooperative_members_read_on_while_they_rebalance(client: &ClientConfig) {
+    let ground = Ground::new(client, "cooperative");
+    let guest = Guest::join_by(&ground, Assignor::CooperativeSticky);
+    let flow = "consumers: 2, settings: {heartbeat.interval.ms: 50, session.timeout.ms: 10000, \
+                partition.assignment.strategy: cooperative-sticky}";
+    let load = ground.prepare(flow);
+    let mut guest = Some(guest);
+    let (mut words, mut shares) = (Vec::new(), Vec::new());
+    let start = Instant::now();
+    let outcome = load.run(Clock::start(), |progress| {
+        words.extend(progress.incidents.iter().map(|one| one.what.clone()));
+        assert!(start.elapsed() < Duration::from_secs(60), "{words:?}");
+        if progress.flows[0].consumed == RECORDS / 3 * 2
+            && let Some(guest) = guest.take()
+        {
+            shares = guest.leave();
+        }
+    });
+    let outcome = outcome.unwrap();
+    // It had all six, gave four back, and had two in the end.
+    assert_eq!((shares[0], shares.last()), (6, Some(&2)), "{shares:?}");
+    assert_eq!(outcome.flows[0].totals.consumed, RECORDS, "{words:?}");
+    let group = outcome.flows[0].group.unwrap();
+    assert_eq!(
+        (group.members, group.rebalances, group.records_again),
+        (2, 1, 0),
+        "{words:?}"
+    );
+    // Each takes one more, and nobody gives anything up for that.
+    let taken = words
+        .iter()
+        .filter(|words| words.contains("3 partitions, 1 of them new"));
+    assert_eq!(taken.count(), 2, "{words:?}");
+    assert!(
+        !words.iter().any(|words| words.contains("given up")),
+        "{words:?}"
+    );
+    assert_eq!(ground.committed(), RECORDS as i64);
+    ground.end();
+}
+
+fn sticky_members_share_and_commit_all(client: &ClientConfig) {
+    let ground = Ground::new(client, "sticky");
+    let flow = "consumers: 3, settings: {partition.assignment.strategy: sticky}";
+    let (outcome, group) = run(ground.prepare(flow));
+    assert_eq!(outcome.flows[0].totals.consumed, RECORDS);
+    assert_eq!((group.members, group.records_again), (3, 0));
+    assert_eq!(ground.committed(), RECORDS as i64);
+    ground.end();
+}
+
+#[test]
+fn a_cluster_without_the_new_protocol_is_named() {
+    let embedded = Embedded::start();
+    let ground = Ground::new(&embedded.client, "anew");
+    let refused = ground.try_prepare("consumers: 2, settings: {group.protocol: consumer}");
+    let said = refused.err().unwrap().to_string();
+    assert!(
+        said.contains("does not speak group.protocol=consumer"),
+        "{said}"
+    );
+    assert!(said.contains("write group.protocol: classic"), "{said}");
+}
+
+#[test]
+#[ignore = "needs a real Kafka of 4.0 or later: KGAUGE_KAFKA=host:port"]
+fn members_of_the_new_protocol_share_take_over_and_commit_all() {
+    let servers = std::env::var("KGAUGE_KAFKA").expect("KGAUGE_KAFKA=host:port");
+    let client = ClientConfig::from_servers(&servers).unwrap();
+    let ground = Ground::new(&client, "anew");
+    let settings = GroupSettings::new(&ground.name, &ground.name);
+    let cluster = Cluster::bootstrap(client.clone()).unwrap();
+    let mut guest = ConsumerMember::new(cluster, settings, None);
+    let (leave, left) = std::sync::mpsc::channel::<()>();
+    let (say, joined) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let mut shares = Vec::new();
+        while left.recv_timeout(Duration::from_millis(10)) == Err(RecvTimeoutError::Timeout) {
+            if let Target::Assigned(partitions) = guest.heartbeat().unwrap() {
+                shares.push(partitions.values().map(Vec::len).sum::<usize>());
+                guest.acknowledge(&partitions);
+                let _ = say.send(());
+            }
+        }
+        guest.leave(true).unwrap();
+        shares
+    });
+    joined.recv().unwrap();
+    let load = ground.prepare(
+        "consumers: 2, settings: {group.protocol: consumer, group.remote.assignor: uniform}",
+    );
+    let mut leave = Some(leave);
+    let mut words = Vec::new();
+    let start = Instant::now();
+    let outcome = load.run(Clock::start(), |progress| {
+        words.extend(progress.incidents.iter().map(|one| one.what.clone()));
+        assert!(start.elapsed() < Duration::from_secs(60), "{words:?}");
+        if progress.flows[0].consumed == RECORDS / 3 * 2 {
+            leave.take();
+        }
+    });
+    let outcome = outcome.unwrap();
+    let shares = thread.join().unwrap();
+    assert_eq!((shares[0], shares.last()), (6, Some(&2)), "{shares:?}");
+    assert_eq!(outcome.flows[0].totals.consumed, RECORDS, "{words:?}");
+    let group = outcome.flows[0].group.unwrap();
+    assert_eq!(
+        (group.members, group.records_again, group.commits_failed),
+        (2, 0, 0),
+        "{words:?}"
+    );
+    assert!(group.rebalances >= 1 && group.rebalance_ns > 0, "{group:?}");
     assert_eq!(ground.committed(), RECORDS as i64);
     ground.end();
 }
@@ -372,4 +509,6 @@ on_both! {
     more_members_than_partitions_and_no_commits
     what_a_leaver_had_is_read_by_the_others
     who_commits_nothing_reads_twice_and_says_so
+    cooperative_members_read_on_while_they_rebalance
+    sticky_members_share_and_commit_all
 }

@@ -80,7 +80,7 @@ pub use scenario::Scenario;
 pub use schedule::{Pace, RATE_MAX, RATE_MIN, Schedule, Stripe};
 pub use settings::{
     Acks, AssignmentStrategy, Compression, CompressionCodec, ConsumerSettings, GroupPlan,
-    Partitioner, ProducerSettings,
+    GroupProtocol, Partitioner, ProducerSettings,
 };
 pub use shape::{Arrivals, RateStep, Shape, Trace};
 pub use share::Share;

@@ -169,6 +169,12 @@ pub struct ConsumerSettings {
 pub struct GroupPlan {
     /// What its `group.id` ends with; the run's id stands before it.
     pub label: String,
+    /// `group.protocol`
+    #[serde(default, skip_serializing_if = "GroupProtocol::is_classic")]
+    pub protocol: GroupProtocol,
+    /// `group.remote.assignor`, of the new protocol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote_assignor: Option<String>,
     /// `session.timeout.ms`
     pub session_timeout_ns: u64,
     /// `heartbeat.interval.ms`, less than the session's timeout.
@@ -183,7 +189,24 @@ pub struct GroupPlan {
     pub commit_ns: Option<u64>,
 }
 
-/// A `partition.assignment.strategy` of the eager protocol.
+/// How members and coordinator agree on who reads what: `group.protocol`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GroupProtocol {
+    /// A member deals out, and all join again whenever something changes.
+    #[default]
+    Classic,
+    /// The brokers deal out, and each member changes what it has by itself (KIP-848).
+    Consumer,
+}
+
+impl GroupProtocol {
+    fn is_classic(&self) -> bool {
+        *self == GroupProtocol::Classic
+    }
+}
+
+/// A `partition.assignment.strategy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AssignmentStrategy {
@@ -192,6 +215,10 @@ pub enum AssignmentStrategy {
     /// In turn (`RoundRobinAssignor`).
     #[serde(rename = "roundrobin")]
     RoundRobin,
+    /// Balanced, with few moves (`StickyAssignor`).
+    Sticky,
+    /// The same, and members read on while they rebalance (`CooperativeStickyAssignor`).
+    CooperativeSticky,
 }
 
 /// What a broker must have done before it answers a produce request.

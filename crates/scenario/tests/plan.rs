@@ -4,9 +4,9 @@
 
 use kgauge_scenario::{
     Acks, AssignmentStrategy, ClusterFacts, Comparison, Compression, CompressionCodec, ConsumeEnd,
-    ConsumerSettings, FileRead, Files, FlowPlan, GroupPlan, Partitioner, Plan, PlanError,
-    PlanReadError, PlanRequest, ProduceFlow, ProducerSettings, Scenario, Shape, Size, Stripe,
-    Studies, TargetKind, Trace, Trial,
+    ConsumerSettings, FileRead, Files, FlowPlan, GroupPlan, GroupProtocol, Partitioner, Plan,
+    PlanError, PlanReadError, PlanRequest, ProduceFlow, ProducerSettings, Scenario, Shape, Size,
+    Stripe, Studies, TargetKind, Trace, Trial,
 };
 
 const MS: u64 = 1_000_000;
@@ -119,6 +119,8 @@ fn members_of_a_group_have_kafkas_defaults_and_what_is_written() {
     };
     let mut expected = GroupPlan {
         label: "r".to_owned(),
+        protocol: GroupProtocol::Classic,
+        remote_assignor: None,
         session_timeout_ns: 45 * SECOND,
         heartbeat_ns: 3 * SECOND,
         rebalance_timeout_ns: 300 * SECOND,
@@ -137,7 +139,20 @@ fn members_of_a_group_have_kafkas_defaults_and_what_is_written() {
     let written = "  - name: r\n    kind: consume\n    group: mine\n    settings:\n      \
         partition.assignment.strategy: \"org.apache.kafka.clients.consumer.RoundRobinAssignor, \
         range\"\n      group.instance.id: fixed\n      enable.auto.commit: false\n";
-    assert_eq!(group(written), Some(expected));
+    assert_eq!(group(written), Some(expected.clone()));
+    let sticky = "  - {name: r, kind: consume, group: mine, settings: {group.instance.id: fixed, \
+        enable.auto.commit: false, partition.assignment.strategy: \"cooperative-sticky, StickyAssignor\"}}\n";
+    expected.strategies = vec![
+        AssignmentStrategy::CooperativeSticky,
+        AssignmentStrategy::Sticky,
+    ];
+    assert_eq!(group(sticky), Some(expected.clone()));
+    let anew = "  - {name: r, kind: consume, group: mine, settings: {group.instance.id: fixed, \
+        enable.auto.commit: false, group.protocol: CONSUMER, group.remote.assignor: range}}\n";
+    expected.strategies = vec![AssignmentStrategy::Range];
+    expected.protocol = GroupProtocol::Consumer;
+    expected.remote_assignor = Some("range".to_owned());
+    assert_eq!(group(anew), Some(expected));
 }
 
 #[test]

@@ -194,6 +194,7 @@ fn measure(
         drivers: &session.drivers,
         share,
         topic: &ground.facts.name,
+        also: &[],
         earliest: ground.earliest.as_deref(),
         client: &session.client,
         sink: &|| folder.sink(),

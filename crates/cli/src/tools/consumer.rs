@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use kgauge_client::Cluster;
+use kgauge_client::cluster::Topic;
 use kgauge_load::{Clock, LoadOutcome, Totals};
-use kgauge_results::Counts;
 use kgauge_scenario::{ConsumeEnd, FlowPlan, StartOffset, Trial};
 use kgauge_wire::api::ApiKey;
 use serde_json::{Map, Value, json};
 
-use super::consumer_rows::{Columns, Reading, gave_up, total};
+use super::consumer_rows::{Columns, Reading, gave_up, metric_rows, total};
 use super::consumer_watch::ReadWatch;
 use super::drive::{Drive, all_topics, connect, listen};
-use super::java::{DATE_FORMAT, DatePattern, fixed};
+use super::include::Include;
+use super::java::{DATE_FORMAT, DatePattern};
 use super::options::{Given, Mistake, Opt, Style, Takes, opt};
 use super::producer_lines::metrics;
 use super::properties::{Properties, Role, Sources, servers_for_zookeeper};
@@ -31,7 +32,7 @@ const TABLE: &[Opt] = &[
     opt(
         "include",
         Takes::One,
-        "4.2+: not supported yet, but a topic's plain name",
+        "4.2+: a regular expression; the topics that it fits are read together",
     ),
     opt(
         "num-records",
@@ -149,7 +150,7 @@ pub(super) fn run(call: &Call) -> Ended {
 /// What was typed, checked.
 #[derive(Debug)]
 pub(super) struct Typed {
-    topic: String,
+    wanted: Wanted,
     pub(super) records: u64,
     consumers: u32,
     pub(super) interval_ms: u64,
@@ -161,6 +162,21 @@ pub(super) struct Typed {
     /// Nobody uses a group: the simple consumer.
     is_groupless: bool,
     pub(super) lines: Lines,
+}
+
+/// What to read.
+#[derive(Debug, Clone)]
+enum Wanted {
+    Topic(String),
+    Matching(String),
+}
+
+/// What is there of it.
+struct Found {
+    topic: String,
+    also: Vec<String>,
+    /// Of all topics together.
+    partitions: u32,
 }
 
 fn exactly_one<'a>(given: &'a Given, names: [&str; 2]) -> Result<&'a str, Mistake> {
@@ -179,12 +195,13 @@ fn missing<T>(name: &str) -> Result<T, Mistake> {
 
 fn typed(given: &Given, as_of: Release, is_simple: bool) -> Result<Typed, Mistake> {
     let is_4_2 = as_of >= Release::of(4, 2, 0);
-    let topic = match is_4_2 {
-        true => exactly_one(given, ["topic", "include"])?.to_owned(),
-        false => match given.first_of(&["topic", "include"]) {
-            Some(topic) => topic.to_owned(),
-            None => return missing("topic"),
-        },
+    if is_4_2 {
+        exactly_one(given, ["topic", "include"])?;
+    }
+    let wanted = match (given.text("topic"), given.text("include")) {
+        (Some(topic), _) => Wanted::Topic(topic.to_owned()),
+        (None, Some(pattern)) => Wanted::Matching(pattern.to_owned()),
+        (None, None) => return missing("topic"),
     };
     let number = |name: &str| given.number::<u64>(name, STYLE, "Long");
     let records = match is_4_2 {
@@ -223,7 +240,7 @@ fn typed(given: &Given, as_of: Release, is_simple: bool) -> Result<Typed, Mistak
     };
     let pattern = given.text("date-format").unwrap_or(DATE_FORMAT);
     Ok(Typed {
-        topic,
+        wanted,
         records,
         consumers,
         interval_ms: number("reporting-interval")?.unwrap_or(5_000),
@@ -286,6 +303,10 @@ struct Group {
 impl Typed {
     fn run(mut self, given: &Given) -> Ended {
         let mut properties = properties(given)?;
+        let include = match &self.wanted {
+            Wanted::Topic(_) => None,
+            Wanted::Matching(pattern) => Some(Include::parse(pattern)?),
+        };
         let reset = properties.flow.remove("auto.offset.reset");
         let from_latest = given.has("from-latest") || reset.as_deref() == Some("latest");
         if self.as_of >= Release::of(4, 2, 0) && given.has("messages") {
@@ -302,15 +323,18 @@ impl Typed {
             at_ms: now_ms(),
             ..Reading::default()
         };
-        let Some(partitions) = self.partitions(&mut cluster)? else {
+        let Some(found) =
+            self.find(&mut cluster, include.as_ref(), properties.excludes_internal)?
+        else {
             return self.nothing_there(start, stopping.is_wanted());
         };
         let group = self.group(&mut cluster, &properties);
-        let trial = self.trial(partitions, &properties, group.as_ref(), from_latest)?;
+        let trial = self.trial(found.partitions, &properties, group.as_ref(), from_latest)?;
         drop(cluster);
         note("checksums are checked, which Kafka's tool switches off");
         let drive = Drive {
-            topic: &self.topic,
+            topic: &found.topic,
+            also: &found.also,
             client: &properties.client,
             stopping: &stopping,
             groups: group
@@ -369,23 +393,42 @@ impl Typed {
         }
     }
 
-    /// How many partitions the topic has, if it is there.
-    fn partitions(&self, cluster: &mut Cluster) -> Result<Option<u32>, Failure> {
-        let topics = all_topics(cluster)?;
-        let found = topics
-            .topic(&self.topic)
-            .filter(|topic| topic.error.is_none());
-        if found.is_none() && self.topic.contains(['*', '|', '[', '(', '?', '+']) {
-            return Err(Failure::refused(
-                "kgauge: --include with a pattern is not supported yet: name one topic",
-            ));
+    /// What there is to read, if there is something.
+    fn find(
+        &self,
+        cluster: &mut Cluster,
+        include: Option<&Include>,
+        excludes_internal: bool,
+    ) -> Result<Option<Found>, Failure> {
+        let all = all_topics(cluster)?;
+        let is_wanted = |topic: &&Topic| match (&self.wanted, include) {
+            (_, Some(include)) => {
+                include.fits(&topic.name) && !(excludes_internal && topic.is_internal)
+            }
+            (Wanted::Topic(name) | Wanted::Matching(name), None) => topic.name == *name,
+        };
+        let found = all.topics.iter().filter(|topic| topic.error.is_none());
+        let found: Vec<&Topic> = found.filter(is_wanted).collect();
+        let partitions: usize = found.iter().map(|topic| topic.partitions.len()).sum();
+        let partitions = u32::try_from(partitions).unwrap_or(u32::MAX);
+        let mut names: Vec<String> = found.iter().map(|topic| topic.name.clone()).collect();
+        names.sort_unstable();
+        if include.is_some() && !names.is_empty() {
+            note(&format!("reads {}", names.join(", ")));
         }
-        Ok(found.map(|topic| u32::try_from(topic.partitions.len()).unwrap_or(u32::MAX)))
+        Ok((!names.is_empty()).then(|| Found {
+            topic: names.remove(0),
+            also: names,
+            partitions,
+        }))
     }
 
     /// A topic that is not there has nothing to read: Kafka's tool waits for it until it gives up.
     fn nothing_there(&mut self, start: Reading, interrupted: bool) -> Ended {
-        note(&format!("topic {} is not there", self.topic));
+        note(&match &self.wanted {
+            Wanted::Topic(topic) => format!("topic {topic} is not there"),
+            Wanted::Matching(pattern) => format!("no topic's name matches {pattern}"),
+        });
         let words = gave_up(self.timeout_ms, self.as_of);
         self.lines.line(&words);
         if !self.is_detailed {
@@ -470,38 +513,6 @@ impl Typed {
     }
 }
 
-fn metric_rows(properties: &Properties, counts: &Counts, elapsed_ns: u64) -> Vec<(String, String)> {
-    let client = properties.flow.get("client.id");
-    let client = client.map_or("perf-consumer-client", String::as_str);
-    let seconds = elapsed_ns as f64 / 1e9;
-    let row = |name: &str, value: f64| {
-        let name = format!("consumer-fetch-manager-metrics:{name}:{{client-id={client}}}");
-        (name, fixed(value, 3))
-    };
-    vec![
-        row(
-            "bytes-consumed-rate",
-            counts.wire_bytes_consumed as f64 / seconds,
-        ),
-        row("bytes-consumed-total", counts.wire_bytes_consumed as f64),
-        row("fetch-rate", counts.fetches as f64 / seconds),
-        row(
-            "fetch-size-avg",
-            counts.wire_bytes_consumed as f64 / counts.fetches as f64,
-        ),
-        row("fetch-total", counts.fetches as f64),
-        row(
-            "records-consumed-rate",
-            counts.records_consumed as f64 / seconds,
-        ),
-        row("records-consumed-total", counts.records_consumed as f64),
-        row(
-            "records-per-request-avg",
-            counts.records_consumed as f64 / counts.fetches as f64,
-        ),
-    ]
-}
-
 fn now_ms() -> i64 {
     i64::try_from(unix_ms()).unwrap_or(i64::MAX)
 }
@@ -520,10 +531,7 @@ mod tests {
     fn the_command_lines_of_published_studies_are_understood() {
         let line = "--zookeeper z:2181 --messages 50000000 --topic test --threads 1";
         let old = typed(line, "0.8.2").unwrap();
-        assert_eq!(
-            (old.topic.as_str(), old.records, old.consumers),
-            ("test", 50_000_000, 1)
-        );
+        assert_eq!((old.records, old.consumers), (50_000_000, 1));
         assert_eq!(old.columns, Columns::FetchSize(1_048_576));
         let line = "--bootstrap-server k1:9092,k2:9092 --topic test-topic --messages 1000000";
         let new = typed(line, "4.3.1").unwrap();

@@ -1,6 +1,9 @@
 //! What the consumer tools print, release by release.
 
+use kgauge_results::Counts;
+
 use super::java::{DatePattern, fixed};
+use super::properties::Properties;
 use super::release::Release;
 
 /// Bytes in what Kafka's tools call MB.
@@ -121,6 +124,43 @@ pub(super) fn gave_up(timeout_ms: u64, as_of: Release) -> String {
         "WARNING: Exiting before consuming the expected number of {what}: timeout ({timeout_ms} ms) \
          exceeded. You can use the --timeout option to increase the timeout."
     )
+}
+
+/// What `--print-metrics` tells.
+pub(super) fn metric_rows(
+    properties: &Properties,
+    counts: &Counts,
+    elapsed_ns: u64,
+) -> Vec<(String, String)> {
+    let client = properties.flow.get("client.id");
+    let client = client.map_or("perf-consumer-client", String::as_str);
+    let seconds = elapsed_ns as f64 / 1e9;
+    let row = |name: &str, value: f64| {
+        let name = format!("consumer-fetch-manager-metrics:{name}:{{client-id={client}}}");
+        (name, fixed(value, 3))
+    };
+    vec![
+        row(
+            "bytes-consumed-rate",
+            counts.wire_bytes_consumed as f64 / seconds,
+        ),
+        row("bytes-consumed-total", counts.wire_bytes_consumed as f64),
+        row("fetch-rate", counts.fetches as f64 / seconds),
+        row(
+            "fetch-size-avg",
+            counts.wire_bytes_consumed as f64 / counts.fetches as f64,
+        ),
+        row("fetch-total", counts.fetches as f64),
+        row(
+            "records-consumed-rate",
+            counts.records_consumed as f64 / seconds,
+        ),
+        row("records-consumed-total", counts.records_consumed as f64),
+        row(
+            "records-per-request-avg",
+            counts.records_consumed as f64 / counts.fetches as f64,
+        ),
+    ]
 }
 
 #[cfg(test)]

@@ -131,6 +131,8 @@ pub(crate) trait Watch {
 /// What a load is made from.
 pub(crate) struct Drive<'a> {
     pub(crate) topic: &'a str,
+    /// What consumers read along with it.
+    pub(crate) also: &'a [String],
     pub(crate) client: &'a ClientConfig,
     pub(crate) stopping: &'a Stopping,
     /// For a group its `group.id`.
@@ -161,6 +163,7 @@ impl Drive<'_> {
             drivers: &[],
             share: &share,
             topic: self.topic,
+            also: self.also,
             earliest: None,
             client: self.client,
             groups: &self.groups,

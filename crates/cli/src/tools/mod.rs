@@ -11,6 +11,7 @@ mod consumer_watch;
 mod drive;
 mod e2e;
 mod flow;
+mod include;
 mod java;
 mod names;
 mod old_producer;
@@ -26,6 +27,7 @@ mod release;
 mod say;
 mod topics;
 mod verifiable_consumer;
+mod verifiable_events;
 mod verifiable_producer;
 
 use std::fmt;

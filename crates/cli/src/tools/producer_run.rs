@@ -178,6 +178,7 @@ impl Job {
         drop(cluster);
         let drive = Drive {
             topic: &self.topic,
+            also: &[],
             client,
             stopping,
             groups: BTreeMap::new(),

@@ -34,6 +34,8 @@ pub(crate) struct Properties {
     pub(crate) client: ClientConfig,
     /// Settings of the flow, by Kafka's names.
     pub(crate) flow: BTreeMap<String, String>,
+    /// Whether patterns leave internal topics alone.
+    pub(crate) excludes_internal: bool,
     /// `group.id`, where the settings have one.
     pub(crate) group: Option<String>,
 }
@@ -53,7 +55,6 @@ const SHARED: &[&str] = &[
 /// Settings that say what holds here anyway, or nothing.
 const WITHOUT_EFFECT: &[&str] = &[
     "allow.auto.create.topics",
-    "exclude.internal.topics",
     "key.deserializer",
     "key.serializer",
     "max.poll.records",
@@ -135,6 +136,8 @@ fn sort_out(mut settings: Settings, role: Role) -> Result<Properties, String> {
         }
     }
     partitioner(&mut flow)?;
+    let internal = flow.remove("exclude.internal.topics");
+    let excludes_internal = flag("exclude.internal.topics", internal, true)?;
     let group = flow.remove("group.id");
     let client = settings
         .client_config()
@@ -149,8 +152,19 @@ fn sort_out(mut settings: Settings, role: Role) -> Result<Properties, String> {
     Ok(Properties {
         client,
         flow,
+        excludes_internal,
         group,
     })
+}
+
+/// A setting that is true or false, as Kafka reads it.
+fn flag(key: &str, text: Option<String>, default: bool) -> Result<bool, String> {
+    let Some(text) = text else { return Ok(default) };
+    match text.trim().to_ascii_lowercase().as_str() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(format!("{key}={text}: write true or false")),
+    }
 }
 
 /// Kafka's own partitioner classes have their like here.

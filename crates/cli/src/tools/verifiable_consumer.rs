@@ -1,15 +1,17 @@
 //! `kafka-verifiable-consumer`: a member of a group, and JSON about all that happens to it.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use kgauge_client::group::{Assignor, Beat, GroupMember, GroupSettings};
+use kgauge_client::group::{
+    Assignor, Beat, ConsumerMember, GroupMember, GroupSettings, Partitions, Target,
+};
 
 use super::drive::{connect, listen};
 use super::options::{Given, Mistake, Opt, Style, Takes, opt};
 use super::plain::{Reader, ReaderSetup, Taken};
 use super::properties::{Role, Sources};
-use super::verifiable_producer::{Events, text};
+use super::verifiable_events::{committed, consumed, partitions_of, record_data};
+use super::verifiable_producer::Events;
 use super::{Call, Ended, Failure, Release};
 use crate::exit::ExitStatus;
 use crate::interrupt::Stopping;
@@ -30,8 +32,16 @@ const TABLE: &[Opt] = &[
     ),
     opt("broker-list", Takes::One, "to 3.9: the brokers"),
     opt("group-instance-id", Takes::One, "2.3+: a static member"),
-    opt("group-protocol", Takes::One, "3.7+: classic only"),
-    opt("group-remote-assignor", Takes::One, "3.7+: no effect"),
+    opt(
+        "group-protocol",
+        Takes::One,
+        "3.7+: classic or consumer; classic",
+    ),
+    opt(
+        "group-remote-assignor",
+        Takes::One,
+        "3.7+: with the consumer protocol, who deals out on the broker",
+    ),
     opt(
         "max-messages",
         Takes::One,
@@ -52,7 +62,7 @@ const TABLE: &[Opt] = &[
     opt(
         "assignment-strategy",
         Takes::One,
-        "a class of Kafka's: RangeAssignor or RoundRobinAssignor",
+        "a class of Kafka's: RangeAssignor, RoundRobinAssignor, StickyAssignor or CooperativeStickyAssignor",
     ),
     opt("consumer.config", Takes::One, "a file of settings"),
     opt("command-config", Takes::One, "4.2+: the same"),
@@ -91,6 +101,9 @@ struct Asked {
     topic: String,
     servers: String,
     group: GroupSettings,
+    /// By the protocol of KIP-848.
+    is_anew: bool,
+    remote_assignor: Option<String>,
     records: Option<u64>,
     verbose: bool,
     auto_commit: bool,
@@ -116,24 +129,29 @@ fn asked(given: &Given, as_of: Release) -> Result<Asked, Wrong> {
     let group_id = required("group-id", given.text("group-id"))?;
     let servers = given.first_of(&["bootstrap-server", "broker-list"]);
     let servers = required("bootstrap-server", servers)?;
-    if given
-        .text("group-protocol")
-        .is_some_and(|name| !name.eq_ignore_ascii_case("classic"))
-    {
-        return Err(Wrong::Refused(
-            "kgauge: --group-protocol consumer is not supported yet: write classic".to_owned(),
-        ));
-    }
+    let protocol = given.text("group-protocol").unwrap_or("classic");
+    let is_anew = match protocol.to_ascii_lowercase().as_str() {
+        "classic" => false,
+        "consumer" => true,
+        _ => {
+            return Err(Wrong::Refused(format!(
+                "kgauge: --group-protocol {protocol} is not supported: classic and consumer are"
+            )));
+        }
+    };
     let session_ms = given.number::<u64>("session-timeout", STYLE, "Integer")?;
     let assignor = match given.text("assignment-strategy") {
         None => Assignor::Range,
         Some(class) => match class.rsplit('.').next().unwrap_or(class) {
             "RangeAssignor" => Assignor::Range,
             "RoundRobinAssignor" => Assignor::RoundRobin,
+            "StickyAssignor" => Assignor::Sticky,
+            "CooperativeStickyAssignor" => Assignor::CooperativeSticky,
             _ => {
                 return Err(Wrong::Refused(format!(
-                    "kgauge: --assignment-strategy {class} is not supported: RangeAssignor and \
-                     RoundRobinAssignor are"
+                    "kgauge: --assignment-strategy {class}: no Java class can be loaded; Kafka's own \
+                     RangeAssignor, RoundRobinAssignor, StickyAssignor and CooperativeStickyAssignor \
+                     are known"
                 )));
             }
         },
@@ -160,6 +178,8 @@ fn asked(given: &Given, as_of: Release) -> Result<Asked, Wrong> {
         topic,
         servers,
         group,
+        is_anew,
+        remote_assignor: given.text("group-remote-assignor").map(str::to_owned),
         records: records.and_then(|records| u64::try_from(records).ok()),
         verbose: given.has("verbose"),
         auto_commit: given.has("enable-autocommit"),
@@ -183,10 +203,15 @@ impl Asked {
         let mut events = Events::default();
         events.event("startup_complete", "");
         let cluster = connect(&properties.client, &stopping.load)?;
-        let member = GroupMember::new(
-            connect(&properties.client, &stopping.load)?,
-            self.group.clone(),
-        );
+        let own = connect(&properties.client, &stopping.load)?;
+        let group = self.group.clone();
+        let member = match self.is_anew {
+            false => Membership::Classic(GroupMember::new(own, group)),
+            true => {
+                let assignor = self.remote_assignor.as_deref();
+                Membership::Anew(ConsumerMember::new(own, group, assignor))
+            }
+        };
         let mut at_work = AtWork {
             asked: self,
             events,
@@ -207,7 +232,7 @@ impl Asked {
             at_work.events.event("shutdown_requested", "");
         }
         // The first signal asks for this; the second ends the wait for it.
-        at_work.member.set_interrupt(&stopping.all);
+        at_work.member.offsets().set_interrupt(&stopping.all);
         at_work.leave();
         if !stopping.is_wanted() && self.as_of >= Release::of(4, 0, 0) {
             // As there, where its own end looks like a signal.
@@ -221,11 +246,27 @@ impl Asked {
     }
 }
 
+/// A member, by the protocol that it speaks.
+enum Membership {
+    Classic(GroupMember),
+    Anew(ConsumerMember),
+}
+
+impl Membership {
+    /// Commits and asks for offsets in its name.
+    fn offsets(&mut self) -> &mut GroupMember {
+        match self {
+            Membership::Classic(member) => member,
+            Membership::Anew(member) => member.offsets(),
+        }
+    }
+}
+
 /// A member at work.
 struct AtWork<'a> {
     asked: &'a Asked,
     events: Events,
-    member: GroupMember,
+    member: Membership,
     reader: Reader,
     /// Tells where partitions begin and end.
     starts: kgauge_client::Cluster,
@@ -235,46 +276,118 @@ struct AtWork<'a> {
 
 impl AtWork<'_> {
     fn work(&mut self, stopping: &Stopping) -> Result<(), String> {
-        loop {
+        if let Membership::Classic(_) = self.member {
             self.join()?;
-            let mut beat_at = Instant::now();
-            loop {
-                if stopping.is_wanted() || self.events.lines.is_closed() {
-                    return Ok(());
-                }
-                if beat_at.elapsed() >= self.asked.group.heartbeat_interval {
-                    beat_at = Instant::now();
-                    match self.member.heartbeat().map_err(|error| error.to_string())? {
-                        Beat::Stable | Beat::Unsure => {}
-                        Beat::Rebalance | Beat::Lost(_) => break,
-                    }
-                }
-                if self.reader.positions().is_empty() {
-                    std::thread::sleep(WAIT);
-                    continue;
-                }
-                let taken = self.reader.poll()?;
-                if !taken.is_empty() && self.take(taken) {
-                    return Ok(());
-                }
+        }
+        let mut beat_at = Instant::now();
+        loop {
+            if stopping.is_wanted() || self.events.lines.is_closed() {
+                return Ok(());
             }
-            self.revoked();
+            if Instant::now() >= beat_at {
+                let pause = match self.member {
+                    Membership::Classic(_) => self.beat()?,
+                    Membership::Anew(_) => self.beat_anew()?,
+                };
+                beat_at = Instant::now() + pause;
+                continue;
+            }
+            if self.reader.positions().is_empty() {
+                std::thread::sleep(WAIT.min(beat_at.saturating_duration_since(Instant::now())));
+                continue;
+            }
+            let taken = self.reader.poll()?;
+            if !taken.is_empty() && self.take(taken) {
+                return Ok(());
+            }
         }
     }
 
-    fn join(&mut self) -> Result<(), String> {
-        let assignment = self.member.join().map_err(|error| error.to_string())?;
-        let given = assignment.partitions.get(&self.asked.topic);
-        let partitions: Vec<i32> = given.into_iter().flatten().copied().collect();
-        let mut more = Vec::new();
-        let topic = text(Some(self.asked.topic.as_bytes()));
-        for partition in &partitions {
-            more.push(format!("{{\"topic\":{topic},\"partition\":{partition}}}"));
+    /// Beats, and joins again if the group wants it; gives the time to the next beat.
+    fn beat(&mut self) -> Result<Duration, String> {
+        let Membership::Classic(member) = &mut self.member else {
+            return Ok(WAIT);
+        };
+        let beat = member.heartbeat().map_err(|error| error.to_string())?;
+        let is_cooperative = member.is_cooperative();
+        match beat {
+            Beat::Stable | Beat::Unsure => {}
+            Beat::Rebalance if is_cooperative => {
+                self.commit_now_and_then();
+                self.join()?;
+            }
+            Beat::Rebalance | Beat::Lost(_) => {
+                self.revoke_all();
+                self.join()?;
+            }
         }
-        let committed = self.member.committed(&self.asked.topic, &partitions);
+        Ok(self.asked.group.heartbeat_interval)
+    }
+
+    /// Beats, and does what the coordinator wants; gives the time to the next beat.
+    fn beat_anew(&mut self) -> Result<Duration, String> {
+        let Membership::Anew(member) = &mut self.member else {
+            return Ok(WAIT);
+        };
+        let heard = member.heartbeat();
+        let pause = member.interval();
+        match heard.map_err(|error| format!("{error}; {}", error.cure()))? {
+            Target::Stable => Ok(pause),
+            Target::Unsure => Ok(pause.min(WAIT)),
+            Target::Lost(_) => {
+                self.revoke_all();
+                Ok(Duration::ZERO)
+            }
+            Target::Assigned(partitions) => {
+                self.change_to(&partitions)?;
+                if let Membership::Anew(member) = &mut self.member {
+                    member.acknowledge(&partitions);
+                }
+                Ok(Duration::ZERO)
+            }
+        }
+    }
+
+    /// Joins until it has given back all that it has to.
+    fn join(&mut self) -> Result<(), String> {
+        loop {
+            let Membership::Classic(member) = &mut self.member else {
+                return Ok(());
+            };
+            let assignment = member.join().map_err(|error| error.to_string())?;
+            if assignment.has_lost && !self.reader.positions().is_empty() {
+                self.revoke_all();
+            }
+            if !self.change_to(&assignment.partitions)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Gives up what is not among these and begins to read what is new; whether anything was given up.
+    fn change_to(&mut self, assigned: &Partitions) -> Result<bool, String> {
+        let given = assigned.get(&self.asked.topic);
+        let given: Vec<i32> = given.into_iter().flatten().copied().collect();
+        let before = self.reader.positions().clone();
+        let is_kept = |place: &u32| given.contains(&place.cast_signed());
+        let gone: Vec<u32> = before
+            .keys()
+            .copied()
+            .filter(|place| !is_kept(place))
+            .collect();
+        if !gone.is_empty() {
+            self.commit_now_and_then();
+            self.tell("partitions_revoked", &gone);
+        }
+        let new = given.iter().map(|partition| partition.unsigned_abs());
+        let new: Vec<u32> = new.filter(|place| !before.contains_key(place)).collect();
+        self.tell("partitions_assigned", &new);
+        let asked: Vec<i32> = new.iter().map(|place| place.cast_signed()).collect();
+        let committed = self.member.offsets().committed(&self.asked.topic, &asked);
         let committed = committed.map_err(|error| error.to_string())?;
-        let mut positions = Vec::new();
-        for (partition, committed) in partitions.into_iter().zip(committed) {
+        let mut positions: Vec<(u32, i64)> =
+            before.into_iter().filter(|(at, _)| is_kept(at)).collect();
+        for (partition, committed) in asked.into_iter().zip(committed) {
             let offset = match committed {
                 Some(offset) => offset,
                 None => self.start(partition)?,
@@ -282,9 +395,19 @@ impl AtWork<'_> {
             positions.push((partition.unsigned_abs(), offset));
         }
         self.reader.assign(positions);
-        let more = format!(",\"partitions\":[{}]", more.join(","));
-        self.events.event("partitions_assigned", &more);
-        Ok(())
+        Ok(!gone.is_empty())
+    }
+
+    /// Before partitions go, where it commits by itself.
+    fn commit_now_and_then(&mut self) {
+        if self.asked.auto_commit {
+            self.commit(false);
+        }
+    }
+
+    fn tell(&mut self, event: &str, partitions: &[u32]) {
+        let more = partitions_of(partitions, &self.asked.topic);
+        self.events.event(event, &more);
     }
 
     fn start(&mut self, partition: i32) -> Result<i64, String> {
@@ -342,7 +465,7 @@ impl AtWork<'_> {
         if offsets.is_empty() {
             return;
         }
-        let done = self.member.commit(&self.asked.topic, &offsets);
+        let done = self.member.offsets().commit(&self.asked.topic, &offsets);
         if is_told {
             let error = done.err().map(|error| error.to_string());
             let more = committed(&offsets, &self.asked.topic, error.as_deref());
@@ -350,75 +473,25 @@ impl AtWork<'_> {
         }
     }
 
-    fn revoked(&mut self) {
-        let topic = text(Some(self.asked.topic.as_bytes()));
-        let partitions = self.reader.positions().keys();
-        let list: Vec<String> = partitions
-            .map(|partition| format!("{{\"topic\":{topic},\"partition\":{partition}}}"))
-            .collect();
-        let more = format!(",\"partitions\":[{}]", list.join(","));
-        self.events.event("partitions_revoked", &more);
+    fn revoke_all(&mut self) {
+        let partitions: Vec<u32> = self.reader.positions().keys().copied().collect();
+        self.tell("partitions_revoked", &partitions);
         self.reader.assign([]);
     }
 
     fn leave(&mut self) {
-        if self.asked.auto_commit {
-            self.commit(false);
-        }
+        self.commit_now_and_then();
         if !self.reader.positions().is_empty() {
-            self.revoked();
+            self.revoke_all();
         }
         // A group that is gone was left.
-        let _ = self.member.leave();
+        let _ = match &mut self.member {
+            Membership::Classic(member) => member.leave(),
+            // As Kafka's: a static member may come back.
+            Membership::Anew(member) => member.leave(true),
+        };
         self.events.event("shutdown_complete", "");
     }
-}
-
-fn record_data(record: &Taken, topic: &str) -> String {
-    format!(
-        ",\"key\":{},\"value\":{},\"topic\":{},\"partition\":{},\"offset\":{}",
-        text(record.key.as_deref()),
-        text(record.value.as_deref()),
-        text(Some(topic.as_bytes())),
-        record.partition,
-        record.offset,
-    )
-}
-
-fn consumed(taken: &[Taken], topic: &str) -> String {
-    let topic = text(Some(topic.as_bytes()));
-    let mut parts: BTreeMap<u32, (u64, i64, i64)> = BTreeMap::new();
-    for record in taken {
-        let part = parts.entry(record.partition);
-        let part = part.or_insert((0, record.offset, record.offset));
-        *part = (
-            part.0 + 1,
-            part.1.min(record.offset),
-            part.2.max(record.offset),
-        );
-    }
-    let parts = parts.iter().map(|(partition, (count, least, most))| {
-        format!(
-            "{{\"topic\":{topic},\"partition\":{partition},\"count\":{count},\"minOffset\":{least},\
-             \"maxOffset\":{most}}}"
-        )
-    });
-    let parts = parts.collect::<Vec<_>>().join(",");
-    format!(",\"count\":{},\"partitions\":[{parts}]", taken.len())
-}
-
-fn committed(offsets: &[(i32, i64)], topic: &str, error: Option<&str>) -> String {
-    let topic = text(Some(topic.as_bytes()));
-    let list = offsets.iter().map(|(partition, offset)| {
-        format!("{{\"topic\":{topic},\"partition\":{partition},\"offset\":{offset}}}")
-    });
-    let list = list.collect::<Vec<_>>().join(",");
-    let error = error.map(|words| format!(",\"error\":{}", text(Some(words.as_bytes()))));
-    let success = error.is_none();
-    format!(
-        ",\"offsets\":[{list}]{},\"success\":{success}",
-        error.unwrap_or_default()
-    )
 }
 
 #[cfg(test)]
@@ -436,30 +509,6 @@ mod tests {
     }
 
     #[test]
-    fn events_read_as_4_3_1_printed_them() {
-        let record = |offset: i64, value: &str| Taken {
-            partition: 0,
-            offset,
-            key: None,
-            value: Some(value.as_bytes().to_vec()),
-        };
-        let taken = [record(0, "0"), record(1, "7.0")];
-        assert_eq!(
-            record_data(&taken[1], "v"),
-            ",\"key\":null,\"value\":\"7.0\",\"topic\":\"v\",\"partition\":0,\"offset\":1"
-        );
-        assert_eq!(
-            consumed(&taken, "v"),
-            ",\"count\":2,\"partitions\":[{\"topic\":\"v\",\"partition\":0,\"count\":2,\
-             \"minOffset\":0,\"maxOffset\":1}]"
-        );
-        assert_eq!(
-            committed(&[(0, 8)], "v", None),
-            ",\"offsets\":[{\"topic\":\"v\",\"partition\":0,\"offset\":8}],\"success\":true"
-        );
-    }
-
-    #[test]
     fn members_are_as_told() {
         let asked = asked(
             "--topic v --group-id g --broker-list a:1 --session-timeout 6000 \
@@ -469,6 +518,23 @@ mod tests {
         assert_eq!(asked.group.session_timeout, Duration::from_secs(6));
         assert_eq!(asked.group.heartbeat_interval, Duration::from_secs(2));
         assert_eq!(asked.group.assignors, [Assignor::RoundRobin]);
+        assert!(!asked.is_anew);
+    }
+
+    #[test]
+    fn the_newer_assignors_and_the_new_protocol_are_known() {
+        let with = |more: &str| asked(&format!("--topic v --group-id g --broker-list a:1 {more}"));
+        let package = "org.apache.kafka.clients.consumer";
+        for (class, assignor) in [
+            ("StickyAssignor", Assignor::Sticky),
+            ("CooperativeStickyAssignor", Assignor::CooperativeSticky),
+        ] {
+            let asked = with(&format!("--assignment-strategy {package}.{class}")).unwrap();
+            assert_eq!(asked.group.assignors, [assignor]);
+        }
+        let asked = with("--group-protocol CONSUMER --group-remote-assignor range").unwrap();
+        assert!(asked.is_anew);
+        assert_eq!(asked.remote_assignor.as_deref(), Some("range"));
     }
 
     #[test]
@@ -476,10 +542,8 @@ mod tests {
         let said = |more: &str| {
             asked(&format!("--topic v --group-id g --broker-list a:1 {more}")).unwrap_err()
         };
-        assert!(said("--group-protocol consumer").contains("not supported yet"));
-        assert!(
-            said("--assignment-strategy x.CooperativeStickyAssignor").contains("RangeAssignor")
-        );
+        assert!(said("--group-protocol streams").contains("classic and consumer are"));
+        assert!(said("--assignment-strategy com.example.Mine").contains("RangeAssignor"));
         assert!(said("--reset-policy soon").contains("invalid choice: 'soon'"));
         assert_eq!(
             asked("--topic v --broker-list a:1").unwrap_err(),

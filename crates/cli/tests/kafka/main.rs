@@ -9,6 +9,7 @@
 mod site;
 
 mod bad_input;
+mod consuming;
 mod drivers;
 mod ends;
 mod flows;

@@ -302,3 +302,50 @@ fn mistakes_and_failed_sends_end_with_their_status() {
     );
     cluster.end();
 }
+
+#[test]
+fn topics_that_a_pattern_fits_are_read_together() {
+    let site = Site::new();
+    let cluster = Somebodys::start(&site, &[]);
+    let run = |line: &str| call(&site, &cluster.servers, line);
+    for (topic, partitions) in [("in-b", 2), ("in-a", 3), ("out-a", 1)] {
+        good(&run(&format!(
+            "kafka-topics --bootstrap-server SERVERS --create --topic {topic} --partitions {partitions} \
+             --replication-factor 1"
+        )));
+        good(&run(&format!(
+            "kafka-producer-perf-test --topic {topic} --num-records 1000 --record-size 100 \
+             --throughput -1 --bootstrap-server SERVERS"
+        )));
+    }
+    let tool = "kafka-consumer-perf-test --bootstrap-server SERVERS --hide-header";
+    let row = good(&run(&format!(
+        "{tool} --include in-[ab] --num-records 2000"
+    )));
+    let columns: Vec<&str> = row.trim_end().split(", ").collect();
+    assert_eq!(
+        (columns[2], columns[4]),
+        ("0.1907", "2000"),
+        "2 x 1,000 x 100 B: {row}"
+    );
+    // A group's offsets are those of all topics: who comes later finds the third one's records only.
+    let of_group = format!("{tool} --group g --num-records");
+    let first = run(&format!("{of_group} 2000 --include in-.*"));
+    assert_eq!(good(&first).split(", ").nth(4), Some("2000"));
+    assert!(text(&first.stderr).contains("reads in-a, in-b\n"));
+    let rest = good(&run(&format!("{of_group} 1000 --include .*-a|in-b")));
+    assert_eq!(rest.split(", ").nth(4), Some("1000"), "{rest}");
+
+    let none = run(&format!("{tool} --include nothing.* --num-records 1"));
+    assert!(
+        good(&none).starts_with("WARNING: Exiting before consuming the expected number of records")
+    );
+    assert!(text(&none.stderr).contains("no topic's name matches nothing.*"));
+    let refused = run(&format!("{tool} --include (?!in).* --num-records 1"));
+    assert_eq!(refused.status.code(), Some(2), "kgauge cannot do it");
+    assert!(text(&refused.stderr).contains("look-around"));
+    let wrong = run(&format!("{tool} --include (in --num-records 1"));
+    assert_eq!(wrong.status.code(), Some(1));
+    assert_eq!(text(&wrong.stderr), "--include (in: unclosed group\n");
+    cluster.end();
+}

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::sticky::{sticky, withhold};
+
 /// Partitions of each topic.
 pub type Partitions = BTreeMap<String, Vec<i32>>;
 
@@ -14,30 +16,58 @@ pub struct Subscriber {
     pub instance_id: Option<String>,
     /// What it wants to read.
     pub topics: Vec<String>,
+    /// What it says it has, for the assignors that leave it there.
+    pub owned: Partitions,
+    /// The generation in which it got that; below 0 where it does not know.
+    pub generation: i32,
 }
 
-/// A `partition.assignment.strategy` of the eager protocol.
+/// A `partition.assignment.strategy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Assignor {
     /// For each topic a run of neighbours to each member: `RangeAssignor`.
     Range,
     /// All partitions of all topics in turn: `RoundRobinAssignor`.
     RoundRobin,
+    /// Balanced, and with few moves from one rebalance to the next: `StickyAssignor`.
+    Sticky,
+    /// The same, in groups whose members read on while they rebalance: `CooperativeStickyAssignor`.
+    CooperativeSticky,
 }
 
 impl Assignor {
+    /// All of them.
+    pub const ALL: [Assignor; 4] = [
+        Assignor::Range,
+        Assignor::RoundRobin,
+        Assignor::Sticky,
+        Assignor::CooperativeSticky,
+    ];
+
+    /// Whether members that offer only such assignors keep their partitions while they rebalance
+    /// (KIP-429).
+    pub fn are_cooperative(offered: &[Assignor]) -> bool {
+        !offered.is_empty()
+            && offered
+                .iter()
+                .all(|one| *one == Assignor::CooperativeSticky)
+    }
+
     /// The name under which members agree on it.
     pub fn name(self) -> &'static str {
         match self {
             Assignor::Range => "range",
             Assignor::RoundRobin => "roundrobin",
+            Assignor::Sticky => "sticky",
+            Assignor::CooperativeSticky => "cooperative-sticky",
         }
     }
 
     /// The assignor of that name.
     pub fn named(name: &str) -> Option<Assignor> {
-        let all = [Assignor::Range, Assignor::RoundRobin];
-        all.into_iter().find(|assignor| assignor.name() == name)
+        Assignor::ALL
+            .into_iter()
+            .find(|assignor| assignor.name() == name)
     }
 
     /// Deals out; `partitions` counts those of each topic that exists. Every subscriber stands in
@@ -58,6 +88,11 @@ impl Assignor {
         match self {
             Assignor::Range => range(&sorted, partitions, &mut dealt),
             Assignor::RoundRobin => round_robin(&sorted, partitions, &mut dealt),
+            Assignor::Sticky => sticky(&sorted, partitions, &mut dealt),
+            Assignor::CooperativeSticky => {
+                sticky(&sorted, partitions, &mut dealt);
+                withhold(&sorted, &mut dealt);
+            }
         }
         dealt
     }
@@ -70,11 +105,16 @@ fn order(member: &Subscriber) -> (bool, &str) {
     }
 }
 
-fn wants(member: &Subscriber, topic: &str) -> bool {
+pub(super) fn wants(member: &Subscriber, topic: &str) -> bool {
     member.topics.iter().any(|wanted| wanted == topic)
 }
 
-fn give(dealt: &mut BTreeMap<String, Partitions>, member: &Subscriber, topic: &str, index: i32) {
+pub(super) fn give(
+    dealt: &mut BTreeMap<String, Partitions>,
+    member: &Subscriber,
+    topic: &str,
+    index: i32,
+) {
     if let Some(of_member) = dealt.get_mut(&member.member_id) {
         of_member.entry(topic.to_owned()).or_default().push(index);
     }
@@ -136,6 +176,8 @@ mod tests {
             member_id: id.to_owned(),
             instance_id: None,
             topics: topics.iter().map(|&topic| topic.to_owned()).collect(),
+            owned: Partitions::new(),
+            generation: -1,
         }
     }
 

@@ -55,6 +55,11 @@ impl Coordinator {
                     group: self.group.clone(),
                 })
             }
+            Ok(Err(CallError::Unsupported { .. })) if api == ApiKey::ConsumerGroupHeartbeat => {
+                Err(GroupError::NoConsumerProtocol {
+                    group: self.group.clone(),
+                })
+            }
             Ok(Err(error)) => Err(self.failed(error.into())),
             Err(error) => Err(self.failed(error)),
         }

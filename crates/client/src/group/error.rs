@@ -21,6 +21,16 @@ pub enum GroupError {
         /// The broker's code.
         code: ErrorCode,
     },
+    /// The coordinator does not take the member, and says why.
+    #[error("group {group}: the member was refused with {code}: {why}")]
+    RefusedMember {
+        /// The group's id.
+        group: String,
+        /// The broker's code.
+        code: ErrorCode,
+        /// The broker's words.
+        why: String,
+    },
     /// One partition's offset was not committed or not told.
     #[error("group {group}: partition {topic}-{partition}: {api} was refused with {code}")]
     Partition {
@@ -67,6 +77,15 @@ pub enum GroupError {
         /// The group's id.
         group: String,
     },
+    /// The brokers do not know the protocol of KIP-848.
+    #[error(
+        "group {group}: this cluster does not speak group.protocol=consumer: it announces no \
+         ConsumerGroupHeartbeat, or refuses it"
+    )]
+    NoConsumerProtocol {
+        /// The group's id.
+        group: String,
+    },
     /// The brokers are older than static members.
     #[error("group {group}: group.instance.id needs Kafka 2.3 or newer")]
     NoStaticMembers {
@@ -99,7 +118,9 @@ impl GroupError {
     /// What the user can do about it.
     pub fn cure(&self) -> &'static str {
         match self {
-            GroupError::Refused { code, .. } | GroupError::Partition { code, .. } => match code {
+            GroupError::Refused { code, .. }
+            | GroupError::RefusedMember { code, .. }
+            | GroupError::Partition { code, .. } => match code {
                 ErrorCode::GroupAuthorizationFailed => {
                     "give this client the right to use the group"
                 }
@@ -113,7 +134,10 @@ impl GroupError {
                 ErrorCode::InconsistentGroupProtocol => {
                     "the members of a group need a partition.assignment.strategy in common"
                 }
-                ErrorCode::FencedInstanceId => {
+                ErrorCode::UnsupportedAssignor => {
+                    "choose a group.remote.assignor among the broker's group.consumer.assignors"
+                }
+                ErrorCode::FencedInstanceId | ErrorCode::UnreleasedInstanceId => {
                     "another member uses the same group.instance.id: give each its own"
                 }
                 ErrorCode::GroupMaxSizeReached => {
@@ -129,6 +153,9 @@ impl GroupError {
             }
             GroupError::Nonsense { .. } => "please report this with the broker's version",
             GroupError::NoGroups { .. } => "leave out `group`: assigned partitions work everywhere",
+            GroupError::NoConsumerProtocol { .. } => {
+                "write group.protocol: classic; the other one came with Kafka 4.0"
+            }
             GroupError::NoStaticMembers { .. } => "leave out group.instance.id",
             GroupError::Cluster { error, .. } => error.cure(),
         }

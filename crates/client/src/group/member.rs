@@ -21,7 +21,7 @@ use kgauge_wire::messages::{
 use super::assignor::{Assignor, Partitions, Subscriber};
 use super::coordinator::Coordinator;
 use super::error::GroupError;
-use super::protocol::{self, PROTOCOL_TYPE};
+use super::protocol::{self, PROTOCOL_TYPE, Wish};
 use super::settings::{GroupSettings, millis};
 use crate::backoff::Backoff;
 use crate::cluster::Cluster;
@@ -59,6 +59,9 @@ pub struct Assignment {
     pub is_leader: bool,
     /// How many members there were, if this one dealt out.
     pub members: Option<usize>,
+    /// The group went on without this member, after its last assignment: nothing of that may be read
+    /// on, even if it is assigned again.
+    pub has_lost: bool,
 }
 
 /// What a heartbeat was answered with.
@@ -82,6 +85,12 @@ pub struct GroupMember {
     pub(super) settings: Arc<GroupSettings>,
     pub(super) member_id: String,
     pub(super) generation: i32,
+    /// What it was assigned last, and in which generation. An eager member gives it up when it joins
+    /// again, and yet the sticky assignors want to know.
+    owned: Partitions,
+    owned_since: i32,
+    /// The group went on without it since then.
+    has_lost: bool,
 }
 
 /// Why an attempt to join has to be made again.
@@ -103,6 +112,9 @@ impl GroupMember {
             settings: Arc::new(settings),
             member_id: String::new(),
             generation: -1,
+            owned: Partitions::new(),
+            owned_since: -1,
+            has_lost: false,
         }
     }
 
@@ -116,6 +128,11 @@ impl GroupMember {
         &self.member_id
     }
 
+    /// Whether it keeps its partitions while the group rebalances.
+    pub fn is_cooperative(&self) -> bool {
+        Assignor::are_cooperative(&self.settings.assignors)
+    }
+
     /// Lets later waits listen to another flag, for example to leave after an interrupt.
     pub fn set_interrupt(&mut self, interrupt: &Interrupt) {
         self.coordinator.set_interrupt(interrupt);
@@ -123,8 +140,10 @@ impl GroupMember {
 
     /// Joins and waits until all members have, and the leader has dealt out.
     ///
-    /// Whatever was assigned before is no longer this member's. Coordinators that move and members
-    /// that come and go meanwhile are lived with, for the rebalance timeout and
+    /// Whatever was assigned before is no longer this member's; a cooperative one
+    /// ([`GroupMember::is_cooperative`]) reads on meanwhile, keeps afterwards what is in both, gives up
+    /// the rest, and if there is a rest, commits it and joins again. Coordinators that move and
+    /// members that come and go meanwhile are lived with, for the rebalance timeout and
     /// `default.api.timeout.ms` together.
     pub fn join(&mut self) -> Result<Assignment, GroupError> {
         let config = self.coordinator.cluster.config();
@@ -248,8 +267,14 @@ impl GroupMember {
             false if settings.session_timeout == SESSION_DEFAULT => SESSION_DEFAULT_OLD,
             _ => settings.session_timeout,
         };
-        let wish = protocol::subscription(&settings.topics);
-        let protocols = settings.assignors.iter();
+        let wish = Wish {
+            topics: settings.topics.clone(),
+            owned: self.owned.clone(),
+            generation: self.owned_since,
+        };
+        let told = |assignor: &Assignor| protocol::subscription(&wish, *assignor);
+        let wishes: Vec<Vec<u8>> = settings.assignors.iter().map(told).collect();
+        let protocols = settings.assignors.iter().zip(&wishes);
         let request = JoinGroupRequest {
             group_id: settings.group.as_str().into(),
             session_timeout_ms: millis(session_timeout),
@@ -261,7 +286,7 @@ impl GroupMember {
             group_instance_id: instance_id(&settings, true),
             protocol_type: PROTOCOL_TYPE.into(),
             protocols: protocols
-                .map(|assignor| JoinGroupRequestProtocol {
+                .map(|(assignor, wish)| JoinGroupRequestProtocol {
                     name: assignor.name().into(),
                     metadata: wish.as_slice().into(),
                 })
@@ -353,7 +378,10 @@ impl GroupMember {
             let what = format!("topic {topic} was assigned, which this member did not ask for");
             return Err(self.coordinator.nonsense(what));
         }
+        self.owned.clone_from(&partitions);
+        self.owned_since = self.generation;
         Ok(Attempt::Settled(Assignment {
+            has_lost: std::mem::take(&mut self.has_lost),
             generation: self.generation,
             partitions,
             assignor,
@@ -370,14 +398,16 @@ impl GroupMember {
     ) -> Result<BTreeMap<String, Partitions>, GroupError> {
         let mut subscribers = Vec::new();
         for member in &joined.members {
-            let topics = protocol::subscribed(&member.metadata).map_err(|error| {
+            let wish = protocol::subscribed(&member.metadata, assignor).map_err(|error| {
                 let what = format!("the wish of member {}: {error}", member.member_id);
                 self.coordinator.nonsense(what)
             })?;
             subscribers.push(Subscriber {
                 member_id: member.member_id.to_string(),
                 instance_id: member.group_instance_id.as_ref().map(ToString::to_string),
-                topics,
+                topics: wish.topics,
+                owned: wish.owned,
+                generation: wish.generation,
             });
         }
         let mut topics: Vec<&str> = subscribers
@@ -414,6 +444,11 @@ impl GroupMember {
     /// The group does not know this member, or is in another generation.
     pub(super) fn reset(&mut self, code: ErrorCode) {
         self.generation = -1;
+        self.has_lost = true;
+        if self.is_cooperative() {
+            // Others have it by now.
+            self.owned.clear();
+        }
         if code == ErrorCode::UnknownMemberId {
             self.member_id.clear();
         }

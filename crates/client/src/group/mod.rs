@@ -1,20 +1,26 @@
-//! Consumer groups from a member's side: Kafka's classic protocol, over blocking sockets.
+//! Consumer groups from a member's side: Kafka's classic protocol, over blocking sockets; and the one
+//! of KIP-848 ([`ConsumerMember`]).
 //!
 //! A [`GroupMember`] joins, hears what it is assigned, beats, commits and leaves; whoever owns it
 //! decides when. It belongs on a thread that does nothing else: joining waits for all the others.
 //!
-//! The rebalance protocol is the eager one: a member gives up everything before it joins again.
+//! A member gives up everything before it joins again (the eager protocol), unless all assignors that
+//! it offers are cooperative: then it keeps what it has, and gives up afterwards what it is no longer
+//! assigned (KIP-429).
 //! Releases: JoinGroup came with Kafka 0.9, static members ([`GroupSettings::instance_id`]) with 2.3.
 
 mod assignor;
+mod consumer_member;
 mod coordinator;
 mod error;
 mod member;
 pub(crate) mod offsets;
 mod protocol;
 mod settings;
+mod sticky;
 
 pub use assignor::{Assignor, Partitions, Subscriber};
+pub use consumer_member::{ConsumerMember, Target};
 pub use error::GroupError;
 pub use member::{Assignment, Beat, GroupMember};
 pub use settings::GroupSettings;

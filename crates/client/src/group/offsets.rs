@@ -146,9 +146,12 @@ impl GroupMember {
             ErrorCode::RebalanceInProgress,
             ErrorCode::IllegalGeneration,
             ErrorCode::UnknownMemberId,
+            ErrorCode::FencedMemberEpoch,
+            ErrorCode::StaleMemberEpoch,
         ];
         if outdated.contains(&code) {
-            if code != ErrorCode::RebalanceInProgress {
+            let is_lost = [ErrorCode::IllegalGeneration, ErrorCode::UnknownMemberId];
+            if is_lost.contains(&code) {
                 self.reset(code);
             }
             return Err(self.coordinator.outdated(code));

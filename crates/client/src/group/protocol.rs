@@ -6,33 +6,132 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_wire::codec::{DecodeError, Reader};
-use kgauge_wire::messages::consumer_protocol::ConsumerProtocolAssignmentTopicPartition;
+use kgauge_wire::codec::{DecodeError, Lengths, Reader};
+use kgauge_wire::messages::consumer_protocol::{
+    ConsumerProtocolAssignmentTopicPartition,
+    ConsumerProtocolSubscriptionTopicPartition as TopicPartition,
+};
 use kgauge_wire::messages::{ConsumerProtocolAssignment, ConsumerProtocolSubscription, Message};
 
-use super::assignor::Partitions;
+use super::assignor::{Assignor, Partitions};
 
 /// The protocol type of consumers among all kinds of groups.
 pub(super) const PROTOCOL_TYPE: &str = "consumer";
 
-/// With owned partitions, of which an eager member has none when it joins.
-const SUBSCRIPTION_VERSION: i16 = 1;
+/// With owned partitions, of which an eager member has none when it joins, and their generation.
+const SUBSCRIPTION_VERSION: i16 = 2;
 /// The later ones add nothing.
 const ASSIGNMENT_VERSION: i16 = 0;
 
 /// A member's wish.
-pub(super) fn subscription(topics: &[String]) -> Vec<u8> {
-    let message = ConsumerProtocolSubscription {
-        topics: topics.iter().map(|topic| topic.as_str().into()).collect(),
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Wish {
+    /// What it wants to read.
+    pub(super) topics: Vec<String>,
+    /// What it has.
+    pub(super) owned: Partitions,
+    /// Since which generation; below 0 where it does not know.
+    pub(super) generation: i32,
+}
+
+/// A member's wish, as it stands under an assignor's name.
+pub(super) fn subscription(wish: &Wish, assignor: Assignor) -> Vec<u8> {
+    let user_data = user_data(wish, assignor);
+    let mut message = ConsumerProtocolSubscription {
+        topics: wish
+            .topics
+            .iter()
+            .map(|topic| topic.as_str().into())
+            .collect(),
+        user_data: user_data.as_deref().map(Into::into),
         ..ConsumerProtocolSubscription::default()
     };
+    if assignor == Assignor::CooperativeSticky {
+        let owned = wish.owned.iter().map(|(topic, partitions)| TopicPartition {
+            topic: topic.as_str().into(),
+            partitions: partitions.clone(),
+        });
+        message.owned_partitions = owned.collect();
+        message.generation_id = wish.generation;
+    }
     written(&message, SUBSCRIPTION_VERSION)
 }
 
-/// The topics of a member's wish.
-pub(super) fn subscribed(bytes: &[u8]) -> Result<Vec<String>, DecodeError> {
+/// What the sticky assignors write beside the message, and their like of before version 2 read:
+/// `sticky` what the member had and its generation, `cooperative-sticky` the generation. A member
+/// that never had anything has nothing to tell.
+fn user_data(wish: &Wish, assignor: Assignor) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    let length = |of: usize| i32::try_from(of).unwrap_or(i32::MAX).to_be_bytes();
+    match assignor {
+        Assignor::Range | Assignor::RoundRobin => return None,
+        Assignor::Sticky if wish.generation < 0 => return None,
+        Assignor::Sticky => {
+            out.extend(length(wish.owned.len()));
+            for (topic, partitions) in &wish.owned {
+                out.extend(u16::try_from(topic.len()).unwrap_or(0).to_be_bytes());
+                out.extend(topic.as_bytes());
+                out.extend(length(partitions.len()));
+                out.extend(partitions.iter().flat_map(|index| index.to_be_bytes()));
+            }
+        }
+        Assignor::CooperativeSticky => {}
+    }
+    out.extend(wish.generation.to_be_bytes());
+    Some(out)
+}
+
+/// A member's wish, read as the assignor that was chosen reads it.
+pub(super) fn subscribed(bytes: &[u8], assignor: Assignor) -> Result<Wish, DecodeError> {
     let message: ConsumerProtocolSubscription<'_> = read(bytes)?;
-    Ok(message.topics.iter().map(ToString::to_string).collect())
+    let topics = message.topics.iter().map(ToString::to_string).collect();
+    let told = message.user_data.as_deref().unwrap_or_default();
+    let (owned, generation) = match assignor {
+        Assignor::Range | Assignor::RoundRobin => (Partitions::new(), -1),
+        // What cannot be read was somebody's own: then nothing is known, as with Kafka's assignor.
+        Assignor::Sticky => previous(told).unwrap_or((Partitions::new(), -1)),
+        Assignor::CooperativeSticky => {
+            let mut owned = Partitions::new();
+            for topic in &message.owned_partitions {
+                let of_topic = owned.entry(topic.topic.to_string()).or_default();
+                of_topic.extend(&topic.partitions);
+            }
+            let told = told.first_chunk().map(|bytes| i32::from_be_bytes(*bytes));
+            let generation = match message.generation_id {
+                0.. => message.generation_id,
+                _ => told.unwrap_or(-1),
+            };
+            (owned, generation)
+        }
+    };
+    Ok(Wish {
+        topics,
+        owned,
+        generation,
+    })
+}
+
+/// What a member of `sticky` had; before Kafka 2.3 without the generation.
+fn previous(bytes: &[u8]) -> Result<(Partitions, i32), DecodeError> {
+    let mut reader = Reader::new(bytes);
+    let mut owned = Partitions::new();
+    if bytes.is_empty() {
+        return Ok((owned, -1));
+    }
+    // An empty name and no partitions are 6 bytes.
+    let topics = reader.read_array(Lengths::Fixed, 6, |reader| {
+        let topic = reader.read_string(Lengths::Fixed)?.to_string();
+        let partitions = reader.read_array(Lengths::Fixed, 4, |reader| reader.read_i32())?;
+        Ok((topic, partitions))
+    })?;
+    for (topic, partitions) in topics {
+        owned.entry(topic).or_default().extend(partitions);
+    }
+    let generation = match reader.is_empty() {
+        true => -1,
+        false => reader.read_i32()?,
+    };
+    Ok((owned, generation))
 }
 
 /// What the leader gives to one member.
@@ -85,11 +184,76 @@ fn read<'a, M: Message<'a>>(bytes: &'a [u8]) -> Result<M, DecodeError> {
 mod tests {
     use super::*;
 
+    /// A wish for topic "ab", whose partitions 0 and 3 it has, if it has any.
+    fn wish(owned: &str) -> Wish {
+        let has = !owned.is_empty();
+        Wish {
+            topics: vec!["ab".to_owned()],
+            owned: match has {
+                true => Partitions::from([(owned.to_owned(), vec![0, 3])]),
+                false => Partitions::new(),
+            },
+            generation: if has { 5 } else { -1 },
+        }
+    }
+
+    #[test]
+    fn sticky_members_tell_what_they_had_as_kafkas_do() {
+        // Version 2; "ab"; user data of 24 bytes: one topic "ab" with partitions 0 and 3, generation 5;
+        // nothing is owned while an eager member joins.
+        let expected = b"\x00\x02\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x18\
+            \x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x05\
+            \x00\x00\x00\x00\xff\xff\xff\xff";
+        assert_eq!(subscription(&wish("ab"), Assignor::Sticky), expected);
+        assert_eq!(subscribed(expected, Assignor::Sticky).unwrap(), wish("ab"));
+        let new = subscription(&wish(""), Assignor::Sticky);
+        assert_eq!(subscribed(&new, Assignor::Sticky).unwrap(), wish(""));
+    }
+
+    #[test]
+    fn cooperative_members_tell_what_they_have_and_its_generation() {
+        // Version 2; "ab"; user data of 4 bytes: generation 5; "ab" 0 and 3 are owned; generation 5.
+        let expected = b"\x00\x02\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x04\x00\x00\x00\x05\
+            \x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x05";
+        let assignor = Assignor::CooperativeSticky;
+        assert_eq!(subscription(&wish("ab"), assignor), expected);
+        assert_eq!(subscribed(expected, assignor).unwrap(), wish("ab"));
+        // Version 1, of Kafka 2.4: the generation stands in the user data only.
+        let mut v1 = expected[..expected.len() - 4].to_vec();
+        v1[1] = 1;
+        assert_eq!(subscribed(&v1, assignor).unwrap(), wish("ab"));
+    }
+
+    #[test]
+    fn what_a_sticky_member_had_is_read_without_a_generation_and_junk_is_nothing() {
+        let told = |user_data: &[u8]| {
+            let mut bytes = b"\x00\x00\x00\x00\x00\x01\x00\x02ab".to_vec();
+            bytes.extend((user_data.len() as i32).to_be_bytes());
+            bytes.extend(user_data);
+            subscribed(&bytes, Assignor::Sticky).unwrap()
+        };
+        let old = b"\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x03";
+        let expected = Wish {
+            generation: -1,
+            ..wish("ab")
+        };
+        assert_eq!(told(old), expected);
+        for junk in [
+            &b"x"[..],
+            b"\x7f\xff\xff\xff",
+            b"\x00\x00\x00\x01\x00\x02ab\x7f\xff\xff\xff",
+        ] {
+            assert_eq!(told(junk), wish(""));
+        }
+    }
+
     #[test]
     fn the_bytes_are_those_of_kafkas_consumer_protocol() {
-        // Version 1; one topic "ab"; user data null (-1); no owned partitions.
-        let expected = b"\x00\x01\x00\x00\x00\x01\x00\x02ab\xff\xff\xff\xff\x00\x00\x00\x00";
-        assert_eq!(subscription(&["ab".to_owned()]), expected);
+        // Version 2; one topic "ab"; user data null (-1); no owned partitions; generation -1.
+        let expected = b"\x00\x02\x00\x00\x00\x01\x00\x02ab\xff\xff\xff\xff\x00\x00\x00\x00\
+            \xff\xff\xff\xff";
+        let wish = wish("");
+        assert_eq!(subscription(&wish, Assignor::Range), expected);
         // Version 0; "ab" with partitions 0 and 3; user data null.
         let given = Partitions::from([("ab".to_owned(), vec![0, 3])]);
         let expected = b"\x00\x00\x00\x00\x00\x01\x00\x02ab\x00\x00\x00\x02\
@@ -100,14 +264,19 @@ mod tests {
 
     #[test]
     fn newer_versions_and_bytes_behind_the_message_are_taken() {
+        let read = |bytes: &[u8]| subscribed(bytes, Assignor::Range).unwrap().topics;
         // Version 3 of Kafka 4: owned partitions, generation -1, no rack; then version 9 of nobody.
         let v3 = b"\x00\x03\x00\x00\x00\x01\x00\x02ab\xff\xff\xff\xff\x00\x00\x00\x00\
             \xff\xff\xff\xff\xff\xff";
-        assert_eq!(subscribed(v3).unwrap(), ["ab"]);
+        assert_eq!(read(v3), ["ab"]);
         let mut v9 = v3.to_vec();
         v9[1] = 9;
         v9.extend(b"more");
-        assert_eq!(subscribed(&v9).unwrap(), ["ab"]);
+        assert_eq!(read(&v9), ["ab"]);
+        assert_eq!(
+            read(b"\x00\x00\x00\x00\x00\x01\x00\x02ab\xff\xff\xff\xff"),
+            ["ab"]
+        );
     }
 
     #[test]
@@ -116,7 +285,7 @@ mod tests {
         assert!(assigned(b"\x00").is_err());
         assert!(assigned(b"\x00\x00\x7f\xff\xff\xff").is_err());
         assert!(assigned(b"\xff\xff\x00\x00\x00\x00").is_err());
-        assert!(subscribed(b"\x00\x01\x00\x00\x00\x02\x00\x02ab").is_err());
+        assert!(subscribed(b"\x00\x01\x00\x00\x00\x02\x00\x02ab", Assignor::Range).is_err());
     }
 
     #[test]

@@ -243,6 +243,7 @@ fn over_loopback(
         copy: None,
         share,
         topic: TOPIC,
+        also: &[],
         earliest: None,
         client: &client,
         groups: &BTreeMap::new(),

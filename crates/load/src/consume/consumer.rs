@@ -21,6 +21,7 @@ use crate::echo::EchoBoard;
 use crate::pacing::Until;
 use crate::surroundings::Surroundings;
 use crate::tally::Totals;
+use crate::topics::Topics;
 
 /// How often overdue answers are looked for.
 const EXPIRY_NS: u64 = 100_000_000;
@@ -34,7 +35,7 @@ const CORRELATION_BYTES: usize = 4;
 /// One compressed records section may not grow beyond this.
 const DECOMPRESSED_BYTES_MAX: usize = 256 << 20;
 
-/// How far a consumer is in one partition.
+/// How far a consumer is in one partition, which is a place in its topics' row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Position {
     pub(crate) partition: u32,
@@ -48,6 +49,8 @@ pub(crate) struct Position {
     pub(crate) leader: Option<usize>,
     /// Not before this, after an error.
     pub(crate) retry_at_ns: u64,
+    /// The assignment that brought it: what was asked for before is another reader's.
+    pub(crate) since: u32,
 }
 
 impl Position {
@@ -59,7 +62,7 @@ impl Position {
 /// Everything that a consumer is made from.
 pub(crate) struct ConsumerSetup {
     pub(crate) flow: ConsumeFlow,
-    pub(crate) topic: String,
+    pub(crate) topics: Arc<Topics>,
     pub(crate) links: Vec<BrokerLink>,
     pub(crate) positions: Vec<Position>,
     /// Records after which this consumer has read enough.
@@ -81,7 +84,7 @@ pub(crate) struct ConsumerSetup {
 pub(super) struct InFlight {
     correlation_id: i32,
     pub(super) sent_ns: u64,
-    /// Which assignment it belongs to: what an older one brings is no longer this consumer's.
+    /// Which assignment it belongs to: of what came later it brings nothing.
     assignment: u32,
 }
 
@@ -98,7 +101,7 @@ pub(super) struct Fetched {
 pub(crate) struct Consumer {
     // Configuration
     pub(super) flow: ConsumeFlow,
-    head: FetchHead,
+    pub(super) head: FetchHead,
     hold_end_ns: u64,
     records_max: u64,
     pub(super) response_bytes_max: usize,
@@ -136,7 +139,7 @@ impl Consumer {
         let number = |bytes: u32| i32::try_from(bytes).unwrap_or(i32::MAX);
         let head = FetchHead {
             client_id: settings.client_id.clone(),
-            topic: setup.topic,
+            topics: setup.topics,
             wait_ms_max: i32::try_from(settings.fetch_wait_ns_max / 1_000_000).unwrap_or(i32::MAX),
             bytes_min: number(settings.fetch_bytes_min),
             bytes_max: number(settings.fetch_bytes_max),
@@ -235,6 +238,12 @@ impl Consumer {
         )
     }
 
+    /// Nothing that it reads was there at an older assignment.
+    fn has_only_newer(&self, assignment: u32) -> bool {
+        let mut positions = self.positions.iter();
+        positions.all(|position| position.since > assignment)
+    }
+
     pub(super) fn flow_name(&self) -> &str {
         &self.flow.name
     }
@@ -268,13 +277,12 @@ impl Consumer {
         // partition that begins must change from request to request.
         let turn = correlation_id.unsigned_abs() as usize % self.asked.len();
         self.asked.rotate_left(turn);
-        let partitions = self.asked.iter().copied();
         let written = self
             .head
-            .write(&mut frame.head, version, correlation_id, partitions);
+            .write(&mut frame.head, version, correlation_id, &self.asked);
         debug_assert!(
             written.is_ok(),
-            "topic and client id were checked before the run"
+            "topics and client id were checked before the run"
         );
         self.links[link].push(frame);
         self.in_flight[link] = Some(InFlight {
@@ -338,12 +346,12 @@ impl Consumer {
             if correlation_id != Some(asked.correlation_id) {
                 return Err("it answered out of order".to_owned());
             }
-            if asked.assignment != self.assignment {
+            if asked.assignment != self.assignment && self.has_only_newer(asked.assignment) {
                 self.ask(link, now_ns, around);
                 continue;
             }
             let frame_bytes = at.len() as u64 + 4;
-            self.note_answer(link, at.clone(), now_ns, recorder, around)?;
+            self.note_answer(link, asked, at.clone(), now_ns, recorder, around)?;
             // The broker prepares the next answer while this one is checked.
             if now_ns < self.hold_end_ns {
                 self.ask(link, now_ns, around);
@@ -359,6 +367,7 @@ impl Consumer {
     fn note_answer(
         &mut self,
         link: usize,
+        asked: InFlight,
         at: Range<usize>,
         now_ns: u64,
         recorder: &mut Recorder,
@@ -367,17 +376,20 @@ impl Consumer {
         let frame = self.links[link].frame(at.clone());
         let frame_address = frame.as_ptr() as usize;
         let (positions, fetched) = (&mut self.positions, &mut self.fetched);
-        let read_committed = self.head.read_committed;
+        let (read_committed, topics) = (self.head.read_committed, &*self.head.topics);
         fetched.clear();
         let mut refused = None;
         let outcome = response::read(
             &frame[CORRELATION_BYTES..],
             self.links[link].version(),
-            |part| {
-                let number = part.partition as u32;
+            |topic, part| {
+                let Some(place) = topics.place(topic, part.partition) else {
+                    return;
+                };
                 let known = positions
                     .iter()
-                    .position(|position| position.partition == number);
+                    .position(|position| position.partition == place);
+                let known = known.filter(|&index| positions[index].since <= asked.assignment);
                 let Some(index) = known else { return };
                 if part.error != 0 {
                     positions[index].retry_at_ns = now_ns + RETRY_NS;
@@ -457,8 +469,9 @@ impl Consumer {
                     // It would be asked for again and again, and never come.
                     around.broken(now_ns, &self.flow.name, || {
                         let bytes = self.flow.settings.partition_fetch_bytes_max;
+                        let which = self.head.topics.say(partition);
                         format!(
-                            "partition {partition} at offset {offset}: the record is larger than \
+                            "{which} at offset {offset}: the record is larger than \
                              max.partition.fetch.bytes ({bytes}), and this release sends no more"
                         )
                     });
@@ -469,7 +482,8 @@ impl Consumer {
                 }
                 Ok(found) => position.offset = found.next_offset.unwrap_or(position.offset),
                 Err(error) => {
-                    return Err(format!("partition {partition} at offset {offset}: {error}"));
+                    let which = self.head.topics.say(partition);
+                    return Err(format!("{which} at offset {offset}: {error}"));
                 }
             }
         }
@@ -536,7 +550,8 @@ impl Consumer {
                     self.note_read(part, 0);
                     around.broken(now_ns, &self.flow.name, || {
                         let from = part.from_offset;
-                        format!("partition {partition} from offset {from}: {error}")
+                        let which = self.head.topics.say(partition);
+                        format!("{which} from offset {from}: {error}")
                     });
                 }
             }
@@ -560,12 +575,8 @@ impl Consumer {
             around.ask_for_leaders();
         }
         let position = &mut self.positions[index];
-        let say = || {
-            format!(
-                "partition {} at offset {}: {code}",
-                position.partition, position.offset
-            )
-        };
+        let which = self.head.topics.say(position.partition);
+        let say = || format!("{which} at offset {}: {code}", position.offset);
         if code.is_retriable() {
             around.incident(now_ns, &self.flow.name, say);
         } else {

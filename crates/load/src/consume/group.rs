@@ -15,20 +15,27 @@ use std::time::{Duration, Instant};
 use kgauge_client::group::GroupSettings;
 use kgauge_client::{ClientConfig, Interrupt};
 use kgauge_results::run::GroupRecord;
+use kgauge_scenario::GroupProtocol;
 
 use super::member::Body;
 use super::progress::GroupShared;
+use crate::topics::Topics;
 
 /// What the member's thread tells its consumer.
 #[derive(Debug)]
 pub(crate) enum Word {
-    /// Read these partitions from these offsets.
+    /// Read these partitions and no others; those that are new to you from these offsets.
     Assigned {
         generation: i32,
         positions: Vec<(u32, i64)>,
+        /// The member does not join again at once.
+        is_settled: bool,
     },
-    /// Read nothing any more, and say so.
-    Revoked { why: String },
+    /// Read no more of these partitions, or without a list of none at all, and say so.
+    Revoked {
+        why: String,
+        partitions: Option<Vec<u32>>,
+    },
     /// Something that the run can live with.
     Note(String),
     /// The member cannot go on.
@@ -134,9 +141,12 @@ pub(crate) struct MemberSetup {
     pub(crate) flow: usize,
     /// For people: the flow's name and which consumer.
     pub(crate) name: String,
-    pub(crate) topic: String,
+    pub(crate) topics: Arc<Topics>,
     pub(crate) client: ClientConfig,
     pub(crate) settings: GroupSettings,
+    pub(crate) protocol: GroupProtocol,
+    /// `group.remote.assignor`
+    pub(crate) remote_assignor: Option<String>,
     /// `auto.commit.interval.ms`, if anything is committed.
     pub(crate) commit: Option<Duration>,
     pub(crate) shared: Arc<GroupShared>,

@@ -1,13 +1,15 @@
 //! A group member's thread: join, read on where the group is, beat, commit, give up, join again, leave.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use kgauge_client::group::{Assignment, Beat, GroupError, GroupMember};
+use kgauge_client::group::{Beat, ConsumerMember, GroupError, GroupMember, Partitions};
 use kgauge_client::{Cluster, Interrupt};
 use kgauge_results::run::GroupRecord;
+use kgauge_scenario::GroupProtocol;
 
 use super::group::{MemberSetup, Presence, Released, Word};
 
@@ -15,10 +17,10 @@ use super::group::{MemberSetup, Presence, Released, Word};
 const LOOK: Duration = Duration::from_millis(20);
 
 /// How often a member beats before the run, so that the group settles soon.
-const SETTLING_BEAT: Duration = Duration::from_millis(50);
+pub(super) const SETTLING_BEAT: Duration = Duration::from_millis(50);
 
 /// After a coordinator could not be reached, Kafka's default of `retry.backoff.ms`.
-const UNSURE_BEAT: Duration = Duration::from_millis(100);
+pub(super) const UNSURE_BEAT: Duration = Duration::from_millis(100);
 
 /// Why a member no longer reads what it was assigned.
 enum Parting {
@@ -38,8 +40,8 @@ pub(super) struct Body {
     pub(super) presence: Arc<Presence>,
     pub(super) stop: Interrupt,
     pub(super) give_up: Interrupt,
-    /// The partitions that it has.
-    pub(super) held: Vec<i32>,
+    /// The places of the partitions that it has.
+    pub(super) held: Vec<u32>,
     pub(super) outcome: GroupRecord,
 }
 
@@ -53,6 +55,9 @@ impl Body {
                 return self.outcome;
             }
         };
+        if let GroupProtocol::Consumer = self.setup.protocol {
+            return self.run_anew(cluster);
+        }
         let mut member = GroupMember::new(cluster, self.setup.settings.clone());
         if let Err(error) = self.belong(&mut member)
             && !self.stop.is_raised()
@@ -68,70 +73,154 @@ impl Body {
         self.outcome
     }
 
+    /// The same under the new protocol.
+    fn run_anew(mut self, cluster: Cluster) -> GroupRecord {
+        let assignor = self.setup.remote_assignor.as_deref();
+        let mut member = ConsumerMember::new(cluster, self.setup.settings.clone(), assignor);
+        if let Err(error) = self.belong_anew(&mut member)
+            && !self.stop.is_raised()
+        {
+            self.say(Word::Failed(format!("{error}; {}", error.cure())));
+        }
+        member.set_interrupt(&self.give_up.clone());
+        self.commit(member.offsets());
+        // Static members leave for good as well: theirs is a group that ends with the run.
+        if let Err(error) = member.leave(false) {
+            self.say(Word::Note(format!("did not leave its group: {error}")));
+        }
+        self.outcome
+    }
+
     /// Joins, stays, and joins again, until the end.
     fn belong(&mut self, member: &mut GroupMember) -> Result<(), GroupError> {
         let mut began = Instant::now();
         let mut is_first = true;
         loop {
-            let assignment = member.join()?;
-            let positions = self.positions(member, &assignment)?;
-            self.say(Word::Assigned {
-                generation: assignment.generation,
-                positions,
-            });
-            let took_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            match is_first || !self.presence.reads() {
-                true => self.outcome.join_ns_max += took_ns,
-                false => {
-                    self.outcome.rebalances += 1;
-                    self.outcome.rebalance_ns += took_ns;
-                }
-            }
+            self.join(member)?;
+            self.note_joined(began, is_first);
             is_first = false;
             let parting = self.stay(member);
             began = Instant::now();
             match parting {
                 Parting::Stop => return Ok(()),
                 Parting::Failed(error) => return Err(error),
+                // It reads on, and commits so that others find what it gives up.
+                Parting::Rebalance if member.is_cooperative() => self.commit(member),
                 Parting::Rebalance => {
-                    self.revoke("the group rebalances".to_owned());
+                    self.revoke("the group rebalances", None);
                     self.commit(member);
+                    self.held.clear();
                 }
-                Parting::Lost(why) => self.revoke(why),
+                Parting::Lost(why) => {
+                    self.revoke(&why, None);
+                    self.held.clear();
+                }
             }
-            self.held.clear();
         }
     }
 
-    /// Where to read on: what is committed, or where the flow starts.
-    fn positions(
+    /// Counts the time that joining took, or a rebalance.
+    pub(super) fn note_joined(&mut self, began: Instant, is_first: bool) {
+        let took_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        match is_first || !self.presence.reads() {
+            true => self.outcome.join_ns_max += took_ns,
+            false => {
+                self.outcome.rebalances += 1;
+                self.outcome.rebalance_ns += took_ns;
+            }
+        }
+    }
+
+    /// Joins until it has what it is to have: a cooperative member that has to give something up
+    /// does so, and joins again, so that others get it.
+    fn join(&mut self, member: &mut GroupMember) -> Result<(), GroupError> {
+        loop {
+            let assignment = member.join()?;
+            if assignment.has_lost && !self.held.is_empty() {
+                self.revoke("the group went on without it", None);
+                self.held.clear();
+            }
+            let gone = self.give_back(&assignment.partitions);
+            if gone {
+                self.commit(member);
+                self.keep(&assignment.partitions);
+            }
+            let positions = self.positions(member, &assignment.partitions)?;
+            self.say(Word::Assigned {
+                generation: assignment.generation,
+                positions,
+                is_settled: !gone,
+            });
+            if !gone {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The places of an assignment, as far as they are in the row.
+    fn places(&self, partitions: &Partitions) -> Vec<u32> {
+        let (shared, topics) = (&self.setup.shared, &self.setup.topics);
+        let all = partitions.iter().flat_map(|(topic, indices)| {
+            indices
+                .iter()
+                .filter_map(move |&index| topics.place(topic, index))
+        });
+        all.filter(|&place| shared.at(place).is_some()).collect()
+    }
+
+    /// Lets the consumer give up what is not assigned any more; whether that was anything. It is still
+    /// held, so that it can be committed.
+    pub(super) fn give_back(&self, assigned: &Partitions) -> bool {
+        let places = self.places(assigned);
+        let held = self.held.iter().copied();
+        let gone: Vec<u32> = held.filter(|place| !places.contains(place)).collect();
+        if gone.is_empty() {
+            return false;
+        }
+        self.revoke("others are to read", Some(gone));
+        true
+    }
+
+    /// Holds no more than is assigned.
+    pub(super) fn keep(&mut self, assigned: &Partitions) {
+        let places = self.places(assigned);
+        self.held.retain(|place| places.contains(place));
+    }
+
+    /// Where to read on: where it is, what is committed, or where the flow starts.
+    pub(super) fn positions(
         &mut self,
         member: &mut GroupMember,
-        assignment: &Assignment,
+        assigned: &Partitions,
     ) -> Result<Vec<(u32, i64)>, GroupError> {
-        let shared = &self.setup.shared;
-        let given = assignment.partitions.get(&self.setup.topic);
-        let is_known = |&partition: &i32| shared.at(partition).is_some();
-        let partitions: Vec<i32> = given
-            .into_iter()
-            .flatten()
-            .copied()
-            .filter(is_known)
-            .collect();
-        let committed = match self.setup.commit {
-            Some(_) => member.committed(&self.setup.topic, &partitions)?,
-            None => vec![None; partitions.len()],
-        };
         let mut positions = Vec::new();
-        self.held.clear();
-        for (partition, committed) in partitions.into_iter().zip(committed) {
-            let index = partition.unsigned_abs();
-            let start = shared.starts[index as usize];
-            let offset = committed.unwrap_or(start);
-            shared.at[index as usize].store(offset, Ordering::Release);
-            positions.push((index, offset));
-            self.held.push(partition);
+        for (topic, indices) in assigned {
+            let mut new = Partitions::new();
+            for place in self.places(&Partitions::from([(topic.clone(), indices.clone())])) {
+                match self.setup.shared.at(place) {
+                    Some(offset) if self.held.contains(&place) => positions.push((place, offset)),
+                    _ => {
+                        let partition = self.setup.topics.of(place).1;
+                        new.entry(topic.clone()).or_default().push(partition);
+                    }
+                }
+            }
+            let partitions = new.remove(topic).unwrap_or_default();
+            let committed = match self.setup.commit {
+                Some(_) => member.committed(topic, &partitions)?,
+                None => vec![None; partitions.len()],
+            };
+            for (partition, committed) in partitions.into_iter().zip(committed) {
+                let Some(place) = self.setup.topics.place(topic, partition) else {
+                    continue;
+                };
+                let shared = &self.setup.shared;
+                let offset = committed.unwrap_or(shared.starts[place as usize]);
+                shared.at[place as usize].store(offset, Ordering::Release);
+                positions.push((place, offset));
+            }
         }
+        self.held = positions.iter().map(|(place, _)| *place).collect();
         Ok(positions)
     }
 
@@ -180,7 +269,7 @@ impl Body {
     }
 
     /// False when the member is to leave.
-    fn wait_until(&self, at: Instant) -> bool {
+    pub(super) fn wait_until(&self, at: Instant) -> bool {
         loop {
             if self.stop.is_raised() {
                 return false;
@@ -197,10 +286,11 @@ impl Body {
         }
     }
 
-    /// Lets the consumer give up its partitions.
-    fn revoke(&self, why: String) {
+    /// Lets the consumer give up its partitions, or these.
+    pub(super) fn revoke(&self, why: &str, partitions: Option<Vec<u32>>) {
         while self.released.try_recv().is_ok() {}
-        self.say(Word::Revoked { why });
+        let why = why.to_owned();
+        self.say(Word::Revoked { why, partitions });
         let limit = Instant::now() + self.setup.settings.rebalance_timeout;
         // Before the run begins, and once it has ended, nobody reads.
         while self.presence.reads() && !self.stop.is_raised() {
@@ -214,13 +304,21 @@ impl Body {
 
     /// Commits how far all partitions are, also those that are where they were, as Kafka's consumer
     /// does; before the run has begun there is nothing to commit.
-    fn commit(&mut self, member: &mut GroupMember) {
+    pub(super) fn commit(&mut self, member: &mut GroupMember) {
         if self.setup.commit.is_none() || self.held.is_empty() || !self.presence.has_begun() {
             return;
         }
-        let at = |&partition: &i32| Some((partition, self.setup.shared.at(partition)?));
-        let offsets: Vec<(i32, i64)> = self.held.iter().filter_map(at).collect();
-        match member.commit(&self.setup.topic, &offsets) {
+        let mut by_topic: BTreeMap<&str, Vec<(i32, i64)>> = BTreeMap::new();
+        for &place in &self.held {
+            let (topic, partition) = self.setup.topics.of(place);
+            if let Some(offset) = self.setup.shared.at(place) {
+                by_topic.entry(topic).or_default().push((partition, offset));
+            }
+        }
+        let done = by_topic
+            .iter()
+            .try_for_each(|(topic, offsets)| member.commit(topic, offsets));
+        match done {
             Ok(()) => self.outcome.commits += 1,
             Err(error) => {
                 self.outcome.commits_failed += 1;
@@ -231,7 +329,7 @@ impl Body {
         }
     }
 
-    fn say(&self, word: Word) {
+    pub(super) fn say(&self, word: Word) {
         // A consumer that is gone reads nothing.
         let _ = self.say.send(word);
     }

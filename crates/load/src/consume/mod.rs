@@ -11,6 +11,7 @@ mod group;
 mod links;
 mod member;
 mod progress;
+mod reconcile;
 mod request;
 mod response;
 mod seat;

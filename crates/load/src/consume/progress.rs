@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-/// How far a group has read, partition by partition; written by whoever has the partition.
+/// How far a group has read, place by place in the topics' row; written by whoever has the partition.
 #[derive(Debug)]
 pub(crate) struct GroupShared {
     /// The next offset to read, up to which all is checked and counted.
@@ -79,8 +79,13 @@ impl GroupShared {
         }
     }
 
-    pub(super) fn at(&self, partition: i32) -> Option<i64> {
-        let at = self.at.get(usize::try_from(partition).ok()?)?;
+    /// How many partitions there are.
+    pub(crate) fn partitions(&self) -> usize {
+        self.starts.len()
+    }
+
+    pub(super) fn at(&self, place: u32) -> Option<i64> {
+        let at = self.at.get(place as usize)?;
         Some(at.load(Ordering::Acquire))
     }
 }

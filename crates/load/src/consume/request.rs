@@ -2,6 +2,7 @@
 //! brings nothing that load needs.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::codec::{
@@ -9,6 +10,7 @@ use kgauge_wire::codec::{
 };
 
 use crate::hand_codec::no_tags;
+use crate::topics::Topics;
 
 /// The versions that [`FetchHead`] writes and `response` reads.
 pub(crate) const VERSIONS: RangeInclusive<i16> = 0..=12;
@@ -21,8 +23,8 @@ pub(super) const FLEXIBLE_FROM: i16 = 12;
 pub(crate) struct FetchHead {
     /// Kafka's `client.id`.
     pub(crate) client_id: String,
-    /// The one topic.
-    pub(crate) topic: String,
+    /// The topics whose partitions are asked for by their places.
+    pub(crate) topics: Arc<Topics>,
     /// `fetch.max.wait.ms`.
     pub(crate) wait_ms_max: i32,
     /// `fetch.min.bytes`.
@@ -36,13 +38,14 @@ pub(crate) struct FetchHead {
 }
 
 impl FetchHead {
-    /// Writes a whole request, size prefix included, for (partition, offset) pairs.
+    /// Writes a whole request, size prefix included, for pairs of a partition's place and an offset.
+    /// Neighbours of one topic stand together, and their order is kept.
     pub(crate) fn write(
         &self,
         out: &mut Vec<u8>,
         version: i16,
         correlation_id: i32,
-        partitions: impl ExactSizeIterator<Item = (u32, i64)>,
+        partitions: &[(u32, i64)],
     ) -> Result<(), EncodeError> {
         let lengths = Lengths::of(version, FLEXIBLE_FROM);
         put_i32(out, 0);
@@ -52,13 +55,20 @@ impl FetchHead {
         put_string(out, Lengths::Fixed, &self.client_id, "client_id")?;
         no_tags(out, lengths);
         self.write_limits(out, version);
-        put_array_length(out, lengths, 1, "topics")?;
-        put_string(out, lengths, &self.topic, "topic")?;
-        put_array_length(out, lengths, partitions.len(), "partitions")?;
-        for (partition, offset) in partitions {
-            self.write_partition(out, version, partition, offset);
+        let topic = |&(place, _): &(u32, i64)| self.topics.at(place).0;
+        let runs = || partitions.chunk_by(|one, next| topic(one) == topic(next));
+        put_array_length(out, lengths, runs().count(), "topics")?;
+        for run in runs() {
+            let name = run
+                .first()
+                .map_or("", |&(place, _)| self.topics.of(place).0);
+            put_string(out, lengths, name, "topic")?;
+            put_array_length(out, lengths, run.len(), "partitions")?;
+            for &(place, offset) in run {
+                self.write_partition(out, version, self.topics.at(place).1, offset);
+            }
+            no_tags(out, lengths);
         }
-        no_tags(out, lengths);
         if version >= 7 {
             put_array_length(out, lengths, 0, "forgotten_topics_data")?;
         }
@@ -118,7 +128,7 @@ mod tests {
     fn every_version_reads_back_as_the_generated_message() {
         let head = FetchHead {
             client_id: "kgauge".into(),
-            topic: "orders".into(),
+            topics: Arc::new(Topics::one("orders")),
             wait_ms_max: 500,
             bytes_min: 1,
             bytes_max: 52_428_800,
@@ -127,7 +137,7 @@ mod tests {
         };
         for version in VERSIONS {
             let mut bytes = Vec::new();
-            head.write(&mut bytes, version, 3, [(2, 40), (5, 0)].into_iter())
+            head.write(&mut bytes, version, 3, &[(2, 40), (5, 0)])
                 .unwrap();
             assert_eq!(
                 bytes.len() - 4,
@@ -158,5 +168,37 @@ mod tests {
                 .collect();
             assert_eq!(found, [(2, 40, 1_048_576), (5, 0, 1_048_576)]);
         }
+    }
+
+    #[test]
+    fn partitions_of_several_topics_stand_under_theirs_in_the_order_of_the_turn() {
+        let counted = [("a", 2), ("b", 2)].map(|(name, count)| (name.to_owned(), count));
+        let head = FetchHead {
+            client_id: "kgauge".into(),
+            topics: Arc::new(Topics::new(counted)),
+            wait_ms_max: 500,
+            bytes_min: 1,
+            bytes_max: 1 << 20,
+            partition_bytes_max: 1 << 20,
+            read_committed: false,
+        };
+        let mut bytes = Vec::new();
+        // The turn begins in the middle of a: its rest comes last.
+        let asked = [(1, 10), (2, 20), (3, 30), (0, 0)];
+        head.write(&mut bytes, 11, 3, &asked).unwrap();
+        let mut reader = Reader::new(&bytes[20..]);
+        let request = FetchRequest::decode(&mut reader, 11).unwrap();
+        assert!(reader.is_empty());
+        let mut found = Vec::new();
+        for topic in &request.topics {
+            for part in &topic.partitions {
+                found.push(format!(
+                    "{}-{}@{}",
+                    topic.topic, part.partition, part.fetch_offset
+                ));
+            }
+        }
+        assert_eq!(found, ["a-1@10", "b-0@20", "b-1@30", "a-0@0"]);
+        assert_eq!(request.topics.len(), 3);
     }
 }

@@ -49,11 +49,11 @@ pub(crate) fn response_bytes_max(settings: &ConsumerSettings, partitions: u32) -
         .saturating_add(EXTRA)
 }
 
-/// Reads the body of a response (after its correlation id) and calls `each` for every partition.
+/// Reads the body of a response (after its correlation id) and calls `each` for every partition, with its topic.
 pub(crate) fn read<'a>(
     body: &'a [u8],
     version: i16,
-    mut each: impl FnMut(PartitionData<'a>),
+    mut each: impl FnMut(&str, PartitionData<'a>),
 ) -> Result<FetchOutcome, DecodeError> {
     let lengths = Lengths::of(version, FLEXIBLE_FROM);
     let mut reader = Reader::new(body);
@@ -68,9 +68,9 @@ pub(crate) fn read<'a>(
         reader.read_i32()?; // The session that was not asked for.
     }
     for _ in 0..read_count(&mut reader, lengths)? {
-        reader.read_nullable_string(lengths)?;
+        let topic = reader.read_nullable_string(lengths)?.unwrap_or_default();
         for _ in 0..read_count(&mut reader, lengths)? {
-            each(partition(&mut reader, version, lengths)?);
+            each(&topic, partition(&mut reader, version, lengths)?);
         }
         skip_tags(&mut reader, lengths)?;
     }
@@ -173,7 +173,11 @@ mod tests {
         for version in VERSIONS {
             let bytes = response(version);
             let mut parts = Vec::new();
-            let outcome = read(&bytes, version, |part| parts.push(part)).unwrap();
+            let outcome = read(&bytes, version, |topic, part| {
+                assert_eq!(topic, "orders");
+                parts.push(part);
+            })
+            .unwrap();
             assert_eq!(
                 outcome,
                 FetchOutcome {
@@ -216,7 +220,7 @@ mod tests {
             let bytes = response(version);
             for end in 0..bytes.len() {
                 assert!(
-                    read(&bytes[..end], version, |_| ()).is_err(),
+                    read(&bytes[..end], version, |_, _| ()).is_err(),
                     "{version}: {end}"
                 );
             }

@@ -16,8 +16,11 @@ impl Consumer {
                 Word::Assigned {
                     generation,
                     positions,
+                    ..
                 } => self.take_over(generation, &positions, now_ns, around),
-                Word::Revoked { why } => self.give_up(&why, now_ns, around),
+                Word::Revoked { why, partitions } => {
+                    self.give_up(&why, partitions.as_deref(), now_ns, around);
+                }
                 Word::Note(what) => {
                     let name = self.seat_name();
                     around.incident(now_ns, self.flow_name(), || format!("{name}: {what}"));
@@ -31,14 +34,25 @@ impl Consumer {
         }
     }
 
-    /// Gives up all partitions, as the eager protocol wants it, and says so to the member's thread.
-    fn give_up(&mut self, why: &str, now_ns: u64, around: &Surroundings<'_>) {
-        let count = self.positions.len();
-        self.positions.clear();
-        self.assignment += 1;
+    /// Gives up all partitions, as the eager protocol wants it, or only these, and says so to the
+    /// member's thread.
+    fn give_up(
+        &mut self,
+        why: &str,
+        partitions: Option<&[u32]>,
+        now_ns: u64,
+        around: &Surroundings<'_>,
+    ) {
+        let before = self.positions.len();
+        let is_kept = |position: &Position| {
+            partitions.is_some_and(|gone| !gone.contains(&position.partition))
+        };
+        self.positions.retain(is_kept);
+        let count = before - self.positions.len();
         let name = self.seat_name();
-        around.incident(now_ns, self.flow_name(), || {
-            format!("{name}: {why}; {count} partitions are given up")
+        around.incident(now_ns, self.flow_name(), || match partitions {
+            None => format!("{name}: {why}; {count} partitions are given up"),
+            Some(_) => format!("{name}: {why}; {count} of {before} partitions are given up"),
         });
         if let Some(seat) = &mut self.seat {
             seat.revoked_at_ns = Some(now_ns);
@@ -46,6 +60,7 @@ impl Consumer {
         }
     }
 
+    /// Reads these; what it reads already it reads on.
     fn take_over(
         &mut self,
         generation: i32,
@@ -54,9 +69,17 @@ impl Consumer {
         around: &Surroundings<'_>,
     ) {
         self.assignment += 1;
-        self.positions.clear();
         let Some(seat) = &mut self.seat else { return };
+        self.positions
+            .retain(|known| positions.iter().any(|(place, _)| *place == known.partition));
+        let kept = self.positions.len();
         for &(partition, offset) in positions {
+            if self.positions[..kept]
+                .iter()
+                .any(|known| known.partition == partition)
+            {
+                continue;
+            }
             self.positions.push(Position {
                 partition,
                 offset,
@@ -64,17 +87,23 @@ impl Consumer {
                 end: seat.shared.end(partition),
                 leader: None,
                 retry_at_ns: 0,
+                since: self.assignment,
             });
         }
         let since_ns = seat.revoked_at_ns.take();
+        let (name, count) = (self.seat_name(), positions.len());
         if let Some(since_ns) = since_ns {
-            let (name, count) = (self.seat_name(), positions.len());
             let seconds = now_ns.saturating_sub(since_ns) as f64 / 1e9;
             around.incident(now_ns, self.flow_name(), || {
                 format!(
                     "{name}: rebalanced in {seconds:.3} s; generation {generation}, \
                      {count} partitions"
                 )
+            });
+        } else if kept < count {
+            let new = count - kept;
+            around.incident(now_ns, self.flow_name(), || {
+                format!("{name}: generation {generation}, {count} partitions, {new} of them new")
             });
         }
         self.place(around);

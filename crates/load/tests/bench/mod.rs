@@ -98,6 +98,7 @@ impl Bench {
             drivers: &[],
             share,
             topic: TOPIC,
+            also: &[],
             earliest: None,
             groups: &groups,
             client: &self.client,

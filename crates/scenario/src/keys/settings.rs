@@ -324,12 +324,27 @@ pub(crate) static CONSUMER_SETTINGS: Table = Table {
             "With `group`: how long a rebalance waits for a member. Kafka's default.",
         ),
         key(
+            "group.protocol",
+            Kind::Text,
+            Default("classic"),
+            "With `group`: `classic`, which every release has, or `consumer`, where the brokers deal out \
+             (KIP-848, Kafka 4.0). `consumer` takes the times of sessions and heartbeats from the brokers.",
+        ),
+        key(
+            "group.remote.assignor",
+            Kind::Text,
+            Optional("the broker's first"),
+            "With `group.protocol: consumer`: who deals out on the broker's side, `uniform` or `range` \
+             unless it has others.",
+        ),
+        key(
             "partition.assignment.strategy",
             Kind::Text,
             Optional("`range`"),
-            "With `group`: `range` or `roundrobin`, or both, the preferred one first, with commas; \
-             Kafka's class names will do. `range` is what Kafka's default comes to; \
-             `cooperative-sticky`, the other one that Kafka offers, is not supported yet.",
+            "With `group`: `range`, `roundrobin`, `sticky`, `cooperative-sticky`, or several, the \
+             preferred one first, with commas; Kafka's class names will do. `range` is what Kafka's \
+             default comes to. With `cooperative-sticky` alone members read on while they rebalance, \
+             but for what they have to give up (KIP-429).",
         ),
         key(
             "group.instance.id",
@@ -365,10 +380,6 @@ pub(crate) static CONSUMER_SETTINGS: Table = Table {
             names: &["group.id"],
             why: "kgauge makes it of the run's id, so that no other group is touched: write the \
                   flow's `group: NAME`",
-        },
-        Refusal {
-            names: &["group.protocol", "group.remote.assignor"],
-            why: "not supported yet: groups speak the classic protocol, which every release has",
         },
         Refusal {
             names: &["share.acknowledgement.mode", "share.acquire.mode"],

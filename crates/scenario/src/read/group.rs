@@ -2,14 +2,16 @@
 
 use super::settings::time;
 use crate::reader::{Fields, Reader, shorten};
-use crate::settings::{AssignmentStrategy, GroupPlan};
+use crate::settings::{AssignmentStrategy, GroupPlan, GroupProtocol};
 use crate::tree::Node;
 
 /// What Kafka's class names begin with.
 const PACKAGE: &str = "org.apache.kafka.clients.consumer.";
 
 /// What means nothing to consumers of assigned partitions.
-const GROUP_KEYS: [&str; 7] = [
+const GROUP_KEYS: [&str; 9] = [
+    "group.protocol",
+    "group.remote.assignor",
     "session.timeout.ms",
     "heartbeat.interval.ms",
     "max.poll.interval.ms",
@@ -36,6 +38,14 @@ pub(super) fn group_settings(
             );
         }
     }
+    let protocol = reader.field(fields, "group.protocol", protocol);
+    let remote_assignor = match fields.has("group.remote.assignor") {
+        true => reader
+            .field(fields, "group.remote.assignor", Reader::text)
+            .map(Some),
+        false => Some(None),
+    };
+    belongs(reader, fields, protocol);
     let session = time(reader, fields, "session.timeout.ms");
     let heartbeat = time(reader, fields, "heartbeat.interval.ms");
     let rebalance = time(reader, fields, "max.poll.interval.ms");
@@ -59,6 +69,8 @@ pub(super) fn group_settings(
     }
     Some(GroupPlan {
         label: String::new(),
+        protocol: protocol?,
+        remote_assignor: remote_assignor?,
         session_timeout_ns: session?,
         heartbeat_ns: heartbeat?,
         rebalance_timeout_ns: rebalance?,
@@ -104,6 +116,44 @@ fn bounds(
     }
 }
 
+fn protocol(reader: &mut Reader<'_>, node: &Node) -> Option<GroupProtocol> {
+    match reader.text(node)?.to_ascii_lowercase().as_str() {
+        "classic" => Some(GroupProtocol::Classic),
+        "consumer" => Some(GroupProtocol::Consumer),
+        other => {
+            let what = format!("`{}` is no group protocol", shorten(other));
+            reader.problem(node.place, what, "write `classic` or `consumer`");
+            None
+        }
+    }
+}
+
+/// Kafka's consumer refuses what belongs to the other protocol.
+fn belongs(reader: &mut Reader<'_>, fields: &Fields<'_>, protocol: Option<GroupProtocol>) {
+    let of_other: &[&str] = match protocol {
+        Some(GroupProtocol::Consumer) => &[
+            "partition.assignment.strategy",
+            "session.timeout.ms",
+            "heartbeat.interval.ms",
+        ],
+        Some(GroupProtocol::Classic) => &["group.remote.assignor"],
+        None => &[],
+    };
+    for key in of_other.iter().filter(|key| fields.has(key)) {
+        let (what, cure) = match protocol {
+            Some(GroupProtocol::Consumer) => (
+                format!("`{key}` says nothing with `group.protocol: consumer`"),
+                "remove it: the brokers' settings (`group.consumer...`) decide",
+            ),
+            _ => (
+                format!("`{key}` says nothing with `group.protocol: classic`"),
+                "write `group.protocol: consumer`, or remove it",
+            ),
+        };
+        reader.problem_at(fields, key, what, cure);
+    }
+}
+
 fn strategies(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<AssignmentStrategy>> {
     let text = reader.text(node)?;
     let mut found = Vec::new();
@@ -111,15 +161,14 @@ fn strategies(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<AssignmentStra
         let strategy = match word.strip_prefix(PACKAGE).unwrap_or(word) {
             "range" | "RangeAssignor" => AssignmentStrategy::Range,
             "roundrobin" | "RoundRobinAssignor" => AssignmentStrategy::RoundRobin,
-            "sticky" | "StickyAssignor" | "cooperative-sticky" | "CooperativeStickyAssignor" => {
-                let what = format!("`{}` is not supported yet", shorten(word));
-                let cure = "write `range` or `roundrobin`: members give up all when they rebalance";
-                reader.problem(node.place, what, cure);
-                return None;
+            "sticky" | "StickyAssignor" => AssignmentStrategy::Sticky,
+            "cooperative-sticky" | "CooperativeStickyAssignor" => {
+                AssignmentStrategy::CooperativeSticky
             }
             _ => {
                 let what = format!("`{}` is no assignment strategy", shorten(word));
-                reader.problem(node.place, what, "write `range` or `roundrobin`");
+                let cure = "write `range`, `roundrobin`, `sticky` or `cooperative-sticky`";
+                reader.problem(node.place, what, cure);
                 return None;
             }
         };

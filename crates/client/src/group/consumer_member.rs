@@ -1,0 +1,346 @@
+//! One member of a group of Kafka's new protocol (`group.protocol=consumer`, KIP-848): brokers deal out,
+//! and a single request joins, beats, acknowledges and leaves.
+//!
+//! A member tells the coordinator which partitions it has; the answer says which it is to have. It gives
+//! up what is not among them, says so, and takes the rest: nobody stands still for the others.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use kgauge_wire::api::ApiKey;
+use kgauge_wire::codec::Uuid;
+use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::messages::consumer_group_heartbeat::{
+    ConsumerGroupHeartbeatRequestTopicPartitions as Owned,
+    ConsumerGroupHeartbeatResponseTopicPartitions as Given,
+};
+use kgauge_wire::messages::{
+    ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, Message,
+};
+use ring::rand::{SecureRandom, SystemRandom};
+
+use super::assignor::Partitions;
+use super::error::GroupError;
+use super::member::{GroupMember, passes};
+use super::settings::{GroupSettings, millis};
+use crate::cluster::Cluster;
+use crate::interrupt::Interrupt;
+
+/// The first version in which members name themselves (KIP-1082).
+const WITH_OWN_ID: i16 = 1;
+
+/// The epochs of who joins, who leaves, and of a static member that may come back.
+const JOINS: i32 = 0;
+const LEAVES: i32 = -1;
+const LEAVES_FOR_A_WHILE: i32 = -2;
+
+/// How often a member beats before its broker has said it: Kafka's default of
+/// `group.consumer.heartbeat.interval.ms`.
+const BEAT_DEFAULT: Duration = Duration::from_secs(5);
+
+/// What a heartbeat was answered with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// All is as it was.
+    Stable,
+    /// From now on these: give up what is not among them, [acknowledge](ConsumerMember::acknowledge),
+    /// and read the rest.
+    Assigned(Partitions),
+    /// The group went on without this member: give up everything. The next heartbeat joins again.
+    Lost(ErrorCode),
+    /// The coordinator is away or moves, or does not know yet; ask again soon.
+    Unsure,
+}
+
+/// A member. Everything blocks; every wait ends soon after the interrupt of its [`Cluster`].
+#[derive(Debug)]
+pub struct ConsumerMember {
+    /// Its offsets are committed as those of any member, with its epoch for a generation.
+    inner: GroupMember,
+    remote_assignor: Option<String>,
+    interval: Duration,
+    names: BTreeMap<Uuid, String>,
+    /// What it has, and whether the coordinator has heard so.
+    owned: Vec<Owned>,
+    is_told: bool,
+    /// What was given to it and cannot be read yet for want of a name.
+    nameless: Option<Vec<Given>>,
+    /// The next heartbeat tells everything: it is the first, or it is not known whether the last
+    /// one arrived.
+    is_full: bool,
+}
+
+impl ConsumerMember {
+    /// A member that has not joined yet; `remote_assignor` is `group.remote.assignor`.
+    pub fn new(
+        cluster: Cluster,
+        settings: GroupSettings,
+        remote_assignor: Option<&str>,
+    ) -> ConsumerMember {
+        let mut inner = GroupMember::new(cluster, settings);
+        inner.generation = JOINS;
+        ConsumerMember {
+            inner,
+            remote_assignor: remote_assignor.map(str::to_owned),
+            interval: BEAT_DEFAULT,
+            names: BTreeMap::new(),
+            owned: Vec::new(),
+            is_told: true,
+            nameless: None,
+            is_full: true,
+        }
+    }
+
+    /// The member epoch; 0 before it has joined.
+    pub fn epoch(&self) -> i32 {
+        self.inner.generation.max(0)
+    }
+
+    /// The id by which the group knows it.
+    pub fn member_id(&self) -> &str {
+        &self.inner.member_id
+    }
+
+    /// How often it has to beat, as its broker says.
+    pub fn interval(&self) -> Duration {
+        self.interval
+    }
+
+    /// Commits and asks for offsets in its name.
+    pub fn offsets(&mut self) -> &mut GroupMember {
+        &mut self.inner
+    }
+
+    /// Lets later waits listen to another flag.
+    pub fn set_interrupt(&mut self, interrupt: &Interrupt) {
+        self.inner.set_interrupt(interrupt);
+    }
+
+    /// The member has these now and no others; the next heartbeat, which should follow at once, says so.
+    pub fn acknowledge(&mut self, partitions: &Partitions) {
+        let id = |name: &String| self.names.iter().find(|(_, known)| *known == name);
+        let owned = partitions.iter().filter(|(_, indices)| !indices.is_empty());
+        let owned = owned.filter_map(|(name, indices)| {
+            Some(Owned {
+                topic_id: *id(name)?.0,
+                partitions: indices.clone(),
+            })
+        });
+        self.owned = owned.collect();
+        self.is_told = false;
+    }
+
+    /// Joins, or says that it is there; hears what it is to read.
+    pub fn heartbeat(&mut self) -> Result<Target, GroupError> {
+        if self.inner.generation < JOINS {
+            // A commit has heard it.
+            self.lose();
+            return Ok(Target::Lost(ErrorCode::UnknownMemberId));
+        }
+        let epoch = self.inner.generation;
+        let answer = self.beat(epoch);
+        let coordinator = &mut self.inner.coordinator;
+        let (code, why) = match &answer {
+            Ok(answer) => (ErrorCode::from(answer.code), &answer.why),
+            Err(error) if passes(error) => {
+                self.is_full = true;
+                return Ok(Target::Unsure);
+            }
+            Err(_) => return answer.map(|_| Target::Unsure),
+        };
+        match code {
+            ErrorCode::None => {}
+            ErrorCode::UnknownMemberId | ErrorCode::FencedMemberEpoch => {
+                self.lose();
+                return Ok(Target::Lost(code));
+            }
+            code if code.refreshes_coordinator() => {
+                coordinator.forget();
+                self.is_full = true;
+                return Ok(Target::Unsure);
+            }
+            code if code.is_retriable() => {
+                self.is_full = true;
+                return Ok(Target::Unsure);
+            }
+            ErrorCode::UnsupportedVersion => {
+                return Err(GroupError::NoConsumerProtocol {
+                    group: coordinator.group.clone(),
+                });
+            }
+            code => {
+                return Err(GroupError::RefusedMember {
+                    group: coordinator.group.clone(),
+                    code,
+                    why: why.clone(),
+                });
+            }
+        }
+        let answer = answer?;
+        if answer.epoch < 0 {
+            return Err(coordinator.nonsense("a member without an epoch"));
+        }
+        self.inner.generation = answer.epoch;
+        if let Some(id) = answer.member_id {
+            self.inner.member_id = id;
+        }
+        if let Some(interval) = answer.interval {
+            self.interval = interval;
+        }
+        self.is_full = false;
+        if answer.given.is_some() {
+            self.nameless = answer.given;
+        }
+        self.named()
+    }
+
+    /// Leaves, so that the others need not wait for the session's end. `comes_back` is what Kafka's
+    /// consumer says as a static member: its partitions wait for it.
+    pub fn leave(&mut self, comes_back: bool) -> Result<(), GroupError> {
+        if self.inner.member_id.is_empty() || self.inner.generation <= JOINS {
+            return Ok(());
+        }
+        let is_static = self.inner.settings.instance_id.is_some();
+        let epoch = match comes_back && is_static {
+            true => LEAVES_FOR_A_WHILE,
+            false => LEAVES,
+        };
+        let answer = self.beat(epoch)?;
+        self.lose();
+        match ErrorCode::from(answer.code) {
+            ErrorCode::None | ErrorCode::UnknownMemberId | ErrorCode::FencedMemberEpoch => Ok(()),
+            code => Err(self
+                .inner
+                .coordinator
+                .refused(ApiKey::ConsumerGroupHeartbeat, code)),
+        }
+    }
+
+    /// Nothing is its own any more; it joins again under its name.
+    fn lose(&mut self) {
+        self.inner.generation = JOINS;
+        self.owned.clear();
+        self.is_told = true;
+        self.nameless = None;
+        self.is_full = true;
+    }
+
+    /// What was given, under the topics' names.
+    fn named(&mut self) -> Result<Target, GroupError> {
+        let Some(given) = &self.nameless else {
+            return Ok(Target::Stable);
+        };
+        if given
+            .iter()
+            .any(|topic| !self.names.contains_key(&topic.topic_id))
+        {
+            let inner = &mut self.inner;
+            let topics: Vec<&str> = inner.settings.topics.iter().map(String::as_str).collect();
+            let metadata = match inner.coordinator.cluster.refresh(&topics) {
+                Ok(metadata) => metadata,
+                Err(error) if error.may_pass() => return Ok(Target::Unsure),
+                Err(error) => return Err(inner.coordinator.failed(error)),
+            };
+            let known = metadata.topics.iter();
+            let known = known.filter_map(|topic| Some((topic.id?, topic.name.clone())));
+            self.names.extend(known);
+        }
+        let mut partitions = Partitions::new();
+        for topic in given {
+            // A topic that was made again meanwhile is not known by its new id everywhere yet.
+            let Some(name) = self.names.get(&topic.topic_id) else {
+                return Ok(Target::Unsure);
+            };
+            let of_topic = partitions.entry(name.clone()).or_default();
+            of_topic.extend(&topic.partitions);
+            of_topic.sort_unstable();
+            of_topic.dedup();
+        }
+        self.nameless = None;
+        Ok(Target::Assigned(partitions))
+    }
+
+    fn beat(&mut self, epoch: i32) -> Result<Answer, GroupError> {
+        let api = ApiKey::ConsumerGroupHeartbeat;
+        let versions = ConsumerGroupHeartbeatRequest::VERSIONS;
+        let version = self.inner.coordinator.version(api, versions)?;
+        let inner = &mut self.inner;
+        if inner.member_id.is_empty() && version >= WITH_OWN_ID {
+            let mut id = [0; 16];
+            let filled = SystemRandom::new().fill(&mut id);
+            filled.map_err(|_| {
+                inner
+                    .coordinator
+                    .nonsense("this machine gives no random numbers")
+            })?;
+            inner.member_id = Uuid(id).to_string();
+        }
+        let (settings, member_id) = (inner.settings.clone(), inner.member_id.clone());
+        let (stays, joins) = (epoch >= JOINS, epoch == JOINS);
+        let is_full = stays && (self.is_full || joins);
+        let owned = match joins {
+            true => Vec::new(),
+            false => self.owned.clone(),
+        };
+        let tells = stays && (is_full || !self.is_told);
+        let topics = settings.topics.iter().map(|topic| topic.as_str().into());
+        let request = ConsumerGroupHeartbeatRequest {
+            group_id: settings.group.as_str().into(),
+            member_id: member_id.as_str().into(),
+            member_epoch: epoch,
+            instance_id: settings.instance_id.as_deref().map(Into::into),
+            rebalance_timeout_ms: match is_full {
+                true => millis(settings.rebalance_timeout),
+                false => -1,
+            },
+            subscribed_topic_names: is_full.then(|| topics.collect()),
+            server_assignor: match &self.remote_assignor {
+                Some(name) if is_full => Some(name.as_str().into()),
+                _ => None,
+            },
+            topic_partitions: tells.then_some(owned),
+            ..ConsumerGroupHeartbeatRequest::default()
+        };
+        let config = inner.coordinator.cluster.config();
+        let limit = config.request_timeout;
+        let reply = inner.coordinator.call(&request, version, limit)?;
+        let answer = reply
+            .decode()
+            .map_err(|e| inner.coordinator.failed(e.into()))?;
+        if tells && answer.error_code == 0 {
+            self.is_told = true;
+        }
+        Ok(Answer::of(answer))
+    }
+}
+
+/// What matters of a response.
+struct Answer {
+    code: i16,
+    why: String,
+    member_id: Option<String>,
+    epoch: i32,
+    interval: Option<Duration>,
+    given: Option<Vec<Given>>,
+}
+
+impl Answer {
+    fn of(answer: ConsumerGroupHeartbeatResponse<'_>) -> Answer {
+        let interval = u64::try_from(answer.heartbeat_interval_ms).ok();
+        Answer {
+            code: answer.error_code,
+            why: answer
+                .error_message
+                .map_or_else(String::new, |why| why.to_string()),
+            member_id: answer
+                .member_id
+                .map(|id| id.to_string())
+                .filter(|id| !id.is_empty()),
+            epoch: answer.member_epoch,
+            interval: interval.filter(|&ms| ms > 0).map(Duration::from_millis),
+            given: answer
+                .assignment
+                .map(|assignment| assignment.topic_partitions),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! A group member's thread under Kafka's new protocol (KIP-848): the coordinator says what the member
+//! is to have; it gives up the rest, says so, and takes what is new.
+
+use std::time::{Duration, Instant};
+
+use kgauge_client::group::{ConsumerMember, GroupError, Partitions, Target};
+
+use super::group::Word;
+use super::member::{Body, SETTLING_BEAT, UNSURE_BEAT};
+
+impl Body {
+    /// Joins and beats until the end; what the coordinator wants is done at once.
+    pub(super) fn belong_anew(&mut self, member: &mut ConsumerMember) -> Result<(), GroupError> {
+        let mut began = Instant::now();
+        let mut is_first = true;
+        let mut told_epoch = 0;
+        let mut assigned = Partitions::new();
+        let mut next_commit = self.next_commit();
+        loop {
+            let heard = member.heartbeat()?;
+            if self.stop.is_raised() {
+                return Ok(());
+            }
+            let mut pause = self.pause(member.interval());
+            match heard {
+                // Told again, as after an answer that was lost.
+                Target::Assigned(partitions) if !is_first && partitions == assigned => {
+                    member.acknowledge(&partitions);
+                    pause = Duration::ZERO;
+                }
+                Target::Assigned(partitions) => {
+                    if !is_first {
+                        began = Instant::now();
+                    }
+                    self.reconcile(member, &partitions)?;
+                    self.note_joined(began, is_first);
+                    is_first = false;
+                    assigned = partitions;
+                    told_epoch = member.epoch();
+                    // The coordinator waits to hear that it is done.
+                    pause = Duration::ZERO;
+                }
+                Target::Stable => {}
+                Target::Unsure => pause = pause.min(UNSURE_BEAT),
+                Target::Lost(code) => {
+                    let why = format!("the group went on without it ({code})");
+                    self.revoke(&why, None);
+                    self.held.clear();
+                    assigned.clear();
+                    pause = Duration::ZERO;
+                }
+            }
+            // Before the run the runner waits until all are in one epoch.
+            if member.epoch() != told_epoch && !is_first && !self.presence.reads() {
+                told_epoch = member.epoch();
+                let positions = self.positions(member.offsets(), &assigned)?;
+                self.say_assigned(told_epoch, positions);
+            }
+            if !self.wait_and_commit(member, Instant::now() + pause, &mut next_commit) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Gives up what others are to read, and reads what is new.
+    fn reconcile(
+        &mut self,
+        member: &mut ConsumerMember,
+        partitions: &Partitions,
+    ) -> Result<(), GroupError> {
+        if self.give_back(partitions) {
+            self.commit(member.offsets());
+            self.keep(partitions);
+        }
+        let positions = self.positions(member.offsets(), partitions)?;
+        self.say_assigned(member.epoch(), positions);
+        member.acknowledge(partitions);
+        Ok(())
+    }
+
+    fn say_assigned(&self, generation: i32, positions: Vec<(u32, i64)>) {
+        self.say(Word::Assigned {
+            generation,
+            positions,
+            is_settled: true,
+        });
+    }
+
+    /// Waits for the next heartbeat, and commits meanwhile; false when the member is to leave.
+    fn wait_and_commit(
+        &mut self,
+        member: &mut ConsumerMember,
+        until: Instant,
+        next_commit: &mut Option<Instant>,
+    ) -> bool {
+        loop {
+            let next = next_commit.map_or(until, |commit| commit.min(until));
+            if !self.wait_until(next) {
+                return false;
+            }
+            if next_commit.is_some_and(|due| Instant::now() >= due) {
+                self.commit(member.offsets());
+                *next_commit = self.next_commit();
+            }
+            if Instant::now() >= until {
+                return true;
+            }
+        }
+    }
+
+    fn next_commit(&self) -> Option<Instant> {
+        self.setup.commit.map(|interval| Instant::now() + interval)
+    }
+
+    fn pause(&self, interval: Duration) -> Duration {
+        match self.presence.reads() {
+            true => interval,
+            false => interval.min(SETTLING_BEAT),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What clients find before the start: topics, who leads their partitions, where those end.
+
+use std::sync::Arc;
+
+use kgauge_client::admin::OffsetAt;
+use kgauge_client::{ClientConfig, Cluster, Interrupt};
+
+use crate::control::{ClerkSetup, Leaders, Side, leaders};
+use crate::prepare::{LoadSetup, PrepareError};
+use crate::topics::Topics;
+
+/// The topics, where clients find them.
+pub(crate) struct Ground {
+    pub(crate) side: Side,
+    /// Where producers write.
+    pub(crate) topic: String,
+    pub(crate) topics: Arc<Topics>,
+    pub(crate) cluster: Cluster,
+    pub(crate) leaders: Leaders,
+    pub(crate) ends: Vec<i64>,
+}
+
+impl Ground {
+    /// What is on the cluster under load.
+    pub(crate) fn source(setup: &LoadSetup<'_>) -> Result<Self, PrepareError> {
+        let (topic, also) = (setup.topic, setup.also);
+        Ground::look(topic, also, setup.client, Side::Source, setup.interrupt)
+    }
+
+    /// Looks at a topic and others beside it.
+    pub(crate) fn look(
+        topic: &str,
+        also: &[String],
+        client: &ClientConfig,
+        side: Side,
+        interrupt: &Interrupt,
+    ) -> Result<Self, PrepareError> {
+        let mut cluster = Cluster::bootstrap_until(client.clone(), interrupt.clone())?;
+        // Every leader has to answer for its partition: right after a topic was created metadata names
+        // leaders that do not know it yet, and a run should not begin with their refusals.
+        let (mut ends, mut counted) = (Vec::new(), Vec::new());
+        for name in std::iter::once(topic).chain(also.iter().map(String::as_str)) {
+            let of_topic = cluster.end_offsets(name)?;
+            counted.push((name.to_owned(), of_topic.len()));
+            ends.extend(of_topic);
+        }
+        let topics = Arc::new(Topics::new(counted));
+        let leaders = leaders(&mut cluster, &topics)?;
+        Ok(Self {
+            side,
+            topic: topic.to_owned(),
+            topics,
+            cluster,
+            leaders,
+            ends,
+        })
+    }
+
+    /// One offset of every partition of the row.
+    pub(crate) fn offsets(&mut self, at: OffsetAt) -> Result<Vec<i64>, PrepareError> {
+        let mut all = vec![0; self.ends.len()];
+        for name in self.topics.names() {
+            for (partition, offset) in (0..).zip(self.cluster.offsets(name, at)?) {
+                let place = self.topics.place(name, partition);
+                // A partition that came meanwhile has none.
+                if let Some(of_place) = place.and_then(|place| all.get_mut(place as usize)) {
+                    *of_place = offset;
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// How many partitions there are.
+    pub(crate) fn partitions(&self) -> u32 {
+        u32::try_from(self.leaders.0.len()).unwrap_or(u32::MAX)
+    }
+
+    /// What is left for the clerk.
+    pub(crate) fn into_clerk(self, config: &ClientConfig) -> ClerkSetup {
+        ClerkSetup {
+            side: self.side,
+            cluster: self.cluster,
+            config: config.clone(),
+            topics: self.topics,
+        }
+    }
+}
