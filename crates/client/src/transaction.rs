@@ -30,7 +30,7 @@ const END_WITH_EPOCH: i16 = 5;
 const PRODUCE_THAT_ADDS: i16 = 12;
 /// From version 6 on there is a second phase.
 const INIT_VERSIONS: RangeInclusive<i16> = 0..=5;
-/// From this version on a producer may say who it was (KIP-360): who is locked out is refused.
+/// From this version on a producer may say who it was (KIP-360).
 const INIT_WITH_IDENTITY: i16 = 3;
 
 /// The feature by which a cluster says which kind it wants, and the level of the second one.
@@ -164,7 +164,7 @@ impl TransactionError {
     }
 
     /// The same, where it is known that the producer was locked out by another one.
-    fn as_fenced(self) -> Self {
+    pub fn into_fenced(self) -> Self {
         match self {
             TransactionError::Refused { id, api, code } if is_of_the_past(code) => {
                 TransactionError::Fenced { id, api, code }
@@ -243,23 +243,12 @@ impl TransactionalProducer {
         Ok(identity)
     }
 
-    /// The next epoch of the same producer, after a transaction that ended badly. What is open is
-    /// aborted. If another producer has begun with this id, this one is refused ([`TransactionError::Fenced`])
-    /// and locks nobody out; brokers before Kafka 2.5 cannot tell.
+    /// The next epoch of the same producer, after a transaction that ended badly; of brokers before Kafka 2.5
+    /// as somebody new. What is open under this id is aborted, whosever it is: the coordinator must have
+    /// taken an end from this producer before, or another one that has begun meanwhile is struck.
     pub fn renew(&mut self) -> Result<ProducerId, TransactionError> {
         let known = self.known();
-        self.introduce(known).map_err(TransactionError::as_fenced)
-    }
-
-    /// Whether [`TransactionalProducer::renew`] is refused to one that is locked out.
-    pub fn renews_safely(&self) -> bool {
-        let versions = self.link.as_ref().map(Connection::api_versions);
-        let wanted = INIT_WITH_IDENTITY..=*INIT_VERSIONS.end();
-        versions.is_some_and(|known| {
-            known
-                .highest_common(ApiKey::InitProducerId, wanted)
-                .is_some()
-        })
+        self.introduce(known).map_err(TransactionError::into_fenced)
     }
 
     fn introduce(&mut self, as_whom: ProducerId) -> Result<ProducerId, TransactionError> {
@@ -352,7 +341,7 @@ impl TransactionalProducer {
     }
 
     /// Who it is; nobody before [`TransactionalProducer::init`].
-    fn known(&self) -> ProducerId {
+    pub fn known(&self) -> ProducerId {
         self.identity.unwrap_or(NOBODY)
     }
 
@@ -508,7 +497,7 @@ mod tests {
         };
         for code in [ErrorCode::ProducerFenced, ErrorCode::InvalidProducerEpoch] {
             assert!(refused(code).is_of_the_past() && !refused(code).may_pass());
-            let fenced = refused(code).as_fenced();
+            let fenced = refused(code).into_fenced();
             let words = fenced.to_string();
             assert!(
                 words.contains("another producer with this id is alive"),
@@ -516,7 +505,7 @@ mod tests {
             );
             assert!(fenced.cure().contains("of its own"));
         }
-        let other = refused(ErrorCode::TransactionalIdAuthorizationFailed).as_fenced();
+        let other = refused(ErrorCode::TransactionalIdAuthorizationFailed).into_fenced();
         assert!(!other.is_of_the_past(), "{other}");
     }
 }

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use kgauge_client::admin::ProducerId;
 use kgauge_client::transaction::{TransactionError, TransactionKind, TransactionalProducer};
 use kgauge_client::{ClientConfig, Cluster, ClusterError, Interrupt};
-use kgauge_wire::error_code::ErrorCode;
 
 use super::producer::Identity;
 
@@ -29,17 +28,7 @@ pub(super) enum Order {
     /// There is a transaction from now on: its first batch goes out. Only of the second kind.
     Begin,
     /// The transaction ends.
-    End(End),
-}
-
-/// How a transaction is to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    Commit,
-    Abort,
-    /// It is to be aborted, since a broker takes the producer for one of the past. If another one has begun
-    /// with its id, an abort could strike that one's transaction: it has to be asked who one is first.
-    AbortDoubted,
+    End { commits: bool },
 }
 
 /// What became of it.
@@ -147,6 +136,7 @@ impl TransactionThread {
             waker: Arc::clone(&waker),
             give_up: give_up.clone(),
             open_since: None,
+            fenced: None,
             links: 1,
         };
         let thread = std::thread::Builder::new()
@@ -245,6 +235,8 @@ struct Body {
     give_up: Interrupt,
     /// Since when the coordinator may know of a transaction.
     open_since: Option<Instant>,
+    /// Another producer has begun with its id, as the coordinator said when something was to be added.
+    fenced: Option<TransactionError>,
     /// Connections to coordinators that the producer has heard of.
     links: u64,
 }
@@ -271,18 +263,18 @@ impl Body {
                         match order {
                             Order::Add(partition) => partitions.push(partition),
                             Order::Begin => self.begin(),
-                            Order::End(end) => {
-                                next = Some(end);
+                            Order::End { commits } => {
+                                next = Some(commits);
                                 break;
                             }
                         }
                     }
                     self.add(&partitions);
-                    if let Some(end) = next {
-                        unknown = self.end(end);
+                    if let Some(commits) = next {
+                        unknown = self.end(commits);
                     }
                 }
-                Order::End(end) => unknown = self.end(end),
+                Order::End { commits } => unknown = self.end(commits),
             }
         }
         if let Some(why) = unknown {
@@ -319,28 +311,34 @@ impl Body {
                 if error.may_pass() {
                     self.open_since.get_or_insert(at);
                 }
+                let why = format!("{error}; {}", error.cure());
                 for &partition in partitions {
-                    let why = format!("{error}; {}", error.cure());
+                    let why = why.clone();
                     self.say(Word::NotAdded { partition, why });
+                }
+                // With something open its end tells whether it was too old.
+                if error.is_of_the_past() && self.open_since.is_none() {
+                    self.fenced = Some(error.into_fenced());
                 }
             }
         }
     }
 
     /// Ends what is open; gives why nobody knows how, if so.
-    fn end(&mut self, end: End) -> Option<String> {
-        let commits = end == End::Commit;
-        let Some(since) = self.open_since.take() else {
-            // Nothing got as far as being added: there is nothing to end. Why may be that another
-            // producer has locked this one out.
-            self.renew("nothing of it could be written".to_owned());
-            return None;
-        };
-        let is_old = since.elapsed() >= self.timeout;
-        if end == End::AbortDoubted && !is_old && self.producer.renews_safely() {
-            self.renew("a broker took the producer for one of the past".to_owned());
+    fn end(&mut self, commits: bool) -> Option<String> {
+        if let Some(fenced) = self.fenced.take() {
+            self.fail(&fenced);
             return None;
         }
+        let Some(since) = self.open_since.take() else {
+            // Nothing got as far as being added: there is nothing to end. In the second kind nothing was
+            // written under this epoch either, so that its sequences begin at 0.
+            self.go_on(
+                "nothing of it could be written".to_owned(),
+                self.producer.known(),
+            );
+            return None;
+        };
         let refused = match self.insist(commits) {
             Ended::AsWanted(identity) if commits => {
                 self.tell_moves();
@@ -358,32 +356,32 @@ impl Body {
             }
             Ended::Refused(error) => error,
         };
+        self.end_badly(refused, commits, since.elapsed() >= self.timeout);
+        None
+    }
+
+    /// The coordinator does not end the transaction as it was asked to. To introduce oneself again is the last
+    /// that may be done: it strikes whatever is open under this id, also if it is another producer's.
+    fn end_badly(&mut self, refused: TransactionError, commits: bool, is_old: bool) {
         let mut why = refused.to_string();
         if is_old {
             why.push_str(
                 "; it was older than transaction.timeout.ms, so the coordinator has aborted it",
             );
         }
-        // Kafka's producer asks for the same: such an error wants the transaction aborted.
-        if commits
-            && wants_abort(&refused)
-            && let Ended::AsWanted(identity) = self.insist(false)
-        {
-            self.go_on(why, identity);
-            return None;
-        }
-        if refused.is_of_the_past() && is_old {
+        match refused.is_of_the_past() {
             // Coordinators treat who was too late as they treat who is locked out; this is what it was.
-            self.begin_anew(why);
-            return None;
+            true if is_old => self.begin_anew(why),
+            true => self.fail(&refused.into_fenced()),
+            false if commits => match self.insist(false) {
+                Ended::AsWanted(identity) => self.go_on(why, identity),
+                Ended::Refused(error) if error.is_of_the_past() && !is_old => {
+                    self.fail(&error.into_fenced());
+                }
+                Ended::Refused(_) | Ended::GivenUp(_) => self.renew(why),
+            },
+            false => self.renew(why),
         }
-        if refused.is_of_the_past() && !self.producer.renews_safely() {
-            // To begin anew would lock out the other one, if that is the reason.
-            self.say(Word::Failed(format!("{why}; {}", refused.cure())));
-            return None;
-        }
-        self.renew(why);
-        None
     }
 
     /// Asks for the end until there is an answer: a commit that was asked for may have happened, and
@@ -430,8 +428,12 @@ impl Body {
                 why,
                 identity: named(identity),
             }),
-            Err(error) => self.say(Word::Failed(format!("{error}; {}", error.cure()))),
+            Err(error) => self.fail(&error),
         }
+    }
+
+    fn fail(&self, error: &TransactionError) {
+        self.say(Word::Failed(format!("{error}; {}", error.cure())));
     }
 
     fn tell_moves(&mut self) {
@@ -449,16 +451,4 @@ impl Body {
             let _ = waker.wake();
         }
     }
-}
-
-/// Whether a commit that was refused so leaves a transaction that can be aborted
-/// (`TransactionManager.EndTxnHandler` of Kafka's client).
-fn wants_abort(error: &TransactionError) -> bool {
-    let TransactionError::Refused { code, .. } = error else {
-        return false;
-    };
-    matches!(
-        code,
-        ErrorCode::TransactionAbortable | ErrorCode::UnknownProducerId
-    )
 }

@@ -11,7 +11,7 @@ use kgauge_results::Recorder;
 use kgauge_scenario::TransactionLength;
 use kgauge_wire::error_code::ErrorCode;
 
-use super::coordinator::{End, Left, Order, TransactionThread, Word};
+use super::coordinator::{Left, Order, TransactionThread, Word};
 use super::partition::sequence_after;
 use super::producer::{Identity, Phase, Producer};
 use crate::surroundings::Surroundings;
@@ -26,14 +26,14 @@ pub(crate) struct Transaction {
     records: u64,
     /// For each partition whether it is part of the open one.
     partitions: Vec<Membership>,
+    /// In the second kind: its thread knows of it.
+    is_begun: bool,
     /// Something in it was lost: it will be aborted.
     is_spoilt: bool,
     /// A broker was lost since the one before it ended: its markers, and those of the one before, may be
     /// written again.
     is_shaken: bool,
     markers_before: u64,
-    /// A broker takes the producer for one of the past.
-    is_doubted: bool,
     /// Records that were acked in the open one.
     acked: u64,
     /// In an echo flow where those are: partition, first offset, how many.
@@ -78,10 +78,10 @@ impl Transaction {
             stage: Stage::Ready,
             records: 0,
             partitions: vec![Membership::No; partitions],
+            is_begun: false,
             is_spoilt: false,
             is_shaken: false,
             markers_before: 0,
-            is_doubted: false,
             acked: 0,
             posted: Vec::new(),
         }
@@ -159,10 +159,6 @@ impl Producer {
         let Some(transaction) = &mut self.transaction else {
             return true;
         };
-        let is_first = transaction
-            .partitions
-            .iter()
-            .all(|one| *one == Membership::No);
         let membership = &mut transaction.partitions[partition as usize];
         match (transaction.thread.kind, *membership) {
             (TransactionKind::First, Membership::No) => {
@@ -171,7 +167,7 @@ impl Producer {
             }
             (TransactionKind::Second, Membership::No) => {
                 *membership = Membership::Written;
-                if is_first {
+                if !std::mem::replace(&mut transaction.is_begun, true) {
                     transaction.thread.order(Order::Begin);
                 }
             }
@@ -202,10 +198,6 @@ impl Producer {
         if !is_of_coordinator(code) {
             transaction.partitions[partition as usize] = Membership::Yes;
         }
-        transaction.is_doubted |= matches!(
-            code,
-            ErrorCode::InvalidProducerEpoch | ErrorCode::ProducerFenced
-        );
     }
 
     /// In an echo flow: records are in the log, at these offsets if they are known.
@@ -273,16 +265,11 @@ impl Producer {
             && has_answers
         {
             let commits = !transaction.is_spoilt;
-            let end = match (commits, transaction.is_doubted) {
-                (true, _) => End::Commit,
-                (false, false) => End::Abort,
-                (false, true) => End::AbortDoubted,
-            };
             transaction.stage = Stage::Asked {
                 since_ns: now_ns,
                 commits,
             };
-            transaction.thread.order(Order::End(end));
+            transaction.thread.order(Order::End { commits });
         }
     }
 
@@ -332,6 +319,10 @@ impl Producer {
             }
             Word::Failed(why) => {
                 around.broken(now_ns, &self.flow.name, || why);
+                if self.is_in_transaction() {
+                    // Nobody will commit it.
+                    self.conclude(false, now_ns, recorder);
+                }
                 self.abandon(now_ns, recorder);
             }
         }
@@ -363,8 +354,8 @@ impl Producer {
         transaction.stage = Stage::Ready;
         transaction.records = 0;
         transaction.acked = 0;
+        transaction.is_begun = false;
         transaction.is_spoilt = false;
-        transaction.is_doubted = false;
         transaction.partitions.fill(Membership::No);
         for partition in 0..self.partitions.len() as u32 {
             if self.partitions[partition as usize].has_work() {
