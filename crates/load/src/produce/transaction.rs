@@ -431,3 +431,29 @@ fn is_of_coordinator(code: ErrorCode) -> bool {
             | ErrorCode::TopicAuthorizationFailed
     ) || code.is_retriable()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_by_the_log_comes_after_the_partition_has_joined_and_one_by_the_coordinator_before()
+    {
+        for code in [
+            ErrorCode::MessageTooLarge,
+            ErrorCode::OutOfOrderSequenceNumber,
+            ErrorCode::InvalidRecord,
+        ] {
+            assert!(!is_of_coordinator(code), "{code}");
+        }
+        for code in [
+            ErrorCode::TransactionAbortable,
+            ErrorCode::ConcurrentTransactions,
+            ErrorCode::ProducerFenced,
+            // What brokers make of an unreachable coordinator for older clients.
+            ErrorCode::NotEnoughReplicas,
+        ] {
+            assert!(is_of_coordinator(code), "{code}");
+        }
+    }
+}
