@@ -1,8 +1,10 @@
 //! A producer's transactions: the way to their coordinator.
 //!
-//! What is spoken is the protocol that every release since Kafka 0.11 knows (KIP-98): partitions are
-//! added by name before they are written to. The newer one of Kafka 4 (KIP-890), which adds them by
-//! the produce request itself, needs Produce 12 and EndTxn 5; neither is used here.
+//! There are two kinds. The first one every release since Kafka 0.11 knows (KIP-98): partitions are
+//! added by name before they are written to. The second one is Kafka 4's (KIP-890): Produce 12 adds
+//! them by itself, and the end of each transaction, EndTxn 5, gives the producer a new epoch, so that
+//! nothing late of one transaction gets into the next. It is spoken where the cluster has agreed on it
+//! (`transaction.version` 2), as Kafka's own producer does since 4.0.
 
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
@@ -17,19 +19,63 @@ use kgauge_wire::messages::{
 use crate::admin::{CoordinatorOf, ProducerId};
 use crate::backoff::Backoff;
 use crate::cluster::{Cluster, ClusterError};
-use crate::connection::{CallError, Connection, Reply};
+use crate::connection::{ApiVersions, CallError, Connection, Reply};
 use crate::interrupt::Interrupt;
 
 /// From version 4 on brokers ask each other, by another layout.
 const ADD_VERSIONS: RangeInclusive<i16> = 0..=3;
-/// From version 5 on the epoch rises with each transaction.
-const END_VERSIONS: RangeInclusive<i16> = 0..=4;
+/// The version with which the epoch rises: the second kind's.
+const END_WITH_EPOCH: i16 = 5;
+/// The version of Produce that makes partitions part of a transaction.
+const PRODUCE_THAT_ADDS: i16 = 12;
 /// From version 6 on there is a second phase.
 const INIT_VERSIONS: RangeInclusive<i16> = 0..=5;
+/// From this version on a producer may say who it was (KIP-360).
+const INIT_WITH_IDENTITY: i16 = 3;
+
+/// The feature by which a cluster says which kind it wants, and the level of the second one.
+const FEATURE: &str = "transaction.version";
+const FEATURE_OF_SECOND: i16 = 2;
 
 /// The coordinator is still writing the last transaction's markers: Kafka's producer asks again after
 /// this (`TransactionManager.ADD_PARTITIONS_RETRY_BACKOFF_MS`).
 const CONCURRENT_PAUSE: Duration = Duration::from_millis(20);
+
+/// No producer yet.
+const NOBODY: ProducerId = ProducerId { id: -1, epoch: -1 };
+
+/// Which kind of transactions a producer speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransactionKind {
+    /// KIP-98: partitions are added by name.
+    First,
+    /// KIP-890: they are added by being written to, and each end gives a new epoch.
+    Second,
+}
+
+impl TransactionKind {
+    /// The one for a cluster whose coordinator says this of itself.
+    pub fn of(versions: &ApiVersions) -> Self {
+        let is_agreed = versions
+            .finalized_feature(FEATURE)
+            .is_some_and(|level| level >= FEATURE_OF_SECOND);
+        let knows = |api, version: i16| versions.highest_common(api, version..=version).is_some();
+        match is_agreed
+            && knows(ApiKey::EndTxn, END_WITH_EPOCH)
+            && knows(ApiKey::Produce, PRODUCE_THAT_ADDS)
+        {
+            true => Self::Second,
+            false => Self::First,
+        }
+    }
+
+    fn end_versions(self) -> RangeInclusive<i16> {
+        match self {
+            Self::First => 0..=END_WITH_EPOCH - 1,
+            Self::Second => END_WITH_EPOCH..=END_WITH_EPOCH,
+        }
+    }
+}
 
 /// Why something that a transactional producer wanted did not work out.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +83,19 @@ pub enum TransactionError {
     /// The coordinator refuses.
     #[error("transactional.id {id}: {api} was refused with {code}")]
     Refused {
+        /// The transactional id.
+        id: String,
+        /// The request.
+        api: ApiKey,
+        /// The broker's code.
+        code: ErrorCode,
+    },
+    /// The coordinator knows a newer producer of this id, and this one is locked out.
+    #[error(
+        "transactional.id {id}: another producer with this id is alive, and has locked this one out \
+         ({api}: {code})"
+    )]
+    Fenced {
         /// The transactional id.
         id: String,
         /// The request.
@@ -71,6 +130,9 @@ impl TransactionError {
                 }
                 _ => "look into the log of the transaction coordinator",
             },
+            TransactionError::Fenced { .. } => {
+                "end that one, or give each producer a transactional.id of its own"
+            }
             TransactionError::Cluster { error, .. } => match error.as_ref() {
                 ClusterError::Call(CallError::Unsupported { .. }) => {
                     "remove `transaction`: this needs Kafka 0.11 or newer"
@@ -81,6 +143,45 @@ impl TransactionError {
     }
 }
 
+impl TransactionError {
+    /// Whether the coordinator takes the producer for one of the past: another one has begun with its
+    /// id, or its transaction was older than its timeout.
+    pub fn is_of_the_past(&self) -> bool {
+        match self {
+            TransactionError::Refused { code, .. } => is_of_the_past(*code),
+            TransactionError::Fenced { .. } => true,
+            TransactionError::Cluster { .. } => false,
+        }
+    }
+
+    /// Whether trying again later may help: nobody has said no.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            TransactionError::Refused { code, .. } => code.is_retriable(),
+            TransactionError::Fenced { .. } => false,
+            TransactionError::Cluster { error, .. } => error.may_pass(),
+        }
+    }
+
+    /// The same, where it is known that the producer was locked out by another one.
+    pub fn into_fenced(self) -> Self {
+        match self {
+            TransactionError::Refused { id, api, code } if is_of_the_past(code) => {
+                TransactionError::Fenced { id, api, code }
+            }
+            other => other,
+        }
+    }
+}
+
+/// Since Kafka 2.7 the first one; releases before it answer with the second.
+fn is_of_the_past(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::ProducerFenced | ErrorCode::InvalidProducerEpoch
+    )
+}
+
 /// A transactional producer, seen from its coordinator: one connection, and who the producer is.
 #[derive(Debug)]
 pub struct TransactionalProducer {
@@ -89,6 +190,9 @@ pub struct TransactionalProducer {
     timeout_ms: i32,
     link: Option<Connection>,
     identity: Option<ProducerId>,
+    kind: TransactionKind,
+    /// Connections to coordinators so far.
+    links: u64,
 }
 
 impl TransactionalProducer {
@@ -100,7 +204,21 @@ impl TransactionalProducer {
             timeout_ms: i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX),
             link: None,
             identity: None,
+            kind: TransactionKind::First,
+            links: 0,
         }
+    }
+
+    /// How many connections to its coordinator it has had: when there is another one, the coordinator may
+    /// be another broker, which writes again what the one before may have written.
+    pub fn links(&self) -> u64 {
+        self.links
+    }
+
+    /// What it speaks, as the coordinator wanted it when the producer was introduced. It stays with it:
+    /// brokers that are upgraded meanwhile go on with producers of the first kind.
+    pub fn kind(&self) -> TransactionKind {
+        self.kind
     }
 
     /// What ends every wait.
@@ -111,16 +229,47 @@ impl TransactionalProducer {
         }
     }
 
-    /// Introduces the producer. An open transaction of an earlier one with this id is aborted, and that
-    /// one is locked out.
+    /// Introduces the producer, the first time or as somebody new. An open transaction of an earlier one with
+    /// this id is aborted, and that one is locked out.
     pub fn init(&mut self) -> Result<ProducerId, TransactionError> {
-        let identity = self.insisting(|this, limit| {
+        let is_known = self.identity.is_some();
+        let identity = self.introduce(NOBODY)?;
+        if is_known {
+            return Ok(identity);
+        }
+        // The connection that has just answered.
+        let versions = self.link.as_ref().map(Connection::api_versions);
+        self.kind = versions.map_or(TransactionKind::First, TransactionKind::of);
+        Ok(identity)
+    }
+
+    /// The next epoch of the same producer, after a transaction that ended badly; of brokers before Kafka 2.5
+    /// as somebody new. What is open under this id is aborted, whosever it is: the coordinator must have
+    /// taken an end from this producer before, or another one that has begun meanwhile is struck.
+    pub fn renew(&mut self) -> Result<ProducerId, TransactionError> {
+        let known = self.known();
+        self.introduce(known).map_err(TransactionError::into_fenced)
+    }
+
+    fn introduce(&mut self, as_whom: ProducerId) -> Result<ProducerId, TransactionError> {
+        let identity = self.insisting(|this, deadline| {
+            let version = this.link(deadline).and_then(|link| {
+                let version = link.version(ApiKey::InitProducerId, INIT_VERSIONS);
+                version.map_err(ClusterError::from)
+            });
+            let version = version.map_err(|error| this.failed(error))?;
+            let as_whom = match version >= INIT_WITH_IDENTITY {
+                true => as_whom,
+                false => NOBODY,
+            };
             let request = InitProducerIdRequest {
                 transactional_id: Some(this.id.clone().into()),
                 transaction_timeout_ms: this.timeout_ms,
+                producer_id: as_whom.id,
+                producer_epoch: as_whom.epoch,
                 ..InitProducerIdRequest::default()
             };
-            let reply = this.call(&request, INIT_VERSIONS, limit)?;
+            let reply = this.call(&request, version..=version, deadline)?;
             let answer = reply.decode().map_err(|error| this.failed(error.into()))?;
             this.judge(ApiKey::InitProducerId, answer.error_code)?;
             Ok(ProducerId {
@@ -132,14 +281,14 @@ impl TransactionalProducer {
         Ok(identity)
     }
 
-    /// Makes partitions part of the open transaction, or of a new one.
+    /// Makes partitions part of the open transaction, or of a new one: the first kind only.
     pub fn add_partitions(
         &mut self,
         topic: &str,
         partitions: &[i32],
     ) -> Result<(), TransactionError> {
         let identity = self.known();
-        self.insisting(|this, limit| {
+        self.insisting(|this, deadline| {
             let request = AddPartitionsToTxnRequest {
                 v3_and_below_transactional_id: this.id.clone().into(),
                 v3_and_below_producer_id: identity.id,
@@ -150,7 +299,7 @@ impl TransactionalProducer {
                 }],
                 ..AddPartitionsToTxnRequest::default()
             };
-            let reply = this.call(&request, ADD_VERSIONS, limit)?;
+            let reply = this.call(&request, ADD_VERSIONS, deadline)?;
             let answer = reply.decode().map_err(|error| this.failed(error.into()))?;
             let topics = answer.results_by_topic_v3_and_below.iter();
             let mut codes = topics
@@ -163,37 +312,50 @@ impl TransactionalProducer {
         })
     }
 
-    /// Commits the open transaction, or aborts it. Partitions must have been added to it.
-    pub fn end(&mut self, commits: bool) -> Result<(), TransactionError> {
+    /// Commits the open transaction, or aborts it, and says who the producer is from now on. In the first
+    /// kind partitions must have been added to it; in the second one it must have been written to, if it
+    /// is to be committed.
+    pub fn end(&mut self, commits: bool) -> Result<ProducerId, TransactionError> {
         let identity = self.known();
-        self.insisting(|this, limit| {
+        let next = self.insisting(|this, deadline| {
             let request = EndTxnRequest {
                 transactional_id: this.id.clone().into(),
                 producer_id: identity.id,
                 producer_epoch: identity.epoch,
                 committed: commits,
             };
-            let reply = this.call(&request, END_VERSIONS, limit)?;
+            let reply = this.call(&request, this.kind.end_versions(), deadline)?;
             let answer = reply.decode().map_err(|error| this.failed(error.into()))?;
-            this.judge(ApiKey::EndTxn, answer.error_code)
-        })
+            this.judge(ApiKey::EndTxn, answer.error_code)?;
+            Ok(match answer.producer_id {
+                // The first kind says nothing of it.
+                ..0 => identity,
+                id => ProducerId {
+                    id,
+                    epoch: answer.producer_epoch,
+                },
+            })
+        })?;
+        self.identity = Some(next);
+        Ok(next)
     }
 
     /// Who it is; nobody before [`TransactionalProducer::init`].
-    fn known(&self) -> ProducerId {
-        self.identity.unwrap_or(ProducerId { id: -1, epoch: -1 })
+    pub fn known(&self) -> ProducerId {
+        self.identity.unwrap_or(NOBODY)
     }
 
-    /// Tries again what passes by itself, within `default.api.timeout.ms`.
+    /// Tries again what passes by itself. All attempts together take `default.api.timeout.ms` at most:
+    /// none waits for longer than what is left of it.
     fn insisting<T>(
         &mut self,
-        mut attempt: impl FnMut(&mut Self, Duration) -> Result<T, TransactionError>,
+        mut attempt: impl FnMut(&mut Self, Instant) -> Result<T, TransactionError>,
     ) -> Result<T, TransactionError> {
         let config = self.cluster.config();
-        let (deadline, limit) = (Instant::now() + config.api_timeout, config.request_timeout);
+        let deadline = Instant::now() + config.api_timeout;
         let mut backoff = Backoff::new(config.retry_backoff, config.retry_backoff_max);
         loop {
-            let error = match attempt(self, limit) {
+            let error = match attempt(self, deadline) {
                 Ok(done) => return Ok(done),
                 Err(error) => error,
             };
@@ -224,16 +386,17 @@ impl TransactionalProducer {
         &mut self,
         request: &R,
         versions: RangeInclusive<i16>,
-        limit: Duration,
+        deadline: Instant,
     ) -> Result<Reply<R>, TransactionError> {
-        let called = self.link().and_then(|link| {
+        let limit = self.cluster.request_limit(deadline);
+        let called = self.link(deadline).and_then(|link| {
             let reply = link.call_between(request, versions, limit);
             reply.map_err(ClusterError::from)
         });
         called.map_err(|error| self.failed(error))
     }
 
-    fn link(&mut self) -> Result<&mut Connection, ClusterError> {
+    fn link(&mut self, deadline: Instant) -> Result<&mut Connection, ClusterError> {
         let usable = self
             .link
             .take()
@@ -242,8 +405,9 @@ impl TransactionalProducer {
             Some(link) => link,
             None => {
                 let of = CoordinatorOf::Transactions;
-                let broker_id = self.cluster.coordinator(&self.id, of)?;
-                self.cluster.open(broker_id)?
+                let broker_id = self.cluster.coordinator_until(&self.id, of, deadline)?;
+                self.links += 1;
+                self.cluster.open_until(broker_id, deadline)?
             }
         };
         Ok(self.link.insert(link))
@@ -276,4 +440,72 @@ fn moves(code: ErrorCode) -> bool {
             | ErrorCode::CoordinatorNotAvailable
             | ErrorCode::CoordinatorLoadInProgress
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kgauge_wire::messages::ApiVersionsResponse;
+    use kgauge_wire::messages::api_versions::{ApiVersion, FinalizedFeatureKey};
+
+    fn versions(level: Option<i16>, end: i16, produce: i16) -> ApiVersions {
+        let api = |key: ApiKey, max_version| ApiVersion {
+            api_key: key.as_i16(),
+            min_version: 0,
+            max_version,
+        };
+        let feature = level.map(|level| FinalizedFeatureKey {
+            name: FEATURE.into(),
+            max_version_level: level,
+            min_version_level: level,
+        });
+        ApiVersions::from_answer(&ApiVersionsResponse {
+            api_keys: vec![api(ApiKey::EndTxn, end), api(ApiKey::Produce, produce)],
+            finalized_features: feature.into_iter().collect(),
+            ..ApiVersionsResponse::default()
+        })
+    }
+
+    #[test]
+    fn the_second_kind_is_spoken_only_where_the_cluster_has_agreed_on_it() {
+        use TransactionKind::{First, Second};
+        for (level, end, produce, kind) in [
+            (Some(2), 5, 13, Second),
+            (Some(3), 5, 12, Second),
+            // Brokers of Kafka 4 whose metadata are still those of 3.9.
+            (Some(1), 5, 13, First),
+            (Some(0), 5, 13, First),
+            (None, 5, 13, First),
+            (Some(2), 4, 13, First),
+            (Some(2), 5, 11, First),
+        ] {
+            let found = TransactionKind::of(&versions(level, end, produce));
+            assert_eq!(found, kind, "{level:?} {end} {produce}");
+        }
+        assert_eq!(
+            (First.end_versions(), Second.end_versions()),
+            (0..=4, 5..=5)
+        );
+    }
+
+    #[test]
+    fn a_producer_that_is_locked_out_is_told_who_did_it_and_a_refusal_of_another_kind_is_not() {
+        let refused = |code| TransactionError::Refused {
+            id: "shop".to_owned(),
+            api: ApiKey::InitProducerId,
+            code,
+        };
+        for code in [ErrorCode::ProducerFenced, ErrorCode::InvalidProducerEpoch] {
+            assert!(refused(code).is_of_the_past() && !refused(code).may_pass());
+            let fenced = refused(code).into_fenced();
+            let words = fenced.to_string();
+            assert!(
+                words.contains("another producer with this id is alive"),
+                "{words}"
+            );
+            assert!(fenced.cure().contains("of its own"));
+        }
+        let other = refused(ErrorCode::TransactionalIdAuthorizationFailed).into_fenced();
+        assert!(!other.is_of_the_past(), "{other}");
+    }
 }

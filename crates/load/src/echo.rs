@@ -29,6 +29,7 @@ pub(crate) struct EchoBoard {
     numbered_end: AtomicU64,
     /// What was read of a copy; none where the topic itself is read.
     copy: Option<Mutex<Copied>>,
+    is_transactional: bool,
 }
 
 /// Which records of a copy were read.
@@ -87,7 +88,17 @@ pub(crate) struct Lane {
 struct AckedBatch {
     base: i64,
     end: i64,
-    acked_ns: u64,
+    known: Known,
+}
+
+/// What is known of a record that is in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// When its ack was read.
+    pub(crate) acked_ns: u64,
+    /// When its transaction had been committed; `None` if nobody has heard of it yet, and without
+    /// transactions.
+    pub(crate) committed_ns: Option<u64>,
 }
 
 impl EchoBoard {
@@ -101,6 +112,7 @@ impl EchoBoard {
             lanes: (0..partitions).map(|_| Mutex::default()).collect(),
             numbered_end: AtomicU64::new(0),
             copy: None,
+            is_transactional: false,
         }
     }
 
@@ -184,12 +196,47 @@ impl EchoBoard {
         // Those of other producers may have come before, but not by much.
         let later = lane.batches.iter().rev().take_while(|one| one.base > base);
         let at = lane.batches.len() - later.count();
-        let batch = AckedBatch {
-            base,
-            end,
+        let known = Known {
             acked_ns,
+            committed_ns: None,
         };
-        lane.batches.insert(at, batch);
+        lane.batches.insert(at, AckedBatch { base, end, known });
+    }
+
+    /// The transaction of an acked batch was committed at a moment, or aborted: then nobody will read it.
+    pub(crate) fn ended(
+        &self,
+        (partition, base): (u32, i64),
+        records: u64,
+        committed_ns: Option<u64>,
+    ) {
+        if committed_ns.is_none() {
+            self.acked.fetch_sub(records, Ordering::Relaxed);
+        }
+        let Some(mut lane) = self.lane(partition) else {
+            return;
+        };
+        // What was read already is no more there.
+        let Ok(at) = lane.batches.binary_search_by_key(&base, |one| one.base) else {
+            return;
+        };
+        match committed_ns {
+            Some(_) => lane.batches[at].known.committed_ns = committed_ns,
+            None => drop(lane.batches.remove(at)),
+        }
+    }
+
+    /// Whether its records are written in transactions.
+    pub(crate) fn is_transactional(&self) -> bool {
+        self.is_transactional
+    }
+
+    /// The same where records are written in transactions.
+    pub(crate) fn of_transactions(self) -> Self {
+        Self {
+            is_transactional: true,
+            ..self
+        }
     }
 
     /// Records were read back.
@@ -235,14 +282,14 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Lane {
-    /// When the record at an offset was acked; `None` if nobody knows yet. Offsets rise from call
-    /// to call.
-    pub(crate) fn acked_ns(&mut self, offset: i64) -> Option<u64> {
+    /// What is known of the record at an offset; `None` if nobody has read its ack yet. Offsets rise
+    /// from call to call.
+    pub(crate) fn known(&mut self, offset: i64) -> Option<Known> {
         while self.batches.front().is_some_and(|one| one.end <= offset) {
             self.batches.pop_front();
         }
         let first = self.batches.front()?;
-        (first.base <= offset).then_some(first.acked_ns)
+        (first.base <= offset).then_some(first.known)
     }
 }
 
@@ -296,9 +343,37 @@ mod tests {
         board.acked(1, 0, 10, 300);
         let mut lane = board.lane(1).unwrap();
         let found: Vec<_> = [0, 9, 10, 14, 15]
-            .map(|offset| lane.acked_ns(offset))
+            .map(|offset| lane.known(offset).map(|known| known.acked_ns))
             .into();
         assert_eq!(found, [Some(300), Some(300), Some(200), Some(200), None]);
+    }
+
+    #[test]
+    fn what_was_aborted_is_not_waited_for_and_what_was_committed_says_when() {
+        let board = EchoBoard::new(1, 1, 1).of_transactions();
+        board.acked(0, 0, 5, 100);
+        board.acked(0, 6, 4, 200);
+        // A retry whose offset nobody knows.
+        board.acked(0, -1, 2, 210);
+        assert_eq!(board.missing(), 11);
+        board.ended((0, 0), 5, Some(150));
+        board.ended((0, 6), 4, None);
+        board.ended((0, -1), 2, None);
+        assert_eq!(board.missing(), 5, "the others will never be read");
+        let known = board.lane(0).unwrap().known(4);
+        let wanted = Known {
+            acked_ns: 100,
+            committed_ns: Some(150),
+        };
+        assert_eq!(known, Some(wanted));
+        assert_eq!(board.lane(0).unwrap().known(6), None);
+        board.echoed(5, 300);
+        board.producer_done();
+        assert!(
+            !board.is_complete([(0, 5)].into_iter()),
+            "the reader is not past them"
+        );
+        assert!(board.is_complete([(0, 10)].into_iter()));
     }
 
     #[test]

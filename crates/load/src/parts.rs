@@ -66,9 +66,13 @@ pub(crate) fn parts_of(
             let seed = derive_seed(share.flow_seed(&flow.produce.name), &place);
             let partitions = share.trial.topic.partitions;
             let board = EchoBoard::new(seed, producers.members.len(), partitions);
-            let board = Arc::new(match reads_copy {
+            let board = match reads_copy {
                 true => board.of_copy(),
                 false => board,
+            };
+            let board = Arc::new(match flow.produce.transaction {
+                Some(_) => board.of_transactions(),
+                None => board,
             });
             producers.echo = Some(Arc::clone(&board));
             consumers.echo = Some(board);

@@ -27,9 +27,8 @@ use crate::ground::Ground;
 use crate::parts::{Work, parts_of};
 use crate::payload::{Payload, PayloadError};
 use crate::produce::{
-    Identity, Producer, ProducerSetup, RESPONSE_BYTES_MAX, RecordsFormat,
-    TRANSACTIONAL_VERSION_MAX, Transaction, TransactionSetup, TransactionStartError,
-    TransactionThread,
+    Identity, Producer, ProducerSetup, RESPONSE_BYTES_MAX, RecordsFormat, Transaction,
+    TransactionSetup, TransactionStartError, TransactionThread,
 };
 use crate::worker::{Client, Member, TICK_NS, token};
 use crate::{consume, produce};
@@ -306,12 +305,10 @@ impl Site<'_> {
         payload: &Arc<Payload>,
     ) -> Result<Client, PrepareError> {
         let partitions: Vec<u32> = (0..self.setup.share.trial.topic.partitions).collect();
+        let transaction = self.transaction(flow, member, partitions.len())?;
         let wanted = Wanted {
             api: ApiKey::Produce,
-            versions: match flow.transaction {
-                Some(_) => 0..=TRANSACTIONAL_VERSION_MAX,
-                None => produce::VERSIONS,
-            },
+            versions: produce::versions_of(transaction.as_ref().map(|(_, one)| one.kind())),
             response_bytes_max: RESPONSE_BYTES_MAX,
             send_buffer_bytes: flow.settings.send_buffer_bytes,
             receive_buffer_bytes: flow.settings.receive_buffer_bytes,
@@ -323,7 +320,6 @@ impl Site<'_> {
             let flow = flow.name.clone();
             return Err(PrepareError::LeadsNothing { flow, broker_id });
         }
-        let transaction = self.transaction(flow, member, leaders.len())?;
         let identity = match &transaction {
             Some((_, transaction)) => Some(transaction.identity()),
             None => self.identity(&flow.settings)?,

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use kgauge_client::transaction::TransactionKind;
 use kgauge_results::run::{ClientLook, GroupRecord};
 use kgauge_results::{Recorder, StageBorders};
 use kgauge_scenario::Stages;
@@ -21,7 +22,7 @@ use crate::pacing::Waiter;
 use crate::prepare::Load;
 use crate::surroundings::Clerks;
 use crate::tally::{LiveTotals, Totals};
-use crate::worker::{CLERK_TOKEN, Over, Shared, Worker, WorkerOutcome, WorkerSetup};
+use crate::worker::{CLERK_TOKEN, Client, Over, Shared, Worker, WorkerOutcome, WorkerSetup};
 
 /// How often progress is told.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -60,6 +61,8 @@ pub struct FlowOutcome {
     pub group: Option<GroupRecord>,
     /// How complete the copy was that it read, if it read one.
     pub copy: Option<CopyTally>,
+    /// Which kind of transactions its producers spoke, if they wrote in some.
+    pub transactions: Option<TransactionKind>,
 }
 
 /// What a load leaves behind, beside the slices.
@@ -117,6 +120,16 @@ impl Load {
         driven.map(|one| (one.flow, one.child.pid())).collect()
     }
 
+    /// Which kind of transactions a flow's producers speak. All ask the same cluster.
+    fn kind_of(&self, flow: usize) -> Option<TransactionKind> {
+        let members = self.workers.iter().flatten();
+        let mut own = members.filter(|member| member.flow == flow);
+        own.find_map(|member| match &member.client {
+            Client::Produce(producer) => producer.transaction_kind(),
+            Client::Consume(_) => None,
+        })
+    }
+
     /// Clients that have a record count of their own.
     fn limited(&self) -> usize {
         let clients = self.workers.iter().flatten();
@@ -162,6 +175,7 @@ impl Load {
         let shared = Arc::new(self.shared(clock, names.len(), planned_end_ns));
         let mut members = std::mem::take(&mut self.members);
         let boards = std::mem::take(&mut self.boards);
+        let kinds: Vec<_> = (0..names.len()).map(|flow| self.kind_of(flow)).collect();
         let running = Running::start(self, &shared, &stages)?;
         let mut watch = Watch {
             shared: &shared,
@@ -170,8 +184,10 @@ impl Load {
             dropped: 0,
         };
         watch.until_over(&running, &mut on_progress);
-        let (broken, dropped) = (watch.broken, watch.dropped);
         let (outcomes, driven) = running.join()?;
+        // Producers that end a transaction at the very end have something to say yet.
+        on_progress(&watch.progress());
+        let (broken, dropped) = (watch.broken, watch.dropped);
         let end_ns = shared.clock.now_ns();
         let patience = match shared.interrupt.is_raised() {
             true => LEAVE_INTERRUPTED,
@@ -192,6 +208,7 @@ impl Load {
                     totals: total(flow),
                     group: groups[flow].take(),
                     copy: boards[flow].as_ref().and_then(|board| board.copy_tally()),
+                    transactions: kinds[flow],
                 })
                 .collect(),
             hold_start_ns: stages.warm_up_ns.min(end_ns),

@@ -484,6 +484,15 @@ impl Worker {
                 producer.leave();
             }
         }
+        for client in 0..self.setup.members.len() {
+            // Nothing in here fails.
+            let _ = self.with(client, |member, recorder, around| {
+                if let Client::Produce(producer) = &mut member.client {
+                    producer.settle_transaction(recorder, around);
+                }
+                Ok(())
+            });
+        }
         let now_ns = self.setup.shared.clock.now_ns();
         self.report(now_ns, true);
         for member in &self.setup.members {

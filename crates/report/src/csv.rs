@@ -39,7 +39,7 @@ pub(crate) fn text(run: &RunRead, summary: &Summary) -> String {
 type Times = (&'static str, fn(&Latencies) -> Option<&LatencySummary>);
 
 /// Every distribution; those that no flow has get no columns.
-const TIMES: [Times; 11] = [
+const TIMES: [Times; 12] = [
     ("response", |times| times.response.as_ref()),
     ("service", |times| times.service.as_ref()),
     ("lag", |times| times.lag.as_ref()),
@@ -50,6 +50,7 @@ const TIMES: [Times; 11] = [
     ("batch_wait", |times| times.batch_wait.as_ref()),
     ("ack_wait", |times| times.ack_wait.as_ref()),
     ("fetch_wait", |times| times.fetch_wait.as_ref()),
+    ("commit_wait", |times| times.commit_wait.as_ref()),
     ("commit", |times| times.commit.as_ref()),
 ];
 

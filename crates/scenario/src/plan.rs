@@ -300,10 +300,8 @@ impl EchoFlow {
         if settings.acks == Acks::None {
             return Some("an echo without answers");
         }
-        self.produce
-            .transaction
-            .is_some()
-            .then_some("an echo within transactions")
+        (self.produce.transaction.is_some() && !self.consumer_settings.read_committed)
+            .then_some("an echo within transactions that reads what may yet be aborted")
     }
 
     /// Its consumers, as a flow of their own.

@@ -26,6 +26,7 @@ mod shared;
 mod speeds;
 mod start;
 mod targets;
+mod transactions;
 mod trial;
 mod wire;
 

@@ -22,6 +22,7 @@ use super::faults::{FaultThread, heal};
 use super::metrics;
 use super::mirror::{self, Behind, Mirror};
 use super::session::Session;
+use super::transactions;
 use super::trial::{Ground, prepare_failed};
 use super::wire::{self, Held};
 use crate::exit::{ExitStatus, OrStop, stop};
@@ -153,7 +154,8 @@ impl Measured {
             },
             (None, Ended::Interrupted) => Outcome::Interrupted,
             (None, Ended::Complete) if self.load.broken => Outcome::Failed {
-                why: "a consumer found corrupt records or was refused; see events.jsonl".to_owned(),
+                why: "a client was refused, or records were corrupt or missing; see events.jsonl"
+                    .to_owned(),
             },
             (None, Ended::Complete) => Outcome::Complete,
         }
@@ -540,6 +542,10 @@ fn flow_records(
         threads: outcome.worker_hold_cpu_ns.len() as u32,
         driver: drivers::record(index, outcome, drivers),
         group: outcome.flows.get(index).and_then(|flow| flow.group),
+        transactions: outcome
+            .flows
+            .get(index)
+            .and_then(|flow| transactions::spoken(flow.transactions)),
         mirror: None,
         ceiling: session.ceilings.of_flow(index),
     };

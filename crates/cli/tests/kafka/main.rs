@@ -18,6 +18,7 @@ mod mirror;
 mod releases;
 mod secrets;
 mod security;
+mod transactions;
 mod wire;
 
 use std::path::PathBuf;

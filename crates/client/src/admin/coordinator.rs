@@ -34,7 +34,18 @@ impl Cluster {
         key: &str,
         of: CoordinatorOf,
     ) -> Result<i32, ClusterError> {
-        self.retrying(|cluster, deadline| Ok(cluster.coordinator_once(key, of, deadline)?))
+        self.coordinator_until(key, of, self.deadline())
+    }
+
+    /// The same as a part of an operation that ends at `deadline`.
+    pub(crate) fn coordinator_until(
+        &mut self,
+        key: &str,
+        of: CoordinatorOf,
+        deadline: Instant,
+    ) -> Result<i32, ClusterError> {
+        let once = |cluster: &mut Cluster, until| Ok(cluster.coordinator_once(key, of, until)?);
+        self.retrying_until(deadline, once)
     }
 
     /// As [`Cluster::coordinator`], without another attempt.

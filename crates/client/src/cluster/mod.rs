@@ -142,10 +142,19 @@ impl Cluster {
 
     /// Opens a connection of one's own to a broker, beside the pool.
     pub fn open(&mut self, broker_id: i32) -> Result<Connection, ClusterError> {
+        self.open_until(broker_id, self.deadline())
+    }
+
+    /// The same as a part of an operation that ends at `deadline`.
+    pub(crate) fn open_until(
+        &mut self,
+        broker_id: i32,
+        deadline: Instant,
+    ) -> Result<Connection, ClusterError> {
         let address = match self.metadata.broker(broker_id) {
             Some(broker) => broker.address.clone(),
             None => {
-                self.refresh_again()?;
+                self.refresh_until(deadline)?;
                 let broker = self.metadata.broker(broker_id);
                 broker
                     .ok_or(ClusterError::UnknownBroker { broker_id })?
@@ -153,7 +162,8 @@ impl Cluster {
                     .clone()
             }
         };
-        let limit = self.config.connection_setup_timeout;
+        let left = deadline.saturating_duration_since(Instant::now());
+        let limit = self.config.connection_setup_timeout.min(left);
         Connection::connect_within(&address, &self.config, limit, &self.interrupt)
             .map_err(|error| ClusterError::Connect { broker_id, error })
     }
@@ -244,7 +254,12 @@ impl Cluster {
 
     /// Asks for the topics of the last refresh again, with retries.
     fn refresh_again(&mut self) -> Result<(), ClusterError> {
-        self.retrying(|cluster, deadline| cluster.refresh_once(deadline).map_err(refreshing))
+        self.refresh_until(self.deadline())
+    }
+
+    fn refresh_until(&mut self, deadline: Instant) -> Result<(), ClusterError> {
+        let once = |cluster: &mut Cluster, until| cluster.refresh_once(until).map_err(refreshing);
+        self.retrying_until(deadline, once)
     }
 
     /// Asks any broker, then any other, then the bootstrap servers; each once.

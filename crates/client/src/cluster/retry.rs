@@ -44,9 +44,21 @@ impl Cluster {
     /// that of the last attempt, also after an interrupt.
     pub(crate) fn retrying<T, E>(
         &mut self,
+        attempt: impl FnMut(&mut Cluster, Instant) -> Result<T, Failed<E>>,
+    ) -> Result<T, E> {
+        self.retrying_until(self.deadline(), attempt)
+    }
+
+    /// The same as a part of an operation that ends at `deadline`.
+    pub(crate) fn retrying_until<T, E>(
+        &mut self,
+        deadline: Instant,
         mut attempt: impl FnMut(&mut Cluster, Instant) -> Result<T, Failed<E>>,
     ) -> Result<T, E> {
-        let mut retry = self.retry();
+        let mut retry = Retry {
+            deadline,
+            ..self.retry()
+        };
         loop {
             let failed = match attempt(self, retry.deadline) {
                 Ok(done) => return Ok(done),

@@ -29,7 +29,7 @@ impl ApiVersions {
         }
     }
 
-    pub(super) fn from_answer(answer: &ApiVersionsResponse<'_>) -> ApiVersions {
+    pub(crate) fn from_answer(answer: &ApiVersionsResponse<'_>) -> ApiVersions {
         let ranges = answer.api_keys.iter().map(|api| {
             // Produce: brokers since 4.0 write 0 as the lowest version although they serve 3 and
             // above only, because librdkafka looks for it (KAFKA-18659). It does no harm here:

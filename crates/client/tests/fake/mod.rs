@@ -125,13 +125,22 @@ pub(crate) fn all_versions() -> ApiVersionsResponse<'static> {
 
 /// A fake broker: ApiVersions is answered, the rest by `handle`; no answer closes the connection.
 pub(crate) fn broker(handle: impl FnMut(&Asked) -> Option<Vec<u8>> + Send + 'static) -> Address {
+    broker_of(all_versions(), handle)
+}
+
+/// The same of a broker that says this of itself.
+pub(crate) fn broker_of(
+    versions: ApiVersionsResponse<'static>,
+    handle: impl FnMut(&Asked) -> Option<Vec<u8>> + Send + 'static,
+) -> Address {
+    let versions = Arc::new(versions);
     let handle = Arc::new(Mutex::new(handle));
     server(move |mut stream| {
-        let handle = handle.clone();
+        let (handle, versions) = (handle.clone(), versions.clone());
         std::thread::spawn(move || {
             while let Some(asked) = Asked::next(&mut stream) {
                 let answer = match asked.api {
-                    ApiKey::ApiVersions => Some(asked.answer(&all_versions())),
+                    ApiKey::ApiVersions => Some(asked.answer(&*versions)),
                     _ => (handle.lock().unwrap())(&asked),
                 };
                 let Some(answer) = answer else { return };

@@ -49,7 +49,17 @@ impl Consumer {
         } else if let Some(mut lane) = echo.lane(partition) {
             for &(offset, intended_ns) in &self.echoes {
                 recorder.echoed(intended_ns, consumed_ns, 1);
-                recorder.fetch_waited(lane.acked_ns(offset), consumed_ns, 1);
+                let known = lane.known(offset);
+                match echo.is_transactional() {
+                    true => {
+                        let since = known.map(|one| (one.acked_ns, one.committed_ns));
+                        recorder.commit_waited(since, consumed_ns, 1);
+                    }
+                    false => {
+                        let acked_ns = known.map(|one| one.acked_ns);
+                        recorder.fetch_waited(acked_ns, consumed_ns, 1);
+                    }
+                }
             }
         }
         echo.echoed(self.echoes.len() as u64, consumed_ns);

@@ -133,11 +133,15 @@ impl Producer {
 
     /// In an echo flow: where the acked batches lie, and how long each record waited for what.
     fn tell_echo(&mut self, written_ns: u64, now_ns: u64, recorder: &mut Recorder) {
-        let Some(echo) = &self.echo else { return };
-        for &(place, base_offset) in &self.offsets {
+        if self.echo.is_none() {
+            return;
+        }
+        for at in 0..self.offsets.len() {
+            let (place, base_offset) = self.offsets[at];
             let batch = &self.pool[place];
-            let records = u64::from(batch.encoder.records());
-            echo.acked(batch.partition, base_offset, records, now_ns);
+            let (partition, records) = (batch.partition, batch.encoder.records().into());
+            self.post(partition, base_offset, records, now_ns);
+            let batch = &self.pool[place];
             for (handed, intended_ns) in batch.times.each() {
                 let each = u64::from(handed.records) / intended_ns.len().max(1) as u64;
                 for &intended_ns in intended_ns {
@@ -171,6 +175,7 @@ impl Producer {
         }
         self.totals.acked += records;
         self.totals.logical_bytes += logical_bytes;
+        self.note_in_log(place, records);
         self.release(place, records, now_ns);
     }
 
@@ -194,13 +199,12 @@ impl Producer {
         let code = ErrorCode::from_i16(error);
         if code == ErrorCode::DuplicateSequenceNumber {
             // A retry of what had arrived before: the broker has it, once.
-            if let Some(echo) = &self.echo {
-                let batch = &self.pool[place];
-                echo.acked(batch.partition, -1, batch.encoder.records().into(), now_ns);
-            }
+            let batch = &self.pool[place];
+            let (partition, records) = (batch.partition, batch.encoder.records().into());
+            self.post(partition, -1, records, now_ns);
             return self.ack(place, now_ns, recorder);
         }
-        match self.judge(code) {
+        match self.judge(code, place) {
             Refusal::Retry { refresh_metadata } => {
                 if refresh_metadata {
                     self.forget_leader(place, around);
@@ -213,6 +217,7 @@ impl Producer {
             }
             Refusal::Fail => {
                 let partition = self.pool[place].partition;
+                self.note_refused(partition, code);
                 around.incident(now_ns, &self.flow.name, || {
                     let words = words.map_or_else(String::new, |words| format!(": {words}"));
                     let topic = &self.head.topic;
@@ -223,8 +228,11 @@ impl Producer {
         }
     }
 
-    fn judge(&self, code: ErrorCode) -> Refusal {
+    fn judge(&self, code: ErrorCode, place: u32) -> Refusal {
         match code {
+            ErrorCode::OutOfOrderSequenceNumber if self.is_overtaking(place) => Refusal::Retry {
+                refresh_metadata: false,
+            },
             // What went before is missing at the broker, or it has forgotten the producer. As Kafka's
             // producer does since 2.5 (KIP-360), a new identity numbers what is left from zero.
             ErrorCode::OutOfOrderSequenceNumber

@@ -1,23 +1,32 @@
 //! A transactional producer's thread: it speaks with the coordinator while the worker goes on.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use kgauge_client::transaction::{TransactionError, TransactionalProducer};
+use kgauge_client::admin::ProducerId;
+use kgauge_client::transaction::{TransactionError, TransactionKind, TransactionalProducer};
 use kgauge_client::{ClientConfig, Cluster, ClusterError, Interrupt};
 
 use super::producer::Identity;
 
-/// How long the last transaction of a producer that is given up may take to be aborted.
-const LEAVE: Duration = Duration::from_secs(1);
+/// How long the last transaction of a producer may take to end, the load being over.
+const LEAVE: Duration = Duration::from_secs(10);
+
+/// The same when the user wants to stop.
+const LEAVE_INTERRUPTED: Duration = Duration::from_secs(1);
+
+/// How often it is looked whether the user wants that.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// What the producer wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// The partition becomes part of the transaction.
+    /// The partition becomes part of the transaction. Only of the first kind.
     Add(u32),
+    /// There is a transaction from now on: its first batch goes out. Only of the second kind.
+    Begin,
     /// The transaction ends.
     End { commits: bool },
 }
@@ -28,18 +37,30 @@ pub(super) enum Word {
     /// The partition may be written to.
     Added(u32),
     /// It may not.
-    NotAdded {
-        partition: u32,
-        why: String,
-    },
-    Committed,
+    NotAdded { partition: u32, why: String },
+    /// The producer goes on as this one, which need not be new.
+    Committed(Identity),
     /// The producer goes on as somebody new: what it was is fenced.
-    Aborted {
-        why: String,
-        identity: Identity,
-    },
+    Aborted { why: String, identity: Identity },
+    /// The coordinator has not ended the transaction yet; it is asked again.
+    Waits(String),
+    /// The coordinator may be another broker now.
+    Moved,
     /// It cannot go on.
     Failed(String),
+}
+
+/// How a producer left the coordinator.
+#[derive(Debug)]
+pub(super) enum Left {
+    /// Nothing was open any more.
+    Clean,
+    /// What was open has been aborted.
+    Aborted,
+    /// Nobody knows whether the last transaction was committed.
+    Unknown(String),
+    /// What was open is open still, until the coordinator finds it too old.
+    Hanging(String),
 }
 
 /// The thread, from outside.
@@ -47,11 +68,15 @@ pub(super) enum Word {
 pub(crate) struct TransactionThread {
     /// Who the producer was at first.
     pub(super) identity: Identity,
+    /// What it speaks.
+    pub(super) kind: TransactionKind,
     orders: Option<Sender<Order>>,
     words: Receiver<Word>,
     waker: Arc<OnceLock<Arc<mio::Waker>>>,
+    /// The user wants to stop.
+    interrupt: Interrupt,
     give_up: Interrupt,
-    over: Receiver<()>,
+    over: Receiver<Left>,
     left_at: Option<Instant>,
     thread: Option<JoinHandle<()>>,
 }
@@ -97,6 +122,7 @@ impl TransactionThread {
         let cluster = Cluster::bootstrap_until(client, setup.interrupt.clone())?;
         let mut producer = TransactionalProducer::new(cluster, &setup.id, setup.timeout);
         let identity = producer.init()?;
+        let kind = producer.kind();
         let give_up = Interrupt::new();
         producer.set_interrupt(&give_up);
         let ((orders, ordered), (say, words)) = (channel(), channel());
@@ -105,24 +131,27 @@ impl TransactionThread {
         let mut body = Body {
             producer,
             topic: setup.topic.clone(),
+            timeout: setup.timeout,
             say,
             waker: Arc::clone(&waker),
-            is_open: false,
+            give_up: give_up.clone(),
+            open_since: None,
+            fenced: None,
+            links: 1,
         };
         let thread = std::thread::Builder::new()
             .name("load-transact".to_owned())
             .spawn(move || {
-                body.serve(&ordered);
-                let _ = tell_over.send(());
+                // Who has left needs no word.
+                let _ = tell_over.send(body.serve(&ordered));
             })?;
         Ok(Self {
-            identity: Identity {
-                id: identity.id,
-                epoch: identity.epoch,
-            },
+            identity: named(identity),
+            kind,
             orders: Some(orders),
             words,
             waker,
+            interrupt: setup.interrupt.clone(),
             give_up,
             over,
             left_at: None,
@@ -152,18 +181,45 @@ impl TransactionThread {
     pub(super) fn next_word(&self) -> Option<Word> {
         self.words.try_recv().ok()
     }
+
+    /// Waits until the thread has ended what was open, as long as there is patience; the second time it
+    /// has nothing to say.
+    pub(super) fn wait_left(&mut self) -> Left {
+        self.leave();
+        let Some(thread) = self.thread.take() else {
+            return Left::Clean;
+        };
+        let left = loop {
+            let patience = match self.interrupt.is_raised() {
+                true => LEAVE_INTERRUPTED,
+                false => LEAVE,
+            };
+            if self.left_at.is_none_or(|at| at.elapsed() >= patience) {
+                self.give_up.raise();
+                break self.over.recv().ok();
+            }
+            match self.over.recv_timeout(LOOK) {
+                Ok(left) => break Some(left),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break None,
+            }
+        };
+        // A panic has been told by the hook.
+        let _ = thread.join();
+        left.unwrap_or(Left::Clean)
+    }
 }
 
 impl Drop for TransactionThread {
     fn drop(&mut self) {
-        self.leave();
-        let since = self.left_at.map_or(LEAVE, |at| at.elapsed());
-        let _ = self.over.recv_timeout(LEAVE.saturating_sub(since));
-        self.give_up.raise();
-        if let Some(thread) = self.thread.take() {
-            // A panic has been told by the hook.
-            let _ = thread.join();
-        }
+        self.wait_left();
+    }
+}
+
+fn named(producer: ProducerId) -> Identity {
+    Identity {
+        id: producer.id,
+        epoch: producer.epoch,
     }
 }
 
@@ -171,22 +227,42 @@ impl Drop for TransactionThread {
 struct Body {
     producer: TransactionalProducer,
     topic: String,
+    /// `transaction.timeout.ms`
+    timeout: Duration,
     say: Sender<Word>,
     waker: Arc<OnceLock<Arc<mio::Waker>>>,
-    /// The coordinator knows of a transaction.
-    is_open: bool,
+    /// Nobody waits any longer.
+    give_up: Interrupt,
+    /// Since when the coordinator may know of a transaction.
+    open_since: Option<Instant>,
+    /// Another producer has begun with its id, as the coordinator said when something was to be added.
+    fenced: Option<TransactionError>,
+    /// Connections to coordinators that the producer has heard of.
+    links: u64,
+}
+
+/// How the end of a transaction went.
+enum Ended {
+    AsWanted(ProducerId),
+    /// The coordinator has said no, or cannot be understood.
+    Refused(TransactionError),
+    /// Nobody waits any longer for its answer.
+    GivenUp(TransactionError),
 }
 
 impl Body {
-    fn serve(&mut self, orders: &Receiver<Order>) {
+    fn serve(&mut self, orders: &Receiver<Order>) -> Left {
+        let mut unknown = None;
         while let Ok(order) = orders.recv() {
             match order {
+                Order::Begin => self.begin(),
                 Order::Add(first) => {
                     let mut partitions = vec![first];
                     let mut next = None;
                     while let Ok(order) = orders.try_recv() {
                         match order {
                             Order::Add(partition) => partitions.push(partition),
+                            Order::Begin => self.begin(),
                             Order::End { commits } => {
                                 next = Some(commits);
                                 break;
@@ -195,58 +271,175 @@ impl Body {
                     }
                     self.add(&partitions);
                     if let Some(commits) = next {
-                        self.end(commits);
+                        unknown = self.end(commits);
                     }
                 }
-                Order::End { commits } => self.end(commits),
+                Order::End { commits } => unknown = self.end(commits),
             }
         }
-        if self.is_open {
-            // Without it the coordinator would wait for transaction.timeout.ms, and readers with it.
-            let _ = self.producer.end(false);
+        if let Some(why) = unknown {
+            return Left::Unknown(why);
+        }
+        if self.open_since.is_none() {
+            return Left::Clean;
+        }
+        // Without it the coordinator would wait for transaction.timeout.ms, and readers with it.
+        match self.producer.end(false) {
+            Ok(_) => Left::Aborted,
+            // The coordinator has ended it, or somebody new has.
+            Err(error) if error.is_of_the_past() => Left::Aborted,
+            Err(error) => Left::Hanging(error.to_string()),
         }
     }
 
+    fn begin(&mut self) {
+        self.open_since.get_or_insert_with(Instant::now);
+    }
+
     fn add(&mut self, partitions: &[u32]) {
+        let at = Instant::now();
         let numbers: Vec<i32> = partitions.iter().map(|&one| one as i32).collect();
         match self.producer.add_partitions(&self.topic, &numbers) {
             Ok(()) => {
-                self.is_open = true;
+                self.open_since.get_or_insert(at);
                 for &partition in partitions {
                     self.say(Word::Added(partition));
                 }
             }
             Err(error) => {
+                // Without an answer it may be open all the same.
+                if error.may_pass() {
+                    self.open_since.get_or_insert(at);
+                }
+                let why = format!("{error}; {}", error.cure());
                 for &partition in partitions {
-                    let why = format!("{error}; {}", error.cure());
+                    let why = why.clone();
                     self.say(Word::NotAdded { partition, why });
+                }
+                // With something open its end tells whether it was too old.
+                if error.is_of_the_past() && self.open_since.is_none() {
+                    self.fenced = Some(error.into_fenced());
                 }
             }
         }
     }
 
-    fn end(&mut self, commits: bool) {
-        let ended = match self.is_open {
-            true => self.producer.end(commits),
-            // Nothing got as far as being added: there is nothing to end.
-            false => Ok(()),
+    /// Ends what is open; gives why nobody knows how, if so.
+    fn end(&mut self, commits: bool) -> Option<String> {
+        if let Some(fenced) = self.fenced.take() {
+            self.fail(&fenced);
+            return None;
+        }
+        let Some(since) = self.open_since.take() else {
+            // Nothing got as far as being added: there is nothing to end. In the second kind nothing was
+            // written under this epoch either, so that its sequences begin at 0.
+            self.go_on(
+                "nothing of it could be written".to_owned(),
+                self.producer.known(),
+            );
+            return None;
         };
-        self.is_open = false;
-        let why = match ended {
-            Ok(()) if commits => return self.say(Word::Committed),
-            Ok(()) => "a batch was lost".to_owned(),
-            Err(error) => error.to_string(),
+        let refused = match self.insist(commits) {
+            Ended::AsWanted(identity) if commits => {
+                self.tell_moves();
+                self.say(Word::Committed(named(identity)));
+                return None;
+            }
+            Ended::AsWanted(identity) => {
+                self.go_on("a batch was lost".to_owned(), identity);
+                return None;
+            }
+            Ended::GivenUp(error) if commits => return Some(error.to_string()),
+            Ended::GivenUp(_) => {
+                self.open_since = Some(since);
+                return None;
+            }
+            Ended::Refused(error) => error,
         };
-        // Sequences and epoch may be out of step: somebody new begins anew.
-        match self.producer.init() {
+        self.end_badly(refused, commits, since.elapsed() >= self.timeout);
+        None
+    }
+
+    /// The coordinator does not end the transaction as it was asked to. To introduce oneself again is the last
+    /// that may be done: it strikes whatever is open under this id, also if it is another producer's.
+    fn end_badly(&mut self, refused: TransactionError, commits: bool, is_old: bool) {
+        let mut why = refused.to_string();
+        if is_old {
+            why.push_str(
+                "; it was older than transaction.timeout.ms, so the coordinator has aborted it",
+            );
+        }
+        match refused.is_of_the_past() {
+            // Coordinators treat who was too late as they treat who is locked out; this is what it was.
+            true if is_old => self.begin_anew(why),
+            true => self.fail(&refused.into_fenced()),
+            false if commits => match self.insist(false) {
+                Ended::AsWanted(identity) => self.go_on(why, identity),
+                Ended::Refused(error) if error.is_of_the_past() && !is_old => {
+                    self.fail(&error.into_fenced());
+                }
+                Ended::Refused(_) | Ended::GivenUp(_) => self.renew(why),
+            },
+            false => self.renew(why),
+        }
+    }
+
+    /// Asks for the end until there is an answer: a commit that was asked for may have happened, and
+    /// only its coordinator knows.
+    fn insist(&mut self, commits: bool) -> Ended {
+        loop {
+            match self.producer.end(commits) {
+                Ok(identity) => return Ended::AsWanted(identity),
+                Err(error) if self.give_up.is_raised() => return Ended::GivenUp(error),
+                Err(error) if error.may_pass() => {
+                    let what = if commits { "committed" } else { "aborted" };
+                    self.say(Word::Waits(format!(
+                        "a transaction is not {what} yet: {error}"
+                    )));
+                }
+                Err(error) => return Ended::Refused(error),
+            }
+        }
+    }
+
+    /// The transaction was aborted. In the second kind its end has named the producer anew; in the first one
+    /// sequences and epoch may be out of step.
+    fn go_on(&mut self, why: String, identity: ProducerId) {
+        match self.producer.kind() {
+            TransactionKind::First => self.renew(why),
+            TransactionKind::Second => self.aborted(why, Ok(identity)),
+        }
+    }
+
+    fn renew(&mut self, why: String) {
+        let renewed = self.producer.renew();
+        self.aborted(why, renewed);
+    }
+
+    fn begin_anew(&mut self, why: String) {
+        let begun = self.producer.init();
+        self.aborted(why, begun);
+    }
+
+    fn aborted(&mut self, why: String, next: Result<ProducerId, TransactionError>) {
+        self.tell_moves();
+        match next {
             Ok(identity) => self.say(Word::Aborted {
                 why,
-                identity: Identity {
-                    id: identity.id,
-                    epoch: identity.epoch,
-                },
+                identity: named(identity),
             }),
-            Err(error) => self.say(Word::Failed(format!("{error}; {}", error.cure()))),
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    fn fail(&self, error: &TransactionError) {
+        self.say(Word::Failed(format!("{error}; {}", error.cure())));
+    }
+
+    fn tell_moves(&mut self) {
+        let links = self.producer.links();
+        if std::mem::replace(&mut self.links, links) != links {
+            self.say(Word::Moved);
         }
     }
 

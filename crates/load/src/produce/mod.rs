@@ -28,7 +28,7 @@ pub use coordinator::TransactionStartError;
 pub(crate) use coordinator::{TransactionSetup, TransactionThread};
 pub(crate) use encoder::RecordsFormat;
 pub(crate) use producer::{Identity, Producer, ProducerSetup};
-pub(crate) use request::{TRANSACTIONAL_VERSION_MAX, VERSIONS};
+pub(crate) use request::{VERSIONS, versions_of};
 pub(crate) use transaction::Transaction;
 
 /// The largest answer to a Produce request that is accepted: some hundred bytes a partition.

@@ -19,6 +19,8 @@ pub(crate) struct Partition {
     pub(crate) in_flight: u32,
     /// Sequence of the next record of an idempotent producer.
     pub(crate) next_sequence: i32,
+    /// Sequence after the last record that was acked, of a producer with transactions.
+    pub(crate) acked_sequence: i32,
     /// No sending before this, after an error.
     pub(crate) retry_at_ns: u64,
     next_order: u64,
@@ -33,6 +35,7 @@ impl Partition {
             is_listed: false,
             in_flight: 0,
             next_sequence: 0,
+            acked_sequence: 0,
             retry_at_ns: 0,
             next_order: 0,
         }
@@ -85,9 +88,14 @@ impl Partition {
     /// `DefaultRecordBatch.incrementSequence` has it.
     pub(crate) fn take_sequences(&mut self, records: u32) -> i32 {
         let base = self.next_sequence;
-        self.next_sequence = ((i64::from(base) + i64::from(records)) % (1 << 31)) as i32;
+        self.next_sequence = sequence_after(base, records);
         base
     }
+}
+
+/// The sequence after so many records.
+pub(crate) fn sequence_after(base: i32, records: u32) -> i32 {
+    ((i64::from(base) + i64::from(records)) % (1 << 31)) as i32
 }
 
 #[cfg(test)]

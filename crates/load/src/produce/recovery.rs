@@ -25,6 +25,7 @@ impl Producer {
             format!("lost the connection to broker {broker_id}: {why}")
         });
         self.links[link].lost(now_ns, around.registry);
+        self.shake_transaction();
         while let Some(mut entry) = self.in_flight[link].pop_front() {
             for place in entry.batches.drain(..) {
                 self.partition_of(place).in_flight -= 1;
@@ -63,11 +64,9 @@ impl Producer {
         // What is encoded already stays as it is, also when the broker came back as a newer release.
         let format = self.pool.format();
         let version = version.min(format.version_max());
-        let version = match self.is_transactional() {
-            true => version.min(super::TRANSACTIONAL_VERSION_MAX),
-            false => version,
-        };
-        let fits = RecordsFormat::of(version) == format;
+        let versions = super::versions_of(self.transaction_kind());
+        let version = version.min(*versions.end());
+        let fits = RecordsFormat::of(version) == format && versions.contains(&version);
         if !fits
             || self.links[link]
                 .reconnected(channel, version, around.registry)
@@ -297,6 +296,7 @@ impl Producer {
         self.identity_wanted = false;
         for index in 0..self.partitions.len() {
             self.partitions[index].next_sequence = 0;
+            self.partitions[index].acked_sequence = 0;
             let waiting: Vec<u32> = self.partitions[index].waiting().collect();
             for place in waiting {
                 if self.pool[place].is_finished {
@@ -328,6 +328,9 @@ impl Producer {
 
     /// The run ends here: what has no outcome yet gets one.
     pub(crate) fn abandon(&mut self, now_ns: u64, recorder: &mut Recorder) {
+        if self.is_done() {
+            return;
+        }
         self.phase = Phase::Draining;
         for link in 0..self.links.len() {
             while let Some(mut entry) = self.in_flight[link].pop_front() {

@@ -6,6 +6,7 @@
 
 use std::ops::RangeInclusive;
 
+use kgauge_client::transaction::TransactionKind;
 use kgauge_scenario::ProducerSettings;
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::codec::{
@@ -19,8 +20,18 @@ use crate::link::{Cut, Frame};
 /// The versions that [`ProduceHead`] writes and `response` reads.
 pub(crate) const VERSIONS: RangeInclusive<i16> = 0..=12;
 
-/// From Produce 12 on a broker takes a transactional producer for one of the newer protocol (KIP-890).
-pub(crate) const TRANSACTIONAL_VERSION_MAX: i16 = 11;
+/// From this version on a broker takes a transactional producer for one of the second kind (KIP-890),
+/// and adds the partitions to its transaction.
+const ADDS_FROM: i16 = 12;
+
+/// The versions of a producer with transactions of a kind, or without any.
+pub(crate) fn versions_of(transactions: Option<TransactionKind>) -> RangeInclusive<i16> {
+    match transactions {
+        None => VERSIONS,
+        Some(TransactionKind::First) => *VERSIONS.start()..=ADDS_FROM - 1,
+        Some(TransactionKind::Second) => ADDS_FROM..=*VERSIONS.end(),
+    }
+}
 
 /// The first version with compact lengths and tagged fields.
 pub(super) const FLEXIBLE_FROM: i16 = 9;
@@ -135,9 +146,16 @@ mod tests {
     }
 
     #[test]
+    fn a_broker_is_asked_to_add_partitions_by_the_second_kind_alone() {
+        assert_eq!(versions_of(Some(TransactionKind::First)), 0..=11);
+        assert_eq!(versions_of(Some(TransactionKind::Second)), 12..=12);
+        assert_eq!(versions_of(None), 0..=12);
+    }
+
+    #[test]
     fn every_version_reads_back_as_the_generated_message() {
         let batches = Batches([b"first batch", b"second"]);
-        let with_id = (3..=TRANSACTIONAL_VERSION_MAX).map(|version| (version, Some("tx")));
+        let with_id = (3..=*VERSIONS.end()).map(|version| (version, Some("tx")));
         for (version, id) in VERSIONS.map(|version| (version, None)).chain(with_id) {
             let head = ProduceHead {
                 client_id: "kgauge".into(),

@@ -3,13 +3,16 @@
 //! The words with the coordinator take milliseconds and are spoken by a thread of the producer's own
 //! (`coordinator.rs`); here stands what the producer on its worker does in between. A transaction begins
 //! with the first record after the last commit. A partition's first batch waits until the partition is
-//! part of the transaction. In the end all batches are sent and answered, then it is committed; no record
+//! part of the transaction; in the second kind (KIP-890) that batch itself makes it one. In the end all batches are sent and answered, then it is committed; no record
 //! is taken until the coordinator has said so, as after `commitTransaction` of Kafka's producer.
 
+use kgauge_client::transaction::TransactionKind;
 use kgauge_results::Recorder;
 use kgauge_scenario::TransactionLength;
+use kgauge_wire::error_code::ErrorCode;
 
-use super::coordinator::{Order, TransactionThread, Word};
+use super::coordinator::{Left, Order, TransactionThread, Word};
+use super::partition::sequence_after;
 use super::producer::{Identity, Phase, Producer};
 use crate::surroundings::Surroundings;
 
@@ -23,8 +26,18 @@ pub(crate) struct Transaction {
     records: u64,
     /// For each partition whether it is part of the open one.
     partitions: Vec<Membership>,
+    /// In the second kind: its thread knows of it.
+    is_begun: bool,
     /// Something in it was lost: it will be aborted.
     is_spoilt: bool,
+    /// A broker was lost since the one before it ended: its markers, and those of the one before, may be
+    /// written again.
+    is_shaken: bool,
+    markers_before: u64,
+    /// Records that were acked in the open one.
+    acked: u64,
+    /// In an echo flow where those are: partition, first offset, how many.
+    posted: Vec<(u32, i64, u64)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +60,8 @@ enum Stage {
 enum Membership {
     No,
     Asked,
+    /// In the second kind: written to, and nothing heard of it.
+    Written,
     Yes,
 }
 
@@ -63,8 +78,18 @@ impl Transaction {
             stage: Stage::Ready,
             records: 0,
             partitions: vec![Membership::No; partitions],
+            is_begun: false,
             is_spoilt: false,
+            is_shaken: false,
+            markers_before: 0,
+            acked: 0,
+            posted: Vec::new(),
         }
+    }
+
+    /// What it speaks with its coordinator.
+    pub(crate) fn kind(&self) -> TransactionKind {
+        self.thread.kind
     }
 
     /// Who the producer is.
@@ -135,11 +160,69 @@ impl Producer {
             return true;
         };
         let membership = &mut transaction.partitions[partition as usize];
-        if *membership == Membership::No {
-            *membership = Membership::Asked;
-            transaction.thread.order(Order::Add(partition));
+        match (transaction.thread.kind, *membership) {
+            (TransactionKind::First, Membership::No) => {
+                *membership = Membership::Asked;
+                transaction.thread.order(Order::Add(partition));
+            }
+            (TransactionKind::Second, Membership::No) => {
+                *membership = Membership::Written;
+                if !std::mem::replace(&mut transaction.is_begun, true) {
+                    transaction.thread.order(Order::Begin);
+                }
+            }
+            _ => {}
         }
-        *membership == Membership::Yes
+        matches!(*membership, Membership::Yes | Membership::Written)
+    }
+
+    /// A batch of the open transaction is in its partition's log.
+    #[inline]
+    pub(super) fn note_in_log(&mut self, place: u32, records: u64) {
+        let Some(transaction) = &mut self.transaction else {
+            return;
+        };
+        let batch = &self.pool[place];
+        transaction.acked += records;
+        transaction.partitions[batch.partition as usize] = Membership::Yes;
+        let partition = &mut self.partitions[batch.partition as usize];
+        partition.acked_sequence = sequence_after(batch.base_sequence, batch.encoder.records());
+    }
+
+    /// A batch was refused. The second kind's brokers make the partition part of the transaction first:
+    /// whatever they find wrong after that leaves it one, and it gets its marker.
+    pub(super) fn note_refused(&mut self, partition: u32, code: ErrorCode) {
+        let Some(transaction) = &mut self.transaction else {
+            return;
+        };
+        if !is_of_coordinator(code) {
+            transaction.partitions[partition as usize] = Membership::Yes;
+        }
+    }
+
+    /// In an echo flow: records are in the log, at these offsets if they are known.
+    pub(super) fn post(&mut self, partition: u32, base: i64, records: u64, now_ns: u64) {
+        let Some(echo) = &self.echo else { return };
+        echo.acked(partition, base, records, now_ns);
+        if let Some(transaction) = &mut self.transaction {
+            transaction.posted.push((partition, base, records));
+        }
+    }
+
+    /// A broker was lost, with what it was about to write.
+    pub(super) fn shake_transaction(&mut self) {
+        if let Some(transaction) = &mut self.transaction {
+            transaction.is_shaken = true;
+        }
+    }
+
+    /// Whether a batch that is out of order only came too early: one before it was refused, and goes out
+    /// again (`TransactionManager.canRetry`).
+    pub(super) fn is_overtaking(&self, place: u32) -> bool {
+        let batch = &self.pool[place];
+        let next = self.partitions[batch.partition as usize].acked_sequence;
+        let transaction = self.transaction.as_ref();
+        transaction.is_some_and(|one| !one.is_spoilt) && batch.base_sequence != next
     }
 
     /// A batch was lost: the transaction cannot be committed any more.
@@ -218,7 +301,15 @@ impl Producer {
                 }
                 self.fail_waiting(partition, now_ns, recorder);
             }
-            Word::Committed => self.conclude(true, now_ns, recorder),
+            Word::Committed(identity) => {
+                self.conclude(true, now_ns, recorder);
+                // The second kind gives another one after each transaction, and sequences begin anew.
+                if self.identity != Some(identity) {
+                    self.on_identity(identity);
+                }
+            }
+            Word::Moved => self.shake_transaction(),
+            Word::Waits(why) => around.incident(now_ns, &self.flow.name, || why),
             Word::Aborted { why, identity } => {
                 around.incident(now_ns, &self.flow.name, || {
                     format!("a transaction was aborted: {why}")
@@ -228,6 +319,10 @@ impl Producer {
             }
             Word::Failed(why) => {
                 around.broken(now_ns, &self.flow.name, || why);
+                if self.is_in_transaction() {
+                    // Nobody will commit it.
+                    self.conclude(false, now_ns, recorder);
+                }
                 self.abandon(now_ns, recorder);
             }
         }
@@ -241,14 +336,25 @@ impl Producer {
         let members = transaction.partitions.iter();
         let markers = members.filter(|one| **one == Membership::Yes).count() as u64;
         self.totals.markers += markers;
+        let before = std::mem::replace(&mut transaction.markers_before, markers);
+        if std::mem::take(&mut transaction.is_shaken) {
+            recorder.markers_doubted(now_ns, markers + before);
+        }
         match transaction.stage {
             Stage::Asked { since_ns, .. } if committed => {
                 recorder.committed(now_ns, now_ns.saturating_sub(since_ns), markers);
             }
-            _ => recorder.aborted(now_ns, markers),
+            _ => recorder.aborted(now_ns, markers, transaction.acked),
+        }
+        if let Some(echo) = &self.echo {
+            for (partition, base, records) in transaction.posted.drain(..) {
+                echo.ended((partition, base), records, committed.then_some(now_ns));
+            }
         }
         transaction.stage = Stage::Ready;
         transaction.records = 0;
+        transaction.acked = 0;
+        transaction.is_begun = false;
         transaction.is_spoilt = false;
         transaction.partitions.fill(Membership::No);
         for partition in 0..self.partitions.len() as u32 {
@@ -265,8 +371,89 @@ impl Producer {
         }
     }
 
+    /// The producer is done: waits until its thread has ended what is open, and counts that.
+    pub(crate) fn settle_transaction(
+        &mut self,
+        recorder: &mut Recorder,
+        around: &Surroundings<'_>,
+    ) {
+        let Some(transaction) = &mut self.transaction else {
+            return;
+        };
+        let left = transaction.thread.wait_left();
+        let now_ns = around.clock.now_ns();
+        while let Some(word) = self.next_word() {
+            self.hear(word, now_ns, recorder, around);
+        }
+        let name = &self.flow.name;
+        match left {
+            Left::Clean => {}
+            Left::Aborted => {
+                let words = "the transaction that was open at the end was aborted";
+                around.incident(now_ns, name, || words.to_owned());
+                self.conclude(false, now_ns, recorder);
+            }
+            Left::Unknown(why) => around.broken(now_ns, name, || {
+                format!("whether the last transaction was committed is not known: {why}")
+            }),
+            Left::Hanging(why) => around.broken(now_ns, name, || {
+                format!(
+                    "the last transaction could not be aborted: {why}; those who read what is \
+                     committed wait until it is older than transaction.timeout.ms"
+                )
+            }),
+        }
+    }
+
+    /// What it speaks with its coordinator, if it writes in transactions.
+    pub(crate) fn transaction_kind(&self) -> Option<TransactionKind> {
+        self.transaction.as_ref().map(Transaction::kind)
+    }
+
     /// How the batches say who wrote them: as part of a transaction, or not.
     pub(super) fn is_transactional(&self) -> bool {
         self.transaction.is_some()
+    }
+}
+
+/// Whether an answer to Produce is what the coordinator has said, or may be: the batch did not get as far as
+/// the log.
+fn is_of_coordinator(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::TransactionAbortable
+            | ErrorCode::InvalidTxnState
+            | ErrorCode::ConcurrentTransactions
+            | ErrorCode::InvalidProducerEpoch
+            | ErrorCode::ProducerFenced
+            | ErrorCode::InvalidProducerIdMapping
+            | ErrorCode::TransactionalIdAuthorizationFailed
+            | ErrorCode::TopicAuthorizationFailed
+    ) || code.is_retriable()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_by_the_log_comes_after_the_partition_has_joined_and_one_by_the_coordinator_before()
+    {
+        for code in [
+            ErrorCode::MessageTooLarge,
+            ErrorCode::OutOfOrderSequenceNumber,
+            ErrorCode::InvalidRecord,
+        ] {
+            assert!(!is_of_coordinator(code), "{code}");
+        }
+        for code in [
+            ErrorCode::TransactionAbortable,
+            ErrorCode::ConcurrentTransactions,
+            ErrorCode::ProducerFenced,
+            // What brokers make of an unreachable coordinator for older clients.
+            ErrorCode::NotEnoughReplicas,
+        ] {
+            assert!(is_of_coordinator(code), "{code}");
+        }
     }
 }

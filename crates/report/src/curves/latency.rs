@@ -104,7 +104,8 @@ fn meaning(kind: LatencyKind) -> &'static str {
         LatencyKind::RoundTrip => "of produce requests",
         LatencyKind::BatchWait => "request written − sent",
         LatencyKind::AckWait => "acked − request written",
-        LatencyKind::FetchWait => "consumed − acked",
+        LatencyKind::FetchWait => "consumed − acked, or − committed",
+        LatencyKind::CommitWait => "committed − acked",
         LatencyKind::Commit => "of transactions",
         LatencyKind::FetchRoundTrip => "of fetch requests, with the broker's wait for data",
     }

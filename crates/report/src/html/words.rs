@@ -18,6 +18,7 @@ pub(super) fn write(page: &mut Markup, view: &View) {
             write_closed(page, view);
             write_list(page, "What limited it", &view.limits);
             write_list(page, "Consumer groups", &view.groups);
+            write_list(page, "Transactions", &view.transactions);
             write_list(page, "Copies on the other cluster", &view.mirrors);
             write_list(page, "What an ack meant", &view.acked);
             if let Some(study) = &view.study {

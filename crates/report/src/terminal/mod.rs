@@ -35,6 +35,7 @@ pub(crate) fn text(view: &View, style: TerminalStyle) -> String {
     write_headroom(&mut writer, view);
     write_list(&mut writer, "What limited it", &view.limits);
     write_list(&mut writer, "Consumer groups", &view.groups);
+    write_list(&mut writer, "Transactions", &view.transactions);
     write_list(&mut writer, "Copies on the other cluster", &view.mirrors);
     write_list(&mut writer, "What an ack meant", &view.acked);
     write_places(&mut writer, view);

@@ -133,7 +133,9 @@ pub(crate) enum LatencyKind {
     BatchWait,
     /// acked - request written.
     AckWait,
-    /// consumed - acked.
+    /// committed - acked.
+    CommitWait,
+    /// consumed - acked, or - committed.
     FetchWait,
     /// Of a transaction's commit.
     Commit,
@@ -150,6 +152,7 @@ impl LatencyKind {
             Self::FetchRoundTrip => "fetch round trip",
             Self::BatchWait => "wait in the batch",
             Self::AckWait => "wait for the ack",
+            Self::CommitWait => "wait for the commit",
             Self::FetchWait => "wait for the fetch",
             Self::Commit => "commit",
         }

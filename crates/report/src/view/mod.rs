@@ -55,6 +55,8 @@ pub(crate) struct View {
     pub(crate) limits: Vec<String>,
     /// What consumer groups did beside reading.
     pub(crate) groups: Vec<String>,
+    /// What became of transactions, and which kind was spoken.
+    pub(crate) transactions: Vec<String>,
     /// What became of copies on another cluster.
     pub(crate) mirrors: Vec<String>,
     /// What an acknowledgement meant in this run.

@@ -250,6 +250,7 @@ impl ToMake<'_> {
             driver: None,
             group: None,
             mirror: None,
+            transactions: None,
             ceiling: None,
         };
         RepeatRecord {

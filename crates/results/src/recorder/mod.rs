@@ -354,11 +354,40 @@ impl Recorder {
         times.record_some(wait_ns, records, consumed_ns);
     }
 
-    /// A transaction was aborted, and left so many markers.
-    pub fn aborted(&mut self, at_ns: u64, markers: u64) {
+    /// Echo flows in transactions: the same of records that were acked and, if anybody has heard of it,
+    /// whose transaction had been committed, at these moments. Those that were read before the one or the
+    /// other waited no longer than until then.
+    pub fn commit_waited(
+        &mut self,
+        since: Option<(u64, Option<u64>)>,
+        consumed_ns: u64,
+        records: u64,
+    ) {
+        let slice = self.at_happened(consumed_ns);
+        let (acked_ns, committed_ns) = since.unwrap_or((consumed_ns, None));
+        let committed_ns = committed_ns.filter(|&at_ns| at_ns <= consumed_ns);
+        if committed_ns.is_none() {
+            slice.counts.records_echoed_early += records;
+        }
+        let seen_ns = committed_ns.unwrap_or(consumed_ns);
+        let commit_ns = seen_ns.saturating_sub(acked_ns);
+        let commit = slice.times_mut(Kind::CommitWait);
+        commit.record_some(commit_ns, records, consumed_ns);
+        let fetch = slice.times_mut(Kind::FetchWait);
+        fetch.record_some(consumed_ns - seen_ns, records, consumed_ns);
+    }
+
+    /// A transaction was aborted, and left so many markers; so many of its records had been acked.
+    pub fn aborted(&mut self, at_ns: u64, markers: u64, records: u64) {
         let counts = &mut self.at_happened(at_ns).counts;
         counts.transactions_aborted += 1;
+        counts.records_aborted += records;
         counts.transaction_markers += markers;
+    }
+
+    /// So many markers may have been written a second time.
+    pub fn markers_doubted(&mut self, at_ns: u64, markers: u64) {
+        self.at_happened(at_ns).counts.markers_doubted += markers;
     }
 
     /// A transaction was committed at `at_ns`, and left so many markers; the commit took `ns`.

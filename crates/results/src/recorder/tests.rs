@@ -334,3 +334,33 @@ fn an_idle_recorder_ships_nothing() {
     recorder.finish();
     assert!(slices.take().is_empty());
 }
+
+#[test]
+fn through_a_commit_a_record_waits_for_its_end_and_then_for_the_fetch() {
+    let (mut recorder, slices) = recorder(StageBorders::open(0));
+    let second = SECOND_NS;
+    // Acked at 100, committed at 140, read at 150.
+    recorder.commit_waited(Some((second + 100, Some(second + 140))), second + 150, 2);
+    // Read before its commit was heard of, and before its ack was.
+    recorder.commit_waited(Some((second + 100, None)), second + 170, 1);
+    recorder.commit_waited(Some((second + 100, Some(second + 180))), second + 170, 1);
+    recorder.commit_waited(None, second + 170, 1);
+    recorder.aborted(second, 3, 40);
+    recorder.markers_doubted(second, 6);
+    recorder.finish();
+    let folded = folded(slices.take());
+    let slice = &folded[&key(Stage::Hold, 1)];
+    let commit = slice.times(Kind::CommitWait);
+    let fetch = slice.times(Kind::FetchWait);
+    assert_eq!((commit.count(), fetch.count()), (5, 5));
+    // 2 × 40, 70, 70, 0; and 2 × 10 for the fetch.
+    assert_eq!(commit.mean_ns().unwrap() * 5.0, 220.0);
+    assert_eq!(fetch.mean_ns().unwrap() * 5.0, 20.0);
+    let counts = &slice.counts;
+    assert_eq!(counts.records_echoed_early, 3);
+    assert_eq!(
+        (counts.transactions_aborted, counts.records_aborted),
+        (1, 40)
+    );
+    assert_eq!((counts.transaction_markers, counts.markers_doubted), (3, 6));
+}

@@ -33,6 +33,6 @@ pub use host::{
 pub use mirror::MirrorRecord;
 pub use repeat::{
     Cpu, DriverRecord, FlowCeiling, FlowRecord, Outcome, PartitionOffsets, RepeatKey, RepeatRecord,
-    Replication, StageSpan, TopicRecord,
+    Replication, StageSpan, TopicRecord, TransactionProtocol,
 };
 pub use wire::{GroupLook, PartitionChange, ReplicaChanges, ReplicasLook, TopicLook};

@@ -86,12 +86,42 @@ pub struct FlowRecord {
     /// What its consumer group did; missing for flows without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupRecord>,
+    /// What its producers spoke with the coordinators of their transactions; missing without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transactions: Option<TransactionProtocol>,
     /// The copy on another cluster that it read; missing for flows that read none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mirror: Option<MirrorRecord>,
     /// What this machine can do of it at full speed; `None` when nobody measured that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<FlowCeiling>,
+}
+
+/// Which kind of transactions was spoken.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransactionProtocol {
+    /// The one of Kafka 0.11 and later.
+    #[serde(rename = "kip-98")]
+    Kip98,
+    /// The one of Kafka 4, where `transaction.version` is 2.
+    #[serde(rename = "kip-890")]
+    Kip890,
+}
+
+impl TransactionProtocol {
+    /// What it is.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Kip98 => "the first kind (KIP-98): partitions are added by name",
+            Self::Kip890 => {
+                "the second kind (KIP-890, transaction.version 2): partitions join by being written to, \
+                 and each end gives a new epoch"
+            }
+        }
+    }
 }
 
 /// A client beside kgauge's engine, and what it took.

@@ -78,14 +78,18 @@ counters! {
     lag_records,
     /// Records of an echo flow that were read back.
     records_echoed,
-    /// Those that were read before their ack had been.
+    /// Those that were read before their ack had been, or the answer to their transaction's commit.
     records_echoed_early,
     /// Transactions that were committed.
     transactions,
     /// Transactions that were aborted.
     transactions_aborted,
+    /// Records that had been acked in those.
+    records_aborted,
     /// Markers that their ends left in the partitions, where each takes an offset.
     transaction_markers,
+    /// Markers that may have been written a second time, since a broker was lost meanwhile.
+    markers_doubted,
     /// How many samples: one a second of each consumer.
     lag_samples,
     /// Time integral of the records sent and not yet answered, in record nanoseconds.

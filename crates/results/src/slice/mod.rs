@@ -63,17 +63,20 @@ pub enum Kind {
     BatchWait,
     /// acked - request written, of the records of echo flows. By intended second.
     AckWait,
-    /// consumed - acked, of the records of echo flows; 0 for those that were read before their
-    /// ack. By the second in which they were read.
+    /// consumed - acked, of the records of echo flows, or consumed - committed where they write in
+    /// transactions; 0 for those that were read before that. By the second in which they were read.
     FetchWait,
     /// How long a commit took: from the last answer of a transaction to the coordinator's. By the
     /// second of its end.
     Commit,
+    /// committed - acked, of the records of echo flows in transactions: how long they waited for the
+    /// end of theirs and for the coordinator. By the second in which they were read.
+    CommitWait,
 }
 
 impl Kind {
     /// How many kinds there are.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 13;
 
     /// All kinds, in the order of files.
     pub const ALL: [Kind; Kind::COUNT] = [
@@ -89,6 +92,7 @@ impl Kind {
         Kind::AckWait,
         Kind::FetchWait,
         Kind::Commit,
+        Kind::CommitWait,
     ];
 
     /// The word in files and log tags.
@@ -106,6 +110,7 @@ impl Kind {
             Kind::AckWait => "ack-wait",
             Kind::FetchWait => "fetch-wait",
             Kind::Commit => "commit",
+            Kind::CommitWait => "commit-wait",
         }
     }
 

@@ -8,6 +8,7 @@ use super::generator::Lateness;
 use super::group::GroupSummary;
 use super::latency::Latencies;
 use super::mirror::MirrorSummary;
+use super::transaction::TransactionSummary;
 use crate::run::Replication;
 use crate::slice::SendOutcome;
 use crate::statistics::Spread;
@@ -57,6 +58,9 @@ pub struct FlowSummary {
     /// Its consumer group; absent for flows without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupSummary>,
+    /// Its transactions; absent for flows that write in none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transactions: Option<TransactionSummary>,
     /// The copies on another cluster that it read; absent for flows that read none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mirror: Option<MirrorSummary>,
@@ -122,7 +126,8 @@ pub struct RecordCounts {
     /// Echo flows: read back.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub echoed: u64,
-    /// Those of them that were read before their ack had been.
+    /// Those of them that were read before their ack had been, or the answer to their transaction's
+    /// commit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub echoed_early: u64,
     /// Transactions that were committed.
@@ -132,9 +137,15 @@ pub struct RecordCounts {
     /// committed sees them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub transactions_aborted: u64,
+    /// Records that had been acked in those.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub aborted: u64,
     /// Markers that their ends left in the partitions.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub transaction_markers: u64,
+    /// Those that may have been written a second time, since a broker was lost meanwhile.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub markers_doubted: u64,
     /// Read, but not what their checksum says.
     pub corrupt: u64,
     /// Records whose times ran backwards.

@@ -29,9 +29,12 @@ pub struct Latencies {
     /// Echo flows: acked - request written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ack_wait: Option<LatencySummary>,
-    /// Echo flows: consumed - acked.
+    /// Echo flows: consumed - acked; in transactions consumed - committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetch_wait: Option<LatencySummary>,
+    /// Echo flows in transactions: committed - acked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit_wait: Option<LatencySummary>,
     /// Commits of transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<LatencySummary>,

@@ -229,6 +229,7 @@ impl Made {
             driver: None,
             group: None,
             mirror: None,
+            transactions: None,
             ceiling: None,
         });
         RepeatRecord {

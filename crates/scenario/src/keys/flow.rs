@@ -93,15 +93,7 @@ pub(crate) static PRODUCE: Table = Table {
         RECORDS,
         RECORD_KEY,
         SETTINGS,
-        key(
-            "transaction",
-            Kind::CountOrTime,
-            Optional("no transactions"),
-            "How long each transaction of each producer is: so many records, or so long a time. In \
-             its end the producer sends what it has, waits for the answers, and commits before it \
-             takes the next record, as `commitTransaction` does. Needs `acks: all`, idempotence and \
-             Kafka 0.11; the embedded cluster has none.",
-        ),
+        TRANSACTION,
         SKIP_AFTER,
     ],
     refused: &[
@@ -201,6 +193,17 @@ pub(crate) static CONSUME: Table = Table {
     ],
 };
 
+/// How long transactions are.
+const TRANSACTION: Key = key(
+    "transaction",
+    Kind::CountOrTime,
+    Optional("no transactions"),
+    "How long each transaction of each producer is: so many records, or so long a time. In its end the \
+     producer sends what it has, waits for the answers, and commits before it takes the next record, as \
+     `commitTransaction` does. Needs `acks: all`, idempotence and Kafka 0.11; the embedded cluster has \
+     none.",
+);
+
 pub(crate) static ECHO: Table = Table {
     name: "Echo flow",
     keys: &[
@@ -219,11 +222,13 @@ pub(crate) static ECHO: Table = Table {
         RECORDS,
         RECORD_KEY,
         SETTINGS,
+        TRANSACTION,
         key(
             "consumer-settings",
             Kind::Map(&CONSUMER_SETTINGS),
             Empty,
-            "Consumer settings by Kafka's own names, but for those of groups.",
+            "Consumer settings by Kafka's own names, but for those of groups. With `transaction` the \
+             readers have to write `isolation.level: read_committed`.",
         ),
         SKIP_AFTER,
     ],
@@ -231,10 +236,6 @@ pub(crate) static ECHO: Table = Table {
         Refusal {
             names: &["from", "partitions", "group", "groups"],
             why: "an echo flow reads back what it writes itself, from all partitions",
-        },
-        Refusal {
-            names: &["transaction"],
-            why: "not supported yet: a flow that commits cannot be read back yet",
         },
         Refusal {
             names: &["topic", "drivers", "driver"],

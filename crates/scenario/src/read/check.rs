@@ -198,6 +198,17 @@ fn echo(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &EchoFlow
         let cure = "write `acks: 1` or `all`";
         note(reader, tree, &path("settings.acks"), what, cure);
     }
+    if flow.produce.transaction.is_some() && !flow.consumer_settings.read_committed {
+        let what = "an echo within transactions is read back when it is committed";
+        let cure = "write `consumer-settings: {isolation.level: read_committed}`";
+        note(reader, tree, &path("transaction"), what, cure);
+    }
+    if flow.produce.transaction.is_some() && written.target.mirror.is_some() {
+        let what =
+            "a replicator copies what was aborted too, and writes in no transactions of its own";
+        let cure = "remove `transaction`, or `target.mirror`";
+        note(reader, tree, &path("transaction"), what, cure);
+    }
     if flow.consumers > written.topic.partitions {
         let what = format!(
             "{} consumers cannot share {} partitions: some would read nothing",

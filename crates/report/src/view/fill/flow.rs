@@ -45,7 +45,7 @@ pub(super) fn flow(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> F
         residual: flow.little.as_ref().and_then(|little| little.residual),
         little,
         late: late(flow),
-        parts: way(flow).or_else(|| commits(flow)),
+        parts: joined(way(flow), commits(flow)),
         counts: counts(flow),
     }
 }
@@ -152,6 +152,11 @@ fn latencies(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> Vec<Lat
         ),
         (LatencyKind::AckWait, Kind::AckWait, times.ack_wait.as_ref()),
         (
+            LatencyKind::CommitWait,
+            Kind::CommitWait,
+            times.commit_wait.as_ref(),
+        ),
+        (
             LatencyKind::FetchWait,
             Kind::FetchWait,
             times.fetch_wait.as_ref(),
@@ -247,18 +252,36 @@ fn way(flow: &FlowSummary) -> Option<String> {
     let whole = mean(&times.end_to_end)?;
     let (batch, ack) = (mean(&times.batch_wait)?, mean(&times.ack_wait)?);
     let fetch = mean(&times.fetch_wait)?;
+    let heard = match times.commit_wait {
+        Some(_) => "commit was heard of",
+        None => "ack was",
+    };
     let early = match flow.records.echoed_early {
         0 => String::new(),
         early => {
             let part = early as f64 / flow.records.echoed.max(1) as f64;
-            format!("; {} were read before their ack was", format::percent(part))
+            format!("; {} were read before their {heard}", format::percent(part))
         }
     };
+    let commit = mean(&times.commit_wait).map(format::nanoseconds);
+    let commit = commit.map_or_else(String::new, |commit| format!(", {commit} for the commit"));
     let [whole, batch, ack, fetch] = [whole, batch, ack, fetch].map(format::nanoseconds);
+    let and = if commit.is_empty() {
+        " and"
+    } else {
+        " and, after that,"
+    };
     Some(format!(
-        "Of {whole} end to end (mean) records waited {batch} in the batch, {ack} for the ack and \
+        "Of {whole} end to end (mean) records waited {batch} in the batch, {ack} for the ack{commit}{and} \
          {fetch} for the fetch{early}."
     ))
+}
+
+fn joined(one: Option<String>, other: Option<String>) -> Option<String> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(format!("{one} {other}")),
+        (one, other) => one.or(other),
+    }
 }
 
 /// What the commits of transactions took.
@@ -277,7 +300,7 @@ fn commits(flow: &FlowSummary) -> Option<String> {
 fn not_echoed(flow: &FlowSummary) -> u64 {
     let all = &flow.records_all_stages;
     match flow.kind {
-        FlowKind::Echo => all.acked.saturating_sub(all.echoed),
+        FlowKind::Echo => all.acked.saturating_sub(all.echoed + all.aborted),
         _ => 0,
     }
 }
@@ -291,6 +314,7 @@ fn counts(flow: &FlowSummary) -> Counts {
         (all.skipped, "skipped"),
         (not_echoed(flow), "not read back"),
         (all.transactions_aborted, "transactions aborted"),
+        (all.aborted, "aborted with their transaction"),
         (all.corrupt, "corrupt"),
     ];
     Counts {

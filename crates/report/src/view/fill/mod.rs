@@ -41,6 +41,7 @@ pub(crate) fn view(run: &RunRead, summary: &Summary) -> View {
         headroom: words::headroom(summary),
         limits: words::limits(summary),
         groups: words::groups(summary),
+        transactions: words::transactions(summary),
         mirrors: words::mirrors(summary),
         acked: words::acked(summary),
         sheets: sheets::all(run, summary),

@@ -349,6 +349,11 @@ pub(super) fn groups(summary: &Summary) -> Vec<String> {
     of_flows(summary, |flow| Some(&flow.group.as_ref()?.sentence))
 }
 
+/// What became of transactions and what was spoken, a sentence for each flow that writes in some.
+pub(super) fn transactions(summary: &Summary) -> Vec<String> {
+    of_flows(summary, |flow| Some(&flow.transactions.as_ref()?.sentence))
+}
+
 /// What became of copies on another cluster, a sentence for each flow that read one.
 pub(super) fn mirrors(summary: &Summary) -> Vec<String> {
     of_flows(summary, |flow| Some(&flow.mirror.as_ref()?.sentence))

@@ -11,6 +11,7 @@ use super::hold::{Hold, Measured, kind_of, merged, spread};
 use super::latency::latencies;
 use super::little::littles_law;
 use super::mirrors::mirror;
+use super::transactions::transactions;
 use crate::folder::RepeatRead;
 use crate::histogram::Quantile;
 use crate::slice::{Counts, ErrorCounts, Kind, Slice, error_name};
@@ -60,6 +61,7 @@ fn flow(index: u16, trial: Option<&Trial>, measured: &Measured<'_>) -> FlowSumma
     });
     let totals = totals(&measured.begun, index);
     let records = counted(holds.iter().map(|hold| hold.slice));
+    let all_stages = counted(all_stages(&measured.begun, index));
     FlowSummary {
         index,
         name: plan.map_or_else(|| format!("flow-{index}"), |plan| plan.name().to_owned()),
@@ -71,7 +73,7 @@ fn flow(index: u16, trial: Option<&Trial>, measured: &Measured<'_>) -> FlowSumma
         throughput: throughput(&holds, kind),
         latencies: latencies(&holds),
         records,
-        records_all_stages: counted(all_stages(&measured.begun, index)),
+        records_all_stages: all_stages,
         errors: errors(&totals.1),
         batching: batching(&holds, kind).map(|batching| Batching {
             behind: behind(&measured.repeats, index, members.unwrap_or(1)),
@@ -87,6 +89,7 @@ fn flow(index: u16, trial: Option<&Trial>, measured: &Measured<'_>) -> FlowSumma
         driver: driver(index, measured),
         group: group(index, measured),
         mirror: mirror(index, measured),
+        transactions: transactions(index, measured, &all_stages),
     }
 }
 
@@ -257,7 +260,9 @@ pub(super) fn counted<'a>(slices: impl Iterator<Item = &'a Slice>) -> RecordCoun
         echoed_early: counts.records_echoed_early,
         transactions: counts.transactions,
         transactions_aborted: counts.transactions_aborted,
+        aborted: counts.records_aborted,
         transaction_markers: counts.transaction_markers,
+        markers_doubted: counts.markers_doubted,
         corrupt: counts.records_corrupt,
         clock_anomalies: counts.clock_anomalies,
     }

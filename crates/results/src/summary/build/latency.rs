@@ -31,6 +31,7 @@ pub(super) fn latencies(holds: &[Hold<'_>]) -> Latencies {
         batch_wait: latency(holds, Kind::BatchWait),
         ack_wait: latency(holds, Kind::AckWait),
         fetch_wait: latency(holds, Kind::FetchWait),
+        commit_wait: latency(holds, Kind::CommitWait),
         commit: latency(holds, Kind::Commit),
     }
 }

@@ -15,6 +15,7 @@ mod mirrors;
 mod partitions;
 mod repeats;
 mod shares;
+mod transactions;
 mod trial;
 mod verdict;
 mod warnings;

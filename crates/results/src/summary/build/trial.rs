@@ -177,6 +177,8 @@ fn counted_on_brokers(trial: Option<&Trial>, measured: &Measured<'_>) -> Vec<Cou
         let may_be_there = records
             .indeterminate
             .saturating_add(records.unresolved.max(0).unsigned_abs())
+            // Who takes over from a coordinator, or from a leader, writes again what may be missing.
+            .saturating_add(records.markers_doubted)
             .saturating_add(twice);
         let agrees = on_broker.filter(|_| !acked_blindly).map(|on_broker| {
             (records.acked..=records.acked.saturating_add(may_be_there)).contains(&on_broker)
