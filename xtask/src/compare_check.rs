@@ -276,7 +276,7 @@ impl Site<'_> {
         Ok(found)
     }
 
-    /// Compares the runs of these pairs, one side with the other and with the cut one.
+    /// Compares the runs of these pairs, one side with the other and with the cut one. What is wrong is kept.
     fn judge(
         &mut self,
         place: &str,
@@ -293,14 +293,22 @@ impl Site<'_> {
         let differences = found(&comparison);
         wrong.of += 1;
         wrong.same += usize::from(!differences.is_empty());
-        remark(&format!("{place}: {}", words(&differences)));
+        let said = format!("{place}: {}", words(&differences));
+        remark(&said);
+        if !differences.is_empty() {
+            self.record.add(&said);
+        }
         if cut {
             let differences = found(&self.comparison(pairs, "cut")?);
             let slower = differences
                 .iter()
                 .any(|words| words.starts_with("throughput: slower"));
             wrong.cut += usize::from(!slower);
-            remark(&format!("{place}, a tenth less: {}", words(&differences)));
+            let said = format!("{place}, a tenth less: {}", words(&differences));
+            remark(&said);
+            if !slower {
+                self.record.add(&said);
+            }
         }
         Ok(())
     }

@@ -369,7 +369,7 @@ const COMPARE_HELP: &str = "\
 Examples:
   kgauge compare kgauge-runs/A kgauge-runs/B
   kgauge compare --baseline 2 A B C
-  kgauge compare A1 A2 A3 --with B1 B2 B3          three runs of each side: what runs differ by is measured
+  kgauge compare A1 A2 A3 --with B1 B2 B3          three runs of each: their spread is measured
   kgauge compare A B --between-runs 5              on a machine on which equal runs differ by 5 %
   kgauge compare A B --out before-and-after        comparison.html and comparison.json go there
   kgauge compare A B --as markdown                 for a comment of a pull request

@@ -47,7 +47,7 @@ impl Record {
 
 /// `2 x AMD EPYC, 23 GiB, Linux 6.18, kgauge 0.1.0`
 fn setup(run: &Value) -> String {
-    const GIB: f64 = (1_u64 << 30) as f64;
+    const GIB: u64 = 1 << 30;
     let machine = &run["machine"];
     let text = |value: &Value| value.as_str().unwrap_or("unknown").to_owned();
     let build = match run["kgauge"]["debug"].as_bool() {
@@ -55,10 +55,10 @@ fn setup(run: &Value) -> String {
         _ => "",
     };
     format!(
-        "{} x {}, {:.0} GiB, Linux {}, kgauge {}{build}",
+        "{} x {}, {} GiB, Linux {}, kgauge {}{build}",
         machine["cpu_count"],
         text(&machine["cpu_model"]),
-        machine["memory_bytes"].as_f64().unwrap_or(0.0) / GIB,
+        machine["memory_bytes"].as_u64().unwrap_or(0) / GIB,
         text(&machine["kernel"]),
         text(&run["kgauge"]["version"])
     )
