@@ -1,6 +1,10 @@
 //! `cargo xtask compare-check`: does `kgauge compare` find what is there, and nothing else? Pairs of runs of one scenario
 //! must show no difference in 19 of 20, and pairs in which a node has a tenth of its capacity less must show one in
-//! 19 of 20. Also with Apache Kafka, whose capacity nobody can cut: only pairs without a difference.
+//! 19 of 20; so must sides of several of these runs. Also with Apache Kafka, whose capacity nobody can cut: only pairs
+//! without a difference. At the end stands what equal runs differ by, from the same pairs (`between`).
+
+mod between;
+mod record;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,60 +17,105 @@ use crate::built;
 use crate::codegen::root;
 use crate::say::{remark, say};
 use crate::stop;
+use between::Spreads;
+use record::Record;
 
 /// Of so many pairs one may be wrong.
 const WRONG_PER: usize = 20;
 /// What takes a tenth of the capacity away, in `capped.yaml`.
 const CUT: &str = "full-speed.settings.partitioner.broker=2";
 
+/// Of so few comparisons of sides one may be wrong: at a level of 1 in 20 none of six is in three of four checks only.
+const WRONG_SIDES: usize = 1;
+/// The scenarios in `xtask/compare`.
+const NAMES: [&str; 3] = ["capped", "full", "plain"];
+
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
     pairs: usize,
+    /// Runs of a side, of those that the pairs have; below 2: no sides are compared.
+    side: usize,
     binary: Option<PathBuf>,
     target: Option<String>,
+    /// One scenario alone.
+    only: Option<String>,
+    /// Where the result is kept as Markdown.
+    record: Option<PathBuf>,
 }
 
 impl Options {
     fn parse(arguments: &[String]) -> Result<Self> {
         let mut options = Self {
             pairs: 20,
+            side: 3,
             binary: None,
             target: None,
+            only: None,
+            record: None,
         };
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             let value = arguments.next();
             match (argument.as_str(), value) {
                 ("--pairs", Some(number)) => options.pairs = number.parse()?,
+                ("--side", Some(number)) => options.side = number.parse()?,
                 ("--binary", Some(path)) => options.binary = Some(path.into()),
                 ("--target", Some(target)) => options.target = Some(target.clone()),
+                ("--only", Some(name)) => options.only = Some(name.clone()),
+                ("--record", Some(path)) => options.record = Some(std::path::absolute(path)?),
                 _ => bail!(
-                    "compare-check takes --pairs N, --binary PATH and --target kafka:V, not {argument:?}"
+                    "compare-check takes --pairs N, --side RUNS, --binary PATH, --target kafka:V, --only NAME and --record \
+                     PATH, not {argument:?}"
                 ),
             }
         }
         ensure!(options.pairs > 0, "--pairs 0 would check nothing");
+        ensure!(
+            !options.checks().is_empty(),
+            "--only takes one of {NAMES:?}; Apache Kafka's capacity cannot be cut"
+        );
         Ok(options)
+    }
+
+    fn checks(&self) -> Vec<Check<'_>> {
+        let target = self.target.as_deref();
+        let all = NAMES.into_iter().map(|name| Check {
+            name,
+            target: target.unwrap_or("embedded"),
+            cut: name == "capped",
+        });
+        let wanted = |check: &Check<'_>| self.only.as_deref().is_none_or(|only| only == check.name);
+        all.filter(|check| wanted(check) && !(check.cut && target.is_some()))
+            .collect()
     }
 }
 
 /// A scenario in `xtask/compare` on a target.
 #[derive(Clone, Copy, Debug)]
 struct Check<'a> {
-    name: &'a str,
+    name: &'static str,
     target: &'a str,
     /// Whether a third run has a tenth of the capacity less than the first of the pair.
     cut: bool,
 }
 
-/// Of how many pairs the comparison said something wrong.
+/// Of how many comparisons the words were wrong.
 #[derive(Clone, Copy, Debug, Default)]
 struct Wrong {
+    of: usize,
     /// A difference where there is none.
     same: usize,
     /// No lower throughput where it was cut.
     cut: usize,
+}
+
+/// What came out of a check.
+#[derive(Debug, Default)]
+struct Found {
+    pairs: Wrong,
+    sides: Wrong,
+    spreads: Spreads,
 }
 
 /// Runs the command with what stood after its name.
@@ -78,26 +127,33 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         None => built::kgauge()?,
     };
     let folder = tempfile::tempdir()?;
-    let site = Site {
+    let mut site = Site {
         binary: &binary,
         folder: folder.path(),
-    };
-    let check = |name, target, cut| Check { name, target, cut };
-    let checks = match &options.target {
-        Some(target) => vec![check("plain", target.as_str(), false)],
-        None => vec![
-            check("capped", "embedded", true),
-            check("plain", "embedded", false),
-        ],
+        record: Record::default(),
     };
     let mut good = true;
-    for check in checks {
-        let wrong = site.pairs(check, options.pairs)?;
-        good &= tell(check, "no difference found", wrong.same, options.pairs);
-        if check.cut {
-            let what = "a tenth of the capacity less was found";
-            good &= tell(check, what, wrong.cut, options.pairs);
-        }
+    let mut tables = Vec::new();
+    for check in options.checks() {
+        let found = site.pairs(check, &options)?;
+        good &= site.tell_all(check, &found, options.side);
+        tables.push(format!(
+            "\n{} on {}, {} pairs\n{}",
+            check.name,
+            check.target,
+            options.pairs,
+            found.spreads.table()
+        ));
+    }
+    for table in tables {
+        site.say(&table);
+    }
+    if let Some(path) = &options.record {
+        site.record.write(
+            path,
+            &format!("cargo xtask compare-check {}", shown(arguments)),
+        )?;
+        remark(&format!("recorded in {}", path.display()));
     }
     Ok(match good {
         true => ExitCode::SUCCESS,
@@ -105,77 +161,201 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     })
 }
 
-/// Says how often a check was right; returns whether that is enough.
-fn tell(check: Check<'_>, what: &str, wrong: usize, pairs: usize) -> bool {
-    let good = wrong <= pairs / WRONG_PER;
-    let word = if good { "ok  " } else { "FAIL" };
-    let right = pairs - wrong;
-    let Check { name, target, .. } = check;
-    say(&format!(
-        "{word}  {name} on {target}: {what} in {right} of {pairs} pairs"
-    ));
-    good
+/// The arguments without paths of this machine.
+fn shown(arguments: &[String]) -> String {
+    let mut shown = Vec::new();
+    let mut arguments = arguments.iter();
+    while let (Some(name), Some(value)) = (arguments.next(), arguments.next()) {
+        if name != "--binary" && name != "--record" {
+            shown.push(format!("{name} {value}"));
+        }
+    }
+    if shown.is_empty() {
+        shown.push("--pairs 20".to_owned());
+    }
+    shown.join(" ")
 }
 
 /// Where the runs go.
 struct Site<'a> {
     binary: &'a Path,
     folder: &'a Path,
+    record: Record,
 }
 
 impl Site<'_> {
-    /// Runs the pairs, and where a cut is asked for a third run each.
-    fn pairs(&self, check: Check<'_>, count: usize) -> Result<Wrong> {
+    fn say(&mut self, text: &str) {
+        say(text);
+        self.record.add(text);
+    }
+
+    /// Says how often a check was right; returns whether that is enough.
+    fn tell(
+        &mut self,
+        place: &str,
+        what: &str,
+        (wrong, of): (usize, usize),
+        allowed: usize,
+    ) -> bool {
+        let good = wrong <= allowed;
+        let word = if good { "ok  " } else { "FAIL" };
+        self.say(&format!(
+            "{word}  {place}: {what} in {} of {of} pairs",
+            of - wrong
+        ));
+        good
+    }
+
+    fn tell_all(&mut self, check: Check<'_>, found: &Found, side: usize) -> bool {
         let Check { name, target, cut } = check;
-        let mut wrong = Wrong::default();
-        for number in 1..=count {
-            self.measure(name, target, None, "one")?;
-            self.measure(name, target, None, "other")?;
-            let place = format!("{name} on {target}, pair {number} of {count}");
-            let found = self.found("other")?;
-            wrong.same += usize::from(!found.is_empty());
-            remark(&format!("{place}: {}", words(&found)));
+        let allowed = found.pairs.of / WRONG_PER;
+        let kinds = [
+            (format!("{name} on {target}"), found.pairs, allowed),
+            (
+                format!("{name} on {target}, sides of {side} runs"),
+                found.sides,
+                WRONG_SIDES,
+            ),
+        ];
+        let mut good = true;
+        for (place, wrong, allowed) in kinds.into_iter().filter(|(_, wrong, _)| wrong.of > 0) {
+            good &= self.tell(
+                &place,
+                "no difference found",
+                (wrong.same, wrong.of),
+                allowed,
+            );
             if cut {
-                self.measure(name, target, Some(CUT), "cut")?;
-                let found = self.found("cut")?;
-                let slower = found
-                    .iter()
-                    .any(|words| words.starts_with("throughput: slower"));
-                wrong.cut += usize::from(!slower);
-                remark(&format!("{place}, a tenth less: {}", words(&found)));
+                let what = "a tenth of the capacity less was found";
+                good &= self.tell(&place, what, (wrong.cut, wrong.of), allowed);
             }
         }
-        Ok(wrong)
+        good
+    }
+
+    /// Runs the pairs, and where a cut is asked for a third run each. Every second pair in the other order: what goes
+    /// on in the machine meanwhile then strikes both sides alike.
+    fn pairs(&mut self, check: Check<'_>, options: &Options) -> Result<Found> {
+        let Check { name, target, cut } = check;
+        let mut found = Found::default();
+        let mut side: Vec<usize> = Vec::new();
+        for number in 1..=options.pairs {
+            let mut order = vec!["one", "other"];
+            if cut {
+                order.push("cut");
+            }
+            if number % 2 == 0 {
+                order.reverse();
+            }
+            for which in order {
+                let set = (which == "cut").then_some(CUT);
+                self.measure(name, target, set, &format!("{which}-{number}"))?;
+            }
+            let place = format!("{name} on {target}, pair {number} of {}", options.pairs);
+            self.judge(
+                &place,
+                &[number],
+                cut,
+                &mut found.pairs,
+                Some(&mut found.spreads),
+            )?;
+            side.push(number);
+            if side.len() >= options.side.max(1) {
+                if options.side > 1 {
+                    let place = format!("{name} on {target}, pairs {side:?} as sides");
+                    self.judge(&place, &side, cut, &mut found.sides, None)?;
+                }
+                for number in side.drain(..) {
+                    self.remove(number)?;
+                }
+            }
+        }
+        for number in side {
+            self.remove(number)?;
+        }
+        Ok(found)
+    }
+
+    /// Compares the runs of these pairs, one side with the other and with the cut one. What is wrong is kept.
+    fn judge(
+        &mut self,
+        place: &str,
+        pairs: &[usize],
+        cut: bool,
+        wrong: &mut Wrong,
+        spreads: Option<&mut Spreads>,
+    ) -> Result<()> {
+        let comparison = self.comparison(pairs, "other")?;
+        if let Some(spreads) = spreads {
+            spreads.add(&comparison);
+        }
+        self.record.setup_of(&comparison);
+        let differences = found(&comparison);
+        wrong.of += 1;
+        wrong.same += usize::from(!differences.is_empty());
+        let said = format!("{place}: {}", words(&differences));
+        remark(&said);
+        if !differences.is_empty() {
+            self.record.add(&said);
+        }
+        if cut {
+            let differences = found(&self.comparison(pairs, "cut")?);
+            let slower = differences
+                .iter()
+                .any(|words| words.starts_with("throughput: slower"));
+            wrong.cut += usize::from(!slower);
+            let said = format!("{place}, a tenth less: {}", words(&differences));
+            remark(&said);
+            if !slower {
+                self.record.add(&said);
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&self, number: usize) -> Result<()> {
+        for which in ["one", "other", "cut"] {
+            let dir = self.folder.join(format!("{which}-{number}"));
+            if dir.exists() {
+                fs::remove_dir_all(&dir)?;
+            }
+        }
+        Ok(())
     }
 
     fn measure(&self, name: &str, target: &str, set: Option<&str>, out: &str) -> Result<()> {
         stop::check()?;
-        let dir = self.folder.join(out);
-        if dir.exists() {
-            fs::remove_dir_all(&dir)?;
-        }
         let mut command = Command::new(self.binary);
         command
             .arg("run")
             .arg(root().join(format!("xtask/compare/{name}.yaml")))
             .args(["--target", target])
-            .arg("--out")
-            .arg(&dir);
+            .args(["--out", out]);
         if let Some(set) = set {
             command.args(["--set", set]);
         }
         self.call(command).map(|_| ())
     }
 
-    /// What differs between the first run and this one. A comparison that judged nothing is an error.
-    fn found(&self, other: &str) -> Result<Vec<String>> {
+    /// The comparison of the first runs of these pairs with their other ones. One that judged nothing is an error.
+    fn comparison(&self, pairs: &[usize], other: &str) -> Result<Value> {
+        let side = |which: &str| -> Vec<String> {
+            pairs
+                .iter()
+                .map(|number| format!("{which}-{number}"))
+                .collect()
+        };
         let mut command = Command::new(self.binary);
-        command.args(["compare", "one", other, "--as", "json"]);
+        command.arg("compare").args(side("one"));
+        if pairs.len() > 1 {
+            command.arg("--with");
+        }
+        command.args(side(other)).args(["--as", "json"]);
         let comparison: Value =
             serde_json::from_slice(&self.call(command)?).context("the comparison is no JSON")?;
         let decided = comparison["method"]["comparisons"].as_u64().unwrap_or(0);
         ensure!(decided > 0, "no figure could be judged: {comparison}");
-        Ok(found(&comparison))
+        Ok(comparison)
     }
 
     fn call(&self, mut command: Command) -> Result<Vec<u8>> {
@@ -240,5 +420,34 @@ mod tests {
         assert_eq!(parse(&[]).unwrap().pairs, 20);
         assert_eq!(parse(&["--pairs", "2"]).unwrap().pairs, 2);
         assert!(parse(&["--pairs"]).is_err() && parse(&["--pairs", "0"]).is_err());
+        let names = |words: &[&str]| -> Vec<&str> {
+            let options = parse(words).unwrap();
+            let checks = options.checks();
+            checks.iter().map(|check| check.name).collect()
+        };
+        assert_eq!(names(&[]), NAMES);
+        assert_eq!(names(&["--only", "plain"]), ["plain"]);
+        let kafka = ["--target", "kafka:4.3.1"];
+        assert_eq!(
+            names(&kafka),
+            ["full", "plain"],
+            "its capacity nobody can cut"
+        );
+        assert!(parse(&[&kafka[..], &["--only", "capped"]].concat()).is_err());
+        assert!(parse(&["--only", "other"]).is_err());
+    }
+
+    #[test]
+    fn a_record_has_no_paths_of_the_machine() {
+        let words = [
+            "--binary",
+            "/home/me/kgauge",
+            "--pairs",
+            "5",
+            "--record",
+            "/home/me/x",
+        ];
+        assert_eq!(shown(&words.map(str::to_owned)), "--pairs 5");
+        assert_eq!(shown(&[]), "--pairs 20");
     }
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::with::With;
+
 /// Finds out what a Kafka cluster can really do, and proves that its own numbers are true.
 #[derive(Debug, Parser)]
 #[command(name = "kgauge", version, arg_required_else_help = true, after_help = AFTER_HELP)]
@@ -367,6 +369,8 @@ const COMPARE_HELP: &str = "\
 Examples:
   kgauge compare kgauge-runs/A kgauge-runs/B
   kgauge compare --baseline 2 A B C
+  kgauge compare A1 A2 A3 --with B1 B2 B3          three runs of each: their spread is measured
+  kgauge compare A B --between-runs 5              on a machine on which equal runs differ by 5 %
   kgauge compare A B --out before-and-after        comparison.html and comparison.json go there
   kgauge compare A B --as markdown                 for a comment of a pull request
   kgauge compare A B --fail-if-worse               exit status 1 if anything is worse than in A
@@ -379,11 +383,19 @@ if no figure of the runs could be judged.";
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_HELP)]
 pub(crate) struct Compare {
-    /// Two or more run folders
+    /// Two or more run folders; with `--with` the runs of the first side
     #[arg(value_name = "DIR", required = true, num_args = 1..)]
     pub(crate) dirs: Vec<PathBuf>,
 
-    /// Which of the folders the others are compared with, counted from 1
+    #[command(flatten)]
+    pub(crate) with: With,
+
+    /// What equal runs are taken to differ by (their standard deviation in percent) beyond what the repeats of each show, where
+    /// several runs of both sides do not show it; 0: by nothing [default: by kind of figure, from pairs of equal runs]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
+    pub(crate) between_runs: Option<f64>,
+
+    /// Which of the folders (or sides) the others are compared with, counted from 1
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) baseline: usize,
 
@@ -422,6 +434,15 @@ pub(crate) enum CompareForm {
     Json,
     /// What differs and every figure, as a comment of a pull request: below 65,536 characters
     Markdown,
+}
+
+/// `1.5`, `1.5%`: percent, as a part of one.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("wanted are percent from 0 to 100, such as 1.5".to_owned()),
+    }
 }
 
 /// `5%`, `5 %`, `0.05`: a part of one.

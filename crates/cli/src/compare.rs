@@ -6,7 +6,8 @@ use anyhow::Context;
 use kgauge_report::{
     TerminalStyle, render_comparison_html, render_comparison_markdown, render_comparison_terminal,
 };
-use kgauge_results::{Comparison, FolderError, RunRead, RunToCompare, Summary};
+use kgauge_results::compare::{BetweenRuns, Choices};
+use kgauge_results::{Comparison, FolderError, RunRead, RunToCompare, Summary, compare_sides};
 
 use crate::args::{Compare, CompareForm};
 use crate::exit::{ExitStatus, OrStop, stop};
@@ -25,6 +26,15 @@ pub(crate) struct Compared {
     pub(crate) summary: Summary,
 }
 
+impl Compared {
+    fn to_compare(&self) -> RunToCompare<'_> {
+        RunToCompare {
+            run: &self.read,
+            summary: &self.summary,
+        }
+    }
+}
+
 /// Compares run folders.
 pub(crate) fn folders(arguments: &Compare) -> anyhow::Result<ExitStatus> {
     let read = |dir: &PathBuf| {
@@ -32,8 +42,15 @@ pub(crate) fn folders(arguments: &Compare) -> anyhow::Result<ExitStatus> {
         let summary = Summary::of(&read);
         Ok(Compared { read, summary })
     };
-    let runs: Result<Vec<Compared>, FolderError> = arguments.dirs.iter().map(read).collect();
-    let comparison = compared(&runs.or_bad_input()?, arguments.baseline)?;
+    let sides: Result<Vec<Vec<Compared>>, FolderError> = sides(arguments)
+        .iter()
+        .map(|side| side.iter().map(read).collect())
+        .collect();
+    let between_runs = match arguments.between_runs {
+        Some(part) => BetweenRuns::Part(part),
+        None => BetweenRuns::Usual,
+    };
+    let comparison = compared(&sides.or_bad_input()?, arguments.baseline, between_runs)?;
     if let Some(words) = comparison.unlike().filter(|_| !arguments.allow_unlike) {
         let words = format!(
             "these runs cannot be compared: {words}\n  `--allow-unlike` sets their figures side by side all \
@@ -61,26 +78,42 @@ pub(crate) fn folders(arguments: &Compare) -> anyhow::Result<ExitStatus> {
     }
 }
 
+/// Each folder is a side, unless there is `--with`: then those before it are the first one.
+fn sides(arguments: &Compare) -> Vec<Vec<PathBuf>> {
+    if arguments.with.sides.is_empty() {
+        return arguments.dirs.iter().map(|dir| vec![dir.clone()]).collect();
+    }
+    let mut sides = vec![arguments.dirs.clone()];
+    sides.extend(arguments.with.sides.iter().cloned());
+    sides
+}
+
 /// Compares runs, keeps page and JSON in a folder, and prints the table or the JSON. The baseline
 /// is counted from 1.
 pub(crate) fn compare(
-    runs: &[Compared],
+    runs: Vec<Compared>,
     baseline: usize,
     dir: &Path,
     json: bool,
 ) -> anyhow::Result<()> {
-    keep(&compared(runs, baseline)?, dir, json)
+    let sides: Vec<Vec<Compared>> = runs.into_iter().map(|run| vec![run]).collect();
+    keep(&compared(&sides, baseline, BetweenRuns::Usual)?, dir, json)
 }
 
-fn compared(runs: &[Compared], baseline: usize) -> anyhow::Result<Comparison> {
-    let runs: Vec<RunToCompare<'_>> = runs
+fn compared(
+    sides: &[Vec<Compared>],
+    baseline: usize,
+    between_runs: BetweenRuns,
+) -> anyhow::Result<Comparison> {
+    let sides: Vec<Vec<RunToCompare<'_>>> = sides
         .iter()
-        .map(|one| RunToCompare {
-            run: &one.read,
-            summary: &one.summary,
-        })
+        .map(|side| side.iter().map(Compared::to_compare).collect())
         .collect();
-    kgauge_results::compare(&runs, baseline.saturating_sub(1)).or_bad_input()
+    let choices = Choices {
+        baseline: baseline.saturating_sub(1),
+        between_runs,
+    };
+    compare_sides(&sides, choices).or_bad_input()
 }
 
 /// A form that is one text; `style` is that of the terminal, where there is one.

@@ -17,6 +17,7 @@ mod studies;
 mod targets;
 mod tools;
 mod truth;
+mod with;
 
 use std::process::ExitCode;
 

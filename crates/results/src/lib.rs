@@ -24,7 +24,7 @@ pub mod stage;
 pub mod statistics;
 pub mod summary;
 
-pub use compare::{Comparison, RunToCompare, compare};
+pub use compare::{Comparison, RunToCompare, compare, compare_sides};
 pub use folder::{FolderError, RepeatFolder, RunFolder, RunRead};
 pub use histogram::{Histogram, Quantile};
 pub use recorder::{Recorder, Request, SliceSink, SliceWriter, SlicesWritten, WriteError};

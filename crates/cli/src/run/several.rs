@@ -60,7 +60,7 @@ pub(super) fn run(
     if stopping.is_wanted() {
         statuses.push(ExitStatus::Interrupted);
     }
-    let ended = finish(arguments, &parent, &compared, &statuses);
+    let ended = finish(arguments, &parent, compared, &statuses);
     let page = parent.join(COMPARISON);
     if let (Some(board), Ok(text)) = (live.served(), std::fs::read_to_string(&page)) {
         board.report("The comparison", page, &text);
@@ -100,11 +100,11 @@ fn on_one(order: &Order<'_>, stopping: &Stopping) -> (Option<Compared>, ExitStat
 fn finish(
     arguments: &Run,
     parent: &Path,
-    compared: &[Compared],
+    compared: Vec<Compared>,
     statuses: &[ExitStatus],
 ) -> anyhow::Result<ExitStatus> {
     let worst = ExitStatus::gravest(statuses);
-    match compared {
+    match compared.as_slice() {
         [] => {
             // Gone already, unless something else lies in it.
             let _ = std::fs::remove_dir(parent);

@@ -99,3 +99,71 @@ fn what_cannot_be_compared_is_refused_in_words() {
     let output = site.run(&["compare", "one", "one", "--baseline", "3"]);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
 }
+
+#[test]
+fn several_runs_make_a_side_and_a_run_by_itself_gets_what_is_assumed() {
+    let site = Site::new();
+    let run = |repeat: &str, out: &str| {
+        site.run(&["run", "counted.yaml", "--repeat", repeat, "--out", out]);
+    };
+    for (repeat, out) in [("2", "a1"), ("2", "b1"), ("1", "a2"), ("1", "b2")] {
+        run(repeat, out);
+    }
+    let as_json = ["--as", "json"];
+    let compared = |arguments: &[&str]| {
+        let output = site.run(&[&["compare"], arguments, &as_json[..]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    let said = |comparison: &serde_json::Value| {
+        let words = &comparison["method"]["between_runs"]["words"];
+        words.as_str().unwrap().to_owned()
+    };
+    let sides = compared(&["a1", "a2", "--with", "b1", "b2"]);
+    assert_eq!(sides["runs"].as_array().unwrap().len(), 2);
+    assert_eq!(sides["runs"][1]["further"][0]["folder"], "b2");
+    assert!(said(&sides).contains("is measured"), "{}", said(&sides));
+    // Each `--with` is a side.
+    let three = compared(&["a1", "--with", "a2", "--with", "b1", "b2"]);
+    assert_eq!(three["runs"].as_array().unwrap().len(), 3);
+    let usual = said(&compared(&["a1", "b1"]));
+    assert!(
+        usual.starts_with("A run carries the speed of its minutes"),
+        "{usual}"
+    );
+    let own = said(&compared(&["a1", "b1", "--between-runs", "7"]));
+    assert!(own.contains("7 % is assumed"), "{own}");
+    let none = said(&compared(&["a1", "b1", "--between-runs=0"]));
+    assert!(none.starts_with("Nothing is assumed"), "{none}");
+
+    let table = text(
+        &site
+            .run(&["compare", "a1", "a2", "--with", "b1", "b2"])
+            .stdout,
+    );
+    assert!(
+        table.starts_with("2 sides of 4 runs in all: counted"),
+        "{table}"
+    );
+    assert!(
+        table.contains("2 runs of") && table.contains("is measured"),
+        "{table}"
+    );
+    for (arguments, words) in [
+        (&["a1", "a2", "--with", "b1", "a2"][..], "is given twice"),
+        (
+            &["a1", "b1", "--between-runs", "-1"],
+            "percent from 0 to 100",
+        ),
+        (
+            &["a1", "b1", "--between-runs", "101"],
+            "percent from 0 to 100",
+        ),
+        (&["a1", "--with"], "--with"),
+    ] {
+        let output = site.run(&[&["compare"], arguments].concat());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+}

@@ -28,6 +28,8 @@ pub(crate) struct CompareView {
     pub(crate) sentences: Vec<Sentence>,
     /// What the marks in use mean.
     pub(crate) marks: Vec<(Mark, &'static str)>,
+    /// What was taken for the spread between runs; empty where nothing was compared.
+    pub(crate) between_runs: String,
     /// How the words were found.
     pub(crate) method: String,
 }
@@ -144,12 +146,15 @@ pub(crate) fn view(comparison: &Comparison) -> CompareView {
         groups,
         differing: sentences::differing(comparison),
         sentences: sentences::all(comparison),
+        between_runs: comparison.method.between_runs.words.clone(),
         method: comparison.method.words.clone(),
     }
 }
 
 fn title(comparison: &Comparison) -> String {
-    let runs = comparison.runs.len() as u64;
+    let sides = comparison.runs.len() as u64;
+    let further: usize = comparison.runs.iter().map(|run| run.further.len()).sum();
+    let runs = sides + further as u64;
     let mut scenarios: Vec<&str> = Vec::new();
     for row in &comparison.rows {
         if scenarios.last() != Some(&row.scenario.as_str()) {
@@ -161,10 +166,11 @@ fn title(comparison: &Comparison) -> String {
         [only] => (*only).to_owned(),
         many => format::plural(many.len() as u64, "scenario", "scenarios"),
     };
-    format!(
-        "{} side by side: {what}",
-        format::plural(runs, "run", "runs")
-    )
+    let runs = format::plural(runs, "run", "runs");
+    match further {
+        0 => format!("{runs} side by side: {what}"),
+        _ => format!("{sides} sides of {runs} in all: {what}"),
+    }
 }
 
 fn groups(comparison: &Comparison) -> Vec<Group> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kgauge_results::compare::{
-    Against, AgainstWord, Comparison, DifferenceKind, FigureKind, Mark, RunColumn,
+    Against, AgainstWord, Comparison, DifferenceKind, FigureKind, FurtherRun, Mark, RunColumn,
 };
 use kgauge_results::run::RunStatus;
 
@@ -41,15 +41,21 @@ pub(super) fn head(run: &RunColumn) -> Head {
         status => status.as_str().to_owned(),
     };
     let size = run.size.clone().unwrap_or_default();
+    let each = |first: &String, of: fn(&FurtherRun) -> &String| {
+        let further = run.further.iter().map(of);
+        let all = std::iter::once(first).chain(further).cloned();
+        all.collect::<Vec<_>>().join(", ")
+    };
+    let (runs, folders) = match run.further.is_empty() {
+        true => ("Run", "Folder"),
+        false => ("Runs", "Folders"),
+    };
     let facts = [
         ("Target", run.target.clone()),
-        ("Run", run.run_id.clone()),
-        ("Folder", run.folder.clone()),
+        (runs, each(&run.run_id, |further| &further.run_id)),
+        (folders, each(&run.folder, |further| &further.folder)),
         ("Size", size),
-        (
-            "Seed",
-            run.seed.map(|seed| seed.to_string()).unwrap_or_default(),
-        ),
+        ("Seed", seeds(run)),
         (
             "Price",
             run.price_per_hour
@@ -67,6 +73,15 @@ pub(super) fn head(run: &RunColumn) -> Head {
             .filter(|(_, value)| !value.is_empty())
             .collect(),
     }
+}
+
+/// Each seed once: runs of a side may be the same run once more.
+fn seeds(run: &RunColumn) -> String {
+    let further = run.further.iter().map(|further| further.seed);
+    let mut seeds: Vec<u64> = std::iter::once(run.seed).chain(further).flatten().collect();
+    seeds.dedup();
+    let words = seeds.iter().map(u64::to_string).collect::<Vec<_>>();
+    words.join(", ")
 }
 
 /// How each run stands to the baseline, counted over all figures.
@@ -191,6 +206,7 @@ pub(super) fn all(comparison: &Comparison) -> Vec<Sentence> {
 
 fn differences(comparison: &Comparison) -> Vec<Sentence> {
     let mut found: Vec<(&str, bool, DifferenceKind, Vec<&str>)> = Vec::new();
+    let mut within: Vec<Sentence> = Vec::new();
     if let Some(base) = comparison.runs.get(comparison.baseline as usize)
         && base.run_status != RunStatus::Complete
     {
@@ -201,6 +217,13 @@ fn differences(comparison: &Comparison) -> Vec<Sentence> {
         let Some(run) = comparison.runs.get(difference.run as usize) else {
             continue;
         };
+        if difference.within {
+            within.push(Sentence {
+                level: Level::Caution,
+                words: format!("{}: {}.", run.label, difference.words),
+            });
+            continue;
+        }
         match found
             .iter_mut()
             .find(|(words, ..)| *words == difference.words)
@@ -233,7 +256,10 @@ fn differences(comparison: &Comparison) -> Vec<Sentence> {
             },
         }
     };
-    found.into_iter().map(sentence).collect()
+    within
+        .into_iter()
+        .chain(found.into_iter().map(sentence))
+        .collect()
 }
 
 /// Why single figures are not comparable, where neither a difference of the runs nor a mark says so.

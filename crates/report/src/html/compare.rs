@@ -93,6 +93,9 @@ fn write_answers(page: &mut Markup, view: &CompareView) {
                 page.leaf("li", &[], answer);
             }
         });
+        if !view.between_runs.is_empty() {
+            page.leaf("p", &[("class", "lead")], &view.between_runs);
+        }
     });
     page.line();
 }

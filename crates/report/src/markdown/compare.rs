@@ -109,6 +109,11 @@ impl Writer {
             self.out.line(&format!("- {sign}: {words}"));
         }
         self.out.gap();
+        if !view.between_runs.is_empty() {
+            let words = escape(&view.between_runs, 2_000);
+            self.out.line(&words);
+            self.out.gap();
+        }
         let method = escape(&view.method, 2_000);
         self.out.line(&format!("<sub>{method}</sub>"));
     }

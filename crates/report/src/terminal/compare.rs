@@ -40,6 +40,10 @@ pub(crate) fn text(view: &CompareView, style: TerminalStyle) -> String {
     write_legend(&mut writer, view);
     write_sentences(&mut writer, &view.sentences);
     writer.gap();
+    if !view.between_runs.is_empty() {
+        writer.sentence(None, &view.between_runs, "", "");
+        writer.gap();
+    }
     writer.sentence(Some(Ink::Soft), &view.method, "", "");
     let mut text = writer.lines.join("\n");
     text.push('\n');

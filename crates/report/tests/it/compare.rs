@@ -5,9 +5,10 @@ use std::path::Path;
 use kgauge_report::{
     TerminalStyle, render_comparison_html, render_comparison_markdown, render_comparison_terminal,
 };
+use kgauge_results::compare::Choices;
 use kgauge_results::run::{RunHead, TargetKind};
 use kgauge_results::summary::Factor;
-use kgauge_results::{RunFolder, RunRead, Summary};
+use kgauge_results::{Comparison, RunFolder, RunRead, RunToCompare, Summary, compare_sides};
 
 use crate::compared::{Compared, SEVEN, comparison, killed, of, releases};
 use crate::hostile::spoil;
@@ -49,6 +50,79 @@ fn seven_releases_are_as_they_were_looked_at() {
         "compare-seven.txt",
         &text(&releases(&complete().run, &SEVEN), 100),
     );
+}
+
+/// Two releases, three runs of each, of which one of each is some hundredths faster and one slower.
+fn two_sides() -> Comparison {
+    let side = |version: &str, factor: f64| {
+        let speeds = [1.0, 1.02, 0.97].into_iter().enumerate();
+        let run = |(index, speed): (usize, f64)| {
+            let mut one = of(
+                &complete().run,
+                TargetKind::Kafka,
+                Some(version),
+                factor * speed,
+            );
+            let id = format!("20260301-12{index}000-{}{index}", version.replace('.', ""));
+            one.summary.run.run_id = id;
+            one
+        };
+        speeds.map(run).collect::<Vec<_>>()
+    };
+    let mut sides = [side("3.9.1", 1.0), side("4.3.1", 1.3)];
+    sides[1][2].summary.run.kgauge.version = "0.0.9".to_owned();
+    let mut read: Vec<Vec<RunToCompare<'_>>> = Vec::new();
+    for side in &sides {
+        let runs = side.iter().map(|one| RunToCompare {
+            run: &one.run,
+            summary: &one.summary,
+        });
+        read.push(runs.collect());
+    }
+    compare_sides(&read, Choices::default()).unwrap()
+}
+
+#[test]
+fn two_sides_of_three_runs_are_as_they_were_looked_at() {
+    let comparison = two_sides();
+    let style = TerminalStyle {
+        color: false,
+        width: 80,
+    };
+    let text = render_comparison_terminal(&comparison, style);
+    assert_golden("compare-sides.txt", &text);
+    let page = render_comparison_html(&comparison);
+    assert_balanced(&page);
+    let comment = render_comparison_markdown(&comparison);
+    for said in [&text.replace('\n', " "), &page, &comment] {
+        assert!(
+            said.contains("The spread between runs is measured"),
+            "{said}"
+        );
+        assert!(said.contains("3 runs of Kafka 4.3.1"), "{said}");
+    }
+    assert!(page.contains("20260301-120000-4310, 20260301-121000-4311"));
+}
+
+#[test]
+fn every_form_says_what_was_assumed_between_runs() {
+    let comparison = comparison(&releases(&complete().run, &SEVEN));
+    let style = TerminalStyle {
+        color: false,
+        width: 80,
+    };
+    let text = render_comparison_terminal(&comparison, style).replace('\n', " ");
+    for said in [
+        text,
+        render_comparison_html(&comparison),
+        render_comparison_markdown(&comparison),
+    ] {
+        assert!(
+            said.contains("A run carries the speed of its minutes"),
+            "{said}"
+        );
+        assert!(said.contains("1.5 % of rates"), "{said}");
+    }
 }
 
 #[test]

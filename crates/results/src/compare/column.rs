@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{RunToCompare, folder_name};
 use crate::run::{Build, Machine, RunStatus, TargetKind};
 use crate::summary::{Status, Summary};
 
@@ -50,12 +51,32 @@ pub struct RunColumn {
     /// What the target costs in an hour, in the user's currency; absent when not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_per_hour: Option<f64>,
+    /// With several runs of a side those after the first, of which the other fields tell; `run_status`, `status` and
+    /// `why` are those of the worst.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<FurtherRun>,
+}
+
+/// A run of a side beside its first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FurtherRun {
+    /// The run's id.
+    pub run_id: String,
+    /// The name of its folder, without what lies above it.
+    pub folder: String,
+    /// All randomness came from it; null without a plan.
+    pub seed: Option<u64>,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub started_unix_ms: u64,
+    /// How the run stands.
+    pub run_status: RunStatus,
 }
 
 /// The columns, with labels of their own.
-pub(super) fn columns<'a>(runs: impl Iterator<Item = (&'a Summary, String)>) -> Vec<RunColumn> {
-    let mut columns: Vec<RunColumn> = runs
-        .map(|(summary, folder)| column(summary, folder))
+pub(super) fn columns(sides: &[Vec<RunToCompare<'_>>]) -> Vec<RunColumn> {
+    let mut columns: Vec<RunColumn> = sides
+        .iter()
+        .filter_map(|side| column_of_side(side))
         .collect();
     make_unique(&mut columns, |column, _| {
         format!("{} {}", column.label, short_id(&column.run_id))
@@ -64,7 +85,34 @@ pub(super) fn columns<'a>(runs: impl Iterator<Item = (&'a Summary, String)>) -> 
     make_unique(&mut columns, |column, index| {
         format!("{} #{}", column.label, index + 1)
     });
+    for column in columns
+        .iter_mut()
+        .filter(|column| !column.further.is_empty())
+    {
+        column.label = format!("{} runs of {}", column.further.len() + 1, column.label);
+    }
     columns
+}
+
+fn column_of_side(side: &[RunToCompare<'_>]) -> Option<RunColumn> {
+    let (first, others) = side.split_first()?;
+    let mut found = column(first.summary, folder_name(first.run));
+    for other in others {
+        let run = &other.summary.run;
+        if found.run_status == RunStatus::Complete && run.status != RunStatus::Complete {
+            found.run_status = run.status;
+            found.status = other.summary.status;
+            found.why.clone_from(&run.why);
+        }
+        found.further.push(FurtherRun {
+            run_id: run.run_id.clone(),
+            folder: folder_name(other.run),
+            seed: run.seed,
+            started_unix_ms: run.started_unix_ms,
+            run_status: run.status,
+        });
+    }
+    Some(found)
 }
 
 /// Gives those that share a label another one.
@@ -99,6 +147,7 @@ fn column(summary: &Summary, folder: String) -> RunColumn {
         status: summary.status,
         why: run.why.clone(),
         price_per_hour: run.price_per_hour,
+        further: Vec::new(),
     }
 }
 

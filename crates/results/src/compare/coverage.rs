@@ -5,7 +5,7 @@
 use kgauge_scenario::Random;
 
 use super::holm::adjusted;
-use super::welch;
+use super::welch::{self, Between, Ratio, ratio};
 
 /// Drawn comparisons for each figure of the table: known to 0.3 of a hundred at 95, or to 1.3 in a build that is
 /// not optimised.
@@ -34,13 +34,13 @@ const SPREADS: [Spread; 4] = [
 ];
 
 /// A source of numbers with a place in its sequence.
-struct Source {
+pub(super) struct Source {
     random: Random,
     at: u64,
 }
 
 impl Source {
-    fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         let random = Random::new(seed);
         Self { random, at: 0 }
     }
@@ -55,7 +55,7 @@ impl Source {
     }
 
     /// Box and Muller: an exponential number is half a squared radius.
-    fn normal(&mut self) -> f64 {
+    pub(super) fn normal(&mut self) -> f64 {
         let radius = (2.0 * self.exponential()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
@@ -91,6 +91,11 @@ impl Source {
     }
 }
 
+/// Of single runs, with nothing between them.
+fn plain(values: &[f64], baseline: &[f64]) -> Ratio {
+    ratio(&[values], &[baseline], Between::Assumed(0.0), 0.0).unwrap()
+}
+
 /// How often, of a hundred, Welch's interval and that of the bootstrap hold the true ratio.
 fn covered(count: usize, spread: Spread) -> (f64, f64) {
     let mut source = Source::new(count as u64 * 10 + spread as u64);
@@ -98,7 +103,7 @@ fn covered(count: usize, spread: Spread) -> (f64, f64) {
     for _ in 0..DRAWS {
         let baseline = source.repeats(count, spread, false);
         let values = source.repeats(count, spread, true);
-        let found = welch::ratio(&values, &baseline, 0.0).unwrap();
+        let found = plain(&values, &baseline);
         welch += u32::from(found.interval.contains(1.0));
         let (low, high) = source.bootstrap(&values, &baseline);
         bootstrap += u32::from(low <= 1.0 && 1.0 <= high);
@@ -131,7 +136,7 @@ fn of_pairs_without_a_difference_one_in_twenty_shows_any_figure_different() {
         let chance = |_| {
             let baseline = source.repeats(5, Spread::Normal, false);
             let values = source.repeats(5, Spread::Normal, true);
-            welch::ratio(&values, &baseline, 0.0).unwrap().p
+            plain(&values, &baseline).p
         };
         let chances: Vec<f64> = (0..figures).map(chance).collect();
         together += u32::from(adjusted(&chances).iter().any(|p| *p < welch::ALPHA));

@@ -178,6 +178,7 @@ fn cell(spread: &Spread, mut marks: Vec<Mark>) -> Cell {
         interval: spread.ci95,
         repeats: spread.n,
         values: spread.values.clone(),
+        values_of_runs: Vec::new(),
         marks,
         published: None,
         against: None,

@@ -26,6 +26,9 @@ pub struct RunDifference {
     pub scenario: Option<String>,
     /// True when figures are not comparable for it; else it is only to be known.
     pub bars: bool,
+    /// True when the runs of that side differ among themselves.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub within: bool,
     /// In a sentence.
     pub words: String,
 }
@@ -74,6 +77,7 @@ pub(super) fn differences(
                 kind,
                 scenario: None,
                 bars,
+                within: false,
                 words,
             });
         }
@@ -205,6 +209,7 @@ fn scenarios(index: u32, one: RunToCompare<'_>, base: RunToCompare<'_>) -> Vec<R
         kind: DifferenceKind::Scenario,
         scenario: Some(ours.name.clone()),
         bars: true,
+        within: false,
         words: format!("the text of the scenario {} is not the same", ours.name),
     });
     difference.collect()
@@ -320,6 +325,11 @@ fn listed(found: Vec<String>) -> Option<String> {
         String::new()
     };
     (!shown.is_empty()).then(|| shown.join("; ") + &more)
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 impl RunDifference {

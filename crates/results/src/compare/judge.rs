@@ -1,9 +1,10 @@
 //! Says of each figure how it stands to the baseline's.
 
+use super::between::{self, BetweenRuns};
 use super::grounds::{DifferenceKind, RunDifference};
 use super::holm::adjusted;
 use super::row::{Against, AgainstWord, Cell, ComparisonRow, FigureKind, Mark};
-use super::welch::{self, ALPHA};
+use super::welch::{self, ALPHA, Between};
 use crate::summary::words;
 
 /// Less of a difference than 0.1 % is none: so wide are a histogram's buckets, and of other figures
@@ -14,6 +15,8 @@ pub(super) const RESOLUTION: f64 = 0.001;
 pub(super) struct Judge<'a> {
     pub(super) baseline: usize,
     pub(super) differences: &'a [RunDifference],
+    /// Taken where runs do not show it themselves.
+    pub(super) between_runs: BetweenRuns,
 }
 
 impl Judge<'_> {
@@ -40,7 +43,7 @@ impl Judge<'_> {
                 found.bars && found.run as usize == index && found.concerns(&scenario)
             });
             let bars = bars.collect::<Vec<_>>();
-            cell.against = Some(against(kind, cell, &base, &bars));
+            cell.against = Some(against(kind, cell, &base, &bars, self.between_runs));
         }
     }
 }
@@ -66,12 +69,19 @@ fn adjust(rows: &mut [ComparisonRow], column: usize) -> usize {
 
 /// All that can be said of one pair by itself; where statistics decide, `p` is there and the word
 /// follows when all of them are known.
-fn against(kind: FigureKind, cell: &Cell, base: &Cell, bars: &[&RunDifference]) -> Against {
+fn against(
+    kind: FigureKind,
+    cell: &Cell,
+    base: &Cell,
+    bars: &[&RunDifference],
+    between_runs: BetweenRuns,
+) -> Against {
     let said = |word, why: &str| Against {
         ratio: None,
         interval: None,
         p: None,
         p_adjusted: None,
+        between_runs: None,
         word,
         why: why.to_owned(),
     };
@@ -92,10 +102,14 @@ fn against(kind: FigureKind, cell: &Cell, base: &Cell, bars: &[&RunDifference]) 
     if ours <= 0.0 || theirs <= 0.0 {
         return said(AgainstWord::NotComparable, "One of the figures is zero.");
     }
-    let found = welch::ratio(&cell.values, &base.values, RESOLUTION);
+    let between = between::of_cells(cell, base, kind, between_runs);
+    let found = welch::ratio(&runs_of(cell), &runs_of(base), between, RESOLUTION);
     let mut against = said(AgainstWord::Undecided, "");
     against.ratio = found.map(|found| found.ratio).or(Some(ours / theirs));
     against.interval = found.map(|found| found.interval);
+    if let (Between::Assumed(part), Some(_)) = (between, found) {
+        against.between_runs = Some(part);
+    }
     let reasons = bars
         .iter()
         .map(|bar| bar.words.as_str())
@@ -109,13 +123,25 @@ fn against(kind: FigureKind, cell: &Cell, base: &Cell, bars: &[&RunDifference]) 
     } else {
         match found {
             Some(found) => against.p = Some(found.p),
-            None if cell.repeats < 2 || base.repeats < 2 => {
+            None if has_one_repeat(cell) || has_one_repeat(base) => {
                 against.why = "Undecided: one repeat has no spread to compare by.".to_owned();
             }
             None => against.why = "Undecided: a repeat's figure is zero.".to_owned(),
         }
     }
     against
+}
+
+/// The values of each run of a cell.
+fn runs_of(cell: &Cell) -> Vec<&[f64]> {
+    match cell.values_of_runs.as_slice() {
+        [] => vec![&cell.values],
+        runs => runs.iter().map(Vec::as_slice).collect(),
+    }
+}
+
+fn has_one_repeat(cell: &Cell) -> bool {
+    runs_of(cell).iter().any(|values| values.len() < 2)
 }
 
 /// Why even a ratio would mislead.

@@ -1,27 +1,33 @@
 //! Several runs side by side: each figure with its spread in every run, and how it stands to the
 //! baseline. A pure function of the run folders.
 //!
-//! A difference is claimed only where the interval of the ratio excludes 1 and still would among
+//! A column is a side: one run, or several of one thing (`sides`), whose spread then is that between runs; of single
+//! runs it is assumed (`between`). A difference is claimed only where the interval of the ratio excludes 1 and still would among
 //! all comparisons of the two runs: `welch` makes the ratio, `holm` adjusts, `coverage` tries both. What does not measure
 //! the same (the embedded cluster and Apache Kafka, other scenarios, sizes or machines, a generator
 //! that was the limit, a closed loop's latency) is never called faster or slower.
 
+mod between;
 mod column;
 #[cfg(test)]
 mod coverage;
+#[cfg(test)]
+mod coverage_between;
 mod figures;
 mod gate;
 mod grounds;
 mod holm;
 mod judge;
 mod row;
+mod sides;
 mod table;
 mod welch;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use column::RunColumn;
+pub use between::{AssumedBetweenRuns, BetweenRuns, BetweenRunsSaid};
+pub use column::{FurtherRun, RunColumn};
 pub use gate::Gate;
 pub use grounds::{DifferenceKind, RunDifference};
 pub use row::{
@@ -34,8 +40,10 @@ use crate::summary::Summary;
 use judge::Judge;
 use table::Table;
 
-/// More runs side by side nobody can read.
+/// More sides beside each other nobody can read.
 pub const RUNS_MAX: usize = 32;
+/// More runs of all sides together are refused: each is read into memory.
+pub const ALL_RUNS_MAX: usize = 500;
 
 /// A run to compare.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +60,7 @@ pub struct RunToCompare<'a> {
 pub struct Comparison {
     /// Version of this format, 1.
     pub format: u32,
-    /// The runs: the columns.
+    /// The runs: the columns. A column may be a side of several runs.
     pub runs: Vec<RunColumn>,
     /// Position of the run that the others are compared with.
     pub baseline: u32,
@@ -73,6 +81,9 @@ pub struct Method {
     pub confidence: f64,
     /// Comparisons that statistics decided; those of one run are adjusted together.
     pub comparisons: u32,
+    /// What was taken for the spread between runs; releases before it took none.
+    #[serde(default)]
+    pub between_runs: BetweenRunsSaid,
     /// In sentences.
     pub words: String,
 }
@@ -103,6 +114,30 @@ pub enum CompareError {
         /// How many runs there are.
         runs: usize,
     },
+    /// Runs of all sides together are too many.
+    #[error("{given} runs in all are too many: at most {ALL_RUNS_MAX}")]
+    TooManyInAll {
+        /// How many were given.
+        given: usize,
+    },
+    /// A run counts as a repetition of itself.
+    #[error("the run {run} is given twice: several runs of a side must be runs of their own")]
+    GivenTwice {
+        /// Its id.
+        run: String,
+    },
+    /// Runs of one side measure different things.
+    #[error(
+        "the runs {one} and {other} are not runs of the same, so they make no side together: {words}"
+    )]
+    NotOneSide {
+        /// The side's first run.
+        one: String,
+        /// The one that differs.
+        other: String,
+        /// In what.
+        words: String,
+    },
 }
 
 impl Comparison {
@@ -115,47 +150,108 @@ impl Comparison {
     }
 }
 
+/// How sides are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Choices {
+    /// Position of the side that the others are compared with, from 0.
+    pub baseline: usize,
+    /// The spread between runs, where several runs of both sides do not show it.
+    pub between_runs: BetweenRuns,
+}
+
 /// Puts runs side by side; `baseline` is the position, from 0, of the one that the others are
 /// compared with.
 pub fn compare(runs: &[RunToCompare<'_>], baseline: usize) -> Result<Comparison, CompareError> {
-    let given = runs.len();
+    let sides: Vec<Vec<RunToCompare<'_>>> = runs.iter().map(|run| vec![*run]).collect();
+    let choices = Choices {
+        baseline,
+        ..Choices::default()
+    };
+    compare_sides(&sides, choices)
+}
+
+/// Puts sides beside each other, each of one run or of several runs of the same.
+pub fn compare_sides(
+    sides: &[Vec<RunToCompare<'_>>],
+    choices: Choices,
+) -> Result<Comparison, CompareError> {
+    let baseline = choices.baseline;
+    let firsts = firsts(sides, baseline)?;
+    let several = sides.iter().any(|side| side.len() > 1);
+    let mut differences = Vec::new();
+    for ((side, first), index) in sides.iter().zip(&firsts).zip(0_u32..) {
+        if let Some(base) = firsts.get(baseline).filter(|_| index as usize != baseline) {
+            let mut found = grounds::differences(index, *first, *base);
+            // Runs of a side have seeds of their own.
+            found.retain(|found| !(several && found.kind == DifferenceKind::Seed));
+            differences.extend(found);
+        }
+        differences.extend(sides::within(index, side)?);
+    }
+    let runs: Vec<RunToCompare<'_>> = sides.iter().flatten().copied().collect();
+    let counts: Vec<usize> = sides.iter().map(Vec::len).collect();
+    let mut table = Table::of(&runs);
+    sides::fold(&mut table.rows, &counts);
+    let judge = Judge {
+        baseline,
+        differences: &differences,
+        between_runs: choices.between_runs,
+    };
+    let comparisons = judge.all(&mut table.rows);
+    Ok(Comparison {
+        format: Comparison::FORMAT,
+        runs: column::columns(sides),
+        baseline: u32::try_from(baseline).unwrap_or(u32::MAX),
+        differences,
+        method: Method {
+            confidence: 1.0 - welch::ALPHA,
+            comparisons,
+            between_runs: between::said(&table.rows),
+            words: method_words(comparisons, several),
+        },
+        rows: table.rows,
+        rows_left_out: table.left_out,
+    })
+}
+
+/// The first run of each side, if the sides can be compared at all.
+fn firsts<'a>(
+    sides: &[Vec<RunToCompare<'a>>],
+    baseline: usize,
+) -> Result<Vec<RunToCompare<'a>>, CompareError> {
+    let given = sides.len();
     if given < 2 {
         return Err(CompareError::TooFew { given });
     }
     if given > RUNS_MAX {
         return Err(CompareError::TooMany { given });
     }
-    let Some(base) = runs.get(baseline) else {
+    if baseline >= given {
         return Err(CompareError::NoSuchBaseline {
             baseline,
             runs: given,
         });
-    };
-    let folders = runs.iter().map(|run| (run.summary, folder_name(run.run)));
-    let others = runs.iter().zip(0_u32..);
-    let others = others.filter(|(_, index)| *index as usize != baseline);
-    let differences = others
-        .flat_map(|(run, index)| grounds::differences(index, *run, *base))
-        .collect::<Vec<_>>();
-    let mut table = Table::of(runs);
-    let judge = Judge {
-        baseline,
-        differences: &differences,
-    };
-    let comparisons = judge.all(&mut table.rows);
-    Ok(Comparison {
-        format: Comparison::FORMAT,
-        runs: column::columns(folders),
-        baseline: u32::try_from(baseline).unwrap_or(u32::MAX),
-        rows: table.rows,
-        differences,
-        method: Method {
-            confidence: 1.0 - welch::ALPHA,
-            comparisons,
-            words: method_words(comparisons),
-        },
-        rows_left_out: table.left_out,
-    })
+    }
+    let in_all = sides.iter().map(Vec::len).sum();
+    if in_all > ALL_RUNS_MAX {
+        return Err(CompareError::TooManyInAll { given: in_all });
+    }
+    if in_all > given
+        && let Some(run) = sides::given_twice(sides)
+    {
+        return Err(CompareError::GivenTwice { run });
+    }
+    let firsts: Vec<RunToCompare<'a>> = sides
+        .iter()
+        .filter_map(|side| side.first().copied())
+        .collect();
+    match firsts.len() == given {
+        true => Ok(firsts),
+        // A side without runs is none.
+        false => Err(CompareError::TooFew {
+            given: firsts.len(),
+        }),
+    }
 }
 
 fn folder_name(run: &RunRead) -> String {
@@ -163,7 +259,7 @@ fn folder_name(run: &RunRead) -> String {
     name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-fn method_words(comparisons: u32) -> String {
+fn method_words(comparisons: u32, several: bool) -> String {
     let many = match comparisons {
         0 => "No comparison could be decided by statistics.".to_owned(),
         1 => "One comparison was decided so.".to_owned(),
@@ -173,8 +269,14 @@ fn method_words(comparisons: u32) -> String {
              is at most 1 in 20."
         ),
     };
+    let several = match several {
+        true => {
+            " A side of several runs shows the mean of their figures, and half of its interval over the runs."
+        }
+        false => "",
+    };
     format!(
         "Ratios are of geometric means over the repeats, with 95 % intervals by Welch's t test on \
-         logarithms; less than 0.1 % counts as none. {many}"
+         logarithms; less than 0.1 % counts as none.{several} {many}"
     )
 }

@@ -143,17 +143,20 @@ pub struct PublishedFigure {
 /// What one run measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
-    /// The figure: mean of the repeats, of percentiles that of all samples together. Null when
-    /// there is none, and then `missing` says why.
+    /// The figure: mean of the repeats, of percentiles that of all samples together; with several runs the mean of
+    /// their figures. Null when there is none, and then `missing` says why.
     pub estimate: Option<f64>,
     /// Why there is none.
     pub missing: Option<Missing>,
-    /// 95 % interval of the mean over the repeats; null with fewer than two.
+    /// 95 % interval of the mean over the repeats, with several runs over the runs; null with fewer than two.
     pub interval: Option<Interval>,
     /// Repeats that were measured.
     pub repeats: u32,
-    /// The value of each repeat.
+    /// The value of each repeat, run by run.
     pub values: Vec<f64>,
+    /// Of a side of several runs the values of each run that has the figure; absent with one run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values_of_runs: Vec<Vec<f64>>,
     /// What the figure must not be read without.
     pub marks: Vec<Mark>,
     /// How it stands to the published figure.
@@ -163,7 +166,9 @@ pub struct Cell {
 }
 
 /// Why a run has no such figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Missing {
     /// The trial was not part of the run, or never began.
@@ -210,8 +215,8 @@ pub struct BesidePublished {
 /// A measured figure against the baseline's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Against {
-    /// This run / baseline, of geometric means over the repeats (with one repeat, of the figures).
-    /// Null where it would mislead.
+    /// This run / baseline, of geometric means over the repeats (with one repeat, of the figures); with several runs of
+    /// those of the runs. Null where it would mislead.
     pub ratio: Option<f64>,
     /// Its 95 % interval, of this comparison alone.
     pub interval: Option<Interval>,
@@ -219,6 +224,10 @@ pub struct Against {
     pub p: Option<f64>,
     /// The same adjusted for all comparisons of this run; below 0.05 is a difference.
     pub p_adjusted: Option<f64>,
+    /// The standard deviation between runs, as a part, that the interval counts with beside what the repeats show.
+    /// Absent where several runs of both sides show it, and where there is no interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between_runs: Option<f64>,
     /// In a word.
     pub word: AgainstWord,
     /// Why, in a sentence.

@@ -106,6 +106,7 @@ fn empty_cell(trial: Option<&TrialSummary>) -> Cell {
         interval: None,
         repeats: 0,
         values: Vec::new(),
+        values_of_runs: Vec::new(),
         marks: Vec::new(),
         published: None,
         against: None,

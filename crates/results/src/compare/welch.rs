@@ -5,6 +5,10 @@
 //! The two runs need not spread equally, and the degrees of freedom are Welch's and Satterthwaite's
 //! (B. L. Welch, "The generalization of 'Student's' problem when several different population
 //! variances are involved", Biometrika 34, 1947, pages 28-35; NIST/SEMATECH e-Handbook, 7.3.1).
+//!
+//! Repeats of one run share the speed of its minutes, so their spread is not all of that between runs. Single runs get
+//! the variance between runs added, as a known one; of several runs on both sides it is measured: the values are the
+//! runs' means then.
 
 use crate::statistics::Interval;
 
@@ -14,6 +18,8 @@ pub(super) const ALPHA: f64 = 0.05;
 const BISECTIONS: usize = 60;
 /// Quantiles are looked for up to here: that of one degree of freedom is 12.7.
 const T_MAX: f64 = 1e6;
+/// With more degrees of freedom Student's distribution is the normal one to four digits.
+const FREEDOM_MAX: f64 = 1e4;
 
 /// A ratio of geometric means.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,21 +32,36 @@ pub(super) struct Ratio {
     pub(super) p: f64,
 }
 
-/// The ratio of `values` to `baseline`; `None` with fewer than two values on either side or with
-/// one that is not above zero.
+/// What runs differ by beyond the spread of their repeats.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Between {
+    /// The standard deviation between runs, as a part: 0.02 for two of a hundred.
+    Assumed(f64),
+    /// Each side has two runs or more, which show it.
+    Measured,
+}
+
+/// The ratio of a side to the baseline, each the values of its runs; `None` where a run has fewer than two values and
+/// the spread between runs is not measured, with fewer than two runs where it is, or with a value that is not above
+/// zero.
 ///
 /// Values are known only to the part `resolution` (0.001 for one of a thousand): so much of a
 /// difference is none.
-pub(super) fn ratio(values: &[f64], baseline: &[f64], resolution: f64) -> Option<Ratio> {
-    let (ours, theirs) = (Logs::of(values)?, Logs::of(baseline)?);
+pub(super) fn ratio(
+    runs: &[&[f64]],
+    baseline: &[&[f64]],
+    between: Between,
+    resolution: f64,
+) -> Option<Ratio> {
+    let (ours, theirs) = (Known::of(runs, between)?, Known::of(baseline, between)?);
     let difference = ours.mean - theirs.mean;
     let tolerance = resolution.max(0.0).ln_1p();
     let beyond = (difference.abs() - tolerance).max(0.0);
-    let (one, other) = (ours.variance_of_mean(), theirs.variance_of_mean());
-    let error = (one + other).sqrt();
+    let error = (ours.variance() + theirs.variance()).sqrt();
     let (half, p) = if error > 0.0 {
-        let freedom =
-            (one + other).powi(2) / (one * one / ours.freedom() + other * other / theirs.freedom());
+        // Welch and Satterthwaite: what is known beforehand adds to the sum and has no uncertainty of its own.
+        let freedom = error.powi(4) / (ours.doubt + theirs.doubt);
+        let freedom = freedom.min(FREEDOM_MAX);
         (
             t_quantile(ALPHA, freedom) * error,
             t_two_sided(beyond / error, freedom),
@@ -72,6 +93,67 @@ pub(super) fn ratio(values: &[f64], baseline: &[f64], resolution: f64) -> Option
         .then_some(found)
 }
 
+/// The mean logarithm of a side, and how well it is known.
+struct Known {
+    mean: f64,
+    /// Of that mean, from the values' own spread.
+    estimated: f64,
+    /// Of that mean, known beforehand.
+    assumed: f64,
+    /// The squares of what was estimated over their degrees of freedom, summed.
+    doubt: f64,
+}
+
+impl Known {
+    fn of(runs: &[&[f64]], between: Between) -> Option<Known> {
+        let of_runs = |logs: &[Logs], assumed: f64| {
+            let count = logs.len() as f64;
+            let each = |logs: &Logs| logs.variance_of_mean() / (count * count);
+            Known {
+                mean: logs.iter().map(|logs| logs.mean).sum::<f64>() / count,
+                estimated: logs.iter().map(each).sum(),
+                assumed: assumed / count,
+                doubt: logs
+                    .iter()
+                    .map(|logs| each(logs).powi(2) / logs.freedom())
+                    .sum(),
+            }
+        };
+        match between {
+            Between::Assumed(part) => {
+                let logs = runs.iter().map(|values| Logs::of(values));
+                let logs = logs.collect::<Option<Vec<Logs>>>()?;
+                let assumed = part.max(0.0).ln_1p().powi(2);
+                (!logs.is_empty()).then(|| of_runs(&logs, assumed))
+            }
+            Between::Measured => {
+                let means = runs.iter().map(|values| geometric_mean(values));
+                let means = means.collect::<Option<Vec<f64>>>()?;
+                Some(of_runs(&[Logs::of(&means)?], 0.0))
+            }
+        }
+    }
+
+    fn variance(&self) -> f64 {
+        self.estimated + self.assumed
+    }
+}
+
+fn usable(value: &f64) -> bool {
+    value.is_finite() && *value > 0.0
+}
+
+/// `None` without values, or where one is not above zero.
+fn geometric_mean(values: &[f64]) -> Option<f64> {
+    let first = *values.first()?;
+    if !values.iter().all(usable) {
+        return None;
+    }
+    // As ratios to the first: equal values have exactly that mean.
+    let logs = values.iter().map(|value| (value / first).ln());
+    Some(first * (logs.sum::<f64>() / values.len() as f64).exp())
+}
+
 /// Mean and variance of logarithms.
 struct Logs {
     n: f64,
@@ -81,7 +163,6 @@ struct Logs {
 
 impl Logs {
     fn of(values: &[f64]) -> Option<Logs> {
-        let usable = |value: &f64| value.is_finite() && *value > 0.0;
         if values.len() < 2 || !values.iter().all(usable) {
             return None;
         }
@@ -187,6 +268,11 @@ fn ln_gamma(x: f64) -> f64 {
 mod tests {
     use super::*;
 
+    /// Of single runs, with nothing between them.
+    fn plain(values: &[f64], baseline: &[f64], resolution: f64) -> Option<Ratio> {
+        ratio(&[values], &[baseline], Between::Assumed(0.0), resolution)
+    }
+
     fn near(one: f64, other: f64, part: f64) -> bool {
         (one - other).abs() <= part * other.abs()
     }
@@ -197,7 +283,7 @@ mod tests {
         // sqrt(2/3), t = 3.6742 with exactly 4 degrees of freedom, whose quantile is 2.7764.
         let values = [4.0_f64, 5.0, 6.0].map(f64::exp);
         let baseline = [1.0_f64, 2.0, 3.0].map(f64::exp);
-        let found = ratio(&values, &baseline, 0.0).unwrap();
+        let found = plain(&values, &baseline, 0.0).unwrap();
         assert!(near(found.ratio.ln(), 3.0, 1e-12));
         assert!(
             near(found.interval.low.ln(), 3.0 - 2.266_96, 1e-4),
@@ -214,7 +300,7 @@ mod tests {
         // 1.01333 degrees, nearly those of the wide run alone, whose quantile is about 12.5.
         let values = [0.0_f64, 2.0_f64.sqrt()].map(f64::exp);
         let baseline = [5.0_f64, 5.1, 5.2].map(f64::exp);
-        let found = ratio(&values, &baseline, 0.0).unwrap();
+        let found = plain(&values, &baseline, 0.0).unwrap();
         let half = found.interval.high.ln() - found.ratio.ln();
         let quantile = half / (0.5 + 0.01_f64 / 3.0).sqrt();
         assert!((12.2..12.7).contains(&quantile), "{quantile}");
@@ -250,11 +336,11 @@ mod tests {
 
     #[test]
     fn what_cannot_be_compared_gives_nothing() {
-        assert_eq!(ratio(&[1.0], &[1.0, 2.0], 0.0), None);
-        assert_eq!(ratio(&[1.0, 0.0], &[1.0, 2.0], 0.0), None);
-        assert_eq!(ratio(&[1.0, 2.0], &[1.0, f64::NAN], 0.0), None);
+        assert_eq!(plain(&[1.0], &[1.0, 2.0], 0.0), None);
+        assert_eq!(plain(&[1.0, 0.0], &[1.0, 2.0], 0.0), None);
+        assert_eq!(plain(&[1.0, 2.0], &[1.0, f64::NAN], 0.0), None);
         assert_eq!(
-            ratio(&[1e308, 1e308], &[1e-308, 1e-308], 0.0),
+            plain(&[1e308, 1e308], &[1e-308, 1e-308], 0.0),
             None,
             "no such number"
         );
@@ -262,12 +348,62 @@ mod tests {
 
     #[test]
     fn figures_without_spread_differ_by_more_than_their_resolution_or_not() {
-        let found = ratio(&[200.0, 200.0], &[100.0, 100.0], 0.001).unwrap();
+        let found = plain(&[200.0, 200.0], &[100.0, 100.0], 0.001).unwrap();
         assert!(near(found.ratio, 2.0, 1e-12));
         assert_eq!(found.p, 0.0);
         assert!(near(found.interval.low, 2.0 / 1.001, 1e-12));
-        let found = ratio(&[100.05, 100.05], &[100.0, 100.0], 0.001).unwrap();
+        let found = plain(&[100.05, 100.05], &[100.0, 100.0], 0.001).unwrap();
         assert_eq!(found.p, 1.0);
         assert!(found.interval.contains(1.0));
+    }
+
+    #[test]
+    fn what_is_assumed_between_runs_is_added_and_takes_no_freedom() {
+        // Variances of the means 1/3 each, and 2 x ln(2.718...)^2 = 2 on top: error sqrt(8/3), freedom
+        // (8/3)^2 / (2 x (1/9) / 2) = 64, whose quantile is 1.9977.
+        let values = [4.0_f64, 5.0, 6.0].map(f64::exp);
+        let baseline = [1.0_f64, 2.0, 3.0].map(f64::exp);
+        let part = 1.0_f64.exp_m1();
+        let found = ratio(&[&values], &[&baseline], Between::Assumed(part), 0.0).unwrap();
+        let half = found.interval.high.ln() - found.ratio.ln();
+        assert!(near(half, 1.9977 * (8.0_f64 / 3.0).sqrt(), 1e-4), "{half}");
+        // Repeats without spread: only what is assumed counts, with the normal distribution's quantile.
+        let found = ratio(&[&[2.0, 2.0]], &[&[1.0, 1.0]], Between::Assumed(part), 0.0).unwrap();
+        let half = found.interval.high.ln() - found.ratio.ln();
+        assert!(near(half, 1.96 * 2.0_f64.sqrt(), 2e-4), "{half}");
+        // Of three runs a third of both variances.
+        let three = |values: &[f64; 3]| vec![values.to_vec(); 3];
+        let (ours, theirs) = (three(&values), three(&baseline));
+        let ours: Vec<&[f64]> = ours.iter().map(Vec::as_slice).collect();
+        let theirs: Vec<&[f64]> = theirs.iter().map(Vec::as_slice).collect();
+        let found = ratio(&ours, &theirs, Between::Assumed(part), 0.0).unwrap();
+        let half = found.interval.high.ln() - found.ratio.ln();
+        // (8/9)^2 / (6 x (1/27)^2 / 2) = 192 degrees: 1.9724.
+        assert!(near(half, 1.9724 * (8.0_f64 / 9.0).sqrt(), 1e-4), "{half}");
+    }
+
+    #[test]
+    fn of_several_runs_the_means_are_the_values() {
+        // Means of logarithms 4, 5, 6 against 1, 2, 3, whatever the repeats within do.
+        let spread = |mean: f64, width: f64| vec![(mean - width).exp(), (mean + width).exp()];
+        let runs = [spread(4.0, 0.5), spread(5.0, 2.0), vec![6.0_f64.exp()]];
+        let baseline = [spread(1.0, 0.0), spread(2.0, 1.0), spread(3.0, 0.1)];
+        let (runs, baseline) = (
+            runs.each_ref().map(Vec::as_slice),
+            baseline.each_ref().map(Vec::as_slice),
+        );
+        let found = ratio(&runs, &baseline, Between::Measured, 0.0).unwrap();
+        assert!(near(found.interval.low.ln(), 3.0 - 2.266_96, 1e-4));
+        assert!(near(found.p, 0.021_312, 1e-4), "{found:?}");
+        assert_eq!(
+            ratio(&runs[..1], &baseline, Between::Measured, 0.0),
+            None,
+            "one run shows nothing between runs"
+        );
+        assert_eq!(
+            ratio(&runs, &baseline, Between::Assumed(0.02), 0.0),
+            None,
+            "one repeat shows nothing within its run"
+        );
     }
 }

@@ -15,12 +15,12 @@ use kgauge_results::{RunRead, RunToCompare, Summary, compare};
 use crate::made::{Made, PACED, stalled, whole_closed_run, whole_paced_run};
 
 /// A run whose records a second, p99 and CPU of the target are as given.
-struct Run {
-    read: RunRead,
-    summary: Summary,
+pub(crate) struct Run {
+    pub(crate) read: RunRead,
+    pub(crate) summary: Summary,
 }
 
-fn kafka(dir: &std::path::Path, version: &str, rates: &[f64]) -> Run {
+pub(crate) fn kafka(dir: &std::path::Path, version: &str, rates: &[f64]) -> Run {
     let mut read = RunRead::open(dir).unwrap();
     let target = &mut read.environment.as_mut().unwrap().target;
     target.kind = TargetKind::Kafka;
@@ -44,16 +44,16 @@ fn compared_with(runs: &[Run], baseline: usize) -> Result<Comparison, CompareErr
     compare(&runs.collect::<Vec<_>>(), baseline)
 }
 
-fn row(comparison: &Comparison, figure: FigureKind) -> &ComparisonRow {
+pub(crate) fn row(comparison: &Comparison, figure: FigureKind) -> &ComparisonRow {
     let mut rows = comparison.rows.iter();
     rows.find(|row| row.figure == figure).unwrap()
 }
 
-fn word(cell: &Cell) -> AgainstWord {
+pub(crate) fn word(cell: &Cell) -> AgainstWord {
     cell.against.as_ref().unwrap().word
 }
 
-fn near(value: f64, expected: f64, part: f64) {
+pub(crate) fn near(value: f64, expected: f64, part: f64) {
     assert!(
         (value - expected).abs() <= expected.abs() * part,
         "{value} is not {expected} +- {part}"

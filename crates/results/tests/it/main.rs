@@ -18,5 +18,6 @@ mod mirrors;
 mod resume;
 mod schema;
 mod shares;
+mod sides;
 mod summary;
 mod wire;

@@ -1,0 +1,166 @@
+//! What runs differ by that the repeats of one run do not show: neighbours on the machine, its clock, a colder disk.
+//! Repeats of a run share all that. `docs/decisions/intervals.md` says where the figures come from.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::row::{Cell, ComparisonRow, FigureKind};
+use super::welch::Between;
+
+/// The spread between runs that is taken for a comparison of single runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum BetweenRuns {
+    /// What was measured with pairs of equal runs, by kind of figure.
+    #[default]
+    Usual,
+    /// This part for every figure: 0.02 is 2 %. 0: runs are taken to differ by no more than their repeats show.
+    Part(f64),
+}
+
+impl BetweenRuns {
+    /// The standard deviation between runs, as a part.
+    pub(super) fn part(self, kind: FigureKind) -> f64 {
+        match self {
+            BetweenRuns::Usual => usual(kind),
+            BetweenRuns::Part(part) => part,
+        }
+    }
+}
+
+/// From pairs of equal runs (`cargo xtask compare-check`). Of rates the most with which a tenth less is found in 19 of 20 pairs
+/// even where runs differ by so much, among the figures of one flow.
+fn usual(kind: FigureKind) -> f64 {
+    match kind {
+        FigureKind::Throughput | FigureKind::PerPrice | FigureKind::ThroughputBytes => 0.015,
+        FigureKind::LatencyP50 => 0.03,
+        FigureKind::LatencyP99 => 0.08,
+        FigureKind::LatencyP999 => 0.10,
+        FigureKind::GeneratorCpu | FigureKind::TargetCpu => 0.04,
+        FigureKind::WireBytes => 0.002,
+    }
+}
+
+/// Which spread between runs a comparison of two cells counts with: that of the runs themselves where both sides have
+/// several.
+pub(super) fn of_cells(
+    cell: &Cell,
+    base: &Cell,
+    kind: FigureKind,
+    assumed: BetweenRuns,
+) -> Between {
+    match cell.values_of_runs.len() >= 2 && base.values_of_runs.len() >= 2 {
+        true => Between::Measured,
+        false => Between::Assumed(assumed.part(kind)),
+    }
+}
+
+/// What was taken for the spread between runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BetweenRunsSaid {
+    /// What was assumed, by kind of figure; empty where nothing was.
+    pub assumed: Vec<AssumedBetweenRuns>,
+    /// True where runs of both sides show it.
+    pub measured: bool,
+    /// In one sentence; empty where no comparison was decided.
+    pub words: String,
+}
+
+/// The spread between runs that was assumed of a kind of figure.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AssumedBetweenRuns {
+    /// Which.
+    pub figure: FigureKind,
+    /// The standard deviation between runs, as a part: 0.02 is 2 %.
+    pub part: f64,
+}
+
+/// What the comparisons that were decided counted with.
+pub(super) fn said(rows: &[ComparisonRow]) -> BetweenRunsSaid {
+    let mut assumed: Vec<AssumedBetweenRuns> = Vec::new();
+    let (mut measured, mut off) = (false, false);
+    for row in rows {
+        let against = row.cells.iter().filter_map(|cell| cell.against.as_ref());
+        for against in against.filter(|against| against.p.is_some()) {
+            match against.between_runs {
+                None => measured = true,
+                Some(part) if part > 0.0 => {
+                    if !assumed.iter().any(|found| found.figure == row.figure) {
+                        let figure = row.figure;
+                        assumed.push(AssumedBetweenRuns { figure, part });
+                    }
+                }
+                Some(_) => off = true,
+            }
+        }
+    }
+    assumed.sort_by_key(|found| found.figure);
+    let words = sentence(&assumed, measured, off && assumed.is_empty());
+    BetweenRunsSaid {
+        assumed,
+        measured,
+        words,
+    }
+}
+
+fn sentence(assumed: &[AssumedBetweenRuns], measured: bool, off: bool) -> String {
+    let single = if measured {
+        "of a side with one run "
+    } else {
+        ""
+    };
+    let mut said = Vec::new();
+    if measured {
+        said.push(
+            "The spread between runs is measured: the values of a side are the means of its runs."
+                .to_owned(),
+        );
+    }
+    if !assumed.is_empty() {
+        said.push(format!(
+            "A run carries the speed of its minutes: between runs {} {single}is assumed; several runs of each side \
+             (--with) measure it.",
+            parts(assumed)
+        ));
+    }
+    if off {
+        said.push(format!(
+            "Nothing {single}is assumed to differ between runs beyond what their repeats show; several runs of each side \
+             (--with) measure it."
+        ));
+    }
+    said.join(" ")
+}
+
+/// `1.5 %` where all are the same, else `1.5 % of rates, 3 % of CPU`.
+fn parts(assumed: &[AssumedBetweenRuns]) -> String {
+    let mut groups: Vec<(f64, Vec<&str>)> = Vec::new();
+    for found in assumed {
+        let name = what(found.figure);
+        match groups.iter_mut().find(|(part, _)| *part == found.part) {
+            Some((_, names)) if names.contains(&name) => {}
+            Some((_, names)) => names.push(name),
+            None => groups.push((found.part, vec![name])),
+        }
+    }
+    let percent = |part: f64| format!("{} %", (part * 1e5).round() / 1e3);
+    match groups.as_slice() {
+        [(part, _)] => percent(*part),
+        groups => {
+            let each = groups
+                .iter()
+                .map(|(part, names)| format!("{} of {}", percent(*part), names.join(" and ")));
+            each.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn what(kind: FigureKind) -> &'static str {
+    match kind {
+        FigureKind::Throughput | FigureKind::PerPrice | FigureKind::ThroughputBytes => "rates",
+        FigureKind::LatencyP50 => "p50",
+        FigureKind::LatencyP99 => "p99",
+        FigureKind::LatencyP999 => "p99.9",
+        FigureKind::GeneratorCpu | FigureKind::TargetCpu => "CPU",
+        FigureKind::WireBytes => "bytes on the wire",
+    }
+}
