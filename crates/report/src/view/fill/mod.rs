@@ -6,6 +6,7 @@ mod faults;
 mod flow;
 mod heat;
 mod machine;
+mod many;
 mod sheets;
 mod time;
 mod warnings;
