@@ -8,6 +8,7 @@ mod heat;
 mod machine;
 mod many;
 mod sheets;
+mod short;
 mod time;
 mod warnings;
 mod words;
