@@ -31,24 +31,33 @@ pub(super) fn write_header(page: &mut Markup, view: &View) {
     page.line();
 }
 
-/// What must be known before any figure.
+/// What must be known before any figure: a short sentence for each matter. The answer is not to be looked for below them, so what
+/// they rest on is folded.
 pub(super) fn write_notices(page: &mut Markup, view: &View) {
-    view.notices
-        .iter()
-        .for_each(|notice| write_warning(page, notice));
-    if !view.target.caution.is_empty() {
-        let item = WarningItem {
-            place: String::new(),
-            words: view.target.caution.clone(),
-        };
-        let warning = Warning {
-            level: Level::Caution,
-            words: String::new(),
-            items: vec![item],
-            remedy: String::new(),
-        };
-        write_warning(page, &warning);
+    if !view.notices.is_empty() {
+        write_box(page, Level::Grave, |page| {
+            view.notices
+                .iter()
+                .for_each(|notice| write_matter(page, notice));
+        });
     }
+    if !view.target.caution.is_empty() {
+        write_box(page, Level::Caution, |page| {
+            page.leaf("p", &[], &view.target.caution);
+        });
+    }
+}
+
+fn write_matter(page: &mut Markup, notice: &Warning) {
+    if notice.evidence.is_empty() && notice.remedy.is_empty() {
+        page.leaf("p", &[], &notice.short);
+        return;
+    }
+    page.element("details", &[("class", "matter")], |page| {
+        page.leaf("summary", &[], &notice.short);
+        write_evidence(page, &notice.evidence);
+        write_remedy(page, notice);
+    });
 }
 
 /// Keeps a plus-minus sign, its number and its unit on one line.
@@ -126,27 +135,41 @@ pub(super) fn write_warnings(page: &mut Markup, view: &View) {
 }
 
 fn write_warning(page: &mut Markup, warning: &Warning) {
-    let (class, word) = match warning.level {
+    write_box(page, warning.level, |page| {
+        if !warning.words.is_empty() {
+            page.leaf("p", &[], &warning.words);
+        }
+        write_evidence(page, &warning.items);
+        write_remedy(page, warning);
+    });
+}
+
+/// A box that says how grave its content is.
+fn write_box(page: &mut Markup, level: Level, content: impl FnOnce(&mut Markup)) {
+    let (class, word) = match level {
         Level::Note => ("notice note-box", "Note"),
         Level::Caution => ("notice caution", "Caution"),
         Level::Grave => ("notice grave", "Important"),
     };
     page.element("div", &[("class", class)], |page| {
         page.leaf("span", &[("class", "notice-word")], word);
-        page.element("div", &[], |page| {
-            if !warning.words.is_empty() {
-                page.leaf("p", &[], &warning.words);
-            }
-            match warning.items.as_slice() {
-                [item] => page.element("p", &[], |page| write_item(page, item)),
-                items => write_items(page, items),
-            }
-            if !warning.remedy.is_empty() {
-                page.leaf("p", &[("class", "remedy")], &warning.remedy);
-            }
-        });
+        page.element("div", &[], content);
     });
     page.line();
+}
+
+fn write_evidence(page: &mut Markup, items: &[WarningItem]) {
+    match items {
+        [] => {}
+        [item] => page.element("p", &[], |page| write_item(page, item)),
+        items => write_items(page, items),
+    }
+}
+
+fn write_remedy(page: &mut Markup, warning: &Warning) {
+    if !warning.remedy.is_empty() {
+        page.leaf("p", &[("class", "remedy")], &warning.remedy);
+    }
 }
 
 /// The first few; the others are folded.

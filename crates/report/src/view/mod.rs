@@ -208,6 +208,10 @@ pub(crate) struct Verdict {
 pub(crate) struct Warning {
     /// How grave.
     pub(crate) level: Level,
+    /// The matter in one short sentence, with its place where that is short too.
+    pub(crate) short: String,
+    /// What the short sentence leaves unsaid: evidence and further places.
+    pub(crate) evidence: Vec<WarningItem>,
     /// What is true of all items; may be empty.
     pub(crate) words: String,
     /// Where and what; at least one.
@@ -217,7 +221,7 @@ pub(crate) struct Warning {
 }
 
 /// One place of a warning.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WarningItem {
     /// Trial and flow; empty for the whole run.
     pub(crate) place: String,

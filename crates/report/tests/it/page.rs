@@ -5,6 +5,7 @@ use kgauge_results::run::{
     DiskLook, Event, EventKind, Evidence, EvidenceKind, NetworkLook, NotSeen, PressureLook,
     RepeatKey, Resource, RunHead, Subject,
 };
+use kgauge_results::summary::{Warning, WarningKind};
 use kgauge_results::{RunFolder, RunRead, Summary};
 
 use crate::hostile::spoil;
@@ -363,4 +364,48 @@ fn faults_are_marked_over_time_and_told_in_words() {
         "{text}"
     );
     assert!(text.contains("after crash (ended)"), "{text}");
+}
+
+/// The page above its first answer, as it opens: what is folded is not seen.
+fn above_the_answer(page: &str) -> String {
+    let main = page.split_once("<main>").unwrap().1;
+    let above = main.split_once("id=\"short\"").unwrap().0;
+    let mut parts = above.split("<summary>");
+    let mut seen = parts.next().unwrap().to_owned();
+    for part in parts {
+        let (summary, rest) = part.split_once("</summary>").unwrap();
+        seen += summary;
+        seen += rest.split_once("</details>").unwrap().1;
+    }
+    seen
+}
+
+#[test]
+fn what_must_be_known_first_is_a_short_sentence_each_with_its_evidence_folded() {
+    let made = killed();
+    let mut summary = made.summary.clone();
+    let evidence =
+        "Its thread had used 98 % of a core, and that is the end of its rope. ".repeat(9);
+    let kind = WarningKind::GeneratorLimited;
+    let warning = Warning {
+        kind,
+        flow: None,
+        text: format!("The generator was the limit; the target can do more. {evidence}"),
+        remedy: kind.remedy().to_owned(),
+    };
+    summary.trials[0].warnings.push(warning);
+    let page = render_html(&made.run, &summary);
+    assert_balanced(&page);
+    let seen = above_the_answer(&page);
+    for sentence in [
+        "This run was not finished.",
+        "The generator was the limit; the target can do more.",
+    ] {
+        assert!(seen.contains(sentence), "{sentence} in {seen}");
+    }
+    assert!(
+        !seen.contains("98 % of a core") && !seen.contains(kind.remedy()),
+        "{seen}"
+    );
+    assert!(page.contains(evidence.trim()) && page.contains(kind.remedy()));
 }

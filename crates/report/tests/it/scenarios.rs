@@ -100,6 +100,12 @@ pub(crate) fn paced_with_batches() -> Vec<Scenario> {
     vec![parse(&PACED.replace("stages:", varied))]
 }
 
+/// Two values at a rate, which are no curve.
+pub(crate) fn paced_twice() -> Vec<Scenario> {
+    let varied = "vary: {writers.settings.linger.ms: [1 ms, 10 ms]}\nstages:";
+    vec![parse(&PACED.replace("stages:", varied))]
+}
+
 fn parse(text: &str) -> Scenario {
     Scenario::parse("test.yaml", text).unwrap()
 }

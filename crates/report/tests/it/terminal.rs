@@ -162,3 +162,18 @@ fn the_answer_to_what_varies_at_a_rate_is_what_became_of_the_times() {
     assert!(answer.contains(", at 1,000 records/s."), "{text}");
     assert!(!answer.contains("records/s go"), "{text}");
 }
+
+#[test]
+fn trials_at_one_rate_are_not_told_apart_by_it() {
+    let keep = tempfile::tempdir().unwrap();
+    let dir = keep.path().join("run");
+    let scenarios = scenarios::paced_twice();
+    let (run, summary) = make(&dir, None, &scenarios, &CALM, End::Complete);
+    let text = kgauge_report::render_markdown(&run, &summary);
+    let said = "writers: no difference was found, p99 response ";
+    assert!(
+        text.contains(said) && text.contains(" records/s in both trials."),
+        "{text}"
+    );
+    assert!(!text.contains("writers: from "), "{text}");
+}

@@ -4,6 +4,7 @@ use kgauge_results::run::RunStatus;
 use kgauge_results::summary;
 use kgauge_results::summary::{Summary, WarningKind};
 
+use super::short;
 use super::trial_name;
 use crate::view::{Level, Warning, WarningItem};
 
@@ -82,12 +83,26 @@ impl Group<'_> {
                 .trim_start()
                 .to_owned(),
         };
+        let items: Vec<WarningItem> = self.items.iter().map(item).collect();
+        let said = short::of(self.kind, shared, &items, self.is_everywhere(summary));
         Warning {
             level: level(self.kind),
+            short: said.short,
+            evidence: said.evidence,
             words: shared.to_owned(),
-            items: self.items.iter().map(item).collect(),
+            items,
             remedy: self.remedy.to_owned(),
         }
+    }
+
+    /// Whether each trial has it, so that its places need no names.
+    fn is_everywhere(&self, summary: &Summary) -> bool {
+        let of_run = |(_, places): &(&str, Vec<Place<'_>>)| places.is_empty();
+        let has = |index: usize| {
+            let mut places = self.items.iter().flat_map(|(_, places)| places);
+            places.any(|place| place.trial == index && place.flow.is_none())
+        };
+        self.items.iter().all(of_run) || (0..summary.trials.len()).all(has)
     }
 
     /// The first sentence, where several items begin with it: it is said once, before them.
@@ -170,6 +185,11 @@ fn unfinished(summary: &Summary) -> impl Iterator<Item = Warning> {
     words.into_iter().map(move |words| Warning {
         words: String::new(),
         level: Level::Grave,
+        short: short::NOT_FINISHED.to_owned(),
+        evidence: vec![WarningItem {
+            place: String::new(),
+            words: format!("{words}{why}"),
+        }],
         items: vec![WarningItem {
             place: String::new(),
             words: format!("{words}{why}"),
@@ -194,6 +214,8 @@ fn defects(summary: &Summary) -> Option<Warning> {
     (!items.is_empty()).then(|| Warning {
         words: String::new(),
         level: Level::Caution,
+        short: "The run folder is not whole.".to_owned(),
+        evidence: items.clone(),
         items,
         remedy: "The run folder is not whole. What is missing is not in the figures.".to_owned(),
     })

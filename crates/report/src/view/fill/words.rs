@@ -3,7 +3,7 @@
 use kgauge_results::run::{self, EventKind, Outcome, RepeatKey};
 use kgauge_results::summary::{FlowKind, FlowSummary, GeneratorWord, Summary, TrialSummary};
 
-use super::trial_name;
+use super::{many, trial_name};
 use crate::format;
 use crate::view::{FactorUnit, Figure, Flow, PublishedWord, Sweep, SweepPoint, Trial};
 
@@ -22,7 +22,7 @@ pub(super) fn answer(
                 .iter()
                 .filter_map(|flow| of_sweep(sweep, &flow.name, &flow.points, sweep.flows.len())),
         ),
-        _ => sentences.extend(of_many(summaries, trials)),
+        _ => sentences.extend(many::sentences(summaries, trials)),
     }
     sentences.retain(|sentence| !sentence.is_empty());
     if sentences.is_empty() {
@@ -145,11 +145,9 @@ fn response(flow: &Flow) -> String {
 /// `From linger.ms 0 ms to 100 ms, p99 response goes from 1.20 ms to 101 ms, at 10,000 records/s.` A flow with a rate does what it was asked
 /// for: what the sweep is about are its times.
 fn times_of_sweep(first: &SweepPoint, last: &SweepPoint) -> Option<String> {
-    /// Rates that differ by less are one rate.
-    const SAME_WITHIN: f64 = 0.02;
     let ((kind, first_ns), (_, last_ns)) = (first.p99?, last.p99?);
     let (one, other) = (first.rate.as_ref()?.mean, last.rate.as_ref()?.mean);
-    let rates = match (one - other).abs() <= SAME_WITHIN * one.max(other) {
+    let rates = match many::is_one_rate(one, other) {
         true => format!("at {} records/s", format::figure(one)),
         false => format!(
             "while records/s go from {} to {}",
@@ -213,34 +211,6 @@ fn factor(unit: FactorUnit, value: f64) -> String {
         FactorUnit::Nanoseconds => format::nanoseconds(value),
     };
     format::without_zeros(&text)
-}
-
-/// Several trials: the highest and the lowest of each flow.
-fn of_many(summaries: &[&TrialSummary], trials: &[Trial]) -> Vec<String> {
-    let mut names: Vec<&str> = Vec::new();
-    for flow in trials.iter().flat_map(|trial| &trial.flows) {
-        if !names.contains(&flow.name.as_str()) {
-            names.push(&flow.name);
-        }
-    }
-    let sentence = |name: &str| {
-        let mut found: Vec<(f64, String)> = summaries
-            .iter()
-            .zip(trials)
-            .filter_map(|(summary, trial)| {
-                let flow = trial.flows.iter().find(|flow| flow.name == name)?;
-                Some((flow.rate.as_ref()?.mean, trial_name(summary)))
-            })
-            .collect();
-        found.sort_by(|one, next| one.0.total_cmp(&next.0));
-        let ((low, low_name), (high, high_name)) = (found.first()?, found.last()?);
-        Some(format!(
-            "{name}: from {} records/s ({low_name}) to {} records/s ({high_name}).",
-            format::figure(*low),
-            format::figure(*high)
-        ))
-    };
-    names.into_iter().filter_map(sentence).collect()
 }
 
 /// Why a trial has no figures.
