@@ -54,11 +54,29 @@ fn a_machine_without_idle_processors_is_the_limit() {
     let (_made, run) = on_machine(80);
     let limit = limit(&run);
     assert_eq!(limit.word, LimitWord::Processors, "{limit:?}");
-    assert_eq!(limit.sentence, "The limit was the machine's processors.");
+    // The generator used 0.6, the target 0.2.
+    assert_eq!(
+        limit.sentence,
+        "The limit was the machine's processors. Other programs on this machine used 1.12 of its 2 processors: end \
+         them, and run it again."
+    );
     let said = limit.evidence.join(" ");
     assert!(
         said.contains("Of the 2 processors that load and target share 0.08 had nothing to do"),
         "{said}"
+    );
+}
+
+#[test]
+fn where_load_and_target_used_the_processors_nobody_else_is_named() {
+    let (_made, mut run) = on_machine(80);
+    for record in run.repeats.iter_mut().filter_map(|one| one.record.as_mut()) {
+        let cpu = record.cpu.as_mut().unwrap();
+        cpu.target_process_ns = Some(cpu.span_ns * 13 / 10);
+    }
+    assert_eq!(
+        limit(&run).sentence,
+        "The limit was the machine's processors."
     );
 }
 

@@ -10,6 +10,8 @@ use crate::summary::{LimitWord, words};
 const IDLE_PART: f64 = 0.05;
 /// From here down they are suspects.
 const IDLE_PART_NEAR: f64 = 0.20;
+/// Programs that took this part of the machine's processors, and are no part of the measurement, are worth a word.
+const OTHERS_PART: f64 = 0.20;
 /// A limit on CPU time that was met in more of the periods than this is what is felt.
 const HELD_PART: f64 = 0.50;
 /// From here up it is a suspect.
@@ -22,28 +24,61 @@ const QUEUE_MEAN: f64 = 4.0;
 /// From here up it is a suspect.
 const BUSY_PART_NEAR: f64 = 0.60;
 
+/// Processors of the machine that load and target share: how many, how much of them had nothing to do, and what
+/// neither generator nor target used of the rest.
+struct Shared {
+    count: f64,
+    idle: f64,
+    others: Option<f64>,
+}
+
+impl Shared {
+    /// `None` where load and target do not share a machine, or nobody looked.
+    fn of(facts: &Facts<'_>) -> Option<Shared> {
+        let machine = facts.run.environment.as_ref();
+        let count = machine.and_then(|one| one.machine.cpu_count).unwrap_or(1);
+        let count = f64::from(count);
+        let idle = facts.idle_part()? * count;
+        let cpu = &facts.trial.cpu;
+        let used = cpu.generator_cores.zip(cpu.target_cores);
+        let others = used.map(|(generator, target)| (count - idle - generator - target).max(0.0));
+        Some(Shared {
+            count,
+            idle,
+            others,
+        })
+    }
+}
+
+/// What is said beside the verdict where programs that are no part of the measurement took much of the processors.
+pub(super) fn others(facts: &Facts<'_>) -> Option<String> {
+    let shared = Shared::of(facts)?;
+    let others = shared
+        .others
+        .filter(|others| *others >= OTHERS_PART * shared.count)?;
+    Some(format!(
+        "Other programs on this machine used {} of its {} processors: end them, and run it again.",
+        words::number(others),
+        words::count(shared.count as u64)
+    ))
+}
+
 /// Where load and target share a machine, it may be the machine that has no more to give.
 pub(super) fn processors(facts: &Facts<'_>, findings: &mut Findings) {
-    let Some(part) = facts.idle_part() else {
+    let Some(shared) = Shared::of(facts) else {
         return;
     };
-    let machine = facts.run.environment.as_ref();
-    let count = machine.and_then(|one| one.machine.cpu_count).unwrap_or(1);
-    let idle = part * f64::from(count);
+    let part = shared.idle / shared.count;
     let cpu = &facts.trial.cpu;
-    let (generator, target) = (cpu.generator_cores, cpu.target_cores);
     let used = |cores: Option<f64>| cores.map_or_else(|| "?".to_owned(), words::number);
-    let others = generator
-        .zip(target)
-        .map(|(generator, target)| (f64::from(count) - idle - generator - target).max(0.0));
     let said = format!(
         "Of the {} processors that load and target share {} had nothing to do: the generator used {}, the target {}, all \
          others {}.",
-        words::count(u64::from(count)),
-        words::number(idle),
-        used(generator),
-        used(target),
-        used(others),
+        words::count(shared.count as u64),
+        words::number(shared.idle),
+        used(cpu.generator_cores),
+        used(cpu.target_cores),
+        used(shared.others),
     );
     let weight = Weight::of(part <= IDLE_PART, part <= IDLE_PART_NEAR);
     findings.note(LimitWord::Processors, weight, said);

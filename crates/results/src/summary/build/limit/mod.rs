@@ -205,7 +205,13 @@ pub(super) fn limit(
             words::counted(faults, "fault")
         ));
     }
-    Some(findings.verdict())
+    let mut verdict = findings.verdict();
+    if verdict.word == LimitWord::Processors
+        && let Some(said) = machine::others(&facts)
+    {
+        verdict.sentence = format!("{} {said}", verdict.sentence);
+    }
+    Some(verdict)
 }
 
 fn verdict(word: LimitWord, evidence: Vec<String>, candidates: Vec<LimitWord>) -> LimitVerdict {
