@@ -92,6 +92,11 @@ impl Markup {
         self.element(tag, attributes, |inner| inner.text(text));
     }
 
+    /// An element of words for people: a number and its unit stay on one line.
+    pub(crate) fn prose(&mut self, tag: &'static str, attributes: &[Attribute<'_>], words: &str) {
+        self.leaf(tag, attributes, &unbroken(words));
+    }
+
     /// An HTML element that never has an end tag: `meta`, `br`.
     pub(crate) fn void(&mut self, tag: &'static str, attributes: &[Attribute<'_>]) {
         self.start(tag, attributes);
@@ -162,6 +167,29 @@ fn escape_into(out: &mut String, text: &str) {
     }
 }
 
+/// What stands behind a number and belongs to it.
+const UNITS: [&str; 17] = [
+    "%", "ns", "µs", "ms", "s", "min", "h", "B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "MB/s",
+    "cores", "times",
+];
+
+/// With spaces that break no line between a number and its unit, and behind a plus-minus sign.
+pub(crate) fn unbroken(words: &str) -> String {
+    let mut out = String::with_capacity(words.len());
+    let mut before = "";
+    for word in words.split_inclusive(' ') {
+        let bare = word.trim_end_matches(|end: char| end == ' ' || ".,;:)".contains(end));
+        let of_number = UNITS.contains(&bare) && before.ends_with(|end: char| end.is_ascii_digit());
+        if out.ends_with(' ') && (of_number || before.ends_with('±')) {
+            out.pop();
+            out.push('\u{a0}');
+        }
+        out.push_str(word);
+        before = word.trim_end();
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,5 +224,16 @@ mod tests {
         let mut page = Markup::new();
         page.text("a\u{1b}[31mb\u{0}\u{202e}c\n");
         assert_eq!(page.finish(), "a\u{fffd}[31mb\u{fffd}\u{fffd}c\n");
+    }
+
+    #[test]
+    fn a_number_and_its_unit_stay_together() {
+        let told = "p99 (20.9 ms, ± 27 %) of 2 cores: 1,000 records/s; B 3 or 4 B. 5";
+        assert_eq!(
+            unbroken(told),
+            "p99 (20.9\u{a0}ms, ±\u{a0}27\u{a0}%) of 2\u{a0}cores: 1,000 records/s; B 3 or 4\u{a0}B. 5"
+        );
+        assert_eq!(unbroken(""), "");
+        assert_eq!(unbroken("  a  ms "), "  a  ms ");
     }
 }

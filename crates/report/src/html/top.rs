@@ -1,7 +1,7 @@
 //! The top of the page: whose report, what must be known first, the questions with their answers.
 
 use super::scenario_id;
-use crate::markup::Markup;
+use crate::markup::{Markup, unbroken};
 use crate::view::{Level, PARTITIONS, Verdict, View, Warning, WarningItem};
 
 /// Name, target, run.
@@ -50,22 +50,14 @@ pub(super) fn write_notices(page: &mut Markup, view: &View) {
 
 fn write_matter(page: &mut Markup, notice: &Warning) {
     if notice.evidence.is_empty() && notice.remedy.is_empty() {
-        page.leaf("p", &[], &notice.short);
+        page.prose("p", &[], &notice.short);
         return;
     }
     page.element("details", &[("class", "matter")], |page| {
-        page.leaf("summary", &[], &notice.short);
+        page.prose("summary", &[], &notice.short);
         write_evidence(page, &notice.evidence);
         write_remedy(page, notice);
     });
-}
-
-/// Keeps a plus-minus sign, its number and its unit on one line.
-fn unbroken(answer: &str) -> String {
-    answer
-        .replace("± ", "±\u{a0}")
-        .replace(" %", "\u{a0}%")
-        .replace(" MB/s", "\u{a0}MB/s")
 }
 
 /// Questions with their answers, and the verdicts.
@@ -85,15 +77,16 @@ pub(super) fn write_short(page: &mut Markup, view: &View) {
                     page.element("h3", &[], |page| {
                         page.leaf("a", &[("href", &href)], question)
                     });
-                    page.leaf("p", &[], &unbroken(&scenario.answer));
+                    page.prose("p", &[], &scenario.answer);
                 });
             }
             if let Some(sentence) = &view.partitions {
                 page.element("article", &[("class", "answer")], |page| {
                     page.leaf("h3", &[], PARTITIONS);
-                    page.leaf("p", &[], &unbroken(sentence));
+                    page.prose("p", &[], sentence);
                 });
             }
+            write_limits(page, view);
             if !view.verdicts.is_empty() {
                 page.leaf("h3", &[], "Goals");
                 page.element("ul", &[("class", "verdicts")], |page| {
@@ -107,6 +100,30 @@ pub(super) fn write_short(page: &mut Markup, view: &View) {
     page.line();
 }
 
+/// What limited it; of a single trial with what that rests on, folded.
+fn write_limits(page: &mut Markup, view: &View) {
+    let Some((first, others)) = view.limits.split_first() else {
+        return;
+    };
+    page.leaf("h3", &[("id", "limits")], "What limited it");
+    let list = |page: &mut Markup, sentences: &[String]| {
+        page.element("ul", &[], |page| {
+            sentences
+                .iter()
+                .for_each(|sentence| page.prose("li", &[], sentence));
+        });
+    };
+    let trials = view.scenarios.iter().map(|scenario| scenario.trials.len());
+    match trials.sum::<usize>() {
+        1 if !others.is_empty() => page.element("details", &[("class", "matter")], |page| {
+            page.prose("summary", &[], first);
+            list(page, others);
+        }),
+        1 => page.prose("p", &[], first),
+        _ => list(page, &view.limits),
+    }
+}
+
 fn write_verdict(page: &mut Markup, verdict: &Verdict) {
     let (class, word) = match verdict.held {
         Some(true) => ("badge good", "held"),
@@ -116,7 +133,7 @@ fn write_verdict(page: &mut Markup, verdict: &Verdict) {
     page.element("li", &[], |page| {
         page.leaf("span", &[("class", class)], word);
         page.text(" ");
-        page.text(&verdict.words);
+        page.text(&unbroken(&verdict.words));
     });
 }
 
@@ -137,7 +154,7 @@ pub(super) fn write_warnings(page: &mut Markup, view: &View) {
 fn write_warning(page: &mut Markup, warning: &Warning) {
     write_box(page, warning.level, |page| {
         if !warning.words.is_empty() {
-            page.leaf("p", &[], &warning.words);
+            page.prose("p", &[], &warning.words);
         }
         write_evidence(page, &warning.items);
         write_remedy(page, warning);
@@ -197,5 +214,5 @@ fn write_item(page: &mut Markup, item: &WarningItem) {
         page.leaf("strong", &[], &item.place);
         page.text(": ");
     }
-    page.text(&item.words);
+    page.text(&unbroken(&item.words));
 }

@@ -16,7 +16,6 @@ pub(super) fn write(page: &mut Markup, view: &View) {
             page.leaf("p", &[], &format!("{}.", format::capital(words)));
             write_facts(page, &view.target.facts);
             write_closed(page, view);
-            write_list(page, "What limited it", &view.limits);
             write_list(page, "Consumer groups", &view.groups);
             write_list(page, "Transactions", &view.transactions);
             write_list(page, "Copies on the other cluster", &view.mirrors);
@@ -66,7 +65,7 @@ fn write_list(page: &mut Markup, title: &str, sentences: &[String]) {
     page.element("ul", &[], |page| {
         sentences
             .iter()
-            .for_each(|sentence| page.leaf("li", &[], sentence));
+            .for_each(|sentence| page.prose("li", &[], sentence));
     });
 }
 
@@ -133,7 +132,7 @@ fn write_study(page: &mut Markup, study: &Study) {
             study
                 .differs
                 .iter()
-                .for_each(|sentence| page.leaf("li", &[], sentence));
+                .for_each(|sentence| page.prose("li", &[], sentence));
         });
     }
 }

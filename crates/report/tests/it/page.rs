@@ -407,5 +407,29 @@ fn what_must_be_known_first_is_a_short_sentence_each_with_its_evidence_folded() 
         !seen.contains("98 % of a core") && !seen.contains(kind.remedy()),
         "{seen}"
     );
-    assert!(page.contains(evidence.trim()) && page.contains(kind.remedy()));
+    let words = page.replace('\u{a0}', " ");
+    assert!(words.contains(evidence.trim()) && words.contains(kind.remedy()));
+}
+
+#[test]
+fn the_verdict_stands_with_the_answers_and_before_the_figures() {
+    let made = complete();
+    let page = page(made);
+    let at = |words: &str| page.find(words).unwrap();
+    let verdict = at(">What limited it<");
+    assert!(at(">In short<") < verdict && verdict < at(">Figures<"));
+    let limits = made
+        .summary
+        .trials
+        .iter()
+        .filter_map(|trial| trial.limit.as_ref());
+    for limit in limits {
+        assert!(
+            page[verdict..at(">Figures<")]
+                .replace('\u{a0}', " ")
+                .contains(&limit.sentence),
+            "{}",
+            limit.sentence
+        );
+    }
 }

@@ -8,6 +8,8 @@ use crate::view::{Figure, Flow, LatencyKind, Trial};
 
 /// Rates that differ by less are one rate.
 const SAME_RATE_WITHIN: f64 = 0.02;
+/// From here on it is said how many times as many they are.
+const TIMES_FROM: f64 = 1.05;
 /// Times that differ by less are one time, however exactly they are known.
 const SAME_TIME_WITHIN: f64 = 0.10;
 /// A load that was acked to this part while it lasted was kept: then it says how high the throughput is, and not the target.
@@ -147,9 +149,23 @@ fn said(mut points: Vec<Point>) -> Option<String> {
     })
 }
 
+/// How far apart the lowest and the highest rate are, where the repeats tell them apart.
 fn from_to(low: &Point, high: &Point) -> String {
+    let apart = match low.rate.interval.zip(high.rate.interval) {
+        None => String::new(),
+        Some(_) if meet(low.rate.interval, high.rate.interval) => {
+            ", but the repeats differ too much to tell them apart".to_owned()
+        }
+        Some(_) => {
+            let times = high.rate.mean / low.rate.mean;
+            match times.is_finite() && times >= TIMES_FROM {
+                true => format!(", {} times as many", format::short(times)),
+                false => String::new(),
+            }
+        }
+    };
     format!(
-        "from {} ({}) to {} ({})",
+        "from {} ({}) to {} ({}){apart}",
         rate(low),
         low.trial,
         rate(high),
@@ -287,6 +303,27 @@ mod tests {
             of(&points),
             "p99 response from 1.00 ms (a) to 3.00 ms (b), at rates that the load set, 1,000 records/s (a) to 5,000 \
              records/s (b)"
+        );
+    }
+
+    #[test]
+    fn rates_that_the_repeats_tell_apart_say_how_far() {
+        let points = [
+            point("tls", 3_000_000.0, 300_000.0, false, None),
+            point("plaintext", 5_310_000.0, 300_000.0, false, None),
+        ];
+        assert_eq!(
+            of(&points),
+            "from 3,000,000 records/s (tls) to 5,310,000 records/s (plaintext), 1.77 times as many"
+        );
+        let points = [
+            point("tls", 3_000_000.0, 1_300_000.0, false, None),
+            point("plaintext", 5_310_000.0, 1_300_000.0, false, None),
+        ];
+        assert_eq!(
+            of(&points),
+            "from 3,000,000 records/s (tls) to 5,310,000 records/s (plaintext), but the repeats differ too much to tell \
+             them apart"
         );
     }
 
