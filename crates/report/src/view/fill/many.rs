@@ -1,5 +1,6 @@
 //! The answer of several trials that no curve joins: what differed between them.
 
+use kgauge_results::compare::times_as_high;
 use kgauge_results::summary::{FlowSummary, LatencySummary, TrialSummary};
 
 use super::trial_name;
@@ -107,7 +108,7 @@ fn said(mut points: Vec<Point>) -> Option<String> {
         is_one_rate(low.rate.mean, high.rate.mean) && meet(low.rate.interval, high.rate.interval);
     let load_set = points.iter().all(|point| point.kept);
     if !one_rate && !load_set {
-        return Some(from_to(low, high));
+        return Some(from_to(low, high, points.len()));
     }
     let rates = match one_rate {
         true if points.len() == 2 => format!("at {} in both trials", rate(high)),
@@ -149,20 +150,14 @@ fn said(mut points: Vec<Point>) -> Option<String> {
     })
 }
 
-/// How far apart the lowest and the highest rate are, where the repeats tell them apart.
-fn from_to(low: &Point, high: &Point) -> String {
-    let apart = match low.rate.interval.zip(high.rate.interval) {
-        None => String::new(),
-        Some(_) if meet(low.rate.interval, high.rate.interval) => {
-            ", but the repeats differ too much to tell them apart".to_owned()
-        }
-        Some(_) => {
-            let times = high.rate.mean / low.rate.mean;
-            match times.is_finite() && times >= TIMES_FROM {
-                true => format!(", {} times as many", format::short(times)),
-                false => String::new(),
-            }
-        }
+/// How far apart the lowest and the highest rate of so many trials are, where the repeats tell them apart.
+fn from_to(low: &Point, high: &Point, trials: usize) -> String {
+    let (least, most) = (&low.rate.values, &high.rate.values);
+    let apart = match times_as_high(most, least, trials) {
+        Some(times) if times >= TIMES_FROM => format!(", {} times as many", format::short(times)),
+        Some(_) => String::new(),
+        None if least.len().min(most.len()) < 2 => String::new(),
+        None => ", but the repeats differ too much to tell them apart".to_owned(),
     };
     format!(
         "from {} ({}) to {} ({}){apart}",
@@ -308,23 +303,26 @@ mod tests {
 
     #[test]
     fn rates_that_the_repeats_tell_apart_say_how_far() {
-        let points = [
-            point("tls", 3_000_000.0, 300_000.0, false, None),
-            point("plaintext", 5_310_000.0, 300_000.0, false, None),
-        ];
+        let of_values = |tls: &[f64], plaintext: &[f64]| {
+            let mut points = [
+                point("tls", 3_000_000.0, 0.0, false, None),
+                point("plaintext", 5_310_000.0, 0.0, false, None),
+            ];
+            points[0].rate.values = tls.to_vec();
+            points[1].rate.values = plaintext.to_vec();
+            of(&points)
+        };
+        let from_to = "from 3,000,000 records/s (tls) to 5,310,000 records/s (plaintext)";
         assert_eq!(
-            of(&points),
-            "from 3,000,000 records/s (tls) to 5,310,000 records/s (plaintext), 1.77 times as many"
+            of_values(&[2.9e6, 3e6, 3.1e6], &[5.21e6, 5.31e6, 5.41e6]),
+            format!("{from_to}, 1.77 times as many")
         );
-        let points = [
-            point("tls", 3_000_000.0, 1_300_000.0, false, None),
-            point("plaintext", 5_310_000.0, 1_300_000.0, false, None),
-        ];
         assert_eq!(
-            of(&points),
-            "from 3,000,000 records/s (tls) to 5,310,000 records/s (plaintext), but the repeats differ too much to tell \
-             them apart"
+            of_values(&[1e6, 3e6, 5e6], &[3.31e6, 5.31e6, 7.31e6]),
+            format!("{from_to}, but the repeats differ too much to tell them apart")
         );
+        // A single repeat of each says nothing of its spread.
+        assert_eq!(of_values(&[3e6], &[5.31e6]), from_to);
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod factor;
 mod faults;
 mod flow;
 mod heat;
+mod hot;
 mod machine;
 mod many;
 mod sheets;

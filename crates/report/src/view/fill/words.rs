@@ -3,7 +3,7 @@
 use kgauge_results::run::{self, EventKind, Outcome, RepeatKey};
 use kgauge_results::summary::{FlowKind, FlowSummary, GeneratorWord, Summary, TrialSummary};
 
-use super::{many, trial_name};
+use super::{hot, many, trial_name};
 use crate::format;
 use crate::view::{FactorUnit, Figure, Flow, PublishedWord, Sweep, SweepPoint, Trial};
 
@@ -35,6 +35,7 @@ pub(super) fn answer(
     if limited {
         sentences.push("The generator was the limit: the target can do more.".to_owned());
     }
+    sentences.extend(hot::sentence(summaries));
     sentences.join(" ")
 }
 

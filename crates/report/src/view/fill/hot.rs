@@ -1,0 +1,130 @@
+//! Where one broker did most of the work: part of the answer, since the figures are then those of that broker.
+
+use kgauge_results::summary::{Factor, TrialSummary, WarningKind};
+
+use super::{has_a_name, trial_name};
+
+/// Trials that are named; of more it is said how many they are.
+const NAMED_MAX: usize = 2;
+
+/// A trial that was measured.
+struct Seen<'a> {
+    name: String,
+    factors: &'a [Factor],
+    /// What was said of a broker that led more than its part.
+    hot: Option<&'a str>,
+}
+
+/// In which trials of a scenario one broker led more than its part; `None` if in none.
+pub(super) fn sentence(trials: &[&TrialSummary]) -> Option<String> {
+    let measured = trials.iter().filter(|trial| trial.repeats_measured > 0);
+    let seen = measured.map(|trial| {
+        let mut warnings = trial.warnings.iter();
+        let found = warnings.find(|warning| warning.kind == WarningKind::BrokerSkew);
+        Seen {
+            name: trial_name(trial),
+            factors: &trial.factors,
+            hot: found.map(|warning| warning.text.as_str()),
+        }
+    });
+    said(&seen.collect::<Vec<_>>())
+}
+
+fn said(trials: &[Seen<'_>]) -> Option<String> {
+    let (hot, even): (Vec<&Seen<'_>>, Vec<&Seen<'_>>) =
+        trials.iter().partition(|trial| trial.hot.is_some());
+    let words = hot.first()?.hot?;
+    if trials.len() == 1 {
+        let (broker, _) = words.split_once(": ").unwrap_or((words, ""));
+        return Some(format!("{}.", broker.trim_end_matches('.')));
+    }
+    let place = match shared(&hot, &even) {
+        _ if even.is_empty() => "in every trial".to_owned(),
+        Some(factor) if has_a_name(&factor.path) => {
+            format!("with {}, and only there", factor.value)
+        }
+        Some(factor) => format!("with {} = {}, and only there", factor.path, factor.value),
+        None if hot.len() <= NAMED_MAX => {
+            let names: Vec<&str> = hot.iter().map(|trial| trial.name.as_str()).collect();
+            format!("in {}, and only there", names.join(" and "))
+        }
+        None => format!("in {} of {} trials", hot.len(), trials.len()),
+    };
+    Some(format!("One broker led far more than its part {place}."))
+}
+
+/// The setting that all of one group have, and nobody of the other.
+fn shared<'a>(hot: &[&'a Seen<'a>], even: &[&Seen<'_>]) -> Option<&'a Factor> {
+    let has = |trial: &&Seen<'_>, factor: &Factor| trial.factors.contains(factor);
+    hot.first()?.factors.iter().find(|factor| {
+        hot.iter().all(|trial| has(trial, factor)) && !even.iter().any(|trial| has(trial, factor))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of trials with one or three partitions, at a rate, where one broker was hot or not.
+    fn of(trials: &[(&str, &str, bool)]) -> Option<String> {
+        let factor = |path: &str, value: &str| Factor {
+            path: path.to_owned(),
+            value: value.to_owned(),
+        };
+        let factors = trials.iter().map(|(partitions, rate, _)| {
+            [
+                factor("topic.partitions", partitions),
+                factor("writers.shape", rate),
+            ]
+        });
+        let factors: Vec<[Factor; 2]> = factors.collect();
+        let text = "Broker 2 led 100 % of the records, where 33 % would be even: the topic has 1 partition.";
+        let seen = trials
+            .iter()
+            .zip(&factors)
+            .map(|((partitions, rate, is_hot), factors)| Seen {
+                name: format!("{partitions} at {rate}"),
+                factors,
+                hot: is_hot.then_some(text),
+            });
+        said(&seen.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_setting_that_makes_a_broker_hot_is_named() {
+        let all = [
+            ("1", "10/s", true),
+            ("1", "20/s", true),
+            ("3", "10/s", false),
+            ("3", "20/s", false),
+        ];
+        assert_eq!(
+            of(&all).unwrap(),
+            "One broker led far more than its part with topic.partitions = 1, and only there."
+        );
+        assert_eq!(
+            of(&all[..2]).unwrap(),
+            "One broker led far more than its part in every trial."
+        );
+        // No setting tells them apart by itself.
+        let crossed = [
+            ("1", "10/s", true),
+            ("1", "20/s", false),
+            ("3", "10/s", false),
+        ];
+        assert_eq!(
+            of(&crossed).unwrap(),
+            "One broker led far more than its part in 1 at 10/s, and only there."
+        );
+    }
+
+    #[test]
+    fn a_single_trial_names_its_broker_and_even_ones_say_nothing() {
+        assert_eq!(
+            of(&[("1", "10/s", true)]).unwrap(),
+            "Broker 2 led 100 % of the records, where 33 % would be even."
+        );
+        assert_eq!(of(&[("3", "10/s", false)]), None);
+        assert_eq!(of(&[]), None);
+    }
+}
