@@ -156,7 +156,9 @@ fn from_to(low: &Point, high: &Point, trials: usize) -> String {
     let apart = match times_as_high(most, least, trials) {
         Some(times) if times >= TIMES_FROM => format!(", {} times as many", format::short(times)),
         Some(_) => String::new(),
-        None if least.len().min(most.len()) < 2 => String::new(),
+        // Nothing is known of them one by one, or one did nothing at all.
+        None if least.is_empty() || most.is_empty() || low.rate.mean <= 0.0 => String::new(),
+        None if least.len() == 1 || most.len() == 1 => ", by one repeat of each".to_owned(),
         None => ", but the repeats differ too much to tell them apart".to_owned(),
     };
     format!(
@@ -322,7 +324,10 @@ mod tests {
             format!("{from_to}, but the repeats differ too much to tell them apart")
         );
         // A single repeat of each says nothing of its spread.
-        assert_eq!(of_values(&[3e6], &[5.31e6]), from_to);
+        assert_eq!(
+            of_values(&[3e6], &[5.31e6]),
+            format!("{from_to}, by one repeat of each")
+        );
     }
 
     #[test]

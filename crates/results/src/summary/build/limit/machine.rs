@@ -50,17 +50,17 @@ impl Shared {
     }
 }
 
-/// What is said beside the verdict where programs that are no part of the measurement took much of the processors.
-pub(super) fn others(facts: &Facts<'_>) -> Option<String> {
-    let shared = Shared::of(facts)?;
-    let others = shared
-        .others
-        .filter(|others| *others >= OTHERS_PART * shared.count)?;
-    Some(format!(
-        "Other programs on this machine used {} of its {} processors: end them, and run it again.",
-        words::number(others),
-        words::count(shared.count as u64)
-    ))
+/// Beside the verdict where programs that are no part of the measurement took much of the processors. How much stands in the
+/// evidence: so trials of which it is true share the sentence.
+pub(super) const OTHERS: &str =
+    "Other programs on this machine used a fifth of them or more: end them, and run it again.";
+
+/// Whether that is so.
+pub(super) fn others_took_much(facts: &Facts<'_>) -> bool {
+    Shared::of(facts).is_some_and(|shared| {
+        let enough = OTHERS_PART * shared.count;
+        shared.others.is_some_and(|others| others >= enough)
+    })
 }
 
 /// Where load and target share a machine, it may be the machine that has no more to give.

@@ -206,10 +206,8 @@ pub(super) fn limit(
         ));
     }
     let mut verdict = findings.verdict();
-    if verdict.word == LimitWord::Processors
-        && let Some(said) = machine::others(&facts)
-    {
-        verdict.sentence = format!("{} {said}", verdict.sentence);
+    if verdict.word == LimitWord::Processors && machine::others_took_much(&facts) {
+        verdict.sentence = format!("{} {}", verdict.sentence, machine::OTHERS);
     }
     Some(verdict)
 }
