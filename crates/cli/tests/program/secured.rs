@@ -287,6 +287,8 @@ fn the_flush_policy_of_an_option_is_what_an_ack_is_said_to_mean() {
         let sentence = meaning["sentence"].as_str().unwrap();
         assert!(sentence.contains(&words), "{sentence}");
         let report = fs::read_to_string(site.path(out).join("report.html")).unwrap();
+        // A number stays on one line with its unit.
+        let report = report.replace('\u{a0}', " ");
         assert!(report.contains(&words), "{words}");
         words
     };
