@@ -433,3 +433,30 @@ fn the_verdict_stands_with_the_answers_and_before_the_figures() {
         );
     }
 }
+
+#[test]
+fn what_observing_has_cost_is_told() {
+    let mut run = complete().run.clone();
+    run.evidence
+        .retain(|line| !matches!(line.kind, EvidenceKind::Observing { .. }));
+    let without = render_html(&run, &complete().summary);
+    assert!(!without.contains(">Observing<"));
+    // Two threads in each of two repeats: 4 x 10 ms in 2 x 2 s are 1 % of a core.
+    for repeat in [0, 1] {
+        for looks in [3, 2] {
+            run.evidence.push(Evidence {
+                at_unix_ms: 1_000,
+                repeat: Some(RepeatKey { trial: 0, repeat }),
+                at_ns: Some(2_000_000_000),
+                subject: Subject::Generator,
+                kind: EvidenceKind::Observing {
+                    looks,
+                    cpu_ns: 10_000_000,
+                    span_ns: 2_000_000_000,
+                },
+            });
+        }
+    }
+    let with = render_html(&run, &complete().summary);
+    assert!(with.contains(">Observing<") && with.contains("1.0 % of a core, 6 looks"));
+}

@@ -35,7 +35,7 @@ fn usual(kind: FigureKind) -> f64 {
         FigureKind::LatencyP50 => 0.03,
         FigureKind::LatencyP99 => 0.08,
         FigureKind::LatencyP999 => 0.10,
-        FigureKind::GeneratorCpu | FigureKind::TargetCpu => 0.04,
+        FigureKind::GeneratorCpu | FigureKind::TargetCpu => 0.10,
         FigureKind::WireBytes => 0.002,
     }
 }

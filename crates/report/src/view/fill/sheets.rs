@@ -1,7 +1,11 @@
 //! Tables of facts: where it ran, what was set, how the brokers counted.
 
+use std::collections::BTreeMap;
+
 use kgauge_results::RunRead;
-use kgauge_results::run::{Broker, DiskBaseline, DiskWrites, Environment, Machine, Started};
+use kgauge_results::run::{
+    Broker, DiskBaseline, DiskWrites, Environment, EvidenceKind, Machine, RepeatKey, Started,
+};
 use kgauge_results::summary::{Summary, TrialSummary};
 use serde_json::Value;
 
@@ -18,6 +22,7 @@ pub(super) fn all(run: &RunRead, summary: &Summary) -> Vec<Sheet> {
             .as_ref()
             .map(|machine| sheet("Machine", machine_facts(machine))),
     );
+    sheets.extend(observing(run).map(|cost| sheet("Observing", vec![cost])));
     sheets.push(sheet("Records counted by the brokers", counted(summary)));
     sheets.push(sheet("Records led by each broker", led(summary)));
     sheets.push(sheet("Requests and batches", batching(summary)));
@@ -116,6 +121,40 @@ fn machine_facts(machine: &Machine) -> Vec<Fact> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// What looking at machines and brokers has cost, over all repeats; several threads may look in one.
+fn observing(run: &RunRead) -> Option<Fact> {
+    let mut repeats: BTreeMap<RepeatKey, (u64, u64, u64)> = BTreeMap::new();
+    for line in &run.evidence {
+        let (
+            Some(key),
+            EvidenceKind::Observing {
+                looks,
+                cpu_ns,
+                span_ns,
+            },
+        ) = (line.repeat, &line.kind)
+        else {
+            continue;
+        };
+        let (of_looks, of_cpu, of_span) = repeats.entry(key).or_default();
+        *of_looks = (*of_looks).max(*looks);
+        *of_cpu = of_cpu.saturating_add(*cpu_ns);
+        *of_span = (*of_span).max(*span_ns);
+    }
+    let sum =
+        |of: fn(&(u64, u64, u64)) -> u64| repeats.values().map(of).fold(0, u64::saturating_add);
+    let (looks, cpu_ns, span_ns) = (sum(|one| one.0), sum(|one| one.1), sum(|one| one.2));
+    (span_ns > 0).then(|| {
+        let part = cpu_ns as f64 / span_ns as f64;
+        let told = format!(
+            "{} of a core, {} looks",
+            format::percent(part),
+            format::count(looks)
+        );
+        fact("Cost", told)
+    })
 }
 
 /// Who led the records that were written.
