@@ -1,6 +1,6 @@
 //! A chart as a figure: caption, legend, plot, notes and the same data as a table.
 
-use super::{Chart, Group, Line, Look, Marker, draw};
+use super::{Chart, Group, Line, Look, Marker, Unit, draw};
 use crate::format;
 use crate::markup::Markup;
 
@@ -11,12 +11,16 @@ pub(super) const TABLE_ROWS_MAX: usize = 60;
 pub(crate) fn write_figure(page: &mut Markup, chart: &Chart) {
     page.element("figure", &[("class", "chart"), ("id", &chart.id)], |page| {
         write_caption(page, chart);
-        if chart
+        let is_empty = chart
             .lines
             .iter()
-            .all(|line| line.points.iter().all(|point| point.y.is_none()))
-        {
-            page.leaf("p", &[("class", "empty")], "Nothing was measured here.");
+            .all(|line| line.points.iter().all(|point| point.y.is_none()));
+        if is_empty {
+            let words = match chart.x.unit {
+                Unit::Seconds => "It was over before a whole second could be measured.",
+                _ => "Nothing was measured here.",
+            };
+            page.leaf("p", &[("class", "empty")], words);
         } else {
             write_legend(page, &chart.groups);
             draw::write_plot(page, chart);
@@ -25,7 +29,9 @@ pub(crate) fn write_figure(page: &mut Markup, chart: &Chart) {
         for note in &chart.notes {
             page.leaf("p", &[("class", "note")], note);
         }
-        write_table(page, chart);
+        if !is_empty {
+            write_table(page, chart);
+        }
     });
     page.line();
 }

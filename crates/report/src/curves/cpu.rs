@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::chart::{Axis, Chart, Group, Line, Look, Point, Scale, Unit};
 use crate::view::{ProcessTimeline, Timeline, Trial};
 
+/// Longer names find no room beside the plot; the legend has them.
+const END_LABEL_LETTERS_MAX: usize = 10;
+
 /// The chart, unless no process was observed.
 pub(super) fn chart(trial: &Trial) -> Option<Chart> {
     let timelines = &trial.timelines;
@@ -59,7 +62,9 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
             .collect(),
         means: Vec::new(),
         lines,
-        end_labels: true,
+        end_labels: names
+            .iter()
+            .all(|name| name.chars().count() <= END_LABEL_LETTERS_MAX),
         notes: Vec::new(),
     })
 }

@@ -1,6 +1,6 @@
 //! The figures: throughput with its spread, beside what was published; failures; CPU per record.
 
-use super::ratio;
+use super::{audit, ratio};
 use crate::format::{self, NOTHING};
 use crate::markup::Markup;
 use crate::view::{Counts, Cpu, Figure, Flow, Scenario, Trial, View};
@@ -33,6 +33,7 @@ pub(super) fn write(page: &mut Markup, view: &View) {
             });
             view.scenarios.iter().for_each(|scenario| write_scenario(page, scenario));
         });
+        audit::write(page, view);
     });
     page.line();
 }
@@ -91,7 +92,7 @@ fn write_flow(page: &mut Markup, trial: &Trial, flow: &Flow, cpu: Option<&Cpu>) 
             false => cell(page, COLUMNS[3], |page| {
                 flow.published
                     .iter()
-                    .for_each(|published| ratio::write(page, published));
+                    .for_each(|published| ratio::write(page, trial, published));
             }),
         }
         match cpu.map(cpu_text) {

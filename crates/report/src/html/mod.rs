@@ -1,5 +1,6 @@
 //! `report.html`: one file that needs no network, complete without script.
 
+mod audit;
 pub(crate) mod compare;
 mod digest;
 mod drivers;

@@ -1,15 +1,16 @@
 //! Measured beside published, as a small picture: where the ratio lies between a tenth and ten
 //! times.
 
+use super::audit;
 use crate::format;
 use crate::markup::Markup;
-use crate::view::{Published, PublishedWord};
+use crate::view::{Published, PublishedWord, Trial};
 
 /// The picture's ends: a tenth and ten times the published figure.
 const DECADES: f64 = 1.0;
 
-/// Writes ratio, word and picture of one published figure.
-pub(super) fn write(page: &mut Markup, published: &Published) {
+/// Writes ratio, word and picture of one published figure, and how its audit ended.
+pub(super) fn write(page: &mut Markup, trial: &Trial, published: &Published) {
     let class = match published.word {
         PublishedWord::Agrees => "badge good",
         _ => "badge",
@@ -36,32 +37,7 @@ pub(super) fn write(page: &mut Markup, published: &Published) {
         if published.word == PublishedWord::NotComparable && !published.reason.is_empty() {
             page.leaf("span", &[("class", "small block")], &published.reason);
         }
-        write_audit(page, &published.audit);
-    });
-}
-
-/// What arithmetic says of the published line: how grave in the open, the sentences folded.
-fn write_audit(page: &mut Markup, findings: &[String]) {
-    if findings.is_empty() {
-        return;
-    }
-    let count = |level: &str| {
-        let found = findings.iter().filter(|one| one.starts_with(level));
-        found.count()
-    };
-    let levels = ["contradiction", "artefact", "caution"];
-    let told: Vec<String> = levels
-        .into_iter()
-        .map(|level| (level, count(level) as u64))
-        .filter(|(_, count)| *count > 0)
-        .map(|(level, count)| format::plural(count, level, &format!("{level}s")))
-        .collect();
-    page.element("details", &[("class", "small audit")], |page| {
-        let summary = format!("audit of the published line: {}", told.join(", "));
-        page.leaf("summary", &[], &summary);
-        page.element("ul", &[], |page| {
-            findings.iter().for_each(|one| page.leaf("li", &[], one));
-        });
+        audit::write_summary(page, trial, &published.audit);
     });
 }
 

@@ -460,3 +460,37 @@ fn what_observing_has_cost_is_told() {
     let with = render_html(&run, &complete().summary);
     assert!(with.contains(">Observing<") && with.contains("1.0 % of a core, 6 looks"));
 }
+
+#[test]
+fn what_is_found_in_published_lines_stands_once_below_the_figures() {
+    let made = complete();
+    let mut summary = made.summary.clone();
+    let trial = summary
+        .trials
+        .iter_mut()
+        .find(|trial| !trial.published.is_empty());
+    let published = &mut trial.expect("a trial with a published figure").published;
+    let (wrong, cut) = (
+        "contradiction: the mean is above all percentiles",
+        "artefact: whole ms",
+    );
+    published.push(published[0].clone());
+    published[0].audit = vec![cut.to_owned()];
+    published[1].audit = vec![cut.to_owned(), wrong.to_owned()];
+    let page = render_html(&made.run, &summary);
+    let (before, audit) = page
+        .split_once("Audit of the published lines")
+        .expect("its own part");
+    assert!(before.contains(">audit: 1 artefact</a>"));
+    assert!(before.contains(">audit: 1 contradiction, 1 artefact</a>"));
+    assert!(!before.contains(cut) && !before.contains(wrong));
+    assert_eq!(
+        (audit.matches(cut).count(), audit.matches(wrong).count()),
+        (1, 1)
+    );
+    assert!(audit.find(wrong) < audit.find(cut), "the gravest first");
+    let links = attributes(&page, "href");
+    let aim = links.iter().find_map(|link| link.strip_prefix("#audit-"));
+    let aim = format!("audit-{}", aim.expect("a link to the sentences"));
+    assert!(attributes(&page, "id").contains(&aim));
+}
