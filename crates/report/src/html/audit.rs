@@ -1,15 +1,34 @@
-//! What arithmetic says of published lines: how it ended beside each figure, the sentences below the table.
+//! What must be known of published lines: in a few words beside each figure, in sentences below the table. Why a figure cannot be
+//! compared, and what arithmetic says of its line.
 
 use crate::format;
 use crate::markup::Markup;
-use crate::view::{Published, Trial, View};
+use crate::view::{Published, PublishedWord, Trial, View};
 
-/// What a finding's sentence begins with, and the word for several.
-const LEVELS: [(&str, &str); 3] = [
+/// What the reason of a figure that cannot be compared begins with.
+const NOT_COMPARABLE: &str = "Not comparable";
+
+/// What a finding's sentence begins with, and the word for it in a list.
+const LEVELS: [(&str, &str); 4] = [
+    (NOT_COMPARABLE, "not comparable"),
     ("contradiction", "contradictions"),
     ("artefact", "artefacts"),
     ("caution", "cautions"),
 ];
+
+/// Where it stands why a figure cannot be compared.
+pub(super) fn write_why(page: &mut Markup, trial: &Trial, published: &Published) {
+    if reason(published).is_some() {
+        let link = format!("#{}", id(trial));
+        page.text(" ");
+        page.leaf("a", &[("class", "small"), ("href", &link)], "why");
+    }
+}
+
+fn reason(published: &Published) -> Option<&String> {
+    let told = published.word == PublishedWord::NotComparable && !published.reason.is_empty();
+    told.then_some(&published.reason)
+}
 
 /// How the audit of one published line ended, as a link to its sentences.
 pub(super) fn write_summary(page: &mut Markup, trial: &Trial, findings: &[String]) {
@@ -26,17 +45,18 @@ pub(super) fn write_summary(page: &mut Markup, trial: &Trial, findings: &[String
     });
 }
 
-/// The sentences, folded, for each trial with a line that arithmetic finds something in.
+/// The sentences, folded, for each trial with a line of which something must be known.
 pub(super) fn write(page: &mut Markup, view: &View) {
     let trials = || view.scenarios.iter().flat_map(|scenario| &scenario.trials);
-    if !trials().any(|trial| audited(trial).next().is_some()) {
+    if !trials().any(|trial| !by_sentence(trial).is_empty()) {
         return;
     }
-    page.leaf("h3", &[], "Audit of the published lines");
+    page.leaf("h3", &[], "About the published lines");
     page.leaf(
         "p",
         &[("class", "small")],
-        "Only arithmetic on the published lines and what their tool is known to print; nothing of it was measured here.",
+        "What the lines say themselves, by arithmetic and by what their tool is known to print, and why a figure is not comparable. \
+         Nothing of it was measured here.",
     );
     for trial in trials() {
         write_trial(page, trial);
@@ -48,7 +68,7 @@ fn write_trial(page: &mut Markup, trial: &Trial) {
     if findings.is_empty() {
         return;
     }
-    let lines = audited(trial).count();
+    let lines = lines(trial).count();
     page.element("details", &[("class", "audit")], |page| {
         let sentences: Vec<String> = findings.iter().map(|(one, _)| (*one).to_owned()).collect();
         let summary = format!("{}: {}", trial.name, told(&sentences));
@@ -67,16 +87,15 @@ fn write_trial(page: &mut Markup, trial: &Trial) {
     });
 }
 
-fn audited(trial: &Trial) -> impl Iterator<Item = &Published> {
-    let all = trial.flows.iter().flat_map(|flow| &flow.published);
-    all.filter(|published| !published.audit.is_empty())
+fn lines(trial: &Trial) -> impl Iterator<Item = &Published> {
+    trial.flows.iter().flat_map(|flow| &flow.published)
 }
 
-/// Each sentence once, with the published figures of whose lines it is true, contradictions first.
+/// Each sentence once, with the published figures of whose lines it is true, in the order of the levels.
 fn by_sentence(trial: &Trial) -> Vec<(&str, Vec<&str>)> {
     let mut sentences: Vec<(&str, Vec<&str>)> = Vec::new();
-    for published in audited(trial) {
-        for finding in &published.audit {
+    for published in lines(trial) {
+        for finding in reason(published).into_iter().chain(&published.audit) {
             match sentences.iter_mut().find(|(one, _)| one == finding) {
                 Some((_, of)) => of.push(&published.text),
                 None => sentences.push((finding, vec![&published.text])),

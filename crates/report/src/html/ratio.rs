@@ -25,6 +25,7 @@ pub(super) fn write(page: &mut Markup, trial: &Trial, published: &Published) {
             page.text(" ");
         }
         page.leaf("span", &[("class", class)], published.word.as_str());
+        audit::write_why(page, trial, published);
         if let Some(ratio) = published.ratio {
             write_strip(page, ratio, published.ratio_interval);
         }
@@ -34,9 +35,6 @@ pub(super) fn write(page: &mut Markup, trial: &Trial, published: &Published) {
         };
         let text = format!("published: {metric}{}", published.text);
         page.leaf("span", &[("class", "small block")], &text);
-        if published.word == PublishedWord::NotComparable && !published.reason.is_empty() {
-            page.leaf("span", &[("class", "small block")], &published.reason);
-        }
         audit::write_summary(page, trial, &published.audit);
     });
 }

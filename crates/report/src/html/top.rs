@@ -32,13 +32,23 @@ pub(super) fn write_header(page: &mut Markup, view: &View) {
 }
 
 /// What must be known before any figure: a short sentence for each matter. The answer is not to be looked for below them, so what
-/// they rest on is folded.
+/// they rest on stands with the warnings.
 pub(super) fn write_notices(page: &mut Markup, view: &View) {
     if !view.notices.is_empty() {
         write_box(page, Level::Grave, |page| {
-            view.notices
-                .iter()
-                .for_each(|notice| write_matter(page, notice));
+            for (index, notice) in view.notices.iter().enumerate() {
+                page.element("p", &[], |page| {
+                    page.text(&unbroken(&notice.short));
+                    if notice.says_more() {
+                        page.text(" ");
+                        let link = format!("#{}", matter_id(index));
+                        page.leaf("a", &[("class", "small"), ("href", &link)], "why");
+                    }
+                });
+                if !notice.says_more() {
+                    write_remedy(page, notice);
+                }
+            }
         });
     }
     if !view.target.caution.is_empty() {
@@ -48,15 +58,18 @@ pub(super) fn write_notices(page: &mut Markup, view: &View) {
     }
 }
 
-fn write_matter(page: &mut Markup, notice: &Warning) {
-    if notice.evidence.is_empty() && notice.remedy.is_empty() {
-        page.prose("p", &[], &notice.short);
-        return;
-    }
-    page.element("details", &[("class", "matter")], |page| {
-        page.prose("summary", &[], &notice.short);
-        write_evidence(page, &notice.evidence);
-        write_remedy(page, notice);
+fn matter_id(index: usize) -> String {
+    format!("matter-{}", index + 1)
+}
+
+/// What a notice at the top rests on.
+fn write_matter(page: &mut Markup, index: usize, notice: &Warning) {
+    page.element("div", &[("id", &matter_id(index))], |page| {
+        write_box(page, notice.level, |page| {
+            page.prose("p", &[], &notice.short);
+            write_evidence(page, &notice.evidence);
+            write_remedy(page, notice);
+        });
     });
 }
 
@@ -139,11 +152,16 @@ fn write_verdict(page: &mut Markup, verdict: &Verdict) {
 
 /// Warnings with their cure, gravest first as the view orders them.
 pub(super) fn write_warnings(page: &mut Markup, view: &View) {
-    if view.warnings.is_empty() {
+    if view.to_mind().next().is_none() {
         return;
     }
     page.element("section", &[("aria-labelledby", "warnings")], |page| {
         page.leaf("h2", &[("id", "warnings")], "Mind this");
+        for (index, notice) in view.notices.iter().enumerate() {
+            if notice.says_more() {
+                write_matter(page, index, notice);
+            }
+        }
         view.warnings
             .iter()
             .for_each(|warning| write_warning(page, warning));

@@ -83,7 +83,11 @@ impl Writer {
         self.out.line(&format!("### {title}"));
         self.out.gap();
         for notice in view.notices.iter().take(self.limits.items) {
-            self.write_warning(notice);
+            let mut words = self.out.escaped(&notice.short);
+            if !notice.says_more() && !notice.remedy.is_empty() {
+                words.push_str(&format!("<br>*{}*", self.out.escaped(&notice.remedy)));
+            }
+            self.out.quoted(notice.level, &words);
         }
         if !view.target.caution.is_empty() {
             let words = self.out.escaped(&view.target.caution);
@@ -98,7 +102,7 @@ impl Writer {
         self.write_marks(&times);
         let drivers = view.drivers.iter().take(self.limits.items);
         drivers.for_each(|table| self.write_drivers(table));
-        self.write_warnings(&view.warnings);
+        self.write_warnings(view);
         self.write_acked(&view.acked);
         self.write_commands(view);
         self.write_foot(view);
@@ -256,8 +260,9 @@ impl Writer {
         self.out.gap();
     }
 
-    fn write_warnings(&mut self, warnings: &[Warning]) {
+    fn write_warnings(&mut self, view: &View) {
         let items = self.limits.items;
+        let warnings: Vec<&Warning> = view.to_mind().collect();
         let (shown, left_out) = warnings.split_at(warnings.len().min(items));
         let write = |writer: &mut Self| {
             shown

@@ -78,9 +78,13 @@ impl Writer {
 fn write_top(writer: &mut Writer, view: &View) {
     let title = format!("{} on {}", view.title, view.target.name);
     writer.sentence(Some(Ink::Strong), &title, "", "  ");
-    view.notices
-        .iter()
-        .for_each(|notice| write_warning(writer, notice));
+    for notice in &view.notices {
+        let (ink, mark) = marked(notice.level);
+        writer.sentence(Some(ink), &notice.short, mark, "  ");
+        if !notice.says_more() {
+            write_remedy(writer, notice);
+        }
+    }
     if !view.target.caution.is_empty() {
         writer.sentence(Some(Ink::Caution), &view.target.caution, "caution: ", "  ");
     }
@@ -101,12 +105,16 @@ fn write_answers(writer: &mut Writer, scenarios: &[Scenario]) {
 /// Items beyond it are only counted: the page has them all.
 const ITEMS_MAX: usize = 3;
 
-fn write_warning(writer: &mut Writer, warning: &Warning) {
-    let (ink, mark) = match warning.level {
+fn marked(level: Level) -> (Ink, &'static str) {
+    match level {
         Level::Note => (Ink::Soft, "note: "),
         Level::Caution => (Ink::Caution, "caution: "),
         Level::Grave => (Ink::Bad, "IMPORTANT: "),
-    };
+    }
+}
+
+fn write_warning(writer: &mut Writer, warning: &Warning) {
+    let (ink, mark) = marked(warning.level);
     let shared = !warning.words.is_empty();
     if shared {
         writer.sentence(Some(ink), &warning.words, mark, "  ");
@@ -127,6 +135,10 @@ fn write_warning(writer: &mut Writer, warning: &Warning) {
             "  ",
         );
     }
+    write_remedy(writer, warning);
+}
+
+fn write_remedy(writer: &mut Writer, warning: &Warning) {
     if !warning.remedy.is_empty() {
         writer.sentence(None, &warning.remedy, "  -> ", "     ");
     }
@@ -162,8 +174,7 @@ fn write_faults(writer: &mut Writer, view: &View) {
 
 fn write_warnings(writer: &mut Writer, view: &View) {
     writer.gap();
-    view.warnings
-        .iter()
+    view.to_mind()
         .for_each(|warning| write_warning(writer, warning));
 }
 

@@ -220,6 +220,21 @@ pub(crate) struct Warning {
     pub(crate) remedy: String,
 }
 
+impl Warning {
+    /// Whether there is more than the short sentence and the cure.
+    pub(crate) fn says_more(&self) -> bool {
+        !self.evidence.is_empty()
+    }
+}
+
+impl View {
+    /// What is to be minded, whole: what the notices at the top leave unsaid, and the warnings.
+    pub(crate) fn to_mind(&self) -> impl Iterator<Item = &Warning> {
+        let notices = self.notices.iter().filter(|notice| notice.says_more());
+        notices.chain(&self.warnings)
+    }
+}
+
 /// One place of a warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WarningItem {

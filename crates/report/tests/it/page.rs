@@ -281,9 +281,11 @@ fn heat_maps_come_before_the_charts_of_machines_and_both_have_their_room() {
 fn a_killed_run_gives_a_page_that_says_so_first() {
     let page = page(killed());
     let said = page
-        .find("This run was not finished (cut short")
+        .find("This run was not finished. <a class=\"small\" href=\"#matter-1\">why</a>")
         .expect("it is said");
     assert!(said < page.find("In short").unwrap());
+    let (_, why) = page.split_once("id=\"matter-1\"").expect("the link's aim");
+    assert!(why.contains("This run was not finished (cut short"));
     assert!(page.contains("repeat.json"), "what is missing is named");
 }
 
@@ -479,7 +481,7 @@ fn what_is_found_in_published_lines_stands_once_below_the_figures() {
     published[1].audit = vec![cut.to_owned(), wrong.to_owned()];
     let page = render_html(&made.run, &summary);
     let (before, audit) = page
-        .split_once("Audit of the published lines")
+        .split_once("About the published lines")
         .expect("its own part");
     assert!(before.contains(">audit: 1 artefact</a>"));
     assert!(before.contains(">audit: 1 contradiction, 1 artefact</a>"));

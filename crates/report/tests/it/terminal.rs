@@ -104,9 +104,13 @@ fn colour_comes_only_when_asked_for_and_says_nothing_new() {
 fn a_killed_run_says_so_before_its_figures() {
     let text = text(PLAIN, killed());
     let said = text
-        .find("IMPORTANT: a warning of the kind NotFinished")
+        .find("IMPORTANT: This run was not finished.")
         .expect("it is said");
-    assert!(said < text.find("records/s").unwrap());
+    let figures = text.find("records/s").unwrap();
+    let why = text
+        .find("IMPORTANT: a warning of the kind NotFinished")
+        .expect("and why");
+    assert!(said < figures && figures < why);
 }
 
 #[test]
