@@ -71,7 +71,10 @@ fn write_trial(page: &mut Markup, trial: &Trial) {
     let lines = lines(trial).count();
     page.element("details", &[("class", "audit")], |page| {
         let sentences: Vec<String> = findings.iter().map(|(one, _)| (*one).to_owned()).collect();
-        let summary = format!("{}: {}", trial.name, told(&sentences));
+        let summary = match told(&sentences) {
+            told if told.is_empty() => trial.name.clone(),
+            told => format!("{}: {told}", trial.name),
+        };
         page.leaf("summary", &[], &summary);
         page.element("ul", &[("id", &id(trial))], |page| {
             for (finding, published) in &findings {
