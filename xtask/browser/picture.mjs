@@ -11,10 +11,10 @@ try {
     const context = await browser.newContext({ viewport: { width: 1020, height: 900 }, colorScheme });
     const shown = await context.newPage();
     await shown.goto(pathToFileURL(page).href);
-    // The report's name, the answer, and the charts of the first trial: what the picture has room for.
+    // The report's name, what must be known, the answer, and the charts of the first trial: what the picture has room for.
     await shown.evaluate(() => {
       const keep = ["-latency-", "-percentiles", "-heat-1"];
-      document.querySelectorAll(".notice, .verdicts, .hint, .data, .note").forEach((part) => part.remove());
+      document.querySelectorAll(".verdicts, .hint, .data, .note").forEach((part) => part.remove());
       const trial = document.querySelector("details.trial");
       trial.open = true;
       [...trial.querySelectorAll("figure")].forEach((figure) => {
@@ -27,14 +27,16 @@ try {
         if (part !== trial && part.tagName !== "H2") part.remove();
       });
       const answers = main.querySelector("section");
-      main.replaceChildren(...[answers, scenario].filter(Boolean));
+      const notices = document.querySelectorAll("main > .notice");
+      main.replaceChildren(...[...notices, answers, scenario].filter(Boolean));
       document.querySelector("footer")?.remove();
     });
-    const plot = shown.locator(".plot[tabindex]").first();
-    await plot.hover({ position: { x: 260, y: 120 } });
+    const plot = shown.locator('figure[id*="-percentiles"] .plot[tabindex]').first();
+    await plot.hover({ position: { x: 180, y: 200 } });
     const height = await shown.evaluate(() => document.body.scrollHeight);
-    await shown.setViewportSize({ width: 1020, height: Math.min(height, 1300) });
-    await plot.hover({ position: { x: 260, y: 120 } });
+    await shown.setViewportSize({ width: 1020, height: Math.min(height, 1500) });
+    await shown.evaluate(() => scrollTo(0, 0));
+    await plot.hover({ position: { x: 180, y: 200 } });
     await shown.screenshot({ path: `${folder}/report-${colorScheme}.png` });
     await context.close();
   }
