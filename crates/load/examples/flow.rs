@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use kgauge_client::admin::NewTopic;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_load::{Clock, Load, LoadSetup, preload};
+use kgauge_load::{Clock, Load, LoadSetup, Totals, preload};
 use kgauge_results::recorder::MemorySlices;
 use kgauge_results::{Histogram, Kind, Quantile, SliceSink, Stage};
 use kgauge_scenario::{Scenario, Share, Size, Trial};
@@ -73,16 +73,15 @@ fn main() -> Result<(), Failure> {
         }
     }
     let totals = outcome.flows.iter().map(|flow| flow.totals);
-    let totals = totals
-        .reduce(|sum, more| sum.plus(&more))
-        .unwrap_or_default();
+    let totals = totals.fold(Totals::default(), |sum, more| sum.plus(&more));
     let ends: i64 = cluster.end_offsets(&topic)?.iter().sum();
     cluster.delete_topic(&topic)?;
     let records = totals.acked.max(totals.consumed);
     let workers_ns: u64 = outcome.worker_hold_cpu_ns.iter().sum();
+    let spun_ns: u64 = outcome.worker_hold_spun_ns.iter().sum();
     println!(
         "{{\"acked\": {}, \"consumed\": {}, \"on_broker\": {ends}, \"seconds\": {seconds:.6}, \
-         \"cpu_ns\": {cpu_ns}, \"hold_cpu_ns\": {workers_ns}, \"records\": {records}, \"requests\": {requests}, \
+         \"cpu_ns\": {cpu_ns}, \"hold_cpu_ns\": {workers_ns}, \"hold_spun_ns\": {spun_ns}, \"records\": {records}, \"requests\": {requests}, \
          \"lag_p50_ns\": {}, \"lag_p99_ns\": {}, \"lag_max_ns\": {}, \"skipped\": {}, \"memory_bytes\": {}}}",
         totals.acked,
         totals.consumed,

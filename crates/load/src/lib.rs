@@ -23,6 +23,7 @@ mod gather;
 mod gauges;
 mod ground;
 mod hand_codec;
+mod hold_part;
 mod inbox;
 mod incident;
 mod link;

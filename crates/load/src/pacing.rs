@@ -2,8 +2,11 @@
 //!
 //! epoll's own time-out counts whole milliseconds. On Linux a timerfd with nanoseconds wakes the loop
 //! instead; elsewhere the time-out of the selector is used, which kqueue takes in nanoseconds. A
-//! sleep still ends some tens of microseconds late, so the last stretch before a scheduled send is
-//! spun away.
+//! sleep still ends late, by how much depends on the machine: so it is set to end earlier by a margin
+//! that is learnt, and the rest until a scheduled send is spun away, with a look at the sockets now and
+//! then. How much was spun away is counted: it is CPU time that no record needed.
+
+mod margin;
 
 use std::io;
 use std::time::Duration;
@@ -11,14 +14,23 @@ use std::time::Duration;
 use mio::{Events, Poll, Token};
 
 use crate::clock::Clock;
+use margin::Margin;
 
 /// The token under which the timer reports; no connection may have it.
 const TIMER: Token = Token(usize::MAX);
 
-/// How long before a scheduled moment sleeping gives way to spinning. A timer of this kind fires
-/// 5-30 microseconds late on an idle virtual machine; spinning longer would take the core from a
-/// broker on the same machine.
-const SPIN_NS: u64 = 30_000;
+/// A sleep shorter than this is not worth its calls.
+const SLEEP_NS_MIN: u64 = 10_000;
+
+/// How often sockets are looked at while a moment is awaited without sleep: answers are not later than
+/// this, nor is the scheduled moment missed for them.
+const LOOK_NS: u64 = 10_000;
+
+/// What a look at the sockets may take: so near to the moment there is none.
+const LOOK_COST_NS: u64 = 2_000;
+
+/// A turn of spinning that took longer was no spinning: something else had the core.
+const TURN_NS_MAX: u64 = 5_000;
 
 /// What a wait is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +66,9 @@ impl Until {
 pub(crate) struct Waiter {
     clock: Clock,
     poll: Poll,
+    margin: Margin,
+    /// Time that was spun away so far.
+    spun_ns: u64,
     #[cfg(target_os = "linux")]
     timer: std::os::fd::OwnedFd,
     /// What the timer is set to.
@@ -62,8 +77,8 @@ pub(crate) struct Waiter {
 }
 
 impl Waiter {
-    /// A waiter on `clock`.
-    pub(crate) fn new(clock: Clock) -> io::Result<Self> {
+    /// A waiter on `clock`; whether a core is left beside all the threads that make load.
+    pub(crate) fn new(clock: Clock, has_free_core: bool) -> io::Result<Self> {
         let poll = Poll::new()?;
         #[cfg(target_os = "linux")]
         let timer = {
@@ -82,6 +97,8 @@ impl Waiter {
         Ok(Self {
             clock,
             poll,
+            margin: Margin::new(has_free_core),
+            spun_ns: 0,
             #[cfg(target_os = "linux")]
             timer,
             #[cfg(target_os = "linux")]
@@ -94,21 +111,61 @@ impl Waiter {
         self.poll.registry()
     }
 
+    /// Time that was spun away before scheduled sends since the waiter was made: CPU time that no record
+    /// needed.
+    pub(crate) fn spun_ns(&self) -> u64 {
+        self.spun_ns
+    }
+
     /// Waits for sockets until the moment given; `events` holds the ready ones afterwards.
     pub(crate) fn wait(&mut self, until: Until, events: &mut Events) -> io::Result<()> {
         match until {
             Until::Now => self.look(events),
             Until::Deadline(at_ns) => self.sleep(at_ns, events),
-            Until::Send(at_ns) => {
-                self.sleep(at_ns.saturating_sub(SPIN_NS), events)?;
-                // Ready sockets are worth more than an exact moment that is not yet due: their
-                // answers carry times that are being waited for.
-                while events.is_empty() && self.clock.now_ns() < at_ns {
-                    std::hint::spin_loop();
-                }
-                Ok(())
+            Until::Send(at_ns) => self.wait_exactly(at_ns, events),
+        }
+    }
+
+    fn wait_exactly(&mut self, at_ns: u64, events: &mut Events) -> io::Result<()> {
+        let wake_ns = at_ns.saturating_sub(self.margin.ns());
+        if wake_ns.saturating_sub(self.clock.now_ns()) < SLEEP_NS_MIN {
+            self.margin.stayed_awake();
+            self.look(events)?;
+        } else {
+            self.sleep(wake_ns, events)?;
+            let now_ns = self.clock.now_ns();
+            if now_ns < wake_ns {
+                // A signal, or sockets.
+                return Ok(());
+            }
+            if !has_sockets(events) {
+                self.margin.slept(now_ns - wake_ns);
             }
         }
+        // Ready sockets are worth more than an exact moment that is not yet due: their answers carry
+        // times that are being waited for.
+        if has_sockets(events) {
+            return Ok(());
+        }
+        self.spin(at_ns, events)
+    }
+
+    fn spin(&mut self, at_ns: u64, events: &mut Events) -> io::Result<()> {
+        let mut now_ns = self.clock.now_ns();
+        let mut look_ns = now_ns + LOOK_NS;
+        while now_ns < at_ns {
+            std::hint::spin_loop();
+            let then_ns = std::mem::replace(&mut now_ns, self.clock.now_ns());
+            self.spun_ns += (now_ns - then_ns).min(TURN_NS_MAX);
+            if now_ns >= look_ns && now_ns + LOOK_COST_NS < at_ns {
+                self.look(events)?;
+                if has_sockets(events) {
+                    return Ok(());
+                }
+                look_ns = now_ns + LOOK_NS;
+            }
+        }
+        Ok(())
     }
 
     fn look(&mut self, events: &mut Events) -> io::Result<()> {
@@ -164,6 +221,10 @@ pub(crate) fn is_timer(token: Token) -> bool {
     token == TIMER
 }
 
+fn has_sockets(events: &Events) -> bool {
+    events.iter().any(|event| !is_timer(event.token()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,7 +232,7 @@ mod tests {
     #[test]
     fn a_scheduled_moment_is_not_left_early() {
         let clock = Clock::start();
-        let mut waiter = Waiter::new(clock).unwrap();
+        let mut waiter = Waiter::new(clock, true).unwrap();
         let mut events = Events::with_capacity(8);
         for step in 1..=50 {
             let at_ns = clock.now_ns() + step * 20_000;
@@ -180,12 +241,29 @@ mod tests {
             }
             assert!(clock.now_ns() >= at_ns);
         }
+        // Moments that are 20 us away are spun to; but never is more spun than time has passed.
+        assert!(waiter.spun_ns() > 0);
+        assert!(waiter.spun_ns() <= clock.now_ns());
+    }
+
+    #[test]
+    fn a_socket_ends_the_wait_for_a_send() {
+        let clock = Clock::start();
+        let mut waiter = Waiter::new(clock, true).unwrap();
+        let mut events = Events::with_capacity(8);
+        let waker = mio::Waker::new(waiter.registry(), Token(3)).unwrap();
+        for away_ns in [1_000_000_000_000, 25_000] {
+            waker.wake().unwrap();
+            let at_ns = clock.now_ns() + away_ns;
+            waiter.wait(Until::Send(at_ns), &mut events).unwrap();
+            assert!(events.iter().any(|event| event.token() == Token(3)));
+        }
     }
 
     #[test]
     fn a_moment_in_the_past_does_not_block() {
         let clock = Clock::start();
-        let mut waiter = Waiter::new(clock).unwrap();
+        let mut waiter = Waiter::new(clock, true).unwrap();
         let mut events = Events::with_capacity(8);
         waiter.wait(Until::Deadline(0), &mut events).unwrap();
         waiter.wait(Until::Now, &mut events).unwrap();

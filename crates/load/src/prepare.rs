@@ -272,8 +272,12 @@ fn empty_workers(share: &Share) -> Vec<Vec<Member>> {
             }
         })
         .sum();
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    (0..clients.min(cores)).map(|_| Vec::new()).collect()
+    (0..clients.min(cores())).map(|_| Vec::new()).collect()
+}
+
+/// Cores that this process may use; one where nobody knows.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get())
 }
 
 fn sinks_of(

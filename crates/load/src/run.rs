@@ -19,7 +19,7 @@ use crate::echo::{CopyTally, EchoBoard};
 use crate::gauges::Gauges;
 use crate::incident::{Incident, Incidents};
 use crate::pacing::Waiter;
-use crate::prepare::Load;
+use crate::prepare::{Load, cores};
 use crate::surroundings::Clerks;
 use crate::tally::{LiveTotals, Totals};
 use crate::worker::{CLERK_TOKEN, Client, Over, Shared, Worker, WorkerOutcome, WorkerSetup};
@@ -78,6 +78,8 @@ pub struct LoadOutcome {
     pub end_ns: u64,
     /// CPU time of each worker thread within the hold.
     pub worker_hold_cpu_ns: Vec<u64>,
+    /// Of it, what each thread spun away before scheduled sends: time that no record needed.
+    pub worker_hold_spun_ns: Vec<u64>,
     /// CPU time within the hold of the threads that fed drivers; it is none of theirs.
     pub feeding_hold_cpu_ns: u64,
     /// What flows of other clients had; nothing without any.
@@ -215,6 +217,7 @@ impl Load {
             hold_end_ns: shared.hold_end_ns.load(Ordering::Relaxed).min(end_ns),
             end_ns,
             worker_hold_cpu_ns: outcomes.iter().map(|worker| worker.hold_cpu_ns).collect(),
+            worker_hold_spun_ns: outcomes.iter().map(|worker| worker.hold_spun_ns).collect(),
             feeding_hold_cpu_ns: driven.iter().map(|one| one.feeding_cpu_ns).sum(),
             drivers: uses(&driven),
             driver_trouble: trouble(&driven),
@@ -274,8 +277,9 @@ impl Running {
             copy: of_copy.as_ref().map(|(_, (asks, _))| asks.clone()),
         };
         let (mut desks, mut setups) = (Vec::new(), Vec::new());
+        let has_free_core = load.workers.len() < cores();
         for (index, (members, sinks)) in load.workers.into_iter().zip(load.sinks).enumerate() {
-            let waiter = Waiter::new(shared.clock)?;
+            let waiter = Waiter::new(shared.clock, has_free_core)?;
             let waker = Arc::new(mio::Waker::new(waiter.registry(), CLERK_TOKEN)?);
             let (tell, told) = channel::<Told>();
             desks.push(Desk {

@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::consume::Consumer;
 use crate::control::{Side, Told};
 use crate::gauges::Gauges;
+use crate::hold_part::{HoldCpu, HoldPart};
 use crate::incident::Incidents;
 use crate::pacing::{Until, Waiter, is_timer};
 use crate::produce::Producer;
@@ -153,6 +154,8 @@ pub(crate) struct WorkerOutcome {
     pub(crate) totals: Vec<Totals>,
     /// CPU time of the thread within the hold.
     pub(crate) hold_cpu_ns: u64,
+    /// Of it, what was spun away before scheduled sends.
+    pub(crate) hold_spun_ns: u64,
     /// Records were given up when the drain's time was over.
     pub(crate) abandoned: bool,
 }
@@ -183,6 +186,7 @@ pub(crate) struct Worker {
     next_look_ns: u64,
     next_tick_ns: u64,
     cpu: HoldCpu,
+    spun: HoldPart,
     outcome: WorkerOutcome,
 }
 
@@ -192,6 +196,7 @@ impl Worker {
         let flows = setup.recorders.len();
         Self {
             cpu: HoldCpu::new(setup.hold_start_ns),
+            spun: HoldPart::new(setup.hold_start_ns),
             setup,
             hold_end_seen_ns: u64::MAX,
             drain_end_ns: u64::MAX,
@@ -228,6 +233,7 @@ impl Worker {
             })?;
             let now_ns = self.setup.shared.clock.now_ns();
             self.cpu.look(now_ns);
+            self.spun.look(now_ns, || self.setup.waiter.spun_ns());
             self.note_ends(now_ns);
             let hold_end_ns = self.setup.shared.hold_end_ns.load(Ordering::Relaxed);
             if now_ns >= hold_end_ns && self.hold_end_seen_ns == u64::MAX {
@@ -398,6 +404,7 @@ impl Worker {
     fn end_hold(&mut self, hold_end_ns: u64, now_ns: u64) -> io::Result<()> {
         self.hold_end_seen_ns = hold_end_ns;
         self.cpu.end();
+        self.spun.end(self.setup.waiter.spun_ns());
         self.drain_end_ns = now_ns.saturating_add(self.setup.shared.drain_ns_max);
         // Whoever wants to stop does not want what was due sent first.
         let is_interrupted = self.setup.shared.interrupt.is_raised();
@@ -479,6 +486,7 @@ impl Worker {
 
     fn finish(mut self) -> WorkerOutcome {
         self.cpu.end();
+        self.spun.end(self.setup.waiter.spun_ns());
         for member in &mut self.setup.members {
             if let Client::Produce(producer) = &mut member.client {
                 producer.leave();
@@ -505,49 +513,7 @@ impl Worker {
         let shared = &self.setup.shared;
         shared.note_shipped(self.setup.index, u64::MAX);
         self.outcome.hold_cpu_ns = self.cpu.hold_ns();
+        self.outcome.hold_spun_ns = self.spun.hold_ns();
         self.outcome
     }
-}
-
-/// CPU time of this thread between the borders of the hold.
-pub(crate) struct HoldCpu {
-    hold_start_ns: u64,
-    start_cpu_ns: Option<u64>,
-    end_cpu_ns: Option<u64>,
-}
-
-impl HoldCpu {
-    pub(crate) fn new(hold_start_ns: u64) -> Self {
-        Self {
-            hold_start_ns,
-            start_cpu_ns: None,
-            end_cpu_ns: None,
-        }
-    }
-
-    pub(crate) fn look(&mut self, now_ns: u64) {
-        if self.start_cpu_ns.is_none() && now_ns >= self.hold_start_ns {
-            self.start_cpu_ns = Some(thread_cpu_ns());
-        }
-    }
-
-    pub(crate) fn end(&mut self) {
-        if self.end_cpu_ns.is_none() {
-            self.end_cpu_ns = Some(thread_cpu_ns());
-        }
-    }
-
-    pub(crate) fn hold_ns(&self) -> u64 {
-        match (self.start_cpu_ns, self.end_cpu_ns) {
-            (Some(start_ns), Some(end_ns)) => end_ns.saturating_sub(start_ns),
-            _ => 0,
-        }
-    }
-}
-
-/// CPU time of this thread so far.
-pub(crate) fn thread_cpu_ns() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000
-        + u64::try_from(time.tv_nsec).unwrap_or(0)
 }

@@ -284,6 +284,10 @@ fn a_constant_rate_is_kept_to_the_record_and_every_record_has_three_times() {
         assert!(slice.times(Kind::Response).max_ns() >= slice.times(Kind::Service).max_ns());
     }
     assert_eq!(hold, 1_800, "warm-up takes 200 of the 2,000");
+    // Exact moments are waited for with a spinning core, which is told apart from the work.
+    assert!(outcome.worker_hold_spun_ns[0] > 0);
+    let hold_ns = outcome.hold_end_ns - outcome.hold_start_ns;
+    assert!(outcome.worker_hold_spun_ns[0] < hold_ns);
 }
 
 #[test]

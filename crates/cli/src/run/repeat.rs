@@ -441,7 +441,9 @@ impl ProcessCpu {
 
     fn record(&self, outcome: &LoadOutcome) -> Cpu {
         let (start_ns, end_ns) = (outcome.hold_start_ns, outcome.hold_end_ns);
-        let threads = &outcome.worker_hold_cpu_ns;
+        let (all, spun) = (&outcome.worker_hold_cpu_ns, &outcome.worker_hold_spun_ns);
+        let threads = all.iter().zip(spun);
+        let threads = threads.map(|(all_ns, spun_ns)| all_ns.saturating_sub(*spun_ns));
         let feeding_ns = outcome.feeding_hold_cpu_ns;
         let others = self.drivers.iter();
         let others_ns = others
@@ -455,9 +457,10 @@ impl ProcessCpu {
         let own_ns = self.generator.between(start_ns, end_ns);
         Cpu {
             span_ns: end_ns.saturating_sub(start_ns),
-            generator_threads_ns: threads.iter().sum::<u64>() + others_ns.unwrap_or(0),
-            generator_threads: threads.len() as u32 + count,
-            generator_thread_ns_max: threads.iter().copied().fold(max_ns, u64::max),
+            generator_threads_ns: threads.clone().sum::<u64>() + others_ns.unwrap_or(0),
+            generator_threads: all.len() as u32 + count,
+            generator_thread_ns_max: threads.fold(max_ns, u64::max),
+            generator_spun_ns: Some(spun.iter().sum()),
             generator_process_ns: own_ns
                 .zip(others_ns)
                 .map(|(own_ns, others_ns)| own_ns.saturating_sub(feeding_ns) + others_ns),

@@ -13,10 +13,10 @@ use mio::Token;
 use super::{Ceiling, CeilingError, CeilingSetup, TOPIC, ns, payload_of};
 use crate::broker_link::BrokerLink;
 use crate::clock::Clock;
+use crate::hold_part::thread_cpu_ns;
 use crate::payload::Payload;
-use crate::prepare::PrepareError;
+use crate::prepare::{PrepareError, cores};
 use crate::produce::{Identity, Producer, ProducerSetup, RecordsFormat};
-use crate::worker::thread_cpu_ns;
 
 /// As the engine's consumers.
 const DECOMPRESSED_BYTES_MAX: usize = 256 << 20;
@@ -35,8 +35,10 @@ pub(super) fn run(
     share: &Share,
     batches: &[u8],
 ) -> Result<Ceiling, CeilingError> {
-    let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
-    let threads = setup.clients.min(u32::try_from(cores).unwrap_or(1)).max(1);
+    let threads = setup
+        .clients
+        .min(u32::try_from(cores()).unwrap_or(1))
+        .max(1);
     let parts: Vec<Result<Part, CeilingError>> = match &share.trial.flows[0] {
         FlowPlan::Produce(flow) => {
             let payload = payload_of(share, flow)?;

@@ -17,10 +17,11 @@ use super::feed::{FedAll, Feeder};
 use super::frames::{self, Said, Start};
 use super::ledger::Ledger;
 use crate::clock::Clock;
+use crate::hold_part::HoldCpu;
 use crate::incident::Incident;
 use crate::payload::Payload;
 use crate::tally::Totals;
-use crate::worker::{HoldCpu, STOP_NS, Shared};
+use crate::worker::{STOP_NS, Shared};
 
 /// How often it is looked whether the run is over.
 const LOOK: Duration = Duration::from_millis(20);

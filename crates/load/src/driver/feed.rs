@@ -11,8 +11,9 @@ use kgauge_scenario::{Partitioner, ProduceFlow, Schedule, Stripe};
 
 use super::frames::{self, Due, RecordMaker};
 use super::ledger::{Fed, Ledger};
+use crate::hold_part::HoldCpu;
 use crate::payload::Payload;
-use crate::worker::{HoldCpu, Shared};
+use crate::worker::Shared;
 
 /// So long before they are due records go into the pipe: far longer than this thread may have to wait
 /// for a core, and short beside the second within which a run has to stop.

@@ -224,13 +224,16 @@ pub struct PartitionOffsets {
 pub struct Cpu {
     /// How long was looked: nearly the hold stage.
     pub span_ns: u64,
-    /// The threads that made load, and the processes of other clients that did, together.
+    /// The threads that made load, and the processes of other clients that did, together; without what was spun away.
     pub generator_threads_ns: u64,
     /// How many threads those are.
     pub generator_threads: u32,
-    /// The busiest of them.
+    /// The busiest of them, without what it spun away.
     pub generator_thread_ns_max: u64,
-    /// The whole process that made load, and those of other clients.
+    /// What load threads spun away before scheduled sends, so as to be exact: CPU time that no record needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_spun_ns: Option<u64>,
+    /// The whole process that made load, and those of other clients; with what was spun away.
     #[serde(default)]
     pub generator_process_ns: Option<u64>,
     /// Threads of kgauge that fed records to other clients; counted in neither of the above.

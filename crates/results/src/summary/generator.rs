@@ -32,19 +32,22 @@ pub struct Lateness {
 /// What a record cost, over the hold stages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuSummary {
-    /// CPU of the load threads per record acked or read, in nanoseconds.
+    /// CPU of the load threads per record acked or read, in nanoseconds; without what they spun away.
     pub generator_threads_ns_per_record: Option<Spread>,
-    /// CPU of the whole generating process per record.
+    /// CPU of the whole generating process per record; without what its load threads spun away.
     pub generator_process_ns_per_record: Option<Spread>,
     /// CPU of kgauge's threads that fed records to other clients, per record; absent without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feeding_ns_per_record: Option<Spread>,
     /// CPU of the target's processes per record; null where they run elsewhere.
     pub target_ns_per_record: Option<Spread>,
-    /// How busy the busiest load thread was, 1 being always.
+    /// How busy the busiest load thread was, 1 being always; without what it spun away.
     pub generator_thread_use_max: Option<f64>,
-    /// Cores that the generating process used.
+    /// Cores that the generating process used, spinning included.
     pub generator_cores: Option<f64>,
+    /// Of them, what load threads spun away before scheduled sends, so as to be exact; absent where nobody measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_spun_cores: Option<f64>,
     /// Cores that the target used.
     pub target_cores: Option<f64>,
 }

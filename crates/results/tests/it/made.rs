@@ -242,6 +242,7 @@ impl Made {
                 generator_threads_ns: hold_ns / 2,
                 generator_threads: 1,
                 generator_thread_ns_max: hold_ns / 2,
+                generator_spun_ns: None,
                 generator_process_ns: Some(hold_ns * 3 / 5),
                 feeding_ns: None,
                 target_process_ns: Some(hold_ns / 5),

@@ -239,6 +239,39 @@ fn a_generator_without_cpu_to_spare_is_the_limit() {
 }
 
 #[test]
+fn a_core_that_spins_between_sends_is_no_limit_of_the_generator() {
+    let mut made = Made::begin(PACED);
+    made.repeat_with(
+        0,
+        |_, recorder| stalled(recorder),
+        |record| {
+            let cpu = record.cpu.as_mut().unwrap();
+            // A whole core: a tenth of it for 60,000 records in 60 s, the rest spun away.
+            cpu.generator_threads_ns = cpu.span_ns / 10;
+            cpu.generator_thread_ns_max = cpu.span_ns / 10;
+            cpu.generator_spun_ns = Some(cpu.span_ns * 9 / 10);
+            cpu.generator_process_ns = Some(cpu.span_ns);
+        },
+    );
+    let summary = Summary::of(&made.end());
+    let trial = &summary.trials[0];
+    assert_eq!(trial.generator.word, GeneratorWord::Fine);
+    near(trial.cpu.generator_thread_use_max.unwrap(), 0.1, 1e-6);
+    near(trial.cpu.generator_cores.unwrap(), 1.0, 1e-6);
+    near(trial.cpu.generator_spun_cores.unwrap(), 0.9, 1e-6);
+    // 0.1 cores over 1,000 records a second.
+    for per_record in [
+        &trial.cpu.generator_threads_ns_per_record,
+        &trial.cpu.generator_process_ns_per_record,
+    ] {
+        near(per_record.as_ref().unwrap().mean, 100_000.0, 0.001);
+    }
+    let told = trial.generator.evidence.join(" ");
+    assert!(told.contains("used 10 % of a core"), "{told}");
+    assert!(told.contains("spun for 90 % of a core"), "{told}");
+}
+
+#[test]
 fn a_late_generator_accuses_itself_unless_its_buffer_was_full() {
     let word = |blocked: bool| {
         let mut made = Made::begin(PACED);

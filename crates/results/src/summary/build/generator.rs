@@ -46,13 +46,17 @@ pub(super) fn cpu(flows: &[FlowSummary], measured: &Measured<'_>) -> CpuSummary 
         generator_threads_ns_per_record: per_record(|cpu| {
             (cpu.generator_threads > 0).then_some(cpu.generator_threads_ns)
         }),
-        generator_process_ns_per_record: per_record(|cpu| cpu.generator_process_ns),
+        generator_process_ns_per_record: per_record(|cpu| {
+            let spun_ns = cpu.generator_spun_ns.unwrap_or(0);
+            Some(cpu.generator_process_ns?.saturating_sub(spun_ns))
+        }),
         feeding_ns_per_record: per_record(|cpu| cpu.feeding_ns),
         target_ns_per_record: per_record(|cpu| cpu.target_process_ns),
         generator_thread_use_max: uses.fold(None, |max: Option<f64>, used| {
             Some(max.map_or(used, |max| max.max(used)))
         }),
         generator_cores: cores(|cpu| cpu.generator_process_ns),
+        generator_spun_cores: cores(|cpu| cpu.generator_spun_ns),
         target_cores: cores(|cpu| cpu.target_process_ns),
     }
 }
@@ -159,6 +163,12 @@ fn cpu_evidence(
         words::percent(used),
         words::percent(THREAD_USE_LIMIT),
     ));
+    if let Some(spun) = cpu.generator_spun_cores.filter(|cores| *cores >= 0.01) {
+        evidence.push(format!(
+            "Beside that, load threads spun for {} of a core until the exact moment of the next send.",
+            words::percent(spun),
+        ));
+    }
     let machine = environment.and_then(|environment| environment.machine.cpu_count);
     if let (Some(generator), Some(target), Some(cpus)) =
         (cpu.generator_cores, cpu.target_cores, machine)

@@ -1,0 +1,94 @@
+//! What of a growing amount, such as the CPU time of a thread, falls within the hold.
+
+/// The growth of an amount between the borders of the hold.
+pub(crate) struct HoldPart {
+    hold_start_ns: u64,
+    start: Option<u64>,
+    end: Option<u64>,
+}
+
+impl HoldPart {
+    /// Nothing was seen yet of a hold that begins then.
+    pub(crate) fn new(hold_start_ns: u64) -> Self {
+        Self {
+            hold_start_ns,
+            start: None,
+            end: None,
+        }
+    }
+
+    /// Takes the amount down if the hold has begun since the last look.
+    pub(crate) fn look(&mut self, now_ns: u64, amount: impl FnOnce() -> u64) {
+        if self.start.is_none() && now_ns >= self.hold_start_ns {
+            self.start = Some(amount());
+        }
+    }
+
+    /// The hold ends, unless it had ended before.
+    pub(crate) fn end(&mut self, amount: u64) {
+        self.end.get_or_insert(amount);
+    }
+
+    /// What it grew by; nothing where the hold had no beginning or no end.
+    pub(crate) fn hold_ns(&self) -> u64 {
+        match (self.start, self.end) {
+            (Some(start), Some(end)) => end.saturating_sub(start),
+            _ => 0,
+        }
+    }
+}
+
+/// CPU time of this thread between the borders of the hold.
+pub(crate) struct HoldCpu(HoldPart);
+
+impl HoldCpu {
+    /// As [`HoldPart::new`].
+    pub(crate) fn new(hold_start_ns: u64) -> Self {
+        Self(HoldPart::new(hold_start_ns))
+    }
+
+    /// As [`HoldPart::look`].
+    pub(crate) fn look(&mut self, now_ns: u64) {
+        self.0.look(now_ns, thread_cpu_ns);
+    }
+
+    /// As [`HoldPart::end`].
+    pub(crate) fn end(&mut self) {
+        if self.0.end.is_none() {
+            self.0.end(thread_cpu_ns());
+        }
+    }
+
+    /// What the thread used.
+    pub(crate) fn hold_ns(&self) -> u64 {
+        self.0.hold_ns()
+    }
+}
+
+/// CPU time of this thread so far.
+pub(crate) fn thread_cpu_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000
+        + u64::try_from(time.tv_nsec).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_grew_within_the_hold_counts() {
+        let mut part = HoldPart::new(100);
+        part.look(99, || 3);
+        part.look(100, || 10);
+        part.look(150, || 40);
+        assert_eq!(part.hold_ns(), 0);
+        part.end(70);
+        part.end(90);
+        assert_eq!(part.hold_ns(), 60);
+        // One that never began has nothing.
+        let mut part = HoldPart::new(100);
+        part.end(90);
+        assert_eq!(part.hold_ns(), 0);
+    }
+}
