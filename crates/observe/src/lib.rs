@@ -41,6 +41,7 @@ mod network_speed;
 mod pressure;
 mod proc_file;
 mod process;
+mod process_clock;
 mod process_watch;
 mod quiet;
 mod sampler;

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::proc_file::ProcFile;
+use crate::process_clock::{ProcessClock, Split};
 
 /// A `stat` file has some 50 numbers and a name of at most 64 bytes.
 const STAT_BYTES_MAX: usize = 2048;
@@ -17,6 +18,7 @@ pub struct ProcessSampler {
     dir: PathBuf,
     /// Stays with its process: when another gets the same number later, it gives an error.
     stat: ProcFile,
+    clock: ProcessClock,
     open_files: PathBuf,
     tick_ns: u64,
     page_bytes: u64,
@@ -25,8 +27,8 @@ pub struct ProcessSampler {
 /// What a process has used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessSample {
-    /// CPU time in user mode of all its threads, those that ended included. The kernel counts it
-    /// in ticks, usually of 10 ms.
+    /// CPU time in user mode of all its threads, those that ended included. The sum with that in the kernel is
+    /// exact; how it divides is known in ticks, usually of 10 ms.
     pub user_ns: u64,
     /// CPU time in the kernel, likewise.
     pub system_ns: u64,
@@ -52,9 +54,9 @@ pub struct ThreadSample {
     pub tid: u32,
     /// Its name, at most 15 bytes of it.
     pub name: String,
-    /// CPU time in user mode.
+    /// CPU time in user mode, in ticks, usually of 10 ms.
     pub user_ns: u64,
-    /// CPU time in the kernel.
+    /// CPU time in the kernel, likewise.
     pub system_ns: u64,
 }
 
@@ -98,6 +100,7 @@ impl ProcessSampler {
         Ok(ProcessSampler {
             pid,
             stat,
+            clock: ProcessClock::of(pid),
             open_files: dir.join("fd"),
             dir,
             tick_ns: 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1),
@@ -112,12 +115,18 @@ impl ProcessSampler {
 
     /// What the process has used so far.
     pub fn sample(&self) -> Result<ProcessSample, ProcessError> {
-        self.stat(|stat| ProcessSample {
-            user_ns: stat.user_ticks.saturating_mul(self.tick_ns),
-            system_ns: stat.system_ticks.saturating_mul(self.tick_ns),
-            resident_bytes: stat.resident_pages.saturating_mul(self.page_bytes),
-            threads: stat.threads,
-            major_faults: stat.major_faults,
+        self.stat(|stat| {
+            let cpu = self.clock.split(Split {
+                user_ns: stat.user_ticks.saturating_mul(self.tick_ns),
+                system_ns: stat.system_ticks.saturating_mul(self.tick_ns),
+            });
+            ProcessSample {
+                user_ns: cpu.user_ns,
+                system_ns: cpu.system_ns,
+                resident_bytes: stat.resident_pages.saturating_mul(self.page_bytes),
+                threads: stat.threads,
+                major_faults: stat.major_faults,
+            }
         })
     }
 
