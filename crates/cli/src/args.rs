@@ -133,7 +133,7 @@ pub(crate) struct Run {
     pub(crate) seed: Option<u64>,
 
     /// The run folder, which must not exist or be empty; by default a new one under `kgauge-runs`
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
     /// Goes on with the run of this folder, which was interrupted or in which trials failed: on the same target
@@ -212,7 +212,7 @@ pub(crate) struct Report {
 
     /// Where it goes: a file, a folder for `hdr`, or `-` for standard output, which is the default. What
     /// stands there under the same name is replaced
-    #[arg(long, value_name = "FILE|DIR", requires = "form")]
+    #[arg(short, long, value_name = "FILE|DIR", requires = "form")]
     pub(crate) out: Option<PathBuf>,
 
     /// Prints summary.json instead of the table
@@ -327,7 +327,7 @@ Exit status 0 when every figure is what it must be, 1 when one is not.";
 pub(crate) struct Truth {
     /// Where scenarios and run folders go, which must not exist or be empty; by default a new folder
     /// under `kgauge-runs`
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
     /// Judges the runs of an earlier suite once more, and runs nothing
@@ -405,7 +405,7 @@ pub(crate) struct Compare {
 
     /// Where comparison.html and comparison.json go; by default a new folder under `kgauge-runs`. With `--as`
     /// the file of that form, or `-` for standard output, which is the default then
-    #[arg(long, value_name = "DIR|FILE")]
+    #[arg(short, long, value_name = "DIR|FILE")]
     pub(crate) out: Option<PathBuf>,
 
     /// Ends with status 1 if a figure is worse than in the baseline, and not by chance; with a part such as
