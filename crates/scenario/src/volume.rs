@@ -23,6 +23,12 @@ impl ClosedLoopPace {
         records_per_second: 6e6,
         bytes_per_second: 2e9,
     };
+
+    /// Closed loops count for nothing, as far as their pace decides how much they write.
+    pub const NONE: ClosedLoopPace = ClosedLoopPace {
+        records_per_second: 0.0,
+        bytes_per_second: 0.0,
+    };
 }
 
 /// The most that one repeat of a trial writes.

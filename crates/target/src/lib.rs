@@ -52,6 +52,6 @@ pub use instrument::{
     refusals,
 };
 pub use kgauge_broker::{NodeCounts, RequestCounts};
-pub use room::{NotEnoughRoom, Room, check_room, free_bytes};
+pub use room::{NotEnoughRoom, Room, check_room, free_bytes, in_bytes};
 pub use spec::{TargetSpec, TargetSpecError};
 pub use target::{MetricsPlace, StartSetup, Target, TargetError, TargetProcess, TargetRole};

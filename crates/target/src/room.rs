@@ -23,10 +23,10 @@ pub struct Room {
 /// A disk is too small.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "not enough room on the target's disk: {} has {free_bytes} bytes free, the run needs {} bytes \
-     there{}",
+    "not enough room on the target's disk: {} has {} free, the run needs {} there{}",
     place(room),
-    needed_bytes,
+    in_bytes(*free_bytes),
+    in_bytes(*needed_bytes),
     ", and a twentieth of the free space is left alone"
 )]
 pub struct NotEnoughRoom {
@@ -42,6 +42,19 @@ fn place(room: &Room) -> String {
     match room.broker_id {
         Some(id) => format!("{} of broker {id}", room.path),
         None => room.path.clone(),
+    }
+}
+
+/// A number of bytes for people: `512 bytes`, `3.2 MiB`, `54.0 GiB`.
+pub fn in_bytes(bytes: u64) -> String {
+    const KIB: f64 = 1024.0;
+    let value = bytes as f64;
+    let units = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut scaled = units.iter().zip(1_i32..6).rev();
+    let found = scaled.find(|(_, power)| value >= KIB.powi(*power));
+    match found {
+        None => format!("{bytes} bytes"),
+        Some((unit, power)) => format!("{:.1} {unit}", value / KIB.powi(power)),
     }
 }
 
@@ -144,6 +157,20 @@ mod tests {
                 .contains("/data of broker 1 has 1000 bytes free"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn bytes_are_told_for_people() {
+        let told = [0, 1023, 1024, 1_572_864, 58_000_000_000, u64::MAX].map(in_bytes);
+        let wanted = [
+            "0 bytes",
+            "1023 bytes",
+            "1.0 KiB",
+            "1.5 MiB",
+            "54.0 GiB",
+            "16384.0 PiB",
+        ];
+        assert_eq!(told, wanted);
     }
 
     #[test]

@@ -255,7 +255,7 @@ fn measure(
 enum Trouble {
     /// Slices cannot be written.
     Results(WriteError),
-    /// The target's process is gone.
+    /// The target's process is gone, or its disk nearly full.
     Target(String),
     /// Another client's process is gone.
     Driver(String),
@@ -336,7 +336,9 @@ impl<'a> RepeatWatch<'a> {
         }
         if self.trouble.is_none() {
             let results = self.folder.failure().map(Trouble::Results);
-            self.trouble = results.or_else(|| self.session.death().map(Trouble::Target));
+            let target = || self.session.death();
+            let target = || target().or_else(|| self.session.disk_trouble());
+            self.trouble = results.or_else(|| target().map(Trouble::Target));
             if self.trouble.is_some() {
                 self.session.stopping.load.raise();
             }

@@ -1,25 +1,26 @@
 //! Is there disk enough for what will be written? Asked before, because a full disk is a bad end.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use kgauge_client::Cluster;
-use kgauge_scenario::{ClosedLoopPace, Plan, Replicator};
-use kgauge_target::{Room, Target};
+use kgauge_scenario::{ClosedLoopPace, Plan, Replicator, Trial};
+use kgauge_target::{Room, Target, free_bytes, in_bytes};
 
 use crate::exit::{ExitStatus, OrStop, stop};
 
 /// Checks the target's disks, and the one under the run folder.
+///
+/// What a closed loop without a record count writes is not known before, only bounded, by far more than most machines do. Where
+/// the target's disks are watched while it writes ([`DiskGuard`]), that bound refuses nothing.
 pub(crate) fn check_room(
     target: &Target,
     cluster: &mut Cluster,
     plan: &Plan,
     dir: &Path,
-    keep: bool,
+    (keep, is_watched): (bool, bool),
 ) -> anyhow::Result<Vec<Room>> {
     let each = plan.trials.iter().map(|trial| {
-        let bytes = trial
-            .bytes_written_max(ClosedLoopPace::ASSUMED)
-            .stored_bytes;
+        let bytes = bytes_known(trial, is_watched);
         // The copy lies beside it, where kgauge starts that cluster too.
         let mirror = trial.cluster.mirror.as_ref();
         let is_ours = mirror.is_some_and(|one| one.replicator == Replicator::MirrorMaker2);
@@ -44,7 +45,7 @@ pub(crate) fn check_room(
     })?;
     /// Slices of a long run stay below this.
     const RESULTS_BYTES: u64 = 64 << 20;
-    let free = kgauge_target::free_bytes(dir).or_failed()?;
+    let free = free_bytes(dir).or_failed()?;
     if free < RESULTS_BYTES {
         let words = format!(
             "only {} MiB are free under {}; results need {} MiB",
@@ -55,4 +56,95 @@ pub(crate) fn check_room(
         return Err(stop(ExitStatus::Failed, words));
     }
     Ok(rooms)
+}
+
+/// The most that one repeat writes; where somebody watches, without what is only assumed.
+fn bytes_known(trial: &Trial, is_watched: bool) -> u64 {
+    let most = trial.bytes_written_max(ClosedLoopPace::ASSUMED);
+    match is_watched && most.is_assumed {
+        true => trial.bytes_written_max(ClosedLoopPace::NONE).stored_bytes,
+        false => most.stored_bytes,
+    }
+}
+
+/// Ends a load before it fills a disk of this machine, on which the target's data lies.
+#[derive(Debug, Default)]
+pub(crate) struct DiskGuard {
+    /// What stays free of each disk.
+    spare_bytes: u64,
+}
+
+/// What a load writes between the look at which it is told to end and its end: at the pace that is assumed for want of
+/// knowledge some 2 GB in a second, and half as much at what machines do.
+const SPARE_BYTES: u64 = 1 << 30;
+
+/// As much as is kept of what is free where it is known before what a run writes.
+const SPARE_PART: u64 = 20;
+
+impl DiskGuard {
+    /// What stays free is reckoned from what is free now, so that one trial after another cannot use it up.
+    pub(crate) fn of(dirs: &[PathBuf]) -> Self {
+        let free = dirs.iter().filter_map(|dir| free_bytes(dir).ok()).min();
+        Self {
+            spare_bytes: free.map_or(0, |free| (free / SPARE_PART).max(SPARE_BYTES).min(free / 2)),
+        }
+    }
+
+    /// Why the load has to end, if it has to.
+    pub(crate) fn look(&self, dirs: &[PathBuf]) -> Option<String> {
+        dirs.iter().find_map(|dir| {
+            let free = free_bytes(dir).ok()?;
+            (free < self.spare_bytes).then(|| {
+                format!(
+                    "the load was ended before it filled the disk: {} are left under {}; write less (--set \
+                     stages.hold='5 s', records for the flows, a topic's retention.bytes), or free some space",
+                    in_bytes(free),
+                    dir.display(),
+                )
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kgauge_scenario::{Scenario, Size};
+
+    use super::*;
+
+    fn bytes(flow: &str, is_watched: bool) -> u64 {
+        let text = format!(
+            "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 6}}\nflows:\n  \
+             - {{name: w, kind: produce, record: {{size: 1 kB}}, {flow}}}\n\
+             stages: {{warm-up: 0 s, hold: 60 s}}\n"
+        );
+        let scenario = Scenario::parse("a.yaml", &text).unwrap();
+        bytes_known(&scenario.trials(Size::Default)[0], is_watched)
+    }
+
+    #[test]
+    fn what_is_only_assumed_is_left_to_the_guard() {
+        // 2 GB/s for 60 s.
+        assert!(bytes("shape: max", false) > 120_000_000_000);
+        assert!(bytes("shape: max", true) < 10_000);
+        // What is known must fit in any case: 6,000,000 and 60,000 records of 1 kB.
+        assert!(bytes("shape: max, records: 6M", true) > 6_000_000_000);
+        assert!(bytes("shape: {constant: 1k/s}", true) > 60_000_000);
+    }
+
+    #[test]
+    fn a_disk_with_less_than_the_spare_ends_a_load() {
+        let dir = tempfile::tempdir().unwrap();
+        let dirs = [dir.path().to_owned()];
+        let guard = DiskGuard::of(&dirs);
+        let free = free_bytes(dir.path()).unwrap();
+        assert!(guard.spare_bytes > 0 && guard.spare_bytes <= free / 2 + (free >> 3));
+        assert_eq!(DiskGuard::default().look(&dirs), None);
+        assert_eq!(DiskGuard::of(&[]).look(&[]), None);
+        let full = DiskGuard {
+            spare_bytes: u64::MAX,
+        };
+        let why = full.look(&dirs).unwrap();
+        assert!(why.contains("before it filled the disk"), "{why}");
+    }
 }

@@ -16,6 +16,7 @@ use super::clusters::Clusters;
 use super::metrics::Given;
 use super::mirror::Mirror;
 use super::repeat::event;
+use super::room::DiskGuard;
 use super::shared::SharedTarget;
 use crate::interrupt::Stopping;
 use crate::live::Board;
@@ -48,6 +49,8 @@ pub(crate) struct Session {
     pub(crate) target_processes: Vec<WatchedProcess>,
     /// The folders on this machine with its data.
     pub(crate) data_dirs: Vec<PathBuf>,
+    /// Keeps their disks from getting full.
+    pub(super) disk_guard: DiskGuard,
     /// How fast network interfaces are, as the user says.
     pub(crate) speeds: Vec<GivenSpeed>,
     /// Where brokers tell their metrics, as the user says.
@@ -74,6 +77,11 @@ impl Session {
             0 => label.to_owned(),
             attempt => format!("{label}-again-{attempt}"),
         }
+    }
+
+    /// Why the load has to end before the target's disks are full.
+    pub(crate) fn disk_trouble(&self) -> Option<String> {
+        self.disk_guard.look(&self.data_dirs)
     }
 
     /// The words of a target that is gone. While something is done to it, it is not looked at.

@@ -26,7 +26,7 @@ use super::mirror::{self, Mirror};
 use super::processes;
 use super::question::Question;
 use super::repeat::event;
-use super::room::check_room;
+use super::room::{DiskGuard, check_room};
 use super::session::Session;
 use super::shared::SharedTarget;
 use super::targets::NamedTarget;
@@ -84,6 +84,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
         steps,
         target_processes,
         data_dirs,
+        disk_guard,
         nodes,
     } = ready;
     if let Some(board) = order.board {
@@ -115,6 +116,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
         asks_brokers: !order.arguments.no_wire_evidence,
         target_processes,
         data_dirs,
+        disk_guard,
         speeds: order.target.speeds.clone(),
         metrics,
         drivers,
@@ -241,6 +243,7 @@ struct Ready {
     steps: Vec<Step>,
     target_processes: Vec<WatchedProcess>,
     data_dirs: Vec<PathBuf>,
+    disk_guard: DiskGuard,
     /// How many brokers answered.
     nodes: usize,
 }
@@ -283,11 +286,11 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
         check_topics_can_be_made(&target, &facts, &mut cluster)?;
     }
     let to_run = to_run(&plan, &steps);
-    let rooms = check_room(&target, &mut cluster, &to_run, folder.dir(), arguments.keep)?;
-    if let Target::Existing(_) = &target {
-        let topic = arguments.allow_existing.as_deref();
-        consent::ask(&to_run, &facts, &rooms, topic, arguments.yes)?;
-    }
+    let target_processes = processes::of(&target, &facts);
+    let data_dirs = data_dirs::of(&target, &facts, &target_processes);
+    let is_watched = !data_dirs.is_empty();
+    let seen = (&facts, is_watched);
+    check_and_ask(arguments, (&target, &mut cluster), &to_run, folder, seen)?;
     if let Some(beside) = order.beside {
         beside(&mut cluster, target.config())?;
     }
@@ -303,9 +306,9 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
         folder.write_environment(&environment).or_failed()?;
         write_down(question, folder, &plan, left_out)?;
     }
-    let target_processes = processes::of(&target, &facts);
     Ok(Ready {
-        data_dirs: data_dirs::of(&target, &facts, &target_processes),
+        disk_guard: DiskGuard::of(&data_dirs),
+        data_dirs,
         metrics: metrics::known(order.target.metrics.clone(), &facts.brokers)?,
         drivers,
         target,
@@ -318,6 +321,23 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
         target_processes,
         nodes: facts.brokers.len(),
     })
+}
+
+/// Whether there is room for what the run writes, and whether the user of a cluster that is there agrees.
+fn check_and_ask(
+    arguments: &Run,
+    (target, cluster): (&Target, &mut Cluster),
+    to_run: &Plan,
+    folder: &RunFolder,
+    (facts, is_watched): (&TargetFacts, bool),
+) -> anyhow::Result<()> {
+    let how = (arguments.keep, is_watched);
+    let rooms = check_room(target, cluster, to_run, folder.dir(), how)?;
+    if let Target::Existing(_) = target {
+        let topic = arguments.allow_existing.as_deref();
+        consent::ask(to_run, facts, &rooms, topic, arguments.yes)?;
+    }
+    Ok(())
 }
 
 /// What is left to do.
