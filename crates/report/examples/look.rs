@@ -37,7 +37,10 @@ goals:
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let out = Path::new(&arguments[0]);
+    let Some(out) = arguments.first().map(Path::new) else {
+        println!("give OUT [RUN-FOLDER]");
+        return;
+    };
     std::fs::create_dir_all(out).unwrap();
     let (run, summary) = match arguments.get(1) {
         Some(folder) => {

@@ -61,7 +61,7 @@ pub(crate) fn make(
         study,
         cluster: ClusterFacts {
             cluster_id: names.cluster.to_owned(),
-            brokers: 1,
+            brokers: 3,
             kind: kgauge_scenario::TargetKind::Embedded,
             version: None,
         },
