@@ -32,11 +32,11 @@ try {
       document.querySelector("footer")?.remove();
     });
     const plot = shown.locator('figure[id*="-percentiles"] .plot[tabindex]').first();
-    await plot.hover({ position: { x: 180, y: 200 } });
+    await plot.hover({ position: { x: 330, y: 200 } });
     const height = await shown.evaluate(() => document.body.scrollHeight);
     await shown.setViewportSize({ width: 1020, height: Math.min(height, 1500) });
     await shown.evaluate(() => scrollTo(0, 0));
-    await plot.hover({ position: { x: 180, y: 200 } });
+    await plot.hover({ position: { x: 330, y: 200 } });
     await shown.screenshot({ path: `${folder}/report-${colorScheme}.png` });
     await context.close();
   }
