@@ -46,6 +46,8 @@ pub struct Progress {
     pub behind: Vec<Option<u64>>,
     /// For each flow what its producers held at all looks so far, if they are kgauge's own.
     pub held: Vec<ClientLook>,
+    /// For each load thread what it has spun away before scheduled sends.
+    pub spun_ns: Vec<u64>,
     /// What went wrong since the last time.
     pub incidents: Vec<Incident>,
 }
@@ -156,6 +158,7 @@ impl Load {
             drain_ns_max: self.share.trial.stages.drain_ns_max,
             tick_ns: self.tick_ns,
             shipped_ns: (0..threads).map(|_| AtomicU64::new(0)).collect(),
+            spun_ns: self.workers.iter().map(|_| AtomicU64::new(0)).collect(),
         }
     }
 
@@ -409,6 +412,12 @@ impl Watch<'_> {
                 .map(|board| board.as_ref().map(|board| board.missing()))
                 .collect(),
             held: self.shared.gauges.iter().map(Gauges::look).collect(),
+            spun_ns: self
+                .shared
+                .spun_ns
+                .iter()
+                .map(|ns| ns.load(Ordering::Relaxed))
+                .collect(),
             incidents: noted.kept,
         }
     }

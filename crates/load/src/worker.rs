@@ -132,6 +132,8 @@ pub(crate) struct Shared {
     pub(crate) tick_ns: u64,
     /// For each thread that records: all that it has recorded before was shipped.
     pub(crate) shipped_ns: Vec<AtomicU64>,
+    /// For each worker: what it has spun away so far.
+    pub(crate) spun_ns: Vec<AtomicU64>,
 }
 
 impl Shared {
@@ -427,6 +429,9 @@ impl Worker {
     /// Brings live totals up to date, and the slices on disk with a tick.
     fn report(&mut self, now_ns: u64, is_tick: bool) {
         let setup = &mut self.setup;
+        if let Some(spun_ns) = setup.shared.spun_ns.get(setup.index) {
+            spun_ns.store(setup.waiter.spun_ns(), Ordering::Relaxed);
+        }
         for member in &mut setup.members {
             let totals = member.totals();
             setup.shared.live[member.flow].add(&member.told, &totals);

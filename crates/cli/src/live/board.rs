@@ -268,6 +268,7 @@ impl Board {
     pub(crate) fn look(&self, progress: &Progress) -> Seen {
         let mut state = self.state();
         let state = &mut *state;
+        state.machine.see_spun(&progress.spun_ns);
         if let (Some(trial), Some(live)) = (&state.trial, &state.live) {
             state.look.look(progress, trial, live, &state.machine);
         }

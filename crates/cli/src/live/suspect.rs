@@ -52,6 +52,8 @@ pub(super) struct Machine {
     /// Of its speed, that of the interface that was fullest.
     network: Option<(u64, f64)>,
     threads: BTreeMap<u32, (u64, u64)>,
+    /// What each load thread has spun away until the moments of sends.
+    spun_ns: Vec<u64>,
     thread: Option<(u64, f64)>,
     looked_ns: u64,
 }
@@ -63,6 +65,12 @@ impl Machine {
             shared_cpus,
             ..Self::default()
         }
+    }
+
+    /// What each load thread has spun away so far, which is no work.
+    pub(super) fn see_spun(&mut self, spun_ns: &[u64]) {
+        self.spun_ns.clear();
+        self.spun_ns.extend_from_slice(spun_ns);
     }
 
     pub(super) fn see(&mut self, seen: &Evidence) {
@@ -108,7 +116,8 @@ impl Machine {
             }
             (EvidenceKind::Network(look), _) => self.see_network(at_ns, look),
             (EvidenceKind::Cpu { user_ns, system_ns }, Subject::GeneratorThread { thread }) => {
-                let used_ns = user_ns + system_ns;
+                let spun_ns = self.spun_ns.get(*thread as usize).copied();
+                let used_ns = (user_ns + system_ns).saturating_sub(spun_ns.unwrap_or(0));
                 let Some((before_ns, before)) = self.threads.insert(*thread, (at_ns, used_ns))
                 else {
                     return;
@@ -343,6 +352,25 @@ mod tests {
         let mut paused = second(500);
         paused.counts.throttle_ns = S / 5;
         assert_eq!(calm.suspicion(&[flow(true, &paused)]), Some("quota"));
+    }
+
+    #[test]
+    fn a_core_that_spins_is_not_busy() {
+        let half = second(500);
+        let told = |spun_ns: u64| {
+            let mut machine = Machine::new(Some(2));
+            for at_s in [1, 2] {
+                machine.see_spun(&[at_s * spun_ns]);
+                let cpu = EvidenceKind::Cpu {
+                    user_ns: at_s * S,
+                    system_ns: 0,
+                };
+                machine.see(&seen(at_s, Subject::GeneratorThread { thread: 0 }, cpu));
+            }
+            machine.suspicion(&[flow(true, &half), flow(false, &half)])
+        };
+        assert_eq!(told(0), Some("generator busy"));
+        assert_eq!(told(S * 9 / 10), None);
     }
 
     #[test]
