@@ -438,6 +438,25 @@ fn faults_on_the_way_into_the_group_and_out_of_it_lose_nothing() {
 }
 
 #[test]
+fn a_commit_that_the_end_cuts_short_is_made_up_for_by_the_last_one() {
+    let embedded = Embedded::start();
+    let ground = Ground::new(&embedded.client, "cut-short");
+    let broker = embedded.broker.as_ref().unwrap();
+    let delay = |of: Duration| FaultAction::Delay(of.into());
+    // The first commit is under way, 10 ms after the start, when all is read, after 100 ms at the least.
+    let slow = Fault::of(ApiKey::Fetch, delay(Duration::from_millis(100)));
+    broker.fault(None, slow).unwrap();
+    let slower = Fault::of(ApiKey::OffsetCommit, delay(Duration::from_secs(20))).times(1);
+    broker.fault(None, slower).unwrap();
+    let load = ground.prepare("consumers: 1, settings: {auto.commit.interval.ms: 10}");
+    let (outcome, group) = run(load);
+    assert_eq!(outcome.flows[0].totals.consumed, RECORDS);
+    assert_eq!((group.commits, group.commits_failed), (1, 0));
+    assert_eq!(ground.committed(), RECORDS as i64);
+    ground.end();
+}
+
+#[test]
 fn a_member_that_the_group_went_on_without_comes_back() {
     let embedded = Embedded::start();
     let ground = Ground::new(&embedded.client, "back");

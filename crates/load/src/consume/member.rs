@@ -320,6 +320,8 @@ impl Body {
             .try_for_each(|(topic, offsets)| member.commit(topic, offsets));
         match done {
             Ok(()) => self.outcome.commits += 1,
+            // The flow has ended meanwhile: the last commit, which follows, has all of it.
+            Err(error) if error.is_interrupt() && !self.give_up.is_raised() => {}
             Err(error) => {
                 self.outcome.commits_failed += 1;
                 if !error.is_interrupt() {
