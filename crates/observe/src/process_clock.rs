@@ -38,7 +38,7 @@ impl ProcessClock {
 
     /// What the process has used so far, given what its ticks say. Neither part is ever less than before.
     pub(crate) fn split(&self, ticks: Split) -> Split {
-        let total_ns = self.now_ns().unwrap_or(ticks.user_ns + ticks.system_ns);
+        let total_ns = self.now_ns().unwrap_or(ticks.total_ns());
         let split = self.told.get().grown_to(total_ns, ticks);
         self.told.set(split);
         split
@@ -59,9 +59,13 @@ impl ProcessClock {
 }
 
 impl Split {
+    fn total_ns(self) -> u64 {
+        self.user_ns.saturating_add(self.system_ns)
+    }
+
     /// A total, divided as other counters say as far as both parts can grow.
     fn grown_to(self, total_ns: u64, ticks: Split) -> Split {
-        let total_ns = total_ns.max(self.user_ns + self.system_ns);
+        let total_ns = total_ns.max(self.total_ns());
         let ticks_ns = u128::from(ticks.user_ns) + u128::from(ticks.system_ns);
         // Before the first tick nobody knows; most of what processes do, they do in user mode.
         let user_ns = (u128::from(total_ns) * u128::from(ticks.user_ns))
@@ -118,7 +122,7 @@ mod tests {
             let before_ns = crate::process_cpu_ns();
             let split = clock.split(Split::default());
             let after_ns = crate::process_cpu_ns();
-            assert!((before_ns..=after_ns).contains(&(split.user_ns + split.system_ns)));
+            assert!((before_ns..=after_ns).contains(&split.total_ns()));
         }
     }
 }

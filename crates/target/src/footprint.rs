@@ -6,6 +6,7 @@ use std::fmt;
 use kgauge_scenario::{ClosedLoopPace, Plan, Trial};
 
 use crate::facts::TargetFacts;
+use crate::room::in_bytes;
 
 /// What a crashed run leaves is deleted by the brokers this long after its planned end. Long, since
 /// records carry the generator's wall clock, and the brokers' may differ from it.
@@ -164,8 +165,8 @@ impl fmt::Display for Footprint {
             f,
             "writes   up to {} records, {}; with all replicas {}",
             self.records,
-            size(self.logical_bytes),
-            size(self.stored_bytes)
+            in_bytes(self.logical_bytes),
+            in_bytes(self.stored_bytes)
         )?;
         if self.closed_loop_ns > 0 {
             let seconds = self.closed_loop_ns.div_ceil(1_000_000_000);
@@ -179,21 +180,6 @@ impl fmt::Display for Footprint {
             None => write!(f, "rate     as much as the cluster takes"),
         }
     }
-}
-
-/// Bytes in the largest binary unit that leaves at least 1.
-fn size(bytes: u64) -> String {
-    let mut value = bytes as f64;
-    let mut unit = "B";
-    for next in ["KiB", "MiB", "GiB", "TiB", "PiB"] {
-        if value < 1024.0 {
-            break;
-        }
-        value /= 1024.0;
-        unit = next;
-    }
-    let digits = usize::from(unit != "B");
-    format!("{value:.digits$} {unit}")
 }
 
 #[cfg(test)]

@@ -336,9 +336,8 @@ impl<'a> RepeatWatch<'a> {
         }
         if self.trouble.is_none() {
             let results = self.folder.failure().map(Trouble::Results);
-            let target = || self.session.death();
-            let target = || target().or_else(|| self.session.disk_trouble());
-            self.trouble = results.or_else(|| target().map(Trouble::Target));
+            let target = || self.session.target_trouble().map(Trouble::Target);
+            self.trouble = results.or_else(target);
             if self.trouble.is_some() {
                 self.session.stopping.load.raise();
             }

@@ -74,11 +74,11 @@ pub(crate) struct DiskGuard {
     spare_bytes: u64,
 }
 
-/// What a load writes between the look at which it is told to end and its end: at the pace that is assumed for want of
-/// knowledge some 2 GB in a second, and half as much at what machines do.
-const SPARE_BYTES: u64 = 1 << 30;
+/// More than a load writes from the look that ends it until its end: a second at the pace that [`ClosedLoopPace::ASSUMED`]
+/// holds for the fastest.
+const SPARE_BYTES: u64 = 2 << 30;
 
-/// As much as is kept of what is free where it is known before what a run writes.
+/// Where what a run writes is known before, the same part of what is free is left alone.
 const SPARE_PART: u64 = 20;
 
 impl DiskGuard {
@@ -86,7 +86,7 @@ impl DiskGuard {
     pub(crate) fn of(dirs: &[PathBuf]) -> Self {
         let free = dirs.iter().filter_map(|dir| free_bytes(dir).ok()).min();
         Self {
-            spare_bytes: free.map_or(0, |free| (free / SPARE_PART).max(SPARE_BYTES).min(free / 2)),
+            spare_bytes: free.map_or(0, spare_bytes),
         }
     }
 
@@ -104,6 +104,11 @@ impl DiskGuard {
             })
         })
     }
+}
+
+/// What stays free of a disk that has so much.
+fn spare_bytes(free: u64) -> u64 {
+    (free / SPARE_PART).max(SPARE_BYTES).min(free / 2)
 }
 
 #[cfg(test)]
@@ -133,12 +138,20 @@ mod tests {
     }
 
     #[test]
+    fn a_twentieth_is_spared_but_2_gib_at_least_and_half_at_most() {
+        const GIB: u64 = 1 << 30;
+        assert_eq!(spare_bytes(100 * GIB), 5 * GIB);
+        assert_eq!(spare_bytes(40 * GIB), 2 * GIB);
+        assert_eq!(spare_bytes(10 * GIB), 2 * GIB);
+        assert_eq!(spare_bytes(3 * GIB), 3 * GIB / 2);
+        assert_eq!(spare_bytes(0), 0);
+    }
+
+    #[test]
     fn a_disk_with_less_than_the_spare_ends_a_load() {
         let dir = tempfile::tempdir().unwrap();
         let dirs = [dir.path().to_owned()];
-        let guard = DiskGuard::of(&dirs);
-        let free = free_bytes(dir.path()).unwrap();
-        assert!(guard.spare_bytes > 0 && guard.spare_bytes <= free / 2 + (free >> 3));
+        assert!(DiskGuard::of(&dirs).spare_bytes > 0);
         assert_eq!(DiskGuard::default().look(&dirs), None);
         assert_eq!(DiskGuard::of(&[]).look(&[]), None);
         let full = DiskGuard {

@@ -79,9 +79,10 @@ impl Session {
         }
     }
 
-    /// Why the load has to end before the target's disks are full.
-    pub(crate) fn disk_trouble(&self) -> Option<String> {
-        self.disk_guard.look(&self.data_dirs)
+    /// Why no load can go on: the target is gone, or its disks would be full.
+    pub(crate) fn target_trouble(&self) -> Option<String> {
+        let disk = || self.disk_guard.look(&self.data_dirs);
+        self.death().or_else(disk)
     }
 
     /// The words of a target that is gone. While something is done to it, it is not looked at.
