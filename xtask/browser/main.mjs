@@ -1,6 +1,7 @@
 // Looks at kgauge's pages with Chromium, as people do: pointer, keys, narrow windows, the dark, paper, no script.
 // node main.mjs FOLDER PAGE...: a line of JSON for each check; pictures go into the folder. A page that is an address is a
-// run that goes on.
+// run that goes on. Each page has a context of its own, and most of the time goes into waiting for frames: so some are
+// looked at side by side.
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -10,6 +11,8 @@ import { live } from "./live.mjs";
 import { contrast, dashes, narrow, paper, withoutScript } from "./looks.mjs";
 
 const BYTES_MAX = 2 * 1024 * 1024;
+/** So many pages that are files are looked at side by side. */
+const BESIDE = 3;
 const FLAGS = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync",
@@ -58,7 +61,17 @@ const watcherSees = async (browser, folder) => {
 const tell = (page, check, problems, detail = "") =>
   process.stdout.write(`${JSON.stringify({ page, check, problems: problems.slice(0, 8), detail: String(detail) })}\n`);
 
-const look = async (browser, path, folder) => {
+/** The same for one page, at its end: lines of pages side by side would mix. */
+const together = async (job) => {
+  const told = [];
+  try {
+    await job((...words) => told.push(words));
+  } finally {
+    told.forEach((words) => tell(...words));
+  }
+};
+
+const look = async (browser, path, folder, tell) => {
   const name = basename(path, ".html");
   const address = pathToFileURL(path).href;
   const bytes = statSync(path).size;
@@ -104,10 +117,18 @@ const [folder, ...paths] = process.argv.slice(2);
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
 try {
   tell("bad", "the checks see what they look for", await watcherSees(browser, folder));
-  for (const path of paths) {
-    if (path.startsWith("http:")) await live((address) => open(browser, address), path, folder, tell);
-    else await look(browser, path, folder);
-  }
+  const isRun = (path) => path.startsWith("http:");
+  const waiting = paths.filter((path) => !isRun(path));
+  const next = async () => {
+    for (let path = waiting.shift(); path; path = waiting.shift()) {
+      await together((tell) => look(browser, path, folder, tell));
+    }
+  };
+  const runs = paths.filter(isRun);
+  await Promise.all([
+    ...runs.map((path) => together((tell) => live((address) => open(browser, address), path, folder, tell))),
+    ...Array.from({ length: BESIDE }, next),
+  ]);
 } finally {
   await browser.close();
 }

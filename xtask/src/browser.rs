@@ -97,24 +97,23 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         let page = page.canonicalize();
         pages.push(page.context("a page to look at is not there")?);
     }
-    let look = |pages: &[PathBuf]| {
-        remark(&format!("browser: {} pages", pages.len()));
-        look(&program, &shots, pages)
-    };
-    let mut bad = 0;
-    if !pages.is_empty() {
-        bad += look(&pages)?;
-    } else {
+    let mut watched = None;
+    if pages.is_empty() {
         let binary = match &options.binary {
             Some(path) => path.canonicalize()?,
             None => built::kgauge()?,
         };
         if !options.live {
-            bad += look(&make(&options, &binary, &folder.join("pages"))?)?;
+            pages = make(&options, &binary, &folder.join("pages"))?;
         }
-        let mut watched = Watched::start(&binary, &folder.join("live"))?;
-        bad += look(&[PathBuf::from(&watched.address)])?;
-        watched.end()?;
+        let run = Watched::start(&binary, &folder.join("live"))?;
+        pages.push(PathBuf::from(&run.address));
+        watched = Some(run);
+    }
+    remark(&format!("browser: {} pages", pages.len()));
+    let bad = look(&program, &shots, &pages)?;
+    if let Some(mut run) = watched {
+        run.end()?;
     }
     say(&format!("pictures: {}", shots.display()));
     Ok(match bad {

@@ -1,6 +1,6 @@
 //! The program on real Apache Kafka of every age. It needs Java and Maven, and takes minutes:
 //!
-//! `cargo test -p kgauge --test kafka -- --ignored --test-threads=1`
+//! `cargo test -p kgauge --test kafka -- --ignored --test-threads=2`
 
 #![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
 

@@ -469,6 +469,15 @@ fn ask(
     (ends, followers, sizes): (&mut Ends, &mut Question, &mut Question),
     look: &mut Look,
 ) -> Result<(), ()> {
+    // Before the logs' ends: of a log that grows meanwhile, more would be readable than there is.
+    if !led.is_empty() {
+        let told = cluster.replica_ends(broker, topic, led, EndOf::Readable);
+        for told in told.map_err(|_| ())? {
+            if let Ok(end) = told.end {
+                look.readable.insert(told.partition, end);
+            }
+        }
+    }
     if !followers.is_given_up {
         let asked_ns = now_ns();
         match cluster.replica_ends(broker, topic, here, EndOf::Log) {
@@ -493,14 +502,6 @@ fn ask(
             }
             Err(error) if followers.failed(&error) => return Err(()),
             Err(_) => {}
-        }
-    }
-    if !led.is_empty() {
-        let told = cluster.replica_ends(broker, topic, led, EndOf::Readable);
-        for told in told.map_err(|_| ())? {
-            if let Ok(end) = told.end {
-                look.readable.insert(told.partition, end);
-            }
         }
     }
     if !sizes.is_given_up {
