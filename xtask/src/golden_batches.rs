@@ -16,6 +16,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::codegen::{RELEASE_NEW, maven, root};
+use crate::say::say;
 
 /// Runs the command with what stood after its name.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -140,9 +141,4 @@ fn java(direction: &str, folder: &Path) -> Result<()> {
         .context("java could not be started")?;
     ensure!(done.success(), "GoldenBatches.java failed");
     Ok(())
-}
-
-#[expect(clippy::print_stdout, reason = "a script says what it did")]
-fn say(what: &str) {
-    println!("{what}");
 }

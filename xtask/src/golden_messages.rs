@@ -16,6 +16,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::codegen::{maven, root};
+use crate::say::say;
 
 /// Magic, and the release that writes it.
 const WRITERS: &[(&str, &str)] = &[("0", "0.8.2.2"), ("1", "0.10.1.0")];
@@ -70,7 +71,6 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-#[allow(clippy::print_stdout)]
 fn compare(made: &Path, kept: &Path) -> Result<()> {
     ensure!(
         sets(made)? == sets(kept)?,
@@ -80,10 +80,10 @@ fn compare(made: &Path, kept: &Path) -> Result<()> {
         let same = fs::read(made.join(&name))? == fs::read(kept.join(&name))?;
         ensure!(same, "{name} is not what Kafka's classes write");
     }
-    println!(
+    say(&format!(
         "{} message sets are what Kafka's classes write",
         sets(kept)?.len()
-    );
+    ));
     Ok(())
 }
 

@@ -37,9 +37,22 @@ impl Kgauge<'_> {
 
     /// A call that goes on, with its streams in files.
     pub(crate) fn start(&self, name: &str, arguments: &[&str]) -> Result<Background> {
+        self.started(name, self.command(arguments))
+    }
+
+    /// The same, within what another command makes of it.
+    pub(crate) fn start_within(
+        &self,
+        name: &str,
+        arguments: &[&str],
+        around: impl FnOnce(&Command) -> Command,
+    ) -> Result<Background> {
+        self.started(name, around(&self.command(arguments)))
+    }
+
+    fn started(&self, name: &str, mut command: Command) -> Result<Background> {
         let path = |ending: &str| self.folder.join(format!("{name}.{ending}"));
         let (stdout, stderr) = (path("stdout"), path("stderr"));
-        let mut command = self.command(arguments);
         command
             .stdin(Stdio::null())
             .stdout(File::create(&stdout)?)

@@ -11,12 +11,15 @@ mod golden_messages;
 mod interop;
 mod kafka;
 mod kgauge;
+mod many_partitions;
 mod matrix;
 mod maven;
+mod outside_suites;
 mod picture;
 mod published;
 mod say;
 mod stop;
+mod truth_repeat;
 
 use std::process::ExitCode;
 
@@ -38,6 +41,11 @@ cargo xtask <command>
                       real clients against kgauge's embedded cluster, then kgauge against a real
                       Kafka; --binary: a kgauge that is built already; --client: only this one;
                       --require-all: none may be missing
+  outside-suites [kgo] [librdkafka] [--binary PATH] [--source DIR] [--records N] [--only PART]
+                      the test suites of franz-go and librdkafka against embedded:3; what fails must be on the
+                      list of missing features. Go, npm and a C++ compiler are needed; --source: librdkafka's
+                      source, instead of the one that npm fetches; --records: of each large test of kgo (50000);
+                      --only: tests with this in their names
   picture [--binary PATH]
                       docs/pictures, which README shows, from a real run
   published [--divide N] [--release V]... [--binary PATH]
@@ -51,9 +59,18 @@ cargo xtask <command>
   crashes [--seconds N] [--seed N] [--acks all|1] [--producers kgauge|kafka] [--binary PATH]
                       nodes of the embedded cluster crash while producers write; what became of
                       every acknowledged record; --binary: the example, built already
+  many-partitions [--seconds N] [--partitions N] [--topics N] [--loaded N] [--data DIR] [--binary PATH]
+                      the embedded cluster with 10,000 partitions on three nodes: longest waits, elections
+                      and the time to stop; --seconds: half of it idle, half under load on some partitions (60)
   matrix [--trials N] [--only PART]... [--keep DIR] [--binary PATH]
                       causes that are known because they were put there, and what kgauge's verdict says
-                      of each: table of right and wrong; --only: cells with this in their names
+                      of each: table of right and wrong; --only: cells with this in their names;
+                      --only blame: dead, paused, slow and unreachable brokers, generators without a
+                      processor, neighbours: whom kgauge blames, and with which sentence
+  truth-repeat [--runs N] [--beside PERCENT] [--quick] [--tries N] [--keep DIR] [--binary PATH]
+                      kgauge truth again and again (10), alone or beside a program that takes a part of the machine's
+                      processors: how often its figures passed, failed and were inconclusive. A run takes four minutes,
+                      with --quick one, and up to --tries times as long beside others
   browser [--binary PATH] [--studies] [--live] [PAGE...]
                       reports and comparisons in Debian's Chromium: values under pointer and keys, zoom, phones,
                       the dark, paper, no script, no request, and a run while it goes on; --studies: also of all
@@ -93,10 +110,13 @@ fn run() -> Result<ExitCode> {
         "browser" => return browser::run(rest),
         "compare-check" => return compare_check::run(rest),
         "crashes" => return crashes::run(rest),
+        "many-partitions" => return many_partitions::run(rest),
         "matrix" => return matrix::run(rest),
         "interop" => return interop::run(rest),
+        "outside-suites" => return outside_suites::run(rest),
         "picture" => return picture::run(rest),
         "published" => return published::run(rest),
+        "truth-repeat" => return truth_repeat::run(rest),
         _ => bail!("{USAGE}"),
     }
     Ok(ExitCode::SUCCESS)

@@ -130,6 +130,19 @@ fn every_direct_dependency_has_its_line() {
 }
 
 #[test]
+fn no_package_is_a_pre_release() {
+    let text = fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let versions = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("version = \""));
+    let early: Vec<&str> = versions
+        .filter_map(|rest| rest.split(['"', '+']).next())
+        .filter(|version| version.contains('-'))
+        .collect();
+    assert!(early.is_empty(), "pre-releases in Cargo.lock: {early:?}");
+}
+
+#[test]
 fn files_are_of_a_size_that_can_be_read() {
     for path in sources() {
         let text = fs::read_to_string(&path).unwrap();

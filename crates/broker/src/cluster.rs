@@ -21,7 +21,8 @@ use crate::controller::{Controller, JournalError};
 use crate::counts::Counters;
 use crate::ids::NodeId;
 use crate::image::NodeImage;
-use crate::node::{Deviations, NodeConfig, clean_shutdown};
+use crate::node::clean_shutdown::StopBefore;
+use crate::node::{Deviations, NodeConfig, Notice, TURN_WORK_MAX};
 use crate::security::{Prepared, ScramMechanism, SystemNonces};
 use crate::server::{
     Clock, Command, ControllerThread, Event, Inbox, NodeThread, Parts, Peers, ToControllerThread,
@@ -95,6 +96,8 @@ pub struct ClusterHandle {
     controller_thread: Option<JoinHandle<()>>,
     events: Receiver<Event>,
     failures: Vec<ClusterFailure>,
+    /// What nobody has asked for yet.
+    notices: Vec<(NodeId, Notice)>,
     /// Nodes that stopped because somebody filled their disks.
     stopped: Vec<ClusterFailure>,
     _lock: Option<DirLock>,
@@ -159,6 +162,7 @@ impl Cluster {
             controller_thread: Some(spawn("controller", move || controller.run())?),
             events: event_receiver,
             failures: Vec::new(),
+            notices: Vec::new(),
             stopped: Vec::new(),
             _lock: lock,
         };
@@ -214,12 +218,12 @@ impl Wires {
         let disk = TrackedStorage::filling(Arc::clone(&self.storage), self.standing.fill(id));
         let disk = disk.counting(counters.clone());
         let disk = Arc::new(disk);
-        let stopped_in_order = clean_shutdown::take_mark(&*disk, &dir)?;
+        let before = StopBefore::find(&*disk, &dir)?;
         let node = NodeConfig {
             id,
             reachable: NodeImage {
                 host: config.host(address),
-                port: address.port(),
+                port: config.port(id, address),
                 rack: None,
                 epoch: 0,
                 life: 0,
@@ -228,9 +232,11 @@ impl Wires {
             storage: Arc::clone(&disk) as Arc<dyn Storage>,
             settings: Arc::new(config.settings_of(id)),
             seed: config.seed.wrapping_add(u64::from(id.0.unsigned_abs())),
-            stopped_in_order,
+            stopped_in_order: before.in_order,
+            damaged_logs: before.damaged_logs,
             life: self.lives.fetch_add(1, Ordering::Relaxed),
             deviations: Deviations::default(),
+            turn_work_max: TURN_WORK_MAX,
             security: Arc::clone(&self.security.node),
             counters: counters.clone(),
         };
@@ -326,15 +332,19 @@ impl ClusterHandle {
     }
 
     fn wait_until_ready(&mut self) -> Result<(), StartError> {
-        match self.events.recv() {
-            Ok(Event::Ready) => Ok(()),
-            Ok(Event::Failed { node, words, .. }) => {
-                Err(StartError::Failed(ClusterFailure { node, words }))
-            }
-            Err(_) => {
-                let words = "all threads ended".to_owned();
-                Err(StartError::Failed(ClusterFailure { node: None, words }))
-            }
+        loop {
+            let words = match self.events.recv() {
+                Ok(Event::Ready) => return Ok(()),
+                Ok(Event::Notice { node, notice }) => {
+                    self.notices.push((node, notice));
+                    continue;
+                }
+                Ok(Event::Failed { node, words, .. }) => {
+                    return Err(StartError::Failed(ClusterFailure { node, words }));
+                }
+                Err(_) => "all threads ended".to_owned(),
+            };
+            return Err(StartError::Failed(ClusterFailure { node: None, words }));
         }
     }
 
@@ -347,8 +357,22 @@ impl ClusterHandle {
     /// What Kafka's clients take as `bootstrap.servers`.
     #[must_use]
     pub fn bootstrap_servers(&self) -> String {
-        let addresses: Vec<String> = self.addresses.iter().map(ToString::to_string).collect();
-        addresses.join(",")
+        let config = &self.wires.config;
+        let told = |(id, address): (NodeId, &SocketAddr)| {
+            let (host, port) = (config.host(*address), config.port(id, *address));
+            match host.contains(':') {
+                true => format!("[{host}]:{port}"),
+                false => format!("{host}:{port}"),
+            }
+        };
+        let told = config.node_ids().zip(&self.addresses).map(told);
+        told.collect::<Vec<_>>().join(",")
+    }
+
+    /// What nodes did or found since the last call that their owner should know.
+    pub fn notices(&mut self) -> Vec<(NodeId, Notice)> {
+        self.look_for_failures();
+        std::mem::take(&mut self.notices)
     }
 
     /// The nodes that had to stop so far, and why. Those that stopped because their disks were filled
@@ -360,7 +384,9 @@ impl ClusterHandle {
 
     fn look_for_failures(&mut self) {
         while let Ok(event) = self.events.try_recv() {
-            if let Event::Failed {
+            if let Event::Notice { node, notice } = event {
+                self.notices.push((node, notice));
+            } else if let Event::Failed {
                 node,
                 words,
                 disk_full,

@@ -11,6 +11,7 @@
 
 mod capacity;
 mod delay;
+mod stall;
 
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ use kgauge_wire::error_code::ErrorCode;
 pub use capacity::{Amount, Capacity};
 pub(crate) use capacity::{Bucket, amount_in_frame, amount_in_slices};
 pub use delay::{Delay, Delays};
+pub use stall::StallRecord;
+pub(crate) use stall::StallWatch;
 
 use crate::handlers::SERVED;
 
@@ -46,6 +49,15 @@ impl Struck {
             records: self.records + other.records,
         }
     }
+}
+
+/// What a node reports about a fault that was lifted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lifted {
+    /// The requests it struck.
+    pub struck: Struck,
+    /// Per node, when a stall began and when the node answered afterwards; empty for other faults.
+    pub stalls: Vec<StallRecord>,
 }
 
 /// Something that goes wrong with requests.
@@ -191,13 +203,5 @@ impl Fault {
             (FaultAction::Delay(delay), _) => delay.check().map_err(FaultError::Delay),
             _ => Ok(()),
         }
-    }
-
-    /// Whether requests are held back for as long as it lasts, and go on when it is lifted.
-    pub(crate) fn holds_until_lifted(&self) -> bool {
-        matches!(
-            self.action,
-            FaultAction::Stall(_) | FaultAction::Capacity(_)
-        )
     }
 }

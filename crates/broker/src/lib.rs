@@ -63,5 +63,7 @@ pub use cluster::{
     Cluster, ClusterConfig, ClusterFailure, ClusterHandle, Disk, Listen, StartError,
 };
 pub use counts::{NodeCounts, RequestCounts};
-pub use fault::{Amount, Capacity, Delay, Fault, FaultAction, FaultError, FaultId, Struck};
+pub use fault::{
+    Amount, Capacity, Delay, Fault, FaultAction, FaultError, FaultId, Lifted, StallRecord, Struck,
+};
 pub use security::Security;

@@ -92,16 +92,14 @@ fn truncation_to_the_high_watermark_is_noticed() {
         truncate_to_high_watermark: true,
         ..Deviations::default()
     };
-    // It takes a leader that fails in the moment after a follower was cut: about one seed in a
-    // hundred; 90 to 110 has one.
-    assert_ne!(seeds_until_noticed(deviations, 90..110), None);
+    // It takes a leader that fails in the moment after a follower was cut: about one seed in forty;
+    // seed 1 has it.
+    assert_ne!(seeds_until_noticed(deviations, 0..20), None);
 }
 
 #[test]
 fn a_group_keeps_its_rules_while_its_coordinators_crash() {
     let (mut commits, mut generations) = (0, 0);
-    // In 10 a coordinator is lost between the leader's assignment and its replication, with a member
-    // that asks in between; in 13 an assignment cannot be written down for want of replicas in sync.
     for seed in 10..14 {
         let plan = Plan {
             members: 3,

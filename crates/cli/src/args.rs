@@ -3,33 +3,18 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use kgauge_results::compare::{FigureKind, GateChoice};
 
+use crate::help;
 use crate::with::With;
 
 /// Finds out what a Kafka cluster can really do, and proves that its own numbers are true.
 #[derive(Debug, Parser)]
-#[command(name = "kgauge", version, arg_required_else_help = true, after_help = AFTER_HELP)]
+#[command(name = "kgauge", version, arg_required_else_help = true, after_help = help::KGAUGE)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
-
-const AFTER_HELP: &str = "\
-Examples:
-  kgauge run linkedin-2014 --quick                 the first study, on the embedded cluster
-  kgauge run linkedin-2014 --target kafka:4.3.1    the same study on Apache Kafka 4.3.1
-  kgauge run linkedin-2014 --target host:9092      the same study on an existing cluster
-  kgauge run my-scenario.yaml --repeat 5           a scenario of your own
-  kgauge report kgauge-runs/RUN                    the report of a run, made again
-  kgauge truth                                     known answers, put to kgauge itself
-  kgauge audit run.log                             what another tool's figures are worth
-
-Kafka's own tools, by their names, with the flags and the lines of every release:
-  kafka-producer-perf-test, kafka-consumer-perf-test, kafka-e2e-latency, kafka-topics,
-  kafka-verifiable-producer, kafka-verifiable-consumer, kafka-run-class CLASS
-
-Exit status:
-  0 good, 1 a goal or a send failed, 2 bad input, 3 the target failed, 130 interrupted";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -54,29 +39,9 @@ pub(crate) enum Command {
     EmbeddedCluster,
 }
 
-const RUN_HELP: &str = "\
-Examples:
-  kgauge run linkedin-2014 --quick
-  kgauge run linkedin-2014 --target kafka:4.3.1,brokers=3
-  kgauge run linkedin-2014 --quick --target kafka:0.8.2.2 --target kafka:4.3.1
-  kgauge run linkedin-2014 --target 10.0.0.1:9092,10.0.0.2:9092 --yes
-  kgauge run linkedin-2014 --target client.properties --set writers.settings.acks=all
-  kgauge run my-scenario.yaml --target kafka:4.3.1 --set broker.num.network.threads=4
-  kgauge run my-scenario.yaml --target b1:9092 --metrics http://b1:9404/metrics,http://b2:9404/metrics --yes
-  kgauge run my-scenario.yaml --target b1:9092 --network-speed eth0=10Gbit --yes
-  kgauge run my-scenario.yaml --set stages.hold='60 s' --repeat 5
-  kgauge run my-scenario.yaml --driver kgauge --driver java --driver librdkafka
-  kgauge run my-scenario.yaml --target small:9092 --price 0.69 --target large:9092 --price 2.75 --yes
-  kgauge run kgauge-runs/RUN/plan.json             the same run once more
-  kgauge run --resume kgauge-runs/RUN              what an interrupted run has left undone
-  kgauge run my-scenario.yaml --serve 0            with a page to watch it in a browser
-
-The table goes to stdout, everything else to stderr. Ctrl-C ends the run within a second, deletes
-its topics and still writes the report; Ctrl-C again ends it without waiting for answers.";
-
 /// Runs a study, a scenario file or a saved plan, and reports
 #[derive(Debug, Args)]
-#[command(after_help = RUN_HELP)]
+#[command(after_help = help::RUN)]
 pub(crate) struct Run {
     /// A study's name (see `kgauge studies`) or folder, a scenario file, or a saved plan.json
     #[arg(value_name = "STUDY|FILE", required_unless_present = "resume")]
@@ -185,22 +150,9 @@ pub(crate) struct Studies {
     pub(crate) json: bool,
 }
 
-const REPORT_HELP: &str = "\
-Examples:
-  kgauge report kgauge-runs/RUN                    the table; summary.json and report.html anew
-  kgauge report kgauge-runs/RUN --as markdown      for the comment of a pull request
-  kgauge report kgauge-runs/RUN --as csv --out figures.csv
-                                                   a row for each trial, flow and repeat
-  kgauge report kgauge-runs/RUN --as hdr --out logs
-                                                   interval logs for HdrHistogram's tools
-
-With --as nothing is written into the run folder. The exit status is the run's, whatever the form:
-0 good, 1 a goal or a send failed, 3 the target failed, 130 interrupted. It is also 1 where the report
-cannot be written, and 2 for arguments that are wrong.";
-
 /// Makes the report of a run folder again
 #[derive(Debug, Args)]
-#[command(after_help = REPORT_HELP)]
+#[command(after_help = help::REPORT)]
 pub(crate) struct Report {
     /// The run folder; one whose run was killed is read as far as it goes
     #[arg(value_name = "DIR")]
@@ -237,19 +189,9 @@ pub(crate) enum ReportForm {
     Hdr,
 }
 
-const CEILING_HELP: &str = "\
-Examples:
-  kgauge ceiling                                   100 B records, batches of 128 KiB and of 16 KiB
-  kgauge ceiling --set writers.record.size='1 kB' --set writers.settings.compression.type=lz4
-  kgauge ceiling --set stages.hold='5 s' --json
-
-Records are made, batched, compressed, checksummed and timed as in any run. In the process they are
-thrown away then; over loopback they go to a thread that answers at once and keeps nothing. Each
-run measures the same for its own flows and says in its report how much of it was used.";
-
 /// Measures what this machine can generate when nothing holds it back
 #[derive(Debug, Args)]
-#[command(after_help = CEILING_HELP)]
+#[command(after_help = help::CEILING)]
 pub(crate) struct Ceiling {
     /// Changes one thing of the two flows `writers` and `readers`, as in `kgauge run`
     #[arg(long = "set", value_name = "PATH=VALUE")]
@@ -260,21 +202,9 @@ pub(crate) struct Ceiling {
     pub(crate) json: bool,
 }
 
-const AUDIT_HELP: &str = "\
-Examples:
-  kafka-producer-perf-test.sh ... | kgauge audit -
-  kgauge audit run.log notes.md --buffer-memory 64MiB
-  kgauge audit blog.md --nic 1G --brokers 3 --replication 3
-  kgauge audit runs/*.log --as-of 1.0.2 --partitions 10 --json
-  kgauge audit omb-result.json
-
-Reads lines of kafka-producer-perf-test and kafka-consumer-perf-test of any release, inside of logs, Markdown
-or prose, lines of rdkafka_performance, and results of OpenMessaging Benchmark. Exit status 1 when
-figures contradict each other.";
-
 /// Reads what other tools print, and says what it is worth
 #[derive(Debug, Args)]
-#[command(after_help = AUDIT_HELP)]
+#[command(after_help = help::AUDIT)]
 pub(crate) struct Audit {
     /// What they have printed; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
@@ -309,21 +239,9 @@ pub(crate) struct Audit {
     pub(crate) json: bool,
 }
 
-const TRUTH_HELP: &str = "\
-Examples:
-  kgauge truth                                     all checks, about four minutes
-  kgauge truth --quick                             shorter holds, about a minute
-  kgauge truth --only stall,recorder               these checks and no others
-  kgauge truth --again kgauge-runs/truth-RUN       judges what was run before once more
-  kgauge truth --again DIR --doubt recorder        with a recorder that is wrong: it must fail
-
-Checks: stall, stalls, capacity, delay, counts, little, recorder, slices, kafka-tool. Each is a scenario
-with faults on the embedded cluster, whose figures follow from arithmetic; docs/guide/truth.md says how.
-Exit status 0 when every figure is what it must be, 1 when one is not.";
-
 /// Proves that kgauge's figures are true: known answers, put to kgauge itself
 #[derive(Debug, Args)]
-#[command(after_help = TRUTH_HELP)]
+#[command(after_help = help::TRUTH)]
 pub(crate) struct Truth {
     /// Where scenarios and run folders go, which must not exist or be empty; by default a new folder
     /// under `kgauge-runs`
@@ -346,6 +264,10 @@ pub(crate) struct Truth {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
+    /// How often a check is measured at most: again while a figure is inconclusive because other programs used the machine
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10), conflicts_with = "again")]
+    pub(crate) tries: u32,
+
     /// Puts the suite itself to the test: with a recorder that starts when a record was really sent, or
     /// with figures expected 5 % higher than they are. It has to fail
     #[arg(long, value_name = "WHAT")]
@@ -365,25 +287,11 @@ pub(crate) enum Doubt {
     Figures,
 }
 
-const COMPARE_HELP: &str = "\
-Examples:
-  kgauge compare kgauge-runs/A kgauge-runs/B
-  kgauge compare --baseline 2 A B C
-  kgauge compare A1 A2 A3 --with B1 B2 B3          three runs of each: their spread is measured
-  kgauge compare A B --between-runs 5              on a machine on which equal runs differ by 5 %
-  kgauge compare A B --out before-and-after        comparison.html and comparison.json go there
-  kgauge compare A B --as markdown                 for a comment of a pull request
-  kgauge compare A B --fail-if-worse               exit status 1 if anything is worse than in A
-  kgauge compare A B --fail-if-worse=5%            only if it is worse by 5 % or more
-
-Exit status 0 whether they differ or not, unless --fail-if-worse is given: then 1 if a figure is worse, and 2
-if no figure of the runs could be judged.";
-
 /// Sets two or more runs side by side, and says where they differ
 #[derive(Debug, Args)]
-#[command(after_help = COMPARE_HELP)]
+#[command(after_help = help::COMPARE)]
 pub(crate) struct Compare {
-    /// Two or more run folders; with `--with` the runs of the first side
+    /// Two or more run folders; with `--with` the runs of the first side. `NAME=DIR` gives one a name
     #[arg(value_name = "DIR", required = true, num_args = 1..)]
     pub(crate) dirs: Vec<PathBuf>,
 
@@ -399,20 +307,24 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) baseline: usize,
 
-    /// In which form [default: the table; comparison.html and comparison.json are written too]
+    /// In which form [default: the table]
     #[arg(long = "as", value_name = "FORM", conflicts_with = "json")]
     pub(crate) form: Option<CompareForm>,
 
-    /// Where comparison.html and comparison.json go; by default a new folder under `kgauge-runs`. With `--as`
+    /// Writes comparison.html and comparison.json into this folder; without it nothing is written. With `--as`
     /// the file of that form, or `-` for standard output, which is the default then
     #[arg(short, long, value_name = "DIR|FILE")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Ends with status 1 if a figure is worse than in the baseline, and not by chance; with a part such as
-    /// `5%` only if it is worse by so much
-    #[arg(long, value_name = "PART", num_args = 0..=1, require_equals = true, default_missing_value = "0",
-          value_parser = part)]
+    /// Ends with status 1 if a figure is worse than in the baseline by this much or more (`10%`, `10` or `0.1`), and
+    /// with status 2 if the runs cannot tell. stderr says the smallest change that each figure would have shown
+    #[arg(long, value_name = "PERCENT", value_parser = allowed)]
     pub(crate) fail_if_worse: Option<f64>,
+
+    /// The figures that --fail-if-worse looks at, each with a limit of its own if needed: records/s, p50, p99, p99.9,
+    /// latency, loss, cpu, generator-cpu, target-cpu, bytes, price [default: records/s,p50,p99,loss]
+    #[arg(long, value_name = "FIGURE[=PERCENT]", value_delimiter = ',', value_parser = metric, requires = "fail_if_worse")]
+    pub(crate) metric: Vec<Vec<GateChoice>>,
 
     /// Sets the embedded cluster beside other targets: figures without ratios
     #[arg(long)]
@@ -445,17 +357,42 @@ fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// `5%`, `5 %`, `0.05`: a part of one.
-fn part(text: &str) -> Result<f64, String> {
-    let (number, divisor) = match text.trim().strip_suffix('%') {
-        Some(number) => (number, 100.0),
-        None => (text, 1.0),
+/// `10%`, `10 %`, `10`, `0.1`: what is below 1 without a sign is a fraction.
+fn allowed(text: &str) -> Result<f64, String> {
+    let (number, is_percent) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim(), true),
+        None => (text.trim(), false),
     };
-    let part = number.trim().parse::<f64>().map(|part| part / divisor);
-    match part {
-        Ok(part) if (0.0..1.0).contains(&part) => Ok(part),
-        _ => Err("wanted is a part such as 5% or 0.05".to_owned()),
+    let fraction = number
+        .parse::<f64>()
+        .map(|number| match is_percent || number >= 1.0 {
+            true => number / 100.0,
+            false => number,
+        });
+    match fraction {
+        Ok(fraction) if fraction > 0.0 && fraction < 1.0 => Ok(fraction),
+        _ => Err("give a percentage above 0 and below 100, such as 10%".to_owned()),
     }
+}
+
+/// `p99`, `p99=30%`; a name may mean several figures.
+fn metric(text: &str) -> Result<Vec<GateChoice>, String> {
+    let (name, limit) = match text.split_once('=') {
+        Some((name, limit)) => (name.trim(), Some(allowed(limit)?)),
+        None => (text.trim(), None),
+    };
+    let figures = FigureKind::named(name);
+    if figures.is_empty() {
+        return Err(format!(
+            "no such figure; there are {}",
+            FigureKind::NAMES.join(", ")
+        ));
+    }
+    let choice = |figure: &FigureKind| GateChoice {
+        figure: *figure,
+        allowed: limit,
+    };
+    Ok(figures.iter().map(choice).collect())
 }
 
 /// Starts and ends clusters to play with: embedded, or Apache Kafka of any release
@@ -469,29 +406,17 @@ pub(crate) struct Cluster {
 pub(crate) enum ClusterAction {
     /// Starts a cluster, prints its bootstrap servers and serves until Ctrl-C
     Up(ClusterUp),
-    /// Ends clusters that still run: detached ones, and what a killed kgauge left behind
+    /// Ends detached clusters, and removes what a killed kgauge left behind: processes, data, keys
     Down(ClusterDown),
-    /// Lists the Apache Kafka clusters that kgauge started and that still run
+    /// Lists the clusters that kgauge started: those that run, and those of which something is left
     Status(ClusterStatus),
     /// Lists the releases of Apache Kafka that are known, cached and checked, and the Java they need
     Versions(ClusterVersions),
 }
 
-const CLUSTER_HELP: &str = "\
-Examples:
-  kgauge cluster up                                one node, data removed at the end
-  kgauge cluster up embedded:3 --data ./data       three nodes that keep their data
-  kgauge cluster up embedded:3,security=mtls       with certificates made for it
-  kgauge cluster up embedded,log.flush.interval.messages=1
-                                                   every record is on disk when it is acked
-  kgauge cluster up --port 9092                    on a port of your choice (node n: port + n)
-  kgauge cluster up kafka:4.3.1,brokers=3          Apache Kafka, three brokers
-  kgauge cluster up kafka:0.8.2.2 --detach         an old one; `kgauge cluster down` ends it
-  kgauge cluster up kafka:4.3.1,security=mtls      with certificates made for it";
-
 /// Starts a cluster, prints its bootstrap servers and serves until Ctrl-C
 #[derive(Debug, Args)]
-#[command(after_help = CLUSTER_HELP)]
+#[command(after_help = help::CLUSTER_UP)]
 pub(crate) struct ClusterUp {
     /// `embedded[:NODES][,security=KIND][,KEY=VALUE]`, or
     /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`
@@ -502,9 +427,22 @@ pub(crate) struct ClusterUp {
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
 
-    /// The first node's port of an embedded cluster; by default free ones are taken
+    /// The first node's port of an embedded cluster; node 2 gets the next one, and so on [default: free ports]
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
+
+    /// The address that an embedded cluster's nodes listen on, such as 0.0.0.0 for all of this machine's [default: 127.0.0.1]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<String>,
+
+    /// The host that an embedded cluster gives its clients to connect to [default: the address it listens on]
+    #[arg(long, value_name = "HOST")]
+    pub(crate) advertise: Option<String>,
+
+    /// A server.properties of Kafka for an embedded cluster: its settings apply, and those that change nothing here are
+    /// named and ignored
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 
     /// Leaves an Apache Kafka cluster running and returns
     #[arg(long)]
@@ -515,16 +453,20 @@ pub(crate) struct ClusterUp {
     pub(crate) kafka_home: Option<PathBuf>,
 }
 
-/// Ends clusters that still run: detached ones, and what a killed kgauge left behind
+/// Ends detached clusters, and removes what a killed kgauge left behind: processes, data, keys
 #[derive(Debug, Args)]
 pub(crate) struct ClusterDown {
-    /// Names of clusters, see `kgauge cluster status`; without one, every cluster that no running
+    /// Clusters to end, as listed by `kgauge cluster status`. May be left out if only one runs that no
     /// kgauge holds
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
+
+    /// Ends every cluster that no running kgauge holds
+    #[arg(long, conflicts_with = "names")]
+    pub(crate) all: bool,
 }
 
-/// Lists the Apache Kafka clusters that kgauge started and that still run
+/// Lists the clusters that kgauge started: those that run, and those of which something is left
 #[derive(Debug, Args)]
 pub(crate) struct ClusterStatus {
     /// Prints JSON

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::args;
 use crate::exit::{ExitStatus, OrStop, stop};
-use crate::run::print_json;
+use crate::print;
 
 /// The largest file that is read: logs are shorter, and a device has no end.
 const FILE_BYTES_MAX: u64 = 256 << 20;
@@ -32,7 +32,6 @@ struct Told<'a> {
 }
 
 /// Reads files, and prints what is to be said of them.
-#[allow(clippy::print_stdout)]
 pub(crate) fn audit(arguments: &args::Audit) -> anyhow::Result<ExitStatus> {
     let options = options(arguments)?;
     let sources: anyhow::Result<Vec<Source>> =
@@ -48,7 +47,7 @@ pub(crate) fn audit(arguments: &args::Audit) -> anyhow::Result<ExitStatus> {
         return Err(stop(ExitStatus::BadInput, words));
     }
     if arguments.json {
-        print_json(&Told {
+        print::json(&Told {
             format: 1,
             kgauge: Build::this(),
             lines: audit.lines.len(),
@@ -58,7 +57,7 @@ pub(crate) fn audit(arguments: &args::Audit) -> anyhow::Result<ExitStatus> {
             remarks: &audit.remarks,
         })?;
     } else {
-        print!("{}", words(&audit));
+        print::result(&words(&audit));
     }
     Ok(match audit.contradictions() {
         0 => ExitStatus::Good,

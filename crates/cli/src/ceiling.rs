@@ -13,8 +13,9 @@ use crate::args;
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::interrupt::{self, Stopping};
 use crate::place::fresh_number;
+use crate::print;
 use crate::progress::{seconds, short_count};
-use crate::run::{print_json, settings_of};
+use crate::run::settings_of;
 
 /// The flows that are measured, unless `--set` says otherwise.
 const SCENARIO: &str = include_str!("ceiling.yaml");
@@ -43,7 +44,6 @@ struct Row {
 }
 
 /// Measures, and prints a table.
-#[allow(clippy::print_stdout)]
 pub(crate) fn ceiling(arguments: &args::Ceiling) -> anyhow::Result<ExitStatus> {
     let plan = plan(arguments)?;
     let stopping = interrupt::listen("stopping")?;
@@ -68,9 +68,9 @@ pub(crate) fn ceiling(arguments: &args::Ceiling) -> anyhow::Result<ExitStatus> {
         rows,
     };
     if arguments.json {
-        print_json(&told)?;
+        print::json(&told)?;
     } else {
-        print!("{}", table(&told));
+        print::result(&table(&told));
     }
     Ok(ExitStatus::Good)
 }
@@ -110,17 +110,16 @@ fn spans(trial: &Trial) -> (Duration, Duration) {
     )
 }
 
-#[allow(clippy::print_stderr)]
 fn announce(plan: &Plan, cores: u32) {
     let ways = 2 * clients(cores).len();
     let each = plan.trials.iter().map(|trial| {
         let (warm_up, hold) = spans(trial);
         (warm_up + hold) * u32::try_from(trial.flows.len() * ways).unwrap_or(1)
     });
-    eprintln!(
+    print::message(&format!(
         "kgauge: measuring what this machine can generate, about {}",
         seconds(each.sum())
-    );
+    ));
 }
 
 fn measured(

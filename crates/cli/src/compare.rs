@@ -4,21 +4,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use kgauge_report::{
-    TerminalStyle, render_comparison_html, render_comparison_markdown, render_comparison_terminal,
+    TerminalStyle, gate_lines, render_comparison_html, render_comparison_markdown,
+    render_comparison_terminal,
 };
-use kgauge_results::compare::{BetweenRuns, Choices};
+use kgauge_results::compare::{BetweenRuns, Choices, GateChoice, GateRequest, GateWord};
 use kgauge_results::{Comparison, FolderError, RunRead, RunToCompare, Summary, compare_sides};
 
 use crate::args::{Compare, CompareForm};
 use crate::exit::{ExitStatus, OrStop, stop};
-use crate::place::{fresh_number, run_dir, run_id, unix_ms};
-use crate::report::{print, write_file};
-use crate::run::{print_json, terminal_style};
+use crate::print;
+use crate::report::write_file;
+use crate::run::terminal_style;
 
 /// The page of a comparison.
 pub(crate) const COMPARISON: &str = "comparison.html";
-/// Worse figures that are named on stderr before the others are only counted.
-const WORSE_SHOWN: usize = 20;
 
 /// A run to compare.
 pub(crate) struct Compared {
@@ -42,15 +41,21 @@ pub(crate) fn folders(arguments: &Compare) -> anyhow::Result<ExitStatus> {
         let summary = Summary::of(&read);
         Ok(Compared { read, summary })
     };
-    let sides: Result<Vec<Vec<Compared>>, FolderError> = sides(arguments)
+    let sides = sides(arguments);
+    let names: Vec<String> = sides.iter().map(|side| side_name(side)).collect();
+    let runs: Result<Vec<Vec<Compared>>, FolderError> = sides
         .iter()
-        .map(|side| side.iter().map(read).collect())
+        .map(|side| side.iter().map(|run| read(&run.dir)).collect())
         .collect();
-    let between_runs = match arguments.between_runs {
-        Some(part) => BetweenRuns::Part(part),
-        None => BetweenRuns::Usual,
+    let choices = Choices {
+        baseline: arguments.baseline.saturating_sub(1),
+        between_runs: match arguments.between_runs {
+            Some(part) => BetweenRuns::Part(part),
+            None => BetweenRuns::Usual,
+        },
+        names: &names,
     };
-    let comparison = compared(&sides.or_bad_input()?, arguments.baseline, between_runs)?;
+    let comparison = compared(&runs.or_bad_input()?, choices)?;
     if let Some(words) = comparison.unlike().filter(|_| !arguments.allow_unlike) {
         let words = format!(
             "these runs cannot be compared: {words}\n  `--allow-unlike` sets their figures side by side all \
@@ -63,28 +68,91 @@ pub(crate) fn folders(arguments: &Compare) -> anyhow::Result<ExitStatus> {
             let out = arguments.out.as_deref();
             match out.filter(|out| *out != Path::new("-")) {
                 Some(file) => write_file(file, &text(form, &comparison, None)?)?,
-                None => print(&text(form, &comparison, Some(terminal_style()))?)?,
+                None => print::result(&text(form, &comparison, Some(terminal_style()))?),
             }
         }
-        None => {
-            let id = run_id(unix_ms(), fresh_number());
-            let dir = run_dir(arguments.out.as_deref(), "compare", &id);
-            keep(&comparison, &dir, arguments.json)?;
-        }
+        None => match &arguments.out {
+            Some(dir) => keep(&comparison, dir, arguments.json)?,
+            None => show(&comparison, arguments.json)?,
+        },
     }
     match arguments.fail_if_worse {
-        Some(least) => gate(&comparison, least),
+        Some(allowed) => Ok(gate(&comparison, allowed, &arguments.metric)),
         None => Ok(ExitStatus::Good),
     }
 }
 
-/// Each folder is a side, unless there is `--with`: then those before it are the first one.
-fn sides(arguments: &Compare) -> Vec<Vec<PathBuf>> {
-    if arguments.with.sides.is_empty() {
-        return arguments.dirs.iter().map(|dir| vec![dir.clone()]).collect();
+/// A run folder, and what the user calls it.
+struct NamedDir {
+    name: Option<String>,
+    dir: PathBuf,
+}
+
+impl NamedDir {
+    /// `DIR` or `NAME=DIR`.
+    fn of(argument: &Path) -> NamedDir {
+        let text = argument.to_string_lossy();
+        let named = text.split_once('=').filter(|(name, _)| {
+            !argument.exists() && !name.is_empty() && !name.contains(std::path::MAIN_SEPARATOR)
+        });
+        match named {
+            Some((name, dir)) => NamedDir {
+                name: Some(name.to_owned()),
+                dir: PathBuf::from(dir),
+            },
+            None => NamedDir {
+                name: None,
+                dir: argument.to_owned(),
+            },
+        }
     }
-    let mut sides = vec![arguments.dirs.clone()];
-    sides.extend(arguments.with.sides.iter().cloned());
+
+    fn folder_name(&self) -> String {
+        let whole = self.dir.canonicalize().unwrap_or_else(|_| self.dir.clone());
+        let name = whole.file_name().unwrap_or(whole.as_os_str());
+        name.to_string_lossy().into_owned()
+    }
+}
+
+/// What a side is called: the name of its first run, its folder, or what the folders of all its runs begin with.
+fn side_name(side: &[NamedDir]) -> String {
+    let Some(first) = side.first() else {
+        return String::new();
+    };
+    if let Some(name) = &first.name {
+        return name.clone();
+    }
+    let folder = first.folder_name();
+    let common = side.iter().skip(1).fold(folder.clone(), |common, run| {
+        let letters = common
+            .chars()
+            .zip(run.folder_name().chars().collect::<Vec<_>>());
+        letters
+            .take_while(|(one, other)| one == other)
+            .map(|(letter, _)| letter)
+            .collect()
+    });
+    let common = match side.len() {
+        1 => common.as_str(),
+        // `old1`, `old2` and `old10` are runs of `old`.
+        _ => common
+            .trim_end_matches(|letter: char| letter.is_ascii_digit() || "-_.".contains(letter)),
+    };
+    match common {
+        "" => folder,
+        common => common.to_owned(),
+    }
+}
+
+/// Each folder is a side, unless there is `--with`: then those before it are the first one.
+fn sides(arguments: &Compare) -> Vec<Vec<NamedDir>> {
+    let named = |dirs: &[PathBuf]| dirs.iter().map(|dir| NamedDir::of(dir)).collect();
+    if arguments.with.sides.is_empty() {
+        let dirs = arguments.dirs.iter();
+        return dirs.map(|dir| vec![NamedDir::of(dir)]).collect();
+    }
+    let mut sides = vec![named(&arguments.dirs)];
+    sides.extend(arguments.with.sides.iter().map(|side| named(side)));
     sides
 }
 
@@ -97,22 +165,18 @@ pub(crate) fn compare(
     json: bool,
 ) -> anyhow::Result<()> {
     let sides: Vec<Vec<Compared>> = runs.into_iter().map(|run| vec![run]).collect();
-    keep(&compared(&sides, baseline, BetweenRuns::Usual)?, dir, json)
+    let choices = Choices {
+        baseline: baseline.saturating_sub(1),
+        ..Choices::default()
+    };
+    keep(&compared(&sides, choices)?, dir, json)
 }
 
-fn compared(
-    sides: &[Vec<Compared>],
-    baseline: usize,
-    between_runs: BetweenRuns,
-) -> anyhow::Result<Comparison> {
+fn compared(sides: &[Vec<Compared>], choices: Choices<'_>) -> anyhow::Result<Comparison> {
     let sides: Vec<Vec<RunToCompare<'_>>> = sides
         .iter()
         .map(|side| side.iter().map(Compared::to_compare).collect())
         .collect();
-    let choices = Choices {
-        baseline: baseline.saturating_sub(1),
-        between_runs,
-    };
     compare_sides(&sides, choices).or_bad_input()
 }
 
@@ -130,7 +194,6 @@ fn text(
     })
 }
 
-#[allow(clippy::print_stdout)]
 fn keep(comparison: &Comparison, dir: &Path, json: bool) -> anyhow::Result<()> {
     let page = dir.join(COMPARISON);
     let write = || -> anyhow::Result<()> {
@@ -142,48 +205,59 @@ fn keep(comparison: &Comparison, dir: &Path, json: bool) -> anyhow::Result<()> {
     };
     write()
         .with_context(|| format!("cannot write {}", page.display()))
-        .or_failed()?;
-    if json {
-        return print_json(comparison);
+        .or_unwritable()?;
+    show(comparison, json)?;
+    if !json {
+        print::line(&format!("\nreport: {}", page.display()));
     }
-    print!(
-        "{}",
-        render_comparison_terminal(comparison, terminal_style())
-    );
-    println!("\nreport: {}", page.display());
     Ok(())
 }
 
-/// The status for who builds automatically. A gate that judged nothing must not stand open.
-#[allow(clippy::print_stderr)]
-fn gate(comparison: &Comparison, least: f64) -> anyhow::Result<ExitStatus> {
-    let gate = comparison.gate(least);
-    if gate.worse.is_empty() && !gate.unjudged.is_empty() {
-        let words = format!(
-            "--fail-if-worse: no rate and no time of {} could be judged, so nothing is known; see why in the comparison \
-             (two or more repeats are needed: --repeat 5)",
-            kgauge_report::one_line(&gate.unjudged.join(", "))
-        );
-        return Err(stop(ExitStatus::BadInput, words));
+fn show(comparison: &Comparison, json: bool) -> anyhow::Result<()> {
+    if json {
+        return print::json(comparison);
     }
-    if gate.worse.is_empty() && !gate.missing.is_empty() {
-        let words = format!(
-            "--fail-if-worse: {} of the baseline's figures were not measured, so nothing is known of them, such as {}",
-            gate.missing.len(),
-            kgauge_report::one_line(&gate.missing[0])
-        );
-        return Err(stop(ExitStatus::BadInput, words));
-    }
-    for worse in gate.worse.iter().take(WORSE_SHOWN) {
+    print::result(&render_comparison_terminal(comparison, terminal_style()));
+    Ok(())
+}
+
+/// The status for an automatic build. A gate that could not decide does not open.
+fn gate(comparison: &Comparison, allowed: f64, figures: &[Vec<GateChoice>]) -> ExitStatus {
+    let request = GateRequest {
+        allowed,
+        figures: figures.concat(),
+    };
+    let gate = comparison.gate(&request);
+    for line in gate_lines(&gate) {
         // Names come from run folders, and may not command the terminal.
-        eprintln!("kgauge: worse: {}", kgauge_report::one_line(worse));
+        print::message(&format!("kgauge: {}", kgauge_report::one_line(&line)));
     }
-    let more = gate.worse.len().saturating_sub(WORSE_SHOWN);
-    if more > 0 {
-        eprintln!("kgauge: and {more} more");
+    match gate.word() {
+        GateWord::Passed => ExitStatus::Good,
+        GateWord::Worse => ExitStatus::Failed,
+        GateWord::Undecided => ExitStatus::BadInput,
     }
-    Ok(match gate.worse.is_empty() {
-        true => ExitStatus::Good,
-        false => ExitStatus::Failed,
-    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(dirs: &[&str]) -> String {
+        let dirs: Vec<NamedDir> = dirs
+            .iter()
+            .map(|dir| NamedDir::of(Path::new(dir)))
+            .collect();
+        side_name(&dirs)
+    }
+
+    #[test]
+    fn a_side_is_called_by_its_name_or_its_folders() {
+        assert_eq!(name(&["runs/l20"]), "l20");
+        assert_eq!(name(&["linger 20=runs/l20"]), "linger 20");
+        assert_eq!(name(&["runs/a=b"]), "a=b", "a folder may have such a name");
+        assert_eq!(name(&["old1", "old2", "old10"]), "old");
+        assert_eq!(name(&["new=old1", "old2"]), "new");
+        assert_eq!(name(&["a", "b"]), "a");
+    }
 }

@@ -4,26 +4,33 @@ use std::fmt;
 
 use anyhow::Error;
 
+use crate::print;
+use crate::run::terminal_style;
+
 /// How `kgauge` ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum ExitStatus {
     /// All went well, and all goals held.
     Good = 0,
-    /// A goal or a send failed, or results could not be kept.
+    /// A goal or a send failed, or figures are worse or contradict each other.
     Failed = 1,
-    /// Arguments, a scenario or a file are wrong.
+    /// Arguments, a scenario, a file or a folder cannot be used; results cannot be written; the
+    /// repeats do not decide a goal or a gate.
     BadInput = 2,
     /// The target could not be used, or broke.
     TargetFailed = 3,
+    /// kgauge itself is wrong.
+    Defect = 4,
     /// The user stopped it: 128 + SIGINT, as shells expect.
     Interrupted = 130,
 }
 
 impl ExitStatus {
-    /// What several runs end with together: an interrupt first, then what is least the load's own.
+    /// What several runs end with together: a defect and an interrupt first, then what is least the load's own.
     pub(crate) fn gravest(statuses: &[Self]) -> Self {
         let order = [
+            Self::Defect,
             Self::Interrupted,
             Self::BadInput,
             Self::TargetFailed,
@@ -66,8 +73,8 @@ pub(crate) trait OrStop<T> {
     fn or_bad_input(self) -> anyhow::Result<T>;
     /// The target is not there, or refuses.
     fn or_target_failed(self, cure: &str) -> anyhow::Result<T>;
-    /// Results could not be kept.
-    fn or_failed(self) -> anyhow::Result<T>;
+    /// A file of kgauge's own cannot be written or read: no space, no permission.
+    fn or_unwritable(self) -> anyhow::Result<T>;
 }
 
 impl<T, E: fmt::Display> OrStop<T> for Result<T, E> {
@@ -79,9 +86,23 @@ impl<T, E: fmt::Display> OrStop<T> for Result<T, E> {
         self.map_err(|error| stop(ExitStatus::TargetFailed, with_cure(&error, cure)))
     }
 
-    fn or_failed(self) -> anyhow::Result<T> {
-        self.map_err(|error| stop(ExitStatus::Failed, error))
+    fn or_unwritable(self) -> anyhow::Result<T> {
+        self.map_err(|error| stop(ExitStatus::BadInput, error))
     }
+}
+
+/// The same in one line, as a file or a table has it: `topic x does not exist; create it`.
+pub(crate) fn in_one_line(words: &str) -> String {
+    let lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut joined = String::new();
+    for line in lines {
+        if !joined.is_empty() {
+            // A list follows its own colon.
+            joined.push_str(if joined.ends_with(':') { " " } else { "; " });
+        }
+        joined.push_str(line);
+    }
+    joined
 }
 
 /// An error's words, and below them what to do about it.
@@ -93,15 +114,14 @@ pub(crate) fn with_cure(error: &impl fmt::Display, cure: &str) -> String {
     }
 }
 
-/// The status that goes with an error; one that carries none is kgauge's own failure.
+/// The status that goes with an error; one that carries none is about a file or the system kgauge runs on.
 pub(crate) fn status_of(error: &Error) -> ExitStatus {
     error
         .downcast_ref::<Stop>()
-        .map_or(ExitStatus::Failed, |stop| stop.status)
+        .map_or(ExitStatus::BadInput, |stop| stop.status)
 }
 
 /// Says an error on stderr and gives the status that goes with it.
-#[allow(clippy::print_stderr)]
 pub(crate) fn say(ended: anyhow::Result<ExitStatus>) -> ExitStatus {
     let error = match ended {
         Ok(status) => return status,
@@ -117,6 +137,38 @@ pub(crate) fn say(ended: anyhow::Result<ExitStatus>) -> ExitStatus {
     } else {
         "kgauge: error"
     };
-    eprintln!("{name}: {words}");
+    print::message(&format!("{name}: {words}"));
     status
+}
+
+/// Says what clap has to say: help and version on stdout, mistakes on stderr with the prefix of all other errors.
+pub(crate) fn say_usage(usage: &clap::Error) -> ExitStatus {
+    let text = usage.render();
+    if usage.use_stderr() {
+        let words = text.to_string();
+        let words = words.trim_end();
+        match words.strip_prefix("error: ") {
+            Some(words) => print::message(&format!("kgauge: error: {words}")),
+            None => print::message(words),
+        }
+        return ExitStatus::BadInput;
+    }
+    match terminal_style().color {
+        true => print::result(&text.ansi().to_string()),
+        false => print::result(&text.to_string()),
+    }
+    ExitStatus::Good
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_what_to_do_are_joined_by_punctuation() {
+        let both = with_cure(&"topic x does not exist", "create it");
+        assert_eq!(in_one_line(&both), "topic x does not exist; create it");
+        let list = "2 mistakes:\n  a is missing\n  b is wrong";
+        assert_eq!(in_one_line(list), "2 mistakes: a is missing; b is wrong");
+    }
 }

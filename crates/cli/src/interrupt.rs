@@ -8,6 +8,8 @@ use kgauge_client::Interrupt;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use crate::print;
+
 /// What the user has asked for so far.
 #[derive(Debug, Clone)]
 pub(crate) struct Stopping {
@@ -46,8 +48,8 @@ impl Stopping {
     }
 }
 
-/// Starts to listen; `first` is said at the first signal. A third ends the process on the spot.
-#[allow(clippy::print_stderr, clippy::exit)]
+/// Starts to listen; `first` is said at the first signal, once the stop is raised: stderr may be closed or full. A third ends the process on the spot.
+#[allow(clippy::exit)]
 pub(crate) fn listen(first: &'static str) -> anyhow::Result<Stopping> {
     let stopping = Stopping::idle();
     let told = stopping.clone();
@@ -56,12 +58,12 @@ pub(crate) fn listen(first: &'static str) -> anyhow::Result<Stopping> {
         for _ in signals.forever() {
             match told.signals.fetch_add(1, Ordering::Relaxed) {
                 0 => {
-                    eprintln!("\nkgauge: {first}");
                     told.load.raise();
+                    print::message_if_ready(&format!("\nkgauge: {first}"));
                 }
                 1 => {
-                    eprintln!("\nkgauge: stopping without waiting for answers");
                     told.all.raise();
+                    print::message_if_ready("\nkgauge: stopping without waiting for answers");
                 }
                 _ => std::process::exit(130),
             }

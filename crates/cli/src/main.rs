@@ -6,10 +6,13 @@ mod ceiling;
 mod cluster;
 mod compare;
 mod exit;
+mod help;
 mod interrupt;
 mod live;
 mod open_files;
+mod panics;
 mod place;
+mod print;
 mod progress;
 mod report;
 mod run;
@@ -27,28 +30,38 @@ use args::{Arguments, Command};
 use exit::ExitStatus;
 
 fn main() -> ExitCode {
+    panics::caught(program).into()
+}
+
+fn program() -> ExitStatus {
     // Kafka's own names come first: their arguments are not clap's.
     let words: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
     if let Some(call) = tools::called(&words) {
         open_files::raise_limit();
-        return tools::run(call).into();
+        return print::end(tools::run(call), ExitStatus::Failed);
     }
-    let arguments = Arguments::parse();
-    open_files::raise_limit();
-    let ended = match arguments.command {
-        Command::Run(run) => run::run(&run),
-        Command::Studies(studies) => studies::list(&studies),
-        Command::Cluster(cluster) => cluster::cluster(&cluster),
-        Command::Compare(arguments) => compare::folders(&arguments),
-        Command::Audit(arguments) => audit::audit(&arguments),
-        Command::Report(report) => report::report(&report),
-        Command::Ceiling(arguments) => ceiling::ceiling(&arguments),
-        Command::Truth(arguments) => truth::truth(&arguments),
-        Command::EmbeddedCluster => Ok(cluster::embedded_child()),
+    let ended = match Arguments::try_parse() {
+        Ok(arguments) => exit::say(command(&arguments.command)),
+        Err(error) => exit::say_usage(&error),
     };
-    exit::say(ended).into()
+    print::end(ended, ExitStatus::BadInput)
+}
+
+fn command(command: &Command) -> anyhow::Result<ExitStatus> {
+    open_files::raise_limit();
+    match command {
+        Command::Run(run) => run::run(run),
+        Command::Studies(studies) => studies::list(studies),
+        Command::Cluster(cluster) => cluster::cluster(cluster),
+        Command::Compare(arguments) => compare::folders(arguments),
+        Command::Audit(arguments) => audit::audit(arguments),
+        Command::Report(report) => report::report(report),
+        Command::Ceiling(arguments) => ceiling::ceiling(arguments),
+        Command::Truth(arguments) => truth::truth(arguments),
+        Command::EmbeddedCluster => Ok(cluster::embedded_child()),
+    }
 }
 
 impl From<ExitStatus> for ExitCode {

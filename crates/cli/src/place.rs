@@ -5,6 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
 
+use crate::exit::{ExitStatus, stop};
+
 /// Where run folders go by default.
 pub(crate) const RUNS: &str = "kgauge-runs";
 
@@ -35,12 +37,27 @@ pub(crate) fn run_id(started_unix_ms: u64, number: u64) -> String {
     format!("{}-{:04x}", at.strftime("%Y%m%d-%H%M%S"), number & 0xffff)
 }
 
-/// The folder of a run, unless the user named one.
-pub(crate) fn run_dir(out: Option<&Path>, name: &str, run_id: &str) -> PathBuf {
-    out.map_or_else(
-        || Path::new(RUNS).join(format!("{name}-{run_id}")),
-        Path::to_owned,
-    )
+/// The folder of a run: `--out`, or one with the run's name.
+pub(crate) fn run_dir(out: Option<&Path>, name: &str, run_id: &str) -> anyhow::Result<PathBuf> {
+    match out {
+        Some(out) => {
+            check_name(out)?;
+            Ok(out.to_owned())
+        }
+        None => Ok(Path::new(RUNS).join(format!("{name}-{run_id}"))),
+    }
+}
+
+/// Refuses a path that is not UTF-8: it goes into JSON and into settings of processes.
+pub(crate) fn check_name(path: &Path) -> anyhow::Result<()> {
+    if path.to_str().is_some() {
+        return Ok(());
+    }
+    let words = format!(
+        "the name of the folder {} is not UTF-8; choose another one",
+        path.display()
+    );
+    Err(stop(ExitStatus::BadInput, words))
 }
 
 /// Where fetched releases of Apache Kafka lie: `XDG_CACHE_HOME` or `~/.cache`, and `kgauge` in it.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::live::Board;
+use crate::print;
 
 /// The line at the bottom of the terminal.
 pub(crate) struct ProgressLine {
@@ -57,9 +58,8 @@ impl ProgressLine {
     }
 
     /// Says something for good, above the line; also when there is no terminal.
-    #[allow(clippy::print_stderr)]
     pub(crate) fn remark(&self, words: &str) {
-        self.bar.suspend(|| eprintln!("{words}"));
+        self.bar.suspend(|| print::message(words));
     }
 
     /// Takes the line away.

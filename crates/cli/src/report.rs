@@ -1,6 +1,5 @@
 //! `kgauge report`: the report of a run folder, made again or given in another form.
 
-use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Context;
@@ -10,6 +9,7 @@ use kgauge_results::{RunRead, Summary};
 
 use crate::args::{Report, ReportForm};
 use crate::exit::{ExitStatus, OrStop, stop};
+use crate::print;
 use crate::run::{status, terminal_style};
 
 /// Makes summary and report anew from what the folder holds, or writes another form of them.
@@ -30,7 +30,7 @@ pub(crate) fn report(arguments: &Report) -> anyhow::Result<ExitStatus> {
     match (form, out) {
         (ReportForm::Hdr, Some(dir)) => write_logs(&run, &summary, dir)?,
         (_, Some(file)) => write_file(file, &text(form, &run, &summary, None)?)?,
-        (_, None) => print(&text(form, &run, &summary, Some(terminal_style()))?)?,
+        (_, None) => print::result(&text(form, &run, &summary, Some(terminal_style()))?),
     }
     Ok(status(&summary))
 }
@@ -61,34 +61,22 @@ pub(crate) fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
     std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// A reader that has seen enough (`| head`) is no failure.
-pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write the report")
-        }
-        _ => Ok(()),
-    }
-}
-
-#[allow(clippy::print_stderr)]
 fn write_logs(run: &RunRead, summary: &Summary, dir: &Path) -> anyhow::Result<()> {
     if dir.is_file() {
         let words = format!("{} is a file: name a folder with --out", dir.display());
         return Err(stop(ExitStatus::BadInput, words));
     }
-    let logs = write_interval_logs(run, summary, dir).or_failed()?;
+    let logs = write_interval_logs(run, summary, dir).or_unwritable()?;
     for log in &logs {
-        eprintln!(
+        print::message(&format!(
             "kgauge: {}: intervals {}, times {}",
             log.path.display(),
             log.intervals,
             log.count
-        );
+        ));
     }
     if logs.is_empty() {
-        eprintln!("kgauge: nothing was measured in this run, so there is no log of it");
+        print::message("kgauge: nothing was measured in this run, so there is no log of it");
     }
     Ok(())
 }

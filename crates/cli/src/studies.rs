@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::args::Studies;
 use crate::exit::ExitStatus;
+use crate::print;
 
 #[derive(Serialize)]
 struct Listed<'a> {
@@ -23,7 +24,6 @@ struct ListedScenario<'a> {
 }
 
 /// Prints the studies, with the question that each answers.
-#[allow(clippy::print_stdout)]
 pub(crate) fn list(arguments: &Studies) -> anyhow::Result<ExitStatus> {
     let studies = Shipped::list();
     if arguments.json {
@@ -44,19 +44,29 @@ pub(crate) fn list(arguments: &Studies) -> anyhow::Result<ExitStatus> {
                     .collect(),
             })
             .collect();
-        println!("{}", serde_json::to_string_pretty(&listed)?);
+        print::json(&listed)?;
         return Ok(ExitStatus::Good);
     }
     for study in &studies {
-        println!("{}\n  {}\n  {}\n", study.name, study.title, study.question);
+        print::line(&format!(
+            "{}\n  {}\n  {}\n",
+            study.name, study.title, study.question
+        ));
         for scenario in &study.scenarios {
-            println!("    {:<24} {}", scenario.name(), scenario.question());
+            print::line(&format!(
+                "    {:<24} {}",
+                scenario.name(),
+                scenario.question()
+            ));
         }
-        println!("\n  kgauge run {} --quick", study.name);
+        print::line(&format!("\n  kgauge run {} --quick", study.name));
         if let Some(target) = &study.target {
-            println!("  kgauge run {} --quick --target {target}", study.name);
+            print::line(&format!(
+                "  kgauge run {} --quick --target {target}",
+                study.name
+            ));
         }
-        println!();
+        print::line("");
     }
     Ok(ExitStatus::Good)
 }

@@ -8,6 +8,7 @@ use kgauge_target::{EmbeddedCommand, EmbeddedSetup, StartSetup, TargetError};
 
 use crate::exit::{ExitStatus, OrStop, stop, with_cure};
 use crate::place::{cache_dir, state_dir};
+use crate::print;
 
 /// How long an embedded cluster may take to start, and to stop.
 const EMBEDDED_TIME_MAX: Duration = Duration::from_secs(30);
@@ -23,8 +24,6 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) keep_data: bool,
     /// A folder for logs.
     pub(crate) log_dir: &'a Path,
-    /// The first port of an embedded cluster.
-    pub(crate) first_port: Option<u16>,
     pub(crate) seed: u64,
 }
 
@@ -32,12 +31,11 @@ pub(crate) struct Surroundings<'a> {
 pub(crate) fn setup(of: &Surroundings<'_>) -> anyhow::Result<StartSetup> {
     Ok(StartSetup {
         embedded: EmbeddedSetup {
-            command: EmbeddedCommand::this_program(["embedded-cluster"]).or_failed()?,
+            command: EmbeddedCommand::this_program(["embedded-cluster"]).or_unwritable()?,
             data_dir: of.data_dir.to_owned(),
             keep_data: of.keep_data,
             log_file: of.log_dir.join("target.log"),
             private_dir: state_dir().join(of.name),
-            first_port: of.first_port,
             seed: of.seed,
             time_limit: EMBEDDED_TIME_MAX,
         },
@@ -58,7 +56,7 @@ fn kafka(of: &Surroundings<'_>) -> KafkaSetup {
             .map(Into::into),
         path: std::env::var_os("PATH"),
         time_limit: START_MAX,
-        remark,
+        remark: print::message,
     }
 }
 
@@ -70,14 +68,8 @@ pub(crate) fn kafka_setup() -> KafkaSetup {
         data_dir: nowhere,
         keep_data: false,
         log_dir: nowhere,
-        first_port: None,
         seed: 0,
     })
-}
-
-#[allow(clippy::print_stderr)]
-fn remark(words: &str) {
-    eprintln!("{words}");
 }
 
 /// A target's error, with its cure and the status that it ends with.

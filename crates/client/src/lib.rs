@@ -32,6 +32,7 @@ mod interrupt;
 pub mod release;
 mod secret;
 pub mod security;
+mod shown;
 pub mod transaction;
 
 pub use cluster::{Cluster, ClusterError};
@@ -40,3 +41,5 @@ pub use connection::{CallError, ConnectError, Connection};
 pub use interrupt::Interrupt;
 pub use secret::Secret;
 pub use security::Security;
+pub use security::jks::{jks_with_key, jks_with_trusted};
+pub use shown::shown;

@@ -59,9 +59,12 @@ fn a_late_answer_is_a_timeout_and_ends_the_connection() {
     let start = Instant::now();
     let error = connection.call(&HeartbeatRequest::default()).unwrap_err();
     assert!(start.elapsed() >= Duration::from_millis(150));
-    assert_eq!(
-        error.to_string(),
-        format!("{address} did not answer Heartbeat within 0.2 s")
+    // The time is the one that was measured.
+    let words = error.to_string();
+    let expected = format!("{address} did not answer Heartbeat within ");
+    assert!(
+        words.starts_with(&expected) && words.ends_with("s"),
+        "{words}"
     );
     assert!(error.may_have_been_done());
     assert!(connection.is_broken());

@@ -4,6 +4,8 @@
 
 mod asking;
 
+use std::time::{Duration, Instant};
+
 use kgauge_broker::cluster::{Cluster as Embedded, ClusterConfig, ClusterHandle};
 use kgauge_client::admin::NewTopic;
 use kgauge_client::{ClientConfig, Cluster};
@@ -72,4 +74,30 @@ fn leaders_are_spread_and_each_is_asked_for_its_own() {
         );
     }
     cluster.delete_topic("spread").unwrap();
+}
+
+#[test]
+fn an_operation_on_a_dead_cluster_ends_in_time_and_names_itself_and_its_first_error() {
+    let (mut cluster, handle, _dir) = embedded(1);
+    let topic = NewTopic {
+        name: "orphaned".to_owned(),
+        partitions: 2,
+        replication_factor: 1,
+        configs: Vec::new(),
+    };
+    cluster.create_topic(&topic).unwrap();
+    handle.stop().unwrap();
+    cluster.set_time_limit(Some(Duration::from_millis(300)));
+    let begun = Instant::now();
+    let error = cluster.end_offsets("orphaned").unwrap_err();
+    assert!(begun.elapsed() < Duration::from_secs(30), "not a minute");
+    let words = error.to_string();
+    assert!(
+        words.starts_with("could not look up offsets within "),
+        "{words}"
+    );
+    assert!(words.contains("127.0.0.1:"), "{words}");
+    assert!(!words.contains("within 0.0 s"), "{words}");
+    // It answered a moment ago: its address is right.
+    assert!(!error.cure().contains("correct"), "{}", error.cure());
 }

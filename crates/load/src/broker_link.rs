@@ -6,7 +6,9 @@ use std::ops::{Deref, DerefMut};
 use kgauge_client::security::Channel;
 use mio::{Registry, Token};
 
+use crate::control::Side;
 use crate::link::Link;
+use crate::outage::{BrokerLook, OutageKind};
 
 /// Kafka's defaults of `reconnect.backoff.ms` and `reconnect.backoff.max.ms`.
 const RECONNECT_NS_MIN: u64 = 50_000_000;
@@ -24,6 +26,32 @@ enum State {
     },
 }
 
+/// Why a connection is lost.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Loss {
+    /// The broker closed it.
+    #[error("the broker closed it")]
+    Closed,
+    /// The operating system's error.
+    #[error("{0}")]
+    System(String),
+    /// The broker has not answered in time.
+    #[error("no answer within request.timeout.ms")]
+    TimedOut,
+    /// An answer cannot be read.
+    #[error("{0}")]
+    Malformed(String),
+    /// The broker refused the request as a whole.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl From<io::Error> for Loss {
+    fn from(error: io::Error) -> Self {
+        Self::System(error.to_string())
+    }
+}
+
 /// A link, the broker that it leads to, and the version that both sides speak.
 #[derive(Debug)]
 pub(crate) struct BrokerLink {
@@ -35,6 +63,10 @@ pub(crate) struct BrokerLink {
     state: State,
     losses: u32,
     muted_until_ns: u64,
+    /// When bytes arrived last, or a connection was made.
+    heard_ns: u64,
+    /// Since when an answer, or a connection, is waited for.
+    waits_since_ns: Option<u64>,
 }
 
 impl BrokerLink {
@@ -56,6 +88,8 @@ impl BrokerLink {
             state: State::Open,
             losses: 0,
             muted_until_ns: 0,
+            heard_ns: 0,
+            waits_since_ns: None,
         }
     }
 
@@ -69,6 +103,8 @@ impl BrokerLink {
             state: State::Lost { reconnect_at_ns: 0 },
             losses: 0,
             muted_until_ns: 0,
+            heard_ns: 0,
+            waits_since_ns: None,
         }
     }
 
@@ -95,9 +131,11 @@ impl BrokerLink {
         &mut self,
         channel: Channel,
         version: i16,
+        now_ns: u64,
         registry: &Registry,
     ) -> io::Result<()> {
         self.link.open(channel, registry)?;
+        (self.heard_ns, self.waits_since_ns) = (now_ns, None);
         self.version = version;
         self.state = State::Open;
         self.losses = 0;
@@ -109,6 +147,7 @@ impl BrokerLink {
         self.link.close(registry);
         let pause_ns = (RECONNECT_NS_MIN << self.losses.min(5)).min(RECONNECT_NS_MAX);
         self.losses += 1;
+        self.waits_since_ns.get_or_insert(now_ns);
         self.state = State::Lost {
             reconnect_at_ns: now_ns + pause_ns,
         };
@@ -129,6 +168,34 @@ impl BrokerLink {
         match self.state {
             State::Lost { reconnect_at_ns } => reconnect_at_ns,
             State::Open | State::Asked => u64::MAX,
+        }
+    }
+
+    /// What the link shows of its broker; `owed_since_ns` is when the oldest unanswered request was sent, if the answer is overdue
+    /// by then.
+    pub(crate) fn look(
+        &mut self,
+        side: Side,
+        owed_since_ns: Option<u64>,
+        now_ns: u64,
+    ) -> BrokerLook {
+        if self.link.take_heard() {
+            self.heard_ns = now_ns;
+        }
+        let cause = match self.link.is_open() {
+            true => {
+                // A broker keeps quiet while it throttles.
+                let silent_from_ns = self.heard_ns.max(self.muted_until_ns);
+                self.waits_since_ns = owed_since_ns.map(|at_ns| at_ns.max(silent_from_ns));
+                OutageKind::Silent
+            }
+            false => OutageKind::Unconnected,
+        };
+        BrokerLook {
+            side,
+            broker: self.broker_id,
+            heard_ns: self.heard_ns,
+            waits: self.waits_since_ns.map(|at_ns| (at_ns, cause)),
         }
     }
 

@@ -1,6 +1,11 @@
 //! The run's clock: nanoseconds since the start of a repeat, on the machine's monotonic clock.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// A difference to the wall clock below this is left: clocks that are adjusted slowly need no step, and timestamps
+/// keep their order.
+const STEP_MS_MIN: i64 = 1_000;
 
 /// One monotonic clock, shared by every thread of a repeat.
 ///
@@ -10,18 +15,19 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 pub struct Clock {
     origin: Instant,
     origin_unix_ms: i64,
+    /// What the wall clock has been set by since the origin. All threads look at it, and a clock is made once a repeat: so it may
+    /// stay for the life of the process.
+    stepped_ms: &'static AtomicI64,
 }
 
 impl Clock {
     /// A clock that shows zero now.
     #[must_use]
     pub fn start() -> Self {
-        let unix = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or(Duration::ZERO);
         Self {
             origin: Instant::now(),
-            origin_unix_ms: i64::try_from(unix.as_millis()).unwrap_or(i64::MAX),
+            origin_unix_ms: wall_ms(),
+            stepped_ms: Box::leak(Box::new(AtomicI64::new(0))),
         }
     }
 
@@ -34,13 +40,32 @@ impl Clock {
     }
 
     /// The wall-clock time of a moment of this clock, in Unix milliseconds: what records carry as
-    /// their timestamp. It follows the monotonic clock, so a step of the wall clock during a run
-    /// does not show.
+    /// their timestamp. It follows the monotonic clock, and the wall clock by [`Clock::follow`].
     #[inline]
     #[must_use]
     pub fn unix_ms(&self, at_ns: u64) -> i64 {
-        self.origin_unix_ms + (at_ns / 1_000_000) as i64
+        self.origin_unix_ms + (at_ns / 1_000_000) as i64 + self.stepped_ms.load(Ordering::Relaxed)
     }
+
+    /// Follows the wall clock if it was set. Brokers refuse records that come from the future, so those of a generator whose
+    /// clock was wrong and is put right would all fail.
+    pub(crate) fn follow(&self) {
+        self.follow_to(self.now_ns(), wall_ms());
+    }
+
+    fn follow_to(&self, now_ns: u64, wall_ms: i64) {
+        let ahead_ms = wall_ms - self.unix_ms(now_ns);
+        if ahead_ms.abs() >= STEP_MS_MIN {
+            self.stepped_ms.fetch_add(ahead_ms, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Milliseconds since 1970 by the machine's wall clock.
+fn wall_ms() -> i64 {
+    let unix = SystemTime::now().duration_since(UNIX_EPOCH);
+    let ms = unix.unwrap_or(Duration::ZERO).as_millis();
+    i64::try_from(ms).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
@@ -58,5 +83,25 @@ mod tests {
     fn record_timestamps_follow_the_monotonic_clock() {
         let clock = Clock::start();
         assert_eq!(clock.unix_ms(2_500_000_000) - clock.unix_ms(0), 2_500);
+    }
+
+    #[test]
+    fn record_timestamps_follow_a_wall_clock_that_is_set_and_not_one_that_drifts() {
+        let clock = Clock::start();
+        let (second, origin_ms) = (1_000_000_000, clock.unix_ms(0));
+        // 0.9 s are what slewing may leave for a while.
+        clock.follow_to(second, origin_ms + 1_000 + 900);
+        assert_eq!(clock.unix_ms(second), origin_ms + 1_000);
+        let two_hours_ms = 7_200_000;
+        clock.follow_to(2 * second, origin_ms + 2_000 - two_hours_ms);
+        assert_eq!(clock.unix_ms(3 * second), origin_ms + 3_000 - two_hours_ms);
+        // All copies of the clock are in other threads.
+        let copy = clock;
+        copy.follow_to(4 * second, origin_ms + 4_000);
+        assert_eq!(clock.unix_ms(4 * second), origin_ms + 4_000);
+        assert!(
+            clock.now_ns() < 3_600 * second,
+            "measured times are untouched"
+        );
     }
 }

@@ -3,7 +3,7 @@
 //! Connecting, asking for metadata, getting a producer id: all of it blocks, none of it is frequent,
 //! and none of it may hold up a worker. Workers ask, the clerk does, and wakes them with what it got.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
@@ -15,6 +15,7 @@ use kgauge_client::{ClientConfig, Cluster, ClusterError, Connection, Interrupt};
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 
+use crate::outage::{BrokerBoard, Whereabouts};
 use crate::produce::Identity;
 use crate::topics::Topics;
 use crate::{consume, produce};
@@ -25,8 +26,15 @@ const LEADERS_PAUSE: Duration = Duration::from_millis(100);
 /// A broker that does not accept a connection within this counts as away; it is tried again.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(2);
 
+/// How long brokers may take to answer one question, all attempts together. Workers ask again.
+const QUESTION_TIME_MAX: Duration = Duration::from_secs(3);
+
+/// After a broker did not accept a connection in time, other clients' connections to it are not tried for this long:
+/// each would hold up all other questions.
+const CONNECT_PAUSE: Duration = Duration::from_secs(1);
+
 /// Where a client's topic is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Side {
     /// On the cluster under load.
     Source,
@@ -108,6 +116,7 @@ pub(crate) struct ClerkSetup {
     pub(crate) cluster: Cluster,
     pub(crate) config: ClientConfig,
     pub(crate) topics: Arc<Topics>,
+    pub(crate) leaders: Leaders,
 }
 
 /// The clerk's own state.
@@ -117,7 +126,10 @@ struct Clerk {
     config: ClientConfig,
     topics: Arc<Topics>,
     desks: Vec<Desk>,
+    board: Arc<BrokerBoard>,
     interrupt: Interrupt,
+    /// Brokers that did not accept a connection in time, and when that was.
+    unconnected: HashMap<i32, Instant>,
     /// Workers that wait for leaders, and since when the last answer stands.
     waiting: HashSet<usize>,
     leaders_at: Instant,
@@ -125,20 +137,27 @@ struct Clerk {
     nameless: Vec<(usize, usize)>,
 }
 
-/// Starts the clerk.
+/// Starts the clerk. `interrupt` ends it, also in the midst of a question.
 pub(crate) fn start(
     setup: ClerkSetup,
     desks: Vec<Desk>,
+    board: Arc<BrokerBoard>,
     interrupt: Interrupt,
     asks: Receiver<Ask>,
 ) -> std::io::Result<JoinHandle<()>> {
+    let mut cluster = setup.cluster;
+    cluster.set_interrupt(interrupt.clone());
+    cluster.set_time_limit(Some(QUESTION_TIME_MAX));
+    board.note(setup.side, whereabouts(&cluster, setup.leaders));
     let mut clerk = Clerk {
         side: setup.side,
-        cluster: setup.cluster,
+        cluster,
         config: setup.config,
         topics: setup.topics,
         desks,
+        board,
         interrupt,
+        unconnected: HashMap::new(),
         waiting: HashSet::new(),
         leaders_at: Instant::now(),
         nameless: Vec::new(),
@@ -156,6 +175,9 @@ impl Clerk {
             } else {
                 asks.recv_timeout(LEADERS_PAUSE)
             };
+            if self.interrupt.is_raised() {
+                return;
+            }
             match ask {
                 Ok(Ask::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Ok(Ask::Leaders { worker }) => {
@@ -184,6 +206,8 @@ impl Clerk {
         let Ok(leaders) = leaders(&mut self.cluster, &self.topics) else {
             return;
         };
+        let whereabouts = whereabouts(&self.cluster, leaders.clone());
+        self.board.note(self.side, whereabouts);
         let leaders = Arc::new(leaders);
         for worker in self.waiting.drain() {
             if let Some(desk) = self.desks.get(worker) {
@@ -208,11 +232,23 @@ impl Clerk {
         }
     }
 
-    fn try_connect(&self, broker_id: i32) -> Option<(Channel, i16, i16)> {
+    fn try_connect(&mut self, broker_id: i32) -> Option<(Channel, i16, i16)> {
+        let failed_at = self.unconnected.get(&broker_id);
+        if failed_at.is_some_and(|at| at.elapsed() < CONNECT_PAUSE) {
+            return None;
+        }
         let address = &self.cluster.metadata().broker(broker_id)?.address;
         let limit = CONNECT_TIME_MAX.min(self.config.connection_setup_timeout);
-        let connection =
-            Connection::connect_within(address, &self.config, limit, &self.interrupt).ok()?;
+        let begun = Instant::now();
+        let found = Connection::connect_within(address, &self.config, limit, &self.interrupt);
+        let Ok(connection) = found else {
+            // One that refuses at once holds nobody up.
+            if begun.elapsed() >= CONNECT_TIME_MAX / 2 {
+                self.unconnected.insert(broker_id, Instant::now());
+            }
+            return None;
+        };
+        self.unconnected.remove(&broker_id);
         let versions = connection.api_versions();
         let produce_version = versions.highest_common(ApiKey::Produce, produce::VERSIONS)?;
         let fetch_version = versions.highest_common(ApiKey::Fetch, consume::VERSIONS)?;
@@ -232,6 +268,16 @@ impl Clerk {
                 Err(_) => self.nameless.push((worker, client)),
             }
         }
+    }
+}
+
+fn whereabouts(cluster: &Cluster, leaders: Leaders) -> Whereabouts {
+    let brokers = cluster.metadata().brokers.iter();
+    Whereabouts {
+        addresses: brokers
+            .map(|broker| (broker.id, broker.address.clone()))
+            .collect(),
+        leaders,
     }
 }
 

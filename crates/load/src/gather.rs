@@ -12,8 +12,9 @@ use crate::consume::{GroupShared, MemberSetup, MemberThread, Seat, Word, start};
 use crate::prepare::PrepareError;
 use crate::topics::Topics;
 
-/// Beyond the time that a rebalance may take: for a coordinator that has to be made first.
-const SETTLE_MARGIN: Duration = Duration::from_secs(60);
+/// How long a group may take to settle, if max.poll.interval.ms is not shorter. Nobody else is in it, so it waits for no
+/// member that polls late: only for a coordinator that has to be made first, and for group.initial.rebalance.delay.ms.
+const SETTLE_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// What a group is made from.
 pub(crate) struct GatherSetup<'a> {
@@ -43,7 +44,7 @@ pub(crate) fn gather(
         seats.push(seat);
         threads.push(thread);
     }
-    let limit = Duration::from_nanos(setup.group.rebalance_timeout_ns) + SETTLE_MARGIN;
+    let limit = Duration::from_nanos(setup.group.rebalance_timeout_ns).min(SETTLE_TIME_MAX);
     let group = setup.group;
     let by_and_by = group.protocol == GroupProtocol::Consumer
         || group
@@ -144,7 +145,7 @@ fn settle(
         }
         if Instant::now() >= deadline {
             return Err(format!(
-                "did not settle within {:.0} s",
+                "did not settle within {:.0} s; check that its coordinator answers, and look at the broker's log",
                 limit.as_secs_f64()
             ));
         }

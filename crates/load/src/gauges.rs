@@ -14,6 +14,10 @@ pub(crate) struct Gauges {
     buffer_bytes_allowed: AtomicU64,
     requests_in_flight: AtomicU64,
     requests_allowed: AtomicU64,
+    looks_waiting: AtomicU64,
+    looks_unconnected: AtomicU64,
+    looks_leaderless: AtomicU64,
+    looks_throttled: AtomicU64,
 }
 
 impl Gauges {
@@ -25,6 +29,10 @@ impl Gauges {
         add(&self.buffer_bytes_allowed, look.buffer_bytes_allowed_sum);
         add(&self.requests_in_flight, look.requests_in_flight_sum);
         add(&self.requests_allowed, look.requests_allowed_sum);
+        add(&self.looks_waiting, look.looks_waiting);
+        add(&self.looks_unconnected, look.looks_unconnected);
+        add(&self.looks_leaderless, look.looks_leaderless);
+        add(&self.looks_throttled, look.looks_throttled);
     }
 
     /// What they come to; a look that is just being added may be in it in part.
@@ -36,6 +44,10 @@ impl Gauges {
             buffer_bytes_allowed_sum: of(&self.buffer_bytes_allowed),
             requests_in_flight_sum: of(&self.requests_in_flight),
             requests_allowed_sum: of(&self.requests_allowed),
+            looks_waiting: of(&self.looks_waiting),
+            looks_unconnected: of(&self.looks_unconnected),
+            looks_leaderless: of(&self.looks_leaderless),
+            looks_throttled: of(&self.looks_throttled),
         }
     }
 }
@@ -53,6 +65,10 @@ mod tests {
             buffer_bytes_allowed_sum: 1_000,
             requests_in_flight_sum: 3,
             requests_allowed_sum: 5,
+            looks_waiting: 1,
+            looks_unconnected: 1,
+            looks_leaderless: 0,
+            looks_throttled: 0,
         };
         gauges.add(&look);
         gauges.add(&look);

@@ -83,6 +83,7 @@ impl Ground {
             cluster: self.cluster,
             config: config.clone(),
             topics: self.topics,
+            leaders: self.leaders,
         }
     }
 }

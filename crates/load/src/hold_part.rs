@@ -1,5 +1,7 @@
 //! What of a growing amount, such as the CPU time of a thread, falls within the hold.
 
+use crate::pacing::Waiter;
+
 /// The growth of an amount between the borders of the hold.
 pub(crate) struct HoldPart {
     hold_start_ns: u64,
@@ -15,6 +17,11 @@ impl HoldPart {
             start: None,
             end: None,
         }
+    }
+
+    /// The hold begins at another moment, which lies ahead.
+    pub(crate) fn move_start(&mut self, hold_start_ns: u64) {
+        self.hold_start_ns = hold_start_ns;
     }
 
     /// Takes the amount down if the hold has begun since the last look.
@@ -47,6 +54,11 @@ impl HoldCpu {
         Self(HoldPart::new(hold_start_ns))
     }
 
+    /// As [`HoldPart::move_start`].
+    pub(crate) fn move_start(&mut self, hold_start_ns: u64) {
+        self.0.move_start(hold_start_ns);
+    }
+
     /// As [`HoldPart::look`].
     pub(crate) fn look(&mut self, now_ns: u64) {
         self.0.look(now_ns, thread_cpu_ns);
@@ -62,6 +74,45 @@ impl HoldCpu {
     /// What the thread used.
     pub(crate) fn hold_ns(&self) -> u64 {
         self.0.hold_ns()
+    }
+}
+
+/// What a thread spun away within the hold, and for how long it gave way to others instead.
+pub(crate) struct HoldSpin {
+    spun: HoldPart,
+    gave_way: HoldPart,
+}
+
+impl HoldSpin {
+    /// As [`HoldPart::new`].
+    pub(crate) fn new(hold_start_ns: u64) -> Self {
+        Self {
+            spun: HoldPart::new(hold_start_ns),
+            gave_way: HoldPart::new(hold_start_ns),
+        }
+    }
+
+    /// As [`HoldPart::move_start`].
+    pub(crate) fn move_start(&mut self, hold_start_ns: u64) {
+        self.spun.move_start(hold_start_ns);
+        self.gave_way.move_start(hold_start_ns);
+    }
+
+    /// As [`HoldPart::look`].
+    pub(crate) fn look(&mut self, now_ns: u64, waiter: &Waiter) {
+        self.spun.look(now_ns, || waiter.spun_ns());
+        self.gave_way.look(now_ns, || waiter.gave_way_ns());
+    }
+
+    /// As [`HoldPart::end`].
+    pub(crate) fn end(&mut self, waiter: &Waiter) {
+        self.spun.end(waiter.spun_ns());
+        self.gave_way.end(waiter.gave_way_ns());
+    }
+
+    /// What it spun away, and for how long it gave way.
+    pub(crate) fn hold_ns(&self) -> (u64, u64) {
+        (self.spun.hold_ns(), self.gave_way.hold_ns())
     }
 }
 

@@ -148,6 +148,7 @@ pub(crate) struct Link {
     outbox: VecDeque<Frame>,
     spare: Vec<Frame>,
     correlation_id: i32,
+    has_heard: bool,
 }
 
 impl Link {
@@ -160,7 +161,13 @@ impl Link {
             outbox: VecDeque::new(),
             spare: Vec::new(),
             correlation_id: 0,
+            has_heard: false,
         }
+    }
+
+    /// Whether bytes have arrived since the last call.
+    pub(crate) fn take_heard(&mut self) -> bool {
+        std::mem::take(&mut self.has_heard)
     }
 
     /// Takes over a connected stream that has done its handshake.
@@ -240,7 +247,11 @@ impl Link {
     /// Reads once what the socket has.
     pub(crate) fn read(&mut self) -> io::Result<Arrived> {
         match &mut self.stream {
-            Some(stream) => self.inbox.read_from(stream),
+            Some(stream) => {
+                let arrived = self.inbox.read_from(stream)?;
+                self.has_heard |= arrived.bytes > 0;
+                Ok(arrived)
+            }
             None => Ok(Arrived {
                 bytes: 0,
                 closed: false,

@@ -6,6 +6,7 @@
 //! that is learnt, and the rest until a scheduled send is spun away, with a look at the sockets now and
 //! then. How much was spun away is counted: it is CPU time that no record needed.
 
+mod competition;
 mod margin;
 
 use std::io;
@@ -14,6 +15,7 @@ use std::time::Duration;
 use mio::{Events, Poll, Token};
 
 use crate::clock::Clock;
+use competition::Competition;
 use margin::Margin;
 
 /// The token under which the timer reports; no connection may have it.
@@ -28,6 +30,9 @@ const LOOK_NS: u64 = 10_000;
 
 /// What a look at the sockets may take: so near to the moment there is none.
 const LOOK_COST_NS: u64 = 2_000;
+
+/// A look at who competes takes some 20 us: there is none when the moment is nearer than this.
+const COMPETITION_LOOK_NS: u64 = 100_000;
 
 /// A turn of spinning that took longer was no spinning: something else had the core.
 const TURN_NS_MAX: u64 = 5_000;
@@ -67,6 +72,7 @@ pub(crate) struct Waiter {
     clock: Clock,
     poll: Poll,
     margin: Margin,
+    competition: Competition,
     /// Time that was spun away so far.
     spun_ns: u64,
     #[cfg(target_os = "linux")]
@@ -98,6 +104,7 @@ impl Waiter {
             clock,
             poll,
             margin: Margin::new(has_free_core),
+            competition: Competition::new(),
             spun_ns: 0,
             #[cfg(target_os = "linux")]
             timer,
@@ -117,6 +124,11 @@ impl Waiter {
         self.spun_ns
     }
 
+    /// For how long it did not spin, because others waited for processors.
+    pub(crate) fn gave_way_ns(&self) -> u64 {
+        self.competition.gave_way_ns()
+    }
+
     /// Waits for sockets until the moment given; `events` holds the ready ones afterwards.
     pub(crate) fn wait(&mut self, until: Until, events: &mut Events) -> io::Result<()> {
         match until {
@@ -127,6 +139,14 @@ impl Waiter {
     }
 
     fn wait_exactly(&mut self, at_ns: u64, events: &mut Events) -> io::Result<()> {
+        let now_ns = self.clock.now_ns();
+        if at_ns.saturating_sub(now_ns) > COMPETITION_LOOK_NS {
+            self.competition.look(now_ns);
+        }
+        if self.competition.gives_way() {
+            // A late wake costs less than the processor time of others, which is what answers wait for.
+            return self.sleep(at_ns, events);
+        }
         let wake_ns = at_ns.saturating_sub(self.margin.ns());
         if wake_ns.saturating_sub(self.clock.now_ns()) < SLEEP_NS_MIN {
             self.margin.stayed_awake();
@@ -244,6 +264,21 @@ mod tests {
         // Moments that are 20 us away are spun to; but never is more spun than time has passed.
         assert!(waiter.spun_ns() > 0);
         assert!(waiter.spun_ns() <= clock.now_ns());
+    }
+
+    #[test]
+    fn a_waiter_that_gives_way_sleeps_to_the_moment_and_spins_nothing() {
+        let clock = Clock::start();
+        let mut waiter = Waiter::new(clock, true).unwrap();
+        waiter.competition = Competition::always();
+        let mut events = Events::with_capacity(8);
+        for step in 1..=20 {
+            let at_ns = clock.now_ns() + step * 20_000;
+            while clock.now_ns() < at_ns {
+                waiter.wait(Until::Send(at_ns), &mut events).unwrap();
+            }
+        }
+        assert_eq!(waiter.spun_ns(), 0);
     }
 
     #[test]

@@ -149,6 +149,7 @@ fn share_of(plan: &TopicPlan, preload: &Preload) -> Share {
         flows: vec![FlowPlan::Produce(flow)],
         stages: Stages {
             warm_up_ns: 0,
+            warm_up_ns_max: 0,
             hold_ns: None,
             drain_ns_max: DRAIN_NS_MAX,
         },

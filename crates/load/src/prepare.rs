@@ -457,7 +457,7 @@ impl Site<'_> {
             // What is on its way when the hold ends is yet to be read back.
             hold_end_ns: match self.echo {
                 Some(_) => None,
-                None => stages.hold_ns.map(|hold_ns| stages.warm_up_ns + hold_ns),
+                None => stages.hold_end_limit_ns(),
             },
             response_bytes_max: wanted.response_bytes_max,
             leaders: self.ground.leaders.clone(),

@@ -1,14 +1,15 @@
 //! From the start to the outcome: threads, the stages' borders, progress.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use kgauge_client::Interrupt;
 use kgauge_client::transaction::TransactionKind;
 use kgauge_results::run::{ClientLook, GroupRecord};
-use kgauge_results::{Recorder, StageBorders};
+use kgauge_results::{PaceSeries, Recorder, StageBorders};
 use kgauge_scenario::Stages;
 
 use crate::clock::Clock;
@@ -18,6 +19,8 @@ use crate::driver::{Driven, DrivenOutcome, DrivenRun, DriverUse};
 use crate::echo::{CopyTally, EchoBoard};
 use crate::gauges::Gauges;
 use crate::incident::{Incident, Incidents};
+use crate::load_control::LoadControl;
+use crate::outage::{BrokerBoard, Outage, OutageChange, OutageWatch};
 use crate::pacing::Waiter;
 use crate::prepare::{Load, cores};
 use crate::surroundings::Clerks;
@@ -28,7 +31,10 @@ use crate::worker::{CLERK_TOKEN, Client, Over, Shared, Worker, WorkerOutcome, Wo
 const PROGRESS: Duration = Duration::from_millis(100);
 
 /// How long the members of consumer groups may take to commit and leave, the load being over.
-const LEAVE: Duration = Duration::from_secs(10);
+const LEAVE: Duration = Duration::from_secs(5);
+
+/// The same when brokers do not answer.
+const LEAVE_DEAD: Duration = Duration::from_secs(1);
 
 /// The same when the user wants to stop.
 const LEAVE_INTERRUPTED: Duration = Duration::from_millis(300);
@@ -50,6 +56,10 @@ pub struct Progress {
     pub spun_ns: Vec<u64>,
     /// What went wrong since the last time.
     pub incidents: Vec<Incident>,
+    /// Brokers that do not answer.
+    pub outages: Vec<Outage>,
+    /// Outages that were found, or were over, since the last time.
+    pub outage_changes: Vec<OutageChange>,
 }
 
 /// What became of one flow.
@@ -59,6 +69,8 @@ pub struct FlowOutcome {
     pub name: String,
     /// Its records, all stages together.
     pub totals: Totals,
+    /// What it did over time.
+    pub pace: PaceSeries,
     /// What its consumer group did, if it has one.
     pub group: Option<GroupRecord>,
     /// How complete the copy was that it read, if it read one.
@@ -82,6 +94,8 @@ pub struct LoadOutcome {
     pub worker_hold_cpu_ns: Vec<u64>,
     /// Of it, what each thread spun away before scheduled sends: time that no record needed.
     pub worker_hold_spun_ns: Vec<u64>,
+    /// For how long of the hold each thread did not spin, because others waited for processors.
+    pub worker_hold_gave_way_ns: Vec<u64>,
     /// CPU time within the hold of the threads that fed drivers; it is none of theirs.
     pub feeding_hold_cpu_ns: u64,
     /// What flows of other clients had; nothing without any.
@@ -94,6 +108,10 @@ pub struct LoadOutcome {
     pub interrupted: bool,
     /// Something happened that makes the result bad, such as a corrupt record.
     pub broken: bool,
+    /// Brokers that did not answer when the load ended.
+    pub outages: Vec<Outage>,
+    /// By then no partition had a leader that answers.
+    pub is_target_gone: bool,
     /// Incidents that came after the first two hundred between two reports.
     pub incidents_dropped: u64,
 }
@@ -143,7 +161,8 @@ impl Load {
     }
 
     /// What its threads will share.
-    fn shared(&self, clock: Clock, flows: usize, hold_end_ns: Option<u64>) -> Shared {
+    fn shared(&self, clock: Clock, flows: usize) -> Shared {
+        let stages = &self.share.trial.stages;
         let threads = self.workers.len() + self.driven.len();
         Shared {
             clock,
@@ -153,74 +172,91 @@ impl Load {
             gauges: (0..flows).map(|_| Gauges::default()).collect(),
             incidents: Arc::new(Incidents::default()),
             interrupt: self.interrupt.clone(),
-            hold_end_ns: AtomicU64::new(hold_end_ns.unwrap_or(u64::MAX)),
+            hold_start_ns: AtomicU64::new(stages.warm_up_limit_ns()),
+            is_adaptive: stages.is_adaptive(),
+            paces: self.workers.iter().map(|_| Mutex::default()).collect(),
+            hold_end_ns: AtomicU64::new(stages.hold_end_limit_ns().unwrap_or(u64::MAX)),
             limited_left: AtomicUsize::new(self.limited()),
-            drain_ns_max: self.share.trial.stages.drain_ns_max,
+            drain_ns_max: stages.drain_ns_max,
             tick_ns: self.tick_ns,
             shipped_ns: (0..threads).map(|_| AtomicU64::new(0)).collect(),
             spun_ns: self.workers.iter().map(|_| AtomicU64::new(0)).collect(),
+            brokers: Arc::new(BrokerBoard::new(self.workers.len())),
         }
     }
 
     /// Runs the load on `clock`, which has just been started; `on_progress` is called ten times a second.
     pub fn run(
-        mut self,
+        self,
         clock: Clock,
         mut on_progress: impl FnMut(&Progress),
     ) -> Result<LoadOutcome, LoadError> {
+        self.run_controlled(clock, |progress, _| on_progress(progress))
+    }
+
+    /// As [`Load::run`], for a caller that decides when the hold begins.
+    pub fn run_controlled(
+        mut self,
+        clock: Clock,
+        mut on_progress: impl FnMut(&Progress, &LoadControl<'_>),
+    ) -> Result<LoadOutcome, LoadError> {
         let stages = self.share.trial.stages;
-        let planned_end_ns = stages.hold_ns.map(|hold_ns| stages.warm_up_ns + hold_ns);
-        let names: Vec<String> = self
-            .share
-            .trial
-            .flows
-            .iter()
-            .map(|flow| flow.name().to_owned())
-            .collect();
-        let shared = Arc::new(self.shared(clock, names.len(), planned_end_ns));
+        let names = self.share.trial.flows.iter();
+        let names: Vec<String> = names.map(|flow| flow.name().to_owned()).collect();
+        let shared = Arc::new(self.shared(clock, names.len()));
         let mut members = std::mem::take(&mut self.members);
         let boards = std::mem::take(&mut self.boards);
         let kinds: Vec<_> = (0..names.len()).map(|flow| self.kind_of(flow)).collect();
+        let configs = (
+            self.ground.config.clone(),
+            self.copy.as_ref().map(|copy| copy.config.clone()),
+        );
         let running = Running::start(self, &shared, &stages)?;
         let mut watch = Watch {
             shared: &shared,
             boards: &boards,
             broken: false,
             dropped: 0,
+            outages: OutageWatch::new(clock, Arc::clone(&shared.brokers), configs),
         };
-        watch.until_over(&running, &mut on_progress);
+        let control = LoadControl {
+            shared: &shared,
+            hold_ns: stages.hold_ns,
+        };
+        watch.until_over(&running, &mut |progress| on_progress(progress, &control));
         let (outcomes, driven) = running.join()?;
         // Producers that end a transaction at the very end have something to say yet.
-        on_progress(&watch.progress());
-        let (broken, dropped) = (watch.broken, watch.dropped);
+        on_progress(&watch.progress(), &control);
+        let (broken, dropped, watch) = (watch.broken, watch.dropped, watch.outages);
+        let (outages, is_target_gone) = (watch.current(), watch.is_total());
         let end_ns = shared.clock.now_ns();
         let patience = match shared.interrupt.is_raised() {
             true => LEAVE_INTERRUPTED,
+            false if !outages.is_empty() => LEAVE_DEAD,
             false => LEAVE,
         };
         let mut groups = end_all(&mut members, names.len(), patience);
-        let total = |flow: usize| {
-            let own = outcomes.iter().map(|worker| worker.totals[flow]);
-            let others = driven.iter().filter(|one| one.flow == flow);
-            own.chain(others.map(|one| one.totals))
-                .fold(Totals::default(), |sum, part| sum.plus(&part))
-        };
         let flows = names.into_iter().enumerate();
         Ok(LoadOutcome {
             flows: flows
                 .map(|(flow, name)| FlowOutcome {
                     name,
-                    totals: total(flow),
+                    totals: total(flow, &outcomes, &driven),
+                    pace: pace(flow, &outcomes, &driven),
                     group: groups[flow].take(),
                     copy: boards[flow].as_ref().and_then(|board| board.copy_tally()),
                     transactions: kinds[flow],
                 })
                 .collect(),
-            hold_start_ns: stages.warm_up_ns.min(end_ns),
+            hold_start_ns: shared.hold_start_ns.load(Ordering::Acquire).min(end_ns),
             hold_end_ns: shared.hold_end_ns.load(Ordering::Relaxed).min(end_ns),
             end_ns,
             worker_hold_cpu_ns: outcomes.iter().map(|worker| worker.hold_cpu_ns).collect(),
             worker_hold_spun_ns: outcomes.iter().map(|worker| worker.hold_spun_ns).collect(),
+            worker_hold_gave_way_ns: outcomes
+                .iter()
+                .map(|worker| worker.hold_gave_way_ns)
+                .collect(),
             feeding_hold_cpu_ns: driven.iter().map(|one| one.feeding_cpu_ns).sum(),
             drivers: uses(&driven),
             driver_trouble: trouble(&driven),
@@ -228,9 +264,29 @@ impl Load {
                 || driven.iter().any(|one| one.abandoned),
             interrupted: shared.interrupt.is_raised(),
             broken,
+            outages,
+            is_target_gone,
             incidents_dropped: dropped,
         })
     }
+}
+
+/// What became of a flow's records, in all threads together.
+fn total(flow: usize, workers: &[WorkerOutcome], driven: &[DrivenOutcome]) -> Totals {
+    let own = workers.iter().map(|worker| worker.totals[flow]);
+    let others = driven.iter().filter(|one| one.flow == flow);
+    own.chain(others.map(|one| one.totals))
+        .fold(Totals::default(), |sum, part| sum.plus(&part))
+}
+
+/// What a flow did over time, in all threads together.
+fn pace(flow: usize, workers: &[WorkerOutcome], driven: &[DrivenOutcome]) -> PaceSeries {
+    let own = workers.iter().filter_map(|worker| worker.paces.get(flow));
+    let others = driven.iter().filter(|one| one.flow == flow);
+    let mut sum = PaceSeries::default();
+    own.chain(others.map(|one| &one.pace))
+        .for_each(|part| sum.add(part));
+    sum
 }
 
 /// What each flow's driver was, and what its processes did together.
@@ -264,14 +320,17 @@ struct Running {
     driven: Vec<JoinHandle<DrivenOutcome>>,
     /// Their threads, and the ways to them.
     clerks: (Vec<JoinHandle<()>>, Clerks),
+    /// Ends the clerks, also in the midst of a question.
+    clerks_stop: Interrupt,
     said: Receiver<Over>,
 }
 
 impl Running {
     fn start(load: Load, shared: &Arc<Shared>, stages: &Stages) -> Result<Self, LoadError> {
-        let borders = match stages.hold_ns {
-            Some(hold_ns) => StageBorders::closed(stages.warm_up_ns, stages.warm_up_ns + hold_ns),
-            None => StageBorders::open(stages.warm_up_ns),
+        let warm_up_ns = stages.warm_up_limit_ns();
+        let borders = match stages.hold_end_limit_ns() {
+            Some(end_ns) => StageBorders::closed(warm_up_ns, end_ns),
+            None => StageBorders::open(warm_up_ns),
         };
         let ((asks, asked), (say, said)) = (channel(), channel());
         let of_copy = load.copy.map(|setup| (setup, channel()));
@@ -303,16 +362,18 @@ impl Running {
                 said: say.clone(),
                 waiter,
                 waker,
-                hold_start_ns: stages.warm_up_ns,
             });
         }
-        let interrupt = load.interrupt;
+        let clerks_stop = Interrupt::new();
+        let begin_clerk = |setup, desks, asked| {
+            let brokers = Arc::clone(&shared.brokers);
+            start_clerk(setup, desks, brokers, clerks_stop.clone(), asked)
+        };
         let mut clerk_threads = Vec::new();
         if let Some((setup, (_, asked))) = of_copy {
-            let clerk = start_clerk(setup, desks.clone(), interrupt.clone(), asked);
-            clerk_threads.push(clerk?);
+            clerk_threads.push(begin_clerk(setup, desks.clone(), asked)?);
         }
-        clerk_threads.push(start_clerk(load.ground, desks, interrupt, asked)?);
+        clerk_threads.push(begin_clerk(load.ground, desks, asked)?);
         let workers_count = setups.len();
         let mut workers = Vec::new();
         for setup in setups {
@@ -328,6 +389,7 @@ impl Running {
             workers,
             driven: driven.collect::<std::io::Result<_>>()?,
             clerks: (clerk_threads, clerks),
+            clerks_stop,
             said,
         })
     }
@@ -335,6 +397,7 @@ impl Running {
     /// Waits for the threads, which are all at their end.
     fn join(self) -> Result<(Vec<WorkerOutcome>, Vec<DrivenOutcome>), LoadError> {
         let (threads, clerks) = self.clerks;
+        self.clerks_stop.raise();
         clerks.stop();
         let clerks: Vec<_> = threads.into_iter().map(JoinHandle::join).collect();
         let mut outcomes = Vec::new();
@@ -374,6 +437,7 @@ struct Watch<'a> {
     boards: &'a [Option<Arc<EchoBoard>>],
     broken: bool,
     dropped: u64,
+    outages: OutageWatch,
 }
 
 impl Watch<'_> {
@@ -397,7 +461,9 @@ impl Watch<'_> {
     }
 
     fn progress(&mut self) -> Progress {
+        self.shared.clock.follow();
         let noted = self.shared.incidents.take();
+        let outage_changes = self.outages.look(self.shared.clock.now_ns());
         self.broken |= noted.any_bad;
         self.dropped += noted.dropped;
         let shipped = self.shared.shipped_ns.iter();
@@ -419,6 +485,8 @@ impl Watch<'_> {
                 .map(|ns| ns.load(Ordering::Relaxed))
                 .collect(),
             incidents: noted.kept,
+            outages: self.outages.current(),
+            outage_changes,
         }
     }
 }

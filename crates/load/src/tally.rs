@@ -2,6 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use kgauge_results::run::ConnectionRecord;
+
+use crate::broker_link::Loss;
+
 /// What became of records so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
@@ -21,6 +25,8 @@ pub struct Totals {
     pub logical_bytes: u64,
     /// Markers that the ends of transactions left in the partitions, where they take an offset each.
     pub markers: u64,
+    /// How the connections fared.
+    pub connections: ConnectionRecord,
 }
 
 impl Totals {
@@ -36,6 +42,17 @@ impl Totals {
             consumed: self.consumed + other.consumed,
             logical_bytes: self.logical_bytes + other.logical_bytes,
             markers: self.markers + other.markers,
+            connections: self.connections.plus(other.connections),
+        }
+    }
+
+    /// A connection is lost.
+    pub(crate) fn note_loss(&mut self, loss: &Loss) {
+        self.connections.lost += 1;
+        match loss {
+            Loss::TimedOut => self.connections.timed_out += 1,
+            Loss::Malformed(_) => self.connections.malformed += 1,
+            Loss::Closed | Loss::System(_) | Loss::Refused(_) => {}
         }
     }
 }

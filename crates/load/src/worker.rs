@@ -1,20 +1,21 @@
 //! A worker: one thread, one event loop, some producers and consumers.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use kgauge_client::Interrupt;
-use kgauge_results::Recorder;
+use kgauge_results::{PaceSeries, Recorder, StageBorders};
 use mio::{Events, Token};
 
 use crate::clock::Clock;
 use crate::consume::Consumer;
 use crate::control::{Side, Told};
 use crate::gauges::Gauges;
-use crate::hold_part::{HoldCpu, HoldPart};
+use crate::hold_part::{HoldCpu, HoldSpin};
 use crate::incident::Incidents;
+use crate::outage::BrokerBoard;
 use crate::pacing::{Until, Waiter, is_timer};
 use crate::produce::Producer;
 use crate::surroundings::{Clerks, Surroundings};
@@ -84,6 +85,13 @@ impl Member {
         }
     }
 
+    fn move_hold(&mut self, start_ns: u64, end_ns: u64) {
+        match &mut self.client {
+            Client::Produce(producer) => producer.move_hold(start_ns, end_ns),
+            Client::Consume(consumer) => consumer.move_hold_end(end_ns),
+        }
+    }
+
     fn stop_taking(&mut self) {
         match &mut self.client {
             Client::Produce(producer) => producer.stop_taking(),
@@ -122,6 +130,14 @@ pub(crate) struct Shared {
     pub(crate) incidents: Arc<Incidents>,
     /// Raised by Ctrl-C, a dead target, a full disk: stop within a second.
     pub(crate) interrupt: Interrupt,
+    /// Which brokers answer.
+    pub(crate) brokers: Arc<BrokerBoard>,
+    /// When the hold begins: at the end of the longest warm-up, or earlier once the load is steady.
+    pub(crate) hold_start_ns: AtomicU64,
+    /// Whether that may still change.
+    pub(crate) is_adaptive: bool,
+    /// For each worker and each of its flows what was done over time, while that decides when the hold begins.
+    pub(crate) paces: Vec<Mutex<Vec<(usize, PaceSeries)>>>,
     /// When the hold ends; lowered when all record counts are done.
     pub(crate) hold_end_ns: AtomicU64,
     /// Clients with a record count that is not done yet.
@@ -154,10 +170,14 @@ pub(crate) struct Over;
 pub(crate) struct WorkerOutcome {
     /// For each flow.
     pub(crate) totals: Vec<Totals>,
+    /// For each flow what was done over time.
+    pub(crate) paces: Vec<PaceSeries>,
     /// CPU time of the thread within the hold.
     pub(crate) hold_cpu_ns: u64,
     /// Of it, what was spun away before scheduled sends.
     pub(crate) hold_spun_ns: u64,
+    /// For how long of the hold nothing was spun, because others waited for processors.
+    pub(crate) hold_gave_way_ns: u64,
     /// Records were given up when the drain's time was over.
     pub(crate) abandoned: bool,
 }
@@ -174,7 +194,6 @@ pub(crate) struct WorkerSetup {
     pub(crate) said: Sender<Over>,
     pub(crate) waiter: Waiter,
     pub(crate) waker: Arc<mio::Waker>,
-    pub(crate) hold_start_ns: u64,
 }
 
 /// The token for the clerk's waker.
@@ -183,12 +202,13 @@ pub(crate) const CLERK_TOKEN: Token = CLERK;
 /// The event loop's own state.
 pub(crate) struct Worker {
     setup: WorkerSetup,
+    hold_start_seen_ns: u64,
     hold_end_seen_ns: u64,
     drain_end_ns: u64,
     next_look_ns: u64,
     next_tick_ns: u64,
     cpu: HoldCpu,
-    spun: HoldPart,
+    spin: HoldSpin,
     outcome: WorkerOutcome,
 }
 
@@ -196,16 +216,19 @@ impl Worker {
     /// A worker that has not begun.
     pub(crate) fn new(setup: WorkerSetup) -> Self {
         let flows = setup.recorders.len();
+        let hold_start_ns = setup.shared.hold_start_ns.load(Ordering::Acquire);
         Self {
-            cpu: HoldCpu::new(setup.hold_start_ns),
-            spun: HoldPart::new(setup.hold_start_ns),
+            cpu: HoldCpu::new(hold_start_ns),
+            spin: HoldSpin::new(hold_start_ns),
             setup,
+            hold_start_seen_ns: hold_start_ns,
             hold_end_seen_ns: u64::MAX,
             drain_end_ns: u64::MAX,
             next_look_ns: 0,
             next_tick_ns: 0,
             outcome: WorkerOutcome {
                 totals: vec![Totals::default(); flows],
+                paces: vec![PaceSeries::default(); flows],
                 ..Default::default()
             },
         }
@@ -226,6 +249,7 @@ impl Worker {
             Client::Consume(consumer) => consumer.register(around),
         })?;
         loop {
+            self.note_hold_start();
             self.for_each(|member, recorder, around| {
                 match &mut member.client {
                     Client::Produce(producer) => producer.step(recorder, around),
@@ -235,7 +259,7 @@ impl Worker {
             })?;
             let now_ns = self.setup.shared.clock.now_ns();
             self.cpu.look(now_ns);
-            self.spun.look(now_ns, || self.setup.waiter.spun_ns());
+            self.spin.look(now_ns, &self.setup.waiter);
             self.note_ends(now_ns);
             let hold_end_ns = self.setup.shared.hold_end_ns.load(Ordering::Relaxed);
             if now_ns >= hold_end_ns && self.hold_end_seen_ns == u64::MAX {
@@ -251,6 +275,25 @@ impl Worker {
             self.setup.waiter.wait(until, &mut events)?;
             self.handle(&events);
         }
+    }
+
+    /// The runner may have decided when the hold begins.
+    fn note_hold_start(&mut self) {
+        let start_ns = self.setup.shared.hold_start_ns.load(Ordering::Acquire);
+        if start_ns == self.hold_start_seen_ns {
+            return;
+        }
+        self.hold_start_seen_ns = start_ns;
+        let end_ns = self.setup.shared.hold_end_ns.load(Ordering::Acquire);
+        let borders = StageBorders::closed(start_ns, end_ns);
+        for member in &mut self.setup.members {
+            member.move_hold(start_ns, end_ns);
+        }
+        for recorder in self.setup.recorders.iter_mut().flatten() {
+            recorder.move_hold(borders);
+        }
+        self.cpu.move_start(start_ns);
+        self.spin.move_start(start_ns);
     }
 
     /// Calls `act` for every client that is not done.
@@ -368,7 +411,7 @@ impl Worker {
     /// Now and then: does the user want to stop, is it time to write slices?
     fn look_around(&mut self, now_ns: u64) -> io::Result<()> {
         self.next_look_ns = now_ns + LOOK_NS;
-        let stop_end_ns = now_ns + STOP_NS;
+        let stop_end_ns = now_ns + self.setup.shared.brokers.patience_ns(STOP_NS);
         if self.setup.shared.interrupt.is_raised() && self.drain_end_ns > stop_end_ns {
             self.setup
                 .shared
@@ -397,7 +440,7 @@ impl Worker {
             member.has_ended = true;
             let shared = &self.setup.shared;
             if member.is_limited && shared.limited_left.fetch_sub(1, Ordering::AcqRel) == 1 {
-                let hold_end_ns = now_ns.max(self.setup.hold_start_ns);
+                let hold_end_ns = now_ns.max(self.hold_start_seen_ns);
                 shared.hold_end_ns.fetch_min(hold_end_ns, Ordering::Relaxed);
             }
         }
@@ -406,7 +449,7 @@ impl Worker {
     fn end_hold(&mut self, hold_end_ns: u64, now_ns: u64) -> io::Result<()> {
         self.hold_end_seen_ns = hold_end_ns;
         self.cpu.end();
-        self.spun.end(self.setup.waiter.spun_ns());
+        self.spin.end(&self.setup.waiter);
         self.drain_end_ns = now_ns.saturating_add(self.setup.shared.drain_ns_max);
         // Whoever wants to stop does not want what was due sent first.
         let is_interrupted = self.setup.shared.interrupt.is_raised();
@@ -432,6 +475,9 @@ impl Worker {
         if let Some(spun_ns) = setup.shared.spun_ns.get(setup.index) {
             spun_ns.store(setup.waiter.spun_ns(), Ordering::Relaxed);
         }
+        if setup.shared.is_adaptive && now_ns < self.hold_start_seen_ns {
+            show_paces(setup);
+        }
         for member in &mut setup.members {
             let totals = member.totals();
             setup.shared.live[member.flow].add(&member.told, &totals);
@@ -451,6 +497,15 @@ impl Worker {
                 (_, None) => {}
             }
         }
+        setup.shared.brokers.look(setup.index, |looks| {
+            for member in setup.members.iter_mut().filter(|member| !member.is_done()) {
+                let side = member.side;
+                match &mut member.client {
+                    Client::Produce(producer) => producer.look_at_brokers(side, now_ns, looks),
+                    Client::Consume(consumer) => consumer.look_at_brokers(side, now_ns, looks),
+                }
+            }
+        });
         if is_tick {
             setup
                 .recorders
@@ -491,7 +546,7 @@ impl Worker {
 
     fn finish(mut self) -> WorkerOutcome {
         self.cpu.end();
-        self.spun.end(self.setup.waiter.spun_ns());
+        self.spin.end(&self.setup.waiter);
         for member in &mut self.setup.members {
             if let Client::Produce(producer) = &mut member.client {
                 producer.leave();
@@ -512,13 +567,32 @@ impl Worker {
             let totals = &mut self.outcome.totals[member.flow];
             *totals = totals.plus(&member.totals());
         }
-        for recorder in self.setup.recorders.into_iter().flatten() {
-            recorder.finish();
+        let recorders = self.setup.recorders.into_iter();
+        for (recorder, pace) in recorders.zip(&mut self.outcome.paces) {
+            if let Some(recorder) = recorder {
+                *pace = recorder.finish();
+            }
         }
         let shared = &self.setup.shared;
         shared.note_shipped(self.setup.index, u64::MAX);
         self.outcome.hold_cpu_ns = self.cpu.hold_ns();
-        self.outcome.hold_spun_ns = self.spun.hold_ns();
+        (self.outcome.hold_spun_ns, self.outcome.hold_gave_way_ns) = self.spin.hold_ns();
         self.outcome
+    }
+}
+
+/// Lets the runner see what was done so far.
+fn show_paces(setup: &WorkerSetup) {
+    let Some(shown) = setup.shared.paces.get(setup.index) else {
+        return;
+    };
+    let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+    let recorders = setup.recorders.iter().enumerate();
+    let paces = recorders.filter_map(|(flow, recorder)| Some((flow, recorder.as_ref()?.pace())));
+    for (position, (flow, pace)) in paces.enumerate() {
+        match shown.get_mut(position) {
+            Some((_, known)) => known.clone_from(pace),
+            None => shown.push((flow, pace.clone())),
+        }
     }
 }

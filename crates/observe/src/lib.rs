@@ -19,9 +19,9 @@
 //!
 //! [`host_facts`] for the machine, [`disk_baseline`] for what its disk does by itself, [`data_dir`] for the disks under a
 //! folder, [`Sampler`] for what changes (`looker` is one look, `machine` and `process_watch` what it sees, `block`,
-//! `memory`, `network` and `pressure` the kernel's texts, `network_speed` how fast interfaces are), [`ProcessSampler`] for one look at one process,
-//! [`BrokerSource`] for what brokers tell of themselves (`broker`), [`WireWatcher`] for what they are asked in Kafka's protocol,
-//! [`listener_pid`] for the process of a broker that was there before, [`thread_cpu_ns`] for the calling thread.
+//! `memory`, `network` and `pressure` the kernel's texts, `network_speed` how fast interfaces are), [`ProcessSampler`] for one look at one process, `programs` for
+//! who else uses the processors, [`BrokerSource`] for what brokers tell of themselves (`broker`), [`WireWatcher`] for what they are asked in Kafka's protocol,
+//! [`listener_pid`] for the process of a broker that was there before, [`thread_cpu_ns`] for the calling thread, [`RunQueue`] for waits for a processor.
 
 mod block;
 mod broker;
@@ -43,7 +43,9 @@ mod proc_file;
 mod process;
 mod process_clock;
 mod process_watch;
+mod programs;
 mod quiet;
+mod run_queue;
 mod sampler;
 mod source;
 mod unavailable;
@@ -62,6 +64,7 @@ pub use host::{HostCpu, HostFacts, host_cpu, host_facts};
 pub use listener::listener_pid;
 pub use network_speed::{GivenSpeed, network_interfaces};
 pub use process::{ProcessError, ProcessSample, ProcessSampler, ThreadSample};
+pub use run_queue::{RunQueue, RunQueueLook, storage_wait_ns};
 pub use sampler::{Sampler, SamplerReport, Watch, WatchedProcess};
 pub use unavailable::Unavailable;
 pub use wire::{Told, WireWatch, WireWatcher};

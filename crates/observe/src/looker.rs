@@ -10,6 +10,7 @@ use crate::network_speed::{GivenSpeed, network_speeds};
 use crate::proc_file::Buffer;
 use crate::process::ProcessError;
 use crate::process_watch::ProcessWatch;
+use crate::programs::Programs;
 use crate::sampler::{SamplerReport, Watch};
 
 /// More different complaints than these are not kept.
@@ -51,6 +52,7 @@ pub(crate) struct Looker {
     /// `None` once the process is gone, which is told once.
     processes: Vec<Option<ProcessWatch>>,
     machine: Machine,
+    programs: Programs,
     /// What the user says of network interfaces.
     speeds: Vec<GivenSpeed>,
     buffer: Buffer,
@@ -65,6 +67,7 @@ impl Looker {
             repeat: watch.repeat,
             processes: Vec::new(),
             machine: Machine::new(),
+            programs: Programs::first(watch.targets.iter().map(|target| target.pid), at_ns),
             speeds: watch.speeds.clone(),
             buffer: Buffer::new(),
             seen: Vec::new(),
@@ -143,11 +146,14 @@ impl Looker {
     ) {
         self.report.cpu_ns = cpu_ns;
         self.machine.end(&mut self.seen);
+        let at = Moment {
+            at_ns,
+            at_unix_ms: unix_ms(),
+        };
+        let programs = self.programs.last(at_ns).map(EvidenceKind::Programs);
+        self.seen.extend(programs.map(|kind| of_host(at, kind)));
         self.seen.push(Seen {
-            at: Moment {
-                at_ns,
-                at_unix_ms: unix_ms(),
-            },
+            at,
             subject: Subject::Generator,
             kind: EvidenceKind::Observing {
                 looks: self.report.looks,

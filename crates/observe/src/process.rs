@@ -58,6 +58,8 @@ pub struct ThreadSample {
     pub user_ns: u64,
     /// CPU time in the kernel, likewise.
     pub system_ns: u64,
+    /// How long it has waited for a processor although it had something to do; `None` where the kernel does not count it.
+    pub waited_ns: Option<u64>,
 }
 
 /// Why a process could not be looked at.
@@ -159,11 +161,28 @@ impl ProcessSampler {
                     name: stat.name.to_owned(),
                     user_ns: stat.user_ticks.saturating_mul(self.tick_ns),
                     system_ns: stat.system_ticks.saturating_mul(self.tick_ns),
+                    waited_ns: std::fs::read_to_string(entry.path().join("schedstat"))
+                        .ok()
+                        .and_then(|text| queued_ns(&text)),
                 });
             }
         }
         threads.sort_by_key(|thread| thread.tid);
         Ok(threads)
+    }
+
+    /// How long each of its threads has waited for a processor although it had something to do, by the kernel's number;
+    /// none where the kernel does not count it.
+    pub(crate) fn waits(&self) -> Vec<(u32, u64)> {
+        let Ok(entries) = std::fs::read_dir(self.dir.join("task")) else {
+            return Vec::new();
+        };
+        let waits = entries.flatten().filter_map(|entry| {
+            let tid = entry.file_name().to_str()?.parse().ok()?;
+            let text = std::fs::read_to_string(entry.path().join("schedstat")).ok()?;
+            Some((tid, queued_ns(&text)?))
+        });
+        waits.collect()
     }
 
     fn stat<T>(&self, take: impl FnOnce(Stat<'_>) -> T) -> Result<T, ProcessError> {
@@ -178,6 +197,11 @@ impl ProcessSampler {
         })?;
         Ok(take(stat))
     }
+}
+
+/// Of `schedstat` (the kernel's "Scheduler Statistics"): time on a processor, time in the queue for one, turns.
+fn queued_ns(text: &str) -> Option<u64> {
+    text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 fn failed(pid: u32, path: &Path, error: io::Error) -> ProcessError {
@@ -195,17 +219,22 @@ fn failed(pid: u32, path: &Path, error: io::Error) -> ProcessError {
 
 /// The fields of a `stat` file that count here.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Stat<'a> {
-    name: &'a str,
+pub(crate) struct Stat<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) parent: u32,
     major_faults: u64,
-    user_ticks: u64,
-    system_ticks: u64,
+    pub(crate) user_ticks: u64,
+    pub(crate) system_ticks: u64,
+    /// Of children that ended and were waited for, in user mode and in the kernel.
+    pub(crate) children_ticks: u64,
+    /// When it began, since boot.
+    pub(crate) start_ticks: u64,
     threads: u64,
     resident_pages: u64,
 }
 
 impl<'a> Stat<'a> {
-    fn parse(text: &'a str) -> Option<Stat<'a>> {
+    pub(crate) fn parse(text: &'a str) -> Option<Stat<'a>> {
         // The name stands in parentheses and may hold some itself: the last one closes it.
         let (start, end) = (text.find('(')?, text.rfind(')')?);
         let name = text.get(start + 1..end)?;
@@ -216,11 +245,20 @@ impl<'a> Stat<'a> {
         // Field 3, the state, comes first behind the name.
         let mut fields = (3..).zip(text.get(end + 1..)?.split_ascii_whitespace());
         for (number, field) in &mut fields {
+            if number == 4 {
+                stat.parent = field.parse().ok()?;
+                continue;
+            }
             let place = match number {
                 12 => &mut stat.major_faults,
                 14 => &mut stat.user_ticks,
                 15 => &mut stat.system_ticks,
+                16 | 17 => {
+                    stat.children_ticks = stat.children_ticks.saturating_add(field.parse().ok()?);
+                    continue;
+                }
                 20 => &mut stat.threads,
+                22 => &mut stat.start_ticks,
                 24 => &mut stat.resident_pages,
                 _ => continue,
             };
@@ -259,6 +297,8 @@ mod tests {
         let stat = Stat::parse(STAT).unwrap();
         assert_eq!(stat.name, "a) b (c)");
         assert_eq!((stat.user_ticks, stat.system_ticks), (10, 8));
+        assert_eq!((stat.parent, stat.children_ticks), (10_379, 15_434));
+        assert_eq!(stat.start_ticks, 92_322);
         assert_eq!((stat.major_faults, stat.threads), (3, 1));
         assert_eq!(stat.resident_pages, 1134);
     }
@@ -268,6 +308,14 @@ mod tests {
         let huge = format!("1 (x) S {}", "99999999999999999999 ".repeat(40));
         for hostile in ["", "1 (x) S 1 2 3", ")(", "(", ") 1", "1 () ", &huge] {
             assert_eq!(Stat::parse(hostile), None, "{hostile}");
+        }
+    }
+
+    #[test]
+    fn the_wait_for_a_processor_is_the_second_number() {
+        assert_eq!(queued_ns("1071568 13450 3\n"), Some(13_450));
+        for hostile in ["", "1", "1 x 3", "1 -2 3"] {
+            assert_eq!(queued_ns(hostile), None, "{hostile}");
         }
     }
 

@@ -1,5 +1,7 @@
 //! What one process shows at each look: CPU, memory, storage, threads, open files.
 
+use std::collections::BTreeMap;
+
 use kgauge_results::run::{EvidenceKind, NotSeen, ProcessLook, Subject};
 
 use crate::cpu_limit::CpuLimits;
@@ -20,6 +22,35 @@ pub(crate) struct ProcessWatch {
     limits: CpuLimits,
     /// Whether it was said that open files are not counted.
     said_no_open_files: bool,
+    waits: LongestWaits,
+}
+
+/// How long the thread of a process waited for a processor that waited longest between two looks, all looks together.
+#[derive(Debug, Default)]
+struct LongestWaits {
+    /// At the look before, by thread.
+    before: Option<BTreeMap<u32, u64>>,
+    waited_ns: u64,
+}
+
+impl LongestWaits {
+    /// One more look; `None` where nothing is counted.
+    fn look(&mut self, waits: Vec<(u32, u64)>) -> Option<u64> {
+        let now: BTreeMap<u32, u64> = waits.into_iter().collect();
+        if now.is_empty() {
+            return None;
+        }
+        if let Some(before) = &self.before {
+            // A thread that began meanwhile has waited since then.
+            let longer = now.iter().map(|(thread, ns)| {
+                let before_ns = before.get(thread).copied().unwrap_or(0);
+                ns.saturating_sub(before_ns)
+            });
+            self.waited_ns += longer.max().unwrap_or(0);
+        }
+        self.before = Some(now);
+        Some(self.waited_ns)
+    }
 }
 
 impl ProcessWatch {
@@ -30,6 +61,7 @@ impl ProcessWatch {
             io: Source::open("what a process reads and writes", format!("/proc/{pid}/io")),
             limits: CpuLimits::of(pid),
             said_no_open_files: false,
+            waits: LongestWaits::default(),
         })
     }
 
@@ -81,27 +113,52 @@ impl ProcessWatch {
             }));
         }
         match self.subject {
-            Subject::Generator => self.look_at_threads(at, seen),
-            _ => Ok(()),
+            Subject::Generator => return self.look_at_threads(at, seen),
+            Subject::Target { .. } => {
+                let waited_ns = self.waits.look(self.sampler.waits());
+                let kind = waited_ns.map(|waited_ns| EvidenceKind::RunQueue { waited_ns });
+                let subject = self.subject.clone();
+                seen.extend(kind.map(|kind| Seen { at, subject, kind }));
+            }
+            _ => {}
         }
+        Ok(())
     }
 
     fn look_at_threads(&self, at: Moment, seen: &mut Vec<Seen>) -> Result<(), ProcessError> {
         for thread in self.sampler.threads()? {
             let number = thread.name.strip_prefix(LOAD_THREAD_PREFIX);
             if let Some(Ok(thread_number)) = number.map(str::parse) {
-                seen.push(Seen {
+                let cpu = EvidenceKind::Cpu {
+                    user_ns: thread.user_ns,
+                    system_ns: thread.system_ns,
+                };
+                let waited = thread.waited_ns;
+                let waited = waited.map(|waited_ns| EvidenceKind::RunQueue { waited_ns });
+                seen.extend([Some(cpu), waited].into_iter().flatten().map(|kind| Seen {
                     at,
                     subject: Subject::GeneratorThread {
                         thread: thread_number,
                     },
-                    kind: EvidenceKind::Cpu {
-                        user_ns: thread.user_ns,
-                        system_ns: thread.system_ns,
-                    },
-                });
+                    kind,
+                }));
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_all_threads_the_one_that_waited_longest_counts_at_each_look() {
+        let mut waits = LongestWaits::default();
+        assert_eq!(waits.look(vec![(1, 500), (2, 900)]), Some(0));
+        assert_eq!(waits.look(vec![(1, 540), (2, 910)]), Some(40));
+        // The first one ended, the third began.
+        assert_eq!(waits.look(vec![(2, 930), (3, 70)]), Some(110));
+        assert_eq!(waits.look(Vec::new()), None);
     }
 }

@@ -19,6 +19,16 @@ pub fn one_line(text: &str) -> String {
         .collect()
 }
 
+/// Outside text for a terminal: unsafe characters replaced, line breaks and tabs kept.
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .map(|character| match is_unsafe(character) {
+            true => '\u{fffd}',
+            false => character,
+        })
+        .collect()
+}
+
 /// Columns that a text takes in a terminal: two for East Asian wide characters and emoji (Unicode
 /// Standard Annex 11, the ranges that are wide as a whole), one for others.
 pub(crate) fn columns(text: &str) -> usize {
@@ -50,5 +60,9 @@ mod tests {
     #[test]
     fn an_escape_sequence_does_not_reach_the_terminal() {
         assert_eq!(one_line("topic\u{1b}[2J\nnext"), "topic\u{fffd}[2J next");
+        assert_eq!(
+            printable("a\u{1b}]0;b\u{7}\r\n\tc\u{9b}2J"),
+            "a\u{fffd}]0;b\u{fffd}\u{fffd}\n\tc\u{fffd}2J"
+        );
     }
 }

@@ -55,7 +55,7 @@ const TIMES: [Times; 12] = [
 ];
 
 /// The columns of a distribution after its name.
-const OF_TIMES: [&str; 10] = [
+const OF_TIMES: [&str; 24] = [
     "count",
     "min_ns",
     "mean_ns",
@@ -66,6 +66,20 @@ const OF_TIMES: [&str; 10] = [
     "p99_9_ns",
     "p99_99_ns",
     "max_ns",
+    "mean_ns_ci95_low",
+    "mean_ns_ci95_high",
+    "p50_ns_ci95_low",
+    "p50_ns_ci95_high",
+    "p90_ns_ci95_low",
+    "p90_ns_ci95_high",
+    "p95_ns_ci95_low",
+    "p95_ns_ci95_high",
+    "p99_ns_ci95_low",
+    "p99_ns_ci95_high",
+    "p99_9_ns_ci95_low",
+    "p99_9_ns_ci95_high",
+    "p99_99_ns_ci95_low",
+    "p99_99_ns_ci95_high",
 ];
 /// The percentiles among them, in millionths.
 const PERCENTILES: [u32; 6] = [500_000, 900_000, 950_000, 990_000, 999_000, 999_900];
@@ -172,6 +186,7 @@ impl<'a> Sheet<'a> {
         line.own(match trial.generator.word {
             GeneratorWord::Fine => "fine",
             GeneratorWord::Late => "late",
+            GeneratorWord::Crowded => "crowded",
             GeneratorWord::Limited => "limited",
             GeneratorWord::Unknown => "unknown",
         });
@@ -264,14 +279,18 @@ fn write_times(line: &mut Line, times: Option<&LatencySummary>) {
     line.number(times.map(|times| times.count));
     line.number(times.map(|times| times.min_ns));
     line.number(times.map(|times| times.mean_ns));
-    for millionths in PERCENTILES {
-        let found = times.and_then(|times| {
-            let mut percentiles = times.percentiles.iter();
-            percentiles.find(|found| found.millionths == millionths)
-        });
+    let percentiles = PERCENTILES.map(|millionths| times?.percentile(millionths));
+    for found in percentiles {
         line.number(found.map(|found| found.value_ns));
     }
     line.number(times.map(|times| times.max_ns));
+    let mean = times.and_then(LatencySummary::mean_interval);
+    let intervals = percentiles.map(|found| found?.interval());
+    for interval in [mean].into_iter().chain(intervals) {
+        // Whole nanoseconds: a histogram knows no more.
+        line.number(interval.map(|found| found.low.round()));
+        line.number(interval.map(|found| found.high.round()));
+    }
 }
 
 /// One line under construction.

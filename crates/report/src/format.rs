@@ -113,21 +113,6 @@ pub(crate) fn decimal_bytes(value: f64) -> String {
     format!("{} {unit}", short(value / divisor))
 }
 
-/// A size as somebody would write it: in binary units where it is whole in one, `64 KiB`, otherwise as [`decimal_bytes`].
-pub(crate) fn size(value: f64) -> String {
-    const BINARY: [(f64, &str); 4] = [
-        (1_099_511_627_776.0, "TiB"),
-        (1_073_741_824.0, "GiB"),
-        (1_048_576.0, "MiB"),
-        (1_024.0, "KiB"),
-    ];
-    let whole = |(factor, _): &(f64, &str)| value >= *factor && value % factor == 0.0;
-    match BINARY.into_iter().find(whole) {
-        Some((factor, unit)) => format!("{} {unit}", value / factor),
-        None => decimal_bytes(value),
-    }
-}
-
 /// A large number in few characters, for axes and narrow tables: `1.2 M`, `820 k`.
 pub(crate) fn compact(value: f64) -> String {
     let (divisor, suffix) = match value.abs() {
@@ -143,12 +128,23 @@ pub(crate) fn compact(value: f64) -> String {
     text + suffix
 }
 
-/// Half the width of an interval as a share of its middle: `± 2.4 %`.
-pub(crate) fn plus_minus(half: f64, middle: f64) -> String {
-    if middle == 0.0 || !half.is_finite() {
+/// How far an interval reaches from its figure, to the further side: `±2.4 %`.
+pub(crate) fn plus_minus(value: f64, (low, high): (f64, f64)) -> String {
+    let furthest = (high - value).max(value - low);
+    if value == 0.0 || !furthest.is_finite() {
         return NOTHING.to_owned();
     }
-    format!("± {} %", one_or_two(100.0 * half / middle.abs()))
+    let percent = one_or_two(100.0 * furthest / value.abs());
+    format!("±{} %", percent.replace(' ', ""))
+}
+
+/// An interval of times in one unit: `10.9 to 14.1 ms`.
+pub(crate) fn nanoseconds_between((low, high): (f64, f64)) -> String {
+    let (from, to) = (nanoseconds(low), nanoseconds(high));
+    match (from.split_once(' '), to.split_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {to}"),
+        _ => format!("{from} to {to}"),
+    }
 }
 
 /// A share: `97.3 %`.
@@ -241,16 +237,17 @@ mod tests {
         assert_eq!(decimal_bytes(100.0), "100 B");
         assert_eq!(decimal_bytes(1_048_576.0), "1.05 MB");
         assert_eq!(without_zeros(&decimal_bytes(10_000.0)), "10 kB");
-        assert_eq!(size(65_536.0), "64 KiB");
-        assert_eq!(size(1_572_864.0), "1536 KiB");
-        assert_eq!(size(100_000.0), "100 kB");
     }
 
     #[test]
     fn small_shares_never_read_as_zero() {
-        assert_eq!(plus_minus(0.0001, 100.0), "± < 0.1 %");
-        assert_eq!(plus_minus(2.4, 100.0), "± 2.4 %");
-        assert_eq!(plus_minus(35.0, 100.0), "± 35 %");
+        assert_eq!(plus_minus(100.0, (99.9999, 100.0001)), "±<0.1 %");
+        assert_eq!(plus_minus(100.0, (97.6, 102.4)), "±2.4 %");
+        // Of an interval that reaches further to one side, that side.
+        assert_eq!(plus_minus(100.0, (74.0, 135.0)), "±35 %");
+        assert_eq!(plus_minus(0.0, (0.0, 1.0)), "–");
+        assert_eq!(nanoseconds_between((10.9e6, 14.1e6)), "10.9 to 14.1 ms");
+        assert_eq!(nanoseconds_between((900e3, 1.1e6)), "900 µs to 1.10 ms");
         assert_eq!(percent(0.0), "0 %");
     }
 

@@ -24,13 +24,15 @@ mod markup;
 mod terminal;
 mod view;
 
+use kgauge_results::compare::Gate;
 use kgauge_results::{Comparison, RunRead, Summary};
 
-pub use clean::one_line;
+pub use clean::{one_line, printable};
 pub use live::{
     FlowMetrics, InterfaceMetrics, LiveFlow, LiveNow, LivePage, LivePhase, LiveReport, LiveStage,
-    LiveTrial, Metrics, MetricsForm, ProcessMetrics, RunMetrics, live_policy, render_live_page,
-    render_live_page_around, render_live_part, render_metrics, render_served_report,
+    LiveTrial, Metrics, MetricsForm, ProcessMetrics, RunMetrics, limit_in_short, live_policy,
+    render_live_page, render_live_page_around, render_live_part, render_metrics,
+    render_served_report,
 };
 pub use markup::LivePart;
 pub use terminal::TerminalStyle;
@@ -71,6 +73,13 @@ pub fn render_csv(run: &RunRead, summary: &Summary) -> String {
 /// baseline in each. Below it what is not comparable, and why.
 pub fn render_comparison_terminal(comparison: &Comparison, style: TerminalStyle) -> String {
     terminal::compare::text(&compare::view(comparison), style)
+}
+
+/// What a gate found, a line for each figure, the gravest first; the last one has the word of all.
+///
+/// Names in them are as they came from the run folders.
+pub fn gate_lines(gate: &Gate) -> Vec<String> {
+    compare::gate::lines(gate)
 }
 
 /// Several runs side by side as Markdown for a pull request's comment, ending with a line break.

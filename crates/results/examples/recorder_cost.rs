@@ -133,7 +133,9 @@ fn an_hour_on_disk() {
             std::thread::sleep(Duration::from_millis(200));
         }
     }
-    recorders.into_iter().for_each(Recorder::finish);
+    for recorder in recorders {
+        recorder.finish();
+    }
     println!(
         "an hour of two threads: made in {:.1} s",
         begin.elapsed().as_secs_f64()

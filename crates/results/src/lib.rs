@@ -16,6 +16,7 @@ pub mod compare;
 pub mod folder;
 pub mod histogram;
 pub mod live;
+pub mod pace;
 pub mod recorder;
 pub mod run;
 pub mod series;
@@ -27,9 +28,14 @@ pub mod summary;
 pub use compare::{Comparison, RunToCompare, compare, compare_sides};
 pub use folder::{FolderError, RepeatFolder, RunFolder, RunRead};
 pub use histogram::{Histogram, Quantile};
-pub use recorder::{Recorder, Request, SliceSink, SliceWriter, SlicesWritten, WriteError};
+pub use pace::PaceSeries;
+pub use recorder::{
+    RecordLateness, Recorder, Request, SliceSink, SliceWriter, SlicesWritten, WriteError,
+};
 pub use series::Series;
 pub use slice::errors::client_code;
-pub use slice::{Counts, ErrorCounts, Kind, SendOutcome, Slice, SliceKey, error_name};
+pub use slice::{
+    Counts, ErrorCounts, Kind, LATE_AFTER_NS, SendOutcome, Slice, SliceKey, error_name,
+};
 pub use stage::{SECOND_NS, Stage, StageBorders};
 pub use summary::Summary;

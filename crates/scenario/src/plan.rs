@@ -211,6 +211,18 @@ impl FlowPlan {
         }
     }
 
+    /// Whether it is to go at one rate throughout: then a change over time is a change of the system.
+    pub fn has_level(&self) -> bool {
+        self.produces().is_none_or(|flow| match flow.shape {
+            Shape::Max | Shape::Constant { .. } | Shape::Poisson { .. } => true,
+            Shape::Ramp { .. }
+            | Shape::Step { .. }
+            | Shape::Wave { .. }
+            | Shape::Burst { .. }
+            | Shape::Replay { .. } => false,
+        })
+    }
+
     /// As [`FlowPlan::produces`], to change it.
     pub fn produces_mut(&mut self) -> Option<&mut ProduceFlow> {
         match self {
@@ -343,6 +355,11 @@ pub struct ConsumeFlow {
     pub groups: u32,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde wants it so.
+fn is_zero(ns: &u64) -> bool {
+    *ns == 0
+}
+
 fn one() -> u32 {
     1
 }
@@ -427,6 +444,9 @@ pub enum ConsumeEnd {
 pub struct Stages {
     /// Load without counting, first. May be 0.
     pub warm_up_ns: u64,
+    /// The warm-up goes on until the load is steady, but not longer than this; below `warm_up_ns`: it is not prolonged.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub warm_up_ns_max: u64,
     /// The span that figures come from. `None`: until the flows' record counts are done.
     pub hold_ns: Option<u64>,
     /// How long the answers to what was sent may take after the hold.
@@ -434,9 +454,19 @@ pub struct Stages {
 }
 
 impl Stages {
-    /// Whether a moment, ns since the start, belongs to the hold; of one without a planned end all that come after its start do.
-    pub fn is_hold(&self, at_ns: u64) -> bool {
-        let end_ns = self.hold_ns.map(|hold_ns| self.warm_up_ns + hold_ns);
-        at_ns >= self.warm_up_ns && end_ns.is_none_or(|end_ns| at_ns < end_ns)
+    /// The longest that the warm-up may take.
+    pub fn warm_up_limit_ns(&self) -> u64 {
+        self.warm_up_ns.max(self.warm_up_ns_max)
+    }
+
+    /// Whether the warm-up is prolonged until the load is steady.
+    pub fn is_adaptive(&self) -> bool {
+        self.warm_up_ns_max > self.warm_up_ns
+    }
+
+    /// The latest moment, ns since the start, at which the hold ends; `None` where record counts end it.
+    pub fn hold_end_limit_ns(&self) -> Option<u64> {
+        let hold_ns = self.hold_ns?;
+        Some(self.warm_up_limit_ns().saturating_add(hold_ns))
     }
 }

@@ -4,7 +4,7 @@ use crate::cluster_needs::{BrokerCount, ClusterNeeds};
 use crate::files::Files;
 use crate::keys::{ROOT, SIZES};
 use crate::path::{locate, put};
-use crate::plan::{Size, Trial};
+use crate::plan::{ConsumeEnd, EchoFlow, FlowPlan, Size, Stages, Trial};
 use crate::problem::{Place, Problems, Sources};
 use crate::read::{self, Written, written};
 use crate::reader::Reader;
@@ -147,6 +147,7 @@ impl Scenario {
     pub fn trials(&self, size: Size) -> Vec<Trial> {
         let (combinations, _) = self.combinations(size);
         let trial = |(index, (chosen, written)): (usize, (Chosen, Written))| Trial {
+            stages: stages(&written),
             index: u32::try_from(index).unwrap_or(u32::MAX),
             scenario: written.name,
             question: written.question,
@@ -164,7 +165,6 @@ impl Scenario {
             },
             topic: written.topic,
             flows: written.flows,
-            stages: written.stages,
             faults: written.faults.into_iter().map(|one| one.item).collect(),
             repeats: written.repeats,
             goals: written.goals.into_iter().map(|goal| goal.item).collect(),
@@ -359,4 +359,27 @@ fn crossed(reader: &mut Reader<'_>, factors: &[Factor]) -> Vec<Vec<usize>> {
         choice
     };
     (0..count).map(choice).collect()
+}
+/// A warm-up can be prolonged where the load has a level to reach, and nothing is due at a moment of the hold.
+fn stages(written: &Written) -> Stages {
+    let goes_on = |flow: &FlowPlan| match flow {
+        FlowPlan::Consume(flow) => flow.records == ConsumeEnd::StageEnd,
+        FlowPlan::Produce(flow) | FlowPlan::Echo(EchoFlow { produce: flow, .. }) => {
+            flow.driver.is_kgauge()
+        }
+    };
+    let stages = written.stages;
+    let mut flows = written.flows.iter();
+    let is_prolonged = stages.warm_up_ns > 0
+        && stages.is_adaptive()
+        && written.faults.is_empty()
+        && flows.all(|flow| flow.has_level() && goes_on(flow));
+    Stages {
+        warm_up_ns_max: if is_prolonged {
+            stages.warm_up_ns_max
+        } else {
+            0
+        },
+        ..stages
+    }
 }

@@ -80,7 +80,11 @@ impl Trial {
     fn records_max(&self, flow: &ProduceFlow, pace: ClosedLoopPace) -> (f64, bool) {
         let by_bytes = pace.bytes_per_second / flow.record.logical_bytes_mean().max(1.0);
         let closed_loop = flow.shape == Shape::Max;
-        let warm_up_ns = self.stages.warm_up_ns;
+        // At full speed most are steady soon, and whoever runs the load ends it before a disk is full.
+        let warm_up_ns = match closed_loop {
+            true => self.stages.warm_up_ns,
+            false => self.stages.warm_up_limit_ns(),
+        };
         let before = |at_ns: u64| match closed_loop {
             true => pace.records_per_second.min(by_bytes) * (at_ns as f64 / 1e9),
             false => flow.shape.records_before(at_ns, warm_up_ns),
@@ -142,7 +146,7 @@ mod tests {
         let text = format!(
             "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 6{rest}}}\nflows:\n  \
              - {{name: w, kind: produce, record: {{size: 100 B}}, {flow}}}\n\
-             stages: {{warm-up: 2 s, hold: 8 s}}\n"
+             stages: {{warm-up: 2 s, warm-up-limit: 2 s, hold: 8 s}}\n"
         );
         let scenario = Scenario::parse("a.yaml", &text).unwrap();
         scenario.trials(Size::Default)[0].bytes_written_max(ClosedLoopPace::ASSUMED)

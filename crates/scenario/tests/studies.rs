@@ -181,18 +181,20 @@ fn consumers_read_everything_that_was_there_before() {
 
 #[test]
 fn quick_leaves_time_for_everything_around_the_load() {
-    // About two minutes a study; topic, gaps and drain of a repeat are reckoned as 0.5 s.
+    // Five and a half minutes per study at the most; a repeat takes 0.5 s for topic, gaps and drain, and its warm-up a second
+    // longer than its minimum.
     for study in Studies::list() {
         let mut seconds = 0.0;
         let scenarios = study.scenarios.iter();
         for trial in scenarios.flat_map(|scenario| scenario.trials(Size::Quick)) {
-            let stages = trial.stages.warm_up_ns + trial.stages.hold_ns.unwrap();
+            let stages = 1_000_000_000 + trial.stages.warm_up_ns + trial.stages.hold_ns.unwrap();
             // Three to five million records of 100 B are written and read in two seconds.
             let preload = trial.topic.preload.as_ref();
             let load = preload.map_or(stages as f64 / 1e9, |preload| preload.records as f64 / 2e6);
             seconds += f64::from(trial.repeats) * (load + 0.5);
         }
-        assert!(seconds < 120.0, "{}: {seconds} s", study.name);
+        println!("{}: {seconds} s", study.name);
+        assert!(seconds < 330.0, "{}: {seconds} s", study.name);
     }
 }
 

@@ -19,7 +19,7 @@ pub enum AdoptError {
         source: Box<ClusterError>,
     },
     /// There is none of that name.
-    #[error("topic {topic} is not there, or this user may not see it")]
+    #[error("topic {topic} does not exist, or this user may not see it")]
     Missing {
         /// The topic.
         topic: String,
@@ -53,6 +53,23 @@ pub enum AdoptError {
         /// How many the trial wants.
         wanted: usize,
     },
+}
+
+impl AdoptError {
+    /// What the user can do about it.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            AdoptError::Cluster { source, .. } => source.cure(),
+            AdoptError::Missing { .. } => {
+                "create it, or name an existing topic with --allow-existing TOPIC"
+            }
+            AdoptError::Internal { .. } => "name another topic with --allow-existing TOPIC",
+            AdoptError::Refused { .. } => "give this client the right to describe and use it",
+            AdoptError::Layout { .. } => {
+                "change the scenario (--set topic.partitions=N --set topic.replication=N), or name another topic"
+            }
+        }
+    }
 }
 
 /// Partitions and replicas that a trial wants.

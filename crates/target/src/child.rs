@@ -5,14 +5,15 @@
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use kgauge_broker::cluster::{Cluster, ClusterConfig, ClusterHandle, Listen};
 use kgauge_broker::ids::NodeId;
 
+use crate::embedded_record::remove_empty_log;
 use crate::instrument::Instrument;
 use crate::messages::{Answer, Ask, DataAtEnd, LINE_BYTES_MAX, Order};
 
@@ -58,27 +59,49 @@ pub fn embedded_main(
     let _ = answer(&mut output, &ready);
     let asks = asks_until_the_end_of(input);
     let (cluster, mut status) = serve(Instrument::new(cluster), &asks, &mut output, &mut log);
-    if let Some(dir) = &order.private_dir
-        && let Err(error) = remove(dir)
-    {
-        let _ = writeln!(log, "cannot remove {}: {error}", dir.display());
-    }
+    let mut left = remove_all(&order);
     match order.data {
+        DataAtEnd::Remove if left.is_empty() => std::mem::forget(cluster),
+        // Its threads may hold every file that this process may open.
+        DataAtEnd::Remove => {
+            let _ = cluster.stop();
+            left = remove_all(&order);
+        }
         DataAtEnd::Keep => {
             if let Err(failure) = cluster.stop() {
                 let _ = writeln!(log, "{failure}");
                 status = NODE_FAILED;
             }
         }
-        DataAtEnd::Remove => {
-            std::mem::forget(cluster);
-            if let Err(error) = remove(&order.data_dir) {
-                let _ = writeln!(log, "cannot remove {}: {error}", order.data_dir.display());
-                status = status.max(DATA_LEFT);
-            }
+    }
+    for (dir, error) in &left {
+        let _ = writeln!(log, "cannot remove {}: {error}", dir.display());
+        if *dir == order.data_dir {
+            status = status.max(DATA_LEFT);
         }
     }
+    if left.is_empty() {
+        forget(&order);
+    }
     status
+}
+
+/// Removes the folders of a cluster that do not outlive it. Gives those that could not be removed.
+fn remove_all(order: &Order) -> Vec<(PathBuf, io::Error)> {
+    let data_dir = (order.data == DataAtEnd::Remove).then_some(&order.data_dir);
+    let dirs = order.private_dir.iter().chain(data_dir);
+    dirs.filter_map(|dir| Some((dir.clone(), remove(dir).err()?)))
+        .collect()
+}
+
+/// Removes what is left of a cluster beside its data: a parent that was killed does not.
+fn forget(order: &Order) {
+    if let Some(record) = &order.record {
+        let _ = fs::remove_file(record);
+    }
+    if let Some(log_file) = &order.log_file {
+        remove_empty_log(log_file);
+    }
 }
 
 fn read_order(input: &mut impl BufRead) -> Result<Order, String> {
@@ -106,16 +129,21 @@ fn start(order: &Order) -> Result<ClusterHandle, String> {
     if let Some(listeners) = &order.listeners {
         config = config.with_security(listeners.security()?);
     }
-    if let Some(first) = order.first_port {
-        let port = |index: u16| {
-            let port = first
-                .checked_add(index)
-                .ok_or("the ports run beyond 65535")?;
-            Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
+    let listening = &order.listening;
+    let address = |index: u16| {
+        let port = match listening.port {
+            Some(first) => first.checked_add(index),
+            None => Some(0),
         };
-        let addresses: Result<Vec<SocketAddr>, &str> = (0..order.nodes).map(port).collect();
-        config.listen = Listen::Addresses(addresses?);
-    }
+        let port = port.ok_or("the ports run beyond 65535")?;
+        Ok(SocketAddr::from((listening.bound(), port)))
+    };
+    let addresses: Result<Vec<SocketAddr>, &str> = (0..order.nodes).map(address).collect();
+    config.listen = Listen::Addresses(addresses?);
+    config
+        .advertised_host
+        .clone_from(&listening.advertised_host);
+    config.advertised_port = listening.advertised_port;
     if order.data == DataAtEnd::Remove {
         // What is removed at the end must not be somebody else's.
         let dir = &order.data_dir;
@@ -181,6 +209,9 @@ fn serve(
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return (instrument.cluster, GOOD),
+        }
+        for (node, notice) in instrument.cluster.notices() {
+            let _ = writeln!(log, "node {node}: {notice}");
         }
         if let Some(failure) = instrument.cluster.failures().first() {
             let _ = writeln!(log, "{failure}");

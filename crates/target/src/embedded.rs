@@ -13,6 +13,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use serde::Serialize;
 
 use crate::embedded_error::EmbeddedError;
+use crate::embedded_record::EmbeddedRecord;
 use crate::embedded_spec::EmbeddedSpec;
 use crate::instrument::{Done, InstructError, Instruction, NodeTold};
 use crate::kafka::SecurityKind;
@@ -61,8 +62,6 @@ pub struct EmbeddedSetup {
     /// A folder for what clients need to know of a secured cluster. Without security it is not
     /// made; else only this user may look into it, and it is removed at the end.
     pub private_dir: PathBuf,
-    /// The first node's port; the others follow it. `None` takes free ones.
-    pub first_port: Option<u16>,
     /// Start of all randomness in the cluster.
     pub seed: u64,
     /// How long start and stop may take each.
@@ -82,6 +81,7 @@ pub struct EmbeddedTarget {
     log_file: PathBuf,
     time_limit: Duration,
     secured: Option<Secured>,
+    record: Option<EmbeddedRecord>,
     /// How often something was done to it.
     asks: u64,
     /// What it has said and nobody has read.
@@ -155,7 +155,9 @@ impl EmbeddedTarget {
             let _ = child.wait();
             return Err(EmbeddedError::pipe(io::ErrorKind::BrokenPipe.into(), ""));
         };
-        let sent = write_order(&mut input, spec, setup, secured.as_ref());
+        let record = EmbeddedRecord::keep(setup, pid);
+        let about = (secured.as_ref(), record.as_ref());
+        let sent = write_order(&mut input, spec, setup, about);
         child.stdin = Some(input);
         // From here on dropping the target ends and reaps the child.
         let mut target = EmbeddedTarget {
@@ -169,6 +171,7 @@ impl EmbeddedTarget {
             log_file: setup.log_file.clone(),
             time_limit: setup.time_limit,
             secured,
+            record,
             asks: 0,
             unread: Vec::new(),
             owed: None,
@@ -181,6 +184,9 @@ impl EmbeddedTarget {
         }
         let line = target.read_line(start + setup.time_limit, start, interrupt)?;
         target.config = target.understand(&line)?;
+        if let Some(record) = &mut target.record {
+            record.serves(&servers(&target.config));
+        }
         Ok(target)
     }
 
@@ -250,6 +256,9 @@ impl EmbeddedTarget {
         }
         let status = child.wait();
         let removed = self.remove_data();
+        if let (Ok(()), Some(record)) = (&removed, self.record.take()) {
+            record.forget();
+        }
         if !ended_itself {
             return Err(EmbeddedError::Killed {
                 waited: start.elapsed(),
@@ -507,7 +516,7 @@ fn write_order(
     input: &mut impl Write,
     spec: &EmbeddedSpec,
     setup: &EmbeddedSetup,
-    secured: Option<&Secured>,
+    (secured, record): (Option<&Secured>, Option<&EmbeddedRecord>),
 ) -> io::Result<()> {
     let order = Order {
         nodes: spec.nodes,
@@ -518,14 +527,21 @@ fn write_order(
         } else {
             DataAtEnd::Remove
         },
-        first_port: setup.first_port,
+        listening: spec.listening.clone(),
         seed: setup.seed,
         node_settings: spec.node_settings.clone(),
         listeners: secured.map(|secured| secured.made.listeners.clone()),
         without_counts: !spec.metrics,
         private_dir: secured.map(|secured| secured.dir.path().to_owned()),
+        record: record.map(EmbeddedRecord::file),
+        log_file: std::path::absolute(&setup.log_file).ok(),
     };
     write_line(input, &order)
+}
+
+fn servers(config: &ClientConfig) -> String {
+    let servers = config.bootstrap_servers.iter().map(ToString::to_string);
+    servers.collect::<Vec<_>>().join(",")
 }
 
 fn write_line(input: &mut impl Write, said: &impl Serialize) -> io::Result<()> {

@@ -1,13 +1,21 @@
 //! What a user writes behind `embedded`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use kgauge_broker::settings::{NODE_DEFINITIONS, check_node_config, node_definition};
+use kgauge_broker::settings::{
+    NODE_DEFINITIONS, check_node_config, is_ignored_node_config, node_definition,
+};
+use kgauge_client::Settings;
 
 use crate::kafka::{SecurityKind, check_setting, nearest, number, of_one, on_or_off, pairs};
+use crate::listening::Listening;
 
 /// Nodes that the embedded cluster may have.
 pub(crate) const NODES_MAX: u16 = 64;
+
+const LISTENERS: &str = "listeners";
+const ADVERTISED: &str = "advertised.listeners";
 
 /// An embedded cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +32,10 @@ pub struct EmbeddedSpec {
     pub settings: BTreeMap<String, String>,
     /// Settings of single nodes, which are numbered from 1.
     pub node_settings: BTreeMap<u16, BTreeMap<String, String>>,
+    /// Where the nodes listen, and what clients are told.
+    pub listening: Listening,
+    /// Broker settings of Kafka that were asked for and change nothing here.
+    pub ignored: BTreeSet<String>,
 }
 
 impl Default for EmbeddedSpec {
@@ -35,6 +47,8 @@ impl Default for EmbeddedSpec {
             metrics: true,
             settings: BTreeMap::new(),
             node_settings: BTreeMap::new(),
+            listening: Listening::default(),
+            ignored: BTreeSet::new(),
         }
     }
 }
@@ -43,14 +57,85 @@ impl EmbeddedSpec {
     /// Takes in `KEY=VALUE[,KEY=VALUE...]`, the same words as behind `kafka:`. The error is the
     /// words for the user.
     pub(crate) fn read(&mut self, text: &str) -> Result<(), String> {
+        let mut listeners = BTreeMap::new();
         for (key, value) in pairs(text)? {
-            self.set(&key, &value)?;
+            match key.as_str() {
+                LISTENERS | ADVERTISED => _ = listeners.insert(key, value),
+                _ => self.set(&key, &value)?,
+            }
         }
+        self.listen(&listeners)?;
         match self.node_settings.keys().find(|id| **id > self.nodes) {
             Some(id) => Err(format!(
                 "there is no node {id}: nodes are 1 to {}; write embedded:{id}",
                 self.nodes
             )),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes in a server.properties of Kafka. What the target's own text says wins. The error is the
+    /// words for the user.
+    pub fn read_server_properties(&mut self, path: &Path) -> Result<(), String> {
+        let mut file = Settings::default();
+        file.add_file(path).map_err(|error| error.to_string())?;
+        let mut of_file = EmbeddedSpec {
+            nodes: self.nodes,
+            security: self.security,
+            ..EmbeddedSpec::default()
+        };
+        let mut listeners = BTreeMap::new();
+        for entry in file.into_entries() {
+            let (key, value) = (entry.key, entry.value.expose().trim().to_owned());
+            let set = match key.as_str() {
+                LISTENERS | ADVERTISED => {
+                    listeners.insert(key, value);
+                    Ok(())
+                }
+                _ => of_file.set_node(&key, &value),
+            };
+            set.map_err(|words| format!("{}: {words}", entry.place))?;
+        }
+        if self.listening.is_default() {
+            of_file.listen(&listeners)?;
+            self.listening = of_file.listening;
+        }
+        for (key, value) in of_file.settings {
+            self.settings.entry(key).or_insert(value);
+        }
+        self.ignored.extend(of_file.ignored);
+        Ok(())
+    }
+
+    /// What a run cannot use: it would name settings that changed nothing.
+    pub(crate) fn check_for_run(&self) -> Result<(), String> {
+        if !self.listening.is_default() {
+            return Err(format!(
+                "{LISTENERS} and {ADVERTISED} belong to `kgauge cluster up`; a run's own cluster \
+                 listens on free ports of the loopback"
+            ));
+        }
+        match self.ignored.first() {
+            Some(key) => Err(format!(
+                "{key} changes nothing on the embedded cluster; remove it"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn listen(&mut self, listeners: &BTreeMap<String, String>) -> Result<(), String> {
+        if self.nodes > 1 && !listeners.is_empty() {
+            return Err(format!(
+                "{LISTENERS} and {ADVERTISED} are those of one node; for several use `kgauge cluster \
+                 up --listen ADDRESS --port PORT --advertise HOST`"
+            ));
+        }
+        let protocol = self.security.protocol();
+        if let Some(value) = listeners.get(LISTENERS) {
+            self.listening.set_listeners(value, protocol)?;
+        }
+        match listeners.get(ADVERTISED) {
+            Some(value) => self.listening.set_advertised(value, protocol),
             None => Ok(()),
         }
     }
@@ -89,6 +174,10 @@ impl EmbeddedSpec {
 
     fn set_node(&mut self, key: &str, value: &str) -> Result<(), String> {
         let (id, key) = of_one(key)?;
+        if is_ignored_node_config(key) {
+            self.ignored.insert(key.to_owned());
+            return Ok(());
+        }
         check_setting(key, value)?;
         check_node_config(key, value).map_err(|error| match node_definition(key) {
             Some(_) => error.0,
@@ -160,6 +249,44 @@ mod tests {
     }
 
     #[test]
+    fn settings_that_change_nothing_are_kept_apart_and_no_run_takes_them() {
+        let spec = read("num.io.threads=4,transaction.state.log.min.isr=1").unwrap();
+        assert!(spec.settings.is_empty());
+        let ignored: Vec<&str> = spec.ignored.iter().map(String::as_str).collect();
+        assert_eq!(ignored, ["num.io.threads", "transaction.state.log.min.isr"]);
+        let refused = spec.check_for_run().unwrap_err();
+        assert!(
+            refused.contains("num.io.threads changes nothing"),
+            "{refused}"
+        );
+        let mut alone = EmbeddedSpec::default();
+        alone.read("listeners=PLAINTEXT://127.0.0.2:0").unwrap();
+        assert!(alone.check_for_run().is_err());
+        assert!(wrong("listeners=PLAINTEXT://:9092").contains("--listen ADDRESS"));
+    }
+
+    #[test]
+    fn what_the_target_says_wins_over_a_server_properties() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("server.properties");
+        let file = "num.partitions=4\nmin.insync.replicas=2\nnum.io.threads=8\n\
+                    listeners=PLAINTEXT://127.0.0.2:9092\n";
+        std::fs::write(&path, file).unwrap();
+        let mut spec = EmbeddedSpec::default();
+        spec.read("num.partitions=7").unwrap();
+        spec.read_server_properties(&path).unwrap();
+        assert_eq!(spec.settings["num.partitions"], "7");
+        assert_eq!(spec.settings["min.insync.replicas"], "2");
+        assert_eq!(spec.listening.port, Some(9092));
+        std::fs::write(&path, "num.partitions=4\nauthorizer.class.name=x\n").unwrap();
+        let refused = spec.read_server_properties(&path).unwrap_err();
+        assert!(
+            refused.contains("server.properties:2") && refused.contains("authorizer"),
+            "{refused}"
+        );
+    }
+
+    #[test]
     fn every_mistake_says_what_to_write() {
         assert!(wrong("3").contains("write key=value"));
         assert!(wrong("brokers=2").contains("contradicts embedded:3"));
@@ -177,7 +304,6 @@ mod tests {
             "listeners.x=a",
             "ssl.keystore.key=x",
             "sasl.enabled.mechanisms=PLAIN",
-            "node.id=4",
         ] {
             assert!(
                 wrong(owned).contains("cannot be set") || wrong(owned).contains("does not know"),

@@ -89,7 +89,8 @@ impl Footprint {
         add(&mut self.stored_bytes, volume.stored_bytes);
         if volume.is_assumed {
             let hold_ns = trial.stages.hold_ns.unwrap_or(0);
-            let span_ns = trial.stages.warm_up_ns.saturating_add(hold_ns);
+            let warm_up_ns = trial.stages.warm_up_limit_ns();
+            let span_ns = warm_up_ns.saturating_add(hold_ns);
             add(&mut self.closed_loop_ns, span_ns);
         }
         self.partitions_max = self.partitions_max.max(trial.topic.partitions);
@@ -137,7 +138,10 @@ fn has_retention(config: &BTreeMap<String, String>) -> bool {
 
 impl fmt::Display for Footprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let id = self.cluster_id.as_deref().unwrap_or("without an id");
+        let id = self
+            .cluster_id
+            .as_deref()
+            .map_or_else(|| "without an id".to_owned(), kgauge_client::shown);
         writeln!(f, "cluster  {id}")?;
         if let Some(version) = &self.version {
             writeln!(f, "release  {version}")?;
@@ -192,7 +196,7 @@ mod tests {
         let text = format!(
             "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 6{topic}}}\nflows:\n  \
              - {{name: w, kind: produce, record: {{size: 100 B}}, {flow}}}\n\
-             stages: {{warm-up: 2 s, hold: 8 s}}\n"
+             stages: {{warm-up: 2 s, warm-up-limit: 2 s, hold: 8 s}}\n"
         );
         let scenario = Scenario::parse("a.yaml", &text).unwrap();
         scenario.trials(Size::Default)

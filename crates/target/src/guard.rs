@@ -14,6 +14,9 @@ const NAME_BYTES_MAX: usize = 249;
 /// A run id long enough for anybody leaves this much to the labels.
 const RUN_ID_BYTES_MAX: usize = 100;
 
+/// How long a guard that is dropped may take.
+const DROP_TIME_MAX: Duration = Duration::from_secs(10);
+
 /// Everything that a run makes begins with it.
 const PREFIX: &str = "kgauge";
 
@@ -50,6 +53,12 @@ pub enum Leftover {
     /// A consumer group.
     #[error(transparent)]
     Group(#[from] DeleteGroupError),
+    /// A topic that was not tried any more.
+    #[error("topic {topic} was not deleted: no time was left")]
+    Untried {
+        /// Its name.
+        topic: String,
+    },
 }
 
 impl Leftover {
@@ -58,6 +67,16 @@ impl Leftover {
         match self {
             Leftover::Topic(error) => error.cure(),
             Leftover::Group(error) => error.cure(),
+            Leftover::Untried { .. } => "delete it by hand with kafka-topics --delete",
+        }
+    }
+
+    /// The topic, if it is one.
+    pub fn topic(&self) -> Option<&str> {
+        match self {
+            Leftover::Topic(error) => Some(error.topic()),
+            Leftover::Untried { topic } => Some(topic),
+            Leftover::Group(_) => None,
         }
     }
 }
@@ -216,9 +235,9 @@ impl TopicGuard {
         Ok(())
     }
 
-    /// Deletes everything that the run has made, and tells what could not be deleted.
-    pub fn delete_all(mut self, cluster: &mut Cluster) -> Vec<Leftover> {
-        self.delete_rest(cluster)
+    /// Deletes everything that the run has made, within `limit` altogether, and returns what could not be deleted.
+    pub fn delete_all(mut self, cluster: &mut Cluster, limit: Duration) -> Vec<Leftover> {
+        self.delete_rest(cluster, limit)
     }
 
     /// Leaves everything where it is; gives the names of the topics.
@@ -233,13 +252,24 @@ impl TopicGuard {
         self.groups.clear();
     }
 
-    fn delete_rest(&mut self, cluster: &mut Cluster) -> Vec<Leftover> {
-        let mut left = Vec::new();
+    fn delete_rest(&mut self, cluster: &mut Cluster, limit: Duration) -> Vec<Leftover> {
+        let (mut left, deadline) = (Vec::new(), Instant::now() + limit);
+        let has_time = |cluster: &mut Cluster| {
+            let rest = deadline.saturating_duration_since(Instant::now());
+            cluster.set_time_limit(Some(rest));
+            !rest.is_zero()
+        };
         for topic in std::mem::take(&mut self.topics) {
-            left.extend(cluster.delete_topic(&topic).err().map(Leftover::from));
+            match has_time(cluster) {
+                true => left.extend(cluster.delete_topic(&topic).err().map(Leftover::from)),
+                false => left.push(Leftover::Untried { topic }),
+            }
         }
+        // A group without members goes by itself, after offsets.retention.minutes.
         for group in std::mem::take(&mut self.groups) {
-            left.extend(cluster.delete_group(&group).err().map(Leftover::from));
+            if has_time(cluster) {
+                left.extend(cluster.delete_group(&group).err().map(Leftover::from));
+            }
         }
         left
     }
@@ -284,7 +314,7 @@ impl Drop for TopicGuard {
         }
         // Nobody is left to tell, and whoever drops is in a hurry.
         if let Ok(mut cluster) = Cluster::bootstrap(self.config.clone()) {
-            self.delete_rest(&mut cluster);
+            self.delete_rest(&mut cluster, DROP_TIME_MAX);
         }
     }
 }

@@ -122,6 +122,9 @@ pub struct Done {
     /// What a fault of requests has struck that was lifted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub struck: Option<Struck>,
+    /// When each node carried out a stall that was lifted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stalls: Vec<NodeStall>,
     /// How the nodes are: the answer to [`Instruction::Look`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeLook>,
@@ -148,6 +151,19 @@ pub struct Struck {
     pub requests: u64,
     /// Records that they brought.
     pub records: u64,
+}
+
+/// A stall as one node carried it out. Times are nanoseconds since 1970-01-01 UTC.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeStall {
+    /// Which.
+    pub node: u16,
+    /// When it began to hold requests.
+    pub begin_unix_ns: u64,
+    /// The first answers to requests that came during and after the stall, in order: when each was sent, and how many
+    /// records its request carried.
+    pub answers: Vec<(u64, u64)>,
 }
 
 /// How a node is.

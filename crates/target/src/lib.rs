@@ -24,6 +24,7 @@ mod configure;
 pub mod driver;
 mod embedded;
 mod embedded_error;
+mod embedded_record;
 mod embedded_spec;
 mod existing;
 mod facts;
@@ -31,6 +32,7 @@ mod footprint;
 mod guard;
 mod instrument;
 pub mod kafka;
+mod listening;
 mod log_tail;
 mod messages;
 mod room;
@@ -48,10 +50,11 @@ pub use facts::{BrokerFacts, TargetFacts};
 pub use footprint::{Footprint, retention_ms};
 pub use guard::{Leftover, MakeTopicError, RunNameError, TopicGuard, TopicWish};
 pub use instrument::{
-    Done, InstructError, Instruction, NodeLook, NodeState, NodeTold, Struck, Way, delays_drawn,
-    refusals,
+    Done, InstructError, Instruction, NodeLook, NodeStall, NodeState, NodeTold, Struck, Way,
+    delays_drawn, refusals,
 };
 pub use kgauge_broker::{NodeCounts, RequestCounts};
+pub use listening::{Listening, resolve};
 pub use room::{NotEnoughRoom, Room, check_room, free_bytes, in_bytes};
 pub use spec::{TargetSpec, TargetSpecError};
 pub use target::{MetricsPlace, StartSetup, Target, TargetError, TargetProcess, TargetRole};

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::instrument::{Done, Instruction};
+use crate::listening::Listening;
 use crate::security::Listeners;
 
 /// The longest line that either side takes.
@@ -24,8 +25,9 @@ pub(crate) struct Order {
     pub(crate) data_dir: PathBuf,
     /// What becomes of it at the end.
     pub(crate) data: DataAtEnd,
-    /// The first node's port; the others follow it. `None` takes free ones.
-    pub(crate) first_port: Option<u16>,
+    /// Where the nodes listen, and what clients are told.
+    #[serde(default, skip_serializing_if = "Listening::is_default")]
+    pub(crate) listening: Listening,
     /// Start of all randomness in the cluster.
     pub(crate) seed: u64,
     /// Broker settings of single nodes, which are numbered from 1.
@@ -41,6 +43,12 @@ pub(crate) struct Order {
     /// been killed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) private_dir: Option<PathBuf>,
+    /// The record of the cluster, which the child removes once nothing of it is left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) record: Option<PathBuf>,
+    /// The file that its stderr goes to. The child removes it if it is empty and alone in its folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) log_file: Option<PathBuf>,
 }
 
 /// What becomes of an embedded cluster's data.

@@ -145,6 +145,14 @@ impl TargetSpec {
         }
     }
 
+    /// Whether a run can use it. The error is the words for the user.
+    pub fn check_for_run(&self) -> Result<(), String> {
+        match self {
+            TargetSpec::Embedded(spec) => spec.check_for_run(),
+            TargetSpec::Kafka(_) | TargetSpec::Existing(_) => Ok(()),
+        }
+    }
+
     /// Whether its own text sets a broker setting.
     pub fn sets(&self, key: &str) -> bool {
         match self {

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use kgauge_client::Interrupt;
-use kgauge_target::{EmbeddedCommand, EmbeddedError, EmbeddedSetup, EmbeddedSpec, EmbeddedTarget};
+use kgauge_target::{
+    EmbeddedCommand, EmbeddedError, EmbeddedSetup, EmbeddedSpec, EmbeddedTarget, Listening,
+};
 
 const READY: &str = r#"read -r order; echo '{"ready":{"bootstrap_servers":"127.0.0.1:9"}}';"#;
 
@@ -20,7 +22,6 @@ fn setup(dir: &Path, script: &str) -> EmbeddedSetup {
         keep_data: false,
         log_file: dir.join("logs/embedded.log"),
         private_dir: dir.join("private"),
-        first_port: None,
         seed: 1,
         time_limit: Duration::from_secs(20),
     }
@@ -84,12 +85,15 @@ fn the_child_has_a_process_group_of_its_own() {
 fn the_order_says_what_is_wanted() {
     let dir = tempfile::tempdir().unwrap();
     let script = r#"read -r order; echo "$order" >&2; echo '{"failed":{"words":"not today"}}'"#;
-    let mut setup = setup(dir.path(), script);
-    setup.first_port = Some(9092);
+    let setup = setup(dir.path(), script);
     let spec = EmbeddedSpec {
         nodes: 3,
         is_count_written: true,
         settings: [("a".to_owned(), "b".to_owned())].into(),
+        listening: Listening {
+            port: Some(9092),
+            ..Listening::default()
+        },
         ..EmbeddedSpec::default()
     };
     let error = EmbeddedTarget::start(&spec, &setup, &Interrupt::new()).unwrap_err();
@@ -102,10 +106,13 @@ fn the_order_says_what_is_wanted() {
         std::fs::read_to_string(&setup.log_file).unwrap(),
         format!(
             "{{\"nodes\":3,\"settings\":{{\"a\":\"b\"}},\"data_dir\":\"{}\",\"data\":\"remove\",\
-             \"first_port\":9092,\"seed\":1}}\n",
-            data.display()
+             \"listening\":{{\"port\":9092}},\"seed\":1,\"record\":\"{}\",\"log_file\":\"{}\"}}\n",
+            data.display(),
+            dir.path().join("private.json").display(),
+            setup.log_file.display()
         )
     );
+    assert!(!dir.path().join("private.json").exists(), "nothing is left");
 }
 
 #[test]

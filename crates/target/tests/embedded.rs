@@ -101,7 +101,6 @@ fn setup(dir: &Path) -> EmbeddedSetup {
         keep_data: false,
         log_file: dir.join("embedded.log"),
         private_dir: dir.join("private"),
-        first_port: None,
         seed: 7,
         time_limit: Duration::from_secs(60),
     }
@@ -154,7 +153,12 @@ fn three_nodes_serve_and_leave_nothing_behind(dir: &Path) {
     let mut guard = TopicGuard::new(target.config().clone(), "run-1").unwrap();
     let topic = guard.create(&mut cluster, &wish("a")).unwrap();
     assert_eq!(cluster.end_offsets(&topic).unwrap(), [0, 0, 0]);
-    assert_eq!(guard.delete_all(&mut cluster).len(), 0);
+    assert_eq!(
+        guard
+            .delete_all(&mut cluster, Duration::from_secs(60))
+            .len(),
+        0
+    );
     target.check().unwrap();
     let pid = target.pids()[0];
     assert!(setup.data_dir.exists());
@@ -294,7 +298,12 @@ fn the_guard_deletes_what_it_made(dir: &Path) {
     assert_eq!(topics_of(target.config(), &[&theirs, &own]), [true, true]);
     drop(late);
     assert_eq!(topics_of(target.config(), &[&theirs, &own]), [true, false]);
-    assert_eq!(owner.delete_all(&mut cluster).len(), 0);
+    assert_eq!(
+        owner
+            .delete_all(&mut cluster, Duration::from_secs(60))
+            .len(),
+        0
+    );
     target.stop().unwrap();
 }
 
@@ -323,7 +332,12 @@ fn an_existing_topic_is_used_as_it_is(dir: &Path) {
         topics_of(target.config(), &[&topic, "nowhere"]),
         [true, false]
     );
-    assert_eq!(owner.delete_all(&mut cluster).len(), 0);
+    assert_eq!(
+        owner
+            .delete_all(&mut cluster, Duration::from_secs(60))
+            .len(),
+        0
+    );
     target.stop().unwrap();
 }
 

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use std::time::Duration;
+
 use kgauge_client::Interrupt;
 use kgauge_scenario::TargetKind;
 use kgauge_target::{Target, TargetSpec, TopicGuard, TopicWish};
@@ -38,7 +40,12 @@ fn an_existing_cluster_tells_about_itself_and_is_left_as_it_was() {
         configs: Vec::new(),
     };
     let name = guard.create(&mut cluster, &wish).unwrap();
-    assert_eq!(guard.delete_all(&mut cluster).len(), 0);
+    assert_eq!(
+        guard
+            .delete_all(&mut cluster, Duration::from_secs(60))
+            .len(),
+        0
+    );
     let gone = cluster.refresh(&[&name]).unwrap();
     assert!(gone.topic(&name).is_none_or(|topic| !topic.error.is_none()));
     target.stop().unwrap();

@@ -1,6 +1,7 @@
 """confluent-kafka-python, which is librdkafka, against a cluster."""
 
 import argparse
+import time
 
 from confluent_kafka import (
     Consumer,
@@ -8,6 +9,7 @@ from confluent_kafka import (
     ElectionType,
     KafkaError,
     KafkaException,
+    Producer,
     TopicCollection,
     TopicPartition,
 )
@@ -24,7 +26,7 @@ from confluent_kafka.admin import (
 
 from groups import Member, rebalance, static_member
 from records import compare, expected, read, send
-from suite import Suite, check, wait_until
+from suite import WAIT_MAX_S, Suite, check, wait_until
 
 TOPIC = "interop-python"
 GROUP = "interop-python-group"
@@ -34,6 +36,8 @@ RECORDS = 2_000
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 RETENTION = "retention.ms"
 LOG_RETENTION = "log.retention.ms"
+# Far below the 15 to 60 s that librdkafka waits when it takes a refusal for a passing one.
+REFUSAL_MAX_S = 10
 SEGMENT_DEFAULT = "1073741824"
 
 
@@ -241,6 +245,40 @@ class Client:
         check(all(group.group_id != GROUP for group in groups), "it is still there")
         return "the group is gone"
 
+    def transactions(self):
+        """Librdkafka tries again until its timeout on most refusals, so the time counts."""
+        config = {"bootstrap.servers": self.servers, "transactional.id": TOPIC}
+        start = time.monotonic()
+        try:
+            Producer(config).init_transactions(WAIT_MAX_S)
+            return "served"
+        except KafkaException as refusal:
+            took = time.monotonic() - start
+            check(refusal.args[0].fatal(), f"not refused for good: {refusal}")
+            check(took < REFUSAL_MAX_S, f"refused after {took:.1f} s: {refusal}")
+            return f"refused after {took:.1f} s"
+
+    def consumer_protocol(self):
+        config = {
+            "bootstrap.servers": self.servers,
+            "group.id": GROUP + "-new-protocol",
+            "group.protocol": "consumer",
+            "auto.offset.reset": "earliest",
+        }
+        consumer = Consumer(config)
+        consumer.subscribe([TOPIC])
+        start = time.monotonic()
+        try:
+            message = wait_until("a record or a refusal", lambda: consumer.poll(1))
+        finally:
+            consumer.close()
+        if message.error() is None:
+            return "served"
+        took = time.monotonic() - start
+        check(message.error().code() == KafkaError._FATAL, f"not refused for good: {message.error()}")
+        check(took < REFUSAL_MAX_S, f"refused after {took:.1f} s: {message.error()}")
+        return f"refused after {took:.1f} s"
+
     def elect_leaders(self):
         places = [TopicPartition(TOPIC, index) for index in range(PARTITIONS)]
         results = self.admin.elect_leaders(ElectionType.PREFERRED, places).result()
@@ -278,6 +316,8 @@ def run(suite, client):
     suite.act(
         "static member", lambda: static_member(client.servers, client.admin, client.factor)
     )
+    suite.act("transactions, or a refusal at once", client.transactions)
+    suite.act("group.protocol=consumer, or a refusal at once", client.consumer_protocol)
     suite.act("list groups", client.list_groups)
     suite.act("describe a group", client.describe_group)
     suite.act("list a group's offsets", client.group_offsets)

@@ -66,6 +66,10 @@ impl Column {
             (Column::Python | Column::Go | Column::JavaScript, Action::Quotas) => {
                 Some("judged by Kafka's tools")
             }
+            (
+                Column::Kafka | Column::Kcat | Column::Go | Column::JavaScript,
+                Action::Transactions | Action::ConsumerProtocol,
+            ) => Some("judged by confluent-kafka-python, which waits longest"),
             (Column::Kcat, Action::RebalanceCooperative | Action::StaticMember) => {
                 Some("librdkafka is judged through confluent-kafka-python")
             }
@@ -116,6 +120,8 @@ pub(super) enum Action {
     ElectLeaders,
     Reassign,
     Quotas,
+    Transactions,
+    ConsumerProtocol,
     Tls,
     MutualTls,
     SaslPlain,
@@ -125,7 +131,7 @@ pub(super) enum Action {
 
 impl Action {
     /// All of them, in the table's order.
-    pub(super) const ALL: [Action; 40] = [
+    pub(super) const ALL: [Action; 42] = [
         Action::ApiVersions,
         Action::DescribeCluster,
         Action::CreateTopic,
@@ -161,6 +167,8 @@ impl Action {
         Action::ElectLeaders,
         Action::Reassign,
         Action::Quotas,
+        Action::Transactions,
+        Action::ConsumerProtocol,
         Action::Tls,
         Action::MutualTls,
         Action::SaslPlain,
@@ -206,6 +214,8 @@ impl Action {
             Action::ElectLeaders => "elect leaders",
             Action::Reassign => "reassign partitions",
             Action::Quotas => "client quotas",
+            Action::Transactions => "transactions, or a refusal at once",
+            Action::ConsumerProtocol => "group.protocol=consumer, or a refusal at once",
             Action::Tls => "TLS",
             Action::MutualTls => "TLS, certificates of clients",
             Action::SaslPlain => "SASL PLAIN",

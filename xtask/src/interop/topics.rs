@@ -12,6 +12,8 @@ pub(super) const TOPIC: &str = "interop";
 pub(super) const PARTITIONS: u32 = 6;
 
 const PARTITIONS_FIRST: u32 = 3;
+/// The topic that is created with all settings of another.
+const DESCRIBED: &str = "interop-described";
 const CLIENT: &str = "kafka-topics";
 
 pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
@@ -64,6 +66,26 @@ fn configs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
             let said = log.run(tools.call(Tool::CONFIGS, &arguments)?)?.stdout;
             ensure!(said.contains(SETTING), "{SETTING} is not there");
             Ok(SETTING.to_owned())
+        },
+    )?;
+    checks.check(
+        Name::tool(
+            CLIENT,
+            "create with all that is described",
+            Action::TopicConfigs,
+        ),
+        |log| {
+            let arguments = [&["--describe", "--all"][..], &entity].concat();
+            let said = log.run(tools.call(Tool::CONFIGS, &arguments)?)?.stdout;
+            let mut described = output::settings(&said);
+            // The tool itself takes no empty value.
+            described.retain(|setting| !setting.ends_with('='));
+            ensure!(described.len() > 30, "only {} settings", described.len());
+            let mut arguments = vec!["--create", "--topic", DESCRIBED];
+            arguments.extend(described.iter().flat_map(|one| ["--config", one]));
+            log.run(tools.call(Tool::TOPICS, &arguments)?)?;
+            log.run(tools.delete(DESCRIBED)?)?;
+            Ok(format!("{} settings", described.len()))
         },
     )?;
     Ok(())

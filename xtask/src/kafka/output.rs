@@ -141,6 +141,16 @@ pub(crate) fn partitions(stdout: &str) -> Result<(u32, u32)> {
     Ok((count.parse()?, u32::try_from(led)?))
 }
 
+/// The settings that `kafka-configs --describe --all` prints, as `name=value`.
+pub(crate) fn settings(said: &str) -> Vec<String> {
+    let lines = said
+        .lines()
+        .filter_map(|line| line.split_once(" sensitive="));
+    lines
+        .map(|(setting, _)| setting.trim().to_owned())
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,5 +229,18 @@ Topic: t\tTopicId: x\tPartitionCount: 2\tReplicationFactor: 1\tConfigs: \n\
 \tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1
 \tTopic: t\tPartition: 1\tLeader: none\tReplicas: 1\tIsr: \n";
         assert_eq!(partitions(text).unwrap(), (2, 1));
+    }
+
+    #[test]
+    fn settings_are_what_stands_before_their_synonyms() {
+        let said = "All configs for topic t are:\n  cleanup.policy=compact,delete sensitive=false \
+                    synonyms={}\n  leader.replication.throttled.replicas= sensitive=false synonyms={}\n";
+        assert_eq!(
+            settings(said),
+            [
+                "cleanup.policy=compact,delete",
+                "leader.replication.throttled.replicas="
+            ]
+        );
     }
 }

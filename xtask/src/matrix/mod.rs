@@ -1,6 +1,8 @@
 //! `cargo xtask matrix`: causes that are known because they were put there, on the embedded cluster and on Apache Kafka, and what
-//! kgauge's verdict says of each. Nothing else may run on the machine meanwhile.
+//! kgauge's verdict says of each; and troubles of brokers, generator and machine, and whom kgauge blames (`--only blame`). Nothing
+//! else may run on the machine meanwhile.
 
+mod blame;
 mod cells;
 mod slow_loopback;
 mod table;
@@ -60,9 +62,17 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
             Err(error) => table.broken(cell, &error),
         }
     }
-    say(&table.text(options.trials));
-    let good =
-        table.right_part() >= RIGHT_PART && table.false_alarms() == 0 && table.broken_cells() == 0;
+    let wanted = |name: &str| is_named(name, &options.only);
+    let blamed = blame::run(options.trials, wanted, &kgauge)?;
+    let mut good = blamed.is_good();
+    if !table.is_empty() {
+        say(&table.text(options.trials));
+        let is_right = table.right_part() >= RIGHT_PART;
+        good &= is_right && table.false_alarms() == 0 && table.broken_cells() == 0;
+    }
+    if !blamed.is_empty() {
+        say(&blamed.text());
+    }
     Ok(if good {
         ExitCode::SUCCESS
     } else {
@@ -95,7 +105,11 @@ fn options(arguments: &[String]) -> Result<Options> {
 }
 
 fn is_wanted(cell: &Cell, only: &[String]) -> bool {
-    only.is_empty() || only.iter().any(|part| cell.name().contains(part.as_str()))
+    is_named(&cell.name(), only)
+}
+
+fn is_named(name: &str, only: &[String]) -> bool {
+    only.is_empty() || only.iter().any(|part| name.contains(part.as_str()))
 }
 
 /// Why a cause cannot be put there on this machine.

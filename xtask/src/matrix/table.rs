@@ -96,6 +96,11 @@ impl Table {
         });
     }
 
+    /// Nothing was wanted of it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     fn count(&self) -> usize {
         self.rows.iter().map(|row| row.verdicts.len()).sum()
     }

@@ -60,7 +60,7 @@ fn finding(group: &[(&Line, &ProducerLine)]) -> Option<Finding> {
         places: group.iter().map(|(line, _)| line.place.clone()).collect(),
         text: format!(
             "{} lines of the same records, {:.0} records/s in the mean: the coefficient of variation is {:.0} %, the 95 % \
-             interval of the mean ± {:.0} %.{modes} A difference that is smaller than that was not shown. (If these are \
+             interval of the mean ±{:.0} %.{modes} A difference that is smaller than that was not shown. (If these are \
              producers of one run, add them, and repeat the run.)",
             spread.n,
             spread.mean,

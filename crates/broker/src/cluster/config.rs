@@ -26,6 +26,9 @@ pub struct ClusterConfig {
     pub listen: Listen,
     /// The host that clients are told; by default the listener's address.
     pub advertised_host: Option<String>,
+    /// The port that clients are told for the first node, and the following ones for the others; by
+    /// default the listener's.
+    pub advertised_port: Option<u16>,
     /// Configuration under Kafka's names, such as `num.partitions`. Those of security complete
     /// what `security` says: `ssl.client.auth`, `ssl.keystore.certificate.chain`,
     /// `ssl.keystore.key`, `ssl.truststore.certificates` (in PEM), `sasl.enabled.mechanisms`.
@@ -57,6 +60,7 @@ impl fmt::Debug for ClusterConfig {
             .field("data_dir", &self.data_dir)
             .field("listen", &self.listen)
             .field("advertised_host", &self.advertised_host)
+            .field("advertised_port", &self.advertised_port)
             .field("settings", &settings)
             .field("security", &self.security)
             .field("seed", &self.seed)
@@ -93,6 +97,7 @@ impl ClusterConfig {
             data_dir: data_dir.into(),
             listen: Listen::FreeLoopback,
             advertised_host: None,
+            advertised_port: None,
             settings: ConfigMap::new(),
             node_settings: BTreeMap::new(),
             security: Security::default(),
@@ -217,5 +222,14 @@ impl ClusterConfig {
             None if address.ip().is_unspecified() => "localhost".to_owned(),
             None => address.ip().to_string(),
         }
+    }
+
+    /// The port that clients are told for a listener.
+    pub(super) fn port(&self, id: NodeId, address: SocketAddr) -> u16 {
+        let index = u16::try_from(id.0 - 1).unwrap_or(0);
+        let advertised = self
+            .advertised_port
+            .map(|first| first.saturating_add(index));
+        advertised.unwrap_or(address.port())
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Instant;
 
 use super::{ClusterFailure, ClusterHandle, NodeError};
-use crate::fault::{Fault, FaultAction, FaultError, FaultId, Struck};
+use crate::fault::{Fault, FaultAction, FaultError, FaultId, Lifted};
 use crate::ids::NodeId;
 use crate::server::{Command, FaultOrder, Inbox};
 use crate::storage::Fill;
@@ -82,11 +82,11 @@ impl ClusterHandle {
         Ok(id)
     }
 
-    /// Lifts a fault wherever it was set, and gives what it has struck on the nodes that are up: what
+    /// Lifts a fault wherever it was set, and gives what the nodes that are up recorded about it: what
     /// a node had counted before it died is not in it. One that was lifted already is no error.
-    pub fn lift_fault(&self, id: FaultId) -> Struck {
+    pub fn lift_fault(&self, id: FaultId) -> Lifted {
         let lifted = locked(&self.wires.standing.faults).remove(&id);
-        lifted.map_or(Struck::default(), |lifted| {
+        lifted.map_or_else(Lifted::default, |lifted| {
             self.tell_faults(lifted.node, &FaultOrder::Lift(id))
         })
     }
@@ -142,16 +142,18 @@ impl ClusterHandle {
     }
 
     /// Tells the nodes that are up, and waits until they have it. One that ends meanwhile does not
-    /// need it. Gives what a fault that is lifted has struck.
-    fn tell_faults(&self, node: Option<NodeId>, order: &FaultOrder) -> Struck {
-        let mut struck = Struck::default();
+    /// need it. Gives what the nodes recorded about a fault that is lifted.
+    fn tell_faults(&self, node: Option<NodeId>, order: &FaultOrder) -> Lifted {
+        let mut all = Lifted::default();
         for (id, running) in &self.nodes {
             if node.is_none_or(|node| node == *id) && running.is_up() {
                 let (done, wait) = mpsc::channel();
                 running.inbox.send(Command::Fault(order.clone(), done));
-                struck = struck.plus(wait.recv().unwrap_or_default());
+                let one = wait.recv().unwrap_or_default();
+                all.struck = all.struck.plus(one.struck);
+                all.stalls.extend(one.stalls);
             }
         }
-        struck
+        all
     }
 }

@@ -5,11 +5,16 @@ use std::sync::Arc;
 use kgauge_wire::error_code::ErrorCode;
 
 use super::Controller;
-use super::messages::{ChangeScope, ConfigChange, ConfigResource, Mode, QuotaChange, Refusal};
+use super::messages::{
+    ChangeScope, ConfigChange, ConfigOperation, ConfigResource, Mode, QuotaChange, Refusal,
+};
 use super::records::MetadataRecord;
 use crate::ids::NodeId;
 use crate::image::TopicImage;
-use crate::settings::{Change, ConfigMap, check_node_config, check_topic_config, node_definition};
+use crate::settings::{
+    Change, ConfigMap, check_node_config, checked_topic_config, list_append, list_subtract,
+    node_definition, node_list_default, topic_list_default,
+};
 
 impl Controller {
     pub(super) fn alter_configs(
@@ -64,10 +69,13 @@ impl Controller {
             let words = format!("No broker with id {unknown} found.");
             return Err(Refusal::new(ErrorCode::InvalidRequest, words));
         }
-        for (name, value) in &change.values {
-            if let Some(value) = value {
-                check_node_config(name, value).map_err(|error| unfit_for_node(name, error))?;
-            }
+        let present = self.metadata.image.configs_of(node);
+        let kept = |name: &str, value: String| match check_node_config(name, &value) {
+            Ok(()) => Ok(value),
+            Err(error) => Err(unfit_for_node(name, error)),
+        };
+        let configs = changed(&present, change, node_list_default, kept)?;
+        for (name, _) in &change.values {
             match node_definition(name) {
                 Some(definition) if definition.change == Change::Live => {}
                 _ => {
@@ -76,8 +84,6 @@ impl Controller {
                 }
             }
         }
-        let present = self.metadata.image.configs_of(node);
-        let configs = changed(&present, change);
         Ok(MetadataRecord::NodeConfigs { node, configs })
     }
 }
@@ -86,15 +92,14 @@ fn changed_topic(
     topic: &Arc<TopicImage>,
     change: &ConfigChange,
 ) -> Result<MetadataRecord, Refusal> {
-    for (name, value) in &change.values {
-        match value {
-            Some(value) => check_topic_config(name, value).map_err(invalid)?,
-            None if topic.configs.contains_key(name) => {}
-            // Taking back what nobody set is fine for a known name only.
-            None => known_topic_config(name)?,
+    for (name, operation) in &change.values {
+        // Taking back what nobody set is fine for a known name only.
+        if *operation == ConfigOperation::Reset && !topic.configs.contains_key(name) {
+            known_topic_config(name)?;
         }
     }
-    let configs = changed(&topic.configs, change);
+    let kept = |name: &str, value: String| checked_topic_config(name, &value).map_err(invalid);
+    let configs = changed(&topic.configs, change, topic_list_default, kept)?;
     Ok(MetadataRecord::TopicConfigs {
         id: topic.id,
         configs,
@@ -124,16 +129,40 @@ fn unfit_for_node(name: &str, error: crate::settings::ConfigError) -> Refusal {
     }
 }
 
-fn changed(present: &ConfigMap, change: &ConfigChange) -> ConfigMap {
+/// The configurations after a change. `list_default` gives the default of a list, and `kept` the
+/// form in which a value is kept.
+fn changed(
+    present: &ConfigMap,
+    change: &ConfigChange,
+    list_default: impl Fn(&str) -> Option<&'static str>,
+    kept: impl Fn(&str, String) -> Result<String, Refusal>,
+) -> Result<ConfigMap, Refusal> {
     let mut configs = match change.scope {
         ChangeScope::Named => present.clone(),
         ChangeScope::All => ConfigMap::new(),
     };
-    for (name, value) in &change.values {
-        match value {
-            Some(value) => configs.insert(name.clone(), value.clone()),
-            None => configs.remove(name),
+    let list = |configs: &ConfigMap, name: &str, operation: &str| match list_default(name) {
+        Some(default) => Ok(configs.get(name).map_or(default, String::as_str).to_owned()),
+        None => {
+            let words = format!("Can't {operation} to key {name} because its type is not LIST.");
+            Err(Refusal::new(ErrorCode::InvalidConfig, words))
+        }
+    };
+    for (name, operation) in &change.values {
+        let value = match operation {
+            ConfigOperation::Reset => {
+                configs.remove(name);
+                continue;
+            }
+            ConfigOperation::Set(value) => value.clone(),
+            ConfigOperation::Append(entries) => {
+                list_append(&list(&configs, name, "APPEND")?, entries)
+            }
+            ConfigOperation::Subtract(entries) => {
+                list_subtract(&list(&configs, name, "SUBTRACT")?, entries)
+            }
         };
+        configs.insert(name.clone(), kept(name, value)?);
     }
-    configs
+    Ok(configs)
 }

@@ -1,20 +1,24 @@
-//! The controller's metadata on disk: a journal of changes, one line each, with a checksum.
+//! The controller's metadata on disk: a journal of changes with checksums.
 //!
-//! A line is the CRC-32C of the rest in eight hexadecimal digits, a space, the change as JSON and a
-//! line feed. Appends are flushed before anybody hears of them. At the start the longest valid
-//! prefix is read, what follows it is cut off, and the whole is written anew as a snapshot. A file
-//! without a valid prefix is refused and left as it is. What has grown far beyond its last snapshot
-//! while the cluster runs is written anew as well.
+//! A line is the CRC-32C of the rest in eight hexadecimal digits, a space, a change (or a list of them)
+//! as JSON and a line feed. Changes that are made together are one line, and a line is flushed before
+//! the next is written. So a crash can leave only the last line unfinished, which is then cut off. Any
+//! other damage is refused, and the file stays as it is. At the start, and whenever the journal has
+//! grown far beyond its last snapshot, the whole is written anew as a snapshot; the file before is kept
+//! as a copy.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kgauge_wire::record_batch::crc32c;
+use serde::Serialize;
 
 use super::records::{Metadata, MetadataRecord};
 use crate::storage::{OpenMode, Storage, StorageError, StorageFile, read_whole, replace_file};
 
 const FILE_NAME: &str = "metadata.journal";
+/// The file as it was before it was written anew.
+const COPY_NAME: &str = "metadata.journal.bak";
 
 /// A journal is written anew when it is this large, and this many times what it was after the last
 /// time.
@@ -27,15 +31,18 @@ pub enum JournalError {
     /// The disk failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// Not even the first line is whole. It was written at once and flushed, so no crash did that.
+    /// A line is damaged, and it is not the end of a write that a crash cut short.
     #[error(
-        "the first line of {} is damaged; put a copy of the file in its place, or remove the \
-         cluster's folder to begin anew",
+        "line {line} of {} is damaged, and not by a crash; nothing was changed. Put a copy in its place \
+         ({COPY_NAME} beside it is an older one, if it exists), or remove the cluster's folder to start \
+         with an empty cluster",
         path.display()
     )]
     Damaged {
         /// The file.
         path: PathBuf,
+        /// Counted from 1.
+        line: usize,
     },
     /// A line carries a right checksum, yet is not understood: written by another version.
     #[error("line {line} of {} is not understood: {words}", path.display())]
@@ -75,19 +82,16 @@ impl Journal {
         let path = dir.join(FILE_NAME);
         let mut metadata = Metadata::default();
         let bytes = read_whole(&**storage, &path)?;
-        let is_empty = bytes.as_ref().is_none_or(Vec::is_empty);
-        let records = match bytes {
-            Some(bytes) => parse(&bytes, &path)?,
-            None => Vec::new(),
-        };
-        if records.is_empty() && !is_empty {
-            return Err(JournalError::Damaged { path });
-        }
+        let before = bytes.unwrap_or_default();
+        let records = parse(&before, &path)?;
         records.iter().for_each(|record| metadata.apply(record));
         if records.is_empty() {
             metadata.apply(&begin());
         }
         let bytes = lines(&metadata.snapshot());
+        if !before.is_empty() && before != bytes {
+            replace_file(&**storage, &dir.join(COPY_NAME), &before)?;
+        }
         replace_file(&**storage, &path, &bytes)?;
         storage.sync_dir(dir)?;
         let file = storage.open(&path, OpenMode::Existing)?;
@@ -123,7 +127,10 @@ impl Journal {
         }
         let path = self.dir.join(FILE_NAME);
         let bytes = lines(&metadata.snapshot());
-        match replace_file(&*self.storage, &path, &bytes) {
+        match self
+            .keep_copy()
+            .and_then(|()| replace_file(&*self.storage, &path, &bytes))
+        {
             Ok(()) => {}
             Err(error) if error.is_disk_full() => {
                 // Not with every append.
@@ -138,13 +145,24 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes records and flushes them.
+    fn keep_copy(&self) -> Result<(), StorageError> {
+        let bytes = read_whole(&*self.storage, &self.dir.join(FILE_NAME))?;
+        let copy = self.dir.join(COPY_NAME);
+        replace_file(&*self.storage, &copy, &bytes.unwrap_or_default())
+    }
+
+    /// Writes records that are made together, and flushes them.
     pub(super) fn append(&mut self, records: &[MetadataRecord]) -> Result<(), StorageError> {
-        if records.is_empty() {
-            return Ok(());
+        let bytes = match records {
+            [] => return Ok(()),
+            [record] => line(record),
+            records => line(records),
+        };
+        if let Err(error) = self.file.write_at(&bytes, self.end) {
+            // What a full disk took of it must not stay behind a shorter line.
+            let _ = self.file.truncate(self.end);
+            return Err(error);
         }
-        let bytes = lines(records);
-        self.file.write_at(&bytes, self.end)?;
         self.file.sync_data()?;
         self.end += bytes.len() as u64;
         Ok(())
@@ -152,27 +170,55 @@ impl Journal {
 }
 
 fn lines(records: &[MetadataRecord]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for record in records {
-        let json = serde_json::to_string(record).expect("records have only text keys");
-        bytes.extend_from_slice(format!("{:08x} {json}\n", crc32c(json.as_bytes())).as_bytes());
-    }
-    bytes
+    records.iter().flat_map(line).collect()
 }
 
-/// The records of the longest valid prefix.
+fn line<T: Serialize + ?Sized>(change: &T) -> Vec<u8> {
+    let json = serde_json::to_string(change).expect("records have only text keys");
+    format!("{:08x} {json}\n", crc32c(json.as_bytes())).into_bytes()
+}
+
+/// All records, but for a last line that a crash left unfinished.
 fn parse(bytes: &[u8], path: &Path) -> Result<Vec<MetadataRecord>, JournalError> {
     let mut records = Vec::new();
+    let mut rest = bytes;
     for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
-        let Some(json) = intact(line) else { break };
-        let record = serde_json::from_slice(json).map_err(|error| JournalError::Unknown {
+        let Some(json) = intact(line) else {
+            return match index == 0 || holds_intact_line(rest) {
+                true => Err(JournalError::Damaged {
+                    path: path.to_path_buf(),
+                    line: index + 1,
+                }),
+                false => Ok(records),
+            };
+        };
+        let parsed = match json.first() {
+            Some(b'[') => serde_json::from_slice(json).map(|mut all| records.append(&mut all)),
+            _ => serde_json::from_slice(json).map(|record| records.push(record)),
+        };
+        parsed.map_err(|error| JournalError::Unknown {
             path: path.to_path_buf(),
             line: index + 1,
             words: error.to_string(),
         })?;
-        records.push(record);
+        rest = &rest[line.len()..];
     }
     Ok(records)
+}
+
+/// Whether a whole line begins anywhere, also where the line feed before it was lost.
+fn holds_intact_line(bytes: &[u8]) -> bool {
+    let begins = |at: &usize| {
+        let head = bytes.get(*at..*at + 10);
+        head.is_some_and(|head| {
+            let (sum, rest) = head.split_at(8);
+            sum.iter().all(u8::is_ascii_hexdigit) && matches!(rest, b" {" | b" [")
+        })
+    };
+    (0..bytes.len()).filter(begins).any(|at| {
+        let line = bytes[at..].split_inclusive(|byte| *byte == b'\n').next();
+        line.and_then(intact).is_some()
+    })
 }
 
 /// The JSON of a whole line with a right checksum.
@@ -211,32 +257,116 @@ mod tests {
         assert_eq!(&*metadata.image.cluster_id, "c");
     }
 
+    /// A journal of four lines, the third of which holds two records; and where each line ends.
+    fn four_lines() -> (Vec<u8>, Vec<usize>) {
+        let together = line(&[reserve(2), reserve(3)][..]);
+        let whole = [
+            lines(&[begin(), reserve(1)]),
+            together,
+            lines(&[reserve(4)]),
+        ]
+        .concat();
+        let ends = whole.iter().enumerate().filter(|(_, b)| **b == b'\n');
+        let ends = ends.map(|(index, _)| index + 1).collect();
+        (whole, ends)
+    }
+
+    const RECORDS_BEFORE: [usize; 5] = [0, 1, 2, 4, 5];
+
     #[test]
-    fn a_journal_cut_or_damaged_anywhere_gives_the_longest_valid_prefix() {
-        let whole = lines(&[begin(), reserve(1), reserve(2)]);
-        let ends: Vec<usize> = whole
-            .iter()
-            .enumerate()
-            .filter(|(_, b)| **b == b'\n')
-            .map(|(i, _)| i + 1)
-            .collect();
+    fn a_torn_last_line_is_cut_off_wherever_it_was_torn() {
+        let (whole, ends) = four_lines();
         for cut in 0..=whole.len() {
-            let records = parse(&whole[..cut], Path::new("j")).unwrap();
-            assert_eq!(
-                records.len(),
-                ends.iter().filter(|end| **end <= cut).count()
-            );
+            let lines = ends.iter().filter(|end| **end <= cut).count();
+            match parse(&whole[..cut], Path::new("j")) {
+                Ok(records) => assert_eq!(records.len(), RECORDS_BEFORE[lines], "{cut}"),
+                Err(JournalError::Damaged { line: 1, .. }) => assert!(lines == 0 && cut > 0),
+                Err(error) => panic!("{cut}: {error}"),
+            }
         }
+        // The system may have kept its length and lost its bytes.
+        let mut zeros = whole.clone();
+        zeros[ends[2]..].fill(0);
+        assert_eq!(parse(&zeros, Path::new("j")).unwrap().len(), 4);
+    }
+
+    #[test]
+    fn a_flipped_byte_in_any_line_but_the_last_is_damage() {
+        let (whole, ends) = four_lines();
         for flip in 0..whole.len() {
-            let mut bytes = whole.clone();
-            bytes[flip] ^= 1;
-            let records = parse(&bytes, Path::new("j")).unwrap();
-            assert_eq!(
-                records.len(),
-                ends.iter().filter(|end| **end <= flip).count(),
-                "{flip}"
-            );
+            for bit in [1, 0x80] {
+                let mut bytes = whole.clone();
+                bytes[flip] ^= bit;
+                let damaged = ends.iter().filter(|end| **end <= flip).count() + 1;
+                match parse(&bytes, Path::new("j")) {
+                    Err(JournalError::Damaged { line, .. }) => {
+                        assert!(line == damaged && damaged < 4, "{flip}: line {line}");
+                    }
+                    // It cannot be told from one that a crash cut short.
+                    Ok(records) => assert!(records.len() == 4 && damaged == 4, "{flip}"),
+                    Err(error) => panic!("{flip}: {error}"),
+                }
+            }
         }
+    }
+
+    #[test]
+    fn damage_changes_nothing_and_a_torn_end_is_kept_in_the_copy() {
+        let (whole, ends) = four_lines();
+        let dir = Path::new("/c");
+        let read = |disk: &MemoryStorage, name: &str| read_whole(disk, &dir.join(name)).unwrap();
+        for (position, is_refused) in [(ends[0] + 12, true), (ends[2] + 12, false)] {
+            let mut bytes = whole.clone();
+            bytes[position] ^= 1;
+            let disk = MemoryStorage::new();
+            disk.create_dir_all(dir).unwrap();
+            replace_file(&disk, &dir.join(FILE_NAME), &bytes).unwrap();
+            let opened = Journal::open(&disk.shared(), dir, || panic!("not new"));
+            assert_eq!(opened.is_err(), is_refused);
+            if let Err(error) = &opened {
+                let words = error.to_string();
+                assert!(
+                    words.starts_with("line 2 of /c/metadata.journal is damaged"),
+                    "{words}"
+                );
+                assert_eq!(read(&disk, FILE_NAME), Some(bytes.clone()));
+                assert_eq!(read(&disk, COPY_NAME), None);
+            } else {
+                assert_eq!(read(&disk, COPY_NAME), Some(bytes));
+            }
+        }
+    }
+
+    #[test]
+    fn records_that_are_made_together_cost_one_flush() {
+        let disk = MemoryStorage::new();
+        let storage = disk.shared();
+        let (mut journal, _) = Journal::open(&storage, Path::new("/c"), begin).unwrap();
+        // A second flush would fail.
+        disk.inject(Fault {
+            successes_before: 1,
+            ..Fault::always(Operation::SyncData, "/c", ErrorKind::Other)
+        });
+        let thousand: Vec<_> = (1..=1000).map(reserve).collect();
+        journal.append(&thousand).unwrap();
+        disk.heal();
+        let (_, metadata) = Journal::open(&storage, Path::new("/c"), begin).unwrap();
+        assert_eq!(metadata.producer_id_next, 1000);
+    }
+
+    #[test]
+    fn what_a_full_disk_took_of_a_line_does_not_come_back() {
+        let disk = MemoryStorage::new();
+        let storage = disk.shared();
+        let (mut journal, _) = Journal::open(&storage, Path::new("/c"), begin).unwrap();
+        let journal_end = journal.end;
+        let long: Vec<_> = (1..=100).map(reserve).collect();
+        disk.inject(Fault::once(Operation::Write, "/c", ErrorKind::StorageFull));
+        assert!(journal.append(&long).unwrap_err().is_disk_full());
+        assert_eq!(journal.file.len().unwrap(), journal_end);
+        journal.append(&[reserve(7)]).unwrap();
+        let (_, metadata) = Journal::open(&storage, Path::new("/c"), begin).unwrap();
+        assert_eq!(metadata.producer_id_next, 7);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use kgauge_wire::codec::Uuid;
+
 use super::partitions::{Election, Rules, changed};
 use super::records::MetadataRecord;
 use super::{Controller, FromController, Output};
@@ -186,11 +188,7 @@ impl Controller {
                     new_epoch,
                 };
                 if let Some(next) = changed(partition, isr, &rules) {
-                    records.push(MetadataRecord::Partitions {
-                        id: topic.id,
-                        first,
-                        partitions: vec![next],
-                    });
+                    add_partition(&mut records, topic.id, first, next);
                 }
             }
         }
@@ -209,6 +207,32 @@ impl Controller {
         };
         TopicSettings::read(&layers, &topic.configs)
     }
+}
+
+/// Adds a partition's change, to the record before where that ends with the partition before: of ten
+/// thousand partitions that lose a node, one line is read and written faster than ten thousand.
+fn add_partition(
+    records: &mut Vec<MetadataRecord>,
+    topic: Uuid,
+    index: usize,
+    next: PartitionImage,
+) {
+    if let Some(MetadataRecord::Partitions {
+        id,
+        first,
+        partitions,
+    }) = records.last_mut()
+        && *id == topic
+        && *first + partitions.len() == index
+    {
+        partitions.push(next);
+        return;
+    }
+    records.push(MetadataRecord::Partitions {
+        id: topic,
+        first: index,
+        partitions: vec![next],
+    });
 }
 
 /// `min.insync.replicas`, of a partition with fewer replicas their number.

@@ -213,8 +213,21 @@ pub struct ConfigChange {
     pub resource: ConfigResource,
     /// Whether what is not named stays.
     pub scope: ChangeScope,
-    /// Names with new values; `None` takes what was set back.
-    pub values: Vec<(String, Option<String>)>,
+    /// What becomes of the configurations that it names.
+    pub values: Vec<(String, ConfigOperation)>,
+}
+
+/// What becomes of one configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConfigOperation {
+    /// It gets this value.
+    Set(String),
+    /// It goes back to its default.
+    Reset,
+    /// Its list gets these entries, without those that are in it.
+    Append(String),
+    /// Its list loses these entries.
+    Subtract(String),
 }
 
 /// What a change does to configurations that it does not name.

@@ -2,7 +2,7 @@
 //!
 //! It is a state machine without thread, clock or socket: [`Controller::handle`] takes one message
 //! of a node and pushes what is to be sent into [`Controller::outputs`]. Every change is flushed to
-//! its journal before anybody hears of it. An answer is held back until all nodes that are up work
+//! its journal before anybody hears of it, those of one request together. An answer is held back until all nodes that are up work
 //! by its effects, so that a client which was told "created" can produce to any node at once.
 
 mod configs;
@@ -33,9 +33,9 @@ use journal::Journal;
 pub use journal::JournalError;
 use liveness::Member;
 pub use messages::{
-    Answer, ChangeScope, ConfigChange, ConfigResource, CreatedTopic, ElectionKind, FromController,
-    IsrChange, Mode, MorePartitions, NewTopic, PartitionKey, ProducerIdBlock, QuotaChange,
-    Reassignment, Refusal, Request, ScramChange, ScramNew, ToController,
+    Answer, ChangeScope, ConfigChange, ConfigOperation, ConfigResource, CreatedTopic, ElectionKind,
+    FromController, IsrChange, Mode, MorePartitions, NewTopic, PartitionKey, ProducerIdBlock,
+    QuotaChange, Reassignment, Refusal, Request, ScramChange, ScramNew, ToController,
 };
 use records::{Metadata, MetadataRecord};
 
@@ -52,6 +52,8 @@ pub struct Controller {
     random: Random,
     journal: Journal,
     metadata: Metadata,
+    /// What the request at hand has changed and is not written yet.
+    together: Option<Vec<MetadataRecord>>,
     /// Configuration given at the start.
     fixed: Arc<ConfigMap>,
     /// The nodes that have registered.
@@ -112,6 +114,7 @@ impl Controller {
             journal,
             awaited: awaited.collect(),
             metadata,
+            together: None,
             fixed,
             began_ns: None,
             rebalance_ns: None,
@@ -188,7 +191,7 @@ impl Controller {
             }
             ToController::Request { id, request } => {
                 let before = self.metadata.image.version;
-                let answer = self.request(node, request);
+                let answer = self.request_together(node, request);
                 self.publish(before);
                 if let Answer::AlterIsr(_) = answer {
                     // Replication does not wait for slow nodes.
@@ -206,6 +209,25 @@ impl Controller {
                     answer,
                 });
                 self.release(None);
+            }
+        }
+    }
+
+    /// Carries out a request, and writes all that it changes at once: a thousand topics cost one flush.
+    /// What cannot be written is taken back, the whole request.
+    fn request_together(&mut self, node: NodeId, request: Request) -> Answer {
+        let before = self.metadata.clone();
+        self.together = Some(Vec::new());
+        let answer = self.request(node, request);
+        let records = self.together.take().unwrap_or_default();
+        match self.write(&records) {
+            Ok(()) => {
+                self.compact();
+                answer
+            }
+            Err(refusal) => {
+                self.metadata = before;
+                Answer::Failed(refusal)
             }
         }
     }
@@ -261,23 +283,39 @@ impl Controller {
         }
     }
 
-    /// Writes changes to disk, then carries them out.
+    /// Writes changes to disk, then carries them out. Those of one request are carried out first: nobody
+    /// hears of them before they are written.
     fn commit(&mut self, records: Vec<MetadataRecord>) -> Result<(), Refusal> {
-        if let Err(error) = self.journal.append(&records) {
-            let refusal = Refusal::new(ErrorCode::KafkaStorageError, error.to_string());
-            if !error.is_disk_full() {
-                self.outputs.push(Output::Fatal(error));
-            }
-            return Err(refusal);
+        if self.together.is_none() {
+            self.write(&records)?;
         }
         records
             .iter()
             .for_each(|record| self.metadata.apply(record));
-        // What was asked for is on disk, whatever becomes of the compaction.
+        match &mut self.together {
+            Some(together) => together.extend(records),
+            None => self.compact(),
+        }
+        Ok(())
+    }
+
+    /// Writes changes to disk.
+    fn write(&mut self, records: &[MetadataRecord]) -> Result<(), Refusal> {
+        self.journal.append(records).map_err(|error| {
+            let refusal = Refusal::new(ErrorCode::KafkaStorageError, error.to_string());
+            if !error.is_disk_full() {
+                self.outputs.push(Output::Fatal(error));
+            }
+            refusal
+        })
+    }
+
+    /// Writes the journal anew if it has grown enough. What was asked for is on disk, whatever becomes
+    /// of this.
+    fn compact(&mut self) {
         if let Err(error) = self.journal.compact_if_due(&self.metadata) {
             self.outputs.push(Output::Fatal(error));
         }
-        Ok(())
     }
 
     /// Sends the image to all nodes when it is newer than `before`.

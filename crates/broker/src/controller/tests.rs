@@ -3,7 +3,8 @@
 use super::*;
 use crate::image::{NodeImage, PartitionImage};
 use crate::settings::ConfigMap;
-use crate::storage::MemoryStorage;
+use crate::storage::{Fault, MemoryStorage, Operation};
+use std::io::ErrorKind;
 
 const NOW: Now = Now {
     mono_ns: 1_000,
@@ -402,6 +403,10 @@ fn partitions_can_be_added_but_never_taken_away() {
     );
 }
 
+fn set(value: &str) -> ConfigOperation {
+    ConfigOperation::Set(value.to_owned())
+}
+
 #[test]
 fn configs_change_by_name_or_as_a_whole() {
     let mut bench = Bench::new(1);
@@ -410,7 +415,7 @@ fn configs_change_by_name_or_as_a_whole() {
         let resource = ConfigResource::Topic("t".to_owned());
         let values = values
             .iter()
-            .map(|(k, v)| ((*k).to_owned(), v.map(str::to_owned)))
+            .map(|(k, v)| ((*k).to_owned(), v.map_or(ConfigOperation::Reset, set)))
             .collect();
         let changes = vec![ConfigChange {
             resource,
@@ -460,7 +465,7 @@ fn a_nodes_value_that_does_not_fit_is_an_invalid_request() {
         let changes = vec![ConfigChange {
             resource: ConfigResource::Node(node),
             scope: ChangeScope::Named,
-            values: vec![(name.to_owned(), Some(value.to_owned()))],
+            values: vec![(name.to_owned(), set(value))],
         }];
         let mode = Mode::Apply;
         match bench.ask(Request::AlterConfigs { changes, mode }) {
@@ -497,4 +502,49 @@ fn a_journal_that_cannot_be_flushed_stops_the_cluster() {
             .any(|output| matches!(output, Output::Fatal(_)))
     );
     assert!(bench.controller.image().topic("t").is_none());
+}
+
+#[test]
+fn a_request_is_written_whole_with_one_flush_or_not_at_all() {
+    let mut bench = Bench::new(3);
+    let request = || Request::CreateTopics {
+        topics: (0..1000)
+            .map(|number| named(&format!("t.{number}")))
+            .collect(),
+        mode: Mode::Apply,
+    };
+    bench.storage.inject(Fault::once(
+        Operation::Write,
+        "metadata.journal",
+        ErrorKind::StorageFull,
+    ));
+    let version = bench.controller.image().version;
+    let Answer::Failed(refusal) = bench.ask(request()) else {
+        panic!("nothing could be written");
+    };
+    assert_eq!(refusal.code, ErrorCode::KafkaStorageError);
+    assert_eq!(bench.controller.image().version, version);
+    assert!(bench.controller.image().topics.is_empty());
+    let flushes = bench.storage.tried(Operation::SyncData);
+    let Answer::CreateTopics(results) = bench.ask(request()) else {
+        panic!("the disk has room again");
+    };
+    assert!(results.iter().all(Result::is_ok));
+    assert_eq!(bench.storage.tried(Operation::SyncData), flushes + 1);
+    assert_eq!(open(&bench.storage).image().topics.len(), 1000);
+}
+
+#[test]
+fn names_that_meet_are_refused_within_one_request_too() {
+    let mut bench = Bench::new(1);
+    let names = ["a_b", "a.b", "a-b", "c.d", "c_d"];
+    let request = Request::CreateTopics {
+        topics: names.iter().map(|name| named(name)).collect(),
+        mode: Mode::Apply,
+    };
+    let Answer::CreateTopics(results) = bench.ask(request) else {
+        panic!("topics were asked for");
+    };
+    let created: Vec<bool> = results.iter().map(Result::is_ok).collect();
+    assert_eq!(created, [true, false, true, true, false]);
 }

@@ -1,6 +1,6 @@
 //! Creating, deleting and growing topics.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kgauge_wire::codec::Uuid;
@@ -10,8 +10,8 @@ use super::Controller;
 use super::messages::{CreatedTopic, Mode, MorePartitions, NewTopic, Refusal};
 use super::records::MetadataRecord;
 use crate::ids::{NodeId, OFFSETS_TOPIC, TopicName, check_topic_name};
-use crate::image::PartitionImage;
-use crate::settings::{ConfigMap, check_topic_config};
+use crate::image::{ClusterImage, PartitionImage};
+use crate::settings::{ConfigMap, checked_topic_config};
 
 /// Partitions that one topic may have; far above any use, and keeps a request from filling memory.
 const PARTITIONS_MAX: i32 = 100_000;
@@ -37,8 +37,11 @@ impl Controller {
         if is_excessive(counts) {
             return topics.iter().map(|_| Err(excessive())).collect();
         }
+        let mut taken = FoldedNames::default();
         let topics = topics.into_iter();
-        topics.map(|topic| self.create_topic(topic, mode)).collect()
+        topics
+            .map(|topic| self.create_topic(topic, mode, &mut taken))
+            .collect()
     }
 
     /// Makes topics larger, with the same limit.
@@ -61,10 +64,15 @@ impl Controller {
             .collect()
     }
 
-    fn create_topic(&mut self, topic: NewTopic, mode: Mode) -> Result<CreatedTopic, Refusal> {
-        self.check_new_name(&topic.name)?;
+    fn create_topic(
+        &mut self,
+        topic: NewTopic,
+        mode: Mode,
+        taken: &mut FoldedNames,
+    ) -> Result<CreatedTopic, Refusal> {
+        self.check_new_name(&topic.name, taken)?;
         let partitions = self.place(&topic)?;
-        check_configs(&topic.configs)?;
+        let configs = checked_configs(&topic.configs)?;
         let created = CreatedTopic {
             id: if mode == Mode::Apply {
                 Uuid(self.random.uuid_bytes())
@@ -76,10 +84,11 @@ impl Controller {
                 .first()
                 .and_then(|p| i16::try_from(p.replicas.len()).ok())
                 .unwrap_or(0),
-            configs: topic.configs.clone(),
+            configs: configs.clone(),
         };
         if mode == Mode::Apply {
-            let NewTopic { name, configs, .. } = topic;
+            let NewTopic { name, .. } = topic;
+            taken.add(&name);
             let id = created.id;
             self.commit(vec![MetadataRecord::Topic {
                 name,
@@ -91,7 +100,7 @@ impl Controller {
         Ok(created)
     }
 
-    fn check_new_name(&self, name: &str) -> Result<(), Refusal> {
+    fn check_new_name(&self, name: &str, taken: &mut FoldedNames) -> Result<(), Refusal> {
         if let Err(why) = check_topic_name(name) {
             let words = format!("Topic name is invalid: {why}");
             return Err(Refusal::new(ErrorCode::InvalidTopicException, words));
@@ -101,13 +110,7 @@ impl Controller {
             let words = format!("Topic '{name}' already exists.");
             return Err(Refusal::new(ErrorCode::TopicAlreadyExists, words));
         }
-        // Kafka's metric names turn dots into underscores, so it refuses names that would meet
-        // there.
-        let folded = name.replace('.', "_");
-        let meets = |other: &&TopicName| other.replace('.', "_") == folded;
-        if name.contains(['.', '_'])
-            && let Some(other) = image.topics.keys().find(meets)
-        {
+        if let Some(other) = taken.meeting(name, image) {
             let words = format!("Topic '{name}' collides with existing topic: {other}");
             return Err(Refusal::new(ErrorCode::InvalidTopicException, words));
         }
@@ -292,6 +295,37 @@ impl Controller {
     }
 }
 
+/// Names as Kafka's metrics show them, with underscores for dots: it refuses names that would meet
+/// there. Empty until somebody asks, for most names cannot meet any other.
+#[derive(Debug, Default)]
+struct FoldedNames(BTreeMap<String, TopicName>);
+
+impl FoldedNames {
+    /// A topic was added to the image.
+    fn add(&mut self, name: &str) {
+        if !self.0.is_empty() {
+            self.0.insert(folded(name), name.into());
+        }
+    }
+
+    /// The topic that a new name would meet.
+    fn meeting(&mut self, name: &str, image: &ClusterImage) -> Option<&TopicName> {
+        if !name.contains(['.', '_']) {
+            return None;
+        }
+        if self.0.is_empty() {
+            let known = image.topics.keys();
+            let known = known.map(|name| (folded(name), Arc::clone(name)));
+            self.0 = known.collect();
+        }
+        self.0.get(&folded(name))
+    }
+}
+
+fn folded(name: &str) -> String {
+    name.replace('.', "_")
+}
+
 /// Whether so many partitions are too many for one request.
 fn is_excessive(mut counts: impl Iterator<Item = i64>) -> bool {
     let sum = counts.try_fold(0_i64, |sum, count| sum.checked_add(count));
@@ -303,11 +337,12 @@ fn excessive() -> Refusal {
     Refusal::new(ErrorCode::PolicyViolation, words)
 }
 
-/// Checks a topic's configurations; the first that is wrong is told.
-fn check_configs(configs: &ConfigMap) -> Result<(), Refusal> {
-    for (name, value) in configs {
-        check_topic_config(name, value)
+/// A topic's configurations as they are kept; the first that is wrong is told.
+fn checked_configs(configs: &ConfigMap) -> Result<ConfigMap, Refusal> {
+    let checked = configs.iter().map(|(name, value)| {
+        let value = checked_topic_config(name, value)
             .map_err(|error| Refusal::new(ErrorCode::InvalidConfig, error.0))?;
-    }
-    Ok(())
+        Ok((name.clone(), value))
+    });
+    checked.collect()
 }

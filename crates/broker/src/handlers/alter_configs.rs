@@ -18,7 +18,7 @@ use super::Body;
 use super::decided::{Decided, told};
 use super::describe_configs::{BROKER, TOPIC};
 use crate::controller::{
-    Answer, ChangeScope, ConfigChange, ConfigResource, Mode, Refusal, Request,
+    Answer, ChangeScope, ConfigChange, ConfigOperation, ConfigResource, Mode, Refusal, Request,
 };
 use crate::ids::NodeId;
 use crate::node::{Asked, Call, CloseReason, Node, Reply};
@@ -38,6 +38,9 @@ type Told = (Resource, Result<(), Refusal>);
 #[derive(Debug, Default)]
 pub(crate) struct Begun(Vec<Resource>);
 
+/// Configurations by name, each with what becomes of it.
+pub(super) type ConfigValues = Vec<(String, ConfigOperation)>;
+
 /// A request being read: what the controller is to do, and the resources in order.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
@@ -49,7 +52,10 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     let request: AlterConfigsRequest<'_> = body.decode(call.version())?;
     let mut changes = Changes::default();
     for resource in &request.resources {
-        let value = |v: &Option<Str<'_>>| v.as_ref().map(ToString::to_string);
+        let value = |value: &Option<Str<'_>>| match value {
+            Some(value) => ConfigOperation::Set(value.to_string()),
+            None => ConfigOperation::Reset,
+        };
         let values = resource
             .configs
             .iter()
@@ -69,7 +75,7 @@ impl Changes {
         kind: i8,
         name: &str,
         scope: ChangeScope,
-        values: Result<Vec<(String, Option<String>)>, Refusal>,
+        values: Result<ConfigValues, Refusal>,
     ) {
         let change = resource(kind, name).and_then(|resource| {
             Ok(ConfigChange {

@@ -7,21 +7,25 @@
 //!   broker without it for one of 2015 and drops features such as lz4; Kafka 4 announces the same
 //!   untruth for that reason (KAFKA-18659).
 //! * Served before a client is let in, too.
-//! * From version 3 the client's software name and version come along; they are not used.
+//! * From version 3 the client's software name and version come along. The name decides how
+//!   transactions are refused.
 //! * Version 4 may carry supported features of minimum version 0; there are no features here.
 //!
 //! Not done: feature levels. No feature is announced, so clients use neither transactions of
-//! version 2 nor the group protocol of KIP-848.
+//! version 2.
 
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::api_versions::{ApiVersion, ApiVersionsRequest, ApiVersionsResponse};
 
 use super::{Body, SERVED};
-use crate::node::{Call, CloseReason, Node, Reply};
+use crate::node::{Call, ClientSoftware, CloseReason, Node, Reply};
 
 pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
-    let _: ApiVersionsRequest<'_> = body.decode(call.version())?;
+    let request: ApiVersionsRequest<'_> = body.decode(call.version())?;
+    if let Some(connection) = node.connections.get_mut(call.reply.ticket.connection) {
+        connection.software = ClientSoftware::of_name(&request.client_software_name);
+    }
     let mut api_keys: Vec<ApiVersion> = SERVED.iter().map(announced).collect();
     api_keys.sort_by_key(|api| api.api_key);
     let response = ApiVersionsResponse {

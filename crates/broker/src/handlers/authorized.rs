@@ -4,6 +4,9 @@
 //! DELETE 6, ALTER 7, DESCRIBE 8, CLUSTER_ACTION 9, DESCRIBE_CONFIGS 10, ALTER_CONFIGS 11,
 //! IDEMPOTENT_WRITE 12.
 
+/// What Kafka says to changes of access rights without an authorizer.
+pub(super) const NO_AUTHORIZER: &str = "No Authorizer is configured.";
+
 /// "Nobody asked."
 pub(crate) const UNASKED: i32 = i32::MIN;
 

@@ -6,8 +6,10 @@
 //! * From version 1 a key type: group (0), transaction (1), share (2, from version 6). From version
 //!   4 several keys in one request.
 //!
-//! Not done: coordinators of transactions and share groups. Transactions are refused with
-//! UNSUPPORTED_VERSION and a sentence that clients show; see `init_producer_id.rs` for the choice.
+//! Not done: coordinators of transactions and share groups. Transactions are refused with a sentence
+//! that clients show, and the code that ends the attempt of the client's library at once:
+//! UNSUPPORTED_VERSION, or TRANSACTIONAL_ID_AUTHORIZATION_FAILED for librdkafka. sarama gets a coordinator,
+//! and is refused by `InitProducerId`.
 
 use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;
@@ -19,7 +21,7 @@ use super::{Body, metadata};
 use crate::controller::{Mode, Refusal, Request};
 use crate::groups::partition_of;
 use crate::ids::OFFSETS_TOPIC;
-use crate::node::{Asked, Call, CloseReason, Node, Reply};
+use crate::node::{Asked, Call, ClientSoftware, CloseReason, Node, Reply};
 
 const GROUP: i8 = 0;
 const TRANSACTION: i8 = 1;
@@ -64,10 +66,11 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
 
 /// Answers from the image at hand.
 pub(crate) fn finish(node: &mut Node, reply: Reply, wanted: &Wanted) {
+    let software = node.client_software(reply);
     let coordinators: Vec<Coordinator<'_>> = wanted
         .keys
         .iter()
-        .map(|key| coordinator(node, wanted.key_type, key))
+        .map(|key| coordinator(node, (wanted.key_type, software), key))
         .collect();
     let mut response = FindCoordinatorResponse::default();
     if reply.version >= MANY_FROM {
@@ -82,8 +85,8 @@ pub(crate) fn finish(node: &mut Node, reply: Reply, wanted: &Wanted) {
     node.respond(reply, &response);
 }
 
-fn coordinator<'k>(node: &Node, key_type: i8, key: &'k str) -> Coordinator<'k> {
-    match find(node, key_type, key) {
+fn coordinator<'k>(node: &Node, kind: (i8, ClientSoftware), key: &'k str) -> Coordinator<'k> {
+    match find(node, kind, key) {
         Ok((id, host, port)) => Coordinator {
             key: Str::Borrowed(key),
             node_id: id,
@@ -102,7 +105,11 @@ fn coordinator<'k>(node: &Node, key_type: i8, key: &'k str) -> Coordinator<'k> {
     }
 }
 
-fn find(node: &Node, key_type: i8, key: &str) -> Result<(i32, String, u16), Refusal> {
+fn find(
+    node: &Node,
+    (key_type, software): (i8, ClientSoftware),
+    key: &str,
+) -> Result<(i32, String, u16), Refusal> {
     let refuse = |code, words: &str| Err(Refusal::new(code, words));
     if let Some(code) = node.faults.forced {
         return refuse(code, "A fault that was set.");
@@ -111,7 +118,15 @@ fn find(node: &Node, key_type: i8, key: &str) -> Result<(i32, String, u16), Refu
         GROUP => {}
         TRANSACTION => {
             let words = "The embedded cluster does not do transactions yet.";
-            return refuse(ErrorCode::UnsupportedVersion, words);
+            let code = match software {
+                ClientSoftware::Other => ErrorCode::UnsupportedVersion,
+                ClientSoftware::Librdkafka => ErrorCode::TransactionalIdAuthorizationFailed,
+                ClientSoftware::Sarama => {
+                    let own = &node.config.reachable;
+                    return Ok((node.id().0, own.host.clone(), own.port));
+                }
+            };
+            return refuse(code, words);
         }
         _ => {
             return refuse(

@@ -1,9 +1,9 @@
 //! `IncrementalAlterConfigs` (key 44), versions 0 and 1: single configurations of topics and nodes,
 //! by way of the controller. What is not named stays.
 //!
-//! * Operations: set (0) and delete (1). Append (2) and subtract (3) work on lists; the only list
-//!   here is `cleanup.policy`, of which only one value at a time is possible, so they are refused (INVALID_REQUEST).
-//! * A name that stands twice is refused.
+//! * Operations: set (0), delete (1), append (2) and subtract (3). The last two work on lists and
+//!   are refused for other types (INVALID_CONFIG).
+//! * A name that is given twice is refused (INVALID_REQUEST).
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,14 @@ use kgauge_wire::messages::incremental_alter_configs::{
 };
 
 use super::Body;
-use super::alter_configs::Changes;
-use crate::controller::{ChangeScope, Mode, Refusal};
+use super::alter_configs::{Changes, ConfigValues};
+use crate::controller::{ChangeScope, ConfigOperation, Mode, Refusal};
 use crate::node::{Call, CloseReason, Node};
 
 const SET: i8 = 0;
 const DELETE: i8 = 1;
+const APPEND: i8 = 2;
+const SUBTRACT: i8 = 3;
 
 pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
     let request: IncrementalAlterConfigsRequest<'_> = body.decode(call.version())?;
@@ -31,7 +33,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     Ok(())
 }
 
-fn values(resource: &AlterConfigsResource<'_>) -> Result<Vec<(String, Option<String>)>, Refusal> {
+fn values(resource: &AlterConfigsResource<'_>) -> Result<ConfigValues, Refusal> {
     let mut seen = BTreeSet::new();
     let mut values = Vec::with_capacity(resource.configs.len());
     let refuse = |words: String| Err(Refusal::new(ErrorCode::InvalidRequest, words));
@@ -40,11 +42,17 @@ fn values(resource: &AlterConfigsResource<'_>) -> Result<Vec<(String, Option<Str
         if !seen.insert(&*config.name) {
             return refuse(format!("Error due to duplicate config keys: {name}"));
         }
-        let value = match (config.config_operation, &config.value) {
-            (SET, Some(value)) => Some(value.to_string()),
-            (SET, None) => return refuse(format!("Null value not supported for: {name}")),
-            (DELETE, _) => None,
-            (other, _) => return refuse(format!("Operation {other} is not done for {name}.")),
+        let operation: fn(String) -> ConfigOperation = match config.config_operation {
+            SET => ConfigOperation::Set,
+            DELETE => |_| ConfigOperation::Reset,
+            APPEND => ConfigOperation::Append,
+            SUBTRACT => ConfigOperation::Subtract,
+            other => return refuse(format!("Unknown operation {other} for {name}.")),
+        };
+        let value = match &config.value {
+            Some(value) => operation(value.to_string()),
+            None if config.config_operation == DELETE => ConfigOperation::Reset,
+            None => return refuse(format!("Null value not supported for : {name}")),
         };
         values.push((name, value));
     }

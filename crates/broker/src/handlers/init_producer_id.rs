@@ -5,17 +5,16 @@
 //! * From version 3 a producer may name its old id and epoch to have the epoch raised. That is for
 //!   transactions only; as in Kafka an idempotent producer gets a new id instead.
 //!
-//! Not done: transactions. A transactional id is refused with UNSUPPORTED_VERSION: no other code
-//! says "this broker cannot do that" and ends every client's attempt at once. INVALID_REQUEST would
-//! blame the client, COORDINATOR_NOT_AVAILABLE would have it try for ever, and the codes about
-//! rights would lie. Clients come here only after `FindCoordinator`, which refuses with the same
-//! code and in words.
+//! Not done: transactions. A transactional id is refused with UNSUPPORTED_VERSION, which says "this
+//! broker cannot do that"; librdkafka and sarama try again on that code until their timeouts, so
+//! they get TRANSACTIONAL_ID_AUTHORIZATION_FAILED. All but sarama come here only after
+//! `FindCoordinator`, which refuses in words.
 
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::init_producer_id::{InitProducerIdRequest, InitProducerIdResponse};
 
 use super::Body;
-use crate::node::{Call, CloseReason, Node, Reply};
+use crate::node::{Call, ClientSoftware, CloseReason, Node, Reply};
 
 pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
     let request: InitProducerIdRequest<'_> = body.decode(call.version())?;
@@ -26,7 +25,15 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     match &request.transactional_id {
         None => node.give_producer_id(call.now, call.reply),
         Some(id) if id.is_empty() => answer(node, call.reply, Err(ErrorCode::InvalidRequest)),
-        Some(_) => answer(node, call.reply, Err(ErrorCode::UnsupportedVersion)),
+        Some(_) => {
+            let code = match node.client_software(call.reply) {
+                ClientSoftware::Other => ErrorCode::UnsupportedVersion,
+                ClientSoftware::Librdkafka | ClientSoftware::Sarama => {
+                    ErrorCode::TransactionalIdAuthorizationFailed
+                }
+            };
+            answer(node, call.reply, Err(code));
+        }
     }
     Ok(())
 }

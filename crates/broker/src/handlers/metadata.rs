@@ -5,7 +5,11 @@
 //!   LEADER_NOT_AVAILABLE and lets the client ask again.
 //! * A topic that is named twice is answered once, as in Kafka.
 //! * Version 0: an empty list asks for all topics; from version 1 null does, and empty means none.
-//! * From version 10 topics go by id too; asking by id never creates (UNKNOWN_TOPIC_ID).
+//! * A topic that was deleted since the node started is answered as Kafka answers every missing one:
+//!   UNKNOWN_TOPIC_OR_PARTITION at first, while it is created again. Whoever deletes a topic and looks
+//!   does not find it.
+//! * From version 10 topics go by id too; asking by id never creates (UNKNOWN_TOPIC_ID). An id other
+//!   than zero counts whatever the name says: Java sends an empty one.
 //! * Version 13 has an error code for the whole answer: always 0.
 //! * Rights are those of a cluster without access control: all.
 
@@ -20,7 +24,7 @@ use kgauge_wire::messages::metadata::{
 
 use super::{Body, authorized};
 use crate::controller::{Answer, Mode, NewTopic, Request};
-use crate::ids::{NodeId, OFFSETS_TOPIC};
+use crate::ids::{NodeId, OFFSETS_TOPIC, TopicName};
 use crate::image::{ClusterImage, TopicImage};
 use crate::node::{Asked, Call, CloseReason, Node, Reply};
 
@@ -31,6 +35,8 @@ const OFFSETS_SEGMENT_BYTES: u32 = 100 << 20;
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     topics: Topics,
+    /// Names that no topic had any more when the request came.
+    deleted: BTreeSet<TopicName>,
     topic_operations: bool,
     cluster_operations: bool,
 }
@@ -49,8 +55,9 @@ enum TopicKey {
 
 pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
     let request: MetadataRequest<'_> = body.decode(call.version())?;
-    let wanted = Wanted {
+    let mut wanted = Wanted {
         topics: topics_of(&request, call.version()),
+        deleted: BTreeSet::new(),
         topic_operations: request.include_topic_authorized_operations,
         cluster_operations: request.include_cluster_authorized_operations,
     };
@@ -63,6 +70,9 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     if missing.is_empty() {
         answer(node, call.reply, &wanted, &BTreeSet::new());
     } else {
+        let deleted = &node.deleted_topics;
+        let names = missing.iter().filter_map(|name| deleted.get(&**name));
+        wanted.deleted = names.cloned().collect();
         let topics = missing
             .into_iter()
             .map(|name| new_topic(node, name))
@@ -82,8 +92,8 @@ fn topics_of(request: &MetadataRequest<'_>, version: i16) -> Topics {
         Some(list) if list.is_empty() && version == 0 => Topics::All,
         Some(list) => {
             let key = |topic: &MetadataRequestTopic<'_>| match &topic.name {
-                Some(name) => TopicKey::Name(name.to_string()),
-                None => TopicKey::Id(topic.topic_id),
+                Some(name) if topic.topic_id == Uuid::ZERO => TopicKey::Name(name.to_string()),
+                Some(_) | None => TopicKey::Id(topic.topic_id),
             };
             // An answer with every repetition would be many times larger than the request.
             let mut seen = HashSet::new();
@@ -129,6 +139,7 @@ pub(super) fn new_topic(node: &Node, name: String) -> NewTopic {
         configs: configs
             .into_iter()
             .map(|name| (name.to_owned(), size.clone()))
+            .chain([("compression.type".to_owned(), "producer".to_owned())])
             .collect(),
         ..NewTopic::default()
     }
@@ -208,6 +219,9 @@ fn by_key<'a>(
             Some(topic) => found(image, topic, wanted),
             None => unknown(None, *id, ErrorCode::UnknownTopicId),
         },
+        TopicKey::Name(name) if wanted.deleted.contains(&**name) => {
+            unknown(Some(name), Uuid::ZERO, ErrorCode::UnknownTopicOrPartition)
+        }
         TopicKey::Name(name) => match image.topic(name) {
             Some(topic) => found(image, topic, wanted),
             None if invalid.contains(name) || crate::ids::check_topic_name(name).is_err() => {

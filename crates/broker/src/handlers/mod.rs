@@ -8,12 +8,16 @@ pub(crate) mod alter_user_scram_credentials;
 mod api_versions;
 mod authorized;
 mod body;
+mod consumer_group_heartbeat;
+mod create_acls;
 pub(crate) mod create_partitions;
 pub(crate) mod create_topics;
 mod decided;
+mod delete_acls;
 mod delete_groups;
 pub(crate) mod delete_records;
 pub(crate) mod delete_topics;
+mod describe_acls;
 mod describe_client_quotas;
 mod describe_cluster;
 mod describe_configs;
@@ -95,6 +99,9 @@ serve! {
     InitProducerId 0..=6 => init_producer_id;
     OffsetForLeaderEpoch 2..=4 => offset_for_leader_epoch;
     SaslAuthenticate 0..=2 => sasl_authenticate;
+    DescribeAcls 1..=3 => describe_acls;
+    CreateAcls 1..=3 => create_acls;
+    DeleteAcls 1..=3 => delete_acls;
     DescribeConfigs 1..=4 => describe_configs;
     AlterConfigs 0..=2 => alter_configs;
     DescribeLogDirs 1..=5 => describe_log_dirs;
@@ -111,6 +118,7 @@ serve! {
     AlterUserScramCredentials 0..=0 => alter_user_scram_credentials;
     DescribeCluster 0..=2 => describe_cluster;
     DescribeProducers 0..=0 => describe_producers;
+    ConsumerGroupHeartbeat 0..=1 => consumer_group_heartbeat;
     DescribeTopicPartitions 0..=0 => describe_topic_partitions;
 }
 
@@ -175,7 +183,7 @@ pub(crate) fn serve(
     }
     let message = frame.get(message_at..).unwrap_or_default();
     let amount = |amount| amount_in_frame(amount, api, version, message);
-    let verdict = node.faults.judge(now, (api, connection), amount);
+    let verdict = node.faults.judge(now, (api, ticket), amount);
     match verdict.until_ns {
         Some(at_ns) => {
             node.hold((call, verdict.outcome), at_ns, frame, message_at);

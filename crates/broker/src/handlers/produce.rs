@@ -11,6 +11,9 @@
 //!   are appended all the same (KIP-219).
 //! * Idempotent producers: the last five batches of each are remembered; a repeated batch gets the
 //!   offsets of its first arrival.
+//! * A topic whose `compression.type` is another than the batch's stores a recompressed copy.
+//! * Records without a key on a compacted topic: INVALID_RECORD, with the place of each of the first
+//!   1,000 (version 8 and later). Kafka names all of them.
 //! * Versions 0 to 2 carry message formats 0 and 1 and are not served (the connection closes), as
 //!   in Kafka 4. From version 7 a client may send zstd. From version 8 refusals carry words.
 //!   Version 13 names topics by id.
@@ -24,7 +27,8 @@ use std::sync::Arc;
 use kgauge_wire::codec::{Str, Uuid};
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::produce::{
-    PartitionProduceResponse, ProduceRequest, ProduceResponse, TopicProduceResponse,
+    BatchIndexAndErrorMessage, PartitionProduceResponse, ProduceRequest, ProduceResponse,
+    TopicProduceResponse,
 };
 
 use super::Body;
@@ -39,6 +43,8 @@ use crate::quota::QuotaKind;
 
 /// From this version on topics go by id.
 const BY_ID_FROM: i16 = 13;
+/// The most records that an answer names: a compressed batch may hold millions.
+const RECORD_ERRORS_MAX: usize = 1000;
 /// The value of acks that waits for the ISR.
 const ACKS_ALL: i16 = -1;
 
@@ -132,7 +138,7 @@ impl Unfinished {
         let place = self.places.get_mut(index).and_then(Option::take);
         if let (Some((topic, partition)), Some(code)) = (place, waited.error()) {
             let response = &mut self.responses[topic].partition_responses[partition];
-            *response = partition_response(response.index, Err(bare(code)));
+            *response = partition_response(response.index, Err(bare(code).into()));
         }
     }
 
@@ -192,11 +198,11 @@ fn append_topic(
     for (index, range) in partitions {
         let result = match (&topic, range) {
             (Ok(topic), Some(range)) => append(node, call, (acks, topic), index, body.part(range)),
-            (Ok(_), None) => Err(Refusal::new(
-                ErrorCode::InvalidRecord,
-                "There is no batch to append.",
-            )),
-            (Err(refusal), _) => Err(refusal.clone()),
+            (Ok(_), None) => {
+                let words = "There is no batch to append.";
+                Err(Refusal::new(ErrorCode::InvalidRecord, words).into())
+            }
+            (Err(refusal), _) => Err(refusal.clone().into()),
         };
         if let Ok((_, Some(target))) = &result {
             targets.push((unfinished.places.len(), *target));
@@ -219,14 +225,14 @@ fn append(
     (acks, topic): (i16, &TopicImage),
     index: i32,
     batches: &mut [u8],
-) -> Result<(AppendInfo, Option<Target>), Refusal> {
+) -> Result<(AppendInfo, Option<Target>), Refused> {
     let replica = lookup::led(node, topic, index, -1).map_err(bare)?;
     let (id, epoch) = (replica.id, replica.leader_epoch);
     if acks == ACKS_ALL
         && let Role::Leading(leading) = &replica.role
         && !leading.has_enough_in_sync()
     {
-        return Err(bare(ErrorCode::NotEnoughReplicas));
+        return Err(bare(ErrorCode::NotEnoughReplicas).into());
     }
     let end_before = replica.log.log_end_offset();
     match replica
@@ -256,10 +262,54 @@ fn append(
         }
         Err(error) => {
             let refusal = Refusal::new(ErrorCode::from_i16(error.code()), error.to_string());
-            if let AppendError::Log(error) = error {
-                node.log_failed(error);
+            match error {
+                AppendError::Log(error) => node.log_failed(error),
+                AppendError::WithoutKey { records } => {
+                    return Err(Refused::without_key(&topic.name, index, &records));
+                }
+                _ => {}
             }
-            Err(refusal)
+            Err(refusal.into())
+        }
+    }
+}
+
+/// Why nothing of a partition was appended, and the records at fault.
+struct Refused {
+    refusal: Refusal,
+    records: Vec<BatchIndexAndErrorMessage<'static>>,
+}
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Self {
+        Self {
+            refusal,
+            records: Vec::new(),
+        }
+    }
+}
+
+impl Refused {
+    /// In Kafka's words.
+    fn without_key(topic: &str, index: i32, records: &[i32]) -> Self {
+        let words = format!(
+            "Compacted topic cannot accept message without key in topic partition {topic}-{index}"
+        );
+        let count = records.len();
+        let one = |place: &i32| format!("RecordError(batchIndex={place}, message='{words}')");
+        let first: Vec<String> = records.iter().take(3).map(one).collect();
+        let message = format!(
+            "One or more records have been rejected due to {count} record errors in total, and \
+             only showing the first three errors at most: [{}]",
+            first.join(", ")
+        );
+        let record = |place: &i32| BatchIndexAndErrorMessage {
+            batch_index: *place,
+            batch_index_error_message: Some(Str::Owned(words.clone())),
+        };
+        Self {
+            refusal: Refusal::new(ErrorCode::InvalidRecord, message),
+            records: records.iter().take(RECORD_ERRORS_MAX).map(record).collect(),
         }
     }
 }
@@ -270,7 +320,7 @@ fn bare(code: ErrorCode) -> Refusal {
 
 fn partition_response(
     index: i32,
-    result: Result<AppendInfo, Refusal>,
+    result: Result<AppendInfo, Refused>,
 ) -> PartitionProduceResponse<'static> {
     match result {
         Ok(info) => PartitionProduceResponse {
@@ -280,11 +330,12 @@ fn partition_response(
             log_start_offset: info.log_start_offset,
             ..PartitionProduceResponse::default()
         },
-        Err(Refusal { code, message }) => PartitionProduceResponse {
+        Err(Refused { refusal, records }) => PartitionProduceResponse {
             index,
-            error_code: code.as_i16(),
+            error_code: refusal.code.as_i16(),
             base_offset: -1,
-            error_message: Some(Str::Owned(message)),
+            record_errors: records,
+            error_message: Some(Str::Owned(refusal.message)),
             ..PartitionProduceResponse::default()
         },
     }

@@ -40,7 +40,8 @@ impl PartitionLog {
     /// Either all batches are appended or none. They get dense offsets from the log's end on and
     /// the leader's epoch, written into `batches` in place. A batch of an idempotent producer that
     /// is in the log already is not appended again: the answer has its offsets. Flushes when
-    /// `flush.messages` asks for it.
+    /// `flush.messages` asks for it. Where the topic's `compression.type` is another than the
+    /// batch's, what is appended is a recompressed copy.
     pub fn append_as_leader(
         &mut self,
         batches: &mut [u8],
@@ -48,13 +49,18 @@ impl PartitionLog {
         now_ms: i64,
     ) -> Result<AppendInfo, AppendError> {
         self.alive()?;
-        let totals = match self.check_produced(batches, now_ms)? {
+        let mut totals = match self.check_produced(batches, now_ms)? {
             Checked::New(totals) => totals,
             Checked::Duplicate(info) => return Ok(info),
         };
+        let mut stored = self.stored_form(batches)?;
+        let batches = stored.as_deref_mut().unwrap_or(batches);
+        totals.bytes = batches.len();
+        self.check_segment_room(totals.bytes)?;
         self.check_epoch(leader_epoch)?;
         let base_offset = self.next_offset;
         let last_offset = base_offset + totals.records as i64 - 1;
+        self.begin_files()?;
         self.roll_if_due(&totals.roll(last_offset), now_ms)?;
         let log_append_time_ms = match self.config.timestamp_type {
             TimestampType::CreateTime => -1,
@@ -130,6 +136,7 @@ impl PartitionLog {
         let Some(base_offset) = base_offset else {
             return Err(AppendError::Nothing);
         };
+        self.begin_files()?;
         self.roll_if_due(&totals.roll(end_offset - 1), now_ms)?;
         self.write_batches(batches, now_ms)?;
         self.flush_if_due()?;
@@ -193,11 +200,15 @@ impl PartitionLog {
         if totals.records == 0 {
             return Err(AppendError::Nothing);
         }
-        if totals.bytes > self.config.segment_bytes as usize {
-            let (bytes, bytes_max) = (totals.bytes, self.config.segment_bytes);
-            return Err(AppendError::BatchesTooLarge { bytes, bytes_max });
-        }
         Ok(Checked::New(totals))
+    }
+
+    fn check_segment_room(&self, bytes: usize) -> Result<(), AppendError> {
+        let bytes_max = self.config.segment_bytes;
+        match bytes > bytes_max as usize {
+            true => Err(AppendError::BatchesTooLarge { bytes, bytes_max }),
+            false => Ok(()),
+        }
     }
 
     fn duplicate(&self, known: ProducerBatch) -> AppendInfo {

@@ -33,10 +33,19 @@ impl PartitionLog {
             .for_each(Segment::close_files);
     }
 
+    /// Whether files are open, or indexes in memory.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.segments.iter().any(Segment::is_open)
+    }
+
     /// Closes all files, after writing the indexes; they are opened again when they are needed. For
     /// logs that nobody has used for a while.
     pub fn close_files(&mut self) -> Result<(), LogError> {
         self.alive()?;
+        if self.unwritten.is_some() {
+            return Ok(());
+        }
         let (place, active) = self.active();
         active.store_indexes(place)?;
         self.segments.iter_mut().for_each(Segment::close_files);

@@ -2,6 +2,8 @@
 
 use kgauge_wire::record_batch::TimestampType;
 
+use super::StoredCodec;
+
 /// How a partition log writes, rolls, flushes and forgets. Can be replaced while the log is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogConfig {
@@ -37,6 +39,11 @@ pub struct LogConfig {
     pub flush_ms: Option<i64>,
     /// `producer.id.expiration.ms`: a producer that was silent so long is forgotten.
     pub producer_id_expiration_ms: i64,
+    /// `compression.type` and its level: the codec in which batches are stored. `None` stores them as
+    /// the producer sent them.
+    pub stored_codec: Option<StoredCodec>,
+    /// Whether a record without a key is refused, as on a compacted topic.
+    pub keys_required: bool,
     /// Whether offsets may be missing between batches, as they may where a log was compacted.
     pub gaps: Gaps,
     /// How many closed segments keep their files and indexes open for readers.
@@ -78,6 +85,8 @@ impl Default for LogConfig {
             flush_messages: None,
             flush_ms: None,
             producer_id_expiration_ms: DAY_MS,
+            stored_codec: None,
+            keys_required: false,
             gaps: Gaps::Refused,
             cold_segments_open_max: 2,
         }

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::epochs::{EpochStart, LeaderEpochs};
-use crate::storage::{Storage, StorageResult, read_whole};
+use crate::storage::{Storage, StorageResult, read_whole, replace_file};
 
-pub(super) const NAME: &str = "leader-epoch-checkpoint";
+const NAME: &str = "leader-epoch-checkpoint";
 
 /// Reads the file. `None` when it is missing or damaged: the epochs then come from the batches.
 pub(super) fn read(storage: &dyn Storage, dir: &Path) -> StorageResult<Option<LeaderEpochs>> {
@@ -37,13 +37,20 @@ fn parse(text: &str) -> Option<LeaderEpochs> {
     LeaderEpochs::from_entries(entries)
 }
 
+/// Replaces the file, for good when this returns: epochs of batches below the recovery point are told
+/// by it alone.
+pub(super) fn write(storage: &dyn Storage, dir: &Path, epochs: &[EpochStart]) -> StorageResult<()> {
+    replace_file(storage, &dir.join(NAME), text(epochs).as_bytes())?;
+    storage.sync_dir(dir)
+}
+
 /// The text of the file.
-pub(super) fn text(epochs: &LeaderEpochs) -> String {
-    let mut text = format!("0\n{}\n", epochs.entries().len());
+fn text(epochs: &[EpochStart]) -> String {
+    let mut text = format!("0\n{}\n", epochs.len());
     for EpochStart {
         epoch,
         start_offset,
-    } in epochs.entries()
+    } in epochs
     {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{epoch} {start_offset}");
@@ -60,8 +67,7 @@ mod tests {
         let mut epochs = LeaderEpochs::default();
         epochs.assign(0, 0);
         epochs.assign(3, 120);
-        assert_eq!(text(&epochs), "0\n2\n0 0\n3 120\n");
-        epochs.set_stored();
+        assert_eq!(text(epochs.entries()), "0\n2\n0 0\n3 120\n");
         assert_eq!(parse("0\n2\n0 0\n3 120\n"), Some(epochs));
         assert_eq!(parse("0\n0\n"), Some(LeaderEpochs::default()));
     }

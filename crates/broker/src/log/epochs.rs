@@ -23,8 +23,6 @@ pub struct EpochEnd {
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct LeaderEpochs {
     entries: Vec<EpochStart>,
-    /// Changed since it was last written to its file.
-    dirty: bool,
 }
 
 impl LeaderEpochs {
@@ -34,10 +32,7 @@ impl LeaderEpochs {
         let rises = |pair: &[EpochStart]| {
             pair[0].epoch < pair[1].epoch && pair[0].start_offset < pair[1].start_offset
         };
-        entries.windows(2).all(rises).then_some(Self {
-            entries,
-            dirty: false,
-        })
+        entries.windows(2).all(rises).then_some(Self { entries })
     }
 
     /// The entries, oldest first.
@@ -68,7 +63,6 @@ impl LeaderEpochs {
             epoch,
             start_offset,
         });
-        self.dirty = true;
     }
 
     /// Where an epoch ends, with Kafka's rules: the newest one at the log's end; one that is
@@ -109,7 +103,6 @@ impl LeaderEpochs {
         let keep = self
             .entries
             .partition_point(|entry| entry.start_offset < end_offset);
-        self.dirty |= keep < self.entries.len();
         self.entries.truncate(keep);
     }
 
@@ -127,24 +120,22 @@ impl LeaderEpochs {
         }
         self.entries.drain(..holder);
         self.entries[0].start_offset = start_offset;
-        self.dirty = true;
     }
 
     /// Forgets all entries.
     pub fn clear(&mut self) {
-        self.dirty |= !self.entries.is_empty();
         self.entries.clear();
     }
 
-    /// True when the entries changed since [`LeaderEpochs::set_stored`].
+    /// The entries that a restart needs: those in which something was appended. The epoch of a leader
+    /// that has appended nothing is forgotten when the log is opened, for the next leader's begins at
+    /// the same offset; so it costs no write.
     #[must_use]
-    pub fn is_dirty(&self) -> bool {
-        self.dirty
-    }
-
-    /// Notes that the entries are in their file.
-    pub fn set_stored(&mut self) {
-        self.dirty = false;
+    pub fn with_records(&self, log_end_offset: i64) -> &[EpochStart] {
+        let end = self
+            .entries
+            .partition_point(|entry| entry.start_offset < log_end_offset);
+        &self.entries[..end]
     }
 }
 
@@ -208,6 +199,14 @@ mod tests {
     }
 
     #[test]
+    fn an_epoch_without_records_is_not_kept() {
+        let epochs = epochs(&[(2, 10), (4, 20), (7, 35)]);
+        assert_eq!(epochs.with_records(36), epochs.entries());
+        assert_eq!(epochs.with_records(35), &epochs.entries()[..2]);
+        assert_eq!(epochs.with_records(10), []);
+    }
+
+    #[test]
     fn an_offset_knows_its_epoch() {
         let epochs = epochs(&[(2, 10), (4, 20)]);
         assert_eq!(epochs.epoch_of(9), None);
@@ -224,10 +223,8 @@ mod tests {
         let mut from_start = epochs(&[(2, 10), (4, 20), (7, 35)]);
         from_start.truncate_from_start(25);
         assert_eq!(starts(&from_start), [(4, 25), (7, 35)]);
-        from_start.set_stored();
         from_start.truncate_from_start(25);
         from_start.truncate_from_start(3);
-        assert!(!from_start.is_dirty());
         assert_eq!(starts(&from_start), [(4, 25), (7, 35)]);
     }
 }

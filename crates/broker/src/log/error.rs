@@ -73,6 +73,24 @@ pub enum AppendError {
         /// What the header says.
         record_count: i32,
     },
+    /// Records of a compacted topic without a key.
+    #[error("{} of the batch's records have no key, which a compacted topic demands", records.len())]
+    WithoutKey {
+        /// Their places in the batch, from 0.
+        records: Vec<i32>,
+    },
+    /// The records must be looked into, and grow too large when they are decompressed.
+    #[error("the batch's records are larger than {bytes_max} bytes when decompressed")]
+    InflatesTooFar {
+        /// The limit.
+        bytes_max: usize,
+    },
+    /// The batch cannot be compressed as the topic's `compression.type` asks.
+    #[error("the batch cannot be compressed: {reason}")]
+    Recompression {
+        /// Why not.
+        reason: String,
+    },
     /// A batch is larger than `max.message.bytes`.
     #[error("a batch of {bytes} bytes is larger than the limit of {bytes_max} (max.message.bytes)")]
     BatchTooLarge {
@@ -153,10 +171,14 @@ impl AppendError {
         match self {
             Self::Log(_) => 56, // KAFKA_STORAGE_ERROR
             Self::Batch(error) => error.code(),
-            Self::BatchTooLarge { .. } => 10,   // MESSAGE_TOO_LARGE
-            Self::BatchesTooLarge { .. } => 18, // RECORD_LIST_TOO_LARGE
-            Self::InvalidTimestamp { .. } => 32, // INVALID_TIMESTAMP
-            Self::Miscounted { .. } | Self::Nothing | Self::ProducerNotAlone => 87, // INVALID_RECORD
+            Self::BatchTooLarge { .. } | Self::InflatesTooFar { .. } => 10, // MESSAGE_TOO_LARGE
+            Self::Recompression { .. } => -1,                               // UNKNOWN_SERVER_ERROR
+            Self::BatchesTooLarge { .. } => 18,                             // RECORD_LIST_TOO_LARGE
+            Self::InvalidTimestamp { .. } => 32,                            // INVALID_TIMESTAMP
+            Self::Miscounted { .. }
+            | Self::Nothing
+            | Self::ProducerNotAlone
+            | Self::WithoutKey { .. } => 87, // INVALID_RECORD
             Self::OutOfOrderSequence { .. } => 45, // OUT_OF_ORDER_SEQUENCE_NUMBER
             Self::InvalidProducerEpoch { .. } => 47, // INVALID_PRODUCER_EPOCH
             Self::StaleLeaderEpoch { .. } => 74,   // FENCED_LEADER_EPOCH

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::metadata_file::open_topic_id;
 use super::{LogError, PartitionLog};
 use crate::storage::{Storage, StorageError, StorageFile};
 
@@ -67,6 +68,9 @@ impl PartitionLog {
     /// Prepares a flush of everything appended so far; `None` when all of it is durable.
     pub fn begin_flush(&mut self) -> Result<Option<FlushJob>, LogError> {
         self.alive()?;
+        if self.unwritten.is_some() {
+            return Ok(None);
+        }
         if self.unflushed_records == 0
             && self.recovery_point == self.next_offset
             && self.names_flushed == self.names_changed
@@ -74,7 +78,7 @@ impl PartitionLog {
             return Ok(None);
         }
         let first = self.segment_index(self.recovery_point);
-        let mut files = Vec::new();
+        let mut files = Vec::from_iter(self.unflushed_topic_id()?);
         for index in first..self.segments.len() {
             let (place, segment) = self.segment(index);
             files.push(Arc::clone(segment.file(place)?));
@@ -106,12 +110,30 @@ impl PartitionLog {
             return Err(self.die(cause));
         }
         self.dir_name_unflushed = false;
+        self.id_unflushed = false;
         self.names_flushed = self.names_flushed.max(done.mark.names);
         // After a cut the offsets that were flushed may be others than those that bear the numbers
         // now.
         if done.mark.cuts == self.cuts {
             self.recovery_point = self.recovery_point.max(done.mark.up_to);
             self.unflushed_records -= done.mark.records.min(self.unflushed_records);
+        }
+        Ok(())
+    }
+
+    /// The file with the topic's id, if it must be flushed.
+    pub(super) fn unflushed_topic_id(&self) -> Result<Option<Arc<dyn StorageFile>>, LogError> {
+        let unflushed = self
+            .id_unflushed
+            .then(|| open_topic_id(&*self.storage, &self.dir));
+        Ok(unflushed.transpose()?)
+    }
+
+    /// Makes the topic's id durable, if it is not.
+    pub(super) fn flush_topic_id(&mut self) -> Result<(), LogError> {
+        if let Some(file) = self.unflushed_topic_id()? {
+            file.sync_data()?;
+            self.id_unflushed = false;
         }
         Ok(())
     }

@@ -15,7 +15,8 @@
 //!
 //! | call | when |
 //! |---|---|
-//! | [`PartitionLog::open`] | start, new replica; recovers after a crash |
+//! | [`PartitionLog::open`] | start; recovers after a crash |
+//! | [`PartitionLog::unwritten`] | new replica: no file before its first record |
 //! | [`PartitionLog::recovery`] | after opening: what had to be mended |
 //! | [`PartitionLog::append_as_leader`] | Produce |
 //! | [`PartitionLog::append_as_follower`] | a follower got a Fetch response |
@@ -29,12 +30,14 @@
 //! | [`PartitionLog::delete_records_before`] | `DeleteRecords` |
 //! | [`PartitionLog::apply_retention`] | timer, some minutes |
 //! | [`PartitionLog::flush_due`], then [`PartitionLog::flush`] or `begin_flush` | timer, a second |
-//! | [`PartitionLog::checkpoint`], [`PartitionLog::close_files`] | timer, a minute |
-//! | [`PartitionLog::close`] or `begin_close`, [`PartitionLog::delete`] | end |
+//! | [`PartitionLog::begin_checkpoint`], [`PartitionLog::close_files`] | timer, a minute |
+//! | [`PartitionLog::close`] or `begin_close`, [`PartitionLog::set_aside`] | end |
 //!
 //! Offsets are dense on a leader. Times are milliseconds since 1970 and come from the caller.
 
 mod append;
+mod as_closed;
+mod checkpoint;
 mod close;
 mod cold;
 mod config;
@@ -59,21 +62,25 @@ mod segment;
 mod segment_indexes;
 mod snapshot;
 mod state_file;
+mod stored_form;
 mod time_index;
 mod timestamps;
 mod truncate;
 
 pub use append::AppendInfo;
-pub use close::CloseJob;
+pub use as_closed::AsClosed;
+pub use checkpoint::{CheckpointDone, CheckpointJob};
+pub use close::{CloseJob, RemoveJob};
 pub use config::{Gaps, LogConfig};
 pub use epochs::{EpochEnd, EpochStart, LeaderEpochs};
 pub use error::{AppendError, Corruption, LogError, ReadError};
 pub use flush::{FlushDone, FlushJob};
-pub use metadata_file::{read_topic_id, write_topic_id};
+pub use metadata_file::{is_half_made, read_topic_id, write_topic_id};
 pub use names::{parse_partition_dir_name, partition_dir_name};
 pub use partition_log::PartitionLog;
 pub use producers::{BATCHES_KEPT, ProducerBatch, ProducerEntry, ProducerStates};
 pub use read::{FirstBatch, ReadRequest, ReadResult};
 pub use recovery::Recovery;
 pub use retention::{RemovalReason, RemovedSegment};
+pub use stored_form::StoredCodec;
 pub use timestamps::TimestampedOffset;

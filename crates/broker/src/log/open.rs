@@ -3,7 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use kgauge_wire::codec::Uuid;
+
+use super::checkpoint::Stored;
+use super::epochs::LeaderEpochs;
 use super::facts::SegmentFacts;
+use super::metadata_file::begin_topic_id;
 use super::names::{LOG, SNAPSHOT, parse_file};
 use super::producers::ProducerStates;
 use super::recent::Recent;
@@ -35,27 +40,16 @@ impl PartitionLog {
             snapshots,
         } = look_into(&*storage, dir, &known.segments, now_ms)?;
         let mut log = Self {
-            storage,
-            dir: dir.to_path_buf(),
-            config,
             segments,
             log_start_offset: known.log_start_offset,
-            next_offset: 0,
-            high_watermark: 0,
             recovery_point: known.recovery_point,
+            stored: Stored {
+                state: known.clone(),
+                epochs: epochs.entries().to_vec(),
+            },
             epochs,
-            producers: ProducerStates::default(),
             snapshots,
-            unflushed_records: 0,
-            unflushed_since_ms: now_ms,
-            names_changed: 1,
-            names_flushed: 0,
-            dir_name_unflushed: true,
-            cuts: 0,
-            state_stored: known.clone(),
-            recent: Recent::default(),
-            recovery: None,
-            dead: None,
+            ..Self::without_segments(storage, dir, config, now_ms)
         };
         if log.segments.is_empty() {
             log.begin_empty(now_ms)?;
@@ -69,6 +63,74 @@ impl PartitionLog {
         }
         log.bound(now_ms)?;
         Ok(log)
+    }
+
+    /// A log without records that has neither folder nor files: they come with its first record, so
+    /// that a partition which nobody writes to costs no disk. The caller knows that no such folder
+    /// exists.
+    #[must_use]
+    pub fn unwritten(
+        storage: Arc<dyn Storage>,
+        dir: &Path,
+        config: LogConfig,
+        topic_id: Uuid,
+        now_ms: i64,
+    ) -> Self {
+        Self {
+            segments: vec![Segment::existing(0, 0, now_ms)],
+            unwritten: Some(topic_id),
+            ..Self::without_segments(storage, dir, config, now_ms)
+        }
+    }
+
+    /// What all new logs have in common; a segment must be added.
+    fn without_segments(
+        storage: Arc<dyn Storage>,
+        dir: &Path,
+        config: LogConfig,
+        now_ms: i64,
+    ) -> Self {
+        Self {
+            storage,
+            dir: dir.to_path_buf(),
+            config,
+            segments: Vec::new(),
+            log_start_offset: 0,
+            next_offset: 0,
+            high_watermark: 0,
+            recovery_point: 0,
+            epochs: LeaderEpochs::default(),
+            producers: ProducerStates::default(),
+            snapshots: Vec::new(),
+            unflushed_records: 0,
+            unflushed_since_ms: now_ms,
+            names_changed: 1,
+            names_flushed: 0,
+            dir_name_unflushed: true,
+            unwritten: None,
+            id_unflushed: false,
+            cuts: 0,
+            stored: Stored::default(),
+            state_writes: Arc::default(),
+            recent: Recent::default(),
+            recovery: None,
+            dead: None,
+        }
+    }
+
+    /// Makes the folder and the files of a log that has none.
+    pub(super) fn begin_files(&mut self) -> Result<(), LogError> {
+        let Some(topic_id) = self.unwritten else {
+            return Ok(());
+        };
+        self.storage.create_dir_all(&self.dir)?;
+        // First: what holds records tells whose they are, also after the process was killed.
+        begin_topic_id(&*self.storage, &self.dir, topic_id)?;
+        self.id_unflushed = true;
+        let (place, segment) = self.active();
+        segment.create_file(place)?;
+        self.unwritten = None;
+        Ok(())
     }
 
     /// True when nothing was flushed since the log's start and the segment that began there is

@@ -2,14 +2,16 @@
 //! each thing that can be done with it in a file of its own.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use kgauge_wire::codec::Uuid;
+
+use super::checkpoint::Stored;
 use super::epochs::{EpochEnd, EpochStart, LeaderEpochs};
 use super::producers::ProducerStates;
 use super::recent::Recent;
 use super::recovery::Recovery;
 use super::segment::{Place, Segment};
-use super::state_file::LogState;
 use super::{LogConfig, LogError};
 use crate::storage::{Storage, StorageError};
 
@@ -40,10 +42,17 @@ pub struct PartitionLog {
     pub(super) names_flushed: u64,
     /// The name of the log's folder may not be durable yet.
     pub(super) dir_name_unflushed: bool,
+    /// The topic's id, while the log has neither folder nor files: until its first record.
+    pub(super) unwritten: Option<Uuid>,
+    /// The file with the topic's id may not be durable yet.
+    pub(super) id_unflushed: bool,
     /// Counts cuts: what a flush that began before one made durable is not what the log has now.
     pub(super) cuts: u64,
-    /// The state file as it is on disk.
-    pub(super) state_stored: LogState,
+    /// What is on disk beside the segments.
+    pub(super) stored: Stored,
+    /// Counts writes of the state by the log's own thread: a checkpoint that began before one is
+    /// outdated.
+    pub(super) state_writes: Arc<Mutex<u64>>,
     pub(super) recent: Recent,
     /// What opening had to mend.
     pub(super) recovery: Option<Recovery>,
@@ -56,6 +65,12 @@ impl PartitionLog {
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// Whether the log has no folder, because it never held a record.
+    #[must_use]
+    pub fn is_unwritten(&self) -> bool {
+        self.unwritten.is_some()
     }
 
     /// The settings in force.

@@ -33,6 +33,9 @@ impl PartitionLog {
     /// The active segment goes too when all its records are too old: a new one is begun before.
     pub fn apply_retention(&mut self, now_ms: i64) -> Result<Vec<RemovedSegment>, LogError> {
         self.alive()?;
+        if self.unwritten.is_some() {
+            return Ok(Vec::new());
+        }
         self.producers
             .expire(now_ms, self.config.producer_id_expiration_ms);
         let mut removed = self.below_start();

@@ -53,6 +53,7 @@ impl PartitionLog {
     /// states go into a snapshot so that a recovery can begin at the new segment.
     pub fn roll(&mut self, now_ms: i64) -> Result<(), LogError> {
         self.alive()?;
+        self.begin_files()?;
         self.flush_first_names()?;
         let next_offset = self.next_offset;
         let (place, segments) = self.parts();
@@ -75,6 +76,7 @@ impl PartitionLog {
     /// crash that kept only the second would leave a log that seems to begin there.
     fn flush_first_names(&mut self) -> Result<(), LogError> {
         if self.names_flushed == 0 {
+            self.flush_topic_id()?;
             self.storage.sync_dir(&self.dir)?;
             if let Some(parent) = self.unflushed_parent() {
                 self.storage.sync_dir(parent)?;

@@ -165,12 +165,17 @@ impl Segment {
         base_offset: i64,
         now_ms: i64,
     ) -> Result<Self, LogError> {
-        let path = file_at(place.dir, base_offset, LOG);
-        let file = place.storage.open(&path, OpenMode::CreateOrTruncate)?;
         let mut segment = Self::existing(base_offset, 0, now_ms);
-        segment.file = Some(file);
+        segment.create_file(place)?;
         segment.summary = Some(Summary::empty(base_offset));
         Ok(segment)
+    }
+
+    /// Creates the log file of a segment that was begun without one.
+    pub(super) fn create_file(&mut self, place: Place<'_>) -> Result<(), LogError> {
+        let path = file_at(place.dir, self.base_offset, LOG);
+        self.file = Some(place.storage.open(&path, OpenMode::CreateOrTruncate)?);
+        Ok(())
     }
 
     /// The log file, opened if need be.
@@ -230,6 +235,9 @@ impl Segment {
     pub(super) fn first_timestamp(&mut self, place: Place<'_>) -> Result<i64, LogError> {
         if let Some(known) = self.first_timestamp_ms {
             return Ok(known);
+        }
+        if self.bytes == 0 {
+            return Ok(-1);
         }
         let Some(first) = self.scan(place, 0)?.next()? else {
             return Ok(-1);

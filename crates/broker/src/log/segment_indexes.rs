@@ -16,7 +16,7 @@ use crate::storage::{OpenMode, read_whole};
 impl Segment {
     /// The indexes and what goes with them, read from files or built from the batches if need be.
     pub(super) fn summary(&mut self, place: Place<'_>) -> Result<&mut Summary, LogError> {
-        if self.summary.is_none() {
+        if self.summary.is_none() && self.bytes > 0 {
             let loaded = match self.load_indexes(place)? {
                 Some(summary) => summary,
                 None => {
@@ -68,6 +68,9 @@ impl Segment {
     pub(super) fn build_summary(&mut self, place: Place<'_>) -> Result<Summary, LogError> {
         let base_offset = self.base_offset;
         let mut summary = Summary::empty(base_offset);
+        if self.bytes == 0 {
+            return Ok(summary);
+        }
         let mut scan = self.scan(place, 0)?;
         while let Some(found) = scan.next()? {
             let interval = place.index_interval_bytes;
@@ -114,6 +117,9 @@ impl Segment {
         place: Place<'_>,
         offset: i64,
     ) -> Result<Option<Found>, LogError> {
+        if self.bytes == 0 {
+            return Ok(None);
+        }
         let mut scan = self.scan_for(place, offset)?;
         let mut previous = i64::MIN;
         while let Some(found) = scan.next()? {

@@ -49,6 +49,11 @@ impl LogState {
         Ok(bytes.and_then(|bytes| Self::parse(&bytes)))
     }
 
+    /// Whether there is a file, whole or not.
+    pub(super) fn is_there(storage: &dyn Storage, dir: &Path) -> StorageResult<bool> {
+        Ok(read_whole(storage, &dir.join(NAME))?.is_some())
+    }
+
     /// Replaces the file. Which of the two a crash leaves is settled by the folder's next flush.
     pub(super) fn write(&self, storage: &dyn Storage, dir: &Path) -> StorageResult<()> {
         replace_file(storage, &dir.join(NAME), self.text().as_bytes())

@@ -11,7 +11,7 @@ use crate::storage::FileSlice;
 /// The most that a batch is decompressed to. A batch of 1 MiB, which is the largest by default, would
 /// have to shrink to a 64th; one that inflates further may inflate without end, and is not looked
 /// into.
-const RECORDS_BYTES_MAX: usize = 64 << 20;
+pub(super) const RECORDS_BYTES_MAX: usize = 64 << 20;
 
 /// A record found by its timestamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -69,6 +69,7 @@ impl PartitionLog {
         now_ms: i64,
     ) -> Result<(), LogError> {
         self.alive()?;
+        self.begin_files()?;
         let cut = self.begin_anew(offset, now_ms);
         self.fatal(cut)
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use kgauge_wire::api::ApiKey;
 
-use super::{CloseReason, Output, Response};
+use super::{ClientSoftware, CloseReason, Output, Response};
 use crate::ids::ConnectionId;
 use crate::security::{ANONYMOUS, Exchange};
 
@@ -72,6 +72,8 @@ pub(crate) struct Connection {
     pub(crate) stage: Stage,
     /// Who the client is, in Kafka's form: `User:name`.
     pub(crate) principal: Arc<str>,
+    /// The library that it is made of.
+    pub(crate) software: ClientSoftware,
     /// How it proves that, while it does.
     pub(crate) exchange: Option<Exchange>,
     /// It is throttled: nothing more is served for now.
@@ -115,6 +117,7 @@ impl Connections {
                 peer,
                 stage,
                 principal: ANONYMOUS.into(),
+                software: ClientSoftware::default(),
                 exchange: None,
                 muted: false,
                 first: 0,
@@ -147,6 +150,12 @@ impl Connections {
             let full = connection.slots.len() >= SLOTS_MAX || connection.bytes >= BYTES_MAX;
             connection.muted || full
         })
+    }
+
+    /// Whether requests wait for their answers.
+    pub(crate) fn owes_answers(&self, id: ConnectionId) -> bool {
+        let connection = self.open.get(&id);
+        connection.is_some_and(|connection| !connection.slots.is_empty())
     }
 
     /// Serves nothing more of a connection. False when that is so already.

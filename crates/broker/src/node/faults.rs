@@ -8,7 +8,7 @@ use kgauge_wire::error_code::ErrorCode;
 
 use super::{Call, CloseReason, Node, Reply, Response, Ticket, Timer};
 use crate::counts::Part;
-use crate::fault::{Amount, Bucket, Delays, Fault, FaultAction, FaultId, Struck};
+use crate::fault::{Amount, Bucket, Delays, Fault, FaultAction, FaultId, StallWatch, Struck};
 use crate::handlers;
 use crate::ids::{ConnectionId, NodeId};
 use crate::time::Now;
@@ -28,6 +28,19 @@ struct Active {
 impl Active {
     fn concerns(&self, api: ApiKey) -> bool {
         self.fault.api.is_none_or(|concerned| concerned == api)
+    }
+
+    /// Whether requests wait for it until it is lifted. For a stall that is over none does: what is held then belongs to
+    /// other faults.
+    fn holds(&self, now: Now) -> bool {
+        match self.fault.action {
+            FaultAction::Stall(length) => self.set_ns + nanos(length) > now.mono_ns,
+            FaultAction::Capacity(_) => true,
+            FaultAction::Delay(_)
+            | FaultAction::Fail(_)
+            | FaultAction::CloseBefore
+            | FaultAction::CloseAfter => false,
+        }
     }
 
     /// Counts one request.
@@ -82,6 +95,10 @@ pub(crate) struct Faults {
     count: u64,
     /// What each fault has struck, until it is lifted: also when it is over before that.
     struck: BTreeMap<FaultId, Struck>,
+    /// The stalls that were set and not lifted: when they began, and what was answered since.
+    stalls: BTreeMap<FaultId, (Option<ApiKey>, StallWatch)>,
+    /// The moment that was given last. Without counters there is no better one for answers.
+    now_ns: u64,
     /// The error that every look-up of the request at hand gives.
     pub(crate) forced: Option<ErrorCode>,
     /// Requests whose answers close their connections.
@@ -123,12 +140,13 @@ impl Faults {
     pub(crate) fn judge(
         &mut self,
         now: Now,
-        (api, connection): (ApiKey, ConnectionId),
+        (api, ticket): (ApiKey, Ticket),
         amount: impl Fn(Amount) -> u64,
     ) -> Verdict {
+        self.now_ns = now.mono_ns;
         // A stall that is over is no fault any more.
         self.active.retain(|active| match active.fault.action {
-            FaultAction::Stall(length) => active.set_ns + nanos(length) > now.mono_ns,
+            FaultAction::Stall(_) => active.holds(now),
             _ => active.fault.times != Some(0),
         });
         let mut ready_ns = now.mono_ns;
@@ -153,11 +171,18 @@ impl Faults {
             struck.requests += 1;
             struck.records += *records.get_or_insert_with(|| amount(Amount::Records));
         }
+        for (stalled, watch) in self.stalls.values_mut() {
+            if stalled.is_none_or(|stalled| stalled == api) {
+                let records = *records.get_or_insert_with(|| amount(Amount::Records));
+                watch.request(ticket, records);
+            }
+        }
         let outcome = outcome.unwrap_or(Outcome::Serve);
         if matches!(outcome, Outcome::Serve | Outcome::CloseAfter) {
             ready_ns = self.take(api, ready_ns, amount);
         }
         let mut until_ns = ready_ns + delay_ns;
+        let connection = ticket.connection;
         if let Some(queue) = self.queues.get(&connection) {
             until_ns = until_ns.max(queue.last_ns);
         }
@@ -180,6 +205,14 @@ impl Faults {
         ready_ns
     }
 
+    /// Records an answer for the stalls that await it.
+    pub(super) fn answered(&mut self, ticket: Ticket, at_ns: u64) {
+        let at_ns = at_ns.max(self.now_ns);
+        for (_, watch) in self.stalls.values_mut() {
+            watch.answer(ticket, at_ns);
+        }
+    }
+
     /// Lets the answer to a request close its connection.
     pub(crate) fn close_after(&mut self, ticket: Ticket) {
         self.close_after.insert(ticket);
@@ -196,7 +229,7 @@ impl Faults {
 
     /// Whether requests must be looked at: without a fault, and with nothing held, none is.
     pub(crate) fn are_set(&self) -> bool {
-        !self.active.is_empty() || !self.queues.is_empty()
+        !self.active.is_empty() || !self.queues.is_empty() || !self.stalls.is_empty()
     }
 
     fn keep(&mut self, held: Held) -> u64 {
@@ -236,6 +269,10 @@ impl Node {
             FaultAction::Delay(delay) => Some(delay.draws(fault.seed, own)),
             _ => None,
         };
+        if let FaultAction::Stall(_) = fault.action {
+            let watch = StallWatch::new(now.mono_ns);
+            self.faults.stalls.insert(id, (fault.api, watch));
+        }
         self.faults.active.push(Active {
             id,
             fault,
@@ -245,14 +282,20 @@ impl Node {
         });
     }
 
+    /// What was recorded about a stall that is still set.
+    pub(crate) fn stall(&self, id: FaultId) -> Option<&StallWatch> {
+        self.faults.stalls.get(&id).map(|(_, watch)| watch)
+    }
+
     /// Lifts one fault. What a stall or a capacity held back goes on at once, with everything else
     /// that is held; what a delay holds back keeps its time. Gives what the fault has struck.
     pub fn lift_fault(&mut self, now: Now, id: FaultId) -> Struck {
         let of_id = |active: &mut Active| active.id == id;
         let lifted: Vec<Active> = self.faults.active.extract_if(.., of_id).collect();
-        if lifted.iter().any(|one| one.fault.holds_until_lifted()) {
+        if lifted.iter().any(|one| one.holds(now)) {
             self.serve_all_held(now);
         }
+        self.faults.stalls.remove(&id);
         self.faults.struck.remove(&id).unwrap_or_default()
     }
 
@@ -260,6 +303,7 @@ impl Node {
     pub fn clear_faults(&mut self, now: Now) {
         self.faults.active.clear();
         self.faults.struck.clear();
+        self.faults.stalls.clear();
         self.serve_all_held(now);
     }
 
@@ -304,6 +348,7 @@ impl Node {
     }
 
     pub(super) fn serve_held(&mut self, now: Now, id: u64) {
+        self.faults.now_ns = now.mono_ns;
         match self.faults.release(id) {
             None => {}
             Some(Held::Answer { reply, response }) => self.send(reply, response),

@@ -1,22 +1,18 @@
 //! Following the controller: which logs this node keeps, which it leads, and with what settings.
 
-use std::io;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kgauge_wire::codec::Uuid;
-
+use super::preparing::{FOLDER_WORK, Prepared, Preparing};
 use super::replication::{Leading, Role};
-use super::{Node, Output, Replica};
-use crate::controller::ToController;
+use super::{Node, Timer};
 use crate::ids::PartitionId;
 use crate::image::{ClusterImage, PartitionImage, TopicImage};
-use crate::log::{
-    LogError, PartitionLog, parse_partition_dir_name, partition_dir_name, read_topic_id,
-    write_topic_id,
-};
 use crate::settings::{ConfigMap, Layers, TopicSettings};
-use crate::storage::{EntryKind, Operation, StorageError};
 use crate::time::Now;
+
+/// Names of deleted topics that a node remembers.
+const DELETED_TOPICS_MAX: usize = 10_000;
 
 /// The maps that decide this node's configuration, held while they are looked at.
 #[derive(Debug, Clone)]
@@ -39,16 +35,22 @@ impl HeldConfigs {
 impl Node {
     /// The maps that decide this node's configuration.
     pub(crate) fn held_configs(&self) -> HeldConfigs {
+        self.configs_held_by(&self.image)
+    }
+
+    /// The same, as they are in an image.
+    pub(super) fn configs_held_by(&self, image: &ClusterImage) -> HeldConfigs {
         HeldConfigs {
-            node: self.image.configs_of(Some(self.id())),
-            all: self.image.configs_of(None),
+            node: image.configs_of(Some(self.id())),
+            all: image.configs_of(None),
             fixed: Arc::clone(&self.config.settings),
         }
     }
 
-    /// Takes over a newer image.
+    /// Hears of a newer image: opens the logs that it asks for, then works by it.
     pub(super) fn apply_image(&mut self, now: Now, image: Arc<ClusterImage>) {
-        if image.version <= self.image.version {
+        let newest = self.preparing.as_ref().map_or(&self.image, |p| &p.image);
+        if image.version <= newest.version {
             return;
         }
         let own = image.nodes.get(&self.id());
@@ -57,10 +59,49 @@ impl Node {
             // whose log may have been longer.
             return;
         }
-        let old = std::mem::replace(&mut self.image, Arc::clone(&image));
-        if old.version == 0 {
-            self.set_strays_aside();
+        match &mut self.preparing {
+            Some(preparing) => preparing.replace(image),
+            None => {
+                if self.image.version == 0
+                    && let Err(error) = self.look_for_folders(&image)
+                {
+                    return self.log_failed(error);
+                }
+                self.preparing = Some(Preparing::new(image));
+                self.go_on_following(now);
+            }
         }
+    }
+
+    /// Does a share of what images ask for. The rest is left for another turn, so that requests and
+    /// heartbeats need not wait for ten thousand partitions.
+    pub(super) fn go_on_following(&mut self, now: Now) {
+        let work = self.config.turn_work_max;
+        if self.folders.are_leaving() {
+            self.set_logs_aside((work / FOLDER_WORK).max(1));
+            if !self.folders.are_leaving() {
+                self.say_applied();
+            }
+        } else if let Some(preparing) = self.preparing.take() {
+            match self.prepare(now, preparing, work) {
+                Prepared::Partly(preparing) => self.preparing = Some(preparing),
+                Prepared::Whole { image, opened } => self.take_over(now, image, &opened),
+            }
+        }
+        let unfinished = self.folders.are_leaving() || self.preparing.is_some();
+        if unfinished && !std::mem::replace(&mut self.following_set, true) {
+            self.timers.set(now.mono_ns + 1, Timer::Following);
+        }
+    }
+
+    pub(super) fn following_due(&mut self, now: Now) {
+        self.following_set = false;
+        self.go_on_following(now);
+    }
+
+    /// Works by a newer image from now on. The logs that it asks for are open.
+    fn take_over(&mut self, now: Now, image: Arc<ClusterImage>, opened: &BTreeSet<PartitionId>) {
+        let old = std::mem::replace(&mut self.image, Arc::clone(&image));
         let same_configs = old.node_configs == image.node_configs;
         for (id, name) in &old.names {
             if !image.names.contains_key(id)
@@ -69,9 +110,20 @@ impl Node {
                 self.drop_topic(topic);
                 if image.topic(name).is_none() {
                     crate::groups::forget_topic(self, now, name);
+                    if self.deleted_topics.len() < DELETED_TOPICS_MAX {
+                        self.deleted_topics.insert(Arc::clone(name));
+                    }
                 }
             }
         }
+        for id in opened {
+            // Opened for an image between, and not wanted any more.
+            if image.topic_by_id(id.topic).is_none() {
+                self.drop_replica(*id);
+            }
+        }
+        self.deleted_topics
+            .retain(|name| image.topic(name).is_none());
         for (name, topic) in &image.topics {
             let before = old.topics.get(name);
             let same = before.is_some_and(|before| Arc::ptr_eq(before, topic));
@@ -85,8 +137,9 @@ impl Node {
         self.look_at_early_positions(now);
         self.fetch_all(now);
         self.count_replicas();
-        self.outputs
-            .push(Output::ToController(ToController::Applied(image.version)));
+        if !self.folders.are_leaving() {
+            self.say_applied();
+        }
     }
 
     /// Nodes came, went or came back: what they said in an earlier life counts no more.
@@ -149,7 +202,7 @@ impl Node {
                 index,
             };
             if partition.replicas.contains(&self.id()) {
-                self.follow_partition(now, topic, id, partition, &settings);
+                self.follow_partition(now, id, partition, &settings);
             } else if self.replicas.contains_key(&id) {
                 // A reassignment took it from this node.
                 self.drop_partition(now, id);
@@ -160,33 +213,23 @@ impl Node {
     fn follow_partition(
         &mut self,
         now: Now,
-        topic: &TopicImage,
         id: PartitionId,
         partition: &PartitionImage,
         settings: &TopicSettings,
     ) {
-        if !self.replicas.contains_key(&id) {
-            match self.open_replica(now, topic, id, settings) {
-                Ok(replica) => {
-                    self.broken.remove(&id);
-                    self.replicas.insert(id, replica);
-                }
-                Err(error) => {
-                    self.broken.insert(id);
-                    self.opening_failed(error);
-                    return;
-                }
-            }
-        }
         let own = self.id();
         let Some(replica) = self.replicas.get_mut(&id) else {
+            // Its log cannot be opened.
             return;
         };
-        replica.is_replicated = partition.replicas.len() > 1;
         if replica.settings != *settings {
             replica.settings = settings.clone();
             replica.log.set_config(settings.log.clone());
+        } else if replica.partition_epoch == partition.partition_epoch {
+            return;
         }
+        replica.partition_epoch = partition.partition_epoch;
+        replica.is_replicated = partition.replicas.len() > 1;
         let led_before = replica.leads();
         if replica.leader_epoch != partition.leader_epoch {
             self.change_role(now, id, partition);
@@ -206,18 +249,6 @@ impl Node {
             }
             self.advance(now, id);
             self.ask_for_members(id);
-        }
-    }
-
-    /// A log that cannot be opened. What is damaged there is beyond recovery: the node stops and
-    /// says so, as Kafka does, rather than go on without the partition.
-    fn opening_failed(&mut self, error: LogError) {
-        match error {
-            LogError::Corrupt(damage) => {
-                let words = io::Error::new(io::ErrorKind::InvalidData, damage.reason);
-                self.fatal(StorageError::new(Operation::Read, &damage.file, words));
-            }
-            error => self.log_failed(error),
         }
     }
 
@@ -254,59 +285,7 @@ impl Node {
         }
     }
 
-    fn open_replica(
-        &mut self,
-        now: Now,
-        topic: &TopicImage,
-        id: PartitionId,
-        settings: &TopicSettings,
-    ) -> Result<Replica, LogError> {
-        let mut log = self.open_log(now, topic, id, settings)?;
-        if let Some(count) = self.config.deviations.batches_kept {
-            log.keep_batches_of_producers(count);
-        }
-        if let Some(known) = self.watermarks.get(&topic.name, id.index) {
-            log.set_high_watermark(known);
-        }
-        Ok(Replica {
-            id,
-            topic: Arc::clone(&topic.name),
-            role: Role::Idle,
-            leader_epoch: -1,
-            is_replicated: false,
-            settings: settings.clone(),
-            log,
-            flush_pending: false,
-            flushing: false,
-            read: false,
-            end_seen: -1,
-        })
-    }
-
-    fn open_log(
-        &mut self,
-        now: Now,
-        topic: &TopicImage,
-        id: PartitionId,
-        settings: &TopicSettings,
-    ) -> Result<PartitionLog, LogError> {
-        let mut config = settings.log.clone();
-        let jitter = u64::try_from(settings.segment_jitter_ms).unwrap_or(0);
-        let less = i64::try_from(self.random.below(jitter.saturating_add(1))).unwrap_or(0);
-        config.segment_ms = config.segment_ms.saturating_sub(less).max(1);
-        let dir = self
-            .config
-            .dir
-            .join(partition_dir_name(&topic.name, id.index));
-        let storage = Arc::clone(&self.config.storage);
-        let log = PartitionLog::open(Arc::clone(&storage), &dir, config, now.wall_ms)?;
-        if read_topic_id(&*storage, &dir)? != Some(topic.id) {
-            write_topic_id(&*storage, &dir, topic.id)?;
-        }
-        Ok(log)
-    }
-
-    /// Removes a deleted topic's logs. Bytes on their way to clients stay readable until sent.
+    /// Removes a deleted topic's logs.
     fn drop_topic(&mut self, topic: &TopicImage) {
         for (index, _) in topic.indexed() {
             let id = PartitionId {
@@ -329,50 +308,7 @@ impl Node {
         self.waits_lost(id);
         if let Some(replica) = self.replicas.remove(&id) {
             self.partition_changed(id);
-            if let Err(error) = replica.log.delete() {
-                self.log_failed(error);
-            }
+            self.leave_log(&replica.topic, replica.log);
         }
-    }
-
-    /// Renames folders of partitions that the cluster does not know, as Kafka does: they may be
-    /// what a lost journal forgot, so they are kept, out of the way.
-    fn set_strays_aside(&mut self) {
-        let storage = Arc::clone(&self.config.storage);
-        let dir = self.config.dir.clone();
-        let entries = match storage
-            .create_dir_all(&dir)
-            .and_then(|()| storage.list(&dir))
-        {
-            Ok(entries) => entries,
-            Err(error) => return self.fatal(error),
-        };
-        for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Dir) {
-            let Some((topic, index)) = parse_partition_dir_name(&entry.name) else {
-                continue;
-            };
-            let path = dir.join(&entry.name);
-            let id = read_topic_id(&*storage, &path).ok().flatten();
-            if self.keeps(topic, index, id) {
-                continue;
-            }
-            let id = id.unwrap_or(Uuid(self.random.uuid_bytes()));
-            let aside = dir.join(format!("{}.{id}-stray", entry.name));
-            if let Err(error) = storage.rename(&path, &aside) {
-                return self.fatal(error);
-            }
-        }
-    }
-
-    /// Whether a partition's folder belongs to what the cluster knows. A folder without an id is
-    /// one whose creation a crash cut short.
-    fn keeps(&self, topic: &str, index: i32, id: Option<Uuid>) -> bool {
-        let Some(topic) = self.image.topic(topic) else {
-            return false;
-        };
-        let ours = topic
-            .partition(index)
-            .is_some_and(|p| p.replicas.contains(&self.id()));
-        ours && id.is_none_or(|id| id == topic.id)
     }
 }

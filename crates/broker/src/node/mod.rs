@@ -8,11 +8,16 @@
 mod asked;
 mod authentication;
 pub(crate) mod clean_shutdown;
+mod client_software;
 mod connections;
 mod counting;
+mod disk;
 mod faults;
 mod fetches;
+mod folders;
 mod images;
+mod notice;
+mod preparing;
 mod producer_ids;
 mod quotas;
 mod replica;
@@ -32,9 +37,12 @@ use std::sync::Arc;
 
 pub(crate) use asked::Asked;
 pub(crate) use authentication::Proof;
+pub(crate) use client_software::ClientSoftware;
 pub(crate) use connections::{Answered, Stage, Ticket};
+pub use disk::{DiskDone, DiskJob};
 pub(crate) use faults::Outcome;
 pub(crate) use fetches::ParkedId;
+pub use notice::Notice;
 pub(crate) use replica::Replica;
 pub(crate) use reply::{Call, Reply};
 pub use response::{Chunk, Response};
@@ -44,9 +52,8 @@ use crate::controller::{FromController, ToController};
 use crate::counts::Counters;
 use crate::groups::{GroupTimer, Groups};
 use crate::handlers;
-use crate::ids::{ConnectionId, NodeId, PartitionId};
+use crate::ids::{ConnectionId, NodeId, PartitionId, TopicName};
 use crate::image::{ClusterImage, NodeImage};
-use crate::log::FlushJob;
 use crate::random::Random;
 use crate::security::NodeSecurity;
 use crate::settings::{ConfigMap, Layers, NodeSettings};
@@ -93,13 +100,10 @@ pub enum Output {
         /// The message.
         message: PeerMessage,
     },
-    /// Run a flush, which may take long, and give [`Node::flushed`] the result.
-    Flush {
-        /// Which log.
-        partition: PartitionId,
-        /// The flush.
-        job: FlushJob,
-    },
+    /// Run this, which may take long, and give [`Node::disk_done`] the result.
+    Disk(DiskJob),
+    /// Tell the cluster's owner.
+    Notice(Notice),
     /// The disk failed under the node: stop it. Nothing is tried again (a flush that failed once
     /// may "succeed" over lost bytes).
     Fatal(StorageError),
@@ -180,6 +184,8 @@ pub(crate) enum Timer {
     Unmute(ConnectionId),
     /// The controller is told that the node is alive.
     Heartbeat,
+    /// More of what an image asks for is done.
+    Following,
     /// A client must have been let in by now.
     LetIn(ConnectionId),
 }
@@ -187,6 +193,9 @@ pub(crate) enum Timer {
 /// The partitions of a node. The hash is the same in every run, so that everything happens in the same
 /// order; the keys are ids that the controller draws, so nobody can choose ones that meet.
 pub(crate) type Replicas = HashMap<PartitionId, Replica, BuildHasherDefault<DefaultHasher>>;
+
+/// [`NodeConfig::turn_work_max`] in operation: some two milliseconds.
+pub const TURN_WORK_MAX: usize = 512;
 
 /// What a node is made of.
 #[derive(Debug, Clone)]
@@ -205,12 +214,16 @@ pub struct NodeConfig {
     pub seed: u64,
     /// Whether the node stopped in order before, so that nothing of its logs can be lost.
     pub stopped_in_order: bool,
+    /// Folders of logs that have lost segments since an orderly stop.
+    pub damaged_logs: BTreeSet<String>,
     /// Who may come in, and how.
     pub security: Arc<NodeSecurity>,
     /// Counts the lives of the cluster's nodes: no two lives have the same number.
     pub life: u64,
     /// Rules that it breaks on purpose.
     pub deviations: Deviations,
+    /// How many partitions it may open, close or write down before the next request has its turn.
+    pub turn_work_max: usize,
     /// Where it counts what it does; without it nothing is counted.
     pub counters: Option<Arc<Counters>>,
 }
@@ -239,12 +252,20 @@ pub struct Node {
     pub(crate) replicas: Replicas,
     /// Partitions whose logs could not be opened.
     pub(crate) broken: BTreeSet<PartitionId>,
+    folders: folders::Folders,
+    /// An image that the node does not work by yet.
+    preparing: Option<preparing::Preparing>,
+    /// [`Timer::Following`] is set.
+    following_set: bool,
+    sweeps: upkeep::Sweeps,
     pub(crate) connections: Connections,
     pub(crate) timers: Timers<Timer>,
     pub(crate) fetches: Fetches,
     pub(crate) groups: Groups,
     pub(crate) faults: Faults,
     pub(crate) waits: Waits,
+    /// Topics that were deleted in this life of the node and not created again.
+    pub(crate) deleted_topics: BTreeSet<TopicName>,
     meters: quotas::Meters,
     sessions: Sessions,
     fetchers: Fetchers,
@@ -274,12 +295,17 @@ impl Node {
             random: Random::new(config.seed),
             replicas: Replicas::default(),
             broken: BTreeSet::new(),
+            folders: folders::Folders::default(),
+            preparing: None,
+            following_set: false,
+            sweeps: upkeep::Sweeps::default(),
             connections: Connections::default(),
             timers: Timers::default(),
             fetches: Fetches::default(),
             groups: Groups::default(),
             faults: Faults::default(),
             waits: Waits::default(),
+            deleted_topics: BTreeSet::new(),
             meters: quotas::Meters::default(),
             sessions: Sessions::default(),
             fetchers: Fetchers::default(),
@@ -350,6 +376,11 @@ impl Node {
         self.connections.is_full(connection)
     }
 
+    /// Whether requests of a connection wait for their answers.
+    pub(crate) fn owes_answers(&self, connection: ConnectionId) -> bool {
+        self.connections.owes_answers(connection)
+    }
+
     /// Answers that have left so far: a server that hands them on only now and then sees here how many
     /// there are.
     pub(crate) fn answered(&self) -> Answered {
@@ -397,6 +428,7 @@ impl Node {
                 Timer::IsrCheck => self.check_isrs(now),
                 Timer::Watermarks => self.watermarks_due(now),
                 Timer::Heartbeat => self.heartbeat(now),
+                Timer::Following => self.following_due(now),
                 Timer::Unmute(connection) => self.unmute(connection),
                 Timer::LetIn(connection) => self.let_in_due(connection),
             }
@@ -424,5 +456,11 @@ impl Node {
 
     pub(crate) fn id(&self) -> NodeId {
         self.config.id
+    }
+
+    /// The library of the client that an answer goes to.
+    pub(crate) fn client_software(&self, reply: Reply) -> ClientSoftware {
+        let connection = self.connections.get(reply.ticket.connection);
+        connection.map_or(ClientSoftware::default(), |known| known.software)
     }
 }

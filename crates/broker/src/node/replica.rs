@@ -16,6 +16,8 @@ pub(crate) struct Replica {
     pub(crate) topic: TopicName,
     pub(crate) role: Role,
     pub(crate) leader_epoch: i32,
+    /// The state of the partition that this node goes by.
+    pub(crate) partition_epoch: i32,
     /// Other nodes keep it too.
     pub(crate) is_replicated: bool,
     pub(crate) settings: TopicSettings,
@@ -24,6 +26,8 @@ pub(crate) struct Replica {
     pub(crate) flush_pending: bool,
     /// A flush is being run.
     pub(crate) flushing: bool,
+    /// A checkpoint is being written.
+    pub(crate) checkpointing: bool,
     /// Somebody has read since the last checkpoint.
     pub(crate) read: bool,
     /// Where the log ended at the last checkpoint.

@@ -57,6 +57,7 @@ impl Node {
     pub(crate) fn send(&mut self, reply: Reply, mut response: Response) {
         if !self.closes_instead(reply.ticket) {
             response.course = self.goes_on(reply, Part::ResponseQueue).course;
+            self.faults.answered(reply.ticket, self.last_read_ns());
             self.connections
                 .fill(reply.ticket, Some(response), &mut self.outputs);
         }

@@ -1,10 +1,12 @@
 //! What a node does by the clock: flushes, checkpoints, retention, and closing in order.
 
+use super::disk::DiskJob;
+use super::preparing::FOLDER_WORK;
 use super::{Node, Output, Timer};
 use crate::controller::ToController;
 use crate::ids::PartitionId;
 use crate::image::NodeImage;
-use crate::log::{CloseJob, FlushDone, LogError};
+use crate::log::{CheckpointDone, CloseJob, FlushDone, LogError};
 use crate::time::Now;
 
 /// How often logs are asked whether they want to be flushed.
@@ -12,6 +14,16 @@ const FLUSH_CHECK_MS: i64 = 1_000;
 
 /// How often logs write down how far they are, and give back files that nobody used.
 const CHECKPOINT_MS: i64 = 60_000;
+
+/// How long requests have the thread to themselves between two shares of such work.
+const SWEEP_PAUSE_MS: i64 = 1;
+
+/// Partitions that are still to be looked at, of what is done to all of them now and then.
+#[derive(Debug, Default)]
+pub(super) struct Sweeps {
+    checkpoint: Vec<PartitionId>,
+    retention: Vec<PartitionId>,
+}
 
 impl Node {
     pub(super) fn start_upkeep(&mut self, now: Now) {
@@ -61,20 +73,55 @@ impl Node {
 
     /// Removes what retention no longer keeps, and sets the next time.
     pub(super) fn retention_due(&mut self, now: Now) {
-        let mut failures = Vec::new();
-        for replica in self.replicas.values_mut() {
+        let next_ms = self.settings.log_retention_check_interval_ms;
+        let sweep = std::mem::take(&mut self.sweeps.retention);
+        self.sweeps.retention = self.sweep(now, sweep, (Timer::Retention, next_ms), |node, id| {
+            let Some(replica) = node.replicas.get_mut(&id) else {
+                return 0;
+            };
             // The offsets topic keeps what its coordinator needs; it is trimmed by it alone.
-            if &*replica.topic != crate::ids::OFFSETS_TOPIC
-                && let Err(error) = replica.log.apply_retention(now.wall_ms)
-            {
-                failures.push(error);
+            if &*replica.topic == crate::ids::OFFSETS_TOPIC {
+                return 0;
             }
+            match replica.log.apply_retention(now.wall_ms) {
+                Ok(removed) if removed.is_empty() => 1,
+                Ok(removed) => FOLDER_WORK * removed.len(),
+                Err(error) => {
+                    node.log_failed(error);
+                    1
+                }
+            }
+        });
+    }
+
+    /// Does something to the logs that have files, one after the other, until the work of a turn is
+    /// done. Then it sets the timer: soon for the rest, or for the next time.
+    fn sweep(
+        &mut self,
+        now: Now,
+        mut rest: Vec<PartitionId>,
+        (timer, next_ms): (Timer, i64),
+        each: impl Fn(&mut Self, PartitionId) -> usize,
+    ) -> Vec<PartitionId> {
+        if rest.is_empty() {
+            let written = self
+                .replicas
+                .values()
+                .filter(|replica| !replica.log.is_unwritten());
+            rest = written.map(|replica| replica.id).collect();
         }
-        failures
-            .into_iter()
-            .for_each(|error| self.log_failed(error));
-        let due_ns = now.after_ms(self.settings.log_retention_check_interval_ms);
-        self.timers.set(due_ns, Timer::Retention);
+        let mut work = 0;
+        while work < self.config.turn_work_max
+            && let Some(id) = rest.pop()
+        {
+            work += each(self, id);
+        }
+        let due_ns = match rest.is_empty() {
+            true => now.after_ms(next_ms),
+            false => now.after_ms(SWEEP_PAUSE_MS),
+        };
+        self.timers.set(due_ns, timer);
+        rest
     }
 
     /// Flushes the logs that closed a segment since the last look, and sets the next time.
@@ -115,47 +162,78 @@ impl Node {
             Ok(None) => {}
             Ok(Some(job)) => {
                 replica.flushing = true;
-                self.outputs.push(Output::Flush { partition: id, job });
+                self.outputs.push(Output::Disk(DiskJob::Flush(id, job)));
             }
             Err(error) => self.log_failed(error),
         }
     }
 
     /// A flush was run. What was appended meanwhile is flushed in its own time.
-    pub fn flushed(&mut self, now: Now, partition: PartitionId, done: FlushDone) {
+    pub(super) fn flushed(
+        &mut self,
+        now: Now,
+        partition: PartitionId,
+        done: FlushDone,
+    ) -> Result<(), LogError> {
         let Some(replica) = self.replicas.get_mut(&partition) else {
-            return;
+            return Ok(());
         };
         replica.flushing = false;
-        match replica.log.finish_flush(done) {
-            Ok(()) if replica.log.flushed_offset() < replica.log.log_end_offset() => {
-                self.flush_later(now, partition);
-            }
-            Ok(()) => {}
-            Err(error) => self.log_failed(error),
+        replica.log.finish_flush(done)?;
+        if replica.log.flushed_offset() < replica.log.log_end_offset() {
+            self.flush_later(now, partition);
         }
+        Ok(())
     }
 
     /// Lets logs write down how far they are, and give back files that nobody used since the last
     /// time.
     pub(super) fn checkpoint_due(&mut self, now: Now) {
-        let mut failures = Vec::new();
-        for replica in self.replicas.values_mut() {
-            let end = replica.log.log_end_offset();
-            let idle = !std::mem::take(&mut replica.read) && replica.end_seen == end;
-            replica.end_seen = end;
-            let kept = if idle {
-                replica.log.close_files()
-            } else {
-                Ok(())
-            };
-            failures.extend(kept.and_then(|()| replica.log.checkpoint()).err());
+        let sweep = std::mem::take(&mut self.sweeps.checkpoint);
+        let timer = (Timer::Checkpoint, CHECKPOINT_MS);
+        self.sweeps.checkpoint = self.sweep(now, sweep, timer, |node, id| {
+            node.checkpoint(id).unwrap_or_else(|error| {
+                node.log_failed(error);
+                1
+            })
+        });
+    }
+
+    /// Gives the work that it was.
+    fn checkpoint(&mut self, id: PartitionId) -> Result<usize, LogError> {
+        let Some(replica) = self.replicas.get_mut(&id) else {
+            return Ok(0);
+        };
+        let end = replica.log.log_end_offset();
+        let idle = !std::mem::take(&mut replica.read) && replica.end_seen == end;
+        replica.end_seen = end;
+        let mut work = 1;
+        if idle && replica.log.is_open() {
+            replica.log.close_files()?;
+            work = FOLDER_WORK;
         }
-        failures
-            .into_iter()
-            .for_each(|error| self.log_failed(error));
-        self.timers
-            .set(now.after_ms(CHECKPOINT_MS), Timer::Checkpoint);
+        if !replica.checkpointing
+            && let Some(job) = replica.log.begin_checkpoint()?
+        {
+            replica.checkpointing = true;
+            self.outputs
+                .push(Output::Disk(DiskJob::Checkpoint(id, job)));
+            work = FOLDER_WORK;
+        }
+        Ok(work)
+    }
+
+    /// A checkpoint was written.
+    pub(super) fn checkpointed(
+        &mut self,
+        id: PartitionId,
+        done: CheckpointDone,
+    ) -> Result<(), LogError> {
+        let Some(replica) = self.replicas.get_mut(&id) else {
+            return Ok(());
+        };
+        replica.checkpointing = false;
+        replica.log.finish_checkpoint(done)
     }
 
     /// A log that cannot be written any more stops the node, as Kafka does when its only log
@@ -184,9 +262,10 @@ impl Node {
     pub fn stop(mut self) -> (Vec<CloseJob>, Vec<LogError>) {
         let (mut jobs, mut failures) = (Vec::new(), Vec::new());
         failures.extend(self.store_watermarks().err().map(LogError::from));
+        failures.extend(self.end_leaving().err());
         for (_, replica) in self.replicas {
             match replica.log.begin_close() {
-                Ok(job) => jobs.push(job),
+                Ok(job) => jobs.extend(job),
                 Err(error) => failures.push(error),
             }
         }

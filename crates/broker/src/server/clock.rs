@@ -40,6 +40,36 @@ impl Clock {
     }
 }
 
+/// How the monotonic clock lies in wall-clock time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UnixOffset(i128);
+
+impl UnixOffset {
+    /// Wall-clock nanoseconds since 1970-01-01 UTC of a reading of the monotonic clock.
+    pub(crate) fn ns(self, mono_ns: u64) -> u64 {
+        u64::try_from(i128::from(mono_ns) + self.0).unwrap_or(0)
+    }
+}
+
+impl Clock {
+    /// The system's wall clock beside the monotonic one, whatever [`Clock::set_ahead`] says. Both are read a few times, and
+    /// the closest pair counts: between two readings the thread may lose its processor.
+    pub(crate) fn unix(self) -> UnixOffset {
+        let read = || {
+            let before_ns = i128::from(self.mono_ns());
+            let unix = SystemTime::now().duration_since(UNIX_EPOCH);
+            let after_ns = i128::from(self.mono_ns());
+            let unix_ns = i128::try_from(unix.unwrap_or_default().as_nanos()).unwrap_or(0);
+            (
+                after_ns - before_ns,
+                unix_ns - i128::midpoint(before_ns, after_ns),
+            )
+        };
+        let closest = (0..5).map(|_| read()).min_by_key(|(apart_ns, _)| *apart_ns);
+        UnixOffset(closest.map_or(0, |(_, offset_ns)| offset_ns))
+    }
+}
+
 impl Stopwatch for Clock {
     fn mono_ns(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-//! Flushing away from a node's thread: a disk may take long, and requests go on meanwhile.
+//! Work on the disk away from a node's thread: it may take long, and requests go on meanwhile.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,17 +7,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use super::{Command, Inbox};
-use crate::ids::PartitionId;
-use crate::log::{CloseJob, FlushJob, LogError};
+use crate::log::{CloseJob, LogError};
+use crate::node::DiskJob;
 
 /// Logs that are closed at once: the disk answers many flushes together.
-const CLOSE_THREADS: usize = 16;
+const CLOSE_THREADS: usize = 64;
 
-/// A thread that flushes, one log after the other.
+/// A thread that does one job after the other.
 #[derive(Debug)]
 pub(super) struct Flusher {
-    jobs: Option<Sender<(PartitionId, FlushJob)>>,
-    /// Nothing more is flushed.
+    jobs: Option<Sender<DiskJob>>,
+    /// Nothing more is done.
     abandoned: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -27,7 +27,7 @@ impl Flusher {
         let (jobs, receiver) = mpsc::channel();
         let abandoned = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&abandoned);
-        let run = move || flush_all(&receiver, &inbox, &over);
+        let run = move || run_all(&receiver, &inbox, &over);
         let thread = thread::Builder::new().name(name.to_owned()).spawn(run)?;
         Ok(Self {
             jobs: Some(jobs),
@@ -36,14 +36,16 @@ impl Flusher {
         })
     }
 
-    /// Leaves what waits unflushed, as a crash does.
+    /// Leaves what waits undone, as a crash does.
     pub(super) fn abandon(&self) {
         self.abandoned.store(true, Ordering::Release);
     }
 
-    /// Has a log flushed. A job that nobody takes any more belongs to a node that ends.
-    pub(super) fn flush(&self, partition: PartitionId, job: FlushJob) {
-        let _ = self.jobs.as_ref().map(|jobs| jobs.send((partition, job)));
+    /// Has a job done. One that nobody takes any more belongs to a node that ends.
+    pub(super) fn put(&self, job: DiskJob) {
+        if let Some(jobs) = &self.jobs {
+            let _ = jobs.send(job);
+        }
     }
 }
 
@@ -55,12 +57,12 @@ impl Drop for Flusher {
     }
 }
 
-fn flush_all(jobs: &Receiver<(PartitionId, FlushJob)>, inbox: &Inbox, over: &AtomicBool) {
-    while let Ok((partition, job)) = jobs.recv() {
+fn run_all(jobs: &Receiver<DiskJob>, inbox: &Inbox, over: &AtomicBool) {
+    while let Ok(job) = jobs.recv() {
         if over.load(Ordering::Acquire) {
             return;
         }
-        inbox.send(Command::Flushed(partition, job.run()));
+        inbox.send(Command::Disk(job.run()));
     }
 }
 

@@ -22,6 +22,8 @@ const SPARE_BYTES_MAX: usize = 64 << 20;
 pub(crate) struct Spare {
     buffers: Vec<Vec<u8>>,
     bytes: usize,
+    /// Bytes of the buffers that connections have.
+    lent: usize,
 }
 
 /// Requests may hold passwords, so bytes are never shown.
@@ -35,10 +37,17 @@ impl Spare {
     fn take(&mut self) -> Vec<u8> {
         let buffer = self.buffers.pop().unwrap_or_default();
         self.bytes -= buffer.len();
+        self.lent += buffer.len();
         buffer
     }
 
+    /// Bytes of the buffers that connections have: room for requests that have begun.
+    pub(super) fn lent_bytes(&self) -> usize {
+        self.lent
+    }
+
     fn give(&mut self, buffer: Vec<u8>) {
+        self.lent -= buffer.len();
         if self.bytes + buffer.len() <= SPARE_BYTES_MAX {
             self.bytes += buffer.len();
             self.buffers.push(buffer);
@@ -88,20 +97,29 @@ impl Inbound {
         if self.buffer.is_empty() {
             self.buffer = spare.take();
         }
-        self.make_room(bytes.len());
+        self.make_room(bytes.len(), spare);
         self.buffer[self.end..self.end + bytes.len()].copy_from_slice(bytes);
         self.end += bytes.len();
     }
 
     /// Room for more of the frame that has begun: no more than it needs, and at most as much as is
     /// there already.
-    pub(crate) fn room(&mut self, bytes_max: usize) -> Result<&mut [u8], FrameError> {
+    pub(crate) fn room(
+        &mut self,
+        bytes_max: usize,
+        spare: &mut Spare,
+    ) -> Result<&mut [u8], FrameError> {
         let have = self.end - self.start;
         let size = frame_size(&self.buffer[self.start..self.end], bytes_max)?;
         let whole = SIZE_BYTES + size.unwrap_or(0);
         let wanted = whole.saturating_sub(have).min(have.max(FIRST_BYTES)).max(1);
-        self.make_room(wanted);
+        self.make_room(wanted, spare);
         Ok(&mut self.buffer[self.end..self.end + wanted])
+    }
+
+    /// Bytes of the buffer.
+    pub(super) fn buffer_bytes(&self) -> usize {
+        self.buffer.len()
     }
 
     /// Notes bytes that were read into [`Inbound::room`].
@@ -124,7 +142,7 @@ impl Inbound {
         self.release(spare);
     }
 
-    fn make_room(&mut self, count: usize) {
+    fn make_room(&mut self, count: usize, spare: &mut Spare) {
         if self.start > 0 && self.end + count > self.buffer.len() {
             self.buffer.copy_within(self.start..self.end, 0);
             self.end -= self.start;
@@ -133,6 +151,7 @@ impl Inbound {
         let needed = self.end + count;
         if needed > self.buffer.len() {
             let size = needed.max(self.buffer.len() * 2).max(FIRST_BYTES);
+            spare.lent += size - self.buffer.len();
             self.buffer.resize(size, 0);
         }
     }
@@ -159,7 +178,7 @@ mod tests {
         let mut spare = Spare::default();
         inbound.keep(&(90i32 << 20).to_be_bytes(), &mut spare);
         assert_eq!(inbound.frame(LIMIT), Ok(None));
-        assert!(inbound.room(LIMIT).unwrap().len() <= FIRST_BYTES);
+        assert!(inbound.room(LIMIT, &mut spare).unwrap().len() <= FIRST_BYTES);
         assert!(inbound.buffer.len() <= 2 * FIRST_BYTES);
     }
 
@@ -173,7 +192,7 @@ mod tests {
         inbound.keep(&frame[..3], &mut spare);
         let mut rest = &frame[3..];
         while !rest.is_empty() {
-            let room = inbound.room(LIMIT).unwrap();
+            let room = inbound.room(LIMIT, &mut spare).unwrap();
             let count = room.len().min(rest.len()).min(777);
             room[..count].copy_from_slice(&rest[..count]);
             inbound.filled(count);
@@ -185,6 +204,7 @@ mod tests {
         assert!(inbound.is_empty());
         inbound.release(&mut spare);
         assert!(inbound.buffer.is_empty() && spare.bytes >= 10_004);
+        assert_eq!(spare.lent, 0);
     }
 
     #[test]

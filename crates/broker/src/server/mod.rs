@@ -22,12 +22,20 @@ pub(crate) use node_thread::{Command, FaultOrder, Inbox, NodeThread, Parts, poll
 pub(crate) use peers::Peers;
 
 use crate::ids::NodeId;
+use crate::node::Notice;
 
 /// What the threads tell the cluster's owner.
 #[derive(Debug, Clone)]
 pub(crate) enum Event {
     /// All nodes are up and know each other.
     Ready,
+    /// A node did or found something that the owner should know.
+    Notice {
+        /// The node.
+        node: NodeId,
+        /// What.
+        notice: Notice,
+    },
     /// A node or the controller had to stop.
     Failed {
         /// The node; `None` for the controller.

@@ -16,15 +16,14 @@ use super::accept::{Accepted, RETRY_MS, accept};
 use super::alarm::Alarm;
 use super::clock::Clock;
 use super::flusher::{Flusher, close_all};
-use super::sockets::Sockets;
+use super::sockets::{Readable, Sockets};
 use super::{Event, Peers, ToControllerThread};
 use crate::controller::{FromController, ToController};
-use crate::fault::{Fault, FaultId, Struck};
-use crate::ids::{ConnectionId, NodeId, PartitionId};
-use crate::log::FlushDone;
+use crate::fault::{Fault, FaultId, Lifted};
+use crate::ids::{ConnectionId, NodeId};
 use crate::node::clean_shutdown;
 use crate::node::replication::message::PeerMessage;
-use crate::node::{CloseReason, Node, NodeConfig, Output};
+use crate::node::{CloseReason, DiskDone, DiskJob, Node, NodeConfig, Output};
 use crate::storage::Storage;
 use crate::time::Now;
 
@@ -36,6 +35,9 @@ const FIRST_CONNECTION: usize = 3;
 
 const EVENTS_MAX: usize = 1024;
 
+/// Commands that are carried out before connections have their turn.
+const COMMANDS_MAX: usize = 64;
+
 /// How often idle connections are looked for.
 const IDLE_CHECK_MS: i64 = 10_000;
 
@@ -44,11 +46,11 @@ const IDLE_CHECK_MS: i64 = 10_000;
 pub(crate) enum Command {
     /// The controller's message.
     Controller(FromController),
-    /// A flush was run.
-    Flushed(PartitionId, FlushDone),
-    /// Changes the faults, and says when it is done, in a pause too; and of one that is lifted what it
-    /// has struck.
-    Fault(FaultOrder, Sender<Struck>),
+    /// Work on the disk was done.
+    Disk(DiskDone),
+    /// Changes the faults, and says when it is done, in a pause too; and of one that is lifted what the
+    /// node recorded about it.
+    Fault(FaultOrder, Sender<Lifted>),
     /// A message of another node.
     Peer(NodeId, PeerMessage),
     /// Do nothing until told to go on.
@@ -103,7 +105,11 @@ pub(crate) struct NodeThread {
     commands: Receiver<Command>,
     /// Commands that came while the node was paused.
     kept: VecDeque<Command>,
+    /// Commands may have been left for the next round.
+    more_commands: bool,
     flusher: Flusher,
+    /// For what no client waits for: ten thousand checkpoints shall not delay a flush.
+    cleaner: Flusher,
     peers: Arc<Peers>,
     controller: Sender<ToControllerThread>,
     events: Sender<Event>,
@@ -177,7 +183,8 @@ impl NodeThread {
         clock.set_ahead(clock_ahead_ms);
         let now = clock.now();
         let id = config.id;
-        let flusher = Flusher::start(&format!("kgauge-flush-{id}"), inbox)?;
+        let flusher = Flusher::start(&format!("kgauge-flush-{id}"), inbox.clone())?;
+        let cleaner = Flusher::start(&format!("kgauge-clean-{id}"), inbox)?;
         let home = Home {
             storage: Arc::clone(&config.storage),
             dir: config.dir.clone(),
@@ -195,7 +202,9 @@ impl NodeThread {
             sockets: Sockets::new(frame_bytes_max, tls, counters),
             commands,
             kept: VecDeque::new(),
+            more_commands: false,
             flusher,
+            cleaner,
             peers,
             controller,
             events,
@@ -224,15 +233,19 @@ impl NodeThread {
         }
         match onward {
             Onward::Stop => self.stop(),
-            Onward::Crash => self.flusher.abandon(),
+            Onward::Crash => {
+                self.flusher.abandon();
+                self.cleaner.abandon();
+            }
             Onward::Go | Onward::Failed => {}
         }
     }
 
     /// Closes every log.
     fn stop(self) {
-        // Flushes under way come first.
+        // What is under way comes first.
         drop(self.flusher);
+        drop(self.cleaner);
         let known = self.node.may_come_back_in_order();
         let (jobs, mut failures) = self.node.stop();
         failures.extend(close_all(jobs));
@@ -272,7 +285,7 @@ impl NodeThread {
     /// How long the system may let us wait.
     fn wait(&self) -> Option<Duration> {
         self.node.count_waiting();
-        if self.sockets.is_busy() || !self.kept.is_empty() {
+        if self.sockets.is_busy() || self.more_commands {
             return Some(Duration::ZERO);
         }
         let timers = [
@@ -298,16 +311,25 @@ impl NodeThread {
                 WAKER | ALARM => {}
                 Token(token) => {
                     let id = ConnectionId((token - FIRST_CONNECTION) as u64);
-                    let is_readable = event.is_readable() || event.is_read_closed();
-                    self.sockets.ready(now, id, is_readable);
+                    let readable = match (event.is_read_closed(), event.is_readable()) {
+                        (true, _) => Readable::ToTheEnd,
+                        (false, true) => Readable::Yes,
+                        (false, false) => Readable::No,
+                    };
+                    self.sockets.ready(now, id, readable);
                 }
             }
         }
-        while let Some(command) = self.next_command() {
+        self.more_commands = true;
+        for _ in 0..COMMANDS_MAX {
+            let Some(command) = self.next_command() else {
+                self.more_commands = false;
+                break;
+            };
             match command {
                 Command::Controller(message) => self.node.controller(now, message),
                 Command::Peer(from, message) => self.node.peer(now, from, message),
-                Command::Flushed(id, done) => self.node.flushed(now, id, done),
+                Command::Disk(done) => self.node.disk_done(now, done),
                 Command::Fault(order, done) => self.change_faults(order, &done),
                 Command::Pause => match self.pause() {
                     Onward::Go => return Onward::Go,
@@ -340,17 +362,24 @@ impl NodeThread {
         onward
     }
 
-    fn change_faults(&mut self, order: FaultOrder, done: &Sender<Struck>) {
+    fn change_faults(&mut self, order: FaultOrder, done: &Sender<Lifted>) {
         let now = self.clock.now();
-        let mut struck = Struck::default();
+        let mut lifted = Lifted::default();
         match order {
             FaultOrder::Set(id, fault) => self.node.set_fault(now, id, fault),
-            FaultOrder::Lift(id) => struck = self.node.lift_fault(now, id),
+            FaultOrder::Lift(id) => {
+                if let Some(watch) = self.node.stall(id) {
+                    let unix = self.clock.unix();
+                    let record = watch.record(self.id, |at_ns| unix.ns(at_ns));
+                    lifted.stalls.push(record);
+                }
+                lifted.struck = self.node.lift_fault(now, id);
+            }
             FaultOrder::Clear => self.node.clear_faults(now),
             FaultOrder::ClockAhead(ms) => self.clock.set_ahead(ms),
         }
         // Who asked may have given up.
-        let _ = done.send(struck);
+        let _ = done.send(lifted);
     }
 
     fn next_command(&mut self) -> Option<Command> {
@@ -443,7 +472,12 @@ impl NodeThread {
                         self.peers.send(Some(self.id), to, command);
                     }
                     Output::Resume { connection } => touched.push(connection),
-                    Output::Flush { partition, job } => self.flusher.flush(partition, job),
+                    Output::Disk(job @ DiskJob::Flush(..)) => self.flusher.put(job),
+                    Output::Disk(job) => self.cleaner.put(job),
+                    Output::Notice(notice) => {
+                        let node = self.id;
+                        let _ = self.events.send(Event::Notice { node, notice });
+                    }
                     Output::Fatal(error) => {
                         let (node, words) = (Some(self.id), error.to_string());
                         let disk_full = error.is_disk_full();

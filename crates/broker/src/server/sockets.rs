@@ -28,6 +28,10 @@ const SCRATCH_BYTES: usize = 1 << 20;
 /// Encrypted bytes that are read at once. rustls itself would read 4 KiB, a quarter of a record.
 const WIRE_BYTES: usize = 64 << 10;
 
+/// Bytes that requests may hold which have begun and not ended, over all connections. Room for two of
+/// the largest requests there always is.
+const BEGUN_BYTES_MAX: usize = 256 << 20;
+
 /// One client's connection.
 #[derive(Debug)]
 struct Socket {
@@ -42,11 +46,22 @@ struct Socket {
     readable: bool,
     /// The core or the client takes no more requests for now.
     stalled: bool,
+    /// The client sends nothing more.
+    hung_up: bool,
     /// It is in the queue of those that go on at once.
     queued: bool,
     last_used_ns: u64,
     /// Since when it has waited for its turn.
     ready_ns: u64,
+}
+
+/// What the system said about reading a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Readable {
+    No,
+    Yes,
+    /// After what can be read there is nothing more.
+    ToTheEnd,
 }
 
 /// Why a connection ends, seen from here. The client cannot be told.
@@ -137,6 +152,7 @@ impl Sockets {
             outbound: Outbound::default(),
             readable: true,
             stalled: false,
+            hung_up: false,
             queued: false,
             last_used_ns: now.mono_ns,
             ready_ns: now.mono_ns,
@@ -146,9 +162,10 @@ impl Sockets {
     }
 
     /// Notes what the system said about a connection.
-    pub(super) fn ready(&mut self, now: Now, id: ConnectionId, readable: bool) {
+    pub(super) fn ready(&mut self, now: Now, id: ConnectionId, readable: Readable) {
         if let Some(socket) = self.open.get_mut(&id) {
-            socket.readable |= readable;
+            socket.readable |= readable != Readable::No;
+            socket.hung_up |= readable == Readable::ToTheEnd;
             if enqueue(&mut self.queue, id, socket) {
                 socket.ready_ns = now.mono_ns;
             }
@@ -280,7 +297,7 @@ impl Sockets {
                     break;
                 };
                 if is_stalled(node, id, socket) {
-                    return Ok(());
+                    return stay(node, id, socket);
                 }
                 if is_answered_enough(node, before) {
                     enqueue(&mut self.queue, id, socket);
@@ -290,7 +307,10 @@ impl Sockets {
                 socket.inbound.served(&frame);
             }
             socket.inbound.release(&mut self.spare);
-            if !socket.readable || is_stalled(node, id, socket) {
+            if is_stalled(node, id, socket) {
+                return stay(node, id, socket);
+            }
+            if !socket.readable {
                 return Ok(());
             }
             if left == 0 {
@@ -302,7 +322,7 @@ impl Sockets {
                 true => &mut self.scratch[..],
                 false => {
                     let max = limit(node, id, &mut socket.trusted, most);
-                    socket.inbound.room(max)?
+                    socket.inbound.room(max, &mut self.spare)?
                 }
             };
             let read = socket.transport.read(buffer, &mut self.wire);
@@ -332,7 +352,38 @@ impl Sockets {
             } else {
                 socket.inbound.filled(count);
             }
+            self.end_largest(node, id)?;
         }
+    }
+
+    /// Keeps the memory of requests that have begun within its bound: the connection that holds most of
+    /// it ends, which no client that sends whole requests of a usual size can be.
+    fn end_largest(&mut self, node: &mut Node, current: ConnectionId) -> Result<(), End> {
+        let bytes_max = BEGUN_BYTES_MAX.max(self.frame_bytes_max.saturating_mul(2));
+        while self.spare.lent_bytes() > bytes_max {
+            let largest = self.open.iter().max_by_key(|(id, socket)| {
+                let bytes = socket.inbound.buffer_bytes();
+                (bytes, **id)
+            });
+            match largest.map(|(id, _)| *id) {
+                Some(id) if id != current => {
+                    self.remove(id);
+                    node.closed(id);
+                }
+                _ => return Err(End::Closed),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What becomes of a connection of which no more requests may be served for now: one whose client has
+/// left will take none of the answers that wait, so it ends.
+fn stay(node: &Node, id: ConnectionId, socket: &Socket) -> Result<(), End> {
+    let waits = !socket.outbound.is_empty() || node.owes_answers(id);
+    match socket.hung_up && waits {
+        true => Err(End::Closed),
+        false => Ok(()),
     }
 }
 

@@ -12,6 +12,8 @@ pub enum ConfigType {
     Int = 3,
     /// 64 bit number.
     Long = 5,
+    /// Number with a fraction.
+    Double = 6,
     /// Texts with commas between.
     List = 7,
 }
@@ -27,54 +29,116 @@ pub enum Check {
     Between(i64, i64),
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// Kafka knows more words, this cluster only the first list; the text says why.
-    OnlyYet(&'static [&'static str], &'static str),
+    /// -1, or a number from the first to the second, both included.
+    MinusOneOr(i64, i64),
+    /// A list of these words, which may be empty.
+    ListOf(&'static [&'static str]),
+    /// `*`, or a list of `partition:broker`, which may be empty.
+    ReplicaList,
+    /// Kafka takes more values, this cluster only the one that means what it does anyway; the text
+    /// says why.
+    Only(&'static str, &'static str),
 }
 
 /// Tells what is wrong with `value`, in Kafka's manner of speaking.
 pub(super) fn check(name: &str, kind: ConfigType, rule: Check, value: &str) -> Result<(), String> {
-    let invalid = |why: String| {
-        Err(format!(
+    let value = value.trim();
+    let wrong = check_type(kind, value).or_else(|| check_rule(name, rule, value));
+    match wrong {
+        None => Ok(()),
+        Some(why) => Err(format!(
             "Invalid value {value} for configuration {name}: {why}"
-        ))
-    };
-    let number = match kind {
-        ConfigType::Boolean => match parse_bool(value) {
-            Some(_) => None,
-            None => return invalid("Expected value to be either true or false".to_owned()),
-        },
-        ConfigType::Int => match value.trim().parse::<i32>() {
-            Ok(number) => Some(i64::from(number)),
-            Err(_) => return invalid("Not a number of type INT".to_owned()),
-        },
-        ConfigType::Long => match value.trim().parse::<i64>() {
-            Ok(number) => Some(number),
-            Err(_) => return invalid("Not a number of type LONG".to_owned()),
-        },
-        ConfigType::String | ConfigType::List => None,
-    };
-    match (rule, number) {
-        (Check::Any, _) | (_, None) if !matches!(rule, Check::OneOf(_) | Check::OnlyYet(..)) => {
-            Ok(())
-        }
-        (Check::AtLeast(least), Some(n)) if n < least => {
-            invalid(format!("Value must be at least {least}"))
-        }
-        (Check::Between(least, _), Some(n)) if n < least => {
-            invalid(format!("Value must be at least {least}"))
-        }
-        (Check::Between(_, most), Some(n)) if n > most => {
-            invalid(format!("Value must be no more than {most}"))
-        }
-        (Check::OneOf(words), _) if !words.contains(&value.trim()) => {
-            invalid(format!("String must be one of: {}", words.join(", ")))
-        }
-        (Check::OnlyYet(words, why), _) if !words.contains(&value.trim()) => invalid(format!(
-            "the embedded cluster knows only {} here: {why}",
-            words.join(", ")
         )),
-        _ => Ok(()),
     }
+}
+
+fn check_type(kind: ConfigType, value: &str) -> Option<String> {
+    let (is_fitting, expected) = match kind {
+        ConfigType::Boolean => (
+            parse_bool(value).is_some(),
+            "Expected value to be either true or false",
+        ),
+        ConfigType::Int => (value.parse::<i32>().is_ok(), "Not a number of type INT"),
+        ConfigType::Long => (value.parse::<i64>().is_ok(), "Not a number of type LONG"),
+        ConfigType::Double => (value.parse::<f64>().is_ok(), "Not a number of type DOUBLE"),
+        ConfigType::List => (
+            value.is_empty() || list(value).all(|entry| !entry.is_empty()),
+            "values must not be empty",
+        ),
+        ConfigType::String => (true, ""),
+    };
+    (!is_fitting).then(|| expected.to_owned())
+}
+
+fn check_rule(name: &str, rule: Check, value: &str) -> Option<String> {
+    let number = value.parse::<i64>().unwrap_or(0);
+    let at_least = |least: i64| (number < least).then(|| format!("Value must be at least {least}"));
+    match rule {
+        Check::Any => None,
+        Check::AtLeast(least) => at_least(least),
+        Check::Between(least, most) => at_least(least)
+            .or_else(|| (number > most).then(|| format!("Value must be no more than {most}"))),
+        Check::MinusOneOr(least, most) => {
+            let fits = number == -1 || (least..=most).contains(&number);
+            (!fits).then(|| format!("Value must be between {least} and {most} or equal to -1"))
+        }
+        Check::OneOf(words) => (!words.contains(&value)).then(|| one_of(words)),
+        Check::ListOf(words) => {
+            let fits = value.is_empty() || list(value).all(|entry| words.contains(&entry));
+            (!fits).then(|| one_of(words))
+        }
+        Check::ReplicaList => (!is_replica_list(value)).then(|| {
+            format!(
+                "{name} must be the literal '*' or a list of replicas in the following format: \
+                 [partitionId]:[brokerId],[partitionId]:[brokerId],..."
+            )
+        }),
+        Check::Only(only, why) => (!is_same(only, value))
+            .then(|| format!("the embedded cluster takes only {only} here: {why}")),
+    }
+}
+
+fn one_of(words: &[&str]) -> String {
+    format!("String must be one of: {}", words.join(", "))
+}
+
+/// Whether two values of the same type mean the same.
+fn is_same(one: &str, other: &str) -> bool {
+    if let (Ok(one), Ok(other)) = (one.parse::<i64>(), other.parse::<i64>()) {
+        return one == other;
+    }
+    match (one.parse::<f64>(), other.parse::<f64>()) {
+        (Ok(one), Ok(other)) => one.total_cmp(&other).is_eq(),
+        _ => one.eq_ignore_ascii_case(other),
+    }
+}
+
+fn is_replica_list(value: &str) -> bool {
+    let is_number = |text: &str| text.parse::<u32>().is_ok();
+    let is_replica = |entry: &str| {
+        let pair = entry.split_once(':');
+        pair.is_some_and(|(partition, broker)| is_number(partition) && is_number(broker))
+    };
+    value.is_empty() || value == "*" || list(value).all(is_replica)
+}
+
+/// The entries of a list.
+pub(super) fn list(value: &str) -> impl Iterator<Item = &str> {
+    value.split(',').map(str::trim)
+}
+
+/// A value as Kafka keeps it: without blanks at its ends, and a list without doubled entries.
+pub(super) fn canonical(kind: ConfigType, value: &str) -> String {
+    if kind != ConfigType::List {
+        return value.trim().to_owned();
+    }
+    let mut entries: Vec<&str> = Vec::new();
+    for entry in list(value) {
+        if !entries.contains(&entry) {
+            entries.push(entry);
+        }
+    }
+    entries.join(",")
 }
 
 /// Kafka's booleans: the two words in any case.

@@ -1,6 +1,6 @@
-//! The table of every configuration that the cluster honours, under Kafka's names and with Kafka's
-//! defaults. A name that is not here is refused, so that nobody measures a setting that did
-//! nothing.
+//! The table of every configuration that the cluster knows, under Kafka's names and with Kafka's
+//! defaults. A name or value that would promise what the cluster does not do is refused, so that
+//! nobody measures a setting that did nothing.
 
 use super::check::{Check, ConfigType};
 
@@ -40,6 +40,8 @@ pub struct TopicDefinition {
     /// The node configurations that decide when the topic does not, the strongest first, each with
     /// the factor that turns its unit into the topic's (hours to milliseconds).
     pub synonyms: &'static [(&'static str, i64)],
+    /// The value where neither the topic nor a node configuration gives one.
+    pub default: Option<&'static str>,
 }
 
 const MINUTE_MS: i64 = 60_000;
@@ -56,17 +58,47 @@ const fn topic(
         kind,
         check,
         synonyms,
+        default: None,
     }
 }
 
-use Check::{Any, AtLeast, Between, OneOf, OnlyYet};
-use ConfigType::{Boolean, Int, List, Long, String};
+/// A configuration of topics alone: no node configuration stands behind it.
+const fn of_topics(
+    name: &'static str,
+    kind: ConfigType,
+    check: Check,
+    default: &'static str,
+) -> TopicDefinition {
+    TopicDefinition {
+        name,
+        kind,
+        check,
+        synonyms: &[],
+        default: Some(default),
+    }
+}
+
+use Check::{Any, AtLeast, Between, ListOf, MinusOneOr, OneOf, Only, ReplicaList};
+use ConfigType::{Boolean, Double, Int, List, Long, String};
 
 /// A compacted log may keep every record: Kafka does not promise when its cleaner comes by.
-const CLEANUP: Check = OnlyYet(&["delete", COMPACT], "the two together are not done yet");
-/// The `cleanup.policy` of topics that forget nothing by age or size.
+const CLEANUP: Check = ListOf(&[COMPACT, DELETE]);
+/// The entry of `cleanup.policy` that asks for compaction and for a key in every record.
 pub(super) const COMPACT: &str = "compact";
-const COMPRESSION: Check = OnlyYet(&["producer"], "batches are kept as the producer wrote them");
+/// The entry of `cleanup.policy` that removes records by age and size.
+pub(super) const DELETE: &str = "delete";
+/// The `compression.type` that keeps batches as the producer wrote them.
+pub(super) const PRODUCER: &str = "producer";
+/// The `compression.type` that stores batches without compression.
+pub(super) const UNCOMPRESSED: &str = "uncompressed";
+const COMPRESSION: Check = OneOf(&[UNCOMPRESSED, "zstd", "lz4", "snappy", "gzip", PRODUCER]);
+const GZIP_LEVEL: Check = MinusOneOr(1, 9);
+const LZ4_LEVEL: Check = Only("9", "the other levels need LZ4's slow compressor");
+const ZSTD_LEVEL: Check = Between(-131_072, 22);
+const NO_CLEANER: &str = "it does not compact topics yet";
+const CLEANABLE_RATIO: Check = Only("0.5", NO_CLEANER);
+const COMPACTION_LAG_MAX: Check = Only(FOREVER, NO_CLEANER);
+const NO_TIERED_STORAGE: &str = "it has no tiered storage";
 const SELECTOR: Check = OneOf(&[
     "org.apache.kafka.common.replica.LeaderSelector",
     RACK_AWARE_SELECTOR,
@@ -85,10 +117,34 @@ pub const TOPIC_DEFINITIONS: &[TopicDefinition] = &[
         &[("log.cleanup.policy", 1)],
     ),
     topic(
+        "compression.gzip.level",
+        Int,
+        GZIP_LEVEL,
+        &[("compression.gzip.level", 1)],
+    ),
+    topic(
+        "compression.lz4.level",
+        Int,
+        LZ4_LEVEL,
+        &[("compression.lz4.level", 1)],
+    ),
+    topic(
         "compression.type",
         String,
         COMPRESSION,
         &[("compression.type", 1)],
+    ),
+    topic(
+        "compression.zstd.level",
+        Int,
+        ZSTD_LEVEL,
+        &[("compression.zstd.level", 1)],
+    ),
+    topic(
+        "delete.retention.ms",
+        Long,
+        AtLeast(0),
+        &[("log.cleaner.delete.retention.ms", 1)],
     ),
     topic(
         "file.delete.delay.ms",
@@ -108,11 +164,41 @@ pub const TOPIC_DEFINITIONS: &[TopicDefinition] = &[
         AtLeast(0),
         &[("log.flush.interval.ms", 1)],
     ),
+    of_topics(
+        "follower.replication.throttled.replicas",
+        List,
+        ReplicaList,
+        "",
+    ),
     topic(
         "index.interval.bytes",
         Int,
         AtLeast(0),
         &[("log.index.interval.bytes", 1)],
+    ),
+    of_topics(
+        "leader.replication.throttled.replicas",
+        List,
+        ReplicaList,
+        "",
+    ),
+    topic(
+        "local.retention.bytes",
+        Long,
+        AtLeast(-2),
+        &[("log.local.retention.bytes", 1)],
+    ),
+    topic(
+        "local.retention.ms",
+        Long,
+        AtLeast(-2),
+        &[("log.local.retention.ms", 1)],
+    ),
+    topic(
+        "max.compaction.lag.ms",
+        Long,
+        COMPACTION_LAG_MAX,
+        &[("log.cleaner.max.compaction.lag.ms", 1)],
     ),
     topic(
         "max.message.bytes",
@@ -139,12 +225,32 @@ pub const TOPIC_DEFINITIONS: &[TopicDefinition] = &[
         &[("log.message.timestamp.type", 1)],
     ),
     topic(
+        "min.cleanable.dirty.ratio",
+        Double,
+        CLEANABLE_RATIO,
+        &[("log.cleaner.min.cleanable.ratio", 1)],
+    ),
+    topic(
+        "min.compaction.lag.ms",
+        Long,
+        AtLeast(0),
+        &[("log.cleaner.min.compaction.lag.ms", 1)],
+    ),
+    topic(
         "min.insync.replicas",
         Int,
         AtLeast(1),
         &[("min.insync.replicas", 1)],
     ),
     topic("preallocate", Boolean, Any, &[("log.preallocate", 1)]),
+    of_topics("remote.log.copy.disable", Boolean, Any, "false"),
+    of_topics("remote.log.delete.on.disable", Boolean, Any, "false"),
+    of_topics(
+        "remote.storage.enable",
+        Boolean,
+        Only("false", NO_TIERED_STORAGE),
+        "false",
+    ),
     topic(
         "retention.bytes",
         Long,
@@ -200,24 +306,6 @@ pub const TOPIC_DEFINITIONS: &[TopicDefinition] = &[
 /// (14 bytes, Kafka 3) holds here.
 const SEGMENT_BYTES_MIN: i64 = 14;
 
-/// Topic configurations that Kafka has and this cluster does not honour yet.
-pub(super) const TOPIC_NOT_DONE: &[&str] = &[
-    "compression.gzip.level",
-    "compression.lz4.level",
-    "compression.zstd.level",
-    "delete.retention.ms",
-    "follower.replication.throttled.replicas",
-    "leader.replication.throttled.replicas",
-    "local.retention.bytes",
-    "local.retention.ms",
-    "max.compaction.lag.ms",
-    "min.cleanable.dirty.ratio",
-    "min.compaction.lag.ms",
-    "remote.log.copy.disable",
-    "remote.log.delete.on.disable",
-    "remote.storage.enable",
-];
-
 const fn node(
     name: &'static str,
     kind: ConfigType,
@@ -246,7 +334,10 @@ pub const NODE_DEFINITIONS: &[NodeDefinition] = &[
     node("broker.heartbeat.interval.ms", Int, Some("2000"), AtLeast(1), AtStart),
     node("broker.rack", String, None, Any, AtStart),
     node("broker.session.timeout.ms", Int, Some("9000"), AtLeast(1), AtStart),
+    node("compression.gzip.level", Int, Some("-1"), GZIP_LEVEL, Live),
+    node("compression.lz4.level", Int, Some("9"), LZ4_LEVEL, Live),
     node("compression.type", String, Some("producer"), COMPRESSION, Live),
+    node("compression.zstd.level", Int, Some("3"), ZSTD_LEVEL, Live),
     node("connections.max.idle.ms", Long, Some("600000"), AtLeast(-1), AtStart),
     node("default.replication.factor", Int, Some("1"), AtLeast(1), AtStart),
     node("delete.topic.enable", Boolean, Some("true"), Any, AtStart),
@@ -258,11 +349,17 @@ pub const NODE_DEFINITIONS: &[NodeDefinition] = &[
     node("group.max.size", Int, Some("2147483647"), AtLeast(1), AtStart),
     node("group.min.session.timeout.ms", Int, Some("6000"), AtLeast(1), AtStart),
     node("leader.imbalance.check.interval.seconds", Long, Some("300"), AtLeast(1), AtStart),
+    node("log.cleaner.delete.retention.ms", Long, Some("86400000"), AtLeast(0), Live),
+    node("log.cleaner.max.compaction.lag.ms", Long, Some(FOREVER), COMPACTION_LAG_MAX, Live),
+    node("log.cleaner.min.cleanable.ratio", Double, Some("0.5"), CLEANABLE_RATIO, Live),
+    node("log.cleaner.min.compaction.lag.ms", Long, Some("0"), AtLeast(0), Live),
     node("log.cleanup.policy", List, Some("delete"), CLEANUP, Live),
     node("log.flush.interval.messages", Long, Some(FOREVER), AtLeast(1), Live),
     node("log.flush.interval.ms", Long, Some(FOREVER), AtLeast(0), Live),
     node("log.index.interval.bytes", Int, Some("4096"), AtLeast(0), Live),
     node("log.index.size.max.bytes", Int, Some("10485760"), AtLeast(4), Live),
+    node("log.local.retention.bytes", Long, Some("-2"), AtLeast(-2), Live),
+    node("log.local.retention.ms", Long, Some("-2"), AtLeast(-2), Live),
     node("log.message.timestamp.after.max.ms", Long, Some("3600000"), AtLeast(0), Live),
     node("log.message.timestamp.before.max.ms", Long, Some(FOREVER), AtLeast(0), Live),
     node("log.message.timestamp.type", String, Some("CreateTime"), TIMESTAMP_TYPE, Live),

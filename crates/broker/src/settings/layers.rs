@@ -112,7 +112,9 @@ impl Layers<'_> {
         topic: &ConfigMap,
         definition: &TopicDefinition,
     ) -> Option<(String, Source)> {
-        let first = self.topic_chain(topic, definition).into_iter().next()?;
+        let Some(first) = self.topic_chain(topic, definition).into_iter().next() else {
+            return Some((definition.default?.to_owned(), Source::Default));
+        };
         let factor = definition
             .synonyms
             .iter()

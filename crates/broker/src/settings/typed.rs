@@ -1,11 +1,14 @@
 //! The numbers behind the names, read once and then used on every request.
 
+use kgauge_wire::compress::Codec;
 use kgauge_wire::record_batch::TimestampType;
 
-use super::check::parse_bool;
-use super::definitions::{COMPACT, node_definition, topic_definition};
+use super::check::{list, parse_bool};
+use super::definitions::{
+    COMPACT, DELETE, PRODUCER, UNCOMPRESSED, node_definition, topic_definition,
+};
 use super::{ConfigMap, Layers};
-use crate::log::LogConfig;
+use crate::log::{LogConfig, StoredCodec};
 
 /// A node's settings, in the form the core works with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,7 +146,9 @@ impl TopicSettings {
         } else {
             TimestampType::CreateTime
         };
-        let is_compacted = text("cleanup.policy").trim() == COMPACT;
+        let policy = text("cleanup.policy");
+        let has_policy = |wanted: &str| list(&policy).any(|entry| entry == wanted);
+        let deletes = has_policy(DELETE);
         let log = LogConfig {
             segment_bytes: small("segment.bytes"),
             segment_ms: number("segment.ms"),
@@ -151,8 +156,8 @@ impl TopicSettings {
             index_interval_bytes: small("index.interval.bytes"),
             retention_bytes: u64::try_from(number("retention.bytes"))
                 .ok()
-                .filter(|_| !is_compacted),
-            retention_ms: Some(number("retention.ms")).filter(|ms| *ms >= 0 && !is_compacted),
+                .filter(|_| deletes),
+            retention_ms: Some(number("retention.ms")).filter(|ms| *ms >= 0 && deletes),
             max_message_bytes: small("max.message.bytes"),
             timestamp_type,
             timestamp_before_max_ms: unless_endless("message.timestamp.before.max.ms"),
@@ -160,6 +165,8 @@ impl TopicSettings {
             flush_messages: unless_endless("flush.messages").and_then(|n| n.try_into().ok()),
             flush_ms: unless_endless("flush.ms"),
             producer_id_expiration_ms: node_number(layers, "producer.id.expiration.ms"),
+            stored_codec: stored_codec(&text("compression.type"), number),
+            keys_required: has_policy(COMPACT),
             ..LogConfig::default()
         };
         Self {
@@ -173,9 +180,23 @@ impl TopicSettings {
     }
 }
 
+/// The codec that `compression.type` asks for, with the level of the configuration for that codec.
+fn stored_codec(kind: &str, number: impl Fn(&str) -> i64) -> Option<StoredCodec> {
+    let codec = match kind.trim() {
+        PRODUCER => return None,
+        UNCOMPRESSED => Codec::None,
+        name => Codec::from_name(name)?,
+    };
+    let level = codec.level_default().map(|default| {
+        let level = number(&format!("compression.{codec}.level"));
+        i32::try_from(level).unwrap_or(default)
+    });
+    Some(StoredCodec { codec, level })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{ConfigMap, Layers, NodeSettings, TopicSettings};
+    use super::{Codec, ConfigMap, Layers, NodeSettings, TopicSettings};
     use crate::settings::{NODE_DEFINITIONS, TOPIC_DEFINITIONS, check_node_config};
 
     #[test]
@@ -227,5 +248,54 @@ mod tests {
             .into();
         let read = TopicSettings::read(&layers, &topic).log;
         assert_eq!((read.retention_ms, read.retention_bytes), (None, None));
+        assert!(read.keys_required);
+        let policy = |value: &str| {
+            let mut topic = topic.clone();
+            topic.insert("cleanup.policy".to_owned(), value.to_owned());
+            TopicSettings::read(&layers, &topic).log
+        };
+        let both = policy("compact,delete");
+        assert_eq!(
+            (both.retention_ms, both.retention_bytes),
+            (Some(5), Some(1000))
+        );
+        assert!(both.keys_required);
+        let neither = policy("");
+        assert_eq!(
+            (neither.retention_ms, neither.retention_bytes),
+            (None, None)
+        );
+        assert!(!neither.keys_required);
+    }
+
+    #[test]
+    fn a_codec_comes_with_the_level_of_its_own_configuration() {
+        let none = ConfigMap::new();
+        let layers = Layers {
+            dynamic_node: &none,
+            dynamic_default: &none,
+            fixed: &none,
+        };
+        let read = |entries: &[(&str, &str)]| {
+            let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+            let topic: ConfigMap = entries.iter().map(pair).collect();
+            let codec = TopicSettings::read(&layers, &topic).log.stored_codec;
+            codec.map(|of| (of.codec, of.level))
+        };
+        assert_eq!(read(&[]), None);
+        assert_eq!(read(&[("compression.type", "producer")]), None);
+        let level = ("compression.zstd.level", "7");
+        assert_eq!(
+            read(&[("compression.type", "zstd"), level]),
+            Some((Codec::Zstd, Some(7)))
+        );
+        assert_eq!(
+            read(&[("compression.type", "gzip"), level]),
+            Some((Codec::Gzip, Some(-1)))
+        );
+        assert_eq!(
+            read(&[("compression.type", "uncompressed")]),
+            Some((Codec::None, None))
+        );
     }
 }

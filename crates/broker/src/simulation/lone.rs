@@ -3,7 +3,7 @@
 //! Bytes come in pieces of any size and are put together as in the server; answers are collected.
 //! Time stands still unless it is told to pass.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::controller::{self, Controller};
 use crate::ids::{ConnectionId, NodeId};
 use crate::image::NodeImage;
-use crate::node::{Deviations, Node, NodeConfig, Output};
+use crate::node::{Deviations, Node, NodeConfig, Output, TURN_WORK_MAX};
 use crate::server::{Inbound, Spare};
 use crate::settings::ConfigMap;
 use crate::storage::{MemoryStorage, StorageError};
@@ -76,8 +76,10 @@ impl Lone {
             settings,
             seed: 5,
             stopped_in_order: true,
+            damaged_logs: BTreeSet::new(),
             life: 1,
             deviations: Deviations::default(),
+            turn_work_max: TURN_WORK_MAX,
             security: Arc::default(),
             counters: None,
         };
@@ -200,10 +202,11 @@ impl Lone {
                 Output::ToController(message) => {
                     self.controller.handle(self.now, NODE, message);
                 }
-                Output::Flush { partition, job } => {
-                    self.node.flushed(self.now, partition, job.run());
+                Output::Disk(job) => {
+                    self.node.disk_done(self.now, job.run());
                 }
                 Output::Resume { connection } => resumed.push(connection),
+                Output::Notice(_) => {}
                 // There is no other node.
                 Output::ToPeer { .. } => {}
                 Output::Fatal(error) => return Err(error),

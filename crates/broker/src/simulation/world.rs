@@ -14,9 +14,8 @@ use super::members::Members;
 use super::{Failure, Outcome, Plan, Violation};
 use crate::controller::{self, Controller, FromController, NewTopic, Request, ToController};
 use crate::ids::{ConnectionId, NodeId, PartitionId};
-use crate::log::FlushJob;
 use crate::node::replication::message::PeerMessage;
-use crate::node::{Node, Output};
+use crate::node::{DiskJob, Node, Output};
 use crate::random::Random;
 use crate::settings::ConfigMap;
 use crate::storage::MemoryStorage;
@@ -43,7 +42,7 @@ pub(super) enum Event {
     ToController(NodeId, ToController),
     NodeTimer(NodeId),
     ControllerTimer,
-    Flushed(NodeId, u64, PartitionId, FlushJob),
+    Disk(NodeId, u64, DiskJob),
     Request(NodeId, u64, ConnectionId, Vec<u8>),
     Answer(ConnectionId, Vec<u8>),
     Disconnected(ConnectionId),
@@ -281,7 +280,7 @@ impl<'t> World<'t> {
 
     fn happen(&mut self, event: Event) -> Result<(), Violation> {
         match event {
-            Event::ToNode(_, node, _) | Event::Request(node, ..) | Event::Flushed(node, ..) => {
+            Event::ToNode(_, node, _) | Event::Request(node, ..) | Event::Disk(node, ..) => {
                 self.happen_to_node(node, event)
             }
             Event::NodeTimer(node) => {
@@ -369,9 +368,8 @@ impl<'t> World<'t> {
             Event::Request(_, life, connection, mut frame) if life == place.life => {
                 node.request(now, connection, &mut frame);
             }
-            Event::Flushed(_, life, partition, job) if life == place.life => {
-                let done = job.run();
-                node.flushed(now, partition, done);
+            Event::Disk(_, life, job) if life == place.life => {
+                node.disk_done(now, job.run());
             }
             Event::NodeTimer(_) => node.tick(now),
             _ => return Ok(()),
@@ -466,7 +464,7 @@ impl<'t> World<'t> {
                     self.note(&format_args!("node {id} closes {}: {reason}", connection.0));
                     self.push(self.now_ns + 1, Event::Disconnected(connection));
                 }
-                Output::Resume { .. } => {}
+                Output::Resume { .. } | Output::Notice(_) => {}
                 Output::ToController(message) => {
                     if self.is_open(Some(id), None) {
                         let at_ns = self.arrival(0, i64::from(id.0), 0);
@@ -476,9 +474,9 @@ impl<'t> World<'t> {
                 Output::ToPeer { to, message } => {
                     self.post(Some(id), to, NodeMessage::Peer(message));
                 }
-                Output::Flush { partition, job } => {
+                Output::Disk(job) => {
                     let at_ns = self.now_ns + 100_000 + self.random.below(3 * NS_PER_MS);
-                    self.push(at_ns, Event::Flushed(id, life, partition, job));
+                    self.push(at_ns, Event::Disk(id, life, job));
                 }
                 Output::Fatal(error) => return Err(died(id, &error)),
             }

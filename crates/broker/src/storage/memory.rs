@@ -1,6 +1,6 @@
 //! A disk in memory that knows which bytes and names have been flushed, for tests and simulation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,6 +25,8 @@ pub(super) struct Disk {
     /// The tree that a crash leaves.
     names_durable: BTreeMap<PathBuf, Node>,
     faults: Vec<Fault>,
+    /// How often each operation was tried.
+    tried: HashMap<Operation, u64>,
     /// Room for file bytes; `None` for no limit.
     pub(super) capacity_bytes: Option<u64>,
     pub(super) used_bytes: u64,
@@ -103,6 +105,13 @@ impl MemoryStorage {
         disk.count_used();
     }
 
+    /// How often an operation was tried so far: what work costs a disk.
+    #[must_use]
+    pub fn tried(&self, operation: Operation) -> u64 {
+        let disk = lock(&self.disk);
+        disk.tried.get(&operation).copied().unwrap_or(0)
+    }
+
     /// Adds an error to come.
     pub fn inject(&self, fault: Fault) {
         lock(&self.disk).faults.push(fault);
@@ -165,6 +174,7 @@ impl MemoryStorage {
 
 impl Disk {
     pub(super) fn strike(&mut self, operation: Operation, path: &Path) -> StorageResult<()> {
+        *self.tried.entry(operation).or_default() += 1;
         for fault in &mut self.faults {
             if let Some(error) = fault.strike(operation, path) {
                 return Err(StorageError::new(operation, path, error));

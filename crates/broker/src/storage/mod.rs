@@ -29,7 +29,7 @@ pub use fill::Fill;
 pub use memory::MemoryStorage;
 pub use memory_faults::{Crash, Fault};
 pub use real::RealStorage;
-pub use replace::{read_whole, replace_file};
+pub use replace::{read_whole, replace_file, replace_file_unflushed};
 pub use tracked::TrackedStorage;
 
 /// Result of a storage operation.

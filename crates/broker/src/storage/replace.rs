@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::{OpenMode, Storage, StorageError, StorageResult};
+use super::{OpenMode, Storage, StorageError, StorageFile, StorageResult};
 
 /// All bytes of a file, or `None` when there is no such file.
 pub fn read_whole(storage: &dyn Storage, path: &Path) -> StorageResult<Option<Vec<u8>>> {
@@ -25,11 +26,30 @@ pub fn read_whole(storage: &dyn Storage, path: &Path) -> StorageResult<Option<Ve
 /// The bytes go to `<path>.tmp`, are flushed, and take the name. The name itself becomes durable
 /// with the next `sync_dir` of the folder, which is left to the caller.
 pub fn replace_file(storage: &dyn Storage, path: &Path, bytes: &[u8]) -> StorageResult<()> {
+    let (temporary, file) = write_temporary(storage, path, bytes)?;
+    file.sync_data()?;
+    storage.rename(&temporary, path)
+}
+
+/// The same for a file that nobody misses: a crash of the machine may leave any part of it.
+pub fn replace_file_unflushed(
+    storage: &dyn Storage,
+    path: &Path,
+    bytes: &[u8],
+) -> StorageResult<()> {
+    let (temporary, _) = write_temporary(storage, path, bytes)?;
+    storage.rename(&temporary, path)
+}
+
+fn write_temporary(
+    storage: &dyn Storage,
+    path: &Path,
+    bytes: &[u8],
+) -> StorageResult<(PathBuf, Arc<dyn StorageFile>)> {
     let temporary = temporary_name(path);
     let file = storage.open(&temporary, OpenMode::CreateOrTruncate)?;
     file.write_at(bytes, 0)?;
-    file.sync_data()?;
-    storage.rename(&temporary, path)
+    Ok((temporary, file))
 }
 
 fn temporary_name(path: &Path) -> PathBuf {

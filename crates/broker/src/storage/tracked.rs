@@ -4,8 +4,9 @@
 //! It passes everything on to another disk. Losing is done by cutting the log files; names and the
 //! small files beside the logs stay as they are, for those are written durably or made anew.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs::File;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,9 +21,13 @@ const LOG_EXTENSION: &str = "log";
 pub struct TrackedStorage {
     inner: Arc<dyn Storage>,
     fill: Arc<Fill>,
-    logs: Mutex<HashMap<PathBuf, Arc<Lengths>>>,
+    logs: Mutex<Logs>,
     counters: Option<Arc<Counters>>,
 }
+
+/// The lengths by path. Paths are ordered by their parts, so all that a folder holds comes right after
+/// the folder itself.
+type Logs = BTreeMap<PathBuf, Arc<Lengths>>;
 
 #[derive(Debug)]
 struct Lengths {
@@ -58,7 +63,7 @@ impl TrackedStorage {
     /// Cuts every log file to what was flushed of it. Gives the bytes that were lost.
     pub fn lose_unflushed(&self) -> StorageResult<u64> {
         let mut lost = 0;
-        for (path, lengths) in self.logs().drain() {
+        for (path, lengths) in std::mem::take(&mut *self.logs()) {
             let flushed = lengths.flushed.load(Ordering::Acquire);
             if flushed >= lengths.written.load(Ordering::Acquire) {
                 continue;
@@ -76,7 +81,7 @@ impl TrackedStorage {
         Ok(lost)
     }
 
-    fn logs(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<Lengths>>> {
+    fn logs(&self) -> MutexGuard<'_, Logs> {
         self.logs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -126,11 +131,11 @@ impl Storage for TrackedStorage {
     fn rename(&self, from: &Path, to: &Path) -> StorageResult<()> {
         self.inner.rename(from, to)?;
         let mut logs = self.logs();
-        // A folder takes what is in it along; it is set aside and not written to any more.
-        logs.retain(|path, _| !path.starts_with(from) || path == from);
         if let Some(lengths) = logs.remove(from) {
             logs.insert(to.to_path_buf(), lengths);
         }
+        // A folder takes what is in it along; it is set aside and not written to any more.
+        forget_below(&mut logs, from);
         Ok(())
     }
 
@@ -142,7 +147,7 @@ impl Storage for TrackedStorage {
 
     fn remove_dir_all(&self, dir: &Path) -> StorageResult<()> {
         self.inner.remove_dir_all(dir)?;
-        self.logs().retain(|path, _| !path.starts_with(dir));
+        forget_below(&mut self.logs(), dir);
         Ok(())
     }
 
@@ -156,6 +161,16 @@ impl Storage for TrackedStorage {
             space.bytes_free = space.bytes_free.min(left);
         }
         Ok(space)
+    }
+}
+
+/// Forgets the files of a folder. Looks at no other path: there may be ten thousands.
+fn forget_below(logs: &mut Logs, dir: &Path) {
+    let below = logs.range::<Path, _>((Bound::Excluded(dir), Bound::Unbounded));
+    let below = below.take_while(|(path, _)| path.starts_with(dir));
+    let below: Vec<PathBuf> = below.map(|(path, _)| path.clone()).collect();
+    for path in below {
+        logs.remove(&path);
     }
 }
 
@@ -273,6 +288,31 @@ mod tests {
         log.write_at(b"xyz", 4).unwrap();
         assert_eq!(storage.lose_unflushed().unwrap(), 3);
         assert_eq!(content(&storage, "/d/b.log"), Some(b"0123".to_vec()));
+    }
+
+    #[test]
+    fn a_folder_that_goes_takes_its_own_logs_along_and_no_others() {
+        let storage = TrackedStorage::new(MemoryStorage::new().shared());
+        for dir in ["/d/a-1", "/d/a-1.x", "/d/a-10", "/d/a-2"] {
+            let dir = Path::new(dir);
+            storage.create_dir_all(dir).unwrap();
+            let path = dir.join("0.log");
+            let log = storage.open(&path, OpenMode::CreateOrOpen).unwrap();
+            log.write_at(b"lost", 0).unwrap();
+        }
+        let known = |storage: &TrackedStorage| {
+            let logs = storage.logs();
+            let paths = logs.keys().map(|path| path.display().to_string());
+            paths.collect::<Vec<_>>()
+        };
+        let (from, to) = (Path::new("/d/a-1"), Path::new("/d/a-1.x-delete"));
+        storage.rename(from, to).unwrap();
+        storage.remove_dir_all(Path::new("/d/a-2")).unwrap();
+        assert_eq!(known(&storage), ["/d/a-1.x/0.log", "/d/a-10/0.log"]);
+        let (from, to) = (Path::new("/d/a-10/0.log"), Path::new("/d/a-10/1.log"));
+        storage.rename(from, to).unwrap();
+        assert_eq!(known(&storage), ["/d/a-1.x/0.log", "/d/a-10/1.log"]);
+        assert_eq!(storage.lose_unflushed().unwrap(), 8);
     }
 
     #[test]

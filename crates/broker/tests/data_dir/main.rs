@@ -7,11 +7,12 @@ mod base;
 mod common;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use base::*;
-use common::count;
+use kgauge_broker::ids::NodeId;
+use kgauge_broker::node::Notice;
 use kgauge_broker::{Cluster, StartError};
 use kgauge_wire::codec::Str;
 use kgauge_wire::messages::delete_topics::{DeleteTopicState, DeleteTopicsRequest};
@@ -135,38 +136,79 @@ fn what_a_crash_took_from_the_newest_segment_comes_from_the_others() {
     }
 }
 
-#[test]
-fn a_mark_of_an_orderly_stop_that_lies_is_found_out_by_the_logs_themselves() {
-    let base = Base::make();
-    let copy = base.copy();
+/// Cuts a log file of each partition on node 1, and leaves the mark of an orderly stop.
+fn cut_logs(dir: &Path, choose: fn(&[PathBuf]) -> &PathBuf) {
     for partition in 0..PARTITIONS {
-        let logs = files(&copy.path().join(format!("node-1/t-{partition}")), "log");
-        let path = logs.last().unwrap();
+        let logs = files(&dir.join(format!("node-1/t-{partition}")), "log");
+        let path = choose(&logs);
         let bytes = fs::read(path).unwrap();
         fs::write(path, &bytes[..bytes.len() - 10]).unwrap();
     }
-    let cluster = Cluster::start(config(copy.path())).unwrap();
+}
+
+#[test]
+fn a_mark_of_an_orderly_stop_that_lies_is_not_believed() {
+    let base = Base::make();
+    let copy = base.copy();
+    cut_logs(copy.path(), |logs| logs.last().unwrap());
+    // Whoever led, the others have it all.
+    base.is_served_from(copy.path(), "a lying mark");
+}
+
+#[test]
+fn an_older_segment_that_became_shorter_comes_from_the_other_replicas() {
+    let base = Base::make();
+    let copy = base.copy();
+    cut_logs(copy.path(), |logs| &logs[1]);
+    let mut cluster = Cluster::start(config(copy.path())).unwrap();
     until_whole(&cluster);
-    // Where node 1 leads, its last batch is lost, as with Kafka, which believes the mark; elsewhere
-    // nothing is. Nowhere is anything torn.
-    for (partition, before) in (0..PARTITIONS).zip(&base.content) {
-        let mut client = leader(&cluster, partition);
-        let mut bytes = Vec::new();
-        loop {
-            let more = client.fetch("t", partition, count(&bytes));
-            if more.is_empty() {
-                break;
-            }
-            bytes.extend(more);
-        }
-        assert!(before.starts_with(&bytes[..]), "partition {partition}");
-        let records = count(&bytes);
-        assert!(records >= (BATCHES - 1) * RECORDS_OF_BATCH, "{records}");
-        assert_eq!(produce(&cluster, partition), records);
+    let notices = cluster.notices();
+    for index in 0..PARTITIONS {
+        let topic = "t".into();
+        let told = (NodeId(1), Notice::SetAside { topic, index });
+        assert!(notices.contains(&told), "{notices:?}");
     }
-    until_whole(&cluster);
     cluster.stop().unwrap();
-    replicas_are_equal(copy.path(), "a lying mark");
+    base.is_served_from(copy.path(), "an older segment");
+    let names = fs::read_dir(copy.path().join("node-1")).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let strays = names.filter(|name| name.starts_with("t-") && name.ends_with("-stray"));
+    assert_eq!(strays.count(), 3, "the damaged folders are kept");
+}
+
+#[test]
+fn records_that_a_leader_lost_are_told_when_the_others_cut_theirs() {
+    let base = Base::make();
+    let copy = base.copy();
+    // All crashed at once: whoever led last leads, as with Kafka.
+    for node in 1..=3 {
+        let mark = copy
+            .path()
+            .join(format!("node-{node}/.kafka_cleanshutdown"));
+        fs::remove_file(mark).unwrap();
+    }
+    cut_logs(copy.path(), |logs| logs.last().unwrap());
+    let mut cluster = Cluster::start(config(copy.path())).unwrap();
+    until_whole(&cluster);
+    let notices = cluster.notices();
+    let (last, end) = ((BATCHES - 1) * RECORDS_OF_BATCH, BATCHES * RECORDS_OF_BATCH);
+    for node in [2, 3] {
+        let told = notices.iter().any(|(by, notice)| {
+            let leader = NodeId(1);
+            let Notice::Cut {
+                leader: led,
+                from,
+                to,
+                ..
+            } = notice
+            else {
+                return false;
+            };
+            *by == NodeId(node) && *led == leader && (*from, *to) == (last, end)
+        });
+        assert!(told, "node {node}: {notices:?}");
+    }
+    cluster.stop().unwrap();
 }
 
 #[test]
@@ -278,14 +320,21 @@ fn a_damaged_journal_is_refused_and_kept() {
     let copy = base.copy();
     let path = copy.path().join("controller/metadata.journal");
     let good = fs::read(&path).unwrap();
-    let mut flipped = good.clone();
-    flipped[20] ^= 1;
-    fs::write(&path, &flipped).unwrap();
-    refusal(copy.path(), "metadata.journal");
-    assert!(
-        fs::read(&path).unwrap() == flipped,
-        "it may still be mended by hand"
-    );
+    let ends: Vec<usize> = (0..good.len()).filter(|at| good[*at] == b'\n').collect();
+    let (last, others) = ends.split_last().unwrap();
+    assert!(others.len() > 2);
+    for (line, end) in (1..).zip(others) {
+        let mut flipped = good.clone();
+        flipped[end - 3] ^= 1;
+        fs::write(&path, &flipped).unwrap();
+        let about = format!("line {line} of {} is damaged", path.display());
+        refusal(copy.path(), &about);
+        assert!(
+            fs::read(&path).unwrap() == flipped,
+            "it may still be mended by hand"
+        );
+    }
+    assert_eq!(*last, good.len() - 1);
     // Without any journal it would be a new cluster, to which these folders do not belong.
     for nothing in [Some(&b""[..]), None] {
         match nothing {

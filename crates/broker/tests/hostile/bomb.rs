@@ -6,7 +6,7 @@ use kgauge_wire::messages::list_offsets::{
 };
 use kgauge_wire::record_batch::crc32c;
 
-use crate::common::{Client, batch};
+use crate::common::{Client, batch, produce_request};
 use crate::memory::Memory;
 use crate::{is_served, one_node};
 
@@ -87,4 +87,29 @@ fn a_batch_that_inflates_to_gigabytes_is_never_inflated() {
     let cluster = kgauge_broker::Cluster::start(config).unwrap();
     is_served(cluster.addresses()[0]);
     assert!(memory.grown_bytes() < 300 << 20);
+}
+
+#[test]
+fn a_topic_that_looks_into_batches_inflates_one_up_to_a_bound() {
+    const MESSAGE_TOO_LARGE: i16 = 10;
+    let (running, address) = one_node();
+    let mut client = Client::connect(address);
+    let memory = Memory::begin();
+    for (name, value) in [
+        ("compression.type", "uncompressed"),
+        ("cleanup.policy", "compact"),
+    ] {
+        client.set_topic_config("t", name, value);
+        let answer = client.ask(12, &produce_request("t", 0, 1, bomb()));
+        let told = &answer.responses[0].partition_responses[0];
+        assert_eq!(
+            told.error_code, MESSAGE_TOO_LARGE,
+            "{:?}",
+            told.error_message
+        );
+        assert!(memory.grown_bytes() < 300 << 20, "{}", memory.grown_bytes());
+    }
+    client.set_topic_config("t", "cleanup.policy", "delete");
+    is_served(address);
+    drop(running);
 }

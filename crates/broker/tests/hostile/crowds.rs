@@ -10,7 +10,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::common::{Client, fetch_request};
 use crate::memory::Memory;
-use crate::{frame, is_served, one_node};
+use crate::{exchange, frame, is_served, one_node};
 
 const HALF_OPEN: u64 = 2_000;
 
@@ -113,5 +113,41 @@ fn answers_behind_one_that_waits_are_bounded_too() {
     let grown = memory.grown_bytes();
     assert!(grown < 200 << 20, "{grown} bytes");
     drop(deaf);
+    is_served(address);
+}
+
+#[test]
+fn half_sent_requests_of_many_clients_have_one_bound() {
+    let (_running, address) = one_node();
+    let claimed = 95_i32 << 20;
+    let sent = vec![0_u8; 60 << 20];
+    let memory = Memory::begin();
+    // Without a bound 10 times 60 MiB, and as much room again.
+    let half_sent: Vec<TcpStream> = (0..10)
+        .map(|_| {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.write_all(&claimed.to_be_bytes()).unwrap();
+            // The node may close while we still write.
+            let _ = stream.write_all(&sent);
+            stream
+        })
+        .collect();
+    is_served(address);
+    let grown = memory.grown_bytes();
+    assert!(grown < 500 << 20, "{grown} bytes");
+    drop(half_sent);
+    is_served(address);
+}
+
+#[test]
+fn a_client_that_leaves_while_its_answers_wait_is_closed_at_once() {
+    let (_running, address) = one_node();
+    let mut waiting = fetch_request("t", 0, 0, 600_000);
+    waiting.min_bytes = 1 << 20;
+    let waiting = frame(12, &waiting);
+    // A connection with 64 requests that wait is not read any more; one with three is.
+    for count in [100, 3] {
+        assert_eq!(exchange(address, &waiting.repeat(count)), [0; 0]);
+    }
     is_served(address);
 }

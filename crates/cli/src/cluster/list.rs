@@ -1,19 +1,19 @@
 //! Clusters that were started, and releases that can be.
 
+use kgauge_scenario::TargetKind;
 use kgauge_target::kafka::{ClusterRecord, ClusterState, clusters, versions};
 use serde_json::json;
 
 use crate::args::{ClusterDown, ClusterStatus, ClusterVersions};
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::place::state_dir;
-use crate::run::print_json;
+use crate::print;
 use crate::targets::kafka_setup;
 
-/// Ends the named clusters, or all that nobody holds.
-#[allow(clippy::print_stdout)]
+/// Ends the named clusters, or those that no kgauge holds.
 pub(super) fn down(arguments: &ClusterDown) -> anyhow::Result<ExitStatus> {
     let state_dir = state_dir();
-    let known = clusters(&state_dir).or_failed()?;
+    let known = clusters(&state_dir).or_unwritable()?;
     let mut wanted: Vec<&ClusterRecord> = Vec::new();
     for name in &arguments.names {
         let Some(found) = known.iter().find(|record| record.name == *name) else {
@@ -33,34 +33,70 @@ pub(super) fn down(arguments: &ClusterDown) -> anyhow::Result<ExitStatus> {
     if arguments.names.is_empty() {
         let is_free = |record: &&ClusterRecord| record.state() != ClusterState::Held;
         wanted = known.iter().filter(is_free).collect();
+        check_is_one(&wanted, arguments.all)?;
     }
     if wanted.is_empty() {
-        println!("nothing to end");
+        print::line("nothing to end");
     }
     for record in wanted {
-        let down = record.bring_down(&state_dir).or_failed()?;
+        let down = record.bring_down(&state_dir).or_unwritable()?;
         let logs = down.logs.map_or_else(String::new, |dir| {
             format!(
                 "; it did not end well, its logs are kept in {}",
                 dir.display()
             )
         });
-        println!(
-            "ended {} (Apache Kafka {}): {} processes, data removed{logs}",
-            record.name, record.version, down.processes
-        );
+        print::line(&format!(
+            "ended {} ({}): {}, data removed{logs}",
+            record.name,
+            kind(record),
+            processes(down.processes)
+        ));
     }
     Ok(ExitStatus::Good)
 }
 
+/// Without a name only one running cluster may be meant. What is left of dead ones is always removed.
+fn check_is_one(wanted: &[&ClusterRecord], all: bool) -> anyhow::Result<()> {
+    let runs = |record: &&&ClusterRecord| record.state() != ClusterState::Dead;
+    let running: Vec<&&ClusterRecord> = wanted.iter().filter(runs).collect();
+    if all || running.len() < 2 {
+        return Ok(());
+    }
+    let names = running
+        .iter()
+        .map(|record| format!("\n  {}  {}", record.name, kind(record)));
+    let words = format!(
+        "{} clusters run; name those to end, or give --all:{}",
+        running.len(),
+        names.collect::<String>()
+    );
+    Err(stop(ExitStatus::BadInput, words))
+}
+
+/// What a cluster is.
+fn kind(record: &ClusterRecord) -> String {
+    match record.kind {
+        TargetKind::Embedded => "embedded, not Apache Kafka".to_owned(),
+        TargetKind::Kafka | TargetKind::Existing => format!("Apache Kafka {}", record.version),
+    }
+}
+
+fn processes(count: usize) -> String {
+    match count {
+        1 => "1 process".to_owned(),
+        count => format!("{count} processes"),
+    }
+}
+
 /// Lists the clusters that were started.
-#[allow(clippy::print_stdout)]
 pub(super) fn status(arguments: &ClusterStatus) -> anyhow::Result<ExitStatus> {
-    let known = clusters(&state_dir()).or_failed()?;
+    let known = clusters(&state_dir()).or_unwritable()?;
     if arguments.json {
         let rows = known.iter().map(|record| {
             json!({
                 "name": record.name,
+                "kind": record.kind,
                 "version": record.version,
                 "state": record.state(),
                 "bootstrap_servers": record.bootstrap_servers,
@@ -68,47 +104,48 @@ pub(super) fn status(arguments: &ClusterStatus) -> anyhow::Result<ExitStatus> {
                 "log_dir": record.log_dir,
             })
         });
-        print_json(&rows.collect::<Vec<_>>())?;
+        print::json(&rows.collect::<Vec<_>>())?;
         return Ok(ExitStatus::Good);
     }
     if known.is_empty() {
-        println!("no cluster of Apache Kafka that kgauge started");
+        print::line("no cluster that kgauge started");
     }
     for record in &known {
         let words = match record.state() {
             ClusterState::Held => "held by a kgauge that runs",
             ClusterState::Detached => "detached",
             ClusterState::Orphaned => "left behind by a kgauge that is gone",
-            ClusterState::Dead => "ended; its data is left",
+            ClusterState::Dead => "ended by force; something of it is left",
         };
-        println!(
-            "{}  Apache Kafka {}, {} processes, {words}\n  bootstrap.servers={}\n  logs in {}",
+        print::line(&format!(
+            "{}  {}, {}, {words}\n  bootstrap.servers={}\n  logs in {}",
             record.name,
-            record.version,
-            record.alive().len(),
+            kind(record),
+            processes(record.alive().len()),
             record.bootstrap_servers,
             record.log_dir.display()
-        );
+        ));
     }
     let is_left = |record: &ClusterRecord| record.state() != ClusterState::Held;
     if known.iter().any(is_left) {
-        println!("`kgauge cluster down` ends what nobody holds");
+        print::line(
+            "`kgauge cluster down NAME` ends one that no kgauge holds, and removes what is left of it",
+        );
     }
     Ok(ExitStatus::Good)
 }
 
 /// Lists the releases.
-#[allow(clippy::print_stdout)]
 pub(super) fn releases(arguments: &ClusterVersions) -> anyhow::Result<ExitStatus> {
     let (rows, java) = versions(&kafka_setup());
     if arguments.json {
-        print_json(&json!({"java": java, "releases": rows}))?;
+        print::json(&json!({"java": java, "releases": rows}))?;
         return Ok(ExitStatus::Good);
     }
-    println!(
+    print::line(&format!(
         "{:<10} {:<8} {:<10} {:<13} cache",
         "release", "checked", "by", "Java"
-    );
+    ));
     for row in &rows {
         let checked = if row.checked { "yes" } else { "no" };
         let java = match row.java_fits {
@@ -119,13 +156,13 @@ pub(super) fn releases(arguments: &ClusterVersions) -> anyhow::Result<ExitStatus
             (Some(dir), Some(bytes)) => format!("{} MB in {}", bytes / 1_000_000, dir.display()),
             _ => "-".to_owned(),
         };
-        println!(
+        print::line(&format!(
             "{:<10} {checked:<8} {:<10} {java:<13} {cache}",
             row.version, row.coordination
-        );
+        ));
     }
-    println!(
+    print::line(&format!(
         "\n{java}\nAny other release is tried too: kafka:VERSION. Maven fetches it on first use."
-    );
+    ));
     Ok(ExitStatus::Good)
 }

@@ -3,13 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kgauge_target::{StartSetup, Target, TargetSpec};
+use kgauge_target::kafka::SecurityKind;
+use kgauge_target::{StartSetup, Target, TargetSpec, resolve};
 
 use crate::args::ClusterUp;
 use crate::exit::{ExitStatus, OrStop, Stop, stop};
 use crate::interrupt::{self, Stopping};
-use crate::place::{fresh_number, run_id, unix_ms};
+use crate::place::{check_name, fresh_number, run_id, unix_ms};
+use crate::print;
 use crate::targets::{Surroundings, failed, setup};
+
+/// The hosts for which a secured embedded cluster has a certificate.
+const CERTIFIED: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// How often a cluster that serves is looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -17,6 +22,7 @@ const LOOK: Duration = Duration::from_millis(200);
 /// Starts a cluster and serves, or leaves it running.
 pub(super) fn up(arguments: &ClusterUp) -> anyhow::Result<ExitStatus> {
     let spec = spec(arguments)?;
+    arguments.data.as_deref().map_or(Ok(()), check_name)?;
     let number = fresh_number();
     let name = run_id(unix_ms(), number);
     let work = std::env::temp_dir().join(format!("kgauge-cluster-{name}"));
@@ -26,7 +32,6 @@ pub(super) fn up(arguments: &ClusterUp) -> anyhow::Result<ExitStatus> {
         data_dir: &data_dir,
         keep_data: arguments.data.is_some(),
         log_dir: &work,
-        first_port: arguments.port,
         seed: number,
     };
     let stopping = interrupt::listen("stopping the cluster")?;
@@ -47,6 +52,7 @@ enum Left {
     Running,
 }
 
+#[allow(clippy::print_stderr)]
 fn start_and_serve(
     arguments: &ClusterUp,
     spec: &TargetSpec,
@@ -60,6 +66,9 @@ fn start_and_serve(
             false => failed(error),
         })?;
     announce(&target, arguments, data_dir, name)?;
+    for line in warnings(spec) {
+        eprintln!("kgauge: {line}");
+    }
     match target {
         Target::Kafka(kafka) if arguments.detach => {
             kafka.detach().or_target_failed("")?;
@@ -120,17 +129,83 @@ fn spec(arguments: &ClusterUp) -> anyhow::Result<TargetSpec> {
              itself in the background"
                 .to_owned(),
         ),
-        TargetSpec::Kafka(_) if arguments.port.is_some() || arguments.data.is_some() => refuse(
-            "--port and --data belong to embedded clusters; Apache Kafka gets free ports and a \
-             temporary folder, or log.dirs=DIR in the target"
+        TargetSpec::Kafka(_) if is_for_embedded(arguments) => refuse(
+            "--port, --listen, --advertise, --config and --data belong to embedded clusters; Apache \
+             Kafka gets free ports and a temporary folder, or log.dirs=DIR in the target"
                 .to_owned(),
         ),
-        _ => Ok(spec),
+        TargetSpec::Kafka(_) => Ok(spec),
+        TargetSpec::Embedded(_) => embedded(spec, arguments),
     }
 }
 
+/// Whether an option is given that has a meaning for embedded clusters only.
+fn is_for_embedded(arguments: &ClusterUp) -> bool {
+    arguments.port.is_some()
+        || arguments.listen.is_some()
+        || arguments.advertise.is_some()
+        || arguments.config.is_some()
+        || arguments.data.is_some()
+}
+
+/// An embedded cluster as the options and a server.properties complete it.
+fn embedded(mut spec: TargetSpec, arguments: &ClusterUp) -> anyhow::Result<TargetSpec> {
+    let bad = |words: String| stop(ExitStatus::BadInput, words);
+    let TargetSpec::Embedded(embedded) = &mut spec else {
+        return Ok(spec);
+    };
+    if let Some(file) = &arguments.config {
+        embedded
+            .read_server_properties(file)
+            .map_err(|words| bad(format!("--config: {words}")))?;
+    }
+    let listening = &mut embedded.listening;
+    if let Some(address) = &arguments.listen {
+        let address = resolve(address).map_err(|words| bad(format!("--listen: {words}")))?;
+        listening.address = Some(address);
+    }
+    listening.port = arguments.port.or(listening.port);
+    if let Some(host) = &arguments.advertise {
+        listening.advertised_host = Some(host.clone());
+        listening.advertised_port = None;
+    }
+    if embedded.security.has_tls()
+        && let Some(host) = &embedded.listening.advertised_host
+        && !CERTIFIED.contains(&host.as_str())
+    {
+        return Err(bad(format!(
+            "clients would refuse the certificate at {host}: kgauge makes it for {}",
+            CERTIFIED.join(", ")
+        )));
+    }
+    Ok(spec)
+}
+
+/// The settings without effect, and who else can come in: a line each.
+fn warnings(spec: &TargetSpec) -> Vec<String> {
+    let TargetSpec::Embedded(embedded) = spec else {
+        return Vec::new();
+    };
+    let mut lines = Vec::new();
+    if !embedded.ignored.is_empty() {
+        let names: Vec<&str> = embedded.ignored.iter().map(String::as_str).collect();
+        lines.push(format!("the embedded cluster ignores {}", names.join(", ")));
+    }
+    let address = embedded.listening.bound();
+    if !address.is_loopback() && !embedded.security.has_tls() {
+        let risk = match embedded.security {
+            SecurityKind::Plaintext => "whoever reaches it can read and write all data",
+            _ => "passwords and data are not encrypted",
+        };
+        lines.push(format!(
+            "warning: the nodes listen on {address} with {}, beyond this machine's loopback: {risk}",
+            embedded.security.protocol()
+        ));
+    }
+    lines
+}
+
 /// The addresses on stdout, for scripts; the words on stderr.
-#[allow(clippy::print_stdout, clippy::print_stderr)]
 fn announce(
     target: &Target,
     arguments: &ClusterUp,
@@ -139,38 +214,38 @@ fn announce(
 ) -> anyhow::Result<()> {
     let servers = &target.config().bootstrap_servers;
     let servers: Vec<String> = servers.iter().map(ToString::to_string).collect();
-    println!("bootstrap.servers={}", servers.join(","));
+    print::line(&format!("bootstrap.servers={}", servers.join(",")));
     if let Some(file) = target.client_properties() {
-        println!("client.properties={}", file.display());
+        print::line(&format!("client.properties={}", file.display()));
     }
     if let Target::Kafka(kafka) = target
         && let Some(zookeeper) = &kafka.started().zookeeper
     {
-        println!("zookeeper.connect={zookeeper}");
+        print::line(&format!("zookeeper.connect={zookeeper}"));
     }
     let Target::Kafka(kafka) = target else {
         let kept = match arguments.data {
             Some(_) => "kept",
             None => "removed at the end",
         };
-        eprintln!(
+        print::message(&format!(
             "kgauge: the embedded cluster (not Apache Kafka) serves; data in {}, {kept}; Ctrl-C \
              ends it",
             data_dir.display()
-        );
+        ));
         return Ok(());
     };
     let ends = match arguments.detach {
         true => format!("`kgauge cluster down {name}` ends it"),
         false => "Ctrl-C ends it".to_owned(),
     };
-    eprintln!(
+    print::message(&format!(
         "kgauge: Apache Kafka {} serves ({}) after {:.1} s; logs in {}; {ends}",
         kafka.release().version,
         kafka.started().coordination,
         kafka.started().serves.as_secs_f64(),
         kafka.log_dir().display()
-    );
+    ));
     Ok(())
 }
 
@@ -182,4 +257,25 @@ fn serve(mut target: Target, stopping: &Stopping) -> anyhow::Result<()> {
     // One that died just now is a bad end, too.
     target.check().map_err(failed)?;
     target.stop().or_target_failed("")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_listens_beyond_the_loopback_without_encryption_is_warned() {
+        let said = |text: &str| warnings(&TargetSpec::parse(text).unwrap());
+        assert!(said("embedded").is_empty());
+        assert!(said("embedded,listeners=PLAINTEXT://127.0.0.2:0").is_empty());
+        let plain = said("embedded,listeners=PLAINTEXT://:9092,num.io.threads=8");
+        assert_eq!(plain[0], "the embedded cluster ignores num.io.threads");
+        assert!(
+            plain[1].contains("listen on 0.0.0.0 with PLAINTEXT"),
+            "{plain:?}"
+        );
+        let secured = "embedded,security=scram-sha-256,listeners=SASL_PLAINTEXT://:9092";
+        assert!(said(secured)[0].contains("passwords and data are not encrypted"));
+        assert!(said("embedded,security=tls,listeners=SSL://:9092").is_empty());
+    }
 }

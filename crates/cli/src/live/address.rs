@@ -42,7 +42,11 @@ fn read(text: &str) -> Result<Vec<SocketAddr>, String> {
         return Ok(vec![SocketAddr::from(([127, 0, 0, 1], port))]);
     }
     if !text.contains(':') {
-        return Err(wrong("there is no port"));
+        let words = match text.starts_with(|c: char| c.is_ascii_digit()) {
+            true => "this is not a port number",
+            false => "the port is missing",
+        };
+        return Err(wrong(words));
     }
     let found = text
         .to_socket_addrs()
@@ -71,13 +75,14 @@ mod tests {
     #[test]
     fn what_is_no_address_is_refused_in_words() {
         for (text, word) in [
-            ("", "no port"),
-            ("localhost", "no port"),
+            ("", "the port is missing"),
+            ("80x", "not a port number"),
+            ("localhost", "the port is missing"),
             ("65536", "at most 65535"),
             ("99999999999999999999", "at most 65535"),
             ("127.0.0.1:", "HOST:PORT"),
             ("127.0.0.1:http", "HOST:PORT"),
-            ("-1", "no port"),
+            ("-1", "the port is missing"),
             ("[::1:80", "HOST:PORT"),
         ] {
             let words = read(text).unwrap_err();

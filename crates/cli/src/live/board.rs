@@ -14,7 +14,7 @@ use kgauge_results::{RunFolder, RunRead, Slice};
 use kgauge_scenario::{Step, Trial};
 
 use super::look::{Look, Seen};
-use super::suspect::Machine;
+use super::render::of_trial;
 use crate::interrupt::Stopping;
 
 /// Troubles that are shown: the last ones.
@@ -49,7 +49,8 @@ pub(super) struct State {
     trial: Option<Trial>,
     pub(super) live: Option<LiveRepeat>,
     pub(super) look: Look,
-    machine: Machine,
+    /// The run that is judged, without what grows: of the trial that goes on.
+    judged: Option<RunRead>,
     /// By run, trial and flow: what ended.
     totals: BTreeMap<(usize, u32, u16), Ended>,
     processes: BTreeMap<(usize, String), Process>,
@@ -218,11 +219,7 @@ impl Board {
     pub(crate) fn repeat_begins(self: &Arc<Self>, key: RepeatKey) -> SliceTap {
         let mut state = self.state();
         let frame = state.runs.last().map(|run| Arc::clone(&run.frame));
-        let environment = frame.as_ref().and_then(|frame| frame.environment.as_ref());
-        let shared_cpus = environment
-            .filter(|environment| environment.target.same_machine == Some(true))
-            .and_then(|environment| environment.machine.cpu_count);
-        state.machine = Machine::new(shared_cpus);
+        state.judged = frame.map(|frame| of_trial(&frame, key.trial));
         state.live = Some(LiveRepeat::new(key));
         state.look = Look::default();
         state.changes += 1;
@@ -256,7 +253,6 @@ impl Board {
     /// Somebody saw something of machine, processes, clients or brokers.
     fn see(&self, seen: &Evidence) {
         let mut state = self.state();
-        state.machine.see(seen);
         state.note_process(seen);
         state.note_interface(seen);
         if let Some(live) = &mut state.live {
@@ -268,9 +264,10 @@ impl Board {
     pub(crate) fn look(&self, progress: &Progress) -> Seen {
         let mut state = self.state();
         let state = &mut *state;
-        state.machine.see_spun(&progress.spun_ns);
-        if let (Some(trial), Some(live)) = (&state.trial, &state.live) {
-            state.look.look(progress, trial, live, &state.machine);
+        if let (Some(trial), Some(live)) = (&state.trial, &mut state.live) {
+            live.spun(progress.elapsed_ns, &progress.spun_ns);
+            let frame = state.judged.as_ref();
+            state.look.look(progress, trial, live, frame);
         }
         let second = progress.elapsed_ns / 1_000_000_000;
         if state.now.phase != LivePhase::Load || state.second != second {

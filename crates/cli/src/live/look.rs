@@ -3,12 +3,10 @@
 use std::collections::VecDeque;
 
 use kgauge_load::Progress;
-use kgauge_report::{LiveFlow, LiveStage};
-use kgauge_results::Kind;
+use kgauge_report::{LiveFlow, LiveStage, limit_in_short};
 use kgauge_results::live::{FlowSecond, LiveRepeat};
+use kgauge_results::{Kind, RunRead};
 use kgauge_scenario::{FlowPlan, Shape, Trial};
-
-use super::suspect::{Machine, Suspected};
 
 /// Rates are of so long.
 const WINDOW_NS: u64 = 1_000_000_000;
@@ -45,7 +43,7 @@ impl Look {
         progress: &Progress,
         trial: &Trial,
         live: &LiveRepeat,
-        machine: &Machine,
+        frame: Option<&RunRead>,
     ) {
         self.stage = Some(stage(progress.elapsed_ns, trial));
         self.note_rates(progress, trial);
@@ -60,7 +58,8 @@ impl Look {
                     .collect::<Vec<_>>()
             };
             self.seconds = whole.map(|second| (second, of_flow(second)));
-            self.judge(trial, machine);
+            let verdict = whole.and_then(|second| live.judge(frame?, second));
+            self.seen.suspicion = verdict.as_ref().and_then(limit_in_short);
         }
         self.note_times(trial);
     }
@@ -136,21 +135,6 @@ impl Look {
         let (_, seconds) = self.seconds.as_ref()?;
         let second = seconds.get(flow)?.as_ref()?;
         Some(second.counts.in_flight_record_ns as f64 / 1e9)
-    }
-
-    fn judge(&mut self, trial: &Trial, machine: &Machine) {
-        let seconds = self.seconds.iter().flat_map(|(_, seconds)| seconds);
-        let flows = trial
-            .flows
-            .iter()
-            .zip(seconds)
-            .map(|(plan, second)| Suspected {
-                is_open: plan.produces().is_some() && !is_closed(plan),
-                reads: plan.produces().is_none(),
-                members: plan.produces().map_or(1, |flow| flow.producers),
-                second: second.as_ref(),
-            });
-        self.seen.suspicion = machine.suspicion(&flows.collect::<Vec<_>>());
     }
 }
 

@@ -8,7 +8,6 @@ mod look;
 mod pages;
 mod render;
 mod server;
-mod suspect;
 
 pub(crate) use board::{Board, Place};
 pub(crate) use look::Seen;
@@ -19,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use crate::exit::{ExitStatus, stop};
 use crate::interrupt::Stopping;
+use crate::print;
 
 /// How long a run that is over waits for viewers to ask for its report.
 const FETCH_MAX: Duration = Duration::from_secs(7);
@@ -37,7 +37,6 @@ pub(crate) struct Live {
 
 impl Live {
     /// Serves at an address, if one is given, and says where.
-    #[allow(clippy::print_stderr)]
     pub(crate) fn start(address: Option<&str>, stopping: &Stopping) -> anyhow::Result<Self> {
         let Some(text) = address else {
             let is_seen = std::io::stderr().is_terminal();
@@ -49,13 +48,13 @@ impl Live {
         let listener = address::listen(text).map_err(|words| stop(ExitStatus::BadInput, words))?;
         let board = Arc::new(Board::new(stopping.clone()));
         let at = listener.address;
-        eprintln!(
+        print::message(&format!(
             "kgauge: watch the run at http://{at}/ (metrics for Prometheus: http://{at}/metrics)"
-        );
+        ));
         if !at.ip().is_loopback() {
-            eprintln!(
+            print::message(&format!(
                 "kgauge: --serve {text} is not only for this machine: whoever reaches it can watch the run, without a password"
-            );
+            ));
         }
         server::start(listener, Arc::clone(&board))?;
         Ok(Self {

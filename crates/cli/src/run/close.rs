@@ -1,25 +1,33 @@
 //! The end of a run: what was made is deleted, what was started ends, and the folder says how.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use kgauge_client::security::Protocol;
 use kgauge_client::{ClientConfig, Cluster};
 use kgauge_results::run::{EventKind, RunStatus};
-use kgauge_target::{Target, TopicGuard};
+use kgauge_target::{Leftover, Target, TopicGuard};
 
 use super::mirror::Mirror;
 use super::repeat::Ended;
-use super::session::Session;
-use crate::exit::{OrStop, with_cure};
+use super::session::{ClusterHealth, Session};
+use crate::exit::{OrStop, in_one_line};
 use crate::place::unix_ms;
 use crate::progress::ProgressLine;
 
 /// How long cleaning up on somebody's cluster may take.
 const CLEANING_TIME_MAX: Duration = Duration::from_secs(10);
 
+/// The same after Ctrl-C, or where brokers did not answer.
+const DOUBTFUL_CLEANING_TIME_MAX: Duration = Duration::from_secs(3);
+
+/// The same after Ctrl-C where brokers did not answer.
+const HURRIED_CLEANING_TIME_MAX: Duration = Duration::from_millis(500);
+
 /// Deletes what was made, stops what was started, and says how it ended.
 pub(super) fn close(session: Session, ended: &anyhow::Result<Ended>) -> anyhow::Result<()> {
     session.progress.end();
-    if session.stopping.is_wanted() {
+    let is_stopped = session.stopping.is_wanted();
+    if is_stopped {
         session.event(None, EventKind::Interrupted);
     }
     let Session {
@@ -30,6 +38,7 @@ pub(super) fn close(session: Session, ended: &anyhow::Result<Ended>) -> anyhow::
         topics,
         progress,
         keep,
+        health,
         ..
     } = session;
     drop(cluster);
@@ -40,7 +49,13 @@ pub(super) fn close(session: Session, ended: &anyhow::Result<Ended>) -> anyhow::
             progress.remark(&format!("kgauge: kept topic {topic}"));
         }
     } else if let Some(target @ Target::Existing(_)) = &target {
-        delete_topics(topics, target, &progress);
+        let limit = match (is_stopped, health) {
+            (true, ClusterHealth::Doubtful | ClusterHealth::Gone) => HURRIED_CLEANING_TIME_MAX,
+            (true, ClusterHealth::Sound)
+            | (false, ClusterHealth::Doubtful | ClusterHealth::Gone) => DOUBTFUL_CLEANING_TIME_MAX,
+            (false, ClusterHealth::Sound) => CLEANING_TIME_MAX,
+        };
+        delete_topics(topics, target, limit, &progress);
     } else {
         // Its data goes as a whole, with every topic in it.
         topics.keep();
@@ -51,37 +66,67 @@ pub(super) fn close(session: Session, ended: &anyhow::Result<Ended>) -> anyhow::
             RunStatus::Interrupted,
             Some("stopped by the user".to_owned()),
         ),
-        Err(error) => (RunStatus::Failed, Some(error.to_string())),
+        Err(error) => (RunStatus::Failed, Some(in_one_line(&error.to_string()))),
     };
     let stopped = target.map_or(Ok(()), Target::stop);
-    folder.end(status, why, unix_ms()).or_failed()?;
+    folder.end(status, why, unix_ms()).or_unwritable()?;
     stopped.or_target_failed("")?;
     mirror
 }
 
 /// Deletes what is left of the run's topics. It is tried whatever the user has pressed, for a bounded
 /// time, on a connection of its own; a third signal ends the process.
-fn delete_topics(topics: TopicGuard, target: &Target, progress: &ProgressLine) {
+fn delete_topics(topics: TopicGuard, target: &Target, limit: Duration, progress: &ProgressLine) {
     if topics.topics().is_empty() {
         return;
     }
+    let deadline = Instant::now() + limit;
     let config = ClientConfig {
-        api_timeout: CLEANING_TIME_MAX,
+        api_timeout: limit,
         ..target.config().clone()
     };
+    let command = |names: &[&str]| deleting_command(target.config(), names);
     match Cluster::bootstrap(config) {
         Ok(mut cluster) => {
-            for left in topics.delete_all(&mut cluster) {
-                progress.remark(&format!("kgauge: {}", with_cure(&left, left.cure())));
+            let rest = deadline.saturating_duration_since(Instant::now());
+            let left = topics.delete_all(&mut cluster, rest);
+            for one in &left {
+                progress.remark(&format!("kgauge: {one}"));
+            }
+            let names: Vec<&str> = left.iter().filter_map(Leftover::topic).collect();
+            if !names.is_empty() {
+                progress.remark(&format!("  {}", command(&names)));
             }
         }
         Err(error) => {
-            let names = topics.keep().join(", ");
-            let words = format!("cannot delete topic {names}: {error}");
-            progress.remark(&format!(
-                "kgauge: {}",
-                with_cure(&words, "delete it by hand")
-            ));
+            let names = topics.keep();
+            let which = match names.as_slice() {
+                [one] => format!("topic {one} was not deleted"),
+                several => format!("{} topics were not deleted", several.len()),
+            };
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let words = format!("kgauge: {which}: {error}\n  {}", command(&names));
+            progress.remark(&words);
         }
     }
+}
+
+/// What the user can type to delete topics once the cluster answers again.
+fn deleting_command(config: &ClientConfig, names: &[&str]) -> String {
+    let servers: Vec<String> = config
+        .bootstrap_servers
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let settings = match config.security.protocol {
+        Protocol::Plaintext => "",
+        Protocol::Ssl | Protocol::SaslPlaintext | Protocol::SaslSsl => {
+            " --command-config client.properties"
+        }
+    };
+    format!(
+        "when the cluster answers again: kgauge kafka-topics --bootstrap-server {}{settings} --delete --topic '{}'",
+        servers.join(","),
+        names.join("|")
+    )
 }

@@ -68,7 +68,6 @@ impl Clusters {
             data_dir: &self.dir.join(data),
             keep_data: self.keep,
             log_dir: &self.dir,
-            first_port: None,
             seed: self.seed,
         })
     }
@@ -143,6 +142,7 @@ pub(super) fn suit(session: &mut Session, trial: &Trial) -> anyhow::Result<bool>
     session.target.put(target);
     session.mirror = mirror;
     session.clusters.is_broken = false;
+    session.is_warm = false;
     Ok(true)
 }
 

@@ -1,14 +1,14 @@
 //! Before a run touches somebody's cluster: what it would do, and whether it may.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 
 use kgauge_scenario::Plan;
 use kgauge_target::{Footprint, Room, TargetFacts};
 
 use crate::exit::{ExitStatus, stop};
+use crate::print;
 
 /// Says what the run would do to an existing cluster, and asks, unless the user said yes already.
-#[allow(clippy::print_stderr)]
 pub(super) fn ask(
     plan: &Plan,
     facts: &TargetFacts,
@@ -17,17 +17,19 @@ pub(super) fn ask(
     yes: bool,
 ) -> anyhow::Result<()> {
     let footprint = Footprint::of(plan, facts).to_string();
-    eprintln!("kgauge: this run would do the following to an existing cluster");
+    print::message("kgauge: this run would do the following to an existing cluster");
     for line in footprint.lines() {
         match existing_topic {
             Some(topic) if line.starts_with("topics ") => {
-                eprintln!("  topics   none; it writes to {topic}, and what it writes stays there");
+                print::message(&format!(
+                    "  topics   none; it writes to {topic}, and what it writes stays there"
+                ));
             }
             Some(_) if line.starts_with("names ") => {}
-            _ => eprintln!("  {line}"),
+            _ => print::message(&format!("  {line}")),
         }
     }
-    eprintln!("  disks    {}", disks(rooms));
+    print::message(&format!("  disks    {}", disks(rooms)));
     if yes {
         return Ok(());
     }
@@ -36,8 +38,7 @@ pub(super) fn ask(
                      give --yes if it may";
         return Err(stop(ExitStatus::BadInput, words));
     }
-    eprint!("Begin? [y/N] ");
-    let _ = std::io::stderr().flush();
+    print::question("Begin? [y/N] ");
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
     let is_yes = matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes");

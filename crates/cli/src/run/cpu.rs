@@ -1,8 +1,9 @@
 //! CPU time of whole processes between the borders of the hold.
 
-use kgauge_observe::ProcessSampler;
+use kgauge_observe::{ProcessError, ProcessSampler};
 
 /// Looks at a process with every progress report, and tells afterwards what it used between two moments.
+#[derive(Debug)]
 pub(crate) struct CpuTrack {
     /// `None` where the system does not tell.
     sampler: Option<ProcessSampler>,
@@ -22,12 +23,14 @@ impl CpuTrack {
 
     /// Looks once.
     pub(crate) fn look(&mut self, at_ns: u64) {
-        if let Some(sample) = self
-            .sampler
-            .as_ref()
-            .and_then(|sampler| sampler.sample().ok())
-        {
-            self.note(at_ns, sample.user_ns + sample.system_ns);
+        let Some(sampler) = &self.sampler else { return };
+        match (sampler.sample(), self.seen.last()) {
+            (Ok(sample), _) => self.note(at_ns, sample.user_ns + sample.system_ns),
+            // Whoever has ended uses nothing more.
+            (Err(ProcessError::Gone { .. }), Some(&(_, last_cpu_ns))) => {
+                self.note(at_ns, last_cpu_ns);
+            }
+            (Err(_), _) => {}
         }
     }
 
@@ -79,6 +82,23 @@ mod tests {
         assert_eq!(track.between(150, 204), Some(100));
         assert_eq!(track.between(150, 900), None);
         assert_eq!(track.between(300, 400), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_process_that_ended_meanwhile_used_nothing_more() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let mut track = CpuTrack::of(Some(child.id()));
+        track.look(0);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        track.look(100);
+        track.look(1_000);
+        let used = track.between(0, 1_000);
+        assert!(used.is_some(), "{track:?}");
     }
 
     #[test]

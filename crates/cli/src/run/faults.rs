@@ -1,6 +1,7 @@
 //! The faults of a repeat: a thread that sets and lifts them on time, and writes down each.
 
 mod heal;
+mod nodes_report;
 mod strike;
 
 use std::collections::BTreeMap;
@@ -14,16 +15,20 @@ use kgauge_load::Clock;
 use kgauge_results::folder::LineLog;
 use kgauge_results::run::{Event, EventKind, RepeatKey};
 use kgauge_scenario::{FaultKind, FaultNode, FaultPlan, RequestFault, Share, derive_seed};
-use kgauge_target::{Done, Instruction, NodeState, Struck};
+use kgauge_target::{Done, Instruction, NodeState};
 
 use super::repeat::event;
 use super::session::Session;
 use super::shared::SharedTarget;
 
 pub(crate) use heal::heal;
+use nodes_report::NodesReport;
 
 /// How often nodes are looked at that shall come up or go down.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// How long nodes record their answers after a stall, until they are asked for that record.
+const STALL_RECORD_NS: u64 = 1_000_000_000;
 
 /// How long the question for a leader may take: a fault must not be late.
 const LEADER_TIME_MAX: Duration = Duration::from_secs(2);
@@ -40,8 +45,8 @@ pub(super) struct Lasting {
     /// In words.
     text: String,
     nodes: Vec<u16>,
-    /// What it has struck, where that is told.
-    struck: Option<Struck>,
+    /// What the nodes recorded about it.
+    report: NodesReport,
 }
 
 impl FaultThread {
@@ -114,7 +119,12 @@ impl Log {
     /// Writes something down that happened just now. A folder that takes no events any more ends the
     /// run through its slices.
     fn note(&self, kind: EventKind) {
-        let at = Some((self.key, self.clock.now_ns()));
+        self.note_at(self.clock.now_ns(), kind);
+    }
+
+    /// Writes something down that happened a moment ago.
+    fn note_at(&self, at_ns: u64, kind: EventKind) {
+        let at = Some((self.key, at_ns));
         let _ = self.events.write(&event(at, kind));
     }
 
@@ -138,6 +148,8 @@ struct Active {
     nodes: Vec<u16>,
     /// What lifts it.
     undo: Vec<Instruction>,
+    /// When it ends without being lifted.
+    over_ns: Option<u64>,
 }
 
 /// What a node is watched for.
@@ -218,6 +230,14 @@ impl Driver {
     /// What still lasts, in words. What is wrong with requests is lifted here, one by one, so that the
     /// nodes tell what each has struck.
     fn left(mut self) -> Vec<Lasting> {
+        // A stall that is over was only waiting for the record of what came after it.
+        let now_ns = self.log.clock.now_ns();
+        let is_over = |active: &Active| active.over_ns.is_some_and(|over_ns| over_ns <= now_ns);
+        let over = self.lasting.iter().filter(|(_, active)| is_over(active));
+        let over: Vec<u64> = over.map(|(number, _)| *number).collect();
+        for number in over {
+            self.end(number);
+        }
         let lasting = std::mem::take(&mut self.lasting);
         let words = |active: Active| {
             let plan = self.faults.get(active.entry as usize)?;
@@ -229,7 +249,7 @@ impl Driver {
                 text: format!("{}: {}", names(&active.nodes, &self.nodes), plan.kind),
                 entry: active.entry,
                 nodes: active.nodes,
-                struck: lifted.and_then(|done| done.struck),
+                report: lifted.map(|done| self.log.report(done)).unwrap_or_default(),
             })
         };
         lasting.into_values().filter_map(words).collect()
@@ -277,20 +297,25 @@ impl Driver {
             return;
         }
         let begun_ns = self.log.clock.now_ns();
-        let active = Active {
-            entry,
-            nodes: struck,
-            undo,
-        };
-        self.count += 1;
-        self.lasting.insert(number, active);
-        let end_ns = match &plan.kind {
-            // The node lets go by itself, on time: lifted from here before that, it would be shorter.
+        // The node lets go of a stall by itself, on time: lifted from here before that, it would be shorter.
+        let over_ns = match &plan.kind {
             FaultKind::Requests {
                 what: RequestFault::Stall { length_ns },
                 ..
             } => Some(begun_ns + length_ns),
-            _ => plan.for_ns.map(|length_ns| at_ns + length_ns),
+            _ => None,
+        };
+        let active = Active {
+            entry,
+            nodes: struck,
+            undo,
+            over_ns,
+        };
+        self.count += 1;
+        self.lasting.insert(number, active);
+        let end_ns = match over_ns {
+            Some(over_ns) => Some(over_ns + STALL_RECORD_NS),
+            None => plan.for_ns.map(|length_ns| at_ns + length_ns),
         };
         if let Some(end_ns) = end_ns {
             self.plan(end_ns, Step::End { number });
@@ -310,6 +335,7 @@ impl Driver {
             bytes_lost: done.lost_bytes,
             requests: None,
             records: None,
+            stalls: Vec::new(),
         });
     }
 
@@ -338,12 +364,11 @@ impl Driver {
                     true => format!("{whom}: started again after {}", plan.kind),
                     false => format!("{whom}: {}", plan.kind),
                 };
-                self.log.note(over(
-                    text,
-                    Some(active.entry),
-                    active.nodes.clone(),
-                    done.struck,
-                ));
+                let now_ns = self.log.clock.now_ns();
+                let at_ns = active.over_ns.map_or(now_ns, |over_ns| over_ns.min(now_ns));
+                let report = self.log.report(done);
+                let ended = over(text, Some(active.entry), active.nodes.clone(), report);
+                self.log.note_at(at_ns, ended);
                 if plan.kind.takes_down() {
                     let awaited = (Awaited::Up, active.entry);
                     let nodes = active.nodes.iter().map(|node| (*node, awaited));
@@ -391,6 +416,7 @@ impl Driver {
                 bytes_lost: None,
                 requests: None,
                 records: None,
+                stalls: Vec::new(),
             });
         }
     }
@@ -442,12 +468,8 @@ impl Driver {
 }
 
 /// The event of a fault that is over. What it has struck is said in words too.
-fn over(
-    mut text: String,
-    entry: Option<u32>,
-    nodes: Vec<u16>,
-    struck: Option<Struck>,
-) -> EventKind {
+fn over(mut text: String, entry: Option<u32>, nodes: Vec<u16>, report: NodesReport) -> EventKind {
+    let struck = report.struck;
     if let Some(struck) = struck.filter(|struck| struck.requests > 0) {
         let plural = if struck.requests == 1 { "" } else { "s" };
         text.push_str(&format!(
@@ -463,6 +485,7 @@ fn over(
         bytes_lost: None,
         requests: struck.map(|struck| struck.requests),
         records: struck.map(|struck| struck.records),
+        stalls: report.stalls,
     }
 }
 

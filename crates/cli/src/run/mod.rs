@@ -5,16 +5,20 @@ mod ceilings;
 mod close;
 mod clusters;
 mod consent;
+mod counts;
 mod cpu;
 mod data_dirs;
 mod drivers;
 mod embedded_nodes;
 mod environment;
 mod faults;
+mod left_out;
 mod metrics;
 mod mirror;
 mod one;
+mod outages;
 mod output;
+mod process_cpu;
 mod processes;
 mod published;
 mod question;
@@ -28,6 +32,8 @@ mod start;
 mod targets;
 mod transactions;
 mod trial;
+mod warm_up;
+mod warming;
 mod wire;
 
 use std::ffi::OsString;
@@ -45,7 +51,7 @@ use repeat::Ended;
 pub(crate) use question::settings_of;
 pub(crate) use start::Beside;
 
-pub(crate) use output::{print_json, report, status, terminal_style};
+pub(crate) use output::{report, status, terminal_style};
 
 /// Runs what the arguments name on every target, keeps everything in run folders, and reports.
 pub(crate) fn run(arguments: &Run) -> anyhow::Result<ExitStatus> {

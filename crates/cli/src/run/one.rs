@@ -8,6 +8,7 @@ use kgauge_scenario::{Plan, Step, Trial};
 
 use super::close::close;
 use super::clusters;
+use super::outages;
 use super::output;
 use super::question::Question;
 use super::repeat::{Ended, event};
@@ -16,7 +17,7 @@ use super::start::{self, Order, Started};
 use super::targets::NamedTarget;
 use super::trial::{Ground, run_step};
 use crate::args::Run;
-use crate::exit::{ExitStatus, status_of, stop};
+use crate::exit::{ExitStatus, in_one_line, status_of, stop};
 use crate::interrupt::Stopping;
 use crate::live::{Live, Place};
 use crate::progress::StepWords;
@@ -140,9 +141,14 @@ fn run_all(session: &mut Session, plan: &Plan, steps: &[Step]) -> anyhow::Result
             Err(error) => {
                 ground = None;
                 in_a_row += 1;
+                let status = status_of(&error);
                 let is_noted = note_failure(session, trial, &error);
                 failed.push((step.trial, error));
                 if !is_noted || in_a_row >= FAILURES_MAX {
+                    break;
+                }
+                if status == ExitStatus::TargetFailed && outages::is_cluster_gone(session) {
+                    note_left_out(session, steps.len() - index - 1);
                     break;
                 }
                 session.stopping.let_next_begin();
@@ -158,7 +164,8 @@ fn note_failure(session: &mut Session, trial: &Trial, error: &anyhow::Error) -> 
     session.clusters.is_broken |= status_of(error) == ExitStatus::TargetFailed;
     let name = format!("{} {}", trial.scenario, trial.name);
     let why = format!("{error:#}");
-    let first = why.lines().next().unwrap_or_default();
+    let first = why.lines().next().unwrap_or_default().to_owned();
+    let why = in_one_line(&why);
     let words = format!("kgauge: trial {} failed: {first}", name.trim());
     session.progress.remark(&words);
     if let Some(board) = &session.board {
@@ -170,6 +177,16 @@ fn note_failure(session: &mut Session, trial: &Trial, error: &anyhow::Error) -> 
     };
     let written = session.folder.events().write(&event(None, kind));
     written.is_ok()
+}
+
+/// Says that the run ends here.
+fn note_left_out(session: &Session, steps: usize) {
+    if steps > 0 {
+        let words = format!(
+            "the cluster does not answer; what is left of the run ({steps} repeats) was not tried"
+        );
+        session.progress.remark(&format!("kgauge: {words}"));
+    }
 }
 
 /// The first thing that went wrong is what the run ends with.

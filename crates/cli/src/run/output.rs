@@ -6,21 +6,21 @@ use std::path::Path;
 use kgauge_report::TerminalStyle;
 use kgauge_results::folder::{write_histogram_logs, write_report, write_summary};
 use kgauge_results::{RunRead, Summary};
-use serde::Serialize;
 
 use crate::exit::{ExitStatus, OrStop};
+use crate::print;
 
 /// Makes summary and report out of a run folder, and prints the one or the other.
-#[allow(clippy::print_stdout)]
 pub(crate) fn report(dir: &Path, json: bool) -> anyhow::Result<ExitStatus> {
     let (read, summary) = make(dir)?;
     if json {
-        print_json(&summary)?;
+        print::json(&summary)?;
     } else {
-        print!(
-            "{}",
-            kgauge_report::render_terminal(&read, &summary, terminal_style())
-        );
+        print::result(&kgauge_report::render_terminal(
+            &read,
+            &summary,
+            terminal_style(),
+        ));
     }
     Ok(status(&summary))
 }
@@ -29,9 +29,9 @@ pub(crate) fn report(dir: &Path, json: bool) -> anyhow::Result<ExitStatus> {
 pub(super) fn make(dir: &Path) -> anyhow::Result<(RunRead, Summary)> {
     let read = RunRead::open(dir).or_bad_input()?;
     let summary = Summary::of(&read);
-    write_summary(dir, &summary).or_failed()?;
-    write_histogram_logs(&read).or_failed()?;
-    write_report(dir, &kgauge_report::render_html(&read, &summary)).or_failed()?;
+    write_summary(dir, &summary).or_unwritable()?;
+    write_histogram_logs(&read).or_unwritable()?;
+    write_report(dir, &kgauge_report::render_html(&read, &summary)).or_unwritable()?;
     Ok((read, summary))
 }
 
@@ -39,17 +39,11 @@ pub(super) fn make(dir: &Path) -> anyhow::Result<(RunRead, Summary)> {
 pub(crate) fn status(summary: &Summary) -> ExitStatus {
     match summary.exit_status {
         0 => ExitStatus::Good,
+        2 => ExitStatus::BadInput,
         130 => ExitStatus::Interrupted,
         3 => ExitStatus::TargetFailed,
         _ => ExitStatus::Failed,
     }
-}
-
-/// Prints a value for other programs.
-#[allow(clippy::print_stdout)]
-pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
-    println!("{}", serde_json::to_string_pretty(value)?);
-    Ok(())
 }
 
 /// How tables look on this standard output.

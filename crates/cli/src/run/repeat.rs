@@ -1,31 +1,32 @@
 //! One repeat of one trial: load, evidence, and what the brokers count before and after.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context;
-use kgauge_client::Cluster;
-use kgauge_client::admin::OffsetsError;
-use kgauge_load::{Clock, Load, LoadOutcome, LoadSetup, Progress};
+use kgauge_load::{Clock, Load, LoadControl, LoadOutcome, LoadSetup, Progress};
 use kgauge_observe::{BrokerSource, Sampler, Watch, WireWatcher};
 use kgauge_results::recorder::WriteError;
 use kgauge_results::run::{
-    Cpu, Event, EventKind, FlowRecord, Outcome, PartitionOffsets, RepeatKey, RepeatRecord,
-    Replication, StageSpan, TopicFacts, TopicRecord,
+    Event, EventKind, FlowRecord, Outcome, RepeatKey, RepeatRecord, Replication, StageSpan,
 };
 use kgauge_results::{FolderError, RepeatFolder, SlicesWritten, Stage};
 use kgauge_scenario::{FlowPlan, Share, Trial};
 
+use super::counts::count;
 use super::cpu::CpuTrack;
 use super::drivers::{self, DriverTrack};
 use super::faults::{FaultThread, heal};
 use super::metrics;
 use super::mirror::{self, Behind, Mirror};
+use super::outages;
+use super::process_cpu::ProcessCpu;
 use super::session::Session;
 use super::transactions;
-use super::trial::{Ground, prepare_failed};
+use super::trial::{Ground, load_failed, prepare_failed};
+use super::warm_up::WarmUp;
 use super::wire::{self, Held};
-use crate::exit::{ExitStatus, OrStop, stop};
+use crate::exit::{ExitStatus, OrStop, in_one_line, stop};
 use crate::live::Seen;
 use crate::place::unix_ms;
 use crate::progress::{short_count, short_time};
@@ -51,38 +52,18 @@ pub(crate) fn repeat(
         trial: trial.index,
         repeat: share.repeat,
     };
-    let before = session
-        .cluster
-        .end_offsets(&facts.name)
-        .or_target_failed("")?;
+    let before = session.cluster.end_offsets(&facts.name);
+    let before = before.map_err(|error| outages::offsets_unknown(&error))?;
     let folder = begin(session, key)?;
     let started_unix_ms = unix_ms();
     let measured = measure(session, trial, share, ground, &folder)?;
     let outcome = &measured.load;
 
-    let ended = if session.stopping.is_wanted() {
-        Ended::Interrupted
-    } else {
-        Ended::Complete
-    };
-    if ended == Ended::Interrupted {
-        // The first signal ends the load; what the brokers have is still worth a question.
-        session.cluster.set_interrupt(session.stopping.all.clone());
-        if let Some(mirror) = &mut session.mirror {
-            mirror.set_interrupt(session.stopping.all.clone());
-        }
-    }
-    let totals = || outcome.flows.iter().map(|flow| flow.totals);
-    let markers: u64 = totals().map(|totals| totals.markers).sum();
-    let acked = markers + totals().map(|totals| totals.acked).sum::<u64>();
-    let trails = facts.replication_factor > 1 || markers > 0;
-    let patience = match trails && ended == Ended::Complete {
-        true => FOLLOW_MAX,
-        false => Duration::ZERO,
-    };
-    let after = ends_once_followed(&mut session.cluster, &facts.name, &before, acked, patience);
-    let end = measured.end(ended);
-    let topic = topic_record(&mut session.cluster, facts, &before, after.as_deref().ok());
+    let ended = how_it_ended(session);
+    let may_follow = ended == Ended::Complete;
+    let (topic, unknown) = count(&mut session.cluster, facts, &before, outcome, may_follow);
+    let unknown = unknown.map(|error| outages::offsets_unknown(&error));
+    let end = measured.end(ended, unknown.as_ref());
     let mut flows = flow_records(session, trial, outcome, &measured.cpu.drivers);
     let hold = (outcome.hold_start_ns, outcome.hold_end_ns);
     let seen = (&measured.behind, measured.cpu.replicator_between(hold));
@@ -111,17 +92,30 @@ pub(crate) fn repeat(
     if let Some(trouble) = measured.trouble {
         return Err(trouble.into_error());
     }
-    kept.or_failed()?;
-    if ended == Ended::Complete {
-        after.or_target_failed("")?;
+    kept.or_unwritable()?;
+    match unknown {
+        Some(error) if ended == Ended::Complete => Err(error),
+        Some(_) | None => Ok(ended),
     }
-    Ok(ended)
+}
+
+/// Whether the user has ended it.
+fn how_it_ended(session: &mut Session) -> Ended {
+    if !session.stopping.is_wanted() {
+        return Ended::Complete;
+    }
+    // The first signal ends the load; what the brokers have is still worth a short question.
+    session.cluster.set_interrupt(session.stopping.all.clone());
+    if let Some(mirror) = &mut session.mirror {
+        mirror.set_interrupt(session.stopping.all.clone());
+    }
+    Ended::Interrupted
 }
 
 /// The folder of a repeat, and whoever watches told of it.
 fn begin(session: &Session, key: RepeatKey) -> anyhow::Result<RepeatFolder> {
     let tap = session.board.as_ref().map(|board| board.repeat_begins(key));
-    session.folder.begin_repeat_tapped(key, tap).or_failed()
+    session.folder.begin_repeat_tapped(key, tap).or_unwritable()
 }
 
 /// Waits for what is on its way to disk.
@@ -146,11 +140,14 @@ struct Measured {
 }
 
 impl Measured {
-    /// How the repeat ended, for its record.
-    fn end(&self, ended: Ended) -> Outcome {
+    /// How the repeat ended, for its record; `unknown` is why the brokers did not say what they have.
+    fn end(&self, ended: Ended, unknown: Option<&anyhow::Error>) -> Outcome {
         match (&self.trouble, ended) {
             (Some(trouble), _) => Outcome::Failed {
-                why: trouble.words(),
+                why: in_one_line(&trouble.words()),
+            },
+            (None, Ended::Complete) if let Some(error) = unknown => Outcome::Failed {
+                why: in_one_line(&error.to_string()),
             },
             (None, Ended::Interrupted) => Outcome::Interrupted,
             (None, Ended::Complete) if self.load.broken => Outcome::Failed {
@@ -216,7 +213,7 @@ fn measure(
     let mut watch = RepeatWatch::new(session, trial, folder, pids);
     // However short the load is, there is a look on either side of it.
     watch.cpu.look(clock.now_ns());
-    let outcome = load.run(clock, |progress| watch.look(progress));
+    let outcome = load.run_controlled(clock, |progress, control| watch.look(progress, control));
     watch.cpu.look(clock.now_ns());
     let (mut trouble, mut cpu, behind) = (watch.trouble, watch.cpu, watch.behind);
     let told = asked.map(WireWatcher::stop).unwrap_or_default();
@@ -226,7 +223,12 @@ fn measure(
         // Nobody has watched the processes that were started in between.
         cpu.targets.clear();
     }
-    let load = outcome.or_failed()?;
+    let load = outcome.map_err(load_failed)?;
+    outages::limit_questions(session, trial, &load);
+    if trouble.is_none() && trial.faults.is_empty() && load.is_target_gone {
+        let words = outages::gone_words(&load);
+        trouble = (!session.stopping.is_wanted()).then_some(Trouble::Target(words));
+    }
     if trouble.is_none() {
         trouble = load.driver_trouble.clone().map(Trouble::Driver);
     }
@@ -271,7 +273,7 @@ impl Trouble {
 
     fn into_error(self) -> anyhow::Error {
         match self {
-            Self::Results(error) => stop(ExitStatus::Failed, error),
+            Self::Results(error) => stop(ExitStatus::BadInput, error),
             Self::Target(words) => stop(ExitStatus::TargetFailed, words),
             Self::Driver(words) => stop(ExitStatus::Failed, words),
         }
@@ -289,6 +291,8 @@ struct RepeatWatch<'a> {
     trouble: Option<Trouble>,
     last: Option<Progress>,
     rate: f64,
+    warm_up: WarmUp,
+    hold_start_ns: u64,
 }
 
 impl<'a> RepeatWatch<'a> {
@@ -318,12 +322,16 @@ impl<'a> RepeatWatch<'a> {
             trouble: None,
             last: None,
             rate: 0.0,
+            warm_up: WarmUp::new(trial),
+            hold_start_ns: trial.stages.warm_up_limit_ns(),
         }
     }
 
-    fn look(&mut self, progress: &Progress) {
+    fn look(&mut self, progress: &Progress, control: &LoadControl<'_>) {
         self.cpu.look(progress.elapsed_ns);
-        if self.trial.stages.is_hold(progress.elapsed_ns) {
+        self.warm_up.check(progress.elapsed_ns, control);
+        self.hold_start_ns = control.hold_start_ns();
+        if self.is_hold(progress.elapsed_ns) {
             self.behind.look(&progress.behind);
         }
         let folder = &self.session.folder;
@@ -334,10 +342,12 @@ impl<'a> RepeatWatch<'a> {
             self.session
                 .event(at, EventKind::Error { text, code: None });
         }
+        outages::tell(self.session, self.trial, self.folder.key(), progress);
         if self.trouble.is_none() {
             let results = self.folder.failure().map(Trouble::Results);
             let target = || self.session.target_trouble().map(Trouble::Target);
-            self.trouble = results.or_else(target);
+            let silence = || outages::given_up(self.trial, progress).map(Trouble::Target);
+            self.trouble = results.or_else(target).or_else(silence);
             if self.trouble.is_some() {
                 self.session.stopping.load.raise();
             }
@@ -347,6 +357,12 @@ impl<'a> RepeatWatch<'a> {
         let words = self.words(progress, seen);
         self.session.progress.say(&words);
         self.last = Some(progress.clone());
+    }
+
+    fn is_hold(&self, at_ns: u64) -> bool {
+        let hold_ns = self.trial.stages.hold_ns;
+        let end_ns = hold_ns.map(|hold_ns| self.hold_start_ns + hold_ns);
+        at_ns >= self.hold_start_ns && end_ns.is_none_or(|end_ns| at_ns < end_ns)
     }
 
     /// Stage, rate, latency and what seems to be the limit, for the progress line: what matters most comes first, since
@@ -370,8 +386,11 @@ impl<'a> RepeatWatch<'a> {
         }
         let stages = &self.trial.stages;
         let at = Duration::from_nanos(progress.elapsed_ns).as_secs_f64();
-        let warm_up = Duration::from_nanos(stages.warm_up_ns).as_secs_f64();
+        let warm_up = Duration::from_nanos(self.hold_start_ns).as_secs_f64();
         let stage = match stages.hold_ns {
+            _ if at < warm_up && self.warm_up.goes_on() => {
+                format!("warm-up {at:.0} s, until steady or {warm_up:.0} s")
+            }
             _ if at < warm_up => format!("warm-up {at:.0}/{warm_up:.0} s"),
             Some(hold_ns) => {
                 let hold = Duration::from_nanos(hold_ns).as_secs_f64();
@@ -398,76 +417,11 @@ impl<'a> RepeatWatch<'a> {
             let mark = if is_closed { "*" } else { "" };
             format!(" · p99{mark} {}", short_time(ns))
         });
-        let suspicion = seen
-            .suspicion
-            .map_or_else(String::new, |words| format!(" · {words}"));
+        let outage = outages::short_words(progress);
+        let suspicion = outage.or(seen.suspicion.map(str::to_owned));
+        let suspicion = suspicion.map_or_else(String::new, |words| format!(" · {words}"));
         let rate = short_count(self.rate);
         format!("{stage} · {rate}/s{p99}{suspicion}{failed}")
-    }
-}
-
-/// CPU of the processes that take part.
-struct ProcessCpu {
-    generator: CpuTrack,
-    /// Other clients that sent flows.
-    drivers: Vec<DriverTrack>,
-    targets: Vec<CpuTrack>,
-    replicator: Option<CpuTrack>,
-}
-
-impl ProcessCpu {
-    fn look(&mut self, at_ns: u64) {
-        self.generator.look(at_ns);
-        for track in &mut self.drivers {
-            track.look(at_ns);
-        }
-        let targets = self.targets.iter_mut().chain(&mut self.replicator);
-        targets.for_each(|track| track.look(at_ns));
-    }
-
-    /// What kgauge's replicator used in the hold.
-    fn replicator_between(&self, (start_ns, end_ns): (u64, u64)) -> Option<u64> {
-        self.replicator.as_ref()?.between(start_ns, end_ns)
-    }
-
-    /// All of the target's processes together; none when one of them cannot be seen.
-    fn targets_between(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
-        let each = self
-            .targets
-            .iter()
-            .map(|track| track.between(start_ns, end_ns));
-        let all = each.sum::<Option<u64>>()?;
-        (!self.targets.is_empty()).then_some(all)
-    }
-
-    fn record(&self, outcome: &LoadOutcome) -> Cpu {
-        let (start_ns, end_ns) = (outcome.hold_start_ns, outcome.hold_end_ns);
-        let (all, spun) = (&outcome.worker_hold_cpu_ns, &outcome.worker_hold_spun_ns);
-        let threads = all.iter().zip(spun);
-        let threads = threads.map(|(all_ns, spun_ns)| all_ns.saturating_sub(*spun_ns));
-        let feeding_ns = outcome.feeding_hold_cpu_ns;
-        let others = self.drivers.iter();
-        let others_ns = others
-            .clone()
-            .map(|track| track.between(start_ns, end_ns))
-            .sum::<Option<u64>>();
-        let seen = others.map(|track| track.threads_between(start_ns, end_ns));
-        let (count, max_ns) = seen.fold((0, 0), |(count, max_ns), (threads, ns)| {
-            (count + threads, max_ns.max(ns))
-        });
-        let own_ns = self.generator.between(start_ns, end_ns);
-        Cpu {
-            span_ns: end_ns.saturating_sub(start_ns),
-            generator_threads_ns: threads.clone().sum::<u64>() + others_ns.unwrap_or(0),
-            generator_threads: all.len() as u32 + count,
-            generator_thread_ns_max: threads.fold(max_ns, u64::max),
-            generator_spun_ns: Some(spun.iter().sum()),
-            generator_process_ns: own_ns
-                .zip(others_ns)
-                .map(|(own_ns, others_ns)| own_ns.saturating_sub(feeding_ns) + others_ns),
-            feeding_ns: (!self.drivers.is_empty()).then_some(feeding_ns),
-            target_process_ns: self.targets_between(start_ns, end_ns),
-        }
     }
 }
 
@@ -490,34 +444,6 @@ fn start_sampler(
         move |seen| evidence.write(seen).map_err(|error| error.to_string()),
     )
     .context("cannot start the thread that observes")
-}
-
-/// How long followers may take to have what was acked, before the brokers' counts are taken as they are.
-const FOLLOW_MAX: Duration = Duration::from_secs(10);
-
-/// A topic's end offsets, once they hold what was acked. Brokers tell the high watermark, which with acks=1
-/// trails the acks until the followers have the records; and the markers of a transaction are written
-/// after its coordinator has answered.
-fn ends_once_followed(
-    cluster: &mut Cluster,
-    topic: &str,
-    before: &[i64],
-    acked: u64,
-    patience: Duration,
-) -> Result<Vec<i64>, OffsetsError> {
-    let deadline = Instant::now() + patience;
-    loop {
-        let after = cluster.end_offsets(topic)?;
-        let written: i64 = after
-            .iter()
-            .zip(before)
-            .map(|(end, begin)| end - begin)
-            .sum();
-        if u64::try_from(written).unwrap_or(0) >= acked || Instant::now() >= deadline {
-            return Ok(after);
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 fn flow_records(
@@ -551,31 +477,15 @@ fn flow_records(
             .get(index)
             .and_then(|flow| transactions::spoken(flow.transactions)),
         mirror: None,
+        connections: outcome
+            .flows
+            .get(index)
+            .filter(|_| flow.produces().is_none_or(|flow| flow.driver.is_kgauge()))
+            .map(|flow| flow.totals.connections),
         ceiling: session.ceilings.of_flow(index),
+        pace: outcome.flows.get(index).map(|flow| flow.pace.clone()),
     };
     trial.flows.iter().enumerate().map(of).collect()
-}
-
-fn topic_record(
-    cluster: &mut Cluster,
-    facts: &TopicFacts,
-    before: &[i64],
-    after: Option<&[i64]>,
-) -> TopicRecord {
-    let partition = |index: usize| PartitionOffsets {
-        partition: index as i32,
-        leader: cluster
-            .known_leader(&facts.name, index as i32)
-            .ok()
-            .map(|leader| leader.broker_id),
-        end_before: before.get(index).copied(),
-        end_after: after.and_then(|after| after.get(index).copied()),
-    };
-    let partitions = (0..facts.partitions as usize).map(partition).collect();
-    TopicRecord {
-        facts: facts.clone(),
-        partitions,
-    }
 }
 
 /// An event of a repeat, or of the run.

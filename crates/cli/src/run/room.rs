@@ -45,7 +45,7 @@ pub(crate) fn check_room(
     })?;
     /// Slices of a long run stay below this.
     const RESULTS_BYTES: u64 = 64 << 20;
-    let free = free_bytes(dir).or_failed()?;
+    let free = free_bytes(dir).or_unwritable()?;
     if free < RESULTS_BYTES {
         let words = format!(
             "only {} MiB are free under {}; results need {} MiB",
@@ -53,7 +53,7 @@ pub(crate) fn check_room(
             dir.display(),
             RESULTS_BYTES >> 20
         );
-        return Err(stop(ExitStatus::Failed, words));
+        return Err(stop(ExitStatus::BadInput, words));
     }
     Ok(rooms)
 }

@@ -22,6 +22,17 @@ use crate::interrupt::Stopping;
 use crate::live::Board;
 use crate::progress::ProgressLine;
 
+/// How the brokers looked at the end of a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ClusterHealth {
+    /// All answered.
+    Sound,
+    /// Connections were lost, or a broker did not answer.
+    Doubtful,
+    /// No partition had a leader that answers.
+    Gone,
+}
+
 /// A run that is going on.
 pub(crate) struct Session {
     pub(crate) target: SharedTarget,
@@ -43,6 +54,8 @@ pub(crate) struct Session {
     /// Where the run shows itself, if anybody can see it.
     pub(crate) board: Option<Arc<Board>>,
     pub(crate) keep: bool,
+    /// The brokers have had load of the trials' kind.
+    pub(super) is_warm: bool,
     /// Brokers are asked about the run's topic while trials run.
     pub(crate) asks_brokers: bool,
     /// The target's processes on this machine.
@@ -61,6 +74,8 @@ pub(crate) struct Session {
     pub(crate) ceilings: Ceilings,
     /// How often this run was resumed: part of the names of topics, since an earlier attempt may have left some.
     pub(crate) attempt: u32,
+    /// How the brokers looked at the end of the last load.
+    pub(super) health: ClusterHealth,
     /// The topic that the user allowed to be used as it is.
     pub(crate) existing_topic: Option<String>,
 }

@@ -14,9 +14,9 @@ use crate::exit::{ExitStatus, stop};
 use crate::interrupt::Stopping;
 use crate::live::Live;
 use crate::place::{fresh_number, run_dir, run_id, unix_ms};
+use crate::print;
 
 /// Runs on each target with the same seed. A target that fails does not end the others.
-#[allow(clippy::print_stderr)]
 pub(super) fn run(
     arguments: &Run,
     question: &Question,
@@ -34,7 +34,7 @@ pub(super) fn run(
             break;
         }
         let at = format!("{} of {}", index + 1, targets.len());
-        eprintln!("kgauge: target {at}: {}", target.text);
+        print::message(&format!("kgauge: target {at}: {}", target.text));
         let order = Order {
             arguments,
             question,
@@ -96,7 +96,6 @@ fn on_one(order: &Order<'_>, stopping: &Stopping) -> (Option<Compared>, ExitStat
 }
 
 /// The comparison of what there is, and the gravest status.
-#[allow(clippy::print_stderr)]
 fn finish(
     arguments: &Run,
     parent: &Path,
@@ -111,7 +110,7 @@ fn finish(
             Ok(worst)
         }
         [one] => {
-            eprintln!("kgauge: only one target was measured, so there is nothing to compare");
+            print::message("kgauge: only one target was measured, so there is nothing to compare");
             output::report(&one.read.dir, arguments.json)?;
             Ok(worst)
         }
@@ -124,7 +123,7 @@ fn finish(
 
 fn parent_dir(arguments: &Run, question: &Question, number: u64) -> anyhow::Result<PathBuf> {
     let id = run_id(unix_ms(), number);
-    let dir = run_dir(arguments.out.as_deref(), question.name(), &id);
+    let dir = run_dir(arguments.out.as_deref(), question.name(), &id)?;
     let is_used = dir
         .read_dir()
         .is_ok_and(|mut entries| entries.next().is_some());

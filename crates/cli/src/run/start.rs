@@ -10,7 +10,7 @@ use kgauge_observe::WatchedProcess;
 use kgauge_results::folder::Resumed;
 use kgauge_results::run::{DiskBaseline, EventKind, RepeatKey, RunHead, RunStatus};
 use kgauge_results::{RunFolder, RunRead};
-use kgauge_scenario::{ClusterFacts, ClusterNeeds, Driver, Plan, Size, Step, TargetKind, Trial};
+use kgauge_scenario::{ClusterFacts, ClusterNeeds, Driver, Plan, Size, Step, TargetKind};
 use kgauge_target::{Target, TargetFacts, TargetSpec, TopicGuard};
 use kgauge_wire::api::ApiKey;
 
@@ -21,20 +21,23 @@ use super::consent;
 use super::data_dirs;
 use super::drivers;
 use super::environment::environment;
+use super::left_out::left_out;
 use super::metrics::{self, Given};
 use super::mirror::{self, Mirror};
 use super::processes;
 use super::question::Question;
 use super::repeat::event;
 use super::room::{DiskGuard, check_room};
-use super::session::Session;
+use super::session::{ClusterHealth, Session};
 use super::shared::SharedTarget;
 use super::targets::NamedTarget;
+use super::trial::check_existing_topic;
 use crate::args::Run;
 use crate::exit::{ExitStatus, OrStop, Stop, stop};
 use crate::interrupt::Stopping;
 use crate::live::Board;
-use crate::place::{fresh_number, run_dir, run_id, unix_ms};
+use crate::place::{check_name, fresh_number, run_dir, run_id, unix_ms};
+use crate::print;
 use crate::progress::ProgressLine;
 use crate::targets::{TARGET_LOGS, failed};
 
@@ -113,6 +116,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
         progress,
         board: order.board.cloned(),
         keep: order.arguments.keep,
+        is_warm: false,
         asks_brokers: !order.arguments.no_wire_evidence,
         target_processes,
         data_dirs,
@@ -121,6 +125,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
         metrics,
         drivers,
         ceilings: Ceilings::default(),
+        health: ClusterHealth::Sound,
         attempt: u32::try_from(resumed).unwrap_or(u32::MAX),
         existing_topic: order.arguments.allow_existing.clone(),
     };
@@ -145,6 +150,7 @@ struct Opened {
 fn open(order: &Order<'_>) -> anyhow::Result<Opened> {
     let (started_unix_ms, number) = (unix_ms(), fresh_number());
     if let Some(dir) = &order.arguments.resume {
+        check_name(dir)?;
         let was = RunRead::head(dir).or_bad_input()?;
         let resumed = RunFolder::resume(dir, started_unix_ms);
         let Resumed { folder, plan, done } = resumed
@@ -162,7 +168,7 @@ fn open(order: &Order<'_>) -> anyhow::Result<Opened> {
         });
     }
     let run_id = run_id(started_unix_ms, number);
-    let dir = run_dir(order.dir.as_deref(), order.question.name(), &run_id);
+    let dir = run_dir(order.dir.as_deref(), order.question.name(), &run_id)?;
     let mut head = RunHead::starting(run_id.clone(), command_line(), started_unix_ms);
     head.target = Some(order.target.text.clone());
     head.destination.clone_from(&order.arguments.destination);
@@ -282,10 +288,9 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
         }
     };
     let mut notes = suit_release(&mut plan, &facts, &mut cluster)?;
-    if arguments.allow_existing.is_none() {
-        check_topics_can_be_made(&target, &facts, &mut cluster)?;
-    }
     let to_run = to_run(&plan, &steps);
+    let topic = arguments.allow_existing.as_deref();
+    check_topics(topic, &to_run, (&target, &facts), &mut cluster)?;
     let target_processes = processes::of(&target, &facts);
     let data_dirs = data_dirs::of(&target, &facts, &target_processes);
     let is_watched = !data_dirs.is_empty();
@@ -303,7 +308,7 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
         notes.extend(several_clusters(&plan));
         notes.extend(disk_note);
         let environment = environment(folder.dir(), &target, &facts, notes, disk);
-        folder.write_environment(&environment).or_failed()?;
+        folder.write_environment(&environment).or_unwritable()?;
         write_down(question, folder, &plan, left_out)?;
     }
     Ok(Ready {
@@ -352,7 +357,7 @@ struct Todo {
 fn todo(order: &Order<'_>, opened: &Opened) -> anyhow::Result<Todo> {
     let size = size(order.arguments);
     let (trials, all_steps) = order.question.order(opened.seed, size)?;
-    let left_out = left_out(&trials, order.target);
+    let left_out = left_out(&trials, order.target, size);
     let mut steps = left_to_do(all_steps, opened);
     steps.retain(|step| !left_out.iter().any(|(trial, _)| *trial == step.trial));
     if opened.before.is_some() && steps.is_empty() {
@@ -375,19 +380,18 @@ fn write_down(
     plan: &Plan,
     left_out: Vec<(u32, String)>,
 ) -> anyhow::Result<()> {
-    folder.write_plan(plan).or_failed()?;
+    folder.write_plan(plan).or_unwritable()?;
     for (name, text) in question.texts() {
-        folder.write_scenario(name, text).or_failed()?;
+        folder.write_scenario(name, text).or_unwritable()?;
     }
     for (trial, why) in left_out {
         let kind = EventKind::TrialLeftOut { trial, why };
-        folder.events().write(&event(None, kind)).or_failed()?;
+        folder.events().write(&event(None, kind)).or_unwritable()?;
     }
     Ok(())
 }
 
 /// What the disk under the target does by itself, where the study asks; or why that is not known.
-#[allow(clippy::print_stderr)]
 fn disk_baseline(
     order: &Order<'_>,
     dir: &Path,
@@ -401,7 +405,7 @@ fn disk_baseline(
             "the brokers' disks are not this machine's to measure".to_owned()
         }
         _ => {
-            eprintln!("kgauge: fio measures what the disk does by itself");
+            print::message("kgauge: fio measures what the disk does by itself");
             match kgauge_observe::disk_baseline(dir, &|| stopping.is_wanted()) {
                 Ok(found) => return Ok((Some(found), None)),
                 Err(error) if stopping.is_wanted() => {
@@ -440,29 +444,6 @@ fn left_to_do(steps: Vec<Step>, opened: &Opened) -> Vec<Step> {
         before.is_some_and(|(_, done, _)| done.contains(&key))
     };
     steps.into_iter().filter(|step| !done(step)).collect()
-}
-
-/// Trials that the target cannot serve, and why.
-#[allow(clippy::print_stderr)]
-fn left_out(trials: &[Trial], target: &NamedTarget) -> Vec<(u32, String)> {
-    let mut left: Vec<(u32, String)> = Vec::new();
-    let mut reasons: Vec<(String, usize)> = Vec::new();
-    for trial in trials {
-        let Err(error) = target.can_serve(trial) else {
-            continue;
-        };
-        let why = error.to_string();
-        let said = format!("trials of {} are left out: {why}", trial.scenario);
-        match reasons.iter_mut().find(|(known, _)| *known == said) {
-            Some((_, count)) => *count += 1,
-            None => reasons.push((said, 1)),
-        }
-        left.push((trial.index, why));
-    }
-    for (words, count) in reasons {
-        eprintln!("kgauge: {count} {words}");
-    }
-    left
 }
 
 /// The plan without what will not run.
@@ -554,6 +535,20 @@ fn suit_release(
         refused.join("\n  ")
     );
     Err(stop(ExitStatus::BadInput, words))
+}
+
+/// The topic that the user allowed has to suit every trial; without one, the run has to be able to make its own.
+fn check_topics(
+    existing: Option<&str>,
+    to_run: &Plan,
+    (target, facts): (&Target, &TargetFacts),
+    cluster: &mut Cluster,
+) -> anyhow::Result<()> {
+    let Some(name) = existing else {
+        return check_topics_can_be_made(target, facts, cluster);
+    };
+    let mut trials = to_run.trials.iter();
+    trials.try_for_each(|trial| check_existing_topic(cluster, name, trial))
 }
 
 /// Before 0.10.1 topics are made by the release's own tool, which kgauge has only for clusters that it

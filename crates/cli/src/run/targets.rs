@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use kgauge_client::Cluster;
 use kgauge_client::admin::ConfigResource;
+use kgauge_client::{Cluster, shown};
 use kgauge_observe::GivenSpeed;
 use kgauge_results::RunRead;
 use kgauge_scenario::{ClusterNeeds, MirrorNeeds, Replicator, Trial};
@@ -15,6 +15,7 @@ use super::speeds;
 use super::start::size;
 use crate::args::Run;
 use crate::exit::{ExitStatus, OrStop, stop};
+use crate::print;
 
 /// The target of a run that names none.
 const EMBEDDED: &str = "embedded";
@@ -35,7 +36,6 @@ pub(super) struct NamedTarget {
     pub(super) speeds: Vec<GivenSpeed>,
 }
 
-#[allow(clippy::print_stderr)]
 /// Reads all targets, so that a slip in the last one is found before the first one starts.
 pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<NamedTarget>> {
     let brokers = question.brokers_needed(size(arguments));
@@ -54,10 +54,10 @@ pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<N
         return Err(stop(ExitStatus::BadInput, words));
     }
     for (index, text) in texts.iter().enumerate() {
-        let mut spec = TargetSpec::parse(text).or_bad_input()?;
+        let mut spec = parse(text)?;
         if let TargetSpec::Existing(config) = &spec {
             for note in &config.notes {
-                eprintln!("kgauge: {note}");
+                print::message(&format!("kgauge: {note}"));
             }
         }
         spec.suit(brokers);
@@ -145,7 +145,19 @@ fn destination(arguments: &Run, trials: &[Trial]) -> anyhow::Result<Option<Targe
                      cluster to do";
         return Err(stop(ExitStatus::BadInput, words));
     }
-    Ok(Some(TargetSpec::parse(&text).or_bad_input()?))
+    Ok(Some(parse(&text)?))
+}
+
+/// Reads a target that a run can use.
+fn parse(text: &str) -> anyhow::Result<TargetSpec> {
+    let spec = TargetSpec::parse(text).or_bad_input()?;
+    match spec.check_for_run() {
+        Ok(()) => Ok(spec),
+        Err(words) => Err(stop(
+            ExitStatus::BadInput,
+            format!("target {text}: {words}"),
+        )),
+    }
 }
 
 /// What `--target` says, or what the run that goes on was made on, or the embedded cluster.
@@ -368,7 +380,7 @@ impl NamedTarget {
                 let entry = found.iter().find(|entry| entry.name == *key);
                 let value = entry.and_then(|entry| entry.value.as_deref());
                 if value != Some(wanted) {
-                    let value = value.unwrap_or("not told");
+                    let value = value.map_or_else(|| "not told".to_owned(), shown);
                     differs.push(format!(
                         "  broker {id}: {key} is {value}, wanted is {wanted}"
                     ));

@@ -1,14 +1,18 @@
 //! A trial: its topic, its preload, its repeats.
 
+use std::time::Duration;
+
+use kgauge_client::Cluster;
 use kgauge_client::admin::ConfigResource;
-use kgauge_load::{PreloadError, preload};
+use kgauge_load::{LoadError, PreloadError, preload};
 use kgauge_results::run::{EventKind, TopicFacts};
 use kgauge_scenario::{Plan, Step, Stripe, TargetKind, Trial};
-use kgauge_target::{Layout, TopicWish, adopt, retention_ms};
+use kgauge_target::{AdoptError, Layout, TopicWish, adopt, retention_ms};
 
 use super::mirror::{self, Copy};
 use super::repeat::{Ended, repeat};
-use super::session::Session;
+use super::session::{ClusterHealth, Session};
+use super::warming;
 use crate::exit::{ExitStatus, OrStop, stop, with_cure};
 use crate::progress::short_count;
 
@@ -27,6 +31,9 @@ const SETTINGS_KEPT: &[&str] = &[
     "unclean.leader.election.enable",
 ];
 
+/// How long the cluster may take to make a topic when brokers did not answer at the end of the load before.
+const DOUBTFUL_TIME_MAX: Duration = Duration::from_secs(15);
+
 /// Runs one repeat of a trial. `ground` is what the repeat before it has left, and what this one leaves.
 pub(crate) fn run_step(
     session: &mut Session,
@@ -40,9 +47,15 @@ pub(crate) fn run_step(
         return Err(stop(ExitStatus::BadInput, words));
     };
     let trial = &share.trial;
+    // Somebody's cluster that lost brokers may be gone by now.
+    let limit = (session.health != ClusterHealth::Sound).then_some(DOUBTFUL_TIME_MAX);
+    session.cluster.set_time_limit(limit);
     session.progress.say("what this machine can generate");
     let interrupt = session.stopping.load.clone();
     session.ceilings.look(&share, &interrupt);
+    if !warming::warm(session, &share)? {
+        return Ok(Ended::Interrupted);
+    }
     // Repeats that only read can share what they read; those that write begin on empty ground.
     let found = match ground.take() {
         Some(ground) => ground,
@@ -55,6 +68,10 @@ pub(crate) fn run_step(
     let goes_on = matches!(ended, Ok(Ended::Complete)) && trial.only_reads() && !is_last;
     if goes_on {
         *ground = Some(found);
+    } else if session.health == ClusterHealth::Gone
+        || (session.health == ClusterHealth::Doubtful && session.stopping.is_wanted())
+    {
+        // The end of the run tries, for a shorter time.
     } else if found.earliest.is_none() && !session.keep && session.death().is_none() {
         delete_topic(session, &found.facts.name);
         if let Some(copy) = &found.copy {
@@ -132,16 +149,31 @@ fn adopted(
     trial: &Trial,
     name: String,
 ) -> anyhow::Result<(String, Option<Vec<i64>>)> {
+    check_existing_topic(&mut session.cluster, &name, trial)?;
+    let ends = session.cluster.end_offsets(&name).or_target_failed("")?;
+    Ok((name, Some(ends)))
+}
+
+/// Whether the topic that the user allowed exists and suits a trial.
+pub(super) fn check_existing_topic(
+    cluster: &mut Cluster,
+    name: &str,
+    trial: &Trial,
+) -> anyhow::Result<()> {
     let layout = Layout {
         partitions: trial.topic.partitions as usize,
         replicas: usize::from(trial.topic.replication),
     };
-    let cure = "change the scenario (--set topic.partitions=N --set topic.replication=N), or name \
-                another topic";
-    adopt(&mut session.cluster, &name, layout)
-        .map_err(|error| stop(ExitStatus::BadInput, with_cure(&error, cure)))?;
-    let ends = session.cluster.end_offsets(&name).or_target_failed("")?;
-    Ok((name, Some(ends)))
+    adopt(cluster, name, layout).map_err(|error| {
+        let status = match &error {
+            AdoptError::Cluster { .. } => ExitStatus::TargetFailed,
+            AdoptError::Missing { .. }
+            | AdoptError::Internal { .. }
+            | AdoptError::Refused { .. }
+            | AdoptError::Layout { .. } => ExitStatus::BadInput,
+        };
+        stop(status, with_cure(&error, error.cure()))
+    })
 }
 
 /// Writes what has to be there before the first stage; false when the user stopped it.
@@ -215,6 +247,14 @@ fn delete_topic(session: &mut Session, name: &str) {
                 text: error.to_string(),
             },
         ),
+    }
+}
+
+/// For errors of a load as a whole.
+pub(super) fn load_failed(error: LoadError) -> anyhow::Error {
+    match error {
+        LoadError::System(_) => stop(ExitStatus::BadInput, error),
+        LoadError::Panicked => stop(ExitStatus::Defect, error),
     }
 }
 

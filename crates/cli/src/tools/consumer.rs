@@ -18,7 +18,7 @@ use super::options::{Given, Mistake, Opt, Style, Takes, opt};
 use super::producer_lines::metrics;
 use super::properties::{Properties, Role, Sources, servers_for_zookeeper};
 use super::release::Release;
-use super::say::{Lines, note};
+use super::say::{self, note};
 use super::{Call, Ended, Failure, flow, names};
 use crate::exit::ExitStatus;
 use crate::place::{fresh_number, unix_ms};
@@ -161,7 +161,6 @@ pub(super) struct Typed {
     pub(super) as_of: Release,
     /// Nobody uses a group: the simple consumer.
     is_groupless: bool,
-    pub(super) lines: Lines,
 }
 
 /// What to read.
@@ -253,7 +252,6 @@ fn typed(given: &Given, as_of: Release, is_simple: bool) -> Result<Typed, Mistak
         dates: DatePattern::parse(pattern).map_err(Mistake)?,
         as_of,
         is_groupless: is_simple,
-        lines: Lines::default(),
     })
 }
 
@@ -310,12 +308,11 @@ impl Typed {
         let reset = properties.flow.remove("auto.offset.reset");
         let from_latest = given.has("from-latest") || reset.as_deref() == Some("latest");
         if self.as_of >= Release::of(4, 2, 0) && given.has("messages") {
-            self.lines
-                .line("Warning: --messages is deprecated. Use --num-records instead.");
+            say::line("Warning: --messages is deprecated. Use --num-records instead.");
         }
         if !given.has("hide-header") {
             let header = self.columns.header(self.is_detailed);
-            self.lines.line(&header);
+            say::line(&header);
         }
         let stopping = listen()?;
         let mut cluster = connect(&properties.client, &stopping.load)?;
@@ -353,7 +350,7 @@ impl Typed {
         self.told(&outcome, start, joined_ms, timed_out);
         if given.has("print-metrics") {
             for line in metrics(metric_rows(&properties, &counts, outcome.end_ns)) {
-                self.lines.line(&line);
+                say::line(&line);
             }
         }
         if stopping.is_wanted() {
@@ -370,7 +367,7 @@ impl Typed {
         if timed_out {
             let words = gave_up(self.timeout_ms, self.as_of);
             match self.as_of >= Release::of(2, 0, 0) {
-                true => self.lines.line(&words),
+                true => say::line(&words),
                 false => note(&words),
             }
         }
@@ -386,7 +383,7 @@ impl Typed {
                 rebalance_ms: joined_ms + group.map_or(0, |group| group.rebalance_ns / 1_000_000),
             };
             let row = total(self.columns, &self.dates, start, end);
-            self.lines.line(&row);
+            say::line(&row);
         }
         if let Some(words) = group.and_then(|group| group.warning()) {
             note(&words);
@@ -430,7 +427,7 @@ impl Typed {
             Wanted::Matching(pattern) => format!("no topic's name matches {pattern}"),
         });
         let words = gave_up(self.timeout_ms, self.as_of);
-        self.lines.line(&words);
+        say::line(&words);
         if !self.is_detailed {
             let row = total(
                 self.columns,
@@ -441,7 +438,7 @@ impl Typed {
                     ..start
                 },
             );
-            self.lines.line(&row);
+            say::line(&row);
         }
         Ok(if interrupted {
             ExitStatus::Interrupted

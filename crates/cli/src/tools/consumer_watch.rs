@@ -6,6 +6,7 @@ use kgauge_results::{Counts, Slice};
 use super::consumer::Typed;
 use super::consumer_rows::{Reading, interval};
 use super::drive::{Watch, counts_messages};
+use super::say;
 
 /// Intervals, and records that stay away.
 pub(super) struct ReadWatch<'a> {
@@ -64,12 +65,12 @@ impl Watch for ReadWatch<'_> {
         };
         if is_due && now.records > self.last.records {
             let row = interval(self.typed.columns, &self.typed.dates, self.last, now);
-            self.typed.lines.line(&row);
+            say::line(&row);
             self.last = now;
         }
     }
 
     fn wants_end(&self) -> bool {
-        self.timed_out || self.typed.lines.is_closed()
+        self.timed_out || !say::is_open()
     }
 }

@@ -15,7 +15,7 @@ use super::options::{Given, Mistake, Opt, Style, Takes, opt};
 use super::plain::{Outgoing, Reader, ReaderSetup, Writer, WriterSetup};
 use super::properties::{Properties, Role, Sources};
 use super::release::Release;
-use super::say::{Lines, note};
+use super::say::{self, note};
 use super::{Call, Ended, Failure, flow, options};
 use crate::exit::ExitStatus;
 use crate::interrupt::Stopping;
@@ -85,13 +85,12 @@ pub(super) fn run(call: &Call) -> Ended {
     let by_position = options::read(TABLE, STYLE, &call.arguments)
         .ok()
         .filter(|given| !given.words.is_empty() && !given.has("bootstrap-server"));
-    let mut lines = Lines::default();
     let (asked, given) = match by_position {
         Some(given) => {
             let as_of = call.as_of(&given)?;
             let asked = positional(&given.words, as_of, call.name.contains("TestEndToEnd"))?;
             if as_of >= Release::of(4, 2, 0) {
-                lines.line(
+                say::line(
                     "WARNING: Positional argument usage is deprecated and will be removed in Apache \
                      Kafka 5.0. Please use named arguments instead: --bootstrap-server, --topic, \
                      --num-records, --producer-acks, --record-size, --command-config",
@@ -114,7 +113,7 @@ pub(super) fn run(call: &Call) -> Ended {
                      acknowledgement. Please use '1' or 'all'.";
         return Err(call.mistake(TABLE, STYLE, &Mistake(words.to_owned())));
     }
-    asked.run(&mut lines, given.has("exit-zero-on-failures"))
+    asked.run(given.has("exit-zero-on-failures"))
 }
 
 /// What a call asks for.
@@ -252,7 +251,7 @@ fn positional(words: &[String], as_of: Release, is_oldest: bool) -> Result<Asked
 }
 
 impl Asked {
-    fn run(&self, lines: &mut Lines, zero_on_failures: bool) -> Ended {
+    fn run(&self, zero_on_failures: bool) -> Ended {
         let stopping = listen()?;
         let sources = Sources {
             defaults: Vec::new(),
@@ -268,7 +267,7 @@ impl Asked {
         let properties = sources.read(Role::Producer)?;
         let settings = settings(&properties)?;
         let mut cluster = connect(&properties.client, &stopping.load)?;
-        let topic = self.topic(&mut cluster, &stopping, lines)?;
+        let topic = self.topic(&mut cluster, &stopping)?;
         let reading = connect(&properties.client, &stopping.load)?;
         let mut trip = Trip {
             reader: Reader::new(ReaderSetup {
@@ -290,7 +289,7 @@ impl Asked {
         let every = if self.is_first { 10_000 } else { 1_000 };
         let random = Random::new(fresh_number());
         for index in 0..self.records {
-            if stopping.is_wanted() || lines.is_closed() {
+            if stopping.is_wanted() || !say::is_open() {
                 break;
             }
             let record = self.record(random, index);
@@ -305,10 +304,10 @@ impl Asked {
             let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
             times.record(ns, 1, index);
             if index % every == 0 {
-                lines.line(&format!("{index}\t{}", double(ns as f64 / 1e6)));
+                say::line(&format!("{index}\t{}", double(ns as f64 / 1e6)));
             }
         }
-        self.said(&times, lines);
+        self.said(&times);
         Ok(match stopping.is_wanted() {
             true => ExitStatus::Interrupted,
             false => ExitStatus::Good,
@@ -316,18 +315,13 @@ impl Asked {
     }
 
     /// The topic; one that is not there is made, as the tool does it.
-    fn topic(
-        &self,
-        cluster: &mut Cluster,
-        stopping: &Stopping,
-        lines: &mut Lines,
-    ) -> Result<Topic, Failure> {
+    fn topic(&self, cluster: &mut Cluster, stopping: &Stopping) -> Result<Topic, Failure> {
         let known = all_topics(cluster)?;
         let is_there = known
             .topic(&self.topic)
             .is_some_and(|topic| topic.error.is_none());
         if !is_there && self.as_of >= Release::of(2, 0, 0) {
-            lines.line(&format!(
+            say::line(&format!(
                 "Topic \"{}\" does not exist. Will create topic with 1 partition(s) and replication \
                  factor = 1",
                 self.topic
@@ -367,9 +361,9 @@ impl Asked {
         }
     }
 
-    fn said(&self, times: &Histogram, lines: &mut Lines) {
+    fn said(&self, times: &Histogram) {
         for line in total(times, self.as_of, self.is_first) {
-            lines.line(&line);
+            say::line(&line);
         }
         let in_full = [
             ("50th", Quantile::P50),

@@ -174,7 +174,7 @@ impl Call {
         let given = options::read(table, style, &self.arguments)
             .map_err(|mistake| self.mistake(table, style, &mistake))?;
         if given.has("version") {
-            say::Lines::default().line(&self.as_of(&given)?.to_string());
+            say::line(&self.as_of(&given)?.to_string());
             return Err(Failure {
                 status: ExitStatus::Good,
                 words: format!("kgauge {}", env!("CARGO_PKG_VERSION")),
@@ -191,7 +191,7 @@ impl Call {
         Err(match style {
             // argparse4j prints its help as a result, joptsimple as a mistake.
             Style::Argparse => {
-                say::Lines::default().line(help.trim_end());
+                say::line(help.trim_end());
                 Failure {
                     status: ExitStatus::Good,
                     words: String::new(),

@@ -8,7 +8,7 @@ use super::options::{Given, Opt, Style, Takes, opt};
 use super::producer_run::{Job, Payload};
 use super::properties::{Role, Sources};
 use super::release::Release;
-use super::say::Lines;
+use super::say;
 use super::{Call, Ended, Failure};
 use crate::exit::ExitStatus;
 use crate::place::unix_ms;
@@ -91,14 +91,13 @@ pub(super) fn run(call: &Call) -> Ended {
         Wrong::Refused(words) => Failure::refused(words),
     })?;
     let started_unix_ms = unix_ms();
-    let mut lines = Lines::default();
     if !given.has("hide-header") {
-        lines.line(HEADER);
+        say::line(HEADER);
     }
     let mut job = typed.job(as_of)?;
     let (totals, elapsed_ns, status) = job.run_quietly()?;
     let start_ms = i64::try_from(started_unix_ms).unwrap_or(i64::MAX);
-    lines.line(&typed.row(&totals, start_ms, elapsed_ns));
+    say::line(&typed.row(&totals, start_ms, elapsed_ns));
     if status == ExitStatus::Interrupted {
         return Ok(status);
     }
@@ -264,7 +263,6 @@ impl Typed {
             print_metrics: false,
             zero_on_failures: self.zero_on_failures,
             as_of,
-            lines: Lines::default(),
             record: RecordPlan::default(),
         })
     }

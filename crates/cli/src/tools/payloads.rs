@@ -7,17 +7,13 @@ use kgauge_scenario::{Content, RecordFile, RecordPlan, SizePlan, file_digest};
 use super::Failure;
 use super::producer_run::Payload;
 use super::release::Release;
-use super::say::Lines;
+use super::say;
 
 /// The records of a payload. What is read from a file is told as Kafka's tool tells it.
 ///
 /// # Errors
 /// In words, when the file cannot be read or holds nothing.
-pub(super) fn records(
-    payload: &Payload,
-    as_of: Release,
-    lines: &mut Lines,
-) -> Result<RecordPlan, Failure> {
+pub(super) fn records(payload: &Payload, as_of: Release) -> Result<RecordPlan, Failure> {
     let size = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
     Ok(match payload {
         Payload::Size(bytes) => RecordPlan {
@@ -47,16 +43,11 @@ pub(super) fn records(
             content: Content::Numbers,
             ..RecordPlan::of_values(8)
         },
-        Payload::File { path, delimiter } => of_file(path, delimiter, as_of, lines)?,
+        Payload::File { path, delimiter } => of_file(path, delimiter, as_of)?,
     })
 }
 
-fn of_file(
-    path: &Path,
-    delimiter: &str,
-    as_of: Release,
-    lines: &mut Lines,
-) -> Result<RecordPlan, Failure> {
+fn of_file(path: &Path, delimiter: &str, as_of: Release) -> Result<RecordPlan, Failure> {
     // The default, as it is typed and as shells pass it.
     let delimiter = match delimiter {
         "\\n" => "\n",
@@ -68,7 +59,7 @@ fn of_file(
         other => other,
     };
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    lines.line(&format!("Reading payloads from: {}", path.display()));
+    say::line(&format!("Reading payloads from: {}", path.display()));
     let bytes = std::fs::read(&path);
     let bytes = bytes.map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
     let values = pieces(&bytes, delimiter);
@@ -83,7 +74,7 @@ fn of_file(
     } else {
         "records"
     };
-    lines.line(&format!("Number of {what} read: {}", values.len()));
+    say::line(&format!("Number of {what} read: {}", values.len()));
     let sum: u64 = values.iter().map(|value| value.len() as u64).sum();
     let largest = values.iter().map(|value| value.len()).max().unwrap_or(0);
     let size = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
@@ -135,11 +126,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("values");
         std::fs::write(&path, "one\nthree\n\n").unwrap();
-        let plan = of_file(&path, "\\n", Release::NEWEST, &mut Lines::default()).unwrap();
+        let plan = of_file(&path, "\\n", Release::NEWEST).unwrap();
         let file = plan.file.unwrap();
         assert_eq!((file.records, file.value_bytes_max), (2, 5));
         assert_eq!((plan.value_bytes, file.at_random), (4, true));
         let none = dir.path().join("none");
-        assert!(of_file(&none, "\\n", Release::NEWEST, &mut Lines::default()).is_err());
+        assert!(of_file(&none, "\\n", Release::NEWEST).is_err());
     }
 }

@@ -3,7 +3,6 @@
 use super::producer_run::{Job, Payload};
 use super::properties::{Role, Sources, producer_defaults};
 use super::release::Release;
-use super::say::Lines;
 use super::{Call, Ended, Failure, options};
 
 const USAGE: &str = "USAGE: java org.apache.kafka.clients.tools.ProducerPerformance topic_name \
@@ -78,7 +77,6 @@ fn make(
         print_metrics: false,
         zero_on_failures,
         as_of,
-        lines: Lines::default(),
         record: kgauge_scenario::RecordPlan::default(),
     })
 }

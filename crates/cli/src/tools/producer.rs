@@ -7,7 +7,7 @@ use super::producer_lines::deprecated;
 use super::producer_run::{Job, Payload};
 use super::properties::{Properties, Role, Sources, producer_defaults};
 use super::release::Release;
-use super::say::Lines;
+use super::say;
 use super::{Call, Ended, Failure, old_producer};
 
 const STYLE: Style = Style::Argparse;
@@ -168,7 +168,7 @@ fn job(given: &Given, as_of: Release) -> Result<Job, Wrong> {
              --producer.config or --command-config must be specified.",
         );
     }
-    let lines = notices(given, as_of);
+    notices(given, as_of);
     let words = [given.all("producer-props"), given.all("command-property")].concat();
     let servers = given.text("bootstrap-server");
     let sources = Sources {
@@ -195,25 +195,22 @@ fn job(given: &Given, as_of: Release) -> Result<Job, Wrong> {
         print_metrics: given.has("print-metrics"),
         zero_on_failures: given.has("exit-zero-on-failures"),
         as_of,
-        lines,
         record: RecordPlan::default(),
     })
 }
 
 /// What is out of date, in its own words: as there, before all else, also before a mistake in the
 /// settings.
-fn notices(given: &Given, as_of: Release) -> Lines {
-    let mut lines = Lines::default();
+fn notices(given: &Given, as_of: Release) {
     let pairs = [
         ("producer-props", "command-property"),
         ("producer.config", "command-config"),
     ];
     for (old, new) in pairs {
         if as_of >= Release::of(4, 2, 0) && given.has(old) {
-            lines.line(&deprecated(old, new));
+            say::line(&deprecated(old, new));
         }
     }
-    lines
 }
 
 fn payload(given: &Given) -> Result<Payload, Wrong> {

@@ -14,7 +14,7 @@ use super::java::fixed;
 use super::producer_lines::{Tally, metrics, total, total_0_8_1, window};
 use super::properties::Properties;
 use super::release::Release;
-use super::say::{Lines, note};
+use super::say::{self, note};
 use super::{Ended, Failure, flow, payloads};
 use crate::exit::ExitStatus;
 use crate::interrupt::Stopping;
@@ -55,7 +55,6 @@ pub(super) struct Job {
     pub(super) print_metrics: bool,
     pub(super) zero_on_failures: bool,
     pub(super) as_of: Release,
-    pub(super) lines: Lines,
     /// What the payload comes to, once it has been read.
     pub(super) record: RecordPlan,
 }
@@ -74,19 +73,18 @@ impl Job {
         let stopping = listen()?;
         if self.warm_up > 0 {
             let warm_up = self.warm_up;
-            self.lines.line(&format!(
+            say::line(&format!(
                 "Warmup first {warm_up} records. Steady state results will print after the complete \
                  test summary."
             ));
         }
-        self.record = payloads::records(&self.payload, self.as_of, &mut self.lines)?;
+        self.record = payloads::records(&self.payload, self.as_of)?;
         if self.rate == Some(0.0) {
             note("--throughput 0 sends next to nothing and waits for ever, as Kafka's tool does");
         }
         let flow = self.flow_settings()?;
         let mut watch = SendWatch::new(&self);
         let sent = self.load(&stopping, &mut watch)?;
-        self.lines = std::mem::take(&mut watch.lines);
         let watch = watch;
         self.totals_said(&sent, &watch);
         self.misleading(&sent, &watch, &flow);
@@ -100,7 +98,7 @@ impl Job {
     /// Does the work and prints nothing: what became of the records, and how long it took.
     pub(super) fn run_quietly(&mut self) -> Result<(Totals, u64, ExitStatus), Failure> {
         let stopping = listen()?;
-        self.record = payloads::records(&self.payload, self.as_of, &mut self.lines)?;
+        self.record = payloads::records(&self.payload, self.as_of)?;
         let flow = self.flow_settings()?;
         let mut watch = SendWatch::new(self);
         watch.prints_windows = false;
@@ -196,11 +194,11 @@ impl Job {
 
     fn totals_said(&mut self, sent: &Sent, watch: &SendWatch) {
         if self.as_of < Release::of(0, 8, 2) {
-            self.lines.line(&total_0_8_1(&sent.whole, sent.elapsed_ns));
+            say::line(&total_0_8_1(&sent.whole, sent.elapsed_ns));
             return;
         }
         let whole = total(&sent.whole, sent.elapsed_ns, self.as_of, false);
-        self.lines.line(&whole);
+        say::line(&whole);
         if self.warm_up > 0 {
             let steady_ns = sent.elapsed_ns.saturating_sub(watch.steady_from_ns);
             let mut steady = watch.steady.clone();
@@ -211,12 +209,11 @@ impl Job {
                     steady.bytes = steady.records * bytes;
                 }
             }
-            self.lines
-                .line(&total(&steady, steady_ns, self.as_of, true));
+            say::line(&total(&steady, steady_ns, self.as_of, true));
         }
         if self.print_metrics {
             for line in metrics(self.metric_rows(sent, &watch.counts)) {
-                self.lines.line(&line);
+                say::line(&line);
             }
             note("--print-metrics: those of Kafka's producer metrics that kgauge counts");
         }
@@ -341,7 +338,6 @@ pub(super) struct SendWatch {
     /// Records of the warm-up, in a closed loop; a schedule has a stage for it.
     warm_up: u64,
     has_schedule: bool,
-    pub(super) lines: Lines,
     /// Where all values are of one size.
     pub(super) value_bytes: Option<u64>,
     pub(super) whole: Tally,
@@ -362,7 +358,6 @@ impl SendWatch {
             interval_ns: job.interval_ms.saturating_mul(1_000_000),
             warm_up: job.warm_up,
             has_schedule: job.rate.is_some_and(|rate| rate > 0.0),
-            lines: Lines::default(),
             value_bytes: match job.payload {
                 Payload::Size(bytes) => Some(bytes),
                 _ => None,
@@ -401,7 +396,7 @@ impl SendWatch {
         if !self.is_steady && !is_warm_up && records > 0 {
             self.is_steady = true;
             self.steady_from_ns = now_ns;
-            self.lines.line("In steady state.");
+            say::line("In steady state.");
             self.window = Tally::default();
             self.window_start_ns = now_ns;
         }
@@ -422,7 +417,7 @@ impl SendWatch {
         }
         if self.prints_windows {
             let line = window(&self.window, elapsed_ns, self.as_of);
-            self.lines.line(&line);
+            say::line(&line);
         }
         self.window = Tally::default();
         self.window_start_ns = now_ns;
@@ -441,7 +436,7 @@ impl Watch for SendWatch {
     }
 
     fn wants_end(&self) -> bool {
-        self.lines.is_closed()
+        !say::is_open()
     }
 }
 
@@ -457,7 +452,6 @@ mod tests {
             interval_ns: 5_000_000_000,
             warm_up,
             has_schedule,
-            lines: Lines::default(),
             value_bytes: Some(10),
             whole: Tally::default(),
             service: Tally::default(),

@@ -1,28 +1,12 @@
 //! The two streams of a tool: lines that the old tool would print go to stdout, all else to stderr.
 
-use std::io::Write;
+use crate::print;
 
-/// Stdout, line by line, as the old tool fills it. A reader that has gone ends nothing by a panic.
-#[derive(Debug, Default)]
-pub(crate) struct Lines {
-    is_closed: bool,
-}
+pub(crate) use crate::print::is_open;
 
-impl Lines {
-    /// Prints a line and sees to it that the reader gets it.
-    pub(crate) fn line(&mut self, text: &str) {
-        if self.is_closed {
-            return;
-        }
-        let mut out = std::io::stdout().lock();
-        let written = writeln!(out, "{text}").and_then(|()| out.flush());
-        self.is_closed = written.is_err();
-    }
-
-    /// Whether nobody reads any more.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.is_closed
-    }
+/// Prints a line of the old tool, without control characters: it may hold text from a broker.
+pub(crate) fn line(text: &str) {
+    print::line(&kgauge_report::printable(text));
 }
 
 /// Something for people, on stderr.
@@ -32,6 +16,5 @@ pub(crate) fn note(words: &str) {
 
 /// A line on stderr as the old tool prints it.
 pub(crate) fn raw(words: &str) {
-    // A stderr that nobody reads is no reason to end.
-    let _ = writeln!(std::io::stderr().lock(), "{words}");
+    print::message(words);
 }

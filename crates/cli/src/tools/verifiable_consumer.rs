@@ -15,6 +15,7 @@ use super::verifiable_producer::Events;
 use super::{Call, Ended, Failure, Release};
 use crate::exit::ExitStatus;
 use crate::interrupt::Stopping;
+use crate::print;
 
 const STYLE: Style = Style::Argparse;
 
@@ -200,7 +201,7 @@ impl Asked {
             ..Sources::default()
         };
         let properties = sources.read(Role::Consumer)?;
-        let mut events = Events::default();
+        let mut events = Events;
         events.event("startup_complete", "");
         let cluster = connect(&properties.client, &stopping.load)?;
         let own = connect(&properties.client, &stopping.load)?;
@@ -281,7 +282,7 @@ impl AtWork<'_> {
         }
         let mut beat_at = Instant::now();
         loop {
-            if stopping.is_wanted() || self.events.lines.is_closed() {
+            if stopping.is_wanted() || !print::is_open() {
                 return Ok(());
             }
             if Instant::now() >= beat_at {

@@ -11,10 +11,10 @@ use super::java::double;
 use super::options::{Given, Mistake, Opt, Style, Takes, opt};
 use super::plain::{Outgoing, SendFailure, Writer, WriterSetup};
 use super::properties::{Role, Sources};
-use super::say::Lines;
 use super::{Call, Ended, Failure, flow};
 use crate::exit::ExitStatus;
 use crate::place::unix_ms;
+use crate::print;
 
 const STYLE: Style = Style::Argparse;
 
@@ -123,7 +123,7 @@ impl Asked {
         };
         let properties = sources.read(Role::Producer)?;
         let settings = settings(&properties.flow)?;
-        let mut events = Events::default();
+        let mut events = Events;
         events.event("startup_complete", "");
         let mut cluster = connect(&properties.client, &stopping.load)?;
         let patience = Duration::from_nanos(settings.block_ns_max);
@@ -137,7 +137,7 @@ impl Asked {
         let clock = Clock::start();
         let mut course = Course::default();
         let wanted = self.records.unwrap_or(u64::MAX);
-        while course.sent < wanted && !stopping.is_wanted() && !events.lines.is_closed() {
+        while course.sent < wanted && !stopping.is_wanted() && print::is_open() {
             let due = self.due(course.sent, wanted, &clock);
             if due == 0 {
                 std::thread::sleep(Duration::from_millis(1));
@@ -263,15 +263,14 @@ struct Course {
 
 /// Lines of JSON, with their fields in the tool's order.
 #[derive(Debug, Default)]
-pub(super) struct Events {
-    pub(super) lines: Lines,
-}
+pub(super) struct Events;
 
 impl Events {
     /// An event; `more` begins with a comma.
     pub(super) fn event(&mut self, name: &str, more: &str) {
         let at_ms = unix_ms();
-        self.lines.line(&format!(
+        // JSON escapes control characters, and records keep their bytes.
+        print::line(&format!(
             "{{\"timestamp\":{at_ms},\"name\":\"{name}\"{more}}}"
         ));
     }

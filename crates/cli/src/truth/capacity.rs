@@ -2,7 +2,7 @@
 
 use kgauge_scenario::{CapacityUnit, FaultKind, RequestFault};
 
-use super::row::{Row, Truth, Unit};
+use super::row::{LostBy, Row, Truth, Unit};
 use super::runs::{Ran, Runs};
 use super::scenarios::{CAPACITY, CAPACITY_FETCH};
 
@@ -52,5 +52,21 @@ fn row(ran: &Ran, flow: &str, entry: usize) -> Row {
         "produce"
     };
     let truth = Truth::within(unit, capacity.per_second as f64, PART);
+    let truth = truth.with_lost(lost_by(ran, capacity.per_second as f64));
     truth.row("capacity", format!("{api}, {words}"), measured)
+}
+
+/// By how much a rate may be off because other programs took the machine. Below: while kgauge does not run, nothing passes. Above:
+/// what was due just before the hold is answered in it.
+fn lost_by(ran: &Ran, per_second: f64) -> LostBy {
+    let stages = ran.trial().map(|trial| trial.stages);
+    let hold = stages.and_then(|stages| Some((stages.warm_up_ns as f64, stages.hold_ns? as f64)));
+    let (Some(lost), Some((start_ns, length_ns))) = (ran.lost(), hold) else {
+        return LostBy::default();
+    };
+    let per_ns = per_second / length_ns;
+    LostBy {
+        below: per_ns * lost.taken_ns(&(start_ns..start_ns + length_ns)),
+        above: per_ns * lost.taken_ns(&(start_ns - 1e9..start_ns)),
+    }
 }

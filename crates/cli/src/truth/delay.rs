@@ -11,12 +11,20 @@ use kgauge_scenario::{DelayPlan, FaultKind, RequestFault, Stripe, derive_seed};
 use kgauge_target::delays_drawn;
 
 use super::formula::{delay_quantile_ns, rank_reach};
-use super::row::{Row, Truth, Unit};
+use super::row::{LostBy, Row, Truth, Unit, Verdict};
 use super::runs::{Ran, Runs};
 use super::scenarios::{DELAY_FETCH, DELAY_PRODUCE, Shipped};
 
-/// A bucket of the histogram is at most so wide.
-const RESOLUTION: f64 = 0.001;
+/// How far a quantile may be off: requests of two runs do not take exactly the same without a delay, and a histogram's
+/// bucket is up to 0.1 % wide.
+const PART: f64 = 0.01;
+
+/// Requests without a delay differ by less than this on a machine that does nothing else; else a band made from them would pass
+/// anything.
+const BASE_SPREAD_NS_MAX: f64 = 5e6;
+
+/// No request takes longer than this unless it is late.
+const REQUEST_NS_MAX: f64 = 250e6;
 
 const QUANTILES: &[(&str, Quantile)] = &[
     ("p10", Quantile::new(100_000)),
@@ -69,16 +77,48 @@ fn of_side(runs: &Runs, side: &Side) -> Vec<Row> {
         let words = "the run folders do not tell all that is needed".to_owned();
         return vec![Row::missing("delay", side.api, words)];
     };
+    let disturbed = disturbed(&without);
     let mut rows = drawn.as_written(side);
     for (name, quantile) in QUANTILES {
         let figure = format!("{}, {name}", side.words);
         let measured = with.value_ns_at(*quantile).map(|ns| ns as f64);
         match drawn.truth(&with, &without, *quantile) {
-            Some(truth) => rows.push(truth.row("delay", figure, measured)),
+            Some(truth) => {
+                let above = drawn.lost_ns(delayed, &with, *quantile);
+                // The least of a disturbed run is no lower bound either.
+                let least = disturbed.as_ref().and(without.min_ns());
+                let below = least.map_or(0.0, |ns| ns as f64);
+                let lost = LostBy { below, above };
+                let row = truth.with_lost(lost).row("delay", figure, measured);
+                rows.push(match disturbed {
+                    Some(_) => row.compared_with_nothing(),
+                    None => row,
+                });
+            }
             None => rows.push(Row::missing("delay", figure, "too few requests".to_owned())),
         }
     }
+    let mut open = rows.iter_mut();
+    if let Some(first) = open.find(|row| row.verdict == Verdict::Inconclusive) {
+        first.note = disturbed;
+    }
     rows
+}
+
+/// Why the run without the delay is nothing to compare with, if it is not.
+fn disturbed(without: &Histogram) -> Option<String> {
+    let (least_ns, most_ns) = (
+        without.min_ns()? as f64,
+        without.value_ns_at(Quantile::P99)? as f64,
+    );
+    (most_ns - least_ns > BASE_SPREAD_NS_MAX).then(|| {
+        format!(
+            "Without the delay requests took {:.1} to {:.1} ms: other programs disturbed that run, so the band is too wide \
+             to tell anything.",
+            least_ns / 1e6,
+            most_ns / 1e6
+        )
+    })
 }
 
 /// The delays that the node has drawn for requests, ascending.
@@ -122,6 +162,7 @@ impl Drawn {
                 expected: at(part)?,
                 band: low..=high,
                 tolerance: span(low..=high),
+                lost: LostBy::default(),
             };
             let rank = Quantile::new((part * 1e6) as u32).rank(self.delays_ns.len() as u64);
             let found = self
@@ -149,14 +190,37 @@ impl Drawn {
             *self.delays_ns.get(index + unanswered)? as f64,
         );
         let base = |quantile| without.value_ns_at(quantile).map(|ns| ns as f64);
-        let low = least + without.min_ns()? as f64;
-        let high = (most + base(Quantile::P99)?) * (1.0 + RESOLUTION);
+        let low = (least + without.min_ns()? as f64) * (1.0 - PART);
+        let high = (most + base(Quantile::P99)?) * (1.0 + PART);
         Some(Truth {
             unit: Unit::Nanoseconds,
             expected: least + base(Quantile::P50)?,
             band: low..=high,
             tolerance: span(low..=high),
+            lost: LostBy::default(),
         })
+    }
+
+    /// By how much a quantile may exceed its band because other programs took the machine. If but for a part of them no request lost
+    /// more than some time, then the quantile is at most that of the delays a part further up, plus that time.
+    fn lost_ns(&self, ran: &Ran, with: &Histogram, quantile: Quantile) -> f64 {
+        let fraction = quantile.as_fraction();
+        let part = ((1.0 - fraction) / 2.0).min(0.01);
+        let hold_ns = ran.trial().and_then(|trial| trial.stages.hold_ns);
+        let (Some(lost), Some(hold_ns)) = (ran.lost(), hold_ns) else {
+            return 0.0;
+        };
+        let lost_ns = lost.per_request_ns(&(0.0..hold_ns as f64), REQUEST_NS_MAX, 1.0 - part);
+        let at = |fraction: f64| {
+            let rank = (fraction * with.count() as f64).ceil() as usize;
+            let index = rank.clamp(1, self.delays_ns.len().max(1)) - 1;
+            self.delays_ns.get(index).map_or(0.0, |ns| *ns as f64)
+        };
+        if lost_ns > 0.0 {
+            lost_ns + at(fraction + part) - at(fraction)
+        } else {
+            0.0
+        }
     }
 }
 

@@ -7,53 +7,100 @@ use kgauge_scenario::{DelayPlan, FaultKind, RequestFault, Trial};
 /// chance once in fifteen thousand runs.
 pub(super) const SIGMAS: f64 = 4.5;
 
-/// A hold during which nothing was answered for some spans of time. Records are due evenly (or at
-/// random, but as likely at any moment as at any other), and each waits until the stall is over in which it was due.
+/// A hold in which the answers of some spans of time came late. Records are due evenly (or at random, but as likely at any
+/// moment as at any other).
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct StalledHold {
     /// How long the hold is.
     pub(super) hold_ns: f64,
-    /// Beginning (from that of the hold; before it when negative) and length of each stall. They do not
-    /// overlap.
-    pub(super) stalls: Vec<(f64, f64)>,
+    /// The spans do not overlap. Times count from the beginning of the hold, and are negative before it.
+    pub(super) spans: Vec<WaitSpan>,
+}
+
+/// Records that are due in a span of time and answered together after it: each waits until then.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct WaitSpan {
+    pub(super) first_due_ns: f64,
+    pub(super) last_due_ns: f64,
+    pub(super) answered_ns: f64,
+}
+
+impl WaitSpan {
+    /// A stall whose end answers everything at once.
+    pub(super) fn of_stall(begin_ns: f64, length_ns: f64) -> Self {
+        Self {
+            first_due_ns: begin_ns,
+            last_due_ns: begin_ns + length_ns,
+            answered_ns: begin_ns + length_ns,
+        }
+    }
+
+    /// The spans of a stall that a node carried out. Records came at an even rate, and in order: the n-th since the stall's
+    /// beginning was due n / rate after it, and was answered when the node had answered n. What is due until the first answer
+    /// has waited for the stall; from then on the node answers as usual.
+    pub(super) fn of_answers(begin_ns: f64, answers: &[(f64, u64)], per_ns: f64) -> Vec<Self> {
+        let mut spans: Vec<Self> = Vec::new();
+        let Some((release_ns, _)) = answers.first().copied() else {
+            return spans;
+        };
+        let mut due_ns = begin_ns;
+        for (answered_ns, records) in answers {
+            if due_ns >= release_ns {
+                break;
+            }
+            let last_due_ns = (due_ns + *records as f64 / per_ns).min(*answered_ns);
+            spans.push(Self {
+                first_due_ns: due_ns,
+                last_due_ns,
+                answered_ns: *answered_ns,
+            });
+            due_ns = last_due_ns;
+        }
+        spans
+    }
 }
 
 impl StalledHold {
-    /// What a plan says. `begun_ns` tells when an entry of its faults really began, where that is known: a stall
-    /// that begins late ends late. `None` without a hold of known length, or without a stall.
-    pub(super) fn of(trial: &Trial, begun_ns: impl Fn(usize) -> Option<u64>) -> Option<Self> {
+    /// What a plan says of a flow. `recorded` gives the spans that nodes recorded for an entry of its faults, if they did.
+    /// `None` without a hold of known length, or without a stall.
+    pub(super) fn of(trial: &Trial, recorded: impl Fn(usize) -> Vec<WaitSpan>) -> Option<Self> {
         let warm_up_ns = trial.stages.warm_up_ns;
         let faults = trial.faults.iter().enumerate();
-        let stalls = faults.filter_map(|(entry, fault)| match &fault.kind {
+        let spans = faults.filter_map(|(entry, fault)| match &fault.kind {
             FaultKind::Requests {
                 what: RequestFault::Stall { length_ns },
                 ..
             } => {
-                let at_ns = begun_ns(entry).unwrap_or_else(|| fault.at.at_ns(warm_up_ns));
-                Some((at_ns as f64 - warm_up_ns as f64, *length_ns as f64))
+                let spans = recorded(entry);
+                let at_ns = fault.at.at_ns(warm_up_ns) as f64 - warm_up_ns as f64;
+                let planned = || vec![WaitSpan::of_stall(at_ns, *length_ns as f64)];
+                Some(if spans.is_empty() { planned() } else { spans })
             }
             _ => None,
         });
-        let stalls: Vec<(f64, f64)> = stalls.collect();
+        let spans: Vec<WaitSpan> = spans.flatten().collect();
         let hold_ns = trial.stages.hold_ns? as f64;
-        (!stalls.is_empty()).then_some(Self { hold_ns, stalls })
+        (!spans.is_empty()).then_some(Self { hold_ns, spans })
     }
 
-    /// The part of the hold's records that waits longer than `wait_ns`: those that are due in a stall,
-    /// longer than that before its end.
+    /// The part of the hold's records that waits longer than `wait_ns`: of each span those that are due longer than that
+    /// before its answer.
     pub(super) fn part_beyond(&self, wait_ns: f64) -> f64 {
-        let beyond = self.stalls.iter().map(|(start_ns, length_ns)| {
-            let first_ns = start_ns.max(0.0);
-            let last_ns = (start_ns + length_ns - wait_ns).min(self.hold_ns);
-            (last_ns - first_ns).max(0.0)
+        let beyond = self.spans.iter().map(|span| {
+            let first_ns = span.first_due_ns.max(0.0);
+            let last_ns = (span.answered_ns - wait_ns).min(span.last_due_ns);
+            (last_ns.min(self.hold_ns) - first_ns).max(0.0)
         });
         beyond.sum::<f64>() / self.hold_ns
     }
 
     /// The wait that a part of all records does not exceed.
     pub(super) fn quantile_ns(&self, part: f64) -> f64 {
-        let lengths = self.stalls.iter().map(|(_, length_ns)| *length_ns);
-        let (mut low_ns, mut high_ns) = (0.0, lengths.fold(0.0, f64::max));
+        let waits = self
+            .spans
+            .iter()
+            .map(|span| span.answered_ns - span.first_due_ns);
+        let (mut low_ns, mut high_ns) = (0.0, waits.fold(0.0, f64::max));
         // The part beyond falls as the wait grows: sixty halvings of 292 years are a nanosecond.
         for _ in 0..60 {
             let middle_ns = (low_ns + high_ns) / 2.0;
@@ -91,16 +138,21 @@ mod tests {
 
     const S: f64 = 1e9;
 
+    fn hold(hold_s: f64, stalls: &[(f64, f64)]) -> StalledHold {
+        let span = |(begin_s, length_s): &(f64, f64)| WaitSpan::of_stall(begin_s * S, length_s * S);
+        StalledHold {
+            hold_ns: hold_s * S,
+            spans: stalls.iter().map(span).collect(),
+        }
+    }
+
     fn near(found_ns: f64, expected_ms: f64) -> bool {
         (found_ns / 1e6 - expected_ms).abs() < 1e-3
     }
 
     #[test]
     fn a_second_in_a_minute_is_400_and_940_ms() {
-        let hold = StalledHold {
-            hold_ns: 60.0 * S,
-            stalls: vec![(7.0 * S, S)],
-        };
+        let hold = hold(60.0, &[(7.0, 1.0)]);
         assert!(near(hold.quantile_ns(0.99), 400.0));
         assert!(near(hold.quantile_ns(0.999), 940.0));
         assert!(near(hold.quantile_ns(0.5), 0.0));
@@ -110,10 +162,7 @@ mod tests {
     #[test]
     fn two_stalls_add_up() {
         // (0.5 - x) + (2 - x) of 20 s wait longer than x below half a second, (2 - x) above.
-        let hold = StalledHold {
-            hold_ns: 20.0 * S,
-            stalls: vec![(S, 0.5 * S), (4.0 * S, 2.0 * S)],
-        };
+        let hold = hold(20.0, &[(1.0, 0.5), (4.0, 2.0)]);
         assert!(near(hold.quantile_ns(0.90), 250.0));
         assert!(near(hold.quantile_ns(0.95), 1_000.0));
         assert!(near(hold.quantile_ns(0.99), 1_800.0));
@@ -122,13 +171,32 @@ mod tests {
     #[test]
     fn of_a_stall_over_a_border_only_the_records_of_the_hold_count() {
         // 1 s of the first is in the hold, and the last 0.5 s of the hold waits from 1 to 1.5 s.
-        let hold = StalledHold {
-            hold_ns: 5.0 * S,
-            stalls: vec![(-0.4 * S, 1.4 * S), (4.5 * S, 1.5 * S)],
-        };
+        let hold = hold(5.0, &[(-0.4, 1.4), (4.5, 1.5)]);
         assert!(near(hold.quantile_ns(0.80), 500.0));
         assert!(near(hold.quantile_ns(0.99), 1_450.0));
         assert!((hold.part_beyond(S) - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_work_after_a_stall_is_part_of_the_wait() {
+        // 100 records a second. Four came during the stall and were held; what had piled up was answered 6 ms after its end.
+        let answers = [(8.0 * S, 4), (8.006 * S, 96), (8.02 * S, 3)];
+        let spans = WaitSpan::of_answers(7.0 * S, &answers, 100.0 / S);
+        let ends: Vec<f64> = spans.iter().map(|span| span.answered_ns).collect();
+        assert_eq!(ends, [8.0 * S, 8.006 * S]);
+        let hold = StalledHold {
+            hold_ns: 60.0 * S,
+            spans,
+        };
+        assert!(near(hold.quantile_ns(0.99), 406.0));
+        assert!(near(hold.quantile_ns(0.999), 946.0));
+        // The first four did not wait for it.
+        assert!(near(hold.quantile_ns(1.0 - 0.01 / 60.0), 990.0));
+    }
+
+    #[test]
+    fn a_stall_that_a_node_did_not_record_is_as_planned() {
+        assert!(WaitSpan::of_answers(S, &[], 1e-6).is_empty());
     }
 
     #[test]

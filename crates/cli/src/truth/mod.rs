@@ -8,6 +8,8 @@ mod counts;
 mod delay;
 mod formula;
 mod little;
+mod lost;
+mod machine;
 mod row;
 mod runs;
 mod scenarios;
@@ -27,8 +29,8 @@ use crate::args::{Doubt, Truth};
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::interrupt;
 use crate::place::{fresh_number, run_dir, run_id, unix_ms};
+use crate::print;
 use crate::progress::seconds;
-use crate::run::print_json;
 use row::{Row, Unit, Verdict};
 use runs::{RunOrder, Runs};
 use scenarios::Shipped;
@@ -100,7 +102,7 @@ const CHECKS: &[Check] = &[
     Check {
         name: "little",
         title: "Little's law",
-        formula: "Records in flight, integrated over time, are the rate times the mean time from sent to acked.",
+        formula: "Records in flight, integrated over the whole run, are the rate times the mean time from sent to acked.",
         scenarios: &[scenarios::STALL, scenarios::TWO_STALLS, scenarios::CAPACITY],
         how: How::Read(little::rows),
     },
@@ -129,6 +131,9 @@ const CHECKS: &[Check] = &[
     },
 ];
 
+/// More tries than this are not made.
+const TRIES_MAX: u32 = 10;
+
 /// What `--json` prints, and what stands in `truth.json`.
 #[derive(Debug, Serialize)]
 struct Told<'a> {
@@ -140,10 +145,15 @@ struct Told<'a> {
     used_by_others_max: Option<f64>,
     /// Whether all figures are what they must be.
     good: bool,
+    /// How many are not.
+    failed: usize,
+    /// How many other programs may have changed.
+    inconclusive: usize,
     rows: &'a [Row],
 }
 
-/// Runs the suite, or reads an earlier one; prints its table, and gives 1 when a figure is wrong.
+/// Runs the suite, or reads an earlier one; prints its table, and gives 1 when a figure is wrong, else 2 when one is
+/// inconclusive.
 pub(crate) fn truth(arguments: &Truth) -> anyhow::Result<ExitStatus> {
     let checks = chosen(arguments)?;
     let started = Instant::now();
@@ -152,14 +162,26 @@ pub(crate) fn truth(arguments: &Truth) -> anyhow::Result<ExitStatus> {
     if let Some(dir) = &arguments.again {
         let mut runs = Runs::default();
         for scenario in needed(&checks).into_iter().chain([scenarios::BESIDE]) {
-            runs.read(scenario, dir)?;
+            runs.read(scenario, dir, 1)?;
         }
-        let rows = judge(arguments, &checks, &mut runs, (dir, None), seed)?;
+        let mut rows = judge(arguments, &checks, &mut runs, (dir, None), seed)?;
+        for tries in 2..=TRIES_MAX {
+            let open = inconclusive(&checks, &rows);
+            let mut found = false;
+            for scenario in needed(&open) {
+                found |= runs.read(scenario, dir, tries)?;
+            }
+            if !found {
+                break;
+            }
+            let again = judge(arguments, &open, &mut runs, (dir, None), seed)?;
+            merge((&checks, &mut rows), (&open, again), tries);
+        }
         let others = runs.used_by_others_max();
         return tell(arguments, (&checks, rows), others, (started, dir));
     }
     let id = run_id(unix_ms(), number);
-    let dir = run_dir(arguments.out.as_deref(), "truth", &id);
+    let dir = run_dir(arguments.out.as_deref(), "truth", &id)?;
     check_is_free(&dir)?;
     let stopping = interrupt::listen("stopping")?;
     let order = RunOrder {
@@ -171,11 +193,49 @@ pub(crate) fn truth(arguments: &Truth) -> anyhow::Result<ExitStatus> {
     announce(&checks, &order);
     let mut runs = Runs::default();
     for scenario in needed(&checks) {
-        runs.make(scenario, &order, None)?;
+        runs.make(scenario, &order, 1, None)?;
     }
-    let rows = judge(arguments, &checks, &mut runs, (&dir, Some(&order)), seed)?;
+    let mut rows = judge(arguments, &checks, &mut runs, (&dir, Some(&order)), seed)?;
+    for tries in 2..=arguments.tries.min(TRIES_MAX) {
+        let open = inconclusive(&checks, &rows);
+        if open.is_empty() {
+            break;
+        }
+        announce_again(&open, &rows, (tries, arguments.tries));
+        for scenario in needed(&open) {
+            runs.make(scenario, &order, tries, None)?;
+        }
+        let again = judge(arguments, &open, &mut runs, (&dir, Some(&order)), seed)?;
+        merge((&checks, &mut rows), (&open, again), tries);
+    }
     let others = runs.used_by_others_max();
     tell(arguments, (&checks, rows), others, (started, &dir))
+}
+
+/// The checks with a figure that is inconclusive.
+fn inconclusive(checks: &[&'static Check], rows: &[Vec<Row>]) -> Vec<&'static Check> {
+    let is_open = |rows: &Vec<Row>| rows.iter().any(|row| row.verdict == Verdict::Inconclusive);
+    let open = checks.iter().zip(rows).filter(|(_, rows)| is_open(rows));
+    open.map(|(check, _)| *check).collect()
+}
+
+/// Puts the rows of another try to those before.
+fn merge(
+    (checks, rows): (&[&Check], &mut [Vec<Row>]),
+    (open, again): (&[&Check], Vec<Vec<Row>>),
+    tries: u32,
+) {
+    for (check, again) in open.iter().zip(again) {
+        let place = checks.iter().position(|one| one.name == check.name);
+        let Some(rows) = place.and_then(|place| rows.get_mut(place)) else {
+            continue;
+        };
+        for new in again {
+            if let Some(row) = rows.iter_mut().find(|row| row.figure == new.figure) {
+                *row = row.clone().or_again(new, tries);
+            }
+        }
+    }
 }
 
 /// The rows of each check. Without an order nothing is run.
@@ -223,14 +283,20 @@ fn tell(
     });
     let text = table::text(&parts.collect::<Vec<_>>());
     let all: Vec<Row> = rows.into_iter().flatten().collect();
-    let good = !all.iter().any(|row| row.verdict.is_bad());
+    let failed = all.iter().filter(|row| row.verdict.is_bad()).count();
+    let inconclusive = all.iter();
+    let inconclusive = inconclusive
+        .filter(|row| row.verdict == Verdict::Inconclusive)
+        .count();
     let told = Told {
         format: 1,
         kgauge_version: env!("CARGO_PKG_VERSION"),
         quick: arguments.quick,
         seconds: started.elapsed().as_secs_f64(),
         used_by_others_max: used_by_others,
-        good,
+        good: failed + inconclusive == 0,
+        failed,
+        inconclusive,
         rows: &all,
     };
     if arguments.again.is_none() {
@@ -239,27 +305,22 @@ fn tell(
         std::fs::create_dir_all(dir)
             .and_then(|()| std::fs::write(&path, json))
             .with_context(|| format!("cannot write {}", path.display()))
-            .or_failed()?;
+            .or_unwritable()?;
     }
     if arguments.json {
-        print_json(&told)?;
+        print::json(&told)?;
     } else {
-        print(&format!(
+        print::result(&format!(
             "{text}\n{}\n\nRun folders  {}\n",
             table::closing(&all, used_by_others),
             dir.display()
         ));
     }
-    Ok(if good {
-        ExitStatus::Good
-    } else {
-        ExitStatus::Failed
+    Ok(match (failed, inconclusive) {
+        (0, 0) => ExitStatus::Good,
+        (0, _) => ExitStatus::BadInput,
+        _ => ExitStatus::Failed,
     })
-}
-
-#[allow(clippy::print_stdout)]
-fn print(text: &str) {
-    print!("{text}");
 }
 
 fn chosen(arguments: &Truth) -> anyhow::Result<Vec<&'static Check>> {
@@ -300,7 +361,17 @@ fn check_is_free(dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-#[allow(clippy::print_stderr)]
+fn announce_again(open: &[&Check], rows: &[Vec<Row>], (tries, of): (u32, u32)) {
+    let figures = rows.iter().flatten();
+    let figures = figures.filter(|row| row.verdict == Verdict::Inconclusive);
+    let names: Vec<&str> = open.iter().map(|check| check.name).collect();
+    print::message(&format!(
+        "kgauge: {} inconclusive, because other programs used the machine; measuring {} again (try {tries} of {of})",
+        figures.count(),
+        names.join(", "),
+    ));
+}
+
 fn announce(checks: &[&Check], order: &RunOrder<'_>) {
     /// Starting and ending a cluster, connecting, the last answers.
     const BETWEEN: Duration = Duration::from_millis(1_500);
@@ -321,13 +392,13 @@ fn announce(checks: &[&Check], order: &RunOrder<'_>) {
         let ns = trial.stages.warm_up_ns + trial.stages.hold_ns.unwrap_or(0);
         Duration::from_nanos(ns) + BETWEEN
     });
-    eprintln!(
+    print::message(&format!(
         "kgauge: truth, {} checks from {} runs, about {}; results in {}",
         checks.len(),
         scenarios.len(),
         seconds(lengths.sum()),
         order.dir.display()
-    );
+    ));
 }
 
 fn latency_from(arguments: &Truth) -> stall::From {
@@ -345,12 +416,19 @@ fn doubt_figures(row: &mut Row) {
         return;
     };
     row.expected = row.expected.map(wrong);
+    (row.possible_low, row.possible_high) = (None, None);
     (row.low, row.high) = (Some(wrong(low)), Some(wrong(high)));
     let fits = (wrong(low)..=wrong(high)).contains(&measured);
     row.verdict = match (row.verdict, fits) {
-        (Verdict::Pass | Verdict::Fail, true) => Verdict::Pass,
-        (Verdict::Pass | Verdict::Fail, false) => Verdict::Fail,
-        (verdict, _) => verdict,
+        (Verdict::Pass | Verdict::Fail | Verdict::Inconclusive, true) => Verdict::Pass,
+        (Verdict::Pass | Verdict::Fail | Verdict::Inconclusive, false) => Verdict::Fail,
+        (
+            verdict @ (Verdict::Caught
+            | Verdict::NotCaught
+            | Verdict::Information
+            | Verdict::Missing),
+            _,
+        ) => verdict,
     };
 }
 
@@ -377,9 +455,9 @@ mod tests {
             let scenario = Scenario::parse(shipped.name, shipped.text).unwrap();
             for size in [Size::Quick, Size::Default] {
                 let trial = scenario.trials(size).remove(0);
-                let hold = formula::StalledHold::of(&trial, |_| None).unwrap();
-                for (start_ns, length_ns) in hold.stalls {
-                    assert!(start_ns > 0.0 && start_ns + length_ns < hold.hold_ns);
+                let hold = formula::StalledHold::of(&trial, |_| Vec::new()).unwrap();
+                for span in hold.spans {
+                    assert!(span.first_due_ns > 0.0 && span.answered_ns < hold.hold_ns);
                 }
             }
         }

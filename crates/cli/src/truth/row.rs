@@ -21,10 +21,18 @@ pub(super) struct Row {
     pub(super) low: Option<f64>,
     /// The most that passes.
     pub(super) high: Option<f64>,
+    /// The least that a busy machine can explain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) possible_low: Option<f64>,
+    /// The most that a busy machine can explain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) possible_high: Option<f64>,
     /// How far measured and expected may be apart, in words.
     pub(super) tolerance: String,
     /// What it comes to.
     pub(super) verdict: Verdict,
+    /// How often it was measured.
+    pub(super) tries: u32,
     /// What else a reader must know.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<String>,
@@ -50,6 +58,8 @@ pub(super) enum Verdict {
     Pass,
     /// It is not.
     Fail,
+    /// It is not, by no more than what other programs took from kgauge meanwhile.
+    Inconclusive,
     /// A wrong recorder got a wrong figure, and the check said so.
     Caught,
     /// A wrong recorder went through.
@@ -71,6 +81,7 @@ impl Verdict {
         match self {
             Self::Pass => "pass",
             Self::Fail => "FAIL",
+            Self::Inconclusive => "inconclusive",
             Self::Caught => "caught",
             Self::NotCaught => "NOT CAUGHT",
             Self::Information => "info",
@@ -88,6 +99,15 @@ pub(super) struct Truth {
     pub(super) band: RangeInclusive<f64>,
     /// The band in words.
     pub(super) tolerance: String,
+    /// What a busy machine can explain beyond the band.
+    pub(super) lost: LostBy,
+}
+
+/// How far a figure may be out of its band because of what other programs took.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct LostBy {
+    pub(super) below: f64,
+    pub(super) above: f64,
 }
 
 impl Truth {
@@ -98,6 +118,7 @@ impl Truth {
             expected,
             band: expected..=expected,
             tolerance: "exact".to_owned(),
+            lost: LostBy::default(),
         }
     }
 
@@ -108,7 +129,13 @@ impl Truth {
             expected,
             band: expected * (1.0 - part)..=expected * (1.0 + part),
             tolerance: format!("± {} %", part * 100.0),
+            lost: LostBy::default(),
         }
+    }
+
+    /// The same on a machine on which other programs ran.
+    pub(super) fn with_lost(self, lost: LostBy) -> Self {
+        Self { lost, ..self }
     }
 
     /// The row of a measured figure.
@@ -118,7 +145,16 @@ impl Truth {
         figure: impl Into<String>,
         measured: Option<f64>,
     ) -> Row {
-        let fits = measured.is_some_and(|measured| self.band.contains(&measured));
+        // No figure of the suite can be negative.
+        let least = (self.band.start() - self.lost.below).max(0.0);
+        let possible = least..=self.band.end() + self.lost.above;
+        let verdict = match measured {
+            Some(measured) if self.band.contains(&measured) => Verdict::Pass,
+            Some(measured) if possible.contains(&measured) => Verdict::Inconclusive,
+            Some(_) | None => Verdict::Fail,
+        };
+        let is_inconclusive = verdict == Verdict::Inconclusive;
+        let possible = is_inconclusive.then_some(possible);
         Row {
             check,
             figure: figure.into(),
@@ -127,8 +163,11 @@ impl Truth {
             measured,
             low: Some(*self.band.start()),
             high: Some(*self.band.end()),
+            possible_low: possible.as_ref().map(|it| *it.start()),
+            possible_high: possible.as_ref().map(|it| *it.end()),
             tolerance: self.tolerance.clone(),
-            verdict: if fits { Verdict::Pass } else { Verdict::Fail },
+            verdict,
+            tries: 1,
             note: None,
         }
     }
@@ -149,8 +188,11 @@ impl Row {
             measured: Some(measured),
             low: None,
             high: None,
+            possible_low: None,
+            possible_high: None,
             tolerance: String::new(),
             verdict: Verdict::Information,
+            tries: 1,
             note: None,
         }
     }
@@ -165,17 +207,43 @@ impl Row {
             measured: None,
             low: None,
             high: None,
+            possible_low: None,
+            possible_high: None,
             tolerance: String::new(),
             verdict: Verdict::Missing,
+            tries: 1,
             note: Some(note),
         }
+    }
+
+    /// The same row, when what it is compared with was itself measured on a machine that others used: passing says nothing then.
+    pub(super) fn compared_with_nothing(self) -> Self {
+        let verdict = match self.verdict {
+            Verdict::Pass => Verdict::Inconclusive,
+            verdict => verdict,
+        };
+        Self { verdict, ..self }
+    }
+
+    /// This row after another try. A failure stays one, and so does what has passed before.
+    pub(super) fn or_again(self, again: Row, tries: u32) -> Self {
+        let counts = self.verdict == Verdict::Inconclusive || again.verdict.is_bad();
+        if self.verdict.is_bad() || !counts {
+            return self;
+        }
+        Self { tries, ..again }
     }
 
     /// The same row of a recorder that is wrong on purpose: it has to fail.
     pub(super) fn of_a_wrong_recorder(self) -> Self {
         let verdict = match self.verdict {
             Verdict::Fail => Verdict::Caught,
-            _ => Verdict::NotCaught,
+            Verdict::Inconclusive => Verdict::Inconclusive,
+            Verdict::Pass
+            | Verdict::Caught
+            | Verdict::NotCaught
+            | Verdict::Information
+            | Verdict::Missing => Verdict::NotCaught,
         };
         Self { verdict, ..self }
     }
@@ -194,6 +262,44 @@ mod tests {
         assert_eq!(verdict(Some(404.1e6)), Verdict::Fail);
         assert_eq!(verdict(Some(2e6)), Verdict::Fail);
         assert_eq!(verdict(None), Verdict::Fail);
+    }
+
+    #[test]
+    fn what_a_busy_machine_explains_is_inconclusive_and_nothing_more() {
+        let lost = LostBy {
+            below: 0.0,
+            above: 3e6,
+        };
+        let truth = Truth::within(Unit::Nanoseconds, 400e6, 0.01).with_lost(lost);
+        let verdict = |measured| truth.row("stall", "p99", Some(measured)).verdict;
+        assert_eq!(verdict(404e6), Verdict::Pass);
+        assert_eq!(verdict(406e6), Verdict::Inconclusive);
+        assert_eq!(verdict(407.1e6), Verdict::Fail);
+        assert_eq!(
+            verdict(395.9e6),
+            Verdict::Fail,
+            "nobody is early because others run"
+        );
+    }
+
+    #[test]
+    fn another_try_decides_what_was_inconclusive_and_hides_no_failure() {
+        let truth = Truth::within(Unit::Nanoseconds, 400e6, 0.01).with_lost(LostBy {
+            below: 0.0,
+            above: 3e6,
+        });
+        let row = |measured| truth.row("stall", "p99", Some(measured));
+        let (pass, unsure, fail) = (row(400e6), row(406e6), row(500e6));
+        let after = |first: &Row, second: &Row| {
+            let merged = first.clone().or_again(second.clone(), 2);
+            (merged.verdict, merged.tries)
+        };
+        assert_eq!(after(&unsure, &pass), (Verdict::Pass, 2));
+        assert_eq!(after(&unsure, &unsure), (Verdict::Inconclusive, 2));
+        assert_eq!(after(&unsure, &fail), (Verdict::Fail, 2));
+        assert_eq!(after(&pass, &unsure), (Verdict::Pass, 1));
+        assert_eq!(after(&pass, &fail), (Verdict::Fail, 2));
+        assert_eq!(after(&fail, &pass), (Verdict::Fail, 1));
     }
 
     #[test]

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use kgauge_results::run::{EventKind, EvidenceKind, Subject};
+use kgauge_results::run::{EventKind, EvidenceKind, NodeStall, Subject};
 use kgauge_results::summary::FlowSummary;
 use kgauge_results::{Histogram, Kind, RunRead, Summary};
-use kgauge_scenario::{FlowPlan, Trial};
+use kgauge_scenario::{FlowPlan, Partitioner, Shape, Trial};
 
-use super::formula::StalledHold;
+use super::formula::{StalledHold, WaitSpan};
+use super::lost::{Lost, MachineLog};
+use super::machine::{self, Recording};
 use super::scenarios::{BESIDE, Shipped};
 use crate::exit::OrStop;
 use crate::interrupt::Stopping;
@@ -21,9 +23,11 @@ use crate::run::{self, Beside};
 pub(super) struct Ran {
     pub(super) read: RunRead,
     pub(super) summary: Summary,
+    /// What was recorded about the machine meanwhile.
+    machine: MachineLog,
 }
 
-/// All runs so far, by the name of their scenario.
+/// The last run of each scenario, by its name.
 #[derive(Debug, Default)]
 pub(super) struct Runs(BTreeMap<&'static str, Ran>);
 
@@ -49,15 +53,27 @@ impl Runs {
         used.reduce(f64::max)
     }
 
-    /// Reads a run that an earlier suite has left in its folder, if there is one.
-    pub(super) fn read(&mut self, scenario: Shipped, dir: &Path) -> anyhow::Result<()> {
-        let dir = dir.join(scenario.name);
-        if dir.is_dir() {
-            let read = RunRead::open(&dir).or_bad_input()?;
-            let summary = Summary::of(&read);
-            self.0.insert(scenario.name, Ran { read, summary });
+    /// Reads a run that an earlier suite has left in its folder; says whether there is one.
+    pub(super) fn read(
+        &mut self,
+        scenario: Shipped,
+        dir: &Path,
+        tries: u32,
+    ) -> anyhow::Result<bool> {
+        let folder = dir.join(folder(scenario, tries));
+        if !folder.is_dir() {
+            return Ok(false);
         }
-        Ok(())
+        let read = RunRead::open(&folder).or_bad_input()?;
+        let summary = Summary::of(&read);
+        let machine = machine::read(&machine_log(scenario, dir, tries));
+        let ran = Ran {
+            read,
+            summary,
+            machine,
+        };
+        self.0.insert(scenario.name, ran);
+        Ok(true)
     }
 
     /// Writes the scenario down and runs it: the arguments are those of `kgauge run`, and so is
@@ -66,6 +82,7 @@ impl Runs {
         &mut self,
         scenario: Shipped,
         order: &RunOrder<'_>,
+        tries: u32,
         beside: Option<&Beside<'_>>,
     ) -> anyhow::Result<()> {
         let texts = order.dir.join("scenarios");
@@ -73,10 +90,10 @@ impl Runs {
         fs::create_dir_all(&texts)
             .and_then(|()| fs::write(&file, scenario.text))
             .with_context(|| format!("cannot write {}", file.display()))
-            .or_failed()?;
+            .or_unwritable()?;
         let mut words = vec![
             "--out".into(),
-            order.dir.join(scenario.name).into_os_string(),
+            order.dir.join(folder(scenario, tries)).into_os_string(),
         ];
         if order.quick {
             words.push("--quick".into());
@@ -85,10 +102,32 @@ impl Runs {
             words.push(format!("--seed={seed}").into());
         }
         words.push(file.into_os_string());
-        let (read, summary) = run::one(&words, order.stopping, beside)?;
-        self.0.insert(scenario.name, Ran { read, summary });
+        let recording = Recording::start()?;
+        let done = run::one(&words, order.stopping, beside);
+        let log = recording.end();
+        let (read, summary) = done?;
+        let machine =
+            machine::keep(log, &machine_log(scenario, order.dir, tries)).or_unwritable()?;
+        let ran = Ran {
+            read,
+            summary,
+            machine,
+        };
+        self.0.insert(scenario.name, ran);
         Ok(())
     }
+}
+
+/// The run folder of a try: `stall`, `stall-2`.
+fn folder(scenario: Shipped, tries: u32) -> String {
+    match tries {
+        1 => scenario.name.to_owned(),
+        tries => format!("{}-{tries}", scenario.name),
+    }
+}
+
+fn machine_log(scenario: Shipped, dir: &Path, tries: u32) -> PathBuf {
+    dir.join(format!("{}.machine.json", folder(scenario, tries)))
 }
 
 impl Ran {
@@ -126,6 +165,17 @@ impl Ran {
         (!all.is_empty()).then_some(all)
     }
 
+    /// The length of a flow's warm-up and hold, and its records in flight integrated over all stages.
+    pub(super) fn in_flight_of_all(&self, flow: &str) -> Option<(f64, f64)> {
+        let index = self.flow(flow)?.index;
+        let stages = self.trial()?.stages;
+        let read = self.read.repeats.first()?.flows.get(&index)?;
+        let slices = read.stages.values();
+        let record_ns = slices.map(|slice| u128::from(slice.counts.in_flight_record_ns));
+        let span_ns = (stages.warm_up_ns + stages.hold_ns?) as f64;
+        Some((span_ns, record_ns.sum::<u128>() as f64))
+    }
+
     /// The part of the machine's processors that neither the generator nor the target used while it ran; the run
     /// folder's evidence says so once a second.
     pub(super) fn used_by_others(&self) -> Option<f64> {
@@ -149,15 +199,66 @@ impl Ran {
         (span_ns > 0).then(|| others_ns as f64 / (span_ns as f64 * f64::from(cpus)))
     }
 
-    /// The known answers of its stalls.
-    pub(super) fn stalled_hold(&self) -> Option<StalledHold> {
-        StalledHold::of(self.trial()?, |entry| {
-            let mut begins = self.read.events.iter().filter(|event| {
-                matches!(event.kind, EventKind::Fault { active: true, entry: Some(of), .. }
-                    if of as usize == entry)
-            });
-            begins.next()?.at_ns
+    /// What other programs took while it ran. `None` when its folder tells no time.
+    pub(super) fn lost(&self) -> Option<Lost<'_>> {
+        // An event is written at its time or a little later: the least difference is the start of the repeat.
+        let starts = self.read.events.iter().filter_map(|event| {
+            let at_ns = event.at_ns?;
+            Some(event.at_unix_ms as f64 * 1e6 - at_ns as f64)
+        });
+        Some(Lost {
+            log: &self.machine,
+            origin_unix_ns: starts.reduce(f64::min)?,
         })
+    }
+
+    /// The known answers of its stalls to a flow, from what the flow's node recorded about each.
+    pub(super) fn stalled_hold(&self, flow: &str) -> Option<StalledHold> {
+        let trial = self.trial()?;
+        let warm_up_ns = trial.stages.warm_up_ns as f64;
+        StalledHold::of(trial, |entry| {
+            let spans = self.node_stall(flow, entry).map(|(stall, per_ns)| {
+                let on_hold = |at_ns: u64| at_ns as f64 - warm_up_ns;
+                let answers = stall.answers.iter();
+                let answers: Vec<(f64, u64)> = answers
+                    .map(|(at_ns, records)| (on_hold(*at_ns), *records))
+                    .collect();
+                WaitSpan::of_answers(on_hold(stall.begin_ns), &answers, per_ns)
+            });
+            spans.unwrap_or_default()
+        })
+    }
+
+    /// What a flow's own node recorded about a stall, and the flow's records per nanosecond. A node that serves several flows
+    /// cannot tell their records apart.
+    fn node_stall(&self, name: &str, entry: usize) -> Option<(&NodeStall, f64)> {
+        let flows = &self.trial()?.flows;
+        let FlowPlan::Produce(flow) = self.flow_plan(name)? else {
+            return None;
+        };
+        let (Shape::Constant { per_second } | Shape::Poisson { per_second }) = flow.shape else {
+            return None;
+        };
+        let stalls = self
+            .read
+            .events
+            .iter()
+            .find_map(|event| match &event.kind {
+                EventKind::Fault {
+                    active: false,
+                    entry: Some(of),
+                    stalls,
+                    ..
+                } if *of as usize == entry => Some(stalls),
+                _ => None,
+            })?;
+        let stall = match flow.settings.partitioner {
+            Partitioner::Broker(node) => stalls.iter().find(|stall| i32::from(stall.node) == node),
+            Partitioner::Sticky | Partitioner::RoundRobin | Partitioner::Partition(_) => stalls
+                .first()
+                .filter(|_| flows.len() == 1 && stalls.len() == 1),
+        };
+        Some((stall?, per_second / 1e9))
     }
 
     /// What the nodes counted of the requests that a fault struck: requests, and records in them.

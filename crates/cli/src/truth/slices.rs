@@ -37,7 +37,7 @@ pub(super) fn rows(runs: &Runs, dir: &Path, seed: u64) -> anyhow::Result<Vec<Row
         let cut = of_a_run(ran, dir, Random::new(seed));
         let _ = fs::remove_dir_all(dir);
         let cut = cut.with_context(|| format!("cannot cut {}", ran.read.dir.display()));
-        rows.extend(cut.or_failed()?);
+        rows.extend(cut.or_unwritable()?);
     }
     rows.push(of_threads(Random::new(seed)));
     Ok(rows)

@@ -25,7 +25,10 @@ pub(super) fn text(parts: &[Part<'_>]) -> String {
             row.measured
                 .map_or_else(String::new, |it| amount(it, row.unit)),
             row.tolerance.clone(),
-            row.verdict.words().to_owned(),
+            match row.tries {
+                1 => row.verdict.words().to_owned(),
+                tries => format!("{}, try {tries}", row.verdict.words()),
+            },
         ]
     };
     let mut widths = HEADS.map(str::len);
@@ -46,6 +49,13 @@ pub(super) fn text(parts: &[Part<'_>]) -> String {
         }
         for row in part.rows {
             line(&mut text, cells(row), widths);
+            if let (Some(low), Some(high)) = (row.possible_low, row.possible_high) {
+                let (low, high) = (amount(low, row.unit), amount(high, row.unit));
+                let words = format!(
+                    "Other programs took the machine meanwhile: with that, {low} to {high} is possible."
+                );
+                wrap(&mut text, &words);
+            }
             if let Some(note) = &row.note {
                 note.lines().for_each(|note| wrap(&mut text, note));
             }
@@ -104,21 +114,32 @@ pub(super) fn closing(rows: &[Row], used_by_others: Option<f64>) -> String {
     let good = is(&[Verdict::Pass, Verdict::Caught]);
     let bad = is(&[Verdict::Fail, Verdict::NotCaught]);
     let missing = is(&[Verdict::Missing]);
-    let mut text = format!("{good} of {} figures are what they must be", good + bad);
+    let unsure = is(&[Verdict::Inconclusive]);
+    let all = good + bad + unsure;
+    let mut text = format!("{good} of {all} figures are what they must be");
+    if unsure > 0 {
+        text.push_str(&format!(", {unsure} inconclusive"));
+    }
     if missing > 0 {
         text.push_str(&format!(", {missing} could not be had"));
     }
     text.push('.');
-    if bad > 0 {
-        if let Some(part) = used_by_others {
-            text.push_str(&format!(
-                "\nWhile it ran, other programs used up to {:.0} % of this machine's processors.",
-                part * 100.0
-            ));
-        }
+    if let Some(part) = used_by_others.filter(|_| bad + unsure > 0) {
+        text.push_str(&format!(
+            "\nOther programs used up to {:.0} % of this machine's processors meanwhile.",
+            part * 100.0
+        ));
+    }
+    if unsure > 0 {
         text.push_str(
-            "\nA machine that does other work at the same time answers late: let it rest and run this again.\n\
-             What fails then too is an error of kgauge.",
+            "\nInconclusive figures missed their tolerance by no more than other programs can explain; \
+             run `kgauge truth` on an idle machine.",
+        );
+    }
+    if bad > 0 {
+        text.push_str(
+            "\nA failed figure missed its tolerance by more than other programs can explain: that is an error \
+             of kgauge. Please report it with the run folders.",
         );
     }
     text
@@ -152,8 +173,8 @@ stall: a second of silence
   wrong, p99  400.0 ms   1.20 ms  ± 1 %      FAIL
 ";
         assert_eq!(text(&parts), expected);
-        let words = "1 of 2 figures are what they must be.\nWhile it ran, other programs used up to 83 % of this \
-                     machine's processors.\nA machine";
+        let words = "1 of 2 figures are what they must be.\nOther programs used up to 83 % of this machine's \
+                     processors meanwhile.\nA failed figure";
         assert!(closing(&rows, Some(0.831)).starts_with(words));
         assert_eq!(
             closing(&rows[..1], Some(0.9)),

@@ -69,7 +69,7 @@ pub(super) fn rows(runs: &mut Runs, order: &RunOrder<'_>) -> anyhow::Result<Vec<
         }
         Ok(())
     };
-    runs.make(BESIDE, order, Some(&begin))?;
+    runs.make(BESIDE, order, 1, Some(&begin))?;
     let mut rows = Vec::new();
     for ((flow, _), theirs) in PAIRS.iter().zip(running.into_inner()) {
         let said = theirs.end(&order.stopping.load);
@@ -151,8 +151,8 @@ fn begin(
     cluster.create_topic(&topic).or_target_failed("")?;
     let (rate, records) = load(trial, name).context("the flow has a constant rate")?;
     let said = said_in(dir, name);
-    let output = File::create(&said).or_failed()?;
-    let errors = output.try_clone().or_failed()?;
+    let output = File::create(&said).or_unwritable()?;
+    let errors = output.try_clone().or_unwritable()?;
     let servers = config.bootstrap_servers.iter();
     let servers: Vec<String> = servers
         .map(|server| format!("{}:{}", server.host, server.port))
@@ -169,7 +169,10 @@ fn begin(
         .stdin(Stdio::null())
         .stdout(output)
         .stderr(errors);
-    let child = command.spawn().context("cannot start Java").or_failed()?;
+    let child = command
+        .spawn()
+        .context("cannot start Java")
+        .or_unwritable()?;
     Ok(Running { child, said })
 }
 
@@ -196,7 +199,7 @@ fn produce_flow<'t>(trial: &'t Trial, name: &str) -> Option<&'t kgauge_scenario:
 
 /// Ours and theirs, percentile by percentile.
 fn pair(ran: Option<&Ran>, flow: &str, said: &Result<String, String>) -> Vec<Row> {
-    let hold = ran.and_then(Ran::stalled_hold);
+    let hold = ran.and_then(|ran| ran.stalled_hold(flow));
     let (Some(ran), Some(hold)) = (ran, hold) else {
         return Vec::new();
     };

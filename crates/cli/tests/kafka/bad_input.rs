@@ -95,7 +95,7 @@ fn a_target_without_release_or_with_a_slip_is_bad_input() {
     let site = Site::new();
     let (status, said) = run(&site, "kafka", &[]);
     assert_eq!(status, Some(2), "{said}");
-    assert!(said.contains("The target names no release"), "{said}");
+    assert!(said.contains("the target names no release"), "{said}");
     let (status, said) = run(&site, "kafka:4.3.1,broker=3", &[]);
     assert_eq!(status, Some(2), "{said}");
     assert!(said.contains("did you mean brokers?"), "{said}");

@@ -1,11 +1,12 @@
 //! Clusters that are there already, and what a run may do to them.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Child;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::site::{Site, json, text};
+use crate::site::{Site, children, json, text, wait_for};
 
 /// An embedded cluster that serves as somebody's.
 pub(crate) struct Somebodys {
@@ -15,7 +16,11 @@ pub(crate) struct Somebodys {
 
 impl Somebodys {
     pub(crate) fn start(site: &Site, arguments: &[&str]) -> Self {
-        let mut process = site.start(&[&["cluster", "up"], arguments].concat());
+        Self::of(site.start(&[&["cluster", "up"], arguments].concat()))
+    }
+
+    /// One that a process serves, once it does.
+    pub(crate) fn of(mut process: Child) -> Self {
         let mut first = String::new();
         BufReader::new(process.stdout.take().unwrap())
             .read_line(&mut first)
@@ -59,6 +64,71 @@ fn a_cluster_serves_a_run_and_ends_at_ctrl_c() {
     assert!(said.contains("rate     up to 800 records/s"), "{said}");
     assert_eq!(cluster.end(), Some(0));
     assert!(site.path("data").exists(), "--data keeps it");
+}
+
+/// The settings of Kafka 4.3.1's own config/server.properties, on another address and a free port.
+const SERVER_PROPERTIES: &str = "\
+process.roles=broker,controller
+node.id=1
+controller.quorum.bootstrap.servers=localhost:9093
+listeners=PLAINTEXT://127.0.0.2:0,CONTROLLER://:9093
+inter.broker.listener.name=PLAINTEXT
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL
+num.network.threads=3
+num.io.threads=8
+socket.send.buffer.bytes=102400
+socket.receive.buffer.bytes=102400
+socket.request.max.bytes=104857600
+log.dirs=/tmp/kraft-combined-logs
+num.partitions=1
+num.recovery.threads.per.data.dir=1
+offsets.topic.replication.factor=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+log.retention.hours=168
+log.segment.bytes=1073741824
+log.retention.check.interval.ms=300000
+";
+
+#[test]
+fn kafkas_own_server_properties_start_a_cluster() {
+    let site = Site::new();
+    std::fs::write(site.path("server.properties"), SERVER_PROPERTIES).unwrap();
+    let mut cluster = Somebodys::start(&site, &["--config", "server.properties"]);
+    assert!(
+        cluster.servers.starts_with("127.0.0.2:"),
+        "{}",
+        cluster.servers
+    );
+    let call = ["run", "tiny.yaml", "--out", "out", "--repeat", "1", "--yes"];
+    let output = site.run(&[&call[..], &["--target", &cluster.servers]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let stderr = cluster.process.stderr.take().unwrap();
+    assert_eq!(cluster.end(), Some(0));
+    let lines = BufReader::new(stderr).lines().map(Result::unwrap);
+    let ignored: Vec<String> = lines.filter(|line| line.contains("ignores")).collect();
+    assert_eq!(ignored.len(), 1, "{ignored:?}");
+    for key in ["node.id", "num.io.threads", "transaction.state.log.min.isr"] {
+        assert!(ignored[0].contains(key), "{ignored:?}");
+    }
+    assert!(!ignored[0].contains("log.segment.bytes"), "{ignored:?}");
+}
+
+#[test]
+fn clients_are_told_the_advertised_host() {
+    let site = Site::new();
+    let listen = ["--listen", "127.0.0.2", "--advertise", "localhost"];
+    let cluster = Somebodys::start(&site, &[&["embedded:2"], &listen[..]].concat());
+    assert_eq!(
+        cluster.servers.matches("localhost:").count(),
+        2,
+        "{}",
+        cluster.servers
+    );
+    assert_eq!(cluster.end(), Some(0));
 }
 
 #[test]
@@ -144,6 +214,106 @@ fn a_topic_that_is_there_is_used_only_when_it_is_named_and_stays() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     let call = ["run", "tiny.yaml", "--allow-existing", "nobodys"];
     let output = site.run(&[&call, &target[..]].concat());
-    assert!(text(&output.stderr).contains("topic nobodys is not there"));
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("topic nobodys does not exist"), "{said}");
+    assert!(said.contains("--allow-existing TOPIC"), "{said}");
+    assert!(
+        output.stdout.is_empty(),
+        "no report of a run that never began"
+    );
+    assert!(!site.path("kgauge-runs").join("tiny").exists());
     cluster.end();
+}
+
+/// A load that outlives its cluster.
+const LONG: &str = "\
+kgauge: 1
+name: outlives
+question: Does it end?
+topic: {partitions: 2, replication: 1}
+flows:
+  - name: writers
+    kind: produce
+    shape: {constant: 200/s}
+    record: {size: 100 B}
+stages: {warm-up: 0 s, hold: 8 s, drain: 1 s}
+repeats: 3
+";
+
+/// Begins such a load, and kills the cluster once it runs.
+fn outlives(site: &Site) -> (Child, Somebodys) {
+    site.write("outlives.yaml", LONG);
+    let cluster = Somebodys::start(site, &["embedded:1"]);
+    let call = ["run", "outlives.yaml", "--out", "out", "--yes", "--target"];
+    let run = site.start(&[&call[..], &[&cluster.servers]].concat());
+    let events = site.path("out/events.jsonl");
+    wait_for(&events);
+    while !fs::read_to_string(&events)
+        .unwrap()
+        .contains("repeat-started")
+    {
+        std::thread::yield_now();
+    }
+    for child in children(cluster.process.id()) {
+        kill_process(Pid::from_raw(child).unwrap(), Signal::KILL).unwrap();
+    }
+    (run, cluster)
+}
+
+fn outages_of(site: &Site) -> Vec<serde_json::Value> {
+    let events = fs::read_to_string(site.path("out/events.jsonl")).unwrap();
+    let events = events
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let is_outage = |event: &serde_json::Value| event["event"] == "broker-unreachable";
+    events.filter(is_outage).collect()
+}
+
+#[test]
+fn a_cluster_that_dies_ends_the_run_after_its_drain_with_status_3_and_what_is_left_there() {
+    let site = Site::new();
+    let (run, _cluster) = outlives(&site);
+    let output = run.wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    let said_while_it_ran = "broker 1 (127.0.0.1:";
+    for words in [
+        said_while_it_ran,
+        "(connections fail); 2 of 2 partitions have no leader. Waiting up to",
+        "(drain 1 s); Ctrl-C stops now.",
+        "no partition has a leader that answers",
+        "what is left of the run (2 repeats) was not tried",
+        "was not deleted",
+        "kgauge kafka-topics --bootstrap-server 127.0.0.1:",
+        " --delete --topic 'kgauge-",
+    ] {
+        assert!(said.contains(words), "{words:?} is not in {said}");
+    }
+    assert!(!said.contains("within 0.0 s"), "{said}");
+    let outages = outages_of(&site);
+    assert_eq!(outages.len(), 1, "{outages:?}");
+    assert_eq!(outages[0]["broker"], 1);
+    assert_eq!(outages[0]["cause"], "unconnected");
+    assert_eq!(outages[0]["partitions_without_leader"], 2);
+    let head = json(&site.path("out/run.json"));
+    assert_eq!(head["status"], "failed", "{head}");
+    let repeat = json(&site.path("out/repeats/0000-00/repeat.json"));
+    assert_eq!(repeat["outcome"]["outcome"], "failed", "{repeat}");
+    assert!(repeat["flows"][0]["connections"]["lost"].as_u64() > Some(0));
+    assert!(!site.path("out/repeats/0000-01").exists());
+}
+
+#[test]
+fn ctrl_c_ends_a_run_on_a_dead_cluster_at_once() {
+    let site = Site::new();
+    let (run, _cluster) = outlives(&site);
+    while outages_of(&site).is_empty() {
+        std::thread::yield_now();
+    }
+    kill_process(Pid::from_child(&run), Signal::INT).unwrap();
+    let output = run.wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains(" --delete --topic 'kgauge-"), "{said}");
 }

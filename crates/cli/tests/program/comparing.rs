@@ -55,18 +55,58 @@ fn a_comparison_can_end_a_build() {
         "a form writes nothing else"
     );
     // One repeat each: nothing can be judged, and a gate that knows nothing does not open.
-    let output = site.run(&[
-        "compare",
-        "one",
-        "other",
-        "--as",
-        "table",
-        "--fail-if-worse",
-    ]);
-    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("no rate and no time of"));
-    let output = site.run(&["compare", "one", "other", "--fail-if-worse=150%"]);
-    assert_eq!(output.status.code(), Some(2));
+    let compare = |arguments: &[&str]| {
+        let output = site.run(&[&["compare", "one", "other"], arguments].concat());
+        (output.status.code(), text(&output.stderr))
+    };
+    for allowed in [&["10%"][..], &["10"], &["0.1"], &["10 %"]] {
+        let (status, said) = compare(&[&["--fail-if-worse"], allowed].concat());
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains("kgauge: gate undecided"), "{said}");
+        assert!(said.contains("use --repeat 5"), "{said}");
+    }
+    let (status, said) = compare(&["--fail-if-worse=10%", "--metric", "loss"]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(
+        said.contains("0 records lost, 0 records in the baseline"),
+        "{said}"
+    );
+    assert!(
+        said.contains("kgauge: gate passed: 1 figure judged"),
+        "{said}"
+    );
+    for (arguments, words) in [
+        (&["--fail-if-worse=150%"][..], "above 0 and below 100"),
+        (&["--fail-if-worse"], "a value is required"),
+        (&["--fail-if-worse", "0"], "above 0 and below 100"),
+        (&["--fail-if-worse=5%", "--metric", "p98"], "no such figure"),
+        (&["--metric", "p99"], "--fail-if-worse"),
+    ] {
+        let (status, said) = compare(arguments);
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_comparison_is_named_by_its_folders_and_leaves_nothing_behind() {
+    let site = Site::new();
+    for folder in ["l0", "l20"] {
+        site.run(&["run", "tiny.yaml", "--repeat", "2", "--out", folder]);
+    }
+    let output = site.run(&["compare", "l0", "l20"]);
+    let table = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(table.contains("l20 against l0"), "{table}");
+    assert!(
+        !site.path("kgauge-runs").exists(),
+        "nothing is written unless asked"
+    );
+    let table = text(&site.run(&["compare", "before=l0", "linger 20=l20"]).stdout);
+    assert!(table.contains("linger 20 against before"), "{table}");
+    let output = site.run(&["compare", "l0", "l20", "--out", "kept"]);
+    assert!(text(&output.stdout).contains("report: kept/comparison.html"));
+    assert!(site.path("kept/comparison.json").exists());
 }
 
 #[test]
@@ -146,7 +186,7 @@ fn several_runs_make_a_side_and_a_run_by_itself_gets_what_is_assumed() {
         "{table}"
     );
     assert!(
-        table.contains("2 runs of") && table.contains("is measured"),
+        table.contains("b (2 runs) against a (2 runs)") && table.contains("is measured"),
         "{table}"
     );
     for (arguments, words) in [

@@ -405,7 +405,7 @@ fn a_port_in_use_is_told_before_anything_is_started() {
     let call = ["run", "tiny.yaml", "--serve", address.as_str()];
     crate::site::check_refused(&call, 2, &["--serve", "another program listens there"]);
     let call = ["run", "tiny.yaml", "--serve", "here"];
-    crate::site::check_refused(&call, 2, &["there is no port", "127.0.0.1:8080"]);
+    crate::site::check_refused(&call, 2, &["the port is missing", "127.0.0.1:8080"]);
 }
 
 #[test]

@@ -6,10 +6,15 @@ mod auditing;
 mod clusters;
 mod comparing;
 mod drop_in;
+#[path = "../../../client/tests/fake/mod.rs"]
+mod fake;
 mod forms;
+mod hostile;
+mod leftovers;
 mod live;
 mod metrics;
 mod mirror;
+mod printing;
 mod secured;
 mod site;
 mod speeds;

@@ -14,13 +14,7 @@ use serde_json::Value;
 
 use site::{Site, check_refused, json, text};
 
-/// How late a slow or busy machine may let go of a stall, or answer a delayed request, in these tests: machines that
-/// run tests stand still for seconds. Nothing here may be early, and what does not depend on the machine's speed is as
-/// strict as for a user, who gets the bands of the table.
-const LATE_NS: f64 = 20e9;
-
-/// One test at a time, and up to three times: a machine that stands still for a second while a run of four seconds
-/// goes on spoils the run, not kgauge.
+/// One test at a time, and up to three times: a run on a machine that stands still for many seconds may not come to an end.
 fn tries(test: fn()) {
     static MACHINE: Mutex<()> = Mutex::new(());
     // What another one has panicked about is its own matter.
@@ -55,26 +49,31 @@ fn rows(told: &Value) -> Vec<Row> {
 
 /// Runs some checks in their short size.
 fn run(site: &Site, checks: &str, out: &str) -> Vec<Row> {
-    let call = ["truth", "--quick", "--only", checks, "--out", out, "--json"];
+    let call = [
+        "truth", "--quick", "--tries", "1", "--only", checks, "--out", out, "--json",
+    ];
     let output = site.run(&call);
     let said = text(&output.stderr);
     let told: Value = serde_json::from_slice(&output.stdout).expect(&said);
     assert_eq!(told, json(&site.path(out).join("truth.json")));
-    let good = told["good"].as_bool().unwrap();
-    assert_eq!(output.status.code(), Some(i32::from(!good)), "{said}");
+    let counted = ["failed", "inconclusive"].map(|name| told[name].as_u64().unwrap());
+    let status = match counted {
+        [0, 0] => 0,
+        [0, _] => 2,
+        _ => 1,
+    };
+    assert_eq!(output.status.code(), Some(status), "{said}");
+    assert_eq!(told["good"], status == 0);
     rows(&told)
 }
 
-/// Checks a figure on a machine that may be late, but not early.
-fn check_late(rows: &[Row], figure: &str) {
+/// Checks a figure on a machine that may be busy: it is right or inconclusive, and never wrong.
+fn check_not_wrong(rows: &[Row], figure: &str) {
     let row = rows.iter().find(|row| row.figure == figure);
     let row = row.unwrap_or_else(|| panic!("there is no {figure}"));
-    let fits = (row.low..=row.high + LATE_NS).contains(&row.measured);
-    assert!(
-        fits,
-        "{figure}: {} of {} to {}",
-        row.measured, row.low, row.high
-    );
+    let fits = matches!(row.verdict.as_str(), "pass" | "inconclusive");
+    let words = (&row.verdict, row.measured, row.low, row.high);
+    assert!(fits, "{figure}: {words:?}");
 }
 
 /// Checks figures that no machine can change.
@@ -95,12 +94,14 @@ fn a_stall_is_measured_as_arithmetic_says_and_a_wrong_recorder_is_caught() {
         let found = run(&site, "stall,recorder,slices", "out");
         for flow in ["even", "poisson", "tiny-buffer"] {
             for quantile in ["p99", "p99.9"] {
-                check_late(&found, &format!("stall, {flow}, {quantile}"));
+                check_not_wrong(&found, &format!("stall, {flow}, {quantile}"));
             }
         }
-        // 1 s in 5 s: a hundredth of the records waits longer than 0.95 s, give or take 1 %.
+        // 1 s in 5 s: a hundredth of the records waits longer than 0.95 s, and as much longer as the node said it was late.
         let even = &found[0];
-        assert!((even.low - 0.99 * 950e6).abs() < 1.0 && (even.high - 1.01 * 950e6).abs() < 1.0);
+        let expected = even.low / 0.99;
+        assert!(expected > 0.995 * 950e6, "{expected}");
+        assert!((even.high - 1.01 * expected).abs() < 1.0);
         let caught: Vec<&Row> = found.iter().filter(|row| row.verdict == "caught").collect();
         assert_eq!(caught.len(), 1);
         assert_eq!(caught[0].figure, "stall, tiny-buffer, p99");
@@ -122,12 +123,11 @@ fn a_stall_is_measured_as_arithmetic_says_and_a_wrong_recorder_is_caught() {
         let wrong = again("recorder");
         let of_tiny_buffer = |row: &&Row| row.figure == "stall, tiny-buffer, p99";
         assert_eq!(wrong.iter().find(of_tiny_buffer).unwrap().verdict, "fail");
-        let measured = even.measured / 1e6;
         let wrong = again("figures");
         let [first, ..] = &wrong[..] else { panic!() };
-        // 5 % more than 950 ms, within 1 %: only a machine that was late by that much would hide it.
-        let hidden = (987.5..=1007.5).contains(&measured);
-        assert!(hidden || first.verdict == "fail", "{measured} ms");
+        // 5 % more than is right, within 1 %: only a machine that was late by that much would hide it.
+        let hidden = even.measured >= 1.05 * even.low;
+        assert!(hidden || first.verdict == "fail", "{}", even.measured);
     });
 }
 
@@ -136,10 +136,10 @@ fn several_stalls_add_up() {
     tries(|| {
         let found = run(&Site::new(), "stalls", "out");
         for quantile in ["p90", "p99", "p99.9"] {
-            check_late(&found, &format!("two-stalls, even, {quantile}"));
+            check_not_wrong(&found, &format!("two-stalls, even, {quantile}"));
         }
         for quantile in ["p80", "p99", "p99.9"] {
-            check_late(&found, &format!("border-stalls, even, {quantile}"));
+            check_not_wrong(&found, &format!("border-stalls, even, {quantile}"));
         }
     });
 }
@@ -149,11 +149,8 @@ fn a_capacity_that_nobody_tells_is_what_is_measured() {
     tries(|| {
         let found = run(&Site::new(), "capacity", "out");
         assert_eq!(found.len(), 3);
-        for row in found {
-            // Less when the machine is slow or busy, as one that runs tests is, and more when answers that were
-            // due before the hold came late. A rate of another unit or of one partition would be far off.
-            let fits = (0.3 * row.low..=1.3 * row.high).contains(&row.measured);
-            assert!(fits, "{}: {}", row.figure, row.measured);
+        for row in &found {
+            check_not_wrong(&found, &row.figure);
         }
     });
 }
@@ -164,8 +161,8 @@ fn delays_appear_as_they_were_drawn() {
         let found = run(&Site::new(), "delay", "out");
         check_passed(&found, 4, |figure| figure.starts_with("drawn for"));
         for quantile in ["p10", "p50", "p90", "p99"] {
-            check_late(&found, &format!("response, {quantile}"));
-            check_late(&found, &format!("fetch round trip, {quantile}"));
+            check_not_wrong(&found, &format!("response, {quantile}"));
+            check_not_wrong(&found, &format!("fetch round trip, {quantile}"));
         }
     });
 }

@@ -9,7 +9,7 @@ use kgauge_wire::messages::describe_configs::{
 use kgauge_wire::messages::incremental_alter_configs::{AlterConfigsResource, AlterableConfig};
 use kgauge_wire::messages::{DescribeConfigsRequest, IncrementalAlterConfigsRequest, Message};
 
-use crate::cluster::{Cluster, ClusterError, Failed, Next, broker_words};
+use crate::cluster::{Cluster, ClusterError, Failed, Next, OperationError, broker_words};
 
 /// Whose settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,13 +146,22 @@ impl ConfigsError {
     }
 }
 
+impl OperationError for ConfigsError {
+    fn cluster_error(&mut self) -> Option<&mut ClusterError> {
+        match self {
+            Self::Cluster(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
 impl Cluster {
     /// All settings of a topic or broker as they take effect, sorted by name.
     pub fn describe_configs(
         &mut self,
         resource: ConfigResource<'_>,
     ) -> Result<Vec<ConfigEntry>, ConfigsError> {
-        self.retrying(|cluster, deadline| {
+        self.retrying("read settings", |cluster, deadline| {
             let attempt = cluster.describe_configs_once(resource, deadline);
             attempt.map_err(|error| Failed {
                 next: error.next(),
@@ -167,7 +176,7 @@ impl Cluster {
         resource: ConfigResource<'_>,
         changes: &[ConfigChange],
     ) -> Result<(), ConfigsError> {
-        self.retrying(|cluster, deadline| {
+        self.retrying("change settings", |cluster, deadline| {
             let attempt = cluster.alter_configs_once(resource, changes, deadline);
             attempt.map_err(|error| Failed {
                 next: error.next(),

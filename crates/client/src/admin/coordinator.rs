@@ -45,7 +45,7 @@ impl Cluster {
         deadline: Instant,
     ) -> Result<i32, ClusterError> {
         let once = |cluster: &mut Cluster, until| Ok(cluster.coordinator_once(key, of, until)?);
-        self.retrying_until(deadline, once)
+        self.retrying_until("find the coordinator", deadline, once)
     }
 
     /// As [`Cluster::coordinator`], without another attempt.

@@ -7,8 +7,8 @@ use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::create_topics::{CreatableTopic, CreatableTopicConfig};
 use kgauge_wire::messages::{CreateTopicsRequest, Message};
 
-use super::topic_wait::WaitError;
-use crate::cluster::{Cluster, ClusterError, Failed, Next, broker_words};
+use super::topic_wait::{SilentBroker, WaitError};
+use crate::cluster::{Cluster, ClusterError, Failed, Next, OperationError, broker_words};
 use crate::release::ReleaseGuess;
 
 /// A topic to be made.
@@ -122,6 +122,15 @@ impl CreateTopicError {
     }
 }
 
+impl OperationError for CreateTopicError {
+    fn cluster_error(&mut self) -> Option<&mut ClusterError> {
+        match self {
+            Self::Cluster { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
 impl Cluster {
     /// Makes one topic and waits until every broker lists a leader for each of its partitions.
     ///
@@ -129,7 +138,7 @@ impl Cluster {
     /// no answer: then it is taken as made by that attempt.
     pub fn create_topic(&mut self, topic: &NewTopic) -> Result<(), CreateTopicError> {
         let mut unanswered = false;
-        self.retrying(|cluster, deadline| {
+        self.retrying("create the topic", |cluster, deadline| {
             let error = match cluster.create_once(topic, deadline) {
                 Ok(()) => return Ok(()),
                 Err(error) => error,
@@ -199,7 +208,7 @@ impl Cluster {
 
     fn await_leaders(&mut self, topic: &NewTopic) -> Result<(), CreateTopicError> {
         let wanted = usize::try_from(topic.partitions).ok();
-        self.await_everywhere(&topic.name, |found| {
+        self.await_everywhere(&topic.name, SilentBroker::Wait, |found| {
             let Some(found) = found else {
                 return Err("the topic, which it does not know yet".to_owned());
             };

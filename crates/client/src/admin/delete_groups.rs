@@ -7,7 +7,7 @@ use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::DeleteGroupsRequest;
 
 use super::CoordinatorOf;
-use crate::cluster::{Cluster, ClusterError, Failed, Next};
+use crate::cluster::{Cluster, ClusterError, Failed, Next, OperationError};
 
 /// Why a group is, or may be, still there.
 #[derive(Debug, thiserror::Error)]
@@ -58,12 +58,21 @@ impl DeleteGroupError {
     }
 }
 
+impl OperationError for DeleteGroupError {
+    fn cluster_error(&mut self) -> Option<&mut ClusterError> {
+        match self {
+            Self::Cluster { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
 impl Cluster {
     /// Deletes a consumer group and its committed offsets. A group that is not there is fine, and so
     /// is a release before 1.1, which cannot delete groups: it forgets them by itself, after
     /// `offsets.retention.minutes`.
     pub fn delete_group(&mut self, group: &str) -> Result<(), DeleteGroupError> {
-        self.retrying(|cluster, deadline| {
+        self.retrying("delete the group", |cluster, deadline| {
             let attempt = cluster.delete_group_once(group, deadline);
             attempt.map_err(|error| Failed {
                 next: error.next(),

@@ -6,8 +6,8 @@ use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::{DeleteTopicState, DeleteTopicsRequest, Message};
 
-use super::topic_wait::WaitError;
-use crate::cluster::{Cluster, ClusterError, Failed, Next, broker_words};
+use super::topic_wait::{SilentBroker, WaitError};
+use crate::cluster::{Cluster, ClusterError, Failed, Next, OperationError, broker_words};
 
 /// The first version that names topics in structures of their own.
 const VERSION_WITH_STATES: i16 = 6;
@@ -77,10 +77,19 @@ impl DeleteTopicError {
     }
 }
 
+impl OperationError for DeleteTopicError {
+    fn cluster_error(&mut self) -> Option<&mut ClusterError> {
+        match self {
+            Self::Cluster { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
 impl Cluster {
     /// Deletes one topic and waits until no broker lists it. A topic that is not there is fine.
     pub fn delete_topic(&mut self, topic: &str) -> Result<(), DeleteTopicError> {
-        self.retrying(|cluster, deadline| {
+        self.retrying("delete the topic", |cluster, deadline| {
             let error = match cluster.delete_once(topic, deadline) {
                 Ok(()) => return Ok(()),
                 Err(error) => error,
@@ -97,7 +106,7 @@ impl Cluster {
             Err(Failed { error, next })
         })?;
         let gone = |found: Option<&_>| found.map_or(Ok(()), |_| Err(String::new()));
-        self.await_everywhere(topic, gone)
+        self.await_everywhere(topic, SilentBroker::Skip, gone)
             .map_err(|failure| match failure {
                 WaitError::Over { broker_id, .. } => DeleteTopicError::StillThere {
                     topic: topic.to_owned(),

@@ -53,11 +53,13 @@ impl Cluster {
         broker_id: i32,
         topics: Option<&[&str]>,
     ) -> Result<Vec<LogDir>, LogDirsError> {
-        self.retrying(|cluster, _| Ok(cluster.describe_log_dirs_once(broker_id, topics)?))
-            .map_err(|failed: ClusterError| LogDirsError {
-                broker_id,
-                error: failed,
-            })
+        self.retrying("read log directories", |cluster, _| {
+            Ok(cluster.describe_log_dirs_once(broker_id, topics)?)
+        })
+        .map_err(|failed: ClusterError| LogDirsError {
+            broker_id,
+            error: failed,
+        })
     }
 
     fn describe_log_dirs_once(

@@ -9,7 +9,7 @@ use kgauge_wire::messages::list_offsets::{
 };
 use kgauge_wire::messages::{ListOffsetsRequest, Message};
 
-use crate::cluster::{Cluster, ClusterError, Failed, Leader, Next};
+use crate::cluster::{Cluster, ClusterError, Failed, Leader, Next, OperationError};
 
 /// Which offset is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +80,15 @@ impl OffsetsError {
     }
 }
 
+impl OperationError for OffsetsError {
+    fn cluster_error(&mut self) -> Option<&mut ClusterError> {
+        match self {
+            Self::Cluster(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
 impl Cluster {
     /// The end of every partition of a topic; the place in the list is the partition's index.
     pub fn end_offsets(&mut self, topic: &str) -> Result<Vec<i64>, OffsetsError> {
@@ -95,7 +104,7 @@ impl Cluster {
     /// A time after the last record gives -1, as in Kafka.
     pub fn offsets(&mut self, topic: &str, at: OffsetAt) -> Result<Vec<i64>, OffsetsError> {
         let mut found: BTreeMap<i32, i64> = BTreeMap::new();
-        self.retrying(|cluster, deadline| {
+        self.retrying("look up offsets", |cluster, deadline| {
             let attempt = cluster.offsets_once(topic, at, &mut found, deadline);
             attempt.map_err(|error| Failed {
                 next: error.next(),

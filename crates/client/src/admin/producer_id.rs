@@ -49,7 +49,7 @@ impl Cluster {
             transaction_timeout_ms: i32::MAX,
             ..InitProducerIdRequest::default()
         };
-        self.retrying(|cluster, _| {
+        self.retrying("get a producer id", |cluster, _| {
             let broker_id = cluster.any_broker()?;
             let reply = cluster.call(broker_id, &request)?;
             let answer = reply.decode().map_err(ClusterError::from)?;

@@ -73,7 +73,7 @@ impl Cluster {
             }],
             ..AlterUserScramCredentialsRequest::default()
         };
-        self.retrying(|cluster, _| {
+        self.retrying("add a SCRAM user", |cluster, _| {
             // With ZooKeeper only the controller does it.
             let broker_id = cluster.controller()?;
             let reply = cluster.call(broker_id, &request)?;

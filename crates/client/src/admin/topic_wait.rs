@@ -20,12 +20,25 @@ pub(super) enum WaitError {
     Cluster(ClusterError),
 }
 
+/// What to do about a broker that does not answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SilentBroker {
+    /// Ask it again.
+    Wait,
+    /// Believe the others: it learns the same when it comes back.
+    Skip,
+}
+
+/// How long a broker may take that is skipped afterwards.
+const SILENCE_MAX: Duration = Duration::from_secs(2);
+
 impl Cluster {
     /// Asks every broker until `judge` is content with what it says, or the operation's time is
     /// over. `None` stands for a broker that does not know the topic.
     pub(super) fn await_everywhere(
         &mut self,
         topic: &str,
+        silent: SilentBroker,
         judge: impl Fn(Option<&Topic>) -> Result<(), String>,
     ) -> Result<(), WaitError> {
         let deadline = self.deadline();
@@ -39,8 +52,13 @@ impl Cluster {
             .collect();
         for broker_id in broker_ids {
             loop {
-                let verdict = match self.metadata_of(broker_id, &names, deadline) {
+                let until = match silent {
+                    SilentBroker::Wait => deadline,
+                    SilentBroker::Skip => deadline.min(Instant::now() + SILENCE_MAX),
+                };
+                let verdict = match self.metadata_of(broker_id, &names, until) {
                     Ok(metadata) => judge(known(metadata.topic(topic))),
+                    Err(error) if error.may_pass() && silent == SilentBroker::Skip => break,
                     Err(error) if error.may_pass() => Err(error.to_string()),
                     Err(error) => return Err(WaitError::Cluster(error)),
                 };

@@ -1,10 +1,13 @@
 //! Why a cluster could not be reached, or would not say what was asked.
 
+use std::time::Duration;
+
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 
 use crate::config::Address;
-use crate::connection::{CallError, ConnectError};
+use crate::connection::{CallError, ConnectError, time_words};
+use crate::shown;
 
 /// Why an exchange with a cluster did not work out.
 #[derive(Debug, thiserror::Error)]
@@ -29,8 +32,20 @@ pub enum ClusterError {
     Connect {
         /// Its id.
         broker_id: i32,
+        /// It has been reached before.
+        was_up: bool,
         /// What went wrong at its advertised address.
         error: ConnectError,
+    },
+    /// An operation was tried again and again, and its time is over.
+    #[error("could not {operation} within {}: {first}", time_words(*waited))]
+    GaveUp {
+        /// What was to be done.
+        operation: &'static str,
+        /// How long it was tried.
+        waited: Duration,
+        /// Why the first attempt failed.
+        first: Box<ClusterError>,
     },
     /// A request went wrong on its way.
     #[error(transparent)]
@@ -88,7 +103,7 @@ pub enum ClusterError {
 /// A broker's words as they follow its code.
 pub(crate) fn broker_words(message: &Option<String>) -> String {
     match message {
-        Some(words) if !words.is_empty() => format!(" (\"{words}\")"),
+        Some(words) if !words.is_empty() => format!(" (\"{}\")", shown(words)),
         _ => String::new(),
     }
 }
@@ -135,10 +150,12 @@ impl ClusterError {
                 | ConnectError::TimedOut { .. }
                 | ConnectError::Unreachable { .. }
                 | ConnectError::Silent { .. }
+                | ConnectError::NoTime { .. }
                 | ConnectError::Closed { .. }
                 | ConnectError::Io { .. } => Next::Refresh,
                 _ => Next::GiveUp,
             },
+            ClusterError::GaveUp { first, .. } => first.next(),
             ClusterError::Call(error) if error.is_transient() => Next::Refresh,
             ClusterError::NoServer { attempts } => {
                 match attempts
@@ -168,7 +185,11 @@ impl ClusterError {
 
     /// Whether the request may have taken effect although no answer came.
     pub(crate) fn may_have_been_done(&self) -> bool {
-        matches!(self, ClusterError::Call(error) if error.may_have_been_done())
+        match self {
+            ClusterError::GaveUp { first, .. } => first.may_have_been_done(),
+            ClusterError::Call(error) => error.may_have_been_done(),
+            _ => false,
+        }
     }
 
     /// Whether somebody broke the wait off; it says nothing of the cluster.
@@ -200,6 +221,14 @@ impl ClusterError {
             ClusterError::Bootstrap(error) => error.cure(),
             ClusterError::NoBrokerThere { .. } => {
                 "it is probably the listener of a KRaft controller: give that of a broker"
+            }
+            ClusterError::GaveUp { first, .. } => first.cure(),
+            ClusterError::Connect {
+                error: ConnectError::NoTime { .. },
+                ..
+            } => "try again, or raise default.api.timeout.ms",
+            ClusterError::Connect { was_up: true, .. } => {
+                "check that the broker is still running, and look at its log"
             }
             ClusterError::Connect { .. } => {
                 "the broker advertises this address itself: start it, or correct \

@@ -16,10 +16,10 @@ use kgauge_wire::messages::{Message, MetadataRequest, Request};
 pub use error::ClusterError;
 pub(crate) use error::{Next, broker_words};
 pub use metadata::{Broker, Metadata, Partition, Topic};
-pub(crate) use retry::Failed;
+pub(crate) use retry::{Failed, OperationError};
 
 use crate::config::{ClientConfig, MetadataRecovery};
-use crate::connection::{ApiVersions, Connection, Reply};
+use crate::connection::{ApiVersions, ConnectError, Connection, Reply};
 use crate::interrupt::Interrupt;
 use pool::Pool;
 
@@ -35,7 +35,12 @@ pub struct Cluster {
     metadata: Metadata,
     /// The topics that refreshing asks for.
     topics: BTreeSet<String>,
+    /// Operations may take less than the configuration allows.
+    time_limit: Option<Duration>,
 }
+
+/// The least time that one broker gets to answer while others could be asked instead.
+const TURN_MIN: Duration = Duration::from_secs(1);
 
 /// The leader of a partition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +71,7 @@ impl Cluster {
             pool,
             metadata,
             topics: BTreeSet::new(),
+            time_limit: None,
         })
     }
 
@@ -78,6 +84,12 @@ impl Cluster {
     pub fn set_interrupt(&mut self, interrupt: Interrupt) {
         self.pool.set_interrupt(&interrupt);
         self.interrupt = interrupt;
+    }
+
+    /// Bounds every operation from now on, where that is less than `default.api.timeout.ms`; `None` lifts the bound. For a
+    /// cluster that is perhaps dead, and a caller that has better things to do than to wait for it.
+    pub fn set_time_limit(&mut self, limit: Option<Duration>) {
+        self.time_limit = limit;
     }
 
     /// The newest picture of the cluster, with the topics that were asked for last.
@@ -102,7 +114,7 @@ impl Cluster {
             return Ok(leader);
         }
         self.topics.insert(topic.to_owned());
-        self.retrying(|cluster, deadline| {
+        self.retrying("find a partition's leader", |cluster, deadline| {
             let refreshed = cluster.refresh_once(deadline);
             refreshed
                 .and_then(|()| cluster.known_leader(topic, partition))
@@ -164,8 +176,13 @@ impl Cluster {
         };
         let left = deadline.saturating_duration_since(Instant::now());
         let limit = self.config.connection_setup_timeout.min(left);
-        Connection::connect_within(&address, &self.config, limit, &self.interrupt)
-            .map_err(|error| ClusterError::Connect { broker_id, error })
+        Connection::connect_within(&address, &self.config, limit, &self.interrupt).map_err(
+            |error| ClusterError::Connect {
+                broker_id,
+                was_up: self.pool.was_up(broker_id, &address),
+                error,
+            },
+        )
     }
 
     /// What a broker knows, over the pooled connection to it.
@@ -181,7 +198,11 @@ impl Cluster {
         request: &R,
     ) -> Result<Reply<R>, ClusterError> {
         let deadline = self.deadline();
-        let limit = self.config.request_timeout;
+        self.connection(broker_id, deadline)?;
+        let limit = match self.time_limit {
+            Some(_) => self.request_limit(deadline),
+            None => self.config.request_timeout,
+        };
         let connection = self.connection(broker_id, deadline)?;
         Ok(connection.call_between(request, R::VERSIONS, limit)?)
     }
@@ -196,7 +217,8 @@ impl Cluster {
 
     /// When an operation that begins now has to end.
     pub(crate) fn deadline(&self) -> Instant {
-        Instant::now() + self.config.api_timeout
+        let all = self.config.api_timeout;
+        Instant::now() + self.time_limit.map_or(all, |limit| limit.min(all))
     }
 
     /// How long one request may take within an operation that ends at `deadline`.
@@ -259,10 +281,11 @@ impl Cluster {
 
     fn refresh_until(&mut self, deadline: Instant) -> Result<(), ClusterError> {
         let once = |cluster: &mut Cluster, until| cluster.refresh_once(until).map_err(refreshing);
-        self.retrying_until(deadline, once)
+        self.retrying_until("ask for metadata", deadline, once)
     }
 
-    /// Asks any broker, then any other, then the bootstrap servers; each once.
+    /// Asks any broker, then any other, then the bootstrap servers; each once. One that does not answer uses up half of
+    /// the time that is left, so that the others are asked as well.
     fn refresh_once(&mut self, deadline: Instant) -> Result<(), ClusterError> {
         let topics: Vec<String> = self.topics.iter().cloned().collect();
         let mut ids: Vec<i32> = self
@@ -274,24 +297,40 @@ impl Cluster {
         ids.sort_by_key(|&id| !self.pool.has(id));
         let mut last = ClusterError::NoBroker;
         for id in ids {
-            match self.metadata_of(id, &topics, deadline) {
+            let now = Instant::now();
+            let left = deadline.saturating_duration_since(now);
+            let turn = now + (left / 2).max(TURN_MIN.min(left));
+            match self.metadata_of(id, &topics, turn) {
                 Ok(metadata) => {
                     self.pool.keep(&metadata);
                     self.metadata = metadata;
                     return Ok(());
                 }
+                Err(ClusterError::Connect {
+                    error: ConnectError::NoTime { .. },
+                    ..
+                }) if !matches!(last, ClusterError::NoBroker) => {}
                 Err(error) => last = error,
             }
             if self.interrupt.is_raised() {
                 return Err(ClusterError::Interrupted);
             }
         }
-        if self.config.metadata_recovery == MetadataRecovery::None {
+        if self.config.metadata_recovery == MetadataRecovery::None || Instant::now() >= deadline {
             return Err(last);
         }
-        self.metadata = self
+        let found = self
             .pool
-            .bootstrap(&self.config, &self.interrupt, &topics, deadline)?;
+            .bootstrap(&self.config, &self.interrupt, &topics, deadline);
+        self.metadata = match (found, last) {
+            (Ok(metadata), _) => metadata,
+            // Brokers that were there say more than servers that are asked because they are gone.
+            (
+                Err(ClusterError::NoServer { .. }),
+                last @ (ClusterError::Connect { .. } | ClusterError::Call(_)),
+            ) => return Err(last),
+            (Err(error), _) => return Err(error),
+        };
         Ok(())
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct Pool {
 struct Slot {
     address: Address,
     connection: Option<Connection>,
+    /// There was one before, at the same address.
+    was_up: bool,
     /// Set while the broker cannot be reached: the growing pause, and when it ends.
     trouble: Option<(Backoff, Instant)>,
 }
@@ -42,6 +44,7 @@ impl Pool {
         let slot = self.brokers.entry(broker.id).or_insert_with(|| Slot {
             address: broker.address.clone(),
             connection: None,
+            was_up: false,
             trouble: None,
         });
         let usable = slot.connection.take().filter(|open| {
@@ -55,6 +58,12 @@ impl Pool {
             None => slot.open(broker, config, interrupt, deadline)?,
         };
         Ok(slot.connection.insert(connection))
+    }
+
+    /// Whether there was a connection to a broker at this address.
+    pub(super) fn was_up(&self, broker_id: i32, address: &Address) -> bool {
+        let slot = self.brokers.get(&broker_id);
+        slot.is_some_and(|slot| slot.was_up && slot.address == *address)
     }
 
     /// Forgets the brokers that the cluster no longer lists.
@@ -111,6 +120,7 @@ impl Pool {
             let slot = Slot {
                 address,
                 connection: Some(connection),
+                was_up: true,
                 trouble: None,
             };
             self.brokers.insert(broker.id, slot);
@@ -129,6 +139,7 @@ impl Slot {
     ) -> Result<Connection, ClusterError> {
         if self.address != broker.address {
             self.address = broker.address.clone();
+            self.was_up = false;
             self.trouble = None;
         }
         if let Some((_, not_before)) = &self.trouble {
@@ -150,9 +161,16 @@ impl Slot {
         match opened {
             Ok(connection) => {
                 self.trouble = None;
+                self.was_up = true;
                 Ok(connection)
             }
             Err(ConnectError::Interrupted { .. }) => Err(ClusterError::Interrupted),
+            // Nothing was tried, so nothing was learnt of the broker.
+            Err(error @ ConnectError::NoTime { .. }) => Err(ClusterError::Connect {
+                broker_id: broker.id,
+                was_up: self.was_up,
+                error,
+            }),
             Err(error) => {
                 let backoff = self.trouble.take().map(|(backoff, _)| backoff);
                 let mut backoff = backoff.unwrap_or_else(|| {
@@ -162,6 +180,7 @@ impl Slot {
                 self.trouble = Some((backoff, not_before));
                 Err(ClusterError::Connect {
                     broker_id: broker.id,
+                    was_up: self.was_up,
                     error,
                 })
             }

@@ -22,6 +22,18 @@ impl<E: From<ClusterError>> From<ClusterError> for Failed<E> {
     }
 }
 
+/// An operation's error, which may stand for trouble on the way to the cluster.
+pub(crate) trait OperationError {
+    /// That trouble, if it is some.
+    fn cluster_error(&mut self) -> Option<&mut ClusterError>;
+}
+
+impl OperationError for ClusterError {
+    fn cluster_error(&mut self) -> Option<&mut ClusterError> {
+        Some(self)
+    }
+}
+
 /// The attempts of one operation.
 #[derive(Debug)]
 pub(crate) struct Retry {
@@ -40,21 +52,26 @@ impl Cluster {
         }
     }
 
-    /// Tries `attempt` until it works, gives up, or runs out of attempts or time. The error is
-    /// that of the last attempt, also after an interrupt.
-    pub(crate) fn retrying<T, E>(
+    /// Tries `attempt` until it works, gives up, or runs out of attempts or time. The error is that of the last attempt, also
+    /// after an interrupt; when time ran out on the way to the cluster, it names the `operation` and the first error:
+    /// the last attempt is often cut short, and its error means nothing.
+    pub(crate) fn retrying<T, E: OperationError>(
         &mut self,
+        operation: &'static str,
         attempt: impl FnMut(&mut Cluster, Instant) -> Result<T, Failed<E>>,
     ) -> Result<T, E> {
-        self.retrying_until(self.deadline(), attempt)
+        self.retrying_until(operation, self.deadline(), attempt)
     }
 
     /// The same as a part of an operation that ends at `deadline`.
-    pub(crate) fn retrying_until<T, E>(
+    pub(crate) fn retrying_until<T, E: OperationError>(
         &mut self,
+        operation: &'static str,
         deadline: Instant,
         mut attempt: impl FnMut(&mut Cluster, Instant) -> Result<T, Failed<E>>,
     ) -> Result<T, E> {
+        let begun = Instant::now();
+        let mut first = None;
         let mut retry = Retry {
             deadline,
             ..self.retry()
@@ -64,9 +81,18 @@ impl Cluster {
                 Ok(done) => return Ok(done),
                 Err(failed) => failed,
             };
-            if failed.next == Next::GiveUp || !self.pause(&mut retry) {
+            if failed.next == Next::GiveUp {
                 return Err(failed.error);
             }
+            if !self.pause(&mut retry) {
+                let mut last = failed.error;
+                if Instant::now() >= retry.deadline && !self.interrupt.is_raised() {
+                    let first = first.as_mut().and_then(E::cluster_error);
+                    name_first(&mut last, first, operation, begun);
+                }
+                return Err(last);
+            }
+            first.get_or_insert(failed.error);
             if failed.next == Next::Refresh {
                 // Failing here is no answer to the caller's question: the next attempt tells.
                 let _ = self.refresh_once(retry.deadline);
@@ -84,4 +110,30 @@ impl Cluster {
         self.interrupt.sleep(pause, retry.deadline);
         Instant::now() < retry.deadline
     }
+}
+
+/// Time ran out: the first error of the operation says why, in place of the last.
+fn name_first<E: OperationError>(
+    last: &mut E,
+    first: Option<&mut ClusterError>,
+    operation: &'static str,
+    begun: Instant,
+) {
+    let Some(last) = last.cluster_error() else {
+        return;
+    };
+    let first = match first {
+        Some(first) => std::mem::replace(first, ClusterError::Interrupted),
+        None => std::mem::replace(last, ClusterError::Interrupted),
+    };
+    let first = match first {
+        // A part of the operation has run out of time; who asks knows the whole.
+        ClusterError::GaveUp { first, .. } => first,
+        first => Box::new(first),
+    };
+    *last = ClusterError::GaveUp {
+        operation,
+        waited: begun.elapsed(),
+        first,
+    };
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::shown;
+
 /// A broker's address as it was written or told: a name or a literal IP address, and a port.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Address {
@@ -103,10 +105,12 @@ fn parse_port(text: &str) -> Result<u16, AddressMistake> {
 
 impl fmt::Display for Address {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.host.contains(':') {
-            write!(formatter, "[{}]:{}", self.host, self.port)
+        // A broker may advertise anything.
+        let host = shown(&self.host);
+        if host.contains(':') {
+            write!(formatter, "[{host}]:{}", self.port)
         } else {
-            write!(formatter, "{}:{}", self.host, self.port)
+            write!(formatter, "{host}:{}", self.port)
         }
     }
 }

@@ -94,6 +94,11 @@ impl Settings {
             .collect()
     }
 
+    /// All entries as written.
+    pub fn into_entries(self) -> Vec<Setting> {
+        self.entries
+    }
+
     /// Takes the entries out that no client of Kafka knows. Kafka's own clients ignore them with a
     /// word in their log; whoever does as they do takes these first.
     pub fn take_unknown(&mut self) -> Vec<Setting> {

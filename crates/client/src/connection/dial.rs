@@ -19,6 +19,11 @@ pub(super) fn dial(
     interrupt: &Interrupt,
 ) -> Result<(TcpStream, SocketAddr), ConnectError> {
     let start = Instant::now();
+    if start >= deadline {
+        return Err(ConnectError::NoTime {
+            address: address.clone(),
+        });
+    }
     let candidates = resolve(address, deadline, interrupt)?;
     let mut last = None;
     for (index, &candidate) in candidates.iter().enumerate() {

@@ -32,7 +32,7 @@ pub enum ConnectError {
         peer: SocketAddr,
     },
     /// The host did not answer at all.
-    #[error("{address}: no answer from {peer} within {:.1} s", waited.as_secs_f64())]
+    #[error("{address}: no answer from {peer} within {}", time_words(*waited))]
     TimedOut {
         /// As the user or the cluster gave it.
         address: Address,
@@ -40,6 +40,12 @@ pub enum ConnectError {
         peer: SocketAddr,
         /// How long all attempts took together.
         waited: Duration,
+    },
+    /// The operation's time was over before the broker could be tried.
+    #[error("{address}: no time was left to connect")]
+    NoTime {
+        /// As the user or the cluster gave it.
+        address: Address,
     },
     /// No way to the host.
     #[error("{address}: cannot connect to {peer}: {error}")]
@@ -53,8 +59,8 @@ pub enum ConnectError {
     },
     /// The port accepts connections, and then says nothing.
     #[error(
-        "{address}: this port accepted the connection, but said nothing within {:.1} s",
-        waited.as_secs_f64()
+        "{address}: this port accepted the connection, but said nothing within {}",
+        time_words(*waited)
     )]
     Silent {
         /// As the user or the cluster gave it.
@@ -133,6 +139,14 @@ pub enum ConnectError {
     },
 }
 
+/// How long was waited: `12.3 s`, `850 ms`.
+pub(crate) fn time_words(waited: Duration) -> String {
+    match waited.as_secs_f64() {
+        seconds if seconds >= 1.0 => format!("{seconds:.1} s"),
+        seconds => format!("{:.0} ms", (seconds * 1e3).max(1.0)),
+    }
+}
+
 fn quoted(preview: &str) -> String {
     if preview.is_empty() {
         String::new()
@@ -148,6 +162,7 @@ impl ConnectError {
             ConnectError::UnknownHost { address, .. }
             | ConnectError::Refused { address, .. }
             | ConnectError::TimedOut { address, .. }
+            | ConnectError::NoTime { address }
             | ConnectError::Unreachable { address, .. }
             | ConnectError::Silent { address, .. }
             | ConnectError::Foreign { address, .. }
@@ -193,6 +208,7 @@ impl ConnectError {
                 "check the spelling of the host name, or give its IP address"
             }
             ConnectError::Refused { .. } => "start the broker, or correct host and port",
+            ConnectError::NoTime { .. } => "try again, or raise default.api.timeout.ms",
             ConnectError::TimedOut { .. } | ConnectError::Unreachable { .. } => {
                 "check host, port and firewall, or raise socket.connection.setup.timeout.ms"
             }
@@ -252,7 +268,7 @@ pub enum CallError {
         error: EncodeError,
     },
     /// No answer in time. The connection is not used again.
-    #[error("{broker} did not answer {api} within {:.1} s", waited.as_secs_f64())]
+    #[error("{broker} did not answer {api} within {}", time_words(*waited))]
     TimedOut {
         /// Who was asked.
         broker: Address,

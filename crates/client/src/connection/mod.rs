@@ -20,6 +20,7 @@ use kgauge_wire::frame::put_request;
 use kgauge_wire::messages::Request;
 
 pub use api_versions::ApiVersions;
+pub(crate) use error::time_words;
 pub use error::{CallError, ConnectError};
 pub use foreign::Foreign;
 pub use old::OldBrokers;

@@ -25,6 +25,7 @@ use super::member::{GroupMember, passes};
 use super::settings::{GroupSettings, millis};
 use crate::cluster::Cluster;
 use crate::interrupt::Interrupt;
+use crate::shown;
 
 /// The first version in which members name themselves (KIP-1082).
 const WITH_OWN_ID: i16 = 1;
@@ -331,7 +332,7 @@ impl Answer {
             code: answer.error_code,
             why: answer
                 .error_message
-                .map_or_else(String::new, |why| why.to_string()),
+                .map_or_else(String::new, |why| shown(&why)),
             member_id: answer
                 .member_id
                 .map(|id| id.to_string())

@@ -1,12 +1,15 @@
 //! TLS and SASL, in the words of Kafka's own `client.properties`.
 
 pub(crate) mod channel;
+mod der;
 mod ec_key;
 mod jaas;
-mod jks;
+pub(crate) mod jks;
 mod pem;
+mod pkcs12;
 pub(crate) mod sasl;
 mod scram;
+mod sealed;
 pub(crate) mod settings;
 mod store;
 pub(crate) mod tls;

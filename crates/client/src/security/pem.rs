@@ -3,6 +3,8 @@
 use rustls::pki_types::pem::{PemObject, SectionKind};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
+use super::sealed::{self, SealedError};
+
 /// All certificates of a text.
 pub(super) fn certificates(text: &[u8]) -> Result<Vec<CertificateDer<'static>>, &'static str> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text).collect();
@@ -33,10 +35,12 @@ pub(super) fn key(
     let (_, der) = sections
         .find(|(kind, _)| *kind == SectionKind::PrivateKey)
         .ok_or("holds broken PEM")?;
-    let sealed = pkcs8::EncryptedPrivateKeyInfoRef::try_from(der.as_slice())
-        .map_err(|_| "holds an encrypted key in an unknown form (PKCS#8 with PBES2 is known)")?;
-    let opened = sealed
-        .decrypt(password)
-        .map_err(|_| "holds a key that its password does not open")?;
-    PrivateKeyDer::try_from(opened.as_bytes().to_vec()).map_err(|_| "holds a key of unknown kind")
+    let opened = sealed::open_key(&der, password).map_err(|error| match error {
+        SealedError::Damaged => "holds a damaged encrypted key",
+        SealedError::Unknown => {
+            "holds an encrypted key in an unknown form (PKCS#8 with PBES2 is known)"
+        }
+        SealedError::Password => "holds a key that its password does not open",
+    })?;
+    PrivateKeyDer::try_from(opened.to_vec()).map_err(|_| "holds a key of unknown kind")
 }

@@ -15,6 +15,7 @@ use super::scram::{Hash, Scram, ScramError};
 use super::{Login, SaslSettings, token};
 use crate::connection::{CallError, ConnectError, Connection};
 use crate::secret::Secret;
+use crate::shown;
 
 /// What goes wrong; without any message of the exchange.
 struct Trouble {
@@ -232,10 +233,4 @@ fn call_trouble(error: &CallError) -> Trouble {
         ),
         other => Trouble::new(other.to_string(), other.cure()),
     }
-}
-
-/// A broker's words: one bounded line.
-fn shown(words: &str) -> String {
-    let cut: String = words.chars().take(300).collect();
-    cut.escape_debug().to_string()
 }

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use p12_keystore::{KeyStore, KeyStoreEntry, Pkcs12ImportPolicy};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
+use super::pkcs12::Pkcs12;
+use super::sealed::SealedError;
 use super::{ec_key, jks, pem};
 
 /// Nobody's key store is larger; a wrong path may lead to anything.
@@ -73,14 +74,8 @@ pub(super) fn trusted(
             .map(CertificateDer::from)
             .collect(),
         Kind::Pkcs12 => {
-            let store = pkcs12(bytes, password)?;
-            let certificates = store.entries().filter_map(|(_, entry)| match entry {
-                KeyStoreEntry::Certificate(certificate) => {
-                    Some(CertificateDer::from(certificate.as_der().to_vec()))
-                }
-                _ => None,
-            });
-            certificates.collect()
+            let trusted = pkcs12(bytes, password)?.trusted().into_iter();
+            trusted.map(CertificateDer::from).collect()
         }
     };
     if found.is_empty() {
@@ -120,13 +115,9 @@ fn stored_identity(bytes: &[u8], passwords: Passwords<'_>) -> Result<Identity, W
         }
         Kind::Pkcs12 => {
             let store = pkcs12(bytes, passwords.store)?;
-            let (_, chain) = store.private_key_chain().ok_or_else(none)?;
-            let certificates = chain.certs().iter();
-            let certificates = certificates.map(|one| CertificateDer::from(one.as_der().to_vec()));
-            Ok((
-                certificates.collect(),
-                key_der(chain.key().as_der().to_vec())?,
-            ))
+            let (chain, key) = store.identity().ok_or_else(none)?;
+            let chain = chain.into_iter().map(CertificateDer::from);
+            Ok((chain.collect(), key_der(key.to_vec())?))
         }
     }
 }
@@ -155,20 +146,20 @@ fn key_der(bytes: Vec<u8>) -> Result<PrivateKeyDer<'static>, Wrong> {
     })
 }
 
-fn pkcs12(bytes: &[u8], password: Option<&str>) -> Result<KeyStore, Wrong> {
-    let password = password.unwrap_or_default();
-    KeyStore::from_pkcs12(bytes, password, Pkcs12ImportPolicy::Strict).map_err(|error| {
-        use p12_keystore::error::Error;
-        match error {
-            Error::MacError(_) | Error::UnpadError => (
-                "is a PKCS12 store that its password does not open".to_owned(),
-                "correct the password",
-            ),
-            _ => (
-                "is no whole PKCS12 store, or one of unknown kind".to_owned(),
-                "make it anew, with keytool or openssl pkcs12",
-            ),
-        }
+fn pkcs12(bytes: &[u8], password: Option<&str>) -> Result<Pkcs12, Wrong> {
+    Pkcs12::parse(bytes, password.unwrap_or_default()).map_err(|error| match error {
+        SealedError::Password => (
+            "is a PKCS12 store that its password does not open".to_owned(),
+            "correct the password",
+        ),
+        SealedError::Damaged => (
+            "is not a whole PKCS12 store".to_owned(),
+            "make it again, with keytool or openssl pkcs12",
+        ),
+        SealedError::Unknown => (
+            "is a PKCS12 store with an algorithm that kgauge does not know".to_owned(),
+            "convert it: keytool -importkeystore -deststoretype PKCS12",
+        ),
     })
 }
 
@@ -192,6 +183,9 @@ mod tests {
     const CA: &[u8] = include_bytes!("../../tests/stores/ca.pem");
     const TRUST_P12: &[u8] = include_bytes!("../../tests/stores/trust.p12");
     const TRUST_JKS: &[u8] = include_bytes!("../../tests/stores/trust.jks");
+    const TRUST_LEGACY_P12: &[u8] = include_bytes!("../../tests/stores/trust-legacy.p12");
+    const CLIENT_LEGACY_P12: &[u8] = include_bytes!("../../tests/stores/client-legacy.p12");
+    const CLIENT_OPENSSL_P12: &[u8] = include_bytes!("../../tests/stores/client-openssl.p12");
     const CLIENT_P12: &[u8] = include_bytes!("../../tests/stores/client.p12");
     const CLIENT_JKS: &[u8] = include_bytes!("../../tests/stores/client.jks");
     const CLIENT: &[u8] = include_bytes!("../../tests/stores/client.pem");
@@ -212,6 +206,8 @@ mod tests {
         assert_eq!(expected.len(), 1);
         assert_eq!(trusted(TRUST_P12, Some("store-pass")).unwrap(), expected);
         assert_eq!(trusted(TRUST_JKS, Some("store-pass")).unwrap(), expected);
+        let legacy = trusted(TRUST_LEGACY_P12, Some("store-pass")).unwrap();
+        assert_eq!(legacy, expected);
         // Without a password Java reads a JKS store unchecked.
         assert_eq!(trusted(TRUST_JKS, None).unwrap(), expected);
     }
@@ -226,6 +222,14 @@ mod tests {
                 identity(CLIENT_P12, passwords("store-pass", "")).unwrap(),
             ),
             (
+                "p12 of openssl",
+                identity(CLIENT_OPENSSL_P12, passwords("store-pass", "")).unwrap(),
+            ),
+            (
+                "p12 of old",
+                identity(CLIENT_LEGACY_P12, passwords("store-pass", "")).unwrap(),
+            ),
+            (
                 "jks",
                 identity(CLIENT_JKS, passwords("store-pass", "key-pass")).unwrap(),
             ),
@@ -237,10 +241,23 @@ mod tests {
     }
 
     #[test]
+    fn a_chain_goes_up_to_the_authority_and_a_key_store_trusts_nobody() {
+        let (chain, _) = identity(CLIENT_P12, passwords("store-pass", "")).unwrap();
+        assert_eq!(chain[1..], trusted(CA, None).unwrap());
+        for store in [CLIENT_OPENSSL_P12, CLIENT_LEGACY_P12] {
+            let error = trusted(store, Some("store-pass")).unwrap_err();
+            assert!(error.0.contains("no trusted certificate"), "{}", error.0);
+        }
+        let error = identity(TRUST_P12, passwords("store-pass", "")).unwrap_err();
+        assert!(error.0.contains("no private key"), "{}", error.0);
+    }
+
+    #[test]
     fn wrong_passwords_are_called_so() {
         for error in [
             trusted(TRUST_P12, Some("hunter2")).unwrap_err(),
             trusted(TRUST_JKS, Some("hunter2")).unwrap_err(),
+            trusted(TRUST_LEGACY_P12, Some("hunter2")).unwrap_err(),
             identity(CLIENT_P12, passwords("hunter2", "")).unwrap_err(),
             identity(CLIENT_JKS, passwords("store-pass", "hunter2")).unwrap_err(),
             pem_identity(KEY, CLIENT, Some("hunter2")).unwrap_err(),
@@ -252,7 +269,7 @@ mod tests {
 
     #[test]
     fn cut_stores_are_errors() {
-        for whole in [TRUST_P12, TRUST_JKS, CLIENT_JKS] {
+        for whole in [TRUST_P12, TRUST_JKS, CLIENT_JKS, CLIENT_P12] {
             for end in 0..whole.len() {
                 assert!(
                     trusted(&whole[..end], Some("store-pass")).is_err(),
@@ -260,6 +277,21 @@ mod tests {
                 );
                 assert!(identity(&whole[..end], passwords("store-pass", "key-pass")).is_err());
             }
+        }
+    }
+
+    #[test]
+    fn flipped_bits_of_a_pkcs12_store_change_nothing_that_is_read() {
+        let whole = trusted(TRUST_P12, Some("store-pass")).unwrap();
+        for at in (0..TRUST_P12.len()).step_by(11) {
+            let mut bytes = TRUST_P12.to_vec();
+            bytes[at] ^= 0x81;
+            // The seal covers the content; beside it lie parameters that nobody reads.
+            let found = trusted(&bytes, Some("store-pass"));
+            assert!(
+                found.is_err() || found.is_ok_and(|found| found == whole),
+                "at {at}"
+            );
         }
     }
 

@@ -29,6 +29,7 @@ pub(crate) fn share(flow: FlowPlan) -> Share {
         flows: vec![flow],
         stages: Stages {
             warm_up_ns: 0,
+            warm_up_ns_max: 0,
             hold_ns: None,
             drain_ns_max: 60_000_000_000,
         },

@@ -154,6 +154,7 @@ fn share_of(setup: &CeilingSetup<'_>) -> Result<Share, CeilingError> {
     trial.flows = vec![flow];
     trial.stages = Stages {
         warm_up_ns: ns(setup.warm_up),
+        warm_up_ns_max: 0,
         hold_ns: Some(ns(setup.hold)),
         drain_ns_max: 1_000_000_000,
     };

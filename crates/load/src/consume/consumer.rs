@@ -15,7 +15,7 @@ use super::committed::sum_of_committed;
 use super::group::Seat;
 use super::request::FetchHead;
 use super::response::{self, Aborted, FetchOutcome};
-use crate::broker_link::BrokerLink;
+use crate::broker_link::{BrokerLink, Loss};
 use crate::control::Leaders;
 use crate::echo::EchoBoard;
 use crate::pacing::Until;
@@ -102,7 +102,7 @@ pub(crate) struct Consumer {
     // Configuration
     pub(super) flow: ConsumeFlow,
     pub(super) head: FetchHead,
-    hold_end_ns: u64,
+    pub(super) hold_end_ns: u64,
     records_max: u64,
     pub(super) response_bytes_max: usize,
 
@@ -129,7 +129,7 @@ pub(crate) struct Consumer {
     /// The second in which its lag was taken last.
     pub(super) lag_second: Option<u64>,
     pub(super) done: bool,
-    totals: Totals,
+    pub(super) totals: Totals,
 }
 
 impl Consumer {
@@ -295,7 +295,7 @@ impl Consumer {
 
     fn write(&mut self, link: usize, around: &Surroundings<'_>) {
         if let Err(error) = self.links[link].write(&crate::link::NoBodies) {
-            self.lose_link(link, &error.to_string(), around);
+            self.lose_link(link, &error.into(), around);
         }
     }
 
@@ -309,13 +309,13 @@ impl Consumer {
         self.write(link, around);
         loop {
             match self.links[link].read() {
-                Err(error) => return self.lose_link(link, &error.to_string(), around),
+                Err(error) => return self.lose_link(link, &error.into(), around),
                 Ok(arrived) if arrived.closed => {
-                    return self.lose_link(link, "the broker closed it", around);
+                    return self.lose_link(link, &Loss::Closed, around);
                 }
                 Ok(arrived) => {
-                    if let Err(why) = self.read_answers(link, recorder, around) {
-                        return self.lose_link(link, &why, around);
+                    if let Err(loss) = self.read_answers(link, recorder, around) {
+                        return self.lose_link(link, &loss, around);
                     }
                     if !arrived.more {
                         return;
@@ -330,10 +330,10 @@ impl Consumer {
         link: usize,
         recorder: &mut Recorder,
         around: &Surroundings<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Loss> {
         while let Some(at) = self.links[link]
             .next_frame()
-            .map_err(|error| error.to_string())?
+            .map_err(|error| Loss::Malformed(error.to_string()))?
         {
             let now_ns = around.clock.now_ns();
             let frame = self.links[link].frame(at.clone());
@@ -341,10 +341,10 @@ impl Consumer {
                 .first_chunk::<4>()
                 .map(|bytes| i32::from_be_bytes(*bytes));
             let Some(asked) = self.in_flight[link].take() else {
-                return Err("it answered what was not asked".to_owned());
+                return Err(Loss::Malformed("it answered what was not asked".to_owned()));
             };
             if correlation_id != Some(asked.correlation_id) {
-                return Err("it answered out of order".to_owned());
+                return Err(Loss::Malformed("it answered out of order".to_owned()));
             }
             if asked.assignment != self.assignment && self.has_only_newer(asked.assignment) {
                 self.ask(link, now_ns, around);
@@ -372,7 +372,7 @@ impl Consumer {
         now_ns: u64,
         recorder: &mut Recorder,
         around: &Surroundings<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Loss> {
         let frame = self.links[link].frame(at.clone());
         let frame_address = frame.as_ptr() as usize;
         let (positions, fetched) = (&mut self.positions, &mut self.fetched);
@@ -412,14 +412,13 @@ impl Consumer {
                 }
             },
         );
-        let outcome =
-            outcome.map_err(|error| format!("its answer to a Fetch is malformed: {error}"))?;
+        let outcome = outcome.map_err(|error| {
+            Loss::Malformed(format!("its answer to a Fetch is malformed: {error}"))
+        })?;
         self.note_throttle(link, outcome, now_ns, recorder);
         if outcome.error != 0 {
-            return Err(format!(
-                "it refused a Fetch: {}",
-                ErrorCode::from_i16(outcome.error)
-            ));
+            let code = ErrorCode::from_i16(outcome.error);
+            return Err(Loss::Refused(format!("it refused a Fetch: {code}")));
         }
         self.advance(link, now_ns, around)?;
         if let Some((index, error)) = refused {
@@ -443,12 +442,7 @@ impl Consumer {
     }
 
     /// Moves each position behind the whole batches that have arrived.
-    fn advance(
-        &mut self,
-        link: usize,
-        now_ns: u64,
-        around: &Surroundings<'_>,
-    ) -> Result<(), String> {
+    fn advance(&mut self, link: usize, now_ns: u64, around: &Surroundings<'_>) -> Result<(), Loss> {
         /// Since Fetch 3 the first partition's first record comes however large it is (KIP-74).
         const WHOLE_FROM: i16 = 3;
         let may_starve = self.links[link].version() < WHOLE_FROM;
@@ -483,7 +477,8 @@ impl Consumer {
                 Ok(found) => position.offset = found.next_offset.unwrap_or(position.offset),
                 Err(error) => {
                     let which = self.head.topics.say(partition);
-                    return Err(format!("{which} at offset {offset}: {error}"));
+                    let why = format!("{which} at offset {offset}: {error}");
+                    return Err(Loss::Malformed(why));
                 }
             }
         }

@@ -6,6 +6,13 @@ use super::consumer::{Consumer, Fetched};
 use crate::surroundings::Surroundings;
 
 impl Consumer {
+    /// The hold ends elsewhere than was said at first; an echo flow ends when all is back.
+    pub(crate) fn move_hold_end(&mut self, end_ns: u64) {
+        if self.echo.is_none() {
+            self.hold_end_ns = end_ns;
+        }
+    }
+
     /// The hold is over: no more reading, but for what an echo flow has yet to read back.
     pub(crate) fn end_hold(&mut self) {
         match self.echo {

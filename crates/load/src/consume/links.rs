@@ -3,8 +3,9 @@
 use kgauge_results::Recorder;
 
 use super::consumer::{Consumer, Position};
-use crate::broker_link::BrokerLink;
-use crate::control::Leaders;
+use crate::broker_link::{BrokerLink, Loss};
+use crate::control::{Leaders, Side};
+use crate::outage::{BrokerLook, add_look};
 use crate::surroundings::Surroundings;
 
 impl Consumer {
@@ -22,6 +23,16 @@ impl Consumer {
         recorder.behind(now_ns, self.positions.iter().map(behind).sum());
     }
 
+    /// What its links show of brokers. A Fetch is answered once there is something to read, or its wait is over.
+    pub(crate) fn look_at_brokers(&mut self, side: Side, now_ns: u64, looks: &mut Vec<BrokerLook>) {
+        let wait_ns = self.flow.settings.fetch_wait_ns_max;
+        for (link, in_flight) in self.links.iter_mut().zip(&self.in_flight) {
+            let owed_since_ns = in_flight.map(|asked| asked.sent_ns + wait_ns);
+            let owed_since_ns = owed_since_ns.filter(|at_ns| *at_ns <= now_ns);
+            add_look(looks, link.look(side, owed_since_ns, now_ns));
+        }
+    }
+
     /// Loses connections whose answer is overdue.
     pub(super) fn expire(&mut self, now_ns: u64, around: &Surroundings<'_>) {
         for link in 0..self.links.len() {
@@ -29,16 +40,17 @@ impl Consumer {
                 now_ns.saturating_sub(asked.sent_ns) >= self.flow.settings.request_timeout_ns
             });
             if overdue {
-                self.lose_link(link, "no answer within request.timeout.ms", around);
+                self.lose_link(link, &Loss::TimedOut, around);
             }
         }
     }
 
-    pub(super) fn lose_link(&mut self, link: usize, why: &str, around: &Surroundings<'_>) {
+    pub(super) fn lose_link(&mut self, link: usize, loss: &Loss, around: &Surroundings<'_>) {
         let (now_ns, broker_id) = (around.clock.now_ns(), self.links[link].broker_id());
         around.incident(now_ns, &self.flow.name, || {
-            format!("lost the connection to broker {broker_id}: {why}")
+            format!("lost the connection to broker {broker_id}: {loss}")
         });
+        self.totals.note_loss(loss);
         self.in_flight[link] = None;
         self.links[link].lost(now_ns, around.registry);
         around.ask_for_leaders();
@@ -52,11 +64,12 @@ impl Consumer {
         version: i16,
         around: &Surroundings<'_>,
     ) {
+        let (now_ns, registry) = (around.clock.now_ns(), around.registry);
         if self.links[link]
-            .reconnected(channel, version, around.registry)
+            .reconnected(channel, version, now_ns, registry)
             .is_err()
         {
-            self.links[link].lost(around.clock.now_ns(), around.registry);
+            self.links[link].lost(now_ns, registry);
         }
     }
 

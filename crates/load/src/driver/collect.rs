@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use kgauge_results::{Recorder, SliceSink, StageBorders};
+use kgauge_results::{PaceSeries, Recorder, SliceSink, StageBorders};
 use kgauge_scenario::{ProduceFlow, Schedule, Shape, Stages, Stripe};
 
 use super::accounts::Accounts;
@@ -57,6 +57,8 @@ pub(crate) struct DrivenOutcome {
     pub(crate) feeding_cpu_ns: u64,
     pub(crate) starved_ns: u64,
     pub(crate) abandoned: bool,
+    /// What was done over time.
+    pub(crate) pace: PaceSeries,
     /// Why it ended too early.
     pub(crate) trouble: Option<DriverError>,
 }
@@ -318,7 +320,7 @@ impl DrivenRun {
         self.cpu.end();
         self.outcome.feeding_cpu_ns += self.cpu.hold_ns();
         self.shared.live[self.flow].add(&self.told, &self.outcome.totals);
-        self.recorder.finish();
+        self.outcome.pace = self.recorder.finish();
         self.shared.note_shipped(self.thread, u64::MAX);
         self.outcome.flow = self.flow;
         self.outcome.client = self.client;

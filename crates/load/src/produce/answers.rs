@@ -5,6 +5,7 @@ use kgauge_wire::error_code::ErrorCode;
 
 use super::producer::{InFlight, Producer};
 use super::response;
+use crate::broker_link::Loss;
 use crate::surroundings::Surroundings;
 
 /// Bytes of a response before its body: the correlation id.
@@ -31,13 +32,13 @@ impl Producer {
         self.write(link, recorder, around);
         loop {
             match self.links[link].read() {
-                Err(error) => return self.lose_link(link, &error.to_string(), recorder, around),
+                Err(error) => return self.lose_link(link, &error.into(), recorder, around),
                 Ok(arrived) if arrived.closed => {
-                    return self.lose_link(link, "the broker closed it", recorder, around);
+                    return self.lose_link(link, &Loss::Closed, recorder, around);
                 }
                 Ok(arrived) => {
                     if let Err(why) = self.read_answers(link, recorder, around) {
-                        return self.lose_link(link, &why, recorder, around);
+                        return self.lose_link(link, &Loss::Malformed(why), recorder, around);
                     }
                     if !arrived.more {
                         return;

@@ -257,7 +257,7 @@ impl Producer {
                 }
             }
             Ok(_) => {}
-            Err(error) => self.lose_link(link, &error.to_string(), recorder, around),
+            Err(error) => self.lose_link(link, &error.into(), recorder, around),
         }
     }
 }

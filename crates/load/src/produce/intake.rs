@@ -1,6 +1,6 @@
 //! Records come in: by the schedule when there is one, as fast as memory allows when there is none.
 
-use kgauge_results::Recorder;
+use kgauge_results::{LATE_AFTER_NS, RecordLateness, Recorder};
 use kgauge_scenario::Stripe;
 use kgauge_wire::record_batch::record_bytes;
 
@@ -103,6 +103,8 @@ impl Producer {
             };
             let times = due.before(end_ns);
             let Some(&first_ns) = times.first() else {
+                // The schedule is caught up with: whatever is late from now on did not wait for room.
+                self.waiting_from_ns = u64::MAX;
                 break;
             };
             if now_ns.saturating_sub(first_ns) > self.flow.skip_after_ns {
@@ -139,11 +141,28 @@ impl Producer {
         }
         self.totals.scheduled += records;
         recorder.scheduled_each(intended_ns);
+        if intended_ns[0].saturating_add(LATE_AFTER_NS) < now_ns {
+            self.note_late(intended_ns, now_ns, recorder);
+        }
         recorder.sent(now_ns, records);
         self.outstanding.change(now_ns, records, 0);
         self.note_in_transaction(now_ns, records);
         let before = intended_ns.partition_point(|&at_ns| at_ns < self.hold_start_ns);
         self.records_left -= records - before as u64;
+    }
+
+    /// Some of these records are handed over late. Who was due before the wait for room began was late for other reasons.
+    fn note_late(&self, intended_ns: &[u64], now_ns: u64, recorder: &mut Recorder) {
+        let is_late = |&at_ns: &u64| at_ns.saturating_add(LATE_AFTER_NS) < now_ns;
+        let late = &intended_ns[..intended_ns.partition_point(is_late)];
+        let before = late.partition_point(|&at_ns| !self.waited(at_ns));
+        recorder.late_each(&late[..before], RecordLateness::HadRoom);
+        recorder.late_each(&late[before..], RecordLateness::Waited);
+    }
+
+    /// Whether a record that was due then had to wait because there was no room, then or shortly after.
+    fn waited(&self, intended_ns: u64) -> bool {
+        intended_ns.saturating_add(LATE_AFTER_NS) >= self.waiting_from_ns
     }
 
     /// The next record is too late: it is not sent.
@@ -152,7 +171,10 @@ impl Producer {
             due.advance(1);
         }
         recorder.scheduled(intended_ns, 1);
-        recorder.skipped(intended_ns, 1);
+        match self.waited(intended_ns) {
+            true => recorder.skipped_waiting(intended_ns, 1),
+            false => recorder.skipped(intended_ns, 1),
+        }
         self.totals.scheduled += 1;
         self.totals.skipped += 1;
         if intended_ns >= self.hold_start_ns {
@@ -325,6 +347,7 @@ impl Producer {
     fn note_blocked(&mut self, now_ns: u64, again: bool) {
         if self.blocked_since_ns.is_none() {
             self.blocked_since_ns = Some(now_ns);
+            self.waiting_from_ns = self.waiting_from_ns.min(now_ns);
             if !again {
                 self.flush();
             }

@@ -22,6 +22,7 @@ mod response;
 mod sticky;
 mod swallow;
 mod transaction;
+mod waiting;
 mod whole;
 
 pub use coordinator::TransactionStartError;

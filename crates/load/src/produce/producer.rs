@@ -124,6 +124,8 @@ pub(crate) struct Producer {
     /// Keys of the next records, if all have keys and values of one size.
     pub(super) key_block: Option<KeyBlock>,
     pub(super) blocked_since_ns: Option<u64>,
+    /// When it first waited for room since it was last up with its schedule; `u64::MAX` if it has not.
+    pub(super) waiting_from_ns: u64,
     /// Compressed by uncompressed bytes, as seen lately: Kafka's estimate of what still fits.
     pub(super) compression_ratio: f32,
 
@@ -215,9 +217,7 @@ impl Producer {
             _ => Some(Due::new(Schedule::new(pace, setup.seed, setup.member))),
         };
         let stages = &setup.stages;
-        let hold_end_ns = stages
-            .hold_ns
-            .map(|hold_ns| stages.warm_up_ns.saturating_add(hold_ns));
+        let hold_end_ns = stages.hold_end_limit_ns();
         let key_block = KeyBlock::of(&setup);
         let (transactional_id, transaction) = setup.transaction.unzip();
         let head = ProduceHead::of(settings, setup.topic, transactional_id);
@@ -250,7 +250,7 @@ impl Producer {
             echo: setup.echo,
             offsets: Vec::new(),
             payload: setup.payload,
-            hold_start_ns: stages.warm_up_ns,
+            hold_start_ns: stages.warm_up_limit_ns(),
             hold_end_ns: hold_end_ns.unwrap_or(u64::MAX),
             is_keyed: follows_keys(settings),
             draft: Draft::default(),
@@ -260,6 +260,7 @@ impl Producer {
             phase: Phase::Running,
             next_record: 0,
             blocked_since_ns: None,
+            waiting_from_ns: u64::MAX,
             compression_ratio: 1.0,
             lingering: VecDeque::new(),
             identity_wanted: false,
@@ -328,6 +329,11 @@ impl Producer {
         self.phase = Phase::Done;
     }
 
+    /// The hold begins and ends elsewhere than was said at first.
+    pub(crate) fn move_hold(&mut self, start_ns: u64, end_ns: u64) {
+        (self.hold_start_ns, self.hold_end_ns) = (start_ns, end_ns);
+    }
+
     /// No more records from now on.
     pub(crate) fn stop_taking(&mut self) {
         if self.phase == Phase::Running {
@@ -367,6 +373,7 @@ impl Producer {
             buffer_bytes_allowed_sum: self.flow.settings.buffer_bytes,
             requests_in_flight_sum: in_flight as u64,
             requests_allowed_sum: connections as u64 * u64::from(self.flow.settings.in_flight_max),
+            ..self.look_at_wait()
         }
     }
 

@@ -6,8 +6,9 @@ use kgauge_wire::error_code::ErrorCode;
 use super::encoder::RecordsFormat;
 use super::partition::Partition;
 use super::producer::{Identity, Phase, Producer};
-use crate::broker_link::BrokerLink;
-use crate::control::Leaders;
+use crate::broker_link::{BrokerLink, Loss};
+use crate::control::{Leaders, Side};
+use crate::outage::{BrokerLook, add_look};
 use crate::surroundings::Surroundings;
 
 impl Producer {
@@ -15,15 +16,16 @@ impl Producer {
     pub(super) fn lose_link(
         &mut self,
         link: usize,
-        why: &str,
+        loss: &Loss,
         recorder: &mut Recorder,
         around: &Surroundings<'_>,
     ) {
         let now_ns = around.clock.now_ns();
         let broker_id = self.links[link].broker_id();
         around.incident(now_ns, &self.flow.name, || {
-            format!("lost the connection to broker {broker_id}: {why}")
+            format!("lost the connection to broker {broker_id}: {loss}")
         });
+        self.totals.note_loss(loss);
         self.links[link].lost(now_ns, around.registry);
         self.shake_transaction();
         while let Some(mut entry) = self.in_flight[link].pop_front() {
@@ -44,6 +46,14 @@ impl Producer {
             self.spare_in_flight.push(entry);
         }
         around.ask_for_leaders();
+    }
+
+    /// What its links show of brokers.
+    pub(crate) fn look_at_brokers(&mut self, side: Side, now_ns: u64, looks: &mut Vec<BrokerLook>) {
+        for (link, in_flight) in self.links.iter_mut().zip(&self.in_flight) {
+            let owed_since_ns = in_flight.front().map(|entry| entry.sent_ns);
+            add_look(looks, link.look(side, owed_since_ns, now_ns));
+        }
     }
 
     /// Asks for a new connection when the pause is over.
@@ -67,12 +77,13 @@ impl Producer {
         let versions = super::versions_of(self.transaction_kind());
         let version = version.min(*versions.end());
         let fits = RecordsFormat::of(version) == format && versions.contains(&version);
+        let (now_ns, registry) = (around.clock.now_ns(), around.registry);
         if !fits
             || self.links[link]
-                .reconnected(channel, version, around.registry)
+                .reconnected(channel, version, now_ns, registry)
                 .is_err()
         {
-            self.links[link].lost(around.clock.now_ns(), around.registry);
+            self.links[link].lost(now_ns, registry);
         }
     }
 
@@ -223,12 +234,7 @@ impl Producer {
                 .front()
                 .is_some_and(|entry| now_ns.saturating_sub(entry.sent_ns) >= request_timeout_ns);
             if overdue && self.awaits_answers() {
-                self.lose_link(
-                    link,
-                    "no answer within request.timeout.ms",
-                    recorder,
-                    around,
-                );
+                self.lose_link(link, &Loss::TimedOut, recorder, around);
             }
         }
         for index in 0..self.partitions.len() {

@@ -1,12 +1,15 @@
 //! What a comparison shows: figures, spreads, marks and sentences, ready for terminal and page.
 
+mod answers;
+pub(crate) mod gate;
 mod sentences;
 
 use kgauge_results::compare::{
-    AgainstWord, Cell, Comparison, ComparisonRow, FigureKind, FigureUnit, Mark, Missing,
+    Against, AgainstWord, Cell, Comparison, ComparisonRow, FigureKind, FigureUnit, Mark, Missing,
 };
 
 use crate::format::{self, NOTHING};
+pub(crate) use answers::Answer;
 pub(crate) use sentences::Sentence;
 
 /// A comparison, ready to be written.
@@ -14,8 +17,8 @@ pub(crate) use sentences::Sentence;
 pub(crate) struct CompareView {
     /// What is compared: `linedin-2014: 3 runs side by side`.
     pub(crate) title: String,
-    /// For each run but the baseline how it stands to it, counted.
-    pub(crate) answers: Vec<String>,
+    /// How each run compares with the baseline.
+    pub(crate) answers: Vec<Answer>,
     /// The runs.
     pub(crate) heads: Vec<Head>,
     /// Position of the baseline.
@@ -98,7 +101,7 @@ pub(crate) struct CellView {
     pub(crate) value: Option<f64>,
     /// Its interval.
     pub(crate) interval: Option<(f64, f64)>,
-    /// `± 2.4 %`, or `n=1`; empty where there is no figure.
+    /// `±2.4 %`, or `n=1`; empty where there is no figure.
     pub(crate) spread: String,
     /// What it must not be read without.
     pub(crate) marks: Vec<Mark>,
@@ -113,14 +116,24 @@ pub(crate) struct CellView {
 pub(crate) struct AgainstView {
     /// `1.10`; empty where there is none to show.
     pub(crate) ratio: String,
-    /// The ratio's 95 % interval: `1.02 to 1.18`.
-    pub(crate) interval: Option<String>,
-    /// In a word.
+    /// The ratio's 95 % interval.
+    pub(crate) interval: Option<(f64, f64)>,
+    /// Which word.
     pub(crate) word: AgainstWord,
+    /// The word for readers.
+    pub(crate) name: &'static str,
     /// Good, bad, or neither.
     pub(crate) tone: Tone,
     /// Why.
     pub(crate) why: String,
+}
+
+impl AgainstView {
+    /// `1.02 to 1.18`.
+    pub(crate) fn interval_words(&self) -> Option<String> {
+        let (low, high) = self.interval?;
+        Some(format!("{} to {}", format::short(low), format::short(high)))
+    }
 }
 
 /// Whether a difference is welcome.
@@ -128,8 +141,10 @@ pub(crate) struct AgainstView {
 pub(crate) enum Tone {
     Better,
     Worse,
-    /// No difference found.
+    /// No difference, and none larger than a tenth is left.
     Same,
+    /// No difference found, and there may be a large one.
+    Open,
     /// Nothing can be said.
     Silent,
 }
@@ -139,7 +154,7 @@ pub(crate) fn view(comparison: &Comparison) -> CompareView {
     let groups = groups(comparison);
     CompareView {
         title: title(comparison),
-        answers: sentences::answers(comparison),
+        answers: answers::answers(comparison),
         heads: comparison.runs.iter().map(sentences::head).collect(),
         baseline: comparison.baseline as usize,
         marks: marks_in_use(comparison),
@@ -243,6 +258,7 @@ pub(crate) fn row_name(kind: FigureKind) -> &'static str {
         FigureKind::GeneratorCpu => "CPU generator",
         FigureKind::TargetCpu => "CPU target",
         FigureKind::WireBytes => "wire B/record",
+        FigureKind::Lost => "records lost",
     }
 }
 
@@ -254,24 +270,17 @@ fn cell_view(row: &ComparisonRow, cell: &Cell) -> CellView {
     };
     let spread = match (cell.estimate, cell.interval) {
         (None, _) => String::new(),
-        // The interval is of the mean over the repeats, so it is a part of that.
-        (Some(_), Some(interval)) => format::plus_minus(
-            (interval.high - interval.low) / 2.0,
-            f64::midpoint(interval.high, interval.low),
-        ),
+        // A count has no spread.
+        _ if row.figure == FigureKind::Lost => String::new(),
+        (Some(value), Some(interval)) => format::plus_minus(value, (interval.low, interval.high)),
         (Some(_), None) => format!("n={}", cell.repeats),
     };
     let against = cell.against.as_ref().map(|found| AgainstView {
         ratio: found.ratio.map(format::short).unwrap_or_default(),
-        interval: found.interval.map(|found| {
-            format!(
-                "{} to {}",
-                format::short(found.low),
-                format::short(found.high)
-            )
-        }),
+        interval: found.interval.map(|found| (found.low, found.high)),
         word: found.word,
-        tone: tone(found.word),
+        name: answers::word(found),
+        tone: tone(found),
         why: found.why.clone(),
     });
     CellView {
@@ -285,11 +294,12 @@ fn cell_view(row: &ComparisonRow, cell: &Cell) -> CellView {
     }
 }
 
-fn tone(word: AgainstWord) -> Tone {
-    match word {
+fn tone(against: &Against) -> Tone {
+    match against.word {
         AgainstWord::Faster | AgainstWord::Cheaper | AgainstWord::Smaller => Tone::Better,
         AgainstWord::Slower | AgainstWord::Dearer | AgainstWord::Larger => Tone::Worse,
-        AgainstWord::NoDifference => Tone::Same,
+        AgainstWord::NoDifference if answers::is_same(against) => Tone::Same,
+        AgainstWord::NoDifference => Tone::Open,
         AgainstWord::Undecided
         | AgainstWord::NotComparable
         | AgainstWord::NotMeasured
@@ -304,6 +314,7 @@ pub(crate) fn figure(value: f64, unit: FigureUnit) -> String {
         FigureUnit::BytesPerSecond => format::short(value / 1e6),
         FigureUnit::Nanoseconds | FigureUnit::NanosecondsPerRecord => format::nanoseconds(value),
         FigureUnit::BytesPerRecord => format::short(value),
+        FigureUnit::Records => format::count(value as u64),
     }
 }
 
@@ -357,7 +368,7 @@ fn marks_in_use(comparison: &Comparison) -> Vec<(Mark, &'static str)> {
         ),
         (
             Mark::GeneratorLate,
-            "the generator was late: times are partly its own delay",
+            "records were sent late, and not by the target's doing: times contain that delay",
         ),
         (Mark::FewSamples, "fewer than 100 samples lie beyond it"),
         (

@@ -1,13 +1,13 @@
-//! A comparison in sentences: how each run stands to the baseline, what is not comparable and why.
+//! A comparison in sentences: what else differs, what is not comparable and why.
 
 use std::collections::BTreeMap;
 
 use kgauge_results::compare::{
-    Against, AgainstWord, Comparison, DifferenceKind, FigureKind, FurtherRun, Mark, RunColumn,
+    Against, AgainstWord, Comparison, DifferenceKind, FurtherRun, Mark, RunColumn,
 };
 use kgauge_results::run::RunStatus;
 
-use super::{Head, row_name, trial_title};
+use super::{Head, trial_title};
 use crate::format;
 use crate::view::Level;
 
@@ -82,84 +82,6 @@ fn seeds(run: &RunColumn) -> String {
     seeds.dedup();
     let words = seeds.iter().map(u64::to_string).collect::<Vec<_>>();
     words.join(", ")
-}
-
-/// How each run stands to the baseline, counted over all figures.
-pub(super) fn answers(comparison: &Comparison) -> Vec<String> {
-    let baseline = comparison.baseline as usize;
-    let Some(base) = comparison.runs.get(baseline) else {
-        return Vec::new();
-    };
-    let others = comparison
-        .runs
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| *index != baseline);
-    let answer = |(index, run): (usize, &RunColumn)| {
-        let said = tally(comparison, index);
-        let said = match said.is_empty() {
-            true => "nothing in common".to_owned(),
-            false => said.join("; "),
-        };
-        format!("{} against {}: {said}.", run.label, base.label)
-    };
-    others.map(answer).collect()
-}
-
-/// Differences by figure, with the range of their ratios; then how often there was none.
-fn tally(comparison: &Comparison, column: usize) -> Vec<String> {
-    let mut differences: BTreeMap<(FigureKind, &str), Vec<f64>> = BTreeMap::new();
-    let mut totals: BTreeMap<FigureKind, usize> = BTreeMap::new();
-    let mut others: Vec<(&str, usize)> = [
-        AgainstWord::NoDifference,
-        AgainstWord::Undecided,
-        AgainstWord::NotComparable,
-        AgainstWord::NotMeasured,
-    ]
-    .map(|word| (word.as_str(), 0))
-    .to_vec();
-    for row in &comparison.rows {
-        let found = row.cells.get(column).and_then(|cell| cell.against.as_ref());
-        let Some(against) = found else { continue };
-        if against.word == AgainstWord::NotJudged {
-            continue;
-        }
-        *totals.entry(row.figure).or_default() += 1;
-        let word = against.word.as_str();
-        match others.iter_mut().find(|(name, _)| *name == word) {
-            Some((_, count)) => *count += 1,
-            None => {
-                let ratios = differences.entry((row.figure, word)).or_default();
-                ratios.extend(against.ratio);
-            }
-        }
-    }
-    let differences = differences.into_iter().map(|((figure, word), ratios)| {
-        let total = totals.get(&figure).copied().unwrap_or(ratios.len());
-        let how_often = match (ratios.len(), total) {
-            (1, 1) => String::new(),
-            (found, total) => format!(" in {found} of {total}"),
-        };
-        format!(
-            "{} {word}{how_often} ({})",
-            row_name(figure),
-            range(&ratios)
-        )
-    });
-    let others = others.into_iter().filter(|(_, count)| *count > 0);
-    differences
-        .chain(others.map(|(word, count)| format!("{word} in {count}")))
-        .collect()
-}
-
-/// `1.20 x`, `1.20 to 6.40 x`.
-fn range(ratios: &[f64]) -> String {
-    let low = ratios.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    match (format::short(low), format::short(high)) {
-        (low, high) if low == high => format!("{low} x"),
-        (low, high) => format!("{low} to {high} x"),
-    }
 }
 
 /// `one; two; three; and 4 more`
@@ -249,6 +171,17 @@ fn differences(comparison: &Comparison) -> Vec<Sentence> {
             (false, DifferenceKind::NotFinished) => Sentence {
                 level: Level::Grave,
                 words: format!("{runs}: {words}."),
+            },
+            // The words name both sides.
+            (
+                false,
+                DifferenceKind::Settings
+                | DifferenceKind::BrokerSettings
+                | DifferenceKind::Brokers
+                | DifferenceKind::Kgauge,
+            ) => Sentence {
+                level: Level::Note,
+                words: format!("{}.", format::capital(words)),
             },
             (false, _) => Sentence {
                 level: Level::Note,

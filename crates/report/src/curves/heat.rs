@@ -68,7 +68,7 @@ fn notes(trial: &Trial, map: &HeatMap) -> Vec<String> {
         notes.push("A record stands in the second in which it should have been sent.".to_owned());
     }
     let flow = trial.flows.iter().find(|flow| flow.name == map.flow);
-    notes.extend(flow.and_then(|flow| flow.late.clone()));
+    notes.extend(flow.and_then(|flow| Some(flow.late.as_ref()?.sentence.clone())));
     if flow.is_some_and(|flow| flow.closed.is_some()) {
         notes.push(super::latency::CLOSED.to_owned());
     }

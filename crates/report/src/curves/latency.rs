@@ -153,7 +153,7 @@ fn notes(trial: &Trial, name: &str) -> Vec<String> {
         notes.push("Strong lines: first repeat. Faint lines: the others.".to_owned());
     }
     let flow = trial.flows.iter().find(|flow| flow.name == name);
-    notes.extend(flow.and_then(|flow| flow.late.clone()));
+    notes.extend(flow.and_then(|flow| Some(flow.late.as_ref()?.sentence.clone())));
     if flow.is_some_and(|flow| flow.closed.is_some()) {
         notes.push(CLOSED.to_owned());
     }

@@ -35,7 +35,7 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
             });
         }
         notes.extend(flow.latency().map(|found| beyond(flow, found, trial)));
-        notes.extend(flow.late.clone());
+        notes.extend(flow.late.iter().map(|late| late.sentence.clone()));
         notes.extend(flow.closed.clone().or_else(|| flow.little.clone()));
     }
     let all = || lines.iter().flat_map(|line| &line.points);
@@ -96,8 +96,11 @@ fn beyond(flow: &Flow, latency: &Latency, trial: &Trial) -> String {
                 format::count(last.beyond)
             )
         });
+    let interval = distribution.mean_interval.map_or_else(String::new, |ends| {
+        format!(" ({})", format::nanoseconds_between(ends))
+    });
     format!(
-        "{who}{}{beyond}; mean {}, the largest {} {}.",
+        "{who}{}{beyond}; mean {}{interval}, the largest {} {}.",
         format::plural(distribution.count, "sample", "samples"),
         format::nanoseconds(distribution.mean_ns),
         latency.kind.name(),

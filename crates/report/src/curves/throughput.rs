@@ -160,11 +160,11 @@ fn notes(trial: &Trial) -> Vec<String> {
     notes
 }
 
-/// `1,284,000 ± 2.4 %`.
+/// `1,284,000 ±2.4 %`.
 fn words(figure: &Figure) -> String {
     let mean = format::figure(figure.mean);
-    match figure.half() {
-        Some(half) => format!("{mean} {}", format::plus_minus(half, figure.mean)),
+    match figure.interval {
+        Some(interval) => format!("{mean} {}", format::plus_minus(figure.mean, interval)),
         None => mean,
     }
 }

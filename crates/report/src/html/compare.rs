@@ -90,7 +90,14 @@ fn write_answers(page: &mut Markup, view: &CompareView) {
         page.leaf("h2", &[("id", "short")], "In short");
         page.element("ul", &[("class", "answers")], |page| {
             for answer in &view.answers {
-                page.leaf("li", &[], answer);
+                page.element("li", &[], |page| {
+                    page.leaf("strong", &[], &answer.head);
+                    page.element("ul", &[], |page| {
+                        for figure in &answer.figures {
+                            page.leaf("li", &[], figure);
+                        }
+                    });
+                });
             }
         });
         if !view.between_runs.is_empty() {
@@ -363,7 +370,7 @@ fn write_cell(page: &mut Markup, cell: &CellView) {
         write_against(page, against);
     }
     if let Some(ratio) = cell.beside_published {
-        let text = format!("{} × published", format::short(ratio));
+        let text = format!("{}× published", format::short(ratio));
         page.leaf("span", &[("class", "small block")], &text);
     }
 }
@@ -372,15 +379,15 @@ fn write_against(page: &mut Markup, against: &AgainstView) {
     let class = match against.tone {
         Tone::Better => "badge good block",
         Tone::Worse => "badge bad block",
-        Tone::Same | Tone::Silent => "small block",
+        Tone::Same | Tone::Open | Tone::Silent => "small block",
     };
     let text = match (against.ratio.as_str(), against.word) {
         (_, kgauge_results::compare::AgainstWord::NotJudged) => return,
-        ("", word) => word.as_str().to_owned(),
-        (ratio, word) => format!("{ratio} × {}", word.as_str()),
+        ("", _) => against.name.to_owned(),
+        (ratio, _) => format!("{ratio}× {}", against.name),
     };
     page.leaf("span", &[("class", class)], &text);
-    if let Some(interval) = &against.interval {
+    if let Some(interval) = &against.interval_words() {
         page.leaf("span", &[("class", "small spread block")], interval);
     }
 }

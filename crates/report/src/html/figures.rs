@@ -5,6 +5,9 @@ use crate::format::{self, NOTHING};
 use crate::markup::Markup;
 use crate::view::{Counts, Cpu, Figure, Flow, Scenario, Trial, View};
 
+/// Where a single repeat gives no interval.
+pub(super) const NO_INTERVAL: &str = "one repeat: no interval";
+
 const COLUMNS: [&str; 5] = [
     "Flow",
     "Records/s",
@@ -129,9 +132,9 @@ fn write_figure(page: &mut Markup, figure: Option<&Figure>, write: fn(f64) -> St
         return page.text(NOTHING);
     };
     page.leaf("span", &[("class", "number")], &write(figure.mean));
-    let spread = match figure.half() {
-        Some(half) => format::plus_minus(half, figure.mean),
-        None => "one repeat: no interval".to_owned(),
+    let spread = match figure.interval {
+        Some(interval) => format::plus_minus(figure.mean, interval),
+        None => NO_INTERVAL.to_owned(),
     };
     page.leaf("span", &[("class", "small spread block")], &spread);
 }

@@ -1,6 +1,6 @@
 //! The latency table: percentiles, each with the marks that it must not be read without.
 
-use super::figures::{cell, write_flow_head};
+use super::figures::{NO_INTERVAL, cell, write_flow_head};
 use crate::format::{self, NOTHING};
 use crate::markup::Markup;
 use crate::view::{
@@ -18,7 +18,8 @@ pub(super) fn write(page: &mut Markup, view: &View) {
             "p",
             &[("class", "lead")],
             "Response: from when a record should have been sent until it was acked. Service: from \
-             when it was really sent. All repeats together, hold stage only.",
+             when it was really sent. All repeats together, hold stage only, with the 95 % \
+             confidence interval over the repeats.",
         );
         page.element("table", &[("class", "figures stack")], |page| {
             page.element("thead", &[], |page| {
@@ -86,7 +87,8 @@ fn write_flow(page: &mut Markup, trial: &Trial, flow: &Flow, latency: &Latency) 
             cell(page, &format::percentile_name(millionths), |page| {
                 write_percentile(page, shown.at(millionths));
                 if let Some(found) = service.and_then(|service| service.at(millionths)) {
-                    let text = format!("service {}", format::nanoseconds(found.ns as f64));
+                    let time = format::nanoseconds(found.ns as f64);
+                    let text = format!("service {time} {}", found.spread());
                     page.leaf("span", &[("class", "small spread block")], &text);
                 }
             });
@@ -111,13 +113,22 @@ fn write_percentile(page: &mut Markup, percentile: Option<&Percentile>) {
         &[("class", "number")],
         &format::nanoseconds(found.ns as f64),
     );
+    let spread = match found.interval {
+        Some(interval) => format!(
+            "{} ({})",
+            found.spread(),
+            format::nanoseconds_between(interval)
+        ),
+        None => NO_INTERVAL.to_owned(),
+    };
+    page.leaf("span", &[("class", "small spread block")], &spread);
     if found.few {
         let text = format!("only {} beyond", format::count(found.beyond));
         page.leaf("span", &[("class", "small spread block")], &text);
     }
 }
 
-/// The marks: of requests, closed loop, late generator; or that the figure stands for itself.
+/// The marks: of requests, closed loop, sent late; or that the figure stands for itself.
 fn write_marks(page: &mut Markup, flow: &Flow, kind: LatencyKind) {
     let mark = |page: &mut Markup, class: &'static str, word: &str, meaning: &str| {
         page.leaf("span", &[("class", class)], word);
@@ -137,7 +148,7 @@ fn write_marks(page: &mut Markup, flow: &Flow, kind: LatencyKind) {
         mark(page, "badge mark-closed", "closed loop", &meaning);
     }
     if let Some(late) = &flow.late {
-        mark(page, "badge bad", "late generator", late);
+        mark(page, "badge bad", late.badge, &late.sentence);
     }
     if let Some(parts) = &flow.parts {
         page.text(parts);

@@ -1,5 +1,7 @@
 //! The top of the page: whose report, what must be known first, the questions with their answers.
 
+use kgauge_results::summary::GoalWord;
+
 use super::scenario_id;
 use crate::markup::{Markup, unbroken};
 use crate::view::{Level, PARTITIONS, Verdict, View, Warning, WarningItem};
@@ -138,10 +140,11 @@ fn write_limits(page: &mut Markup, view: &View) {
 }
 
 fn write_verdict(page: &mut Markup, verdict: &Verdict) {
-    let (class, word) = match verdict.held {
-        Some(true) => ("badge good", "held"),
-        Some(false) => ("badge bad", "missed"),
-        None => ("badge", "undecided"),
+    let (class, word) = match verdict.word {
+        GoalWord::Held => ("badge good", "held"),
+        GoalWord::NotHeld => ("badge bad", "missed"),
+        GoalWord::Undecided => ("badge", "undecided"),
+        GoalWord::NotMeasured => ("badge bad", "not measured"),
     };
     page.element("li", &[], |page| {
         page.leaf("span", &[("class", class)], word);

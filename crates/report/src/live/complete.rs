@@ -115,8 +115,8 @@ fn write_marks(page: &mut Markup, flow: &Flow) {
     } else if flow.closed.is_some() {
         page.leaf("span", &[("class", "small block")], "closed loop");
     }
-    if flow.late.is_some() {
-        page.leaf("span", &[("class", "badge bad block")], "late generator");
+    if let Some(late) = &flow.late {
+        page.leaf("span", &[("class", "badge bad block")], late.badge);
     }
 }
 
@@ -131,11 +131,11 @@ fn write_figure(page: &mut Markup, figure: Option<&Figure>, write: fn(f64) -> St
         return page.text(NOTHING);
     };
     page.leaf("span", &[("class", "number")], &write(figure.mean));
-    if let Some(half) = figure.half() {
+    if let Some(interval) = figure.interval {
         page.leaf(
             "span",
             &[("class", "small spread block")],
-            &format::plus_minus(half, figure.mean),
+            &format::plus_minus(figure.mean, interval),
         );
     }
 }

@@ -81,8 +81,12 @@ impl Writer {
         self.sentences(view.sentences.iter().filter(grave));
         self.sentences(view.differing.iter());
         for answer in view.answers.iter().take(self.limits.items) {
-            let answer = self.out.escaped(answer);
-            self.out.line(&format!("- **{answer}**"));
+            let head = self.out.escaped(&answer.head);
+            self.out.line(&format!("- **{head}**"));
+            for figure in answer.figures.iter().take(self.limits.items) {
+                let figure = self.out.escaped(figure);
+                self.out.line(&format!("  - {figure}"));
+            }
         }
         self.out
             .more(view.answers.len().saturating_sub(self.limits.items), "runs");
@@ -196,7 +200,7 @@ impl Writer {
         self.out.gap();
     }
 
-    /// `1.28 M ± 2.4 %<br>**0.900 × slower** (0.880 to 0.920)`
+    /// `1.28 M ±2.4 %<br>**0.900× slower** (0.880 to 0.920)`
     fn cell(&self, cell: &CellView) -> String {
         let signs = compare::signs(&cell.marks);
         let figure = format!("{}{signs} {}", cell.figure, cell.spread);
@@ -206,16 +210,16 @@ impl Writer {
         };
         let said = match (against.ratio.as_str(), against.word) {
             (_, kgauge_results::compare::AgainstWord::NotJudged) => return text,
-            ("", word) => word.as_str().to_owned(),
-            (ratio, word) => format!("{ratio} × {}", word.as_str()),
+            ("", _) => against.name.to_owned(),
+            (ratio, _) => format!("{ratio}× {}", against.name),
         };
         let said = match against.tone {
             Tone::Better | Tone::Worse => format!("**{said}**"),
-            Tone::Same | Tone::Silent => said,
+            Tone::Same | Tone::Open | Tone::Silent => said,
         };
         text.push_str("<br>");
         text.push_str(&said);
-        if let Some(interval) = &against.interval {
+        if let Some(interval) = &against.interval_words() {
             text.push_str(&format!(" ({interval})"));
         }
         text

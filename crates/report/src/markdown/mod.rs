@@ -5,6 +5,8 @@ pub(crate) mod compare;
 mod escape;
 mod lines;
 
+use kgauge_results::summary::GoalWord;
+
 use crate::terminal::figures::{explanations, latency, throughput};
 use crate::terminal::table::{Row, Side, Table};
 use crate::view::{DriverTable, Level, PARTITIONS, Scenario, View, Warning};
@@ -135,16 +137,18 @@ impl Writer {
         let items = self.limits.items;
         // Missed goals first: a cut must not hide them.
         let mut verdicts: Vec<_> = view.verdicts.iter().collect();
-        verdicts.sort_by_key(|verdict| match verdict.held {
-            Some(false) => 0,
-            None => 1,
-            Some(true) => 2,
+        verdicts.sort_by_key(|verdict| match verdict.word {
+            GoalWord::NotHeld => 0,
+            GoalWord::NotMeasured => 1,
+            GoalWord::Undecided => 2,
+            GoalWord::Held => 3,
         });
         for verdict in verdicts.iter().take(items) {
-            let word = match verdict.held {
-                Some(true) => "goal held:",
-                Some(false) => "**GOAL MISSED:**",
-                None => "**goal undecided:**",
+            let word = match verdict.word {
+                GoalWord::Held => "goal held:",
+                GoalWord::NotHeld => "**GOAL MISSED:**",
+                GoalWord::Undecided => "**goal undecided:**",
+                GoalWord::NotMeasured => "**GOAL NOT MEASURED:**",
             };
             let words = self.out.escaped(&verdict.words);
             self.out.line(&format!("- {word} {words}"));

@@ -18,6 +18,8 @@ const NAME_MAX: usize = 28;
 const PUBLISHED: &str = "published";
 /// The line that compares.
 const AGAINST: &str = "  x baseline";
+/// The line of its interval.
+const INTERVAL: &str = "  95 %";
 
 /// The whole text, ending with a line break.
 pub(crate) fn text(view: &CompareView, style: TerminalStyle) -> String {
@@ -30,7 +32,10 @@ pub(crate) fn text(view: &CompareView, style: TerminalStyle) -> String {
     write_sentences(&mut writer, &view.differing);
     writer.gap();
     for answer in &view.answers {
-        writer.sentence(None, answer, "", "  ");
+        writer.sentence(Some(Ink::Strong), &answer.head, "", "  ");
+        for figure in &answer.figures {
+            writer.sentence(None, figure, "  ", "    ");
+        }
     }
     let layout = Layout::of(view, style.columns());
     for block in &layout.blocks {
@@ -174,19 +179,30 @@ fn rows(view: &CompareView) -> impl Iterator<Item = &RowView> {
         .filter(|row| is_shown(row))
 }
 
-/// Megabytes say what records say, unless somebody published them.
+/// Megabytes say what records say, unless somebody published them. Losses are shown where there are any.
 fn is_shown(row: &RowView) -> bool {
-    row.kind != FigureKind::ThroughputBytes || row.published.is_some()
+    match row.kind {
+        FigureKind::ThroughputBytes => row.published.is_some(),
+        FigureKind::Lost => row.cells.iter().any(|cell| cell.value > Some(0.0)),
+        FigureKind::Throughput
+        | FigureKind::PerPrice
+        | FigureKind::LatencyP50
+        | FigureKind::LatencyP99
+        | FigureKind::LatencyP999
+        | FigureKind::GeneratorCpu
+        | FigureKind::TargetCpu
+        | FigureKind::WireBytes => true,
+    }
 }
 
 fn cell_width(view: &CompareView, one_line: bool) -> usize {
     let cells = rows(view).flat_map(|row| &row.cells).flat_map(|cell| {
         [
             columns(&figure_line(cell, one_line)),
-            if one_line { 0 } else { columns(&spread(cell)) },
-            cell.against
-                .as_ref()
-                .map_or(0, |found| columns(&against_line(found))),
+            if one_line { 0 } else { columns(&cell.spread) },
+            cell.against.as_ref().map_or(0, |found| {
+                columns(&against_line(found)).max(columns(&interval(found)))
+            }),
             beside_published(cell).map_or(0, |text| columns(&text)),
         ]
     });
@@ -206,27 +222,38 @@ fn cell_width(view: &CompareView, one_line: bool) -> usize {
 fn figure_line(cell: &CellView, one_line: bool) -> String {
     let figure = format!("{}{}", cell.figure, compare::signs(&cell.marks));
     match one_line && !cell.spread.is_empty() {
-        true => format!("{figure} {}", spread(cell)),
+        true => format!("{figure} {}", cell.spread),
         false => figure,
     }
 }
 
-/// `±2.4%`: columns are narrow.
-fn spread(cell: &CellView) -> String {
-    cell.spread.replace(' ', "")
-}
-
-/// `1.10 +` better, `0.90 -` worse, `1.01 =` no difference found, `?` undecided.
+/// `1.10 +` better, `0.90 -` worse, `1.01 ≈` no difference beyond a tenth, `1.39 ?` inconclusive.
 fn against_line(found: &AgainstView) -> String {
     let sign = match found.tone {
         Tone::Better => "+",
         Tone::Worse => "-",
-        Tone::Same => "=",
-        Tone::Silent => "?",
+        Tone::Same => "≈",
+        Tone::Open | Tone::Silent => "?",
     };
     match (found.tone, found.ratio.as_str()) {
         (Tone::Silent, _) | (_, "") => silent_word(found).to_owned(),
         (_, ratio) => format!("{ratio} {sign}"),
+    }
+}
+
+/// `1.02–1.18`: columns are narrow.
+fn interval(found: &AgainstView) -> String {
+    match (found.tone, &found.interval) {
+        (Tone::Silent, _) | (_, None) => String::new(),
+        (_, Some((low, high))) => format!("{}–{}", brief(*low), brief(*high)),
+    }
+}
+
+/// Two decimals do for most ratios.
+fn brief(ratio: f64) -> String {
+    match ratio {
+        usual if (0.1..9.995).contains(&usual) => format!("{usual:.2}"),
+        other => crate::format::short(other),
     }
 }
 
@@ -342,7 +369,7 @@ fn write_row(writer: &mut Writer, layout: &Layout, block: &[Shown], row: &RowVie
     );
     write_line(writer, layout, row.name, figures);
     if !layout.one_line {
-        let spreads = cells(&|cell| (Some(Ink::Soft), spread(cell)), None);
+        let spreads = cells(&|cell| (Some(Ink::Soft), cell.spread.clone()), None);
         write_if_any(writer, layout, "", spreads);
     }
     // A line of nothing but "not comparable" says what the sentences below say better.
@@ -354,11 +381,16 @@ fn write_row(writer: &mut Writer, layout: &Layout, block: &[Shown], row: &RowVie
             let ink = found.and_then(|found| match found.tone {
                 Tone::Better => Some(Ink::Good),
                 Tone::Worse => Some(Ink::Bad),
-                Tone::Same | Tone::Silent => None,
+                Tone::Same | Tone::Open | Tone::Silent => None,
             });
             (ink, found.map(against_line).unwrap_or_default())
         };
         write_if_any(writer, layout, AGAINST, cells(&line, None));
+        let interval = |cell: &CellView| {
+            let found = cell.against.as_ref().map(interval).unwrap_or_default();
+            (Some(Ink::Soft), found)
+        };
+        write_if_any(writer, layout, INTERVAL, cells(&interval, None));
     }
     let beside = |cell: &CellView| (Some(Ink::Soft), beside_published(cell).unwrap_or_default());
     write_if_any(writer, layout, "  x published", cells(&beside, None));
@@ -415,10 +447,10 @@ fn write_legend(writer: &mut Writer, view: &CompareView) {
         words.push("- worse");
     }
     if shown(Tone::Same) {
-        words.push("= no difference found");
+        words.push("≈ no difference beyond 10 %");
     }
-    if tones.iter().any(|found| is_undecided(found)) {
-        words.push("? undecided");
+    if shown(Tone::Open) || tones.iter().any(|found| is_undecided(found)) {
+        words.push("? inconclusive");
     }
     if tones.iter().any(|found| silent_word(found) == "n/c") {
         words.push("n/c not comparable");

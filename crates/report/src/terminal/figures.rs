@@ -4,11 +4,14 @@ use super::Writer;
 use super::style::Ink;
 use super::table::{Column, Line, Row, Side, Table};
 use crate::format::{self, NOTHING};
-use crate::view::{Counts, Cpu, Figure, Flow, Percentile, SHOWN_MILLIONTHS, Scenario, Trial, View};
+use crate::view::{
+    Counts, Cpu, Figure, Flow, ONE_REPEAT, Percentile, Published, PublishedWord, SHOWN_MILLIONTHS,
+    Scenario, Trial, View,
+};
 
 /// Marks a latency of a closed loop.
 const CLOSED_MARK: &str = "*";
-/// Marks a latency that a late generator measured.
+/// Marks a latency with a delay that is not the target's.
 const LATE_MARK: &str = "!";
 /// Marks a percentile with too few samples beyond it.
 const FEW_MARK: &str = "~";
@@ -75,14 +78,23 @@ pub(crate) fn throughput(view: &View) -> Table {
                 let text = published.text.as_str();
                 text.strip_suffix(" records/s").unwrap_or(text).to_owned()
             }),
-            published.map_or(String::new(), |published| match published.ratio {
-                Some(ratio) => format!("{} x {}", format::short(ratio), published.word.as_str()),
-                None => published.word.as_str().to_owned(),
-            }),
+            published.map_or(String::new(), beside),
             bad(&flow.counts),
         ]
     });
     Table { columns, rows }
+}
+
+/// `6.96×`; with the word where the ratio does not say it.
+fn beside(published: &Published) -> String {
+    let word = published.word.as_str();
+    match (published.ratio, published.word) {
+        (Some(ratio), PublishedWord::Higher | PublishedWord::Lower) => {
+            format!("{}×", format::short(ratio))
+        }
+        (Some(ratio), _) => format!("{}×, {word}", format::short(ratio)),
+        (None, _) => word.to_owned(),
+    }
 }
 
 /// Percentiles with their marks, and what a record cost.
@@ -91,23 +103,33 @@ pub(crate) fn latency(view: &View) -> Table {
     let columns = vec![
         column("latency", Side::Left, 0),
         column("p50", Side::Right, 0),
+        column("", Side::Left, 2),
         column("p99", Side::Right, 0),
+        column("", Side::Left, 0),
         column("p99.9", Side::Right, 0),
-        column("max", Side::Right, 0),
+        column("", Side::Left, 1),
+        column("max", Side::Right, 3),
         column("Little", Side::Right, 0),
-        column("CPU ns", Side::Right, 1),
+        column("CPU ns", Side::Right, 4),
     ];
     let rows = rows(view, |trial, flow| {
         let latency = flow.latency();
-        let at = |millionths| match latency {
-            Some(found) => percentile(flow, found.distribution.at(millionths)),
-            None => NOTHING.to_owned(),
+        let found = |millionths| latency.and_then(|found| found.distribution.at(millionths));
+        // What a closed loop's buffer takes is not worth an interval.
+        let is_open = flow.closed.is_none();
+        let spread = |millionths| {
+            let found = found(millionths).filter(|_| is_open);
+            // Said once in a row that there is none.
+            let found = found.filter(|found| found.interval.is_some() || millionths == 990_000);
+            found.map(Percentile::spread).unwrap_or_default()
         };
         let largest = latency.map_or(NOTHING.to_owned(), |found| {
             let max_ns = found.distribution.max_ns as f64;
             format!("{}{}", format::nanoseconds(max_ns), marks(flow))
         });
-        let [p50, p99, p99_9] = SHOWN_MILLIONTHS.map(at);
+        let [p50, p99, p99_9] = SHOWN_MILLIONTHS.map(|at| percentile(flow, found(at)));
+        let spreads = SHOWN_MILLIONTHS.map(spread);
+        let [p50_spread, p99_spread, p99_9_spread] = spreads;
         // CPU is of the whole trial: it stands with its first flow.
         let first = trial
             .flows
@@ -118,7 +140,17 @@ pub(crate) fn latency(view: &View) -> Table {
         } else {
             String::new()
         };
-        vec![p50, p99, p99_9, largest, residual(flow), cpu]
+        vec![
+            p50,
+            p50_spread,
+            p99,
+            p99_spread,
+            p99_9,
+            p99_9_spread,
+            largest,
+            residual(flow),
+            cpu,
+        ]
     });
     Table { columns, rows }
 }
@@ -189,9 +221,7 @@ fn figure(figure: Option<&Figure>, write: fn(f64) -> String) -> String {
 }
 
 fn spread(figure: Option<&Figure>) -> String {
-    figure
-        .and_then(|figure| Some(format::plus_minus(figure.half()?, figure.mean)))
-        .unwrap_or_default()
+    figure.map(Figure::spread).unwrap_or_default()
 }
 
 /// How far Little's law is missed; a closed loop's times never stand without it.
@@ -276,7 +306,7 @@ pub(crate) fn explanations(table: &Table) -> impl Iterator<Item = (&'static str,
         ),
         (
             LATE_MARK,
-            "the generator was late: this is partly its own delay",
+            "sent late, and not by the target's doing: this time contains that delay",
         ),
         (FEW_MARK, "fewer than 100 samples lie beyond it"),
         (
@@ -284,13 +314,17 @@ pub(crate) fn explanations(table: &Table) -> impl Iterator<Item = (&'static str,
             "round trip of a request, with the wait for data; not the time of a record",
         ),
         (CPU_MARK, "CPU time of a record, generator | target"),
+        (ONE_REPEAT, "one repeat: no interval"),
     ];
     words.into_iter().filter(move |(mark, _)| used(mark))
 }
 
 /// Explains the marks that the table uses.
 fn write_marks(writer: &mut Writer, view: &View, table: &Table) {
-    for (mark, words) in explanations(table) {
+    // A column that did not fit takes its mark with it.
+    let shown: Vec<String> = table.texts(writer.style.columns());
+    let is_shown = |mark: &str| shown.iter().any(|line| line.contains(mark));
+    for (mark, words) in explanations(table).filter(|(mark, _)| is_shown(mark)) {
         writer.sentence(Some(Ink::Caution), words, &format!("{mark} "), "  ");
     }
     let flows = || {
@@ -300,7 +334,7 @@ fn write_marks(writer: &mut Writer, view: &View, table: &Table) {
     for (trial, flow) in flows() {
         if let Some(late) = &flow.late {
             let place = format!("{}, {}: ", trial.name, flow.name);
-            writer.sentence(Some(Ink::Caution), late, &place, "  ");
+            writer.sentence(Some(Ink::Caution), &late.sentence, &place, "  ");
         }
         if let Some(parts) = &flow.parts {
             let place = format!("{}, {}: ", trial.name, flow.name);

@@ -9,6 +9,8 @@ mod wrap;
 
 pub use style::TerminalStyle;
 
+use kgauge_results::summary::GoalWord;
+
 use crate::format;
 use crate::view::{Level, PARTITIONS, Scenario, View, Warning};
 use style::Ink;
@@ -181,10 +183,11 @@ fn write_warnings(writer: &mut Writer, view: &View) {
 fn write_verdicts(writer: &mut Writer, view: &View) {
     writer.gap();
     for verdict in &view.verdicts {
-        let (ink, word) = match verdict.held {
-            Some(true) => (Ink::Good, "goal held: "),
-            Some(false) => (Ink::Bad, "GOAL MISSED: "),
-            None => (Ink::Caution, "goal undecided: "),
+        let (ink, word) = match verdict.word {
+            GoalWord::Held => (Ink::Good, "goal held: "),
+            GoalWord::NotHeld => (Ink::Bad, "GOAL MISSED: "),
+            GoalWord::Undecided => (Ink::Caution, "goal undecided: "),
+            GoalWord::NotMeasured => (Ink::Bad, "GOAL NOT MEASURED: "),
         };
         writer.sentence(Some(ink), &verdict.words, word, "  ");
     }

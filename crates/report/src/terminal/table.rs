@@ -93,6 +93,15 @@ impl Table {
         lines
     }
 
+    /// The rows as they are laid out in so many columns.
+    pub(super) fn texts(&self, width: usize) -> Vec<String> {
+        let rows = self.lines(width).into_iter().filter_map(|line| match line {
+            Line::Cells(text) => Some(text),
+            Line::Head(_) | Line::Rule(_) | Line::Group(_) => None,
+        });
+        rows.collect()
+    }
+
     /// Indices of the columns that have any text.
     pub(crate) fn filled_columns(&self) -> Vec<usize> {
         let filled = |index: &usize| {

@@ -23,12 +23,23 @@ pub(crate) struct Flow {
     pub(crate) residual: Option<f64>,
     /// Little's law for an open loop.
     pub(crate) little: Option<String>,
-    /// Said when the generator was late: then percentiles carry the mark.
-    pub(crate) late: Option<String>,
+    /// Why its times contain a delay that is not the target's: then percentiles carry the mark.
+    pub(crate) late: Option<Late>,
     /// What an echo flow's time is made of, and what transactions took.
     pub(crate) parts: Option<String>,
     /// Outcome counts.
     pub(crate) counts: Counts,
+}
+
+/// A delay in a flow's times that is not the target's.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Late {
+    /// Two words.
+    pub(crate) badge: &'static str,
+    /// As a clause: `, the generator's own delay included`.
+    pub(crate) aside: &'static str,
+    /// With its numbers.
+    pub(crate) sentence: String,
 }
 
 impl Flow {
@@ -56,11 +67,22 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// Half of the interval's width.
-    pub(crate) fn half(&self) -> Option<f64> {
-        self.interval.map(|(low, high)| (high - low) / 2.0)
+    /// `±2.4 %`; with a single repeat `n=1`.
+    pub(crate) fn spread(&self) -> String {
+        spread(self.mean, self.interval)
     }
 }
+
+/// How far the interval of a figure reaches: `±2.4 %`, and where one repeat gives none `n=1`.
+pub(crate) fn spread(value: f64, interval: Option<(f64, f64)>) -> String {
+    match interval {
+        Some(interval) => crate::format::plus_minus(value, interval),
+        None => ONE_REPEAT.to_owned(),
+    }
+}
+
+/// In place of an interval.
+pub(crate) const ONE_REPEAT: &str = "n=1";
 
 /// A published figure beside the measured one.
 #[derive(Debug, Clone)]
@@ -171,6 +193,8 @@ pub(crate) struct Distribution {
     pub(crate) count: u64,
     /// Mean, nanoseconds.
     pub(crate) mean_ns: f64,
+    /// Its interval over the repeats; `None` with a single one.
+    pub(crate) mean_interval: Option<(f64, f64)>,
     /// Largest value, nanoseconds.
     pub(crate) max_ns: u64,
     /// The percentiles that are printed, rising.
@@ -209,10 +233,19 @@ pub(crate) struct Percentile {
     pub(crate) millionths: u32,
     /// Nanoseconds.
     pub(crate) ns: u64,
+    /// Its interval over the repeats, in nanoseconds; `None` with a single one.
+    pub(crate) interval: Option<(f64, f64)>,
     /// Samples above it.
     pub(crate) beyond: u64,
     /// True when too few samples lie beyond to trust it.
     pub(crate) few: bool,
+}
+
+impl Percentile {
+    /// `±2.4 %`, or `n=1`.
+    pub(crate) fn spread(&self) -> String {
+        spread(self.ns as f64, self.interval)
+    }
 }
 
 /// What became of the records of all stages.

@@ -10,9 +10,11 @@ mod heat;
 mod machine;
 mod time;
 
+use kgauge_results::summary::GoalWord;
+
 pub(crate) use flow::{
-    Counts, CurvePoint, Distribution, Figure, Flow, Latency, LatencyKind, Percentile, Published,
-    PublishedWord, SHOWN_MILLIONTHS,
+    Counts, CurvePoint, Distribution, Figure, Flow, Late, Latency, LatencyKind, ONE_REPEAT,
+    Percentile, Published, PublishedWord, SHOWN_MILLIONTHS,
 };
 pub(crate) use heat::HeatMap;
 pub(crate) use machine::{MachineLine, MachineTimeline, Panel};
@@ -197,8 +199,8 @@ impl DriverTable {
 /// Whether a goal held.
 #[derive(Debug, Clone)]
 pub(crate) struct Verdict {
-    /// True when it held.
-    pub(crate) held: Option<bool>,
+    /// In a word.
+    pub(crate) word: GoalWord,
     /// The goal and what was measured.
     pub(crate) words: String,
 }

@@ -158,8 +158,6 @@ pub(crate) struct SweepPoint {
     pub(crate) rate: Option<Figure>,
     /// Megabytes per second.
     pub(crate) megabytes: Option<Figure>,
-    /// Of a flow with a rate: the name of its headline time, and the 99th percentile in nanoseconds.
-    pub(crate) p99: Option<(&'static str, f64)>,
     /// Published records per second.
     pub(crate) rate_published: Option<f64>,
     /// Published megabytes per second.

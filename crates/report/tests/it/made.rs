@@ -104,7 +104,12 @@ pub(crate) fn make(
             .end(RunStatus::Complete, None, clock_ms + 400)
             .unwrap();
     }
+    let head = std::fs::read(dir.join("run.json")).unwrap();
     drop(folder);
+    if end == End::Killed {
+        // Who is killed writes no more.
+        std::fs::write(dir.join("run.json"), head).unwrap();
+    }
     let run = RunRead::open(dir).unwrap();
     let summary = Summary::of(&run);
     (run, summary)
@@ -250,8 +255,10 @@ impl ToMake<'_> {
             driver: None,
             group: None,
             mirror: None,
+            connections: None,
             transactions: None,
             ceiling: None,
+            pace: None,
         };
         RepeatRecord {
             brokers: Vec::new(),
@@ -265,6 +272,7 @@ impl ToMake<'_> {
                 generator_threads: 1,
                 generator_thread_ns_max: hold_ns / 2,
                 generator_spun_ns: None,
+                generator_gave_way_ns: None,
                 generator_process_ns: Some(hold_ns * 62 / 100),
                 feeding_ns: None,
                 target_process_ns: Some(hold_ns * 85 / 100),

@@ -94,6 +94,11 @@ pub(crate) fn paced() -> Vec<Scenario> {
     vec![parse(PACED)]
 }
 
+/// The same with repeats.
+pub(crate) fn paced_often() -> Vec<Scenario> {
+    vec![parse(&PACED.replace("repeats: 1", "repeats: 3"))]
+}
+
 /// One time varied, at a rate.
 pub(crate) fn paced_with_batches() -> Vec<Scenario> {
     let varied = "vary: {writers.settings.linger.ms: [1 ms, 10 ms, 100 ms]}\nstages:";
@@ -104,6 +109,13 @@ pub(crate) fn paced_with_batches() -> Vec<Scenario> {
 pub(crate) fn paced_twice() -> Vec<Scenario> {
     let varied = "vary: {writers.settings.linger.ms: [1 ms, 10 ms]}\nstages:";
     vec![parse(&PACED.replace("stages:", varied))]
+}
+
+/// The same with repeats.
+pub(crate) fn paced_twice_often() -> Vec<Scenario> {
+    let varied = "vary: {writers.settings.linger.ms: [1 ms, 10 ms]}\nstages:";
+    let text = PACED.replace("repeats: 1", "repeats: 3");
+    vec![parse(&text.replace("stages:", varied))]
 }
 
 fn parse(text: &str) -> Scenario {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use kgauge_report::{TerminalStyle, render_terminal};
 use kgauge_results::Summary;
+use kgauge_results::run::TargetKind;
 
 use crate::hostile::spoil;
 use crate::made::{CALM, End, make};
@@ -130,7 +131,11 @@ fn no_name_commands_the_terminal() {
 
 #[test]
 fn the_percentiles_of_a_closed_loop_carry_their_mark_and_residual() {
-    let text = text(PLAIN, complete());
+    let wide = TerminalStyle {
+        color: false,
+        width: 120,
+    };
+    let text = text(wide, complete());
     let latency = &text[text.find("\nlatency ").unwrap()..];
     let writers = latency
         .lines()
@@ -145,39 +150,94 @@ fn the_percentiles_of_a_closed_loop_carry_their_mark_and_residual() {
     assert!(!paced.contains('*'), "{paced}");
 }
 
-#[test]
-fn the_answer_to_what_varies_at_a_rate_is_what_became_of_the_times() {
+/// The answer to the only question, in one line.
+fn answer(scenarios: &[kgauge_scenario::Scenario]) -> String {
     let keep = tempfile::tempdir().unwrap();
     let dir = keep.path().join("run");
-    let (run, summary) = make(
-        &dir,
-        None,
-        &scenarios::paced_with_batches(),
-        &CALM,
-        End::Complete,
-    );
+    let (run, summary) = make(&dir, None, scenarios, &CALM, End::Complete);
     let text = render_terminal(&run, &summary, PLAIN);
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (_, answer) = text.split_once("What does a caller wait").unwrap();
-    assert!(
-        answer.contains("From linger.ms 1 ms to 100 ms, p99 response goes from "),
-        "{text}"
-    );
-    assert!(answer.contains(", at 1,000 records/s."), "{text}");
-    assert!(!answer.contains("records/s go"), "{text}");
+    let (_, text) = text.split_once("records/s?").unwrap();
+    let (answer, _) = text.split_once("\nthroughput").unwrap();
+    answer.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn trials_at_one_rate_are_not_told_apart_by_it() {
+fn one_repeat_of_each_trial_answers_nothing_and_says_what_to_do() {
+    let several = answer(&scenarios::paced_with_batches());
+    let start = "At 1,000 records/s, over 3 values of linger.ms: the target kept up with the load in every trial. \
+        Inconclusive, one repeat each (use --repeat 5): p50 ";
+    assert!(several.starts_with(start), "{several}");
+    assert!(!several.contains("o difference"), "{several}");
+    let two = answer(&scenarios::paced_twice());
+    assert!(
+        two.starts_with("At 1,000 records/s, linger.ms 1 ms → 10 ms: "),
+        "{two}"
+    );
+}
+
+#[test]
+fn where_nothing_differs_the_answer_says_what_would_have_shown() {
+    let said = answer(&scenarios::paced_twice_often());
+    let (_, found) = said.split_once("No difference found: p50 ").unwrap();
+    assert!(found.contains(" or more would have shown"), "{said}");
+}
+
+#[test]
+fn only_of_apache_kafka_an_answer_names_what_others_published() {
+    let made = complete();
+    let answer = |kind: TargetKind| {
+        let mut summary = made.summary.clone();
+        summary.target.kind = Some(kind);
+        let text = render_terminal(&made.run, &summary, PLAIN);
+        let (answers, tables) = text.split_once("measured/published").unwrap();
+        assert!(
+            tables.contains("6.96×"),
+            "the table has the ratio: {tables}"
+        );
+        answers.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let kafka = answer(TargetKind::Kafka);
+    assert!(
+        kafka.contains("6.96 times the published 795,064"),
+        "{kafka}"
+    );
+    let embedded = answer(TargetKind::Embedded);
+    assert!(!embedded.contains("the published"), "{embedded}");
+    assert!(embedded.contains("kgauge's embedded cluster, not Apache Kafka"));
+}
+
+#[test]
+fn every_form_shows_the_interval_of_a_latency() {
     let keep = tempfile::tempdir().unwrap();
     let dir = keep.path().join("run");
-    let scenarios = scenarios::paced_twice();
-    let (run, summary) = make(&dir, None, &scenarios, &CALM, End::Complete);
-    let text = kgauge_report::render_markdown(&run, &summary);
-    let said = "writers: no difference was found, p99 response ";
+    let (run, summary) = make(&dir, None, &scenarios::paced_often(), &CALM, End::Complete);
+    let interval = summary.trials[0].flows[0]
+        .latencies
+        .response
+        .as_ref()
+        .unwrap();
+    let interval = interval.percentile(990_000).unwrap().interval().unwrap();
+    assert!(0.0 < interval.low && interval.low < interval.high);
+    let text = render_terminal(&run, &summary, PLAIN);
+    let latency = text.split_once("\nlatency ").unwrap().1;
+    let row = latency
+        .lines()
+        .find(|line| line.starts_with("paced"))
+        .unwrap();
+    assert_eq!(row.matches('±').count(), 3, "{row}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, answer) = words.split_once("p99 response ").unwrap();
+    let (answer, _) = answer.split_once(" ms).").unwrap();
     assert!(
-        text.contains(said) && text.contains(" records/s in both trials."),
-        "{text}"
+        answer.contains(" ms (") && answer.contains(" to "),
+        "{answer}"
     );
-    assert!(!text.contains("writers: from "), "{text}");
+    let comment = kgauge_report::render_markdown(&run, &summary);
+    let row = comment
+        .lines()
+        .rfind(|line| line.starts_with("| paced"))
+        .unwrap();
+    assert_eq!(row.matches('±').count(), 3, "{row}");
+    let page = kgauge_report::render_html(&run, &summary);
+    assert!(page.contains(" ms)</span>"), "percentile (low to high)");
 }

@@ -37,6 +37,8 @@ fn usual(kind: FigureKind) -> f64 {
         FigureKind::LatencyP999 => 0.10,
         FigureKind::GeneratorCpu | FigureKind::TargetCpu => 0.10,
         FigureKind::WireBytes => 0.002,
+        // A count has no spread.
+        FigureKind::Lost => 0.0,
     }
 }
 
@@ -162,5 +164,6 @@ fn what(kind: FigureKind) -> &'static str {
         FigureKind::LatencyP999 => "p99.9",
         FigureKind::GeneratorCpu | FigureKind::TargetCpu => "CPU",
         FigureKind::WireBytes => "bytes on the wire",
+        FigureKind::Lost => "records lost",
     }
 }

@@ -1,6 +1,6 @@
 //! The columns of a comparison: which run each is, in few words.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,8 @@ const LABEL_CHARS_MAX: usize = 24;
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunColumn {
-    /// Its target in a few words, such as `Kafka 4.3.1` or `embedded ×3`; with a short name of the
-    /// run where two runs have the same target. Unique in the comparison.
+    /// The name that it was given, or its target in a few words, such as `Kafka 4.3.1` or `embedded ×3`; where two
+    /// runs have the same target their folders, or with a short id. Unique in the comparison.
     pub label: String,
     /// The run's id.
     pub run_id: String,
@@ -72,12 +72,25 @@ pub struct FurtherRun {
     pub run_status: RunStatus,
 }
 
-/// The columns, with labels of their own.
-pub(super) fn columns(sides: &[Vec<RunToCompare<'_>>]) -> Vec<RunColumn> {
+/// The columns, with labels of their own: the names given, else the targets, else where these are the same the folders.
+pub(super) fn columns(sides: &[Vec<RunToCompare<'_>>], names: &[String]) -> Vec<RunColumn> {
     let mut columns: Vec<RunColumn> = sides
         .iter()
         .filter_map(|side| column_of_side(side))
         .collect();
+    for (column, name) in columns.iter_mut().zip(names) {
+        column.label = name.chars().take(LABEL_CHARS_MAX).collect();
+    }
+    if names.is_empty() {
+        let folders = |columns: &[RunColumn]| -> BTreeSet<String> {
+            columns.iter().map(|column| column.folder.clone()).collect()
+        };
+        let is_told_by_folder = folders(&columns).len() == columns.len();
+        make_unique(&mut columns, |column, _| match is_told_by_folder {
+            true => column.folder.chars().take(LABEL_CHARS_MAX).collect(),
+            false => column.label.clone(),
+        });
+    }
     make_unique(&mut columns, |column, _| {
         format!("{} {}", column.label, short_id(&column.run_id))
     });
@@ -89,7 +102,7 @@ pub(super) fn columns(sides: &[Vec<RunToCompare<'_>>]) -> Vec<RunColumn> {
         .iter_mut()
         .filter(|column| !column.further.is_empty())
     {
-        column.label = format!("{} runs of {}", column.further.len() + 1, column.label);
+        column.label = format!("{} ({} runs)", column.label, column.further.len() + 1);
     }
     columns
 }

@@ -2,10 +2,9 @@
 //! true ratio is known to be 1. `docs/decisions/intervals.md` has the figures; they stand in the words with which the
 //! tests below would fail.
 
-use kgauge_scenario::Random;
-
 use super::holm::adjusted;
 use super::welch::{self, Between, Ratio, ratio};
+use crate::statistics::draws::Source;
 
 /// Drawn comparisons for each figure of the table: known to 0.3 of a hundred at 95, or to 1.3 in a build that is
 /// not optimised.
@@ -33,33 +32,7 @@ const SPREADS: [Spread; 4] = [
     Spread::Outliers,
 ];
 
-/// A source of numbers with a place in its sequence.
-pub(super) struct Source {
-    random: Random,
-    at: u64,
-}
-
 impl Source {
-    pub(super) fn new(seed: u64) -> Self {
-        let random = Random::new(seed);
-        Self { random, at: 0 }
-    }
-
-    fn exponential(&mut self) -> f64 {
-        self.at += 1;
-        self.random.exponential(self.at)
-    }
-
-    fn uniform(&mut self) -> f64 {
-        (-self.exponential()).exp()
-    }
-
-    /// Box and Muller: an exponential number is half a squared radius.
-    pub(super) fn normal(&mut self) -> f64 {
-        let radius = (2.0 * self.exponential()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-
     fn repeats(&mut self, count: usize, spread: Spread, second: bool) -> Vec<f64> {
         let one = |source: &mut Self| match spread {
             Spread::Normal => source.normal(),

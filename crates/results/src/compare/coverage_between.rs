@@ -1,9 +1,9 @@
 //! Do the intervals of ratios hold the truth where runs differ by more than their repeats? Runs are drawn with a speed of
 //! their own. `docs/decisions/intervals.md` has the figures; they stand in the words with which the tests would fail.
 
-use super::coverage::Source;
 use super::holm::adjusted;
 use super::welch::{self, Between, ratio};
+use crate::statistics::draws::Source;
 
 /// Drawn comparisons for each figure of the table: known to 0.3 of a hundred at 95, or to 1 in a build that is not
 /// optimised.

@@ -39,7 +39,42 @@ pub(super) fn of_trial(summary: &Summary, trial: &TrialSummary) -> Vec<Found> {
             });
         }
     }
+    found.extend(lost(summary, trial));
     found
+}
+
+/// Records of a trial that were lost. What nobody was to wait for cannot be told from what was lost.
+fn lost(summary: &Summary, trial: &TrialSummary) -> Option<Found> {
+    let of_flow = |flow: &FlowSummary| {
+        let records = &flow.records_all_stages;
+        let unresolved = u64::try_from(records.unresolved).unwrap_or(0);
+        records.failed + records.indeterminate + unresolved + records.corrupt
+    };
+    let disagree = trial
+        .counted
+        .iter()
+        .filter(|counted| counted.agrees == Some(false));
+    let missing = disagree.map(|counted| {
+        let on_broker = counted.on_broker.unwrap_or(counted.acked);
+        counted.acked.saturating_sub(on_broker)
+    });
+    let lost = trial.flows.iter().map(of_flow).sum::<u64>() + missing.sum::<u64>();
+    (trial.repeats_measured > 0).then(|| Found {
+        flow: None,
+        kind: FigureKind::Lost,
+        cell: Cell {
+            estimate: Some(lost as f64),
+            missing: None,
+            interval: None,
+            repeats: trial.repeats_measured,
+            values: Vec::new(),
+            values_of_runs: Vec::new(),
+            marks: trial_marks(summary, trial),
+            published: None,
+            against: None,
+        },
+        published: None,
+    })
 }
 
 fn of_flow(summary: &Summary, trial: &TrialSummary, flow: &FlowSummary) -> Vec<Found> {
@@ -116,7 +151,8 @@ fn metric(kind: FigureKind) -> &'static str {
         FigureKind::PerPrice
         | FigureKind::GeneratorCpu
         | FigureKind::TargetCpu
-        | FigureKind::WireBytes => "",
+        | FigureKind::WireBytes
+        | FigureKind::Lost => "",
     }
 }
 
@@ -195,7 +231,7 @@ fn trial_marks(summary: &Summary, trial: &TrialSummary) -> Vec<Mark> {
     }
     match trial.generator.word {
         GeneratorWord::Limited => marks.push(Mark::GeneratorLimited),
-        GeneratorWord::Late => marks.push(Mark::GeneratorLate),
+        GeneratorWord::Late | GeneratorWord::Crowded => marks.push(Mark::GeneratorLate),
         GeneratorWord::Fine | GeneratorWord::Unknown => {}
     }
     marks

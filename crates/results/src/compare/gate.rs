@@ -1,54 +1,207 @@
-//! A comparison as a gate of an automatic build: is anything worse than in the baseline?
+//! A comparison as a gate of an automatic build: is any figure worse than in the baseline by more than is allowed?
+//!
+//! A figure *passes* where a change for the worse of the allowed size is excluded: the 95 % interval of the ratio does not
+//! contain it, and such a change would have been found in 80 of 100 comparisons. It is *worse* where it is worse by the
+//! allowed size or more and chance does not explain it, Holm's method over the figures of a run. Everything else is
+//! *undecided*, and no gate opens on it. `docs/decisions/intervals.md` has how often which is the case.
 
-use super::{Comparison, ComparisonRow, DifferenceKind, Missing};
+use super::holm::adjusted;
+use super::power::{LogError, Measured, needed};
+use super::row::{AgainstWord, Cell, ComparisonRow, FigureKind, Mark, Missing};
+use super::welch::ALPHA;
+use super::{Comparison, DifferenceKind};
+use crate::run::RunStatus;
+use crate::statistics::Interval;
 
 /// What a gate looks at.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateRequest {
+    /// How much worse a figure may be, as a fraction: 0.1 for 10 %.
+    pub allowed: f64,
+    /// The figures; empty for [`GateRequest::USUAL`].
+    pub figures: Vec<GateChoice>,
+}
+
+/// A figure that a gate looks at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GateChoice {
+    /// Which.
+    pub figure: FigureKind,
+    /// How much worse it may be, if not as much as the others.
+    pub allowed: Option<f64>,
+}
+
+impl GateRequest {
+    /// What a gate looks at unless it is told: rates, times of records where a schedule sets the rate, and losses.
+    pub const USUAL: [FigureKind; 4] = [
+        FigureKind::Throughput,
+        FigureKind::LatencyP50,
+        FigureKind::LatencyP99,
+        FigureKind::Lost,
+    ];
+
+    /// How much worse a figure may be; `None` where the gate does not look at it.
+    fn allowed(&self, figure: FigureKind) -> Option<f64> {
+        if self.figures.is_empty() {
+            return Self::USUAL.contains(&figure).then_some(self.allowed);
+        }
+        let mut figures = self.figures.iter();
+        let choice = figures.find(|choice| choice.figure == figure)?;
+        Some(choice.allowed.unwrap_or(self.allowed))
+    }
+}
+
+/// What a gate found.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gate {
-    /// Figures that are worse, each in a sentence.
-    pub worse: Vec<String>,
-    /// What the baseline has and a run has not, each in a sentence.
-    pub missing: Vec<String>,
-    /// Runs of which no rate and no time could be judged: of those the gate says nothing.
+    /// Every figure of every run that it looked at.
+    pub figures: Vec<GateFigure>,
+    /// Runs of which no figure could be judged.
     pub unjudged: Vec<String>,
 }
 
+/// One figure of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateFigure {
+    /// The run's label.
+    pub run: String,
+    /// The trial and flow: `message-size, 10 B, writers`.
+    pub place: String,
+    /// Which figure.
+    pub figure: FigureKind,
+    /// How much worse it may be.
+    pub allowed: f64,
+    /// This run / baseline.
+    pub ratio: Option<f64>,
+    /// Its 95 % interval.
+    pub interval: Option<Interval>,
+    /// The smallest change for the worse that would have been found in 80 of 100 such comparisons, as a fraction.
+    pub detectable: Option<f64>,
+    /// Repeats of each run that would find the allowed change.
+    pub repeats: Option<u32>,
+    /// Runs of each side that would, where more repeats would not.
+    pub runs: Option<u32>,
+    /// In a word.
+    pub word: GateWord,
+    /// Why it was not judged, or what was counted; empty where the numbers say it.
+    pub why: String,
+}
+
+/// What a gate does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GateWord {
+    /// A change of the allowed size is excluded.
+    Passed,
+    /// Neither that nor a change is shown.
+    Undecided,
+    /// Worse by the allowed size or more.
+    Worse,
+}
+
+impl Gate {
+    /// The gate's own word: the gravest of its figures.
+    pub fn word(&self) -> GateWord {
+        let words = self.figures.iter().map(|figure| figure.word);
+        let unjudged = self.unjudged.iter().map(|_| GateWord::Undecided);
+        words.chain(unjudged).max().unwrap_or(GateWord::Undecided)
+    }
+}
+
 impl Comparison {
-    /// What is worse than the baseline by at least the part `least` (0.05: 5 %; 0: whatever was told from chance).
-    pub fn gate(&self, least: f64) -> Gate {
+    /// Judges the figures of all runs against the baseline.
+    pub fn gate(&self, request: &GateRequest) -> Gate {
         let mut gate = Gate::default();
-        let mut judged = vec![false; self.runs.len()];
+        for (column, run) in self.runs.iter().enumerate() {
+            if column == self.baseline as usize {
+                continue;
+            }
+            let found = self.gate_of(column, request);
+            if found.is_empty() {
+                gate.unjudged.push(run.label.clone());
+            }
+            gate.figures.extend(found);
+        }
+        gate
+    }
+
+    fn gate_of(&self, column: usize, request: &GateRequest) -> Vec<GateFigure> {
+        let mut figures: Vec<GateFigure> = Vec::new();
+        // Those that statistics judge, by their positions, and how far for the worse.
+        let mut judged: Vec<(usize, LogError, f64, Measured)> = Vec::new();
         for row in &self.rows {
-            let cells = row.cells.iter().zip(&self.runs).zip(&mut judged);
-            for ((cell, run), judged) in cells {
-                let Some(against) = &cell.against else {
-                    // The baseline itself.
-                    *judged = true;
-                    continue;
+            let allowed = request.allowed(row.figure);
+            let (Some(allowed), Some(cell)) = (allowed, row.cells.get(column)) else {
+                continue;
+            };
+            let Some(mut figure) = self.figure(row, cell, column, allowed) else {
+                continue;
+            };
+            let against = cell.against.as_ref().filter(|against| against.p.is_some());
+            let known = against.and_then(|against| Some((against.error?, against.ratio?)));
+            if let Some((error, ratio)) = known {
+                let worse = if row.more_is_better {
+                    -ratio.ln()
+                } else {
+                    ratio.ln()
                 };
-                // CPU and bytes may be compared where the generator was the limit; they are not what is asked for.
-                *judged |= row.figure.hangs_on_generator() && against.word.is_decided();
-                if cell.missing == Some(Missing::NotMeasured) {
-                    gate.missing
-                        .push(format!("{} of {}", place(row), run.label));
-                }
-                let Some(ratio) = against.ratio.filter(|_| against.word.is_worse()) else {
-                    continue;
-                };
-                if (ratio - 1.0).abs() >= least {
-                    let word = against.word.as_str();
-                    gate.worse.push(format!(
-                        "{} of {}: {word}, {}",
-                        place(row),
-                        run.label,
-                        against.why
-                    ));
-                }
+                figure.why.clear();
+                judged.push((figures.len(), error, worse, measured(self, row, column)));
+            }
+            figures.push(figure);
+        }
+        let chances: Vec<f64> = judged
+            .iter()
+            .map(|(_, error, worse, _)| error.chance(*worse))
+            .collect();
+        let alpha = ALPHA / chances.len().max(1) as f64;
+        for ((index, error, worse, measured), p) in judged.into_iter().zip(adjusted(&chances)) {
+            if let Some(figure) = figures.get_mut(index) {
+                figure.judge(error, worse, p, alpha, measured);
             }
         }
-        let unjudged = self.runs.iter().zip(judged).filter(|(_, judged)| !judged);
-        gate.unjudged = unjudged.map(|(run, _)| run.label.clone()).collect();
-        gate
+        figures
+    }
+
+    /// A figure before statistics: undecided, unless it is a count. `None` where it is not one to judge.
+    fn figure(
+        &self,
+        row: &ComparisonRow,
+        cell: &Cell,
+        column: usize,
+        allowed: f64,
+    ) -> Option<GateFigure> {
+        let (run, against) = (self.runs.get(column)?, cell.against.as_ref()?);
+        let base = row.cells.get(self.baseline as usize)?;
+        // At full speed it is the producer's own buffer.
+        let of_buffer = |cell: &Cell| cell.marks.contains(&Mark::ClosedLoop);
+        if row.figure.is_latency() && (of_buffer(cell) || of_buffer(base)) {
+            return None;
+        }
+        let never_begun =
+            cell.missing == Some(Missing::NotRun) && run.run_status == RunStatus::Complete;
+        if base.estimate.is_none() || never_begun {
+            return None;
+        }
+        let word = match (row.figure, against.word) {
+            (FigureKind::Lost, AgainstWord::Larger) => GateWord::Worse,
+            (FigureKind::Lost, AgainstWord::Smaller | AgainstWord::NoDifference) => {
+                GateWord::Passed
+            }
+            _ => GateWord::Undecided,
+        };
+        Some(GateFigure {
+            run: run.label.clone(),
+            place: place(row),
+            figure: row.figure,
+            allowed,
+            ratio: against.ratio,
+            interval: against.interval,
+            detectable: None,
+            repeats: None,
+            runs: None,
+            word,
+            why: against.why.clone(),
+        })
     }
 
     /// Why runs do not measure the same at all: one target is the embedded cluster, another is not.
@@ -59,14 +212,54 @@ impl Comparison {
     }
 }
 
-/// `message-size, 10 B, writers: throughput`.
+impl GateFigure {
+    /// `worse` is the logarithm of the ratio for the worse, `p` its adjusted chance, `alpha` the share of each figure of
+    /// the chance of a false alarm.
+    fn judge(&mut self, error: LogError, worse: f64, p: f64, alpha: f64, measured: Measured) {
+        let more_is_better = self.figure.more_is_better();
+        let allowed = match more_is_better {
+            true => -(-self.allowed).ln_1p(),
+            false => self.allowed.ln_1p(),
+        };
+        let detectable = error.detectable(alpha);
+        self.detectable = Some(match more_is_better {
+            true => -(-detectable).exp_m1(),
+            false => detectable.exp_m1(),
+        });
+        let excluded = worse + error.reach(ALPHA) < allowed;
+        self.word = if worse >= allowed && p < ALPHA {
+            GateWord::Worse
+        } else if excluded && detectable <= allowed {
+            GateWord::Passed
+        } else {
+            GateWord::Undecided
+        };
+        if self.word == GateWord::Undecided && detectable > allowed {
+            (self.repeats, self.runs) = needed(error, alpha, measured, allowed);
+        }
+    }
+}
+
+/// What the side with less was measured with.
+pub(super) fn measured(comparison: &Comparison, row: &ComparisonRow, column: usize) -> Measured {
+    let cells = [comparison.baseline as usize, column].map(|index| row.cells.get(index));
+    of_cells(cells.into_iter().flatten())
+}
+
+/// What the one of some cells with less was measured with.
+pub(super) fn of_cells<'a>(cells: impl Iterator<Item = &'a Cell> + Clone) -> Measured {
+    let runs = |cell: &Cell| cell.values_of_runs.len() as u32;
+    let fewest = cells.clone().map(runs).min().unwrap_or(0);
+    match fewest >= 2 {
+        true => Measured::Runs(fewest),
+        false => Measured::Repeats(cells.map(|cell| cell.repeats).min().unwrap_or(0)),
+    }
+}
+
+/// `message-size, 10 B, writers`.
 fn place(row: &ComparisonRow) -> String {
     let flow = row.flow.as_deref().unwrap_or_default();
     let parts = [&*row.scenario, &*row.trial, flow];
     let parts = parts.into_iter().filter(|part| !part.is_empty());
-    format!(
-        "{}: {}",
-        parts.collect::<Vec<_>>().join(", "),
-        row.figure.as_str()
-    )
+    parts.collect::<Vec<_>>().join(", ")
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::RunToCompare;
+use super::setting_names::Differing;
 use crate::run::{Machine, RunStatus, TargetKind};
 use crate::summary::words;
 
@@ -63,11 +64,19 @@ pub enum DifferenceKind {
     Seed,
 }
 
+/// What the two sides are called.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Names<'a> {
+    pub(super) ours: &'a str,
+    pub(super) theirs: &'a str,
+}
+
 /// All that differs, what bars a comparison first.
 pub(super) fn differences(
     index: u32,
     one: RunToCompare<'_>,
     base: RunToCompare<'_>,
+    names: Names<'_>,
 ) -> Vec<RunDifference> {
     let mut found = Vec::new();
     let mut push = |kind, bars, words: Option<String>| {
@@ -87,14 +96,14 @@ pub(super) fn differences(
     push(DifferenceKind::Machine, true, machine(one, base));
     push(DifferenceKind::DebugBuild, true, debug_build(one, base));
     push(DifferenceKind::NotFinished, false, not_finished(one));
-    push(DifferenceKind::Brokers, false, brokers(one, base));
-    push(DifferenceKind::Settings, false, settings(one, base));
+    push(DifferenceKind::Brokers, false, brokers(one, base, names));
+    push(DifferenceKind::Settings, false, settings(one, base, names));
     push(
         DifferenceKind::BrokerSettings,
         false,
-        broker_settings(one, base),
+        broker_settings(one, base, names),
     );
-    push(DifferenceKind::Kgauge, false, kgauge(one, base));
+    push(DifferenceKind::Kgauge, false, kgauge(one, base, names));
     push(DifferenceKind::Seed, false, seed(one, base));
     found.extend(scenarios(index, one, base));
     found.sort_by_key(|found| (!found.bars, found.kind));
@@ -178,18 +187,29 @@ fn not_finished(one: RunToCompare<'_>) -> Option<String> {
     })
 }
 
-fn brokers(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> {
+fn brokers(one: RunToCompare<'_>, base: RunToCompare<'_>, names: Names<'_>) -> Option<String> {
     let (ours, theirs) = (one.summary.target.brokers?, base.summary.target.brokers?);
     (ours != theirs).then(|| {
         let count = |count: u32| words::counted(u64::from(count), "broker");
-        format!("{} here, {} there", count(ours), count(theirs))
+        format!(
+            "{} in {}, {} in {}",
+            count(ours),
+            names.ours,
+            count(theirs),
+            names.theirs
+        )
     })
 }
 
-fn kgauge(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> {
+fn kgauge(one: RunToCompare<'_>, base: RunToCompare<'_>, names: Names<'_>) -> Option<String> {
     let version = |side: RunToCompare<'_>| side.summary.run.kgauge.version.clone();
     let (ours, theirs) = (version(one), version(base));
-    (ours != theirs).then(|| format!("measured by kgauge {ours} here, {theirs} there"))
+    (ours != theirs).then(|| {
+        format!(
+            "{} was measured by kgauge {ours}, {} by kgauge {theirs}",
+            names.ours, names.theirs
+        )
+    })
 }
 
 /// Without the numbers, which the runs have: runs that differ in nothing else get one sentence.
@@ -216,9 +236,9 @@ fn scenarios(index: u32, one: RunToCompare<'_>, base: RunToCompare<'_>) -> Vec<R
 }
 
 /// What `--set` or the cluster made different in trials of both runs.
-fn settings(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> {
+fn settings(one: RunToCompare<'_>, base: RunToCompare<'_>, names: Names<'_>) -> Option<String> {
     let (ours, theirs) = (one.run.plan.as_ref()?, base.run.plan.as_ref()?);
-    let mut found: Vec<String> = Vec::new();
+    let mut found: Vec<Differing> = Vec::new();
     let by_name = theirs
         .trials
         .iter()
@@ -251,12 +271,13 @@ fn settings(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> {
             }
         }
     }
-    let found = listed(found)?;
-    Some(format!("the trials were set differently: {found}"))
+    let found = found.iter().map(|one| one.words(names.ours, names.theirs));
+    let found = listed(found.filter(|words| !words.is_empty()).collect())?;
+    Some(format!("different settings: {found}"))
 }
 
 /// Paths at which two values differ, with both values; each path once.
-fn differing(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
+fn differing(path: &str, one: &Value, other: &Value, found: &mut Vec<Differing>) {
     match (one, other) {
         (Value::Object(ours), Value::Object(theirs)) => {
             let keys = ours.keys().chain(theirs.keys());
@@ -277,29 +298,28 @@ fn differing(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
             }
         }
         (ours, theirs) if ours != theirs && found.len() < SETTINGS_MAX => {
-            let words = format!("{path} {} here, {} there", brief(ours), brief(theirs));
-            if !found.contains(&words) {
-                found.push(words);
+            let one = Differing {
+                path: path.to_owned(),
+                ours: ours.clone(),
+                theirs: theirs.clone(),
+            };
+            if !found.contains(&one) {
+                found.push(one);
             }
         }
         _ => {}
     }
 }
 
-fn brief(value: &Value) -> String {
-    const CHARS_MAX: usize = 40;
-    let text = match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    text.chars().take(CHARS_MAX).collect()
-}
-
 /// Where a target that kgauge started for a run keeps its data, in the run folder.
 const TARGET_DATA: &str = "/target-data/";
 
 /// Settings in force at the first broker of both, those that both tell.
-fn broker_settings(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<String> {
+fn broker_settings(
+    one: RunToCompare<'_>,
+    base: RunToCompare<'_>,
+    names: Names<'_>,
+) -> Option<String> {
     let first = |side: RunToCompare<'_>| {
         let environment = side.run.environment.as_ref()?;
         Some(environment.target.brokers.first()?.settings.clone())
@@ -310,10 +330,15 @@ fn broker_settings(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<Stri
         // The run's own folder has another name in every run.
         let is_run_folder = |value: &String| value.contains(TARGET_DATA);
         let same = ours == theirs || (is_run_folder(ours) && is_run_folder(theirs));
-        (!same).then(|| format!("{key} {ours} here, {theirs} there"))
+        (!same).then(|| {
+            format!(
+                "{key} {ours} in {}, {theirs} in {}",
+                names.ours, names.theirs
+            )
+        })
     });
     let found = listed(both.collect())?;
-    Some(format!("broker settings in force differ: {found}"))
+    Some(format!("different broker settings in force: {found}"))
 }
 
 fn listed(found: Vec<String>) -> Option<String> {

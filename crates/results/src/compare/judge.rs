@@ -1,8 +1,10 @@
 //! Says of each figure how it stands to the baseline's.
 
 use super::between::{self, BetweenRuns};
+use super::gate::of_cells;
 use super::grounds::{DifferenceKind, RunDifference};
 use super::holm::adjusted;
+use super::power::{Measured, more_needed};
 use super::row::{Against, AgainstWord, Cell, ComparisonRow, FigureKind, Mark};
 use super::welch::{self, ALPHA, Between};
 use crate::summary::words;
@@ -26,7 +28,9 @@ impl Judge<'_> {
             self.row(row);
         }
         let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
-        let comparisons: usize = (0..columns).map(|column| adjust(rows, column)).sum();
+        let comparisons: usize = (0..columns)
+            .map(|column| adjust(rows, self.baseline, column))
+            .sum();
         u32::try_from(comparisons).unwrap_or(u32::MAX)
     }
 
@@ -50,7 +54,7 @@ impl Judge<'_> {
 
 /// Decides all comparisons of one run with the baseline, figures and trials in one family: who reads
 /// how two runs stand to each other looks through all of it. Returns how many there are.
-fn adjust(rows: &mut [ComparisonRow], column: usize) -> usize {
+fn adjust(rows: &mut [ComparisonRow], baseline: usize, column: usize) -> usize {
     let cells = || rows.iter().filter_map(|row| row.cells.get(column));
     let chances = cells()
         .filter_map(|cell| cell.against.as_ref()?.p)
@@ -58,10 +62,13 @@ fn adjust(rows: &mut [ComparisonRow], column: usize) -> usize {
     let mut in_all = adjusted(&chances).into_iter();
     for row in rows.iter_mut() {
         let kind = row.figure;
+        let both = [baseline, column].into_iter();
+        let measured = of_cells(both.filter_map(|index| row.cells.get(index)));
         let cell = row.cells.get_mut(column);
         let against = cell.and_then(|cell| cell.against.as_mut());
         if let Some(against) = against.filter(|against| against.p.is_some()) {
-            decide(kind, against, in_all.next().unwrap_or(1.0), chances.len());
+            let p_adjusted = in_all.next().unwrap_or(1.0);
+            decide(kind, against, p_adjusted, chances.len(), measured);
         }
     }
     chances.len()
@@ -82,6 +89,9 @@ fn against(
         p: None,
         p_adjusted: None,
         between_runs: None,
+        error: None,
+        detectable: None,
+        more_needed: None,
         word,
         why: why.to_owned(),
     };
@@ -95,6 +105,9 @@ fn against(
     if let Some(why) = misleading(kind, cell, base, bars) {
         return said(AgainstWord::NotComparable, &why);
     }
+    if kind == FigureKind::Lost {
+        return lost(ours, theirs);
+    }
     if kind == FigureKind::ThroughputBytes {
         let why = "The records a second say the same.";
         return said(AgainstWord::NotJudged, why);
@@ -107,6 +120,7 @@ fn against(
     let mut against = said(AgainstWord::Undecided, "");
     against.ratio = found.map(|found| found.ratio).or(Some(ours / theirs));
     against.interval = found.map(|found| found.interval);
+    against.error = found.map(|found| found.error);
     if let (Between::Assumed(part), Some(_)) = (between, found) {
         against.between_runs = Some(part);
     }
@@ -184,9 +198,38 @@ fn misleading(
     limited.or_else(|| accused(Mark::GeneratorLate, "late").filter(|_| kind.is_latency()))
 }
 
-fn decide(kind: FigureKind, against: &mut Against, p_adjusted: f64, comparisons: usize) {
+/// Losses are counted, and need no statistics. A ratio to none is none.
+fn lost(ours: f64, theirs: f64) -> Against {
+    let word = match ours.total_cmp(&theirs) {
+        std::cmp::Ordering::Less => AgainstWord::Smaller,
+        std::cmp::Ordering::Equal => AgainstWord::NoDifference,
+        std::cmp::Ordering::Greater => AgainstWord::Larger,
+    };
+    let count = |lost: f64| words::counted(lost as u64, "record");
+    Against {
+        ratio: None,
+        interval: None,
+        p: None,
+        p_adjusted: None,
+        between_runs: None,
+        error: None,
+        detectable: None,
+        more_needed: None,
+        word,
+        why: format!("{} lost, {} in the baseline.", count(ours), count(theirs)),
+    }
+}
+
+fn decide(
+    kind: FigureKind,
+    against: &mut Against,
+    p_adjusted: f64,
+    comparisons: usize,
+    measured: Measured,
+) {
     against.p_adjusted = Some(p_adjusted);
-    let (Some(ratio), Some(interval), Some(p)) = (against.ratio, against.interval, against.p)
+    let (Some(ratio), Some(interval), Some(error)) =
+        (against.ratio, against.interval, against.error)
     else {
         return;
     };
@@ -195,22 +238,28 @@ fn decide(kind: FigureKind, against: &mut Against, p_adjusted: f64, comparisons:
         words::number(interval.low),
         words::number(interval.high)
     );
-    let beyond = !interval.contains(1.0);
-    if p_adjusted < ALPHA && beyond {
+    let alpha = ALPHA / comparisons.max(1) as f64;
+    let detectable = error.detectable(alpha).exp_m1();
+    against.detectable = Some(detectable);
+    if p_adjusted < ALPHA && !interval.contains(1.0) {
         against.word = AgainstWord::of_difference(kind, ratio);
         against.why = format!(
             "{} times the baseline, 95 % interval {low_high}.",
             words::number(ratio)
         );
-    } else {
-        against.word = AgainstWord::NoDifference;
-        against.why = if p < ALPHA && beyond {
-            format!(
-                "No difference found: alone the interval {low_high} would show one, but among \
-                 {comparisons} comparisons so much is expected by chance."
-            )
-        } else {
-            format!("No difference found: the 95 % interval of the ratio, {low_high}, holds 1.")
-        };
+        return;
     }
+    against.word = AgainstWord::NoDifference;
+    against.more_needed = more_needed(error, alpha, measured);
+    let among = match interval.contains(1.0) {
+        true => String::new(),
+        // Alone it would be a difference.
+        false => format!(", as is expected by chance among {comparisons} comparisons"),
+    };
+    against.why = format!(
+        "No difference found: {} times the baseline, 95 % interval {low_high}{among}. A change of {} or more would have \
+         shown.",
+        words::number(ratio),
+        words::percent(detectable)
+    );
 }

@@ -18,9 +18,12 @@ mod gate;
 mod grounds;
 mod holm;
 mod judge;
+mod power;
 mod row;
+mod setting_names;
 mod sides;
 mod table;
+mod trials;
 mod welch;
 
 use schemars::JsonSchema;
@@ -28,20 +31,21 @@ use serde::{Deserialize, Serialize};
 
 pub use between::{AssumedBetweenRuns, BetweenRuns, BetweenRunsSaid};
 pub use column::{FurtherRun, RunColumn};
-pub use gate::Gate;
+pub use gate::{Gate, GateChoice, GateFigure, GateRequest, GateWord};
 pub use grounds::{DifferenceKind, RunDifference};
+pub use power::{LogError, MoreNeeded};
 pub use row::{
     Against, AgainstWord, BesidePublished, Cell, ComparisonRow, FigureKind, FigureUnit, Mark,
     Missing, PublishedFigure,
 };
+
+pub use trials::{TrialFigure, TrialFinding, TrialPoint, UndecidedCause, trial_figures};
 
 use crate::folder::RunRead;
 use crate::summary::Summary;
 use judge::Judge;
 use table::Table;
 
-/// Differences within a run that are smaller are none: one of a thousand.
-const RESOLUTION_WITHIN: f64 = 0.001;
 /// More sides beside each other nobody can read.
 pub const RUNS_MAX: usize = 32;
 /// More runs of all sides together are refused: each is read into memory.
@@ -154,11 +158,14 @@ impl Comparison {
 
 /// How sides are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Choices {
+pub struct Choices<'a> {
     /// Position of the side that the others are compared with, from 0.
     pub baseline: usize,
     /// The spread between runs, where several runs of both sides do not show it.
     pub between_runs: BetweenRuns,
+    /// What the sides are called, in their order; empty to call them by their targets, or where these are the same by
+    /// their folders.
+    pub names: &'a [String],
 }
 
 /// Puts runs side by side; `baseline` is the position, from 0, of the one that the others are
@@ -172,30 +179,28 @@ pub fn compare(runs: &[RunToCompare<'_>], baseline: usize) -> Result<Comparison,
     compare_sides(&sides, choices)
 }
 
-/// How many times as high the highest of some trials of one run is as the lowest, by their repeats, which took turns;
-/// `None` where the repeats do not tell the two apart, or there are too few of them.
-///
-/// The two are the extremes of `trials`, so any pair of these could have been them: the chance of a difference that is
-/// none is held at 1 in 20 over all pairs (Bonferroni).
-pub fn times_as_high(highest: &[f64], lowest: &[f64], trials: usize) -> Option<f64> {
-    let between = welch::Between::Assumed(0.0);
-    let found = welch::ratio(&[highest], &[lowest], between, RESOLUTION_WITHIN)?;
-    let pairs = (trials * trials.saturating_sub(1) / 2).max(1);
-    (found.p * pairs as f64 <= welch::ALPHA).then_some(found.ratio)
-}
-
 /// Puts sides beside each other, each of one run or of several runs of the same.
 pub fn compare_sides(
     sides: &[Vec<RunToCompare<'_>>],
-    choices: Choices,
+    choices: Choices<'_>,
 ) -> Result<Comparison, CompareError> {
     let baseline = choices.baseline;
     let firsts = firsts(sides, baseline)?;
     let several = sides.iter().any(|side| side.len() > 1);
+    let columns = column::columns(sides, choices.names);
+    let name = |index: usize| {
+        columns
+            .get(index)
+            .map_or("", |column| column.label.as_str())
+    };
     let mut differences = Vec::new();
     for ((side, first), index) in sides.iter().zip(&firsts).zip(0_u32..) {
         if let Some(base) = firsts.get(baseline).filter(|_| index as usize != baseline) {
-            let mut found = grounds::differences(index, *first, *base);
+            let names = grounds::Names {
+                ours: name(index as usize),
+                theirs: name(baseline),
+            };
+            let mut found = grounds::differences(index, *first, *base, names);
             // Runs of a side have seeds of their own.
             found.retain(|found| !(several && found.kind == DifferenceKind::Seed));
             differences.extend(found);
@@ -214,7 +219,7 @@ pub fn compare_sides(
     let comparisons = judge.all(&mut table.rows);
     Ok(Comparison {
         format: Comparison::FORMAT,
-        runs: column::columns(sides),
+        runs: columns,
         baseline: u32::try_from(baseline).unwrap_or(u32::MAX),
         differences,
         method: Method {

@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::power::{LogError, MoreNeeded};
 use crate::statistics::Interval;
 use crate::summary::{Factor, PublishedWord};
 
@@ -57,6 +58,8 @@ pub enum FigureKind {
     TargetCpu,
     /// Bytes of requests (produce) or fetch answers (consume) per record.
     WireBytes,
+    /// Records that were lost: failed, of unknown fate, damaged, or acked and missing on the brokers.
+    Lost,
 }
 
 impl FigureKind {
@@ -72,8 +75,46 @@ impl FigureKind {
             FigureKind::GeneratorCpu => "CPU of the generator",
             FigureKind::TargetCpu => "CPU of the target",
             FigureKind::WireBytes => "bytes on the wire",
+            FigureKind::Lost => "records lost",
         }
     }
+
+    /// The figures that a name means, as `--metric` takes it; empty if there is no such name.
+    pub fn named(name: &str) -> &'static [FigureKind] {
+        match name {
+            "records/s" | "throughput" => &[FigureKind::Throughput],
+            "p50" => &[FigureKind::LatencyP50],
+            "p99" => &[FigureKind::LatencyP99],
+            "p99.9" => &[FigureKind::LatencyP999],
+            "latency" => &[
+                FigureKind::LatencyP50,
+                FigureKind::LatencyP99,
+                FigureKind::LatencyP999,
+            ],
+            "loss" => &[FigureKind::Lost],
+            "cpu" => &[FigureKind::GeneratorCpu, FigureKind::TargetCpu],
+            "generator-cpu" => &[FigureKind::GeneratorCpu],
+            "target-cpu" => &[FigureKind::TargetCpu],
+            "bytes" => &[FigureKind::WireBytes],
+            "price" => &[FigureKind::PerPrice],
+            _ => &[],
+        }
+    }
+
+    /// The names that [`FigureKind::named`] takes.
+    pub const NAMES: [&str; 11] = [
+        "records/s",
+        "p50",
+        "p99",
+        "p99.9",
+        "latency",
+        "loss",
+        "cpu",
+        "generator-cpu",
+        "target-cpu",
+        "bytes",
+        "price",
+    ];
 
     /// True for times of records.
     pub fn is_latency(self) -> bool {
@@ -112,6 +153,7 @@ impl FigureKind {
             }
             FigureKind::GeneratorCpu | FigureKind::TargetCpu => FigureUnit::NanosecondsPerRecord,
             FigureKind::WireBytes => FigureUnit::BytesPerRecord,
+            FigureKind::Lost => FigureUnit::Records,
         }
     }
 }
@@ -127,6 +169,7 @@ pub enum FigureUnit {
     Nanoseconds,
     NanosecondsPerRecord,
     BytesPerRecord,
+    Records,
 }
 
 /// A figure that others published, in the row's unit.
@@ -228,6 +271,16 @@ pub struct Against {
     /// Absent where several runs of both sides show it, and where there is no interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between_runs: Option<f64>,
+    /// How well the logarithm of the ratio is known; absent where there is no interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<LogError>,
+    /// The smallest change, as a fraction (0.12: a ratio of 1.12 or of 1 / 1.12), that 80 of 100 such comparisons would
+    /// show, all those of this run adjusted together; absent where statistics do not decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detectable: Option<f64>,
+    /// What would find a smaller one; absent where nothing bearable does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub more_needed: Option<MoreNeeded>,
     /// In a word.
     pub word: AgainstWord,
     /// Why, in a sentence.
@@ -246,9 +299,9 @@ pub enum AgainstWord {
     Cheaper,
     /// More CPU, or more money, for a record.
     Dearer,
-    /// Fewer bytes for a record.
+    /// Fewer bytes for a record, or fewer records lost.
     Smaller,
-    /// More bytes for a record.
+    /// More bytes for a record, or more records lost.
     Larger,
     /// The figures are within what repeats differ by: there may still be a difference as large as
     /// the interval allows.
@@ -314,8 +367,8 @@ impl AgainstWord {
             FigureUnit::Nanoseconds => AgainstWord::Faster,
             FigureUnit::NanosecondsPerRecord if more => AgainstWord::Dearer,
             FigureUnit::NanosecondsPerRecord => AgainstWord::Cheaper,
-            FigureUnit::BytesPerRecord if more => AgainstWord::Larger,
-            FigureUnit::BytesPerRecord => AgainstWord::Smaller,
+            FigureUnit::BytesPerRecord | FigureUnit::Records if more => AgainstWord::Larger,
+            FigureUnit::BytesPerRecord | FigureUnit::Records => AgainstWord::Smaller,
         }
     }
 }

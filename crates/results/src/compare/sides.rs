@@ -88,7 +88,11 @@ pub(super) fn within(
         if let Some(words) = release(*other, *first) {
             return Err(refused(words));
         }
-        for difference in grounds::differences(index, *other, *first) {
+        let names = grounds::Names {
+            ours: &other.summary.run.run_id,
+            theirs: &first.summary.run.run_id,
+        };
+        for difference in grounds::differences(index, *other, *first, names) {
             let told = match difference.kind {
                 // Of several runs they are expected to differ, or it is said of each.
                 DifferenceKind::Seed => continue,

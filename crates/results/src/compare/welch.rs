@@ -10,6 +10,7 @@
 //! the variance between runs added, as a known one; of several runs on both sides it is measured: the values are the
 //! runs' means then.
 
+use super::power::LogError;
 use crate::statistics::Interval;
 
 /// What remains outside of an interval of 95 %.
@@ -19,7 +20,7 @@ const BISECTIONS: usize = 60;
 /// Quantiles are looked for up to here: that of one degree of freedom is 12.7.
 const T_MAX: f64 = 1e6;
 /// With more degrees of freedom Student's distribution is the normal one to four digits.
-const FREEDOM_MAX: f64 = 1e4;
+pub(super) const FREEDOM_MAX: f64 = 1e4;
 
 /// A ratio of geometric means.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +31,8 @@ pub(super) struct Ratio {
     pub(super) interval: Interval,
     /// The chance of a difference at least so large where there is none.
     pub(super) p: f64,
+    /// How well its logarithm is known.
+    pub(super) error: LogError,
 }
 
 /// What runs differ by beyond the spread of their repeats.
@@ -57,11 +60,15 @@ pub(super) fn ratio(
     let difference = ours.mean - theirs.mean;
     let tolerance = resolution.max(0.0).ln_1p();
     let beyond = (difference.abs() - tolerance).max(0.0);
-    let error = (ours.variance() + theirs.variance()).sqrt();
+    let measured = ours.estimated + theirs.estimated;
+    let assumed = ours.assumed + theirs.assumed;
+    let error = (measured + assumed).sqrt();
+    // Welch and Satterthwaite: what is known beforehand adds to the sum and has no uncertainty of its own.
+    let freedom = match ours.doubt + theirs.doubt {
+        doubt if doubt > 0.0 => (error.powi(4) / doubt).min(FREEDOM_MAX),
+        _ => FREEDOM_MAX,
+    };
     let (half, p) = if error > 0.0 {
-        // Welch and Satterthwaite: what is known beforehand adds to the sum and has no uncertainty of its own.
-        let freedom = error.powi(4) / (ours.doubt + theirs.doubt);
-        let freedom = freedom.min(FREEDOM_MAX);
         (
             t_quantile(ALPHA, freedom) * error,
             t_two_sided(beyond / error, freedom),
@@ -80,6 +87,12 @@ pub(super) fn ratio(
             high: (difference + half).exp(),
         },
         p,
+        error: LogError {
+            variance_measured: measured,
+            variance_assumed: assumed,
+            freedom,
+            tolerance,
+        },
     };
     let numbers = [
         found.ratio,
@@ -132,10 +145,6 @@ impl Known {
                 Some(of_runs(&[Logs::of(&means)?], 0.0))
             }
         }
-    }
-
-    fn variance(&self) -> f64 {
-        self.estimated + self.assumed
     }
 }
 
@@ -190,12 +199,12 @@ impl Logs {
 
 /// The chance that Student's t lies further from zero than `t`:
 /// `I(v / (v + t^2); v / 2, 1 / 2)` (NIST DLMF 8.17, Abramowitz and Stegun 26.7.1).
-fn t_two_sided(t: f64, freedom: f64) -> f64 {
+pub(super) fn t_two_sided(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5)
 }
 
 /// The `t` beyond which `p` lies, on both sides together.
-fn t_quantile(p: f64, freedom: f64) -> f64 {
+pub(super) fn t_quantile(p: f64, freedom: f64) -> f64 {
     let (mut low, mut high) = (0.0, T_MAX);
     for _ in 0..BISECTIONS {
         let middle = f64::midpoint(low, high);

@@ -91,10 +91,16 @@ impl FolderError {
     }
 
     pub(super) fn content(path: &Path, what: impl fmt::Display) -> FolderError {
+        FolderError::at(path, None, what)
+    }
+
+    /// About a line of a file. What is wrong with it may quote the file: it stays one line.
+    pub(super) fn at(path: &Path, line: Option<u64>, what: impl fmt::Display) -> FolderError {
+        let one_line = |c: char| if c.is_control() { '\u{fffd}' } else { c };
         FolderError::Content {
             path: path.to_owned(),
-            line: None,
-            what: what.to_string(),
+            line,
+            what: what.to_string().chars().map(one_line).collect(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use serde::Serialize;
@@ -11,6 +12,9 @@ use super::error::FolderError;
 
 /// Beyond it a file is not one of ours: a plan of a thousand trials is a few MiB.
 const WHOLE_BYTES_MAX: u64 = 64 << 20;
+
+/// What the kernel counts the blocks of a file in.
+const BLOCK_BYTES: u64 = 512;
 
 /// Replaces a file so that a reader sees the old or the new content and never a part of it.
 pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FolderError> {
@@ -26,7 +30,9 @@ pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FolderError> 
 }
 
 fn write_then_rename(temporary: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(temporary)?;
+    // What an earlier writer left may be something else than a file.
+    let _ = fs::remove_file(temporary);
+    let mut file = File::create_new(temporary)?;
     file.write_all(bytes)?;
     file.sync_data()?;
     fs::rename(temporary, path)
@@ -40,9 +46,36 @@ pub(super) fn write_json(path: &Path, content: &impl Serialize) -> Result<(), Fo
     write_whole(path, &bytes)
 }
 
+/// Replaces JSON on a full disk, within the blocks that the file has.
+pub(super) fn overwrite_json(path: &Path, content: &impl Serialize) -> Result<(), FolderError> {
+    let mut bytes =
+        serde_json::to_vec(content).map_err(|error| FolderError::content(path, error))?;
+    bytes.push(b'\n');
+    let overwrite = || {
+        let mut file = File::options().write(true).open(path)?;
+        let facts = file.metadata()?;
+        let room = facts.len().max(facts.blocks().saturating_mul(BLOCK_BYTES));
+        if bytes.len() as u64 > room {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        file.write_all(&bytes)?;
+        file.set_len(bytes.len() as u64)?;
+        file.sync_data()
+    };
+    overwrite().map_err(|source| FolderError::io("write", path, source))
+}
+
+/// Opens a file to read it. A pipe would keep the reader waiting, and a device may never end: both are refused.
+pub(super) fn open_regular(path: &Path) -> io::Result<File> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    File::open(path)
+}
+
 /// Reads a file of text; `None` when there is none.
 pub(super) fn read_text(path: &Path) -> Result<Option<String>, FolderError> {
-    let file = match File::open(path) {
+    let file = match open_regular(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(FolderError::io("read", path, source)),
@@ -63,10 +96,33 @@ pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, F
     let Some(text) = read_text(path)? else {
         return Ok(None);
     };
-    let content = serde_json::from_str(&text).map_err(|error| FolderError::Content {
-        path: path.to_owned(),
-        line: Some(error.line() as u64),
-        what: error.to_string(),
-    })?;
+    let content = serde_json::from_str(&text)
+        .map_err(|error| FolderError::at(path, Some(error.line() as u64), error))?;
     Ok(Some(content))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn json_is_replaced_within_the_space_that_it_has() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.json");
+        write_json(
+            &path,
+            &json!({"status": "running", "command": ["kgauge", "run"]}),
+        )
+        .unwrap();
+        let ended = json!({"status": "failed", "why": "no space"});
+        overwrite_json(&path, &ended).unwrap();
+        let read = || read_json::<serde_json::Value>(&path).unwrap();
+        assert_eq!(read(), Some(ended.clone()));
+        let blocks = fs::metadata(&path).unwrap().blocks();
+        let long = "x".repeat(usize::try_from(blocks * BLOCK_BYTES).unwrap() + 100);
+        assert!(overwrite_json(&path, &json!({"why": long})).is_err());
+        assert_eq!(read(), Some(ended));
+    }
 }

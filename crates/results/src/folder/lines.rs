@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Serialize;
 
 use super::error::FolderError;
+use super::file::open_regular;
 
 /// Beyond it a line is not one of ours: a slice has at most eight histograms of 600 KiB.
 pub(super) const LINE_BYTES_MAX: u64 = 8 << 20;
@@ -56,6 +57,7 @@ impl<T: Serialize> LineLog<T> {
     /// Opens a file of whole lines, to go on with it.
     pub(super) fn append(path: &Path) -> Result<LineLog<T>, FolderError> {
         let open = || {
+            open_regular(path)?;
             let file = File::options().append(true).open(path)?;
             let bytes = file.metadata()?.len();
             Ok((file, bytes))
@@ -139,7 +141,7 @@ pub(super) enum LineContent<'a> {
 /// Calls `take` for each line of a file. Memory is bounded by the longest line allowed.
 pub(super) fn each_line(path: &Path, mut take: impl FnMut(Line<'_>)) -> Result<(), FolderError> {
     let fail = |source| FolderError::io("read", path, source);
-    let mut reader = BufReader::with_capacity(1 << 16, File::open(path).map_err(fail)?);
+    let mut reader = BufReader::with_capacity(1 << 16, open_regular(path).map_err(fail)?);
     let (mut buffer, mut number, mut offset) = (Vec::new(), 0_u64, 0_u64);
     loop {
         buffer.clear();

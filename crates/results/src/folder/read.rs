@@ -1,14 +1,14 @@
 //! Reading a run folder: whole, cut short, damaged or hostile.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, TryLockError};
 use std::path::{Path, PathBuf};
 
 use kgauge_scenario::Plan;
 use serde::de::DeserializeOwned;
 
 use super::error::{Defect, FolderError};
-use super::file::{read_json, read_text};
+use super::file::{open_regular, read_json, read_text};
 use super::layout;
 use super::lines::{LineContent, each_line};
 use super::slices::{FlowRead, read_flows};
@@ -170,7 +170,7 @@ fn status_of(dir: &Path, head: &RunHead) -> RunStatus {
     if head.status != RunStatus::Running {
         return head.status;
     }
-    let events = File::open(dir.join(layout::EVENTS));
+    let events = open_regular(&dir.join(layout::EVENTS));
     let held =
         events.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
     if held {

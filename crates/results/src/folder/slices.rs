@@ -5,13 +5,14 @@
 //! line's place for each line and the histograms of a single second.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::error::{Defect, FolderError};
+use super::file::open_regular;
 use super::layout;
 use super::lines::{LINE_BYTES_MAX, LineContent, each_line};
 use crate::histogram::{Histogram, Quantile};
@@ -175,7 +176,7 @@ pub(super) fn each_slice(
 
     let opened = files
         .iter()
-        .map(|path| File::open(path).map_err(|source| FolderError::io("read", path, source)));
+        .map(|path| open_regular(path).map_err(|source| FolderError::io("read", path, source)));
     let opened = opened.collect::<Result<Vec<_>, _>>()?;
     let mut line = Vec::new();
     let mut sum: Option<Slice> = None;

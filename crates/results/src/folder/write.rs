@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use kgauge_scenario::Plan;
 
 use super::error::FolderError;
-use super::file::{write_json, write_whole};
+use super::file::{overwrite_json, write_json, write_whole};
 use super::layout;
 use super::lines::{LineLog, LineTap};
 use crate::recorder::{SliceSink, SliceTap, SliceWriter, SlicesWritten, WriteError};
@@ -130,13 +131,32 @@ impl RunFolder {
         self.head.status = status;
         self.head.why = why;
         self.head.ended_unix_ms = Some(ended_unix_ms);
-        self.write_head()?;
+        let written = match self.write_head() {
+            Err(FolderError::DiskFull { path }) => overwrite_json(&path, &self.head),
+            written => written,
+        };
         self.events.unlock();
-        Ok(())
+        written
     }
 
     fn write_head(&self) -> Result<(), FolderError> {
         write_json(&self.dir.join(layout::RUN), &self.head)
+    }
+}
+
+impl Drop for RunFolder {
+    /// A run that nobody ended does not go on: an error or a panic took its writer away.
+    fn drop(&mut self) {
+        if self.head.status == RunStatus::Running {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH);
+            let now_unix_ms = now.map_or(0, |since| since.as_millis());
+            let why = "kgauge ended before the run did".to_owned();
+            let _ = self.end(
+                RunStatus::Failed,
+                Some(why),
+                u64::try_from(now_unix_ms).unwrap_or(u64::MAX),
+            );
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Quantiles of a histogram, and the interval that their rank's uncertainty gives them.
+//! Quantiles of a histogram.
 
 use super::{Histogram, bucket_top_ns};
 
@@ -57,16 +57,6 @@ impl Quantile {
     }
 }
 
-/// The two samples between which a quantile of the population lies, with 95 % confidence, if the
-/// samples are independent of each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RankInterval {
-    /// Lower end.
-    pub low_ns: u64,
-    /// Upper end.
-    pub high_ns: u64,
-}
-
 impl Histogram {
     /// The time that a part of all samples does not exceed.
     ///
@@ -115,28 +105,6 @@ impl Histogram {
         (touched.start.max(first)..touched.end)
             .fold(0, |sum: u64, index| sum.saturating_add(self.counts[index]))
     }
-
-    /// The 95 % interval of a quantile by order statistics: the ranks are those of a binomial
-    /// count, in its normal approximation `n*q +- 1.96 * sqrt(n*q*(1-q))` (Conover, Practical
-    /// Nonparametric Statistics, 3.2). `None` when fewer than ten samples lie on either side,
-    /// where the approximation does not hold.
-    ///
-    /// Samples of one run depend on each other, so the true interval is wider: use it beside,
-    /// not instead of, the spread over repeats.
-    pub fn rank_interval(&self, quantile: Quantile) -> Option<RankInterval> {
-        let (count, part) = (self.count as f64, quantile.as_fraction());
-        let (below, above) = (count * part, count * (1.0 - part));
-        if below < 10.0 || above < 10.0 {
-            return None;
-        }
-        let reach = 1.959_964 * (below * (1.0 - part)).sqrt();
-        let low = (below - reach).floor().max(1.0) as u64;
-        let high = ((below + reach).ceil() as u64).saturating_add(1);
-        Some(RankInterval {
-            low_ns: self.value_ns_at_rank(low)?,
-            high_ns: self.value_ns_at_rank(high.min(self.count))?,
-        })
-    }
 }
 
 #[cfg(test)]
@@ -180,7 +148,6 @@ mod tests {
     #[test]
     fn an_empty_histogram_has_no_quantile() {
         assert_eq!(Histogram::new().value_ns_at(Quantile::P50), None);
-        assert_eq!(Histogram::new().rank_interval(Quantile::P50), None);
     }
 
     #[test]
@@ -188,18 +155,5 @@ mod tests {
         assert_eq!(one_to(1_000).count_above(900), 100);
         assert_eq!(one_to(1_000).count_above(1_000), 0);
         assert_eq!(one_to(1_000).count_above(0), 1_000);
-    }
-
-    #[test]
-    fn the_median_of_a_thousand_lies_within_31_ranks() {
-        // 1.96 * sqrt(1000 * 0.5 * 0.5) = 30.99: ranks 469 and 532.
-        let interval = one_to(1_000).rank_interval(Quantile::P50).unwrap();
-        assert_eq!((interval.low_ns, interval.high_ns), (469, 532));
-    }
-
-    #[test]
-    fn too_few_samples_beyond_give_no_interval() {
-        assert_eq!(one_to(900).rank_interval(Quantile::P99), None);
-        assert!(one_to(1_100).rank_interval(Quantile::P99).is_some());
     }
 }

@@ -1,6 +1,7 @@
 //! One flow of a repeat that goes on.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::FlowSecond;
@@ -8,7 +9,7 @@ use super::span::{merge_late, merge_spans};
 use super::totals::FlowTotals;
 use crate::folder::{FlowRead, SecondRead, TimesRead};
 use crate::histogram::Histogram;
-use crate::slice::{Counts, Kind, Slice};
+use crate::slice::{Counts, Kind, Slice, SliceKey};
 use crate::stage::Stage;
 
 /// A second is kept whole until so many seconds after the last that was heard of it.
@@ -184,8 +185,6 @@ impl LiveFlow {
             answered: times
                 .filter(|shown| is_answered(&counts, shown))
                 .or_else(before),
-            lag: times_of(&parts, Kind::Lag),
-            buffer_wait: times_of(&parts, Kind::BufferWait),
         })
     }
 
@@ -200,6 +199,31 @@ impl LiveFlow {
         let mut counts = Counts::default();
         parts.iter().for_each(|part| counts.add(&part.counts));
         (!parts.is_empty()).then_some((counts, parts))
+    }
+
+    /// Seconds of late as if they were all of a hold; drained records are none of it.
+    pub(super) fn last_seconds(&self, seconds: Range<u32>) -> FlowRead {
+        let span = (seconds.start, Stage::WarmUp)..(seconds.end, Stage::WarmUp);
+        let open = self.open.range(span);
+        let open = open.filter(|((_, stage), _)| *stage != Stage::Drain);
+        let mut read = FlowRead::default();
+        for ((second, _), open) in open {
+            let key = SliceKey {
+                stage: Stage::Hold,
+                ..open.slice.key
+            };
+            let hold = read.stages.entry(Stage::Hold);
+            hold.or_insert_with(|| Slice::new(key)).add(&open.slice);
+            match read.seconds.last_mut() {
+                // A border cut it.
+                Some(last) if last.second == *second => last.counts.add(&open.slice.counts),
+                _ => read.seconds.push(SecondRead {
+                    stage: Stage::Hold,
+                    ..SecondRead::of(&open.slice)
+                }),
+            }
+        }
+        read
     }
 
     pub(super) fn totals(&self) -> FlowTotals {

@@ -6,10 +6,11 @@
 
 mod evidence;
 mod flow;
+mod judge;
 mod span;
 mod totals;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::folder::{RepeatRead, TimesRead};
@@ -19,6 +20,7 @@ use crate::stage::SECOND_NS;
 use evidence::LiveEvidence;
 use flow::{FlowSnapshot, LiveFlow};
 
+pub use judge::LiveVerdict;
 pub use totals::{BOUNDS_NS, FlowTotals, TimesTotals};
 
 /// Events of one kind that are kept: charts mark fewer.
@@ -34,6 +36,10 @@ pub struct LiveRepeat {
     /// Those that charts mark.
     faults: Vec<Event>,
     changes: Vec<Event>,
+    /// Brokers that stopped answering, and that do again.
+    outages: Vec<Event>,
+    /// When, and what each load thread had spun away by then: the last looks.
+    spun: VecDeque<(u64, Vec<u64>)>,
 }
 
 /// A repeat at one moment. It is taken quickly and read at leisure, while the repeat goes on.
@@ -55,10 +61,6 @@ pub struct FlowSecond {
     /// The same of the last second of which nearly all records are answered, this one or one of the few before it: where
     /// answers take seconds, those of this second are still to come.
     pub answered: Option<(Kind, TimesRead)>,
-    /// How late records were sent.
-    pub lag: Option<TimesRead>,
-    /// Waits for room in the producers' buffers.
-    pub buffer_wait: Option<TimesRead>,
 }
 
 impl LiveRepeat {
@@ -70,6 +72,8 @@ impl LiveRepeat {
             evidence: LiveEvidence::default(),
             faults: Vec::new(),
             changes: Vec::new(),
+            outages: Vec::new(),
+            spun: VecDeque::new(),
         }
     }
 
@@ -85,11 +89,12 @@ impl LiveRepeat {
         }
     }
 
-    /// Takes an event in, if it is this repeat's and one that charts mark.
+    /// Takes an event in, if it is this repeat's, and one that charts mark or that is judged by.
     pub fn happened(&mut self, event: &Event) {
         let marked = match event.kind {
             EventKind::Fault { .. } => &mut self.faults,
             EventKind::ReplicasChanged { .. } => &mut self.changes,
+            EventKind::BrokerUnreachable { .. } | EventKind::BrokerBack { .. } => &mut self.outages,
             _ => return,
         };
         if event.repeat == Some(self.key) && marked.len() < EVENTS_MAX {

@@ -4,11 +4,13 @@
 mod sink;
 #[cfg(test)]
 mod tests;
+mod waits;
 mod writer;
 
 pub use sink::{MemorySlices, SliceSink};
 pub use writer::{SliceTap, SliceWriter, SlicesWritten, WriteError};
 
+use crate::pace::PaceSeries;
 use crate::slice::{Kind, SendOutcome, Slice, SliceKey};
 use crate::stage::StageBorders;
 
@@ -50,6 +52,17 @@ pub struct Recorder {
     /// Slices of other seconds, and vacant ones.
     parked: Vec<Open>,
     turn: u64,
+    /// What was acked or read in each tenth of a second.
+    pace: PaceSeries,
+}
+
+/// Why a record is handed over late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordLateness {
+    /// The client had room and did not send.
+    HadRoom,
+    /// It was due while the client waited for room in its buffer, or was catching up after that.
+    Waited,
 }
 
 /// An open slice and the span of time that belongs to it.
@@ -95,6 +108,7 @@ impl Recorder {
             happened: Open::vacant(&sink),
             parked,
             turn: 0,
+            pace: PaceSeries::default(),
             sink,
         }
     }
@@ -133,6 +147,30 @@ impl Recorder {
         self.at_intended(intended_ns).counts.records_skipped += records;
     }
 
+    /// The same of records that the client could not take for want of room in its buffer.
+    #[inline]
+    pub fn skipped_waiting(&mut self, intended_ns: u64, records: u64) {
+        let counts = &mut self.at_intended(intended_ns).counts;
+        counts.records_skipped += records;
+        counts.records_skipped_waiting += records;
+    }
+
+    /// A record for each of these intended moments, in their order, is handed over late: because the client waited for room
+    /// in its buffer, or for its own reasons.
+    pub fn late_each(&mut self, intended_ns: &[u64], lateness: RecordLateness) {
+        let mut rest = intended_ns;
+        while let Some(&first_ns) = rest.first() {
+            self.at_intended(first_ns);
+            let same = self.same_slice(rest);
+            let counts = &mut self.intended.slice.counts;
+            counts.records_late += same as u64;
+            if lateness == RecordLateness::Waited {
+                counts.records_late_waiting += same as u64;
+            }
+            rest = &rest[same..];
+        }
+    }
+
     /// Records handed to the producer.
     #[inline]
     pub fn sent(&mut self, sent_ns: u64, records: u64) {
@@ -154,6 +192,8 @@ impl Recorder {
         let counts = &mut self.at_happened(acked_ns).counts;
         counts.records_acked += records;
         counts.logical_bytes_acked += logical_bytes;
+        let delay_ns = acked_ns.saturating_sub(intended_ns);
+        self.pace.note(acked_ns, records, delay_ns);
         if acked_ns < sent_ns || sent_ns < intended_ns || records == 0 {
             return self.acked_oddly(intended_ns, sent_ns, acked_ns, records);
         }
@@ -184,9 +224,13 @@ impl Recorder {
         logical_bytes: u64,
     ) {
         let runs_backwards = |&last_ns: &u64| acked_ns < sent_ns || sent_ns < last_ns;
-        if intended_ns.last().is_none_or(runs_backwards) {
+        let (Some(&oldest_ns), Some(false)) =
+            (intended_ns.first(), intended_ns.last().map(runs_backwards))
+        else {
             return self.acked_one_by_one(intended_ns, sent_ns, acked_ns, logical_bytes);
-        }
+        };
+        let delay_ns = acked_ns.saturating_sub(oldest_ns);
+        self.pace.note(acked_ns, intended_ns.len() as u64, delay_ns);
         let counts = &mut self.at_happened(acked_ns).counts;
         counts.records_acked += intended_ns.len() as u64;
         counts.logical_bytes_acked += logical_bytes;
@@ -306,6 +350,12 @@ impl Recorder {
         let counts = &mut self.at_happened(at_ns).counts;
         counts.records_consumed += records;
         counts.logical_bytes_consumed += logical_bytes;
+        self.pace.note(at_ns, records, 0);
+    }
+
+    /// What was acked or read so far, in bins of equal length.
+    pub fn pace(&self) -> &PaceSeries {
+        &self.pace
     }
 
     /// A fetch request was answered, with so many bytes on the wire and so many records.
@@ -322,80 +372,6 @@ impl Recorder {
     /// Records were read whose content is not what its checksum says.
     pub fn corrupt(&mut self, at_ns: u64, records: u64) {
         self.at_happened(at_ns).counts.records_corrupt += records;
-    }
-
-    /// Echo flows: what the answer to `records` says of the time before it was read at `acked_ns`:
-    /// they were handed over at `sent_ns`, their request was written at `written_ns`.
-    pub fn ack_waited(
-        &mut self,
-        (intended_ns, sent_ns): (u64, u64),
-        written_ns: u64,
-        acked_ns: u64,
-        records: u64,
-    ) {
-        let slice = self.at_intended(intended_ns);
-        let batch_ns = written_ns.saturating_sub(sent_ns);
-        let ack_ns = acked_ns.saturating_sub(written_ns);
-        let batch = slice.times_mut(Kind::BatchWait);
-        batch.record_some(batch_ns, records, intended_ns);
-        let ack = slice.times_mut(Kind::AckWait);
-        ack.record_some(ack_ns, records, intended_ns);
-    }
-
-    /// Echo flows: `records` that were acked at `acked_ns` were read back at `consumed_ns`;
-    /// `None` for those that came before their ack.
-    pub fn fetch_waited(&mut self, acked_ns: Option<u64>, consumed_ns: u64, records: u64) {
-        let slice = self.at_happened(consumed_ns);
-        let wait_ns = acked_ns.map_or(0, |acked_ns| consumed_ns.saturating_sub(acked_ns));
-        if acked_ns.is_none() {
-            slice.counts.records_echoed_early += records;
-        }
-        let times = slice.times_mut(Kind::FetchWait);
-        times.record_some(wait_ns, records, consumed_ns);
-    }
-
-    /// Echo flows in transactions: the same of records that were acked and, if anybody has heard of it,
-    /// whose transaction had been committed, at these moments. Those that were read before the one or the
-    /// other waited no longer than until then.
-    pub fn commit_waited(
-        &mut self,
-        since: Option<(u64, Option<u64>)>,
-        consumed_ns: u64,
-        records: u64,
-    ) {
-        let slice = self.at_happened(consumed_ns);
-        let (acked_ns, committed_ns) = since.unwrap_or((consumed_ns, None));
-        let committed_ns = committed_ns.filter(|&at_ns| at_ns <= consumed_ns);
-        if committed_ns.is_none() {
-            slice.counts.records_echoed_early += records;
-        }
-        let seen_ns = committed_ns.unwrap_or(consumed_ns);
-        let commit_ns = seen_ns.saturating_sub(acked_ns);
-        let commit = slice.times_mut(Kind::CommitWait);
-        commit.record_some(commit_ns, records, consumed_ns);
-        let fetch = slice.times_mut(Kind::FetchWait);
-        fetch.record_some(consumed_ns - seen_ns, records, consumed_ns);
-    }
-
-    /// A transaction was aborted, and left so many markers; so many of its records had been acked.
-    pub fn aborted(&mut self, at_ns: u64, markers: u64, records: u64) {
-        let counts = &mut self.at_happened(at_ns).counts;
-        counts.transactions_aborted += 1;
-        counts.records_aborted += records;
-        counts.transaction_markers += markers;
-    }
-
-    /// So many markers may have been written a second time.
-    pub fn markers_doubted(&mut self, at_ns: u64, markers: u64) {
-        self.at_happened(at_ns).counts.markers_doubted += markers;
-    }
-
-    /// A transaction was committed at `at_ns`, and left so many markers; the commit took `ns`.
-    pub fn committed(&mut self, at_ns: u64, ns: u64, markers: u64) {
-        let slice = self.at_happened(at_ns);
-        slice.counts.transactions += 1;
-        slice.counts.transaction_markers += markers;
-        slice.times_mut(Kind::Commit).record(ns, 1, at_ns);
     }
 
     /// Echo flows: records intended at `intended_ns` were read back at `consumed_ns`.
@@ -453,15 +429,24 @@ impl Recorder {
         self.borders.hold_end_ns = at_ns.max(self.borders.warm_up_end_ns);
     }
 
+    /// The hold begins and ends elsewhere than was said at first, and both moments lie ahead.
+    ///
+    /// What was already recorded stays where it is, so call it before recording anything of the hold.
+    pub fn move_hold(&mut self, borders: StageBorders) {
+        self.ship_all();
+        self.borders = borders;
+    }
+
     /// Ships all that is new. Call it about once a second: what is lost when the process is
     /// killed is what came after the last tick.
     pub fn tick(&mut self) {
         self.ship_all();
     }
 
-    /// Ships the rest.
-    pub fn finish(mut self) {
+    /// Ships the rest; gives what was acked or read over time.
+    pub fn finish(mut self) -> PaceSeries {
         self.ship_all();
+        self.pace
     }
 
     #[inline]

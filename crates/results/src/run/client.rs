@@ -21,6 +21,23 @@ pub struct ClientLook {
     /// How many might have been: `max.in.flight.requests.per.connection` for each of the producer's connections, summed
     /// over looks.
     pub requests_allowed_sum: u64,
+    /// Looks at which a record waited for room in the buffer.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub looks_waiting: u64,
+    /// Of those, the ones at which records were ready for a broker to which there was no connection.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub looks_unconnected: u64,
+    /// Of those, the ones at which a partition with records had no leader, or its leader was being looked for.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub looks_leaderless: u64,
+    /// Of those, the ones at which a broker had asked for a pause.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub looks_throttled: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde wants it so.
+fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
 impl ClientLook {
@@ -39,6 +56,12 @@ impl ClientLook {
             requests_allowed_sum: self
                 .requests_allowed_sum
                 .saturating_add(other.requests_allowed_sum),
+            looks_waiting: self.looks_waiting.saturating_add(other.looks_waiting),
+            looks_unconnected: self
+                .looks_unconnected
+                .saturating_add(other.looks_unconnected),
+            looks_leaderless: self.looks_leaderless.saturating_add(other.looks_leaderless),
+            looks_throttled: self.looks_throttled.saturating_add(other.looks_throttled),
         }
     }
 }

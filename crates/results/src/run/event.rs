@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::repeat::{Outcome, RepeatKey};
@@ -22,6 +23,31 @@ pub struct Event {
     /// What.
     #[serde(flatten)]
     pub kind: EventKind,
+}
+
+/// The load that warmed brokers, which is in no figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BrokerWarming {
+    /// How long it took, nanoseconds.
+    pub length_ns: u64,
+    /// Throughput and CPU time per record had stopped improving; else it ended at a limit.
+    pub is_steady: bool,
+    /// Records per second in its first second.
+    pub records_per_s_first: u64,
+    /// Records per second in its last second.
+    pub records_per_s_last: u64,
+}
+
+/// A stall as one node carried it out, in nanoseconds since the start of the repeat.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeStall {
+    /// The node.
+    pub node: u16,
+    /// When it began to hold requests.
+    pub begin_ns: u64,
+    /// The first answers to requests that came during and after the stall, in order: when each was sent, and how many
+    /// records its request carried.
+    pub answers: Vec<(u64, u64)>,
 }
 
 /// What happened.
@@ -59,6 +85,8 @@ pub enum EventKind {
         /// Broker settings that the trials want.
         settings: BTreeMap<String, String>,
     },
+    /// Brokers that had just started were warmed before the first trial.
+    BrokersWarmed(BrokerWarming),
     /// A trial was not begun: the target cannot be what it wants.
     TrialLeftOut {
         /// Position in the plan.
@@ -107,6 +135,9 @@ pub enum EventKind {
         /// Records in those requests.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         records: Option<u64>,
+        /// When each node carried out a stall; only at its end.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        stalls: Vec<NodeStall>,
     },
     /// Partitions of the run's topic have other leaders or other replicas in sync than when brokers were last asked, up to
     /// some seconds before.
@@ -117,9 +148,60 @@ pub enum EventKind {
         #[serde(flatten)]
         changes: ReplicaChanges,
     },
+    /// A broker of the run's topics stopped answering. It is written about two seconds later, once for each outage.
+    /// [`EventKind::BrokerBack`] ends the outage; without one, it lasted to the end of the repeat.
+    BrokerUnreachable {
+        /// Its node id.
+        broker: i32,
+        /// Where clients connect to it, `host:port`.
+        address: String,
+        /// When it stopped, in nanoseconds since the start of the repeat: the connection was lost or refused, or the oldest
+        /// request that it has not answered was sent.
+        since_ns: u64,
+        /// How clients noticed.
+        cause: OutageCause,
+        /// Partitions of the run's topics.
+        #[serde(default)]
+        partitions: u32,
+        /// How many of them have no leader that answers; missing where no broker could be asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        partitions_without_leader: Option<u32>,
+    },
+    /// A broker has not answered requests of the run for two seconds, although it answers on a new connection: it holds them, for
+    /// its disk or for followers. [`EventKind::BrokerBack`] ends it, or a [`EventKind::BrokerUnreachable`].
+    BrokerSlow {
+        /// Its node id.
+        broker: i32,
+        /// Where clients connect to it, `host:port`.
+        address: String,
+        /// When the oldest request that it has not answered was sent, in nanoseconds since the start of the repeat.
+        since_ns: u64,
+    },
+    /// A broker that had stopped answering, or was slow, answers again.
+    BrokerBack {
+        /// Its node id.
+        broker: i32,
+        /// Where clients connect to it, `host:port`.
+        address: String,
+        /// When the outage began, as in the event that reported it. It ended at the event's own time.
+        since_ns: u64,
+    },
     /// The user asked to stop.
     Interrupted,
     /// An event of a newer kgauge.
+    #[serde(other)]
+    Unknown,
+}
+
+/// How clients notice that a broker does not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutageCause {
+    /// Connections to it were lost, and new ones fail: nothing listens there, or no network leads there.
+    Unconnected,
+    /// Connections to it are open, and requests stay without an answer: it is paused, or cut off without a word.
+    Silent,
+    /// A cause of a newer kgauge.
     #[serde(other)]
     Unknown,
 }

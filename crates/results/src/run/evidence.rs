@@ -10,7 +10,7 @@ use super::broker_look::BrokerLook;
 use super::client::ClientLook;
 use super::host::{
     CpuLimitLook, DataDir, DiskLook, HostMemory, IdleTime, NetworkLook, NetworkSpeed, NotSeen,
-    PressureLook, ProcessLook,
+    PressureLook, ProcessLook, ProgramsLook,
 };
 use super::repeat::RepeatKey;
 use super::wire::{GroupLook, PartitionChange, ReplicasLook, TopicLook};
@@ -83,6 +83,14 @@ pub enum EvidenceKind {
         /// In the kernel.
         system_ns: u64,
     },
+    /// How long a thread has waited for a processor since it began, although it had something to do. Of a target's process:
+    /// between any two looks that of the thread that waited longest, since the first look.
+    RunQueue {
+        /// All waits together.
+        waited_ns: u64,
+    },
+    /// What other programs used of the host's processors; the last line of a repeat but one.
+    Programs(ProgramsLook),
     /// What a limit on the CPU time of a process has done; one for each group with a limit.
     CpuLimit(CpuLimitLook),
     /// Memory held now.

@@ -169,6 +169,30 @@ pub struct PressureLook {
     pub full_ns: Option<u64>,
 }
 
+/// What programs that take no part in the measurement used of the machine's processors, from the first look of a repeat to the
+/// last. Of programs by name alone: command lines may hold secrets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProgramsLook {
+    /// From the first look to the last.
+    pub span_ns: u64,
+    /// CPU time of all of them; what ended between the looks is in it where a parent that is still there waited for it.
+    pub others_ns: u64,
+    /// CPU time of processes that kgauge started, such as brokers: also of those that were started again meanwhile.
+    pub started_ns: u64,
+    /// Those that used most, the largest first.
+    pub programs: Vec<ProgramUse>,
+}
+
+/// All processes of one name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramUse {
+    /// The name that the kernel has, at most 15 bytes.
+    pub name: String,
+    /// CPU time that they used.
+    pub cpu_ns: u64,
+}
+
 /// A folder with the target's data, and which disks' figures are its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataDir {

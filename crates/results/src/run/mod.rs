@@ -22,17 +22,17 @@ pub use environment::{
     Broker, Build, DiskBaseline, DiskWrites, Environment, Machine, Started, Target, TargetKind,
     TopicFacts,
 };
-pub use event::{Event, EventKind};
+pub use event::{BrokerWarming, Event, EventKind, NodeStall, OutageCause};
 pub use evidence::{Evidence, EvidenceKind, Subject};
 pub use group::GroupRecord;
 pub use head::{RunHead, RunStatus};
 pub use host::{
     CpuLimitLook, DataDir, DiskLook, HostMemory, IdleTime, NetworkLook, NetworkSpeed, NotSeen,
-    PressureLook, ProcessLook, Resource, SpeedSource,
+    PressureLook, ProcessLook, ProgramUse, ProgramsLook, Resource, SpeedSource,
 };
 pub use mirror::MirrorRecord;
 pub use repeat::{
-    Cpu, DriverRecord, FlowCeiling, FlowRecord, Outcome, PartitionOffsets, RepeatKey, RepeatRecord,
-    Replication, StageSpan, TopicRecord, TransactionProtocol,
+    ConnectionRecord, Cpu, DriverRecord, FlowCeiling, FlowRecord, Outcome, PartitionOffsets,
+    RepeatKey, RepeatRecord, Replication, StageSpan, TopicRecord, TransactionProtocol,
 };
 pub use wire::{GroupLook, PartitionChange, ReplicaChanges, ReplicasLook, TopicLook};

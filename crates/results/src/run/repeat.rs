@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::environment::TopicFacts;
 use super::group::GroupRecord;
 use super::mirror::MirrorRecord;
+use crate::pace::PaceSeries;
 use crate::stage::Stage;
 
 /// Names one repeat of one trial.
@@ -92,9 +93,38 @@ pub struct FlowRecord {
     /// The copy on another cluster that it read; missing for flows that read none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mirror: Option<MirrorRecord>,
+    /// How its connections fared; missing for other clients' flows and in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<ConnectionRecord>,
     /// What this machine can do of it at full speed; `None` when nobody measured that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<FlowCeiling>,
+    /// What it did over time; missing in folders of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<PaceSeries>,
+}
+
+/// What went wrong on the connections of a flow's clients, all stages together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConnectionRecord {
+    /// Connections that were open and got lost, for whatever reason.
+    pub lost: u64,
+    /// Of those, the ones that kgauge closed because the broker had not answered within `request.timeout.ms`.
+    pub timed_out: u64,
+    /// Of those, the ones that kgauge closed because the broker's answer could not be read.
+    pub malformed: u64,
+}
+
+impl ConnectionRecord {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            lost: self.lost + other.lost,
+            timed_out: self.timed_out + other.timed_out,
+            malformed: self.malformed + other.malformed,
+        }
+    }
 }
 
 /// Which kind of transactions was spoken.
@@ -233,6 +263,9 @@ pub struct Cpu {
     /// What load threads spun away before scheduled sends, so as to be exact: CPU time that no record needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_spun_ns: Option<u64>,
+    /// How long load threads did not spin, because others waited for processors; all threads together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_gave_way_ns: Option<u64>,
     /// The whole process that made load, and those of other clients; with what was spun away.
     #[serde(default)]
     pub generator_process_ns: Option<u64>,

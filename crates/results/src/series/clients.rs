@@ -12,6 +12,7 @@ use crate::folder::{FlowRead, RepeatRead, RunRead, TimesRead};
 use crate::run::{ClientLook, Evidence, EvidenceKind, RepeatKey, Subject};
 use crate::slice::{Counts, Kind};
 use crate::stage::{SECOND_NS, Stage};
+use crate::summary::ClientWait;
 
 /// The clients of one flow over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -84,6 +85,51 @@ pub struct HeldPoint {
     pub in_flight_part: f64,
     /// Requests under way, one producer's.
     pub in_flight_mean: f64,
+    /// In which parts of the time records waited for room, and why.
+    #[serde(skip)]
+    pub waits: WaitParts,
+}
+
+/// For which parts of the time a flow's producers waited for room in their buffers, 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WaitParts {
+    /// At all.
+    pub any: f64,
+    /// Of that, while there was no connection to a broker.
+    pub unconnected: f64,
+    /// Of that, while a partition had no leader.
+    pub leaderless: f64,
+    /// Of that, in pauses that brokers asked for.
+    pub throttled: f64,
+}
+
+impl WaitParts {
+    /// The mean of several repeats.
+    pub fn mean(repeats: &[WaitParts]) -> WaitParts {
+        let mean = |of: fn(&WaitParts) -> f64| {
+            repeats.iter().map(of).sum::<f64>() / repeats.len().max(1) as f64
+        };
+        WaitParts {
+            any: mean(|one| one.any),
+            unconnected: mean(|one| one.unconnected),
+            leaderless: mean(|one| one.leaderless),
+            throttled: mean(|one| one.throttled),
+        }
+    }
+
+    /// What was waited for most of the time; `None` where nothing was.
+    pub fn longest(&self) -> Option<ClientWait> {
+        let answers = self.any - self.unconnected - self.leaderless - self.throttled;
+        let waits = [
+            (ClientWait::Response, answers),
+            (ClientWait::Connection, self.unconnected),
+            (ClientWait::Leader, self.leaderless),
+            (ClientWait::Throttle, self.throttled),
+        ];
+        let known = waits.into_iter().filter(|(_, part)| *part > 0.0);
+        let longest = known.max_by(|one, other| one.1.total_cmp(&other.1));
+        longest.map(|(wait, _)| wait)
+    }
 }
 
 /// A flow's clients over the hold stage of one repeat.
@@ -96,6 +142,9 @@ pub struct ClientHold {
     pub buffer_part: Option<f64>,
     /// Requests under way, as a part of the most that is allowed, 0 to 1.
     pub in_flight_part: Option<f64>,
+    /// What its producers waited for; `None` of other clients than kgauge's, and of consumers.
+    #[serde(skip)]
+    pub waits: Option<WaitParts>,
 }
 
 /// What has to be known of a flow beside what it counted.
@@ -172,6 +221,12 @@ pub fn client_hold(run: &RunRead, key: RepeatKey, flow: u16) -> Option<ClientHol
         figures: figures.figures(plan, end_ns.saturating_sub(start_ns)),
         buffer_part: mean(|point| point.buffer_part),
         in_flight_part: mean(|point| point.in_flight_part),
+        waits: mean(|point| point.waits.any).map(|any| WaitParts {
+            any,
+            unconnected: mean(|point| point.waits.unconnected).unwrap_or_default(),
+            leaderless: mean(|point| point.waits.leaderless).unwrap_or_default(),
+            throttled: mean(|point| point.waits.throttled).unwrap_or_default(),
+        }),
     })
 }
 
@@ -291,5 +346,11 @@ fn held_between(span: Span, one: &&ClientLook, next: &&ClientLook) -> Option<Hel
         ),
         in_flight_part: part(in_flight, rise(|look| look.requests_allowed_sum)?),
         in_flight_mean: in_flight as f64 / looks as f64,
+        waits: WaitParts {
+            any: part(rise(|look| look.looks_waiting)?, looks),
+            unconnected: part(rise(|look| look.looks_unconnected)?, looks),
+            leaderless: part(rise(|look| look.looks_leaderless)?, looks),
+            throttled: part(rise(|look| look.looks_throttled)?, looks),
+        },
     })
 }

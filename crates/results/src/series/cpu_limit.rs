@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::looks::{Looks, Span};
+use super::mean::{Known, mean_within};
 use crate::run::{CpuLimitLook, Evidence, EvidenceKind, Subject};
 
 /// A limit on the CPU time of a process during one repeat.
@@ -25,6 +26,18 @@ pub struct CpuLimitPoint {
     pub end_ns: u64,
     /// The part of the periods with anything to do in which the process was held back, 0 to 1; 0 where there were none.
     pub held_share: f64,
+}
+
+impl CpuLimitSeries {
+    /// In which part of its periods the process was held back, from one moment to another; `None` where nobody looked.
+    pub(crate) fn held_part(&self, start_ns: u64, end_ns: u64) -> Option<f64> {
+        let known = self.points.iter().map(|point| Known {
+            start_ns: point.start_ns,
+            end_ns: point.end_ns,
+            value: point.held_share,
+        });
+        mean_within(known, start_ns, end_ns)
+    }
 }
 
 /// The limits of each process, from that repeat's evidence, by process and level.

@@ -22,8 +22,11 @@ mod replicas;
 
 pub(crate) use broker::network_over;
 pub use broker::{BrokerPoint, BrokerSeries, ListenerPoint, RequestPoint};
-pub use clients::{ClientFigures, ClientHold, ClientSecond, ClientSeries, HeldPoint, client_hold};
+pub use clients::{
+    ClientFigures, ClientHold, ClientSecond, ClientSeries, HeldPoint, WaitParts, client_hold,
+};
 pub use cpu::CpuPoint;
+pub(crate) use cpu::{CpuHold, programs_of};
 pub use cpu_limit::{CpuLimitPoint, CpuLimitSeries};
 pub use curve::{CurvePoint, curve_of};
 pub use device::{DiskPoint, NetworkPoint};
@@ -150,6 +153,16 @@ pub fn cpu_limits_of(run: &RunRead, key: RepeatKey) -> Vec<CpuLimitSeries> {
     let evidence = run.evidence.iter();
     let evidence: Vec<&Evidence> = evidence.filter(|seen| seen.repeat == Some(key)).collect();
     cpu_limit::series_of(&evidence)
+}
+
+/// CPU of processes and threads, from evidence.
+pub(crate) fn cpu_series_of(evidence: &[&Evidence]) -> Vec<CpuSeries> {
+    cpu::series_of(evidence)
+}
+
+/// What the machine's processors did from one moment of a repeat to another.
+pub(crate) fn cpu_hold(run: &RunRead, key: RepeatKey, start_ns: u64, end_ns: u64) -> CpuHold {
+    CpuHold::of(&evidence_of(run, key), start_ns, end_ns)
 }
 
 /// What the machine did during one repeat.

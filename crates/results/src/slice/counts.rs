@@ -31,6 +31,12 @@ counters! {
     records_scheduled,
     /// Records that were never sent because they were too late.
     records_skipped,
+    /// Those of them that the client could not take for want of room in its buffer.
+    records_skipped_waiting,
+    /// Records that were handed over more than [`LATE_AFTER_NS`](crate::slice::LATE_AFTER_NS) after their time.
+    records_late,
+    /// Those of them that were due while the client waited for room in its buffer, or was catching up after that.
+    records_late_waiting,
     /// Records whose send failed for good.
     records_failed,
     /// Records of which nobody knows whether the broker has them (no answer in time).

@@ -1,7 +1,13 @@
-//! Statistics over repeats: mean with its interval, spread, and whether there are two modes.
+//! Statistics over repeats (mean with its interval, spread, two modes), and over time (steadiness).
 
+#[cfg(test)]
+mod coverage;
+#[cfg(test)]
+pub(crate) mod draws;
 mod spread;
+mod steadiness;
 mod student;
 
 pub use spread::{Interval, Spread};
+pub use steadiness::{Better, Steadiness, SteadinessCheck, check, check_logs, warm_up_end};
 pub use student::t_95;

@@ -29,7 +29,8 @@ pub struct Spread {
     pub stdev: Option<f64>,
     /// Coefficient of variation, standard deviation / mean; null with one repeat or a mean of 0.
     pub cv: Option<f64>,
-    /// 95 % interval of the mean by Student's t; null with one repeat.
+    /// 95 % confidence interval; null with one repeat. Of rates and costs it is around the mean, by Student's t. Of times
+    /// it is around the figure of all repeats together, by Student's t on the logarithms of the repeats.
     pub ci95: Option<Interval>,
     /// True when the values fall into two groups (at least four values, a gap of at least half
     /// their range, at least two values on one side and a range of at least 10 % of the mean):
@@ -53,6 +54,12 @@ impl Interval {
     pub fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
+
+    /// How far the further end lies from a value, as a fraction of it: the "±" of reports. `None` around zero.
+    pub fn reach(&self, value: f64) -> Option<f64> {
+        let furthest = (self.high - value).max(value - self.low);
+        (value != 0.0).then(|| (furthest / value).abs())
+    }
 }
 
 impl Spread {
@@ -67,9 +74,7 @@ impl Spread {
             let squares = values.iter().map(|value| (value - mean).powi(2));
             (squares.sum::<f64>() / (n - 1) as f64).sqrt()
         });
-        let half = stdev.zip(t_95(n - 1));
-        let half = half.map(|(stdev, t)| t * stdev / (n as f64).sqrt());
-        Some(Spread {
+        let mut spread = Spread {
             n: u32::try_from(n).unwrap_or(u32::MAX),
             mean,
             min: values.iter().copied().fold(f64::INFINITY, f64::min),
@@ -78,25 +83,66 @@ impl Spread {
             cv: stdev
                 .filter(|_| mean != 0.0)
                 .map(|stdev| stdev / mean.abs()),
-            ci95: half.map(|half| Interval {
-                low: mean - half,
-                high: mean + half,
-            }),
+            ci95: None,
             two_modes: has_two_modes(values, mean),
             values: values.to_vec(),
-        })
+        };
+        spread.ci95 = half(&spread).map(|half| around(mean, half, values));
+        Some(spread)
     }
 
-    /// Half the width of the interval as part of the mean: the "± %".
+    /// The spread of a time, such as a percentile, with the interval around `figure`, which is that time over all
+    /// repeats together.
+    ///
+    /// Times spread in proportion to their size, and a slow repeat is further from the others than a fast one can be:
+    /// so the t interval is made of logarithms. `docs/decisions/intervals.md` shows how often it holds the truth.
+    pub fn of_time(values: &[f64], figure: f64) -> Option<Spread> {
+        let mut spread = Spread::of(values)?;
+        let is_positive = figure > 0.0 && values.iter().all(|value| *value > 0.0);
+        if is_positive {
+            let logs = values.iter().map(|value| value.ln()).collect::<Vec<_>>();
+            let factor = Spread::of(&logs).and_then(|logs| half(&logs));
+            spread.ci95 = factor.map(|half| Interval {
+                low: figure * (-half).exp(),
+                high: figure * half.exp(),
+            });
+        } else {
+            // A wait of nothing has no logarithm.
+            spread.ci95 = half(&spread).map(|half| around(figure, half, values));
+        }
+        Some(spread)
+    }
+
+    /// How far the interval reaches from the mean, as a fraction of it: the "±" of reports.
     pub fn ci95_relative(&self) -> Option<f64> {
-        let interval = self.ci95.filter(|_| self.mean != 0.0)?;
-        Some((interval.high - interval.low) / 2.0 / self.mean.abs())
+        self.ci95?.reach(self.mean)
     }
 
     /// Each value times a factor, such as from bytes to megabytes.
     pub fn times(&self, factor: f64) -> Option<Spread> {
         let values = self.values.iter().map(|value| value * factor);
         Spread::of(&values.collect::<Vec<_>>())
+    }
+}
+
+/// Half the width of the t interval of a mean.
+fn half(spread: &Spread) -> Option<f64> {
+    let n = spread.values.len();
+    let (stdev, t) = spread.stdev.zip(t_95(n.checked_sub(1)?))?;
+    Some(t * stdev / (n as f64).sqrt())
+}
+
+/// What cannot be negative has no interval that is.
+fn around(figure: f64, half: f64, values: &[f64]) -> Interval {
+    let is_below_zero = values.iter().any(|value| *value < 0.0);
+    let lowest = if is_below_zero {
+        f64::NEG_INFINITY
+    } else {
+        0.0
+    };
+    Interval {
+        low: (figure - half).max(lowest),
+        high: figure + half,
     }
 }
 
@@ -148,6 +194,36 @@ mod tests {
         assert!((interval.low - 3.334_15).abs() < 1e-4, "{interval:?}");
         assert!((interval.high - 7.665_85).abs() < 1e-4, "{interval:?}");
         assert!(!spread.two_modes);
+    }
+
+    #[test]
+    fn the_interval_of_a_rate_does_not_reach_below_zero_and_its_reach_is_what_it_was() {
+        // Mean 2, standard deviation 1.414, t(1) = 12.706: half of 12.7.
+        let spread = Spread::of(&[1.0, 3.0]).unwrap();
+        let interval = spread.ci95.unwrap();
+        assert_eq!(interval.low, 0.0);
+        assert!((spread.ci95_relative().unwrap() - 6.353).abs() < 0.001);
+        assert!(Spread::of(&[-1.0, 1.0]).unwrap().ci95.unwrap().low < -12.0);
+    }
+
+    #[test]
+    fn the_interval_of_a_time_is_as_many_times_up_as_down_around_the_figure_of_all_repeats() {
+        // Logarithms 0, 1, 2: standard deviation 1, t(2) = 4.3027, half 4.3027 / sqrt(3) = 2.4842.
+        let values = [0.0_f64, 1.0, 2.0].map(f64::exp);
+        let spread = Spread::of_time(&values, 4.0).unwrap();
+        let interval = spread.ci95.unwrap();
+        let factor = 2.4842_f64.exp();
+        assert!(
+            (interval.high / (4.0 * factor) - 1.0).abs() < 1e-4,
+            "{interval:?}"
+        );
+        assert!(
+            (interval.low * factor / 4.0 - 1.0).abs() < 1e-4,
+            "{interval:?}"
+        );
+        assert_eq!(Spread::of_time(&[7.0], 7.0).unwrap().ci95, None);
+        let none = Spread::of_time(&[0.0, 2.0], 1.0).unwrap().ci95.unwrap();
+        assert_eq!(none.low, 0.0, "a wait of nothing has no logarithm");
     }
 
     #[test]

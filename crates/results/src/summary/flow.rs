@@ -8,8 +8,9 @@ use super::generator::Lateness;
 use super::group::GroupSummary;
 use super::latency::Latencies;
 use super::mirror::MirrorSummary;
+use super::steadiness::FlowSteadiness;
 use super::transaction::TransactionSummary;
-use crate::run::Replication;
+use crate::run::{ConnectionRecord, Replication};
 use crate::slice::SendOutcome;
 use crate::statistics::Spread;
 
@@ -34,6 +35,9 @@ pub struct FlowSummary {
     pub record_bytes: Option<u32>,
     /// Records and bytes a second; null when no repeat was measured.
     pub throughput: Option<Throughput>,
+    /// Whether its figures are those of a system in its normal state; null where that was not judged.
+    #[serde(default)]
+    pub steadiness: Option<FlowSteadiness>,
     /// Its distributions of times.
     pub latencies: Latencies,
     /// Records by what became of them, those intended in the hold stage.
@@ -52,6 +56,12 @@ pub struct FlowSummary {
     pub little: Option<LittlesLaw>,
     /// What an ack meant; null for flows that send nothing.
     pub ack: Option<AckMeaning>,
+    /// How its connections fared in all stages of all repeats; absent where nobody counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<ConnectionRecord>,
+    /// It did none of its work, although there was some: nothing that it sent was acked, or it read nothing of what was.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub did_no_work: bool,
     /// The other client that sent it; absent for kgauge's engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<DriverSummary>,
@@ -64,6 +74,14 @@ pub struct FlowSummary {
     /// The copies on another cluster that it read; absent for flows that read none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mirror: Option<MirrorSummary>,
+}
+
+impl FlowSummary {
+    /// Whether answers and comparisons may rest on its figures: the system was not changing while they were measured.
+    pub fn is_usable(&self) -> bool {
+        let steadiness = self.steadiness.as_ref();
+        steadiness.is_none_or(|steadiness| steadiness.verdict.is_usable())
+    }
 }
 
 /// What a flow does.

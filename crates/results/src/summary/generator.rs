@@ -3,12 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::blame::LatenessCause;
 use crate::statistics::Spread;
 
-/// A record counts as late when it is handed over more than this after its intended time: 1 ms,
-/// which timers of the pacing kind reach with ease (wrk2 promises as much) and below which few
-/// people read Kafka latencies.
-pub const LATE_AFTER_NS: u64 = 1_000_000;
+pub use crate::slice::LATE_AFTER_NS;
 
 /// How late an open loop's generator was.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +25,19 @@ pub struct Lateness {
     pub late_part: f64,
     /// Skipped records as part of those scheduled.
     pub skipped_part: f64,
+    /// Of `late_part`, what was due while the client waited for room in its buffer, or was catching up after that: the
+    /// target's doing. Absent where nobody counted it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_waiting_part: Option<f64>,
+    /// The same of `skipped_part`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped_waiting_part: Option<f64>,
+    /// For which part of the time the client waited for room in its buffer, the mean over the flow's clients.
+    #[serde(default)]
+    pub waiting_time_part: f64,
+    /// Whose doing it was.
+    #[serde(default)]
+    pub blame: LatenessCause,
 }
 
 /// What a record cost, over the hold stages.
@@ -48,8 +59,41 @@ pub struct CpuSummary {
     /// Of them, what load threads spun away before scheduled sends, so as to be exact; absent where nobody measured it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator_spun_cores: Option<f64>,
+    /// Cores that kgauge's threads used that fed records to other clients; absent without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feeding_cores: Option<f64>,
     /// Cores that the target used.
     pub target_cores: Option<f64>,
+    /// Cores that all other programs of the machine used; absent where the target's part is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others_cores: Option<f64>,
+    /// Cores that had nothing to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_cores: Option<f64>,
+    /// Cores that the hypervisor gave to other virtual machines; absent below a hundredth of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stolen_cores: Option<f64>,
+    /// For which part of the time the load thread that waited most was ready to run and had no processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_queued_part: Option<f64>,
+    /// In which part of its periods a control group's limit on CPU time stopped the generator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_held_part: Option<f64>,
+    /// For which part of the time the broker's thread that waited most was ready to run and had no processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_queued_part: Option<f64>,
+    /// The other programs that used most, the largest first, over whole repeats.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_programs: Vec<ProgramCores>,
+}
+
+/// A program that is no part of the measurement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProgramCores {
+    /// The name that the kernel has, at most 15 bytes.
+    pub name: String,
+    /// Cores that all of its processes used.
+    pub cores: f64,
 }
 
 /// How much of what this machine can generate was used: the flows' throughput beside what they do at full
@@ -83,6 +127,9 @@ pub struct FlowHeadroom {
 pub struct GeneratorVerdict {
     /// In a word.
     pub word: GeneratorWord,
+    /// Whose doing it is that records were sent late: that of the flow that is most so.
+    #[serde(default)]
+    pub blame: LatenessCause,
     /// The numbers that it rests on, a sentence each.
     pub evidence: Vec<String>,
 }
@@ -95,6 +142,8 @@ pub enum GeneratorWord {
     Fine,
     /// It was late: latencies contain its own delay.
     Late,
+    /// It was late because it got no processor: other programs or the target had them. Latencies contain that delay.
+    Crowded,
     /// It could not go faster: throughput is its own.
     Limited,
     /// Its CPU was not measured.
@@ -106,14 +155,16 @@ pub enum GeneratorWord {
 pub const THREAD_USE_LIMIT: f64 = 0.95;
 /// From here on there was little to spare; it is said, but it is no verdict.
 pub const THREAD_USE_NEAR: f64 = 0.80;
-/// More late records than this (beyond those that a full buffer explains) reach the p99.
+/// More late records than this reach the p99.
 pub const LATE_PART_MAX: f64 = 0.01;
 /// Another client that was fed nothing for a larger part of the time than this was limited by
 /// its feeding.
 pub const STARVED_PART_MAX: f64 = 0.05;
-/// More skipped records than this (beyond those that a full buffer explains) are a load other
-/// than the planned one.
+/// More skipped records than this are a load other than the planned one.
 pub const SKIPPED_PART_MAX: f64 = 0.000_1;
-/// A buffer that is full for a part of the time delays the records of that time and those that
-/// are caught up after it: at most about as many again.
+/// Where late records were not counted by what they waited for (other clients, runs of earlier versions): a buffer that is
+/// full for a part of the time delays the records of that time and those that are caught up after it, at most about as many
+/// again.
 pub const BLOCKED_FACTOR: f64 = 2.0;
+/// Other programs that used this part of the machine's processors are named.
+pub const OTHERS_PART: f64 = 0.20;

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::statistics::Spread;
+use crate::statistics::{Interval, Spread};
 
 /// The distributions of a flow's hold stage; null where nothing was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,7 +49,7 @@ pub struct LatencySummary {
     pub min_ns: u64,
     /// Mean, from the exact sum.
     pub mean_ns: f64,
-    /// The mean of each repeat, and their spread.
+    /// The mean of each repeat, their spread, and the interval of `mean_ns`.
     pub mean_over_repeats: Option<Spread>,
     /// p50, p90, p95, p99, p99.9, p99.99.
     pub percentiles: Vec<Percentile>,
@@ -81,18 +81,26 @@ pub struct Percentile {
     pub samples_beyond: u64,
     /// True when those are fewer than 100: then the percentile is a guess.
     pub few: bool,
-    /// 95 % interval by order statistics, as if all samples were independent; null when fewer
-    /// than ten lie on either side.
-    pub rank_interval: Option<RankRange>,
-    /// The same percentile of each repeat, and their spread.
+    /// The same percentile of each repeat, their spread, and the interval of `value_ns`.
     pub over_repeats: Option<Spread>,
 }
 
-/// From which time to which.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct RankRange {
-    /// Lower end.
-    pub low_ns: u64,
-    /// Upper end.
-    pub high_ns: u64,
+impl LatencySummary {
+    /// A percentile by its millionths: 990,000 for p99.
+    pub fn percentile(&self, millionths: u32) -> Option<&Percentile> {
+        let mut percentiles = self.percentiles.iter();
+        percentiles.find(|found| found.millionths == millionths)
+    }
+
+    /// 95 % confidence interval of the mean, over the repeats.
+    pub fn mean_interval(&self) -> Option<Interval> {
+        self.mean_over_repeats.as_ref()?.ci95
+    }
+}
+
+impl Percentile {
+    /// 95 % confidence interval of `value_ns`, over the repeats; `None` with one.
+    pub fn interval(&self) -> Option<Interval> {
+        self.over_repeats.as_ref()?.ci95
+    }
 }

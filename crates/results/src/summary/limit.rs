@@ -25,6 +25,12 @@ pub enum LimitWord {
     Load,
     /// The threads or processes that made the load.
     Generator,
+    /// A broker that did not answer: it was dead, paused or could not be reached.
+    Broker,
+    /// Programs that are no part of the measurement: they used the machine's processors.
+    OtherPrograms,
+    /// The target: it answered too slowly for the rate, and the evidence does not show which part of it was slow.
+    Target,
     /// A quota: brokers asked for pauses.
     Quota,
     /// The processors of the machine that load and target share.
@@ -59,6 +65,9 @@ impl LimitWord {
         match self {
             LimitWord::Load => "nothing but the load",
             LimitWord::Generator => "the generator",
+            LimitWord::Broker => "a broker that did not answer",
+            LimitWord::OtherPrograms => "other programs on this machine",
+            LimitWord::Target => "the target's slow answers",
             LimitWord::Quota => "a quota",
             LimitWord::Processors => "the machine's processors",
             LimitWord::CpuLimit => "a limit on the brokers' CPU time",

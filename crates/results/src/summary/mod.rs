@@ -1,6 +1,7 @@
 //! The summary: what a run folder says, as figures with their spread. A pure function of the
 //! folder, so that it is the same byte for byte each time.
 
+pub mod blame;
 mod build;
 pub mod driver;
 pub mod flow;
@@ -12,6 +13,7 @@ pub mod load;
 pub mod mirror;
 pub mod partitions;
 pub mod repeat;
+pub mod steadiness;
 pub mod transaction;
 pub mod trial;
 pub mod verdict;
@@ -21,21 +23,24 @@ pub(crate) mod words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use blame::{ClientWait, LatenessCause};
+pub use build::is_warm;
 pub use driver::{DriverComparison, DriverRow, DriverSummary};
 pub use flow::{
     AckMeaning, Batching, Behind, ErrorSummary, FlowKind, FlowSummary, LittlesLaw, RecordCounts,
     Throttling, Throughput,
 };
 pub use generator::{
-    CpuSummary, FlowHeadroom, GeneratorVerdict, GeneratorWord, Headroom, Lateness,
+    CpuSummary, FlowHeadroom, GeneratorVerdict, GeneratorWord, Headroom, Lateness, ProgramCores,
 };
 pub use group::GroupSummary;
-pub use latency::{Latencies, LatencySummary, MaxAt, Percentile, RankRange};
+pub use latency::{Latencies, LatencySummary, MaxAt, Percentile};
 pub use limit::{LimitVerdict, LimitWord};
 pub use load::{BrokerShare, BrokerShares};
 pub use mirror::MirrorSummary;
 pub use partitions::{PartitionsNeeded, PartitionsOfRate};
 pub use repeat::FlowRepeat;
+pub use steadiness::{FlowSteadiness, RepeatSteadiness};
 pub use transaction::TransactionSummary;
 pub use trial::{CountedOnBroker, Factor, RepeatSummary, TopicSummary, TrialSummary};
 pub use verdict::{GoalVerdict, GoalWord, MetricUnit, PublishedComparison, PublishedWord};
@@ -58,8 +63,8 @@ pub struct Summary {
     pub machine: Option<Machine>,
     /// How it all ended.
     pub status: Status,
-    /// The exit status of `kgauge run`: 0 good, 1 a goal or a send failed, 3 the target or the
-    /// run failed, 130 interrupted.
+    /// The exit status of `kgauge run`: 0 good, 1 a goal or a send failed, 2 a goal is undecided, 3 the
+    /// target or the run failed, 130 interrupted.
     pub exit_status: u8,
     /// What a reader of any figure must know first.
     pub warnings: Vec<Warning>,
@@ -150,6 +155,8 @@ pub struct TargetSummary {
 pub enum Status {
     /// Everything was measured; every goal was held, every send acked.
     Good,
+    /// The repeats do not tell whether a goal was held, and none was missed.
+    GoalUndecided,
     /// A goal was not held.
     GoalMissed,
     /// Sends failed, or nobody knows whether they did.

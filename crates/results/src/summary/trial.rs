@@ -43,6 +43,9 @@ pub struct TrialSummary {
     /// How much of what this machine can generate was used; absent when that was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headroom: Option<Headroom>,
+    /// The scenario did something to the target meanwhile.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_faults: bool,
     /// What limited it; absent where nothing was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<LimitVerdict>,

@@ -16,7 +16,10 @@ pub struct GoalVerdict {
     pub wanted: f64,
     /// The value measured, in `unit`; null when there is none.
     pub measured: Option<f64>,
-    /// The unit of both.
+    /// 95 % confidence interval of `measured`, over the repeats; absent with fewer than two, and for counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// The unit of all of them.
     pub unit: MetricUnit,
     /// In a word.
     pub word: GoalWord,
@@ -32,6 +35,8 @@ pub enum GoalWord {
     Held,
     /// It was not.
     NotHeld,
+    /// The 95 % interval contains the value demanded, or a single repeat is too near to it.
+    Undecided,
     /// There is no such figure in this run: that is no success.
     NotMeasured,
 }
@@ -80,9 +85,9 @@ pub struct PublishedComparison {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PublishedWord {
-    /// It lies in our interval, or within 10 %.
+    /// It lies in our interval, or within 10 %, and the interval reaches no further than 25 %.
     Agrees,
-    /// It lies in our interval, but the interval is so wide that this says little.
+    /// Our interval reaches too far to agree or to disagree, or there is none and the figures are near each other.
     Undecided,
     /// Ours is higher.
     Higher,

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::blame;
+
 /// Something that a reader of the figures must know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Warning {
@@ -22,8 +24,12 @@ pub struct Warning {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum WarningKind {
+    /// Brokers share fewer processors than they are.
+    CoresShared,
     /// The run ended before its time.
     NotFinished,
+    /// A broker stopped answering, although nobody broke the cluster.
+    BrokerOutage,
     /// Records that brokers counted are not those that were acked.
     CountsDisagree,
     /// Records that were acked are not in the copy.
@@ -34,6 +40,10 @@ pub enum WarningKind {
     CorruptRecords,
     /// Sends failed for good.
     SendsFailed,
+    /// A flow did none of its work: it read nothing of what was acked, or nothing that it sent was acked.
+    NoWorkDone,
+    /// Connections broke off, or answers could not be read.
+    ConnectionsBroken,
     /// Nobody knows whether some records were written.
     SendsIndeterminate,
     /// Records were never heard of again.
@@ -42,8 +52,14 @@ pub enum WarningKind {
     GeneratorLimited,
     /// The generator was late.
     GeneratorLate,
+    /// Other programs used the machine's processors.
+    OtherPrograms,
+    /// Load and target together needed more processors than the machine has.
+    ProcessorsExhausted,
     /// The generator's CPU was not measured.
     GeneratorUnknown,
+    /// The system was still changing while it was measured.
+    NotSteady,
     /// Records were skipped.
     RecordsSkipped,
     /// Partitions had too few replicas in sync, although nobody broke the cluster.
@@ -90,10 +106,28 @@ pub enum WarningKind {
 const SICK_CLUSTER: &str = "These are the figures of a sick cluster: look in the brokers' logs for which of them was down, \
     behind or being rebalanced, and run it again.";
 
+const USE_MORE_CORES: &str =
+    "Use a machine with more processors, fewer brokers, or a cluster on its own machines.";
+const FEW_SAMPLES: &str = "Hold the load longer: a percentile needs 100 samples beyond it.";
+
+/// What to do about figures of a system that was changing.
+const NOT_STEADY: &str = "Do not use these figures: use a longer warm-up limit (--set stages.warm-up-limit='2 min') and a \
+    longer hold.";
+
+/// What to do about a load that was not taken.
+const SKIPPED: &str =
+    "The target did not take the load that was asked for: lower the rate to find what it takes.";
+
 impl WarningKind {
     /// What can be done about it.
     pub fn remedy(self) -> &'static str {
         match self {
+            WarningKind::GeneratorLate => blame::LOOK_AT_GENERATOR,
+            WarningKind::OtherPrograms => blame::END_OTHERS,
+            WarningKind::ProcessorsExhausted => blame::USE_MACHINES,
+            WarningKind::BrokerOutage => blame::LOOK_AT_BROKER,
+            WarningKind::Throttled => blame::LIFT_QUOTA,
+            WarningKind::CoresShared => USE_MORE_CORES,
             WarningKind::NotFinished => "Run it again to the end before you decide on it.",
             WarningKind::CountsDisagree => {
                 "Trust neither figure: look at the brokers' logs, and at who else writes to the \
@@ -107,6 +141,9 @@ impl WarningKind {
             WarningKind::SendsFailed => {
                 "Look at the errors by code; a rate with failed sends is not sustained."
             }
+            WarningKind::NoWorkDone | WarningKind::ConnectionsBroken => {
+                "Look at the broker's log and at what is between it and kgauge; events.jsonl has each lost connection."
+            }
             WarningKind::SendsIndeterminate => {
                 "Raise delivery.timeout.ms or find out why brokers did not answer."
             }
@@ -116,16 +153,11 @@ impl WarningKind {
             WarningKind::GeneratorLimited => {
                 "Give the generator more threads, more cores or a second machine."
             }
-            WarningKind::GeneratorLate => {
-                "Lower the rate, or give the generator cores of its own, then run it again."
-            }
             WarningKind::GeneratorUnknown => {
                 "Run it where the CPU time of threads can be read (/proc on Linux)."
             }
-            WarningKind::RecordsSkipped => {
-                "The target did not take the load that was asked for: lower the rate to find what \
-                 it takes."
-            }
+            WarningKind::NotSteady => NOT_STEADY,
+            WarningKind::RecordsSkipped => SKIPPED,
             WarningKind::UnderReplicated | WarningKind::LeadersMoved => SICK_CLUSTER,
             WarningKind::LittlesLawBroken => {
                 "Hold the load longer, so that it settles; in an open loop, do not use these \
@@ -142,9 +174,6 @@ impl WarningKind {
                 "Take the figures for those of one broker, or give the topic more partitions than \
                  the cluster has brokers."
             }
-            WarningKind::Throttled => {
-                "Lift the quota of this client id, or take the figure for the quota's."
-            }
             WarningKind::TargetNote => "Take it into account when you use the figures.",
             WarningKind::SameMachine => {
                 "Use a cluster on other machines for figures that decide something."
@@ -159,9 +188,7 @@ impl WarningKind {
             }
             WarningKind::WideInterval => "Ask for more repeats, or hold the load longer.",
             WarningKind::ShortHold => "Hold the load for at least 10 s, better for minutes.",
-            WarningKind::FewSamples => {
-                "Hold the load longer: a percentile needs 100 samples beyond it."
-            }
+            WarningKind::FewSamples => FEW_SAMPLES,
         }
     }
 }

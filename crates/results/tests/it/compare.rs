@@ -32,7 +32,7 @@ pub(crate) fn kafka(dir: &std::path::Path, version: &str, rates: &[f64]) -> Run 
     Run { read, summary }
 }
 
-fn compared(runs: &[Run]) -> Comparison {
+pub(crate) fn compared(runs: &[Run]) -> Comparison {
     compared_with(runs, 0).unwrap()
 }
 
@@ -424,30 +424,5 @@ fn every_comparison_that_we_make_is_valid_by_it_and_reads_back() {
     assert_eq!(
         serde_json::from_value::<Comparison>(json).unwrap(),
         comparison
-    );
-}
-
-#[test]
-fn a_gate_names_what_is_worse_and_knows_when_it_knows_nothing() {
-    let (made, _) = whole_paced_run();
-    let fast = kafka(&made.dir(), "1.0.2", &[1000.0, 1001.0, 1002.0]);
-    let slow = |rates: &[f64]| kafka(&made.dir(), "4.3.1", rates);
-    let gate = |runs: &[Run], least| compared(runs).gate(least);
-    let runs = [fast, slow(&[900.0, 901.0, 902.0])];
-    let found = gate(&runs, 0.0);
-    // The same bytes for fewer records are more bytes a record.
-    assert_eq!(found.worse.len(), 2, "{found:?}");
-    assert!(found.worse[0].contains("records/s of Kafka 4.3.1: slower"));
-    assert_eq!(
-        (found.missing, found.unjudged),
-        (vec![], Vec::<String>::new())
-    );
-    // 901 / 1,001 is 10.0 % less, and 1,001 / 901 is 11.1 % more.
-    assert_eq!(gate(&runs, 0.11).worse.len(), 1);
-    assert!(gate(&runs, 0.12).worse.is_empty());
-    let [fast, slow] = runs;
-    assert!(
-        gate(&[slow, fast], 0.0).worse.is_empty(),
-        "faster is not worse"
     );
 }

@@ -80,10 +80,49 @@ fn a_run_is_running_while_its_process_has_it_and_cut_short_after() {
         RunRead::open(dir.path()).unwrap().status,
         RunStatus::Running
     );
+    // A process that is killed writes nothing more.
+    let left = fs::read(dir.path().join(layout::RUN)).unwrap();
     drop(folder);
+    fs::write(dir.path().join(layout::RUN), left).unwrap();
     let read = RunRead::open(dir.path()).unwrap();
     assert_eq!(read.head.status, RunStatus::Running);
     assert_eq!(read.status, RunStatus::CutShort);
+}
+
+#[test]
+fn a_folder_whose_writer_is_dropped_early_is_closed_as_failed() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(RunFolder::create(dir.path(), head()).unwrap());
+    let read = RunRead::open(dir.path()).unwrap();
+    assert_eq!(read.head.status, RunStatus::Failed);
+    assert!(read.head.ended_unix_ms.is_some());
+}
+
+#[test]
+fn a_pipe_in_place_of_a_file_keeps_nobody_waiting() {
+    let (made, _) = whole_paced_run();
+    for file in [layout::EVIDENCE, layout::PLAN] {
+        fs::remove_file(made.dir().join(file)).unwrap();
+        make_pipe(&made.dir().join(file));
+    }
+    make_pipe(&made.dir().join("summary.json.part"));
+    let read = made.read();
+    let refused: Vec<String> = read.defects.iter().map(ToString::to_string).collect();
+    for file in [layout::EVIDENCE, layout::PLAN] {
+        let words = format!("{file}: not a regular file");
+        assert!(refused.contains(&words), "{refused:?}");
+    }
+    write_summary(&made.dir(), &Summary::of(&read)).unwrap();
+    fs::remove_file(made.dir().join(layout::RUN)).unwrap();
+    make_pipe(&made.dir().join(layout::RUN));
+    let error = RunRead::open(&made.dir()).unwrap_err();
+    assert!(error.to_string().ends_with("not a regular file"), "{error}");
+}
+
+fn make_pipe(path: &std::path::Path) {
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    let kind = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, path, kind, mode, 0).unwrap();
 }
 
 #[test]
@@ -178,6 +217,16 @@ fn events_are_read_as_they_were_written() {
     };
     made.folder.events().write(&event).unwrap();
     assert_eq!(made.read().events, [event]);
+}
+
+#[test]
+fn a_broker_outage_is_written_under_plain_names() {
+    let line = r#"{"at_unix_ms":5,"repeat":{"trial":0,"repeat":1},"at_ns":9000000000,"event":"broker-unreachable","broker":2,"address":"127.0.0.1:9092","since_ns":7000000000,"cause":"silent","partitions":6,"partitions_without_leader":3}"#;
+    let event: Event = serde_json::from_str(line).unwrap();
+    assert_eq!(serde_json::to_string(&event).unwrap(), line);
+    let back = r#"{"at_unix_ms":5,"event":"broker-back","broker":2,"address":"127.0.0.1:9092","since_ns":7000000000}"#;
+    let event: Event = serde_json::from_str(back).unwrap();
+    assert_eq!(serde_json::to_string(&event).unwrap(), back);
 }
 
 #[test]

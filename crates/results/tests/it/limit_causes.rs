@@ -128,6 +128,7 @@ fn held(second: u64, buffer: u64, in_flight: u64) -> (Subject, EvidenceKind) {
         buffer_bytes_allowed_sum: 20 * second * 1_000,
         requests_in_flight_sum: second * in_flight,
         requests_allowed_sum: second * 100,
+        ..ClientLook::default()
     };
     (Subject::Flow { flow: 0 }, EvidenceKind::Client(look))
 }

@@ -209,6 +209,6 @@ fn a_card_that_is_always_full_leaves_no_room_for_what_busy_processors_could_do()
         (verdict.word, verdict.candidates)
     };
     assert_eq!(with(10), is_it());
-    let both = vec![LimitWord::Processors, LimitWord::NetworkCard];
+    let both = vec![LimitWord::OtherPrograms, LimitWord::NetworkCard];
     assert_eq!(with(8), (LimitWord::Undecided, both));
 }

@@ -229,8 +229,10 @@ impl Made {
             driver: None,
             group: None,
             mirror: None,
+            connections: None,
             transactions: None,
             ceiling: None,
+            pace: None,
         });
         RepeatRecord {
             key,
@@ -243,6 +245,7 @@ impl Made {
                 generator_threads: 1,
                 generator_thread_ns_max: hold_ns / 2,
                 generator_spun_ns: None,
+                generator_gave_way_ns: None,
                 generator_process_ns: Some(hold_ns * 3 / 5),
                 feeding_ns: None,
                 target_process_ns: Some(hold_ns / 5),

@@ -3,13 +3,16 @@
 #![allow(clippy::unwrap_used)] // All of this is tests.
 
 mod audit;
+mod blame;
 mod compare;
 mod damage;
 mod drivers;
 mod folder;
+mod gate;
 mod groups;
 mod host;
 mod intervals;
+mod judge;
 mod limit;
 mod limit_causes;
 mod limit_network;
@@ -19,5 +22,7 @@ mod resume;
 mod schema;
 mod shares;
 mod sides;
+mod steady;
 mod summary;
 mod wire;
+mod work;

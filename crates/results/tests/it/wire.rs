@@ -115,6 +115,7 @@ fn what_producers_hold_is_the_mean_of_all_looks() {
             buffer_bytes_allowed_sum: 20_000 * second,
             requests_in_flight_sum: 60 * second,
             requests_allowed_sum: 100 * second,
+            ..ClientLook::default()
         };
         see(
             &mut run,

@@ -29,6 +29,9 @@ pub static FAULT_APIS: &[&str] = &[
     "init-producer-id",
     "offset-for-leader-epoch",
     "sasl-authenticate",
+    "describe-acls",
+    "create-acls",
+    "delete-acls",
     "describe-configs",
     "alter-configs",
     "describe-log-dirs",
@@ -45,6 +48,7 @@ pub static FAULT_APIS: &[&str] = &[
     "alter-user-scram-credentials",
     "describe-cluster",
     "describe-producers",
+    "consumer-group-heartbeat",
     "describe-topic-partitions",
 ];
 

@@ -259,8 +259,18 @@ pub(crate) static STAGES: Table = Table {
             "warm-up",
             Kind::Time,
             Default("2 s"),
-            "Load without counting, first: connections, metadata and page cache settle. May be \
-             `0 s`.",
+            "Load without counting, first: connections, metadata and page cache settle. The \
+             warm-up goes on until throughput and latency are steady; this is the least. `0 s` \
+             leaves it out.",
+        ),
+        key(
+            "warm-up-limit",
+            Kind::Time,
+            Default("20 s"),
+            "The longest that the warm-up may take. A load that is not steady by then is measured \
+             and marked. With a limit at or below `warm-up`, and with faults, shapes that change \
+             the rate, consumers of a fixed amount or other clients, the warm-up takes exactly \
+             `warm-up`.",
         ),
         key(
             "hold",

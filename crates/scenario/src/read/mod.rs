@@ -131,6 +131,9 @@ fn stages(reader: &mut Reader<'_>, node: &Node) -> Option<Stages> {
     let warm_up = reader.field(&fields, "warm-up", |reader, node| {
         reader.time_ns(node, 0..=DAY_NS)
     });
+    let limit = reader.field(&fields, "warm-up-limit", |reader, node| {
+        reader.time_ns(node, 0..=DAY_NS)
+    });
     let hold = reader.field(&fields, "hold", |reader, node| match node.as_text() {
         Some("none") => Some(None),
         _ => reader.time_ns(node, HOLD_NS_MIN..=DAY_NS).map(Some),
@@ -140,6 +143,7 @@ fn stages(reader: &mut Reader<'_>, node: &Node) -> Option<Stages> {
     });
     Some(Stages {
         warm_up_ns: warm_up?,
+        warm_up_ns_max: limit?,
         hold_ns: hold?,
         drain_ns_max: drain?,
     })

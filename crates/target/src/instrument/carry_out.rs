@@ -10,7 +10,7 @@ use kgauge_broker::ids::NodeId;
 use kgauge_broker::{Capacity, Delay, Fault, FaultAction, FaultId};
 use kgauge_scenario::{CapacityPlan, CapacityUnit, DelayPlan, DropMoment, RequestFault};
 
-use super::{Done, Instruction, NodeLook, NodeState, NodeTold, Struck, Way};
+use super::{Done, Instruction, NodeLook, NodeStall, NodeState, NodeTold, Struck, Way};
 
 /// A cluster, and what was set on it.
 #[derive(Debug)]
@@ -76,12 +76,20 @@ impl Instrument {
             Instruction::SetFault { .. } => self.set_fault(instruction),
             Instruction::LiftFault { key } => match self.faults.remove(key) {
                 Some(fault) => {
-                    let struck = self.cluster.lift_fault(fault);
+                    let lifted = self.cluster.lift_fault(fault);
+                    let stalls = lifted.stalls.into_iter().filter_map(|stall| {
+                        Some(NodeStall {
+                            node: u16::try_from(stall.node.0).ok()?,
+                            begin_unix_ns: stall.begin_unix_ns,
+                            answers: stall.answers,
+                        })
+                    });
                     return Ok(Done {
                         struck: Some(Struck {
-                            requests: struck.requests,
-                            records: struck.records,
+                            requests: lifted.struck.requests,
+                            records: lifted.struck.records,
                         }),
+                        stalls: stalls.collect(),
                         ..Done::default()
                     });
                 }

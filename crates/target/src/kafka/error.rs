@@ -10,7 +10,7 @@ use super::version::Version;
 #[derive(Debug, thiserror::Error)]
 pub enum KafkaError {
     /// Neither a release nor a folder was named.
-    #[error("which Apache Kafka? The target names no release")]
+    #[error("the target names no release of Apache Kafka")]
     NoVersion,
     /// There is no Java.
     #[error("Apache Kafka needs Java, and there is none{}", place(looked_at))]

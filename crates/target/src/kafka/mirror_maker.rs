@@ -144,6 +144,7 @@ fn record(setup: &MirrorSetup<'_>) -> ClusterRecord {
     } = setup.setup;
     ClusterRecord {
         name: name.clone(),
+        kind: kgauge_scenario::TargetKind::Kafka,
         version: format!("MirrorMaker {RELEASE}"),
         kgauge: ProcessId::own(),
         is_detached: false,

@@ -17,7 +17,7 @@ mod ports;
 mod process;
 mod properties;
 mod ready;
-mod registry;
+pub(crate) mod registry;
 mod release;
 mod security_kind;
 mod setup;

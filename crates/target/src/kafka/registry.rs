@@ -1,4 +1,4 @@
-//! Clusters that kgauge started and that still run: what is known of them survives kgauge itself,
+//! Clusters that kgauge started: what is known of them survives kgauge itself,
 //! so that nothing is left running for ever, not even after `kill -9`.
 
 use std::fs;
@@ -6,11 +6,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use kgauge_scenario::TargetKind;
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
 use super::control_group;
 use super::process::{LOOK, ProcessId, of_folder};
+use crate::embedded_record::remove_empty_log;
 
 /// How long processes may take to end before they are killed.
 const END_MAX: Duration = Duration::from_secs(5);
@@ -23,6 +25,9 @@ const RECORD_BYTES_MAX: u64 = 1 << 20;
 pub struct ClusterRecord {
     /// Its name, which is that of its file too.
     pub name: String,
+    /// What it is: Apache Kafka, or the embedded cluster.
+    #[serde(default = "kafka", skip_serializing_if = "is_kafka")]
+    pub kind: TargetKind,
     /// The release.
     pub version: String,
     /// The kgauge that holds it.
@@ -40,15 +45,23 @@ pub struct ClusterRecord {
     /// Control groups of the kernel that its processes are in: removed with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub control_groups: Vec<PathBuf>,
-    /// Its logs; they stay after a bad end.
+    /// Its logs, which stay after a bad end: a folder, or the one file of an embedded cluster.
     pub log_dir: PathBuf,
+}
+
+fn kafka() -> TargetKind {
+    TargetKind::Kafka
+}
+
+fn is_kafka(kind: &TargetKind) -> bool {
+    *kind == TargetKind::Kafka
 }
 
 /// What has become of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClusterState {
-    /// It runs, and a kgauge holds it.
+    /// A kgauge that runs holds it.
     Held,
     /// It runs, as it was left on purpose.
     Detached,
@@ -61,12 +74,12 @@ pub enum ClusterState {
 impl ClusterRecord {
     /// What has become of it.
     pub fn state(&self) -> ClusterState {
-        if self.alive().is_empty() {
+        if !self.is_detached && self.kgauge.is_some_and(ProcessId::is_alive) {
+            ClusterState::Held
+        } else if self.alive().is_empty() {
             ClusterState::Dead
         } else if self.is_detached {
             ClusterState::Detached
-        } else if self.kgauge.is_some_and(ProcessId::is_alive) {
-            ClusterState::Held
         } else {
             ClusterState::Orphaned
         }
@@ -102,13 +115,22 @@ impl ClusterRecord {
             .collect();
         end(|| brokers.iter().copied().filter(|id| id.is_alive()).collect());
         end(|| self.alive());
-        for dir in self.data_dirs.iter().chain([&self.conf_dir]) {
+        let in_use = data_in_use(state_dir)?;
+        let is_left = |dir: &&PathBuf| !in_use.contains(dir);
+        for dir in self
+            .data_dirs
+            .iter()
+            .filter(is_left)
+            .chain([&self.conf_dir])
+        {
             remove(dir)?;
         }
         for dir in &self.control_groups {
             control_group::remove(dir);
         }
-        if is_good {
+        if self.kind == TargetKind::Embedded {
+            remove_empty_log(&self.log_dir);
+        } else if is_good {
             remove(&self.log_dir)?;
             // The folder around them was made for them; one that has something else in it stays.
             let _ = self.log_dir.parent().map(fs::remove_dir);
@@ -116,9 +138,16 @@ impl ClusterRecord {
         forget(state_dir, &self.name)?;
         Ok(BroughtDown {
             processes,
-            logs: Some(self.log_dir.clone()).filter(|dir| dir.exists()),
+            logs: Some(self.log_dir.clone()).filter(|logs| has_content(logs)),
         })
     }
+}
+
+/// The data of clusters that run: a later run may use the folder of one that was killed.
+fn data_in_use(state_dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let known = clusters(state_dir)?;
+    let running = known.into_iter().filter(|one| !one.alive().is_empty());
+    Ok(running.flat_map(|one| one.data_dirs).collect())
 }
 
 /// What was ended, and what is left.
@@ -149,6 +178,11 @@ fn end(alive: impl Fn() -> Vec<ProcessId>) {
     }
 }
 
+/// Whether there is such a folder, or a file with something in it.
+fn has_content(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|facts| facts.is_dir() || facts.len() > 0)
+}
+
 fn remove(dir: &Path) -> io::Result<()> {
     match fs::remove_dir_all(dir) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -156,7 +190,7 @@ fn remove(dir: &Path) -> io::Result<()> {
     }
 }
 
-fn file(state_dir: &Path, name: &str) -> PathBuf {
+pub(crate) fn file(state_dir: &Path, name: &str) -> PathBuf {
     state_dir.join(format!("{name}.json"))
 }
 
@@ -218,6 +252,7 @@ mod tests {
         fs::create_dir_all(conf_dir.join("x")).unwrap();
         ClusterRecord {
             name: "one".to_owned(),
+            kind: TargetKind::Kafka,
             version: "4.3.1".to_owned(),
             kgauge,
             is_detached: false,

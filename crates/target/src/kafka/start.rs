@@ -208,6 +208,7 @@ fn record(
     data_dirs.push(absolute(&setup.data_dir));
     ClusterRecord {
         name: setup.name.clone(),
+        kind: kgauge_scenario::TargetKind::Kafka,
         version: jars.release.version.to_string(),
         kgauge: ProcessId::own(),
         is_detached: false,

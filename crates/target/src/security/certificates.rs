@@ -1,9 +1,6 @@
 //! An authority, and the certificates that it gives: to the brokers, and to clients.
 
-use p12_keystore::{
-    Certificate, EncryptionAlgorithm, KeyStore, KeyStoreEntry, MacAlgorithm, PrivateKey,
-    PrivateKeyChain,
-};
+use kgauge_client::{jks_with_key, jks_with_trusted};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
@@ -72,29 +69,18 @@ impl Certificates {
         })
     }
 
-    /// A PKCS#12 store that trusts the authority.
-    pub(crate) fn trust_store(&self, password: &str) -> Result<Vec<u8>, String> {
-        let certificate = Certificate::from_der(&self.authority_der).map_err(|e| e.to_string())?;
-        let mut store = KeyStore::new();
-        store.add_entry("authority", KeyStoreEntry::Certificate(certificate));
-        write(&store, password)
+    /// A store for Java that trusts the authority.
+    pub(crate) fn trust_store(&self, password: &str) -> Vec<u8> {
+        jks_with_trusted(&self.authority_der, password)
     }
 }
 
 impl Identity {
-    /// A PKCS#12 store with the key and the certificates up to the authority.
+    /// A store for Java with the key and the certificates up to the authority.
     pub(crate) fn key_store(&self, password: &str) -> Result<Vec<u8>, String> {
-        let words = |error: p12_keystore::error::Error| error.to_string();
-        let key = PrivateKey::from_der(&self.key_der).map_err(words)?;
-        let certificates = [&self.certificate_der, &self.authority_der]
-            .map(|der| Certificate::from_der(der))
-            .into_iter()
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(words)?;
-        let chain = PrivateKeyChain::new("broker", key, certificates);
-        let mut store = KeyStore::new();
-        store.add_entry("broker", KeyStoreEntry::PrivateKeyChain(chain));
-        write(&store, password)
+        let chain: [&[u8]; 2] = [&self.certificate_der, &self.authority_der];
+        jks_with_key(&self.key_der, &chain, password)
+            .map_err(|_| "the system gives no random numbers".to_owned())
     }
 
     /// The certificate alone.
@@ -111,13 +97,4 @@ impl Identity {
     pub(crate) fn pem(&self) -> String {
         format!("{}{}", self.key_pem, self.certificate_pem)
     }
-}
-
-/// With algorithms that every Java reads: 8 knows none newer before its update 301.
-fn write(store: &KeyStore, password: &str) -> Result<Vec<u8>, String> {
-    let writer = store
-        .writer(password)
-        .encryption_algorithm(EncryptionAlgorithm::PbeWithShaAnd3KeyTripleDesCbc)
-        .mac_algorithm(MacAlgorithm::HmacSha1);
-    writer.write().map_err(|error| error.to_string())
 }

@@ -133,24 +133,24 @@ fn add_tls(
     let mut set = |key: &str, value: String| {
         secured.broker.insert(key.to_owned(), value);
     };
-    set("ssl.keystore.location", path("broker.p12"));
-    set("ssl.keystore.type", "PKCS12".to_owned());
+    set("ssl.keystore.location", path("broker.jks"));
+    set("ssl.keystore.type", "JKS".to_owned());
     set("ssl.keystore.password", password.to_owned());
     set("ssl.key.password", password.to_owned());
     secured
         .files
-        .push(("broker.p12", made.broker.key_store(password)?));
+        .push(("broker.jks", made.broker.key_store(password)?));
     secured
         .files
         .push((AUTHORITY, made.authority_pem.clone().into_bytes()));
     if kind == SecurityKind::Mtls {
         set("ssl.client.auth", "required".to_owned());
-        set("ssl.truststore.location", path("clients.p12"));
-        set("ssl.truststore.type", "PKCS12".to_owned());
+        set("ssl.truststore.location", path("clients.jks"));
+        set("ssl.truststore.type", "JKS".to_owned());
         set("ssl.truststore.password", password.to_owned());
         secured
             .files
-            .push(("clients.p12", made.trust_store(password)?));
+            .push(("clients.jks", made.trust_store(password)));
         secured.files.push((CLIENT, made.client.pem().into_bytes()));
     }
     Ok(())
@@ -194,16 +194,16 @@ mod tests {
         assert!(made("plaintext", "0.8.2.2").unwrap().told.java.is_empty());
         assert_eq!(
             names(&made("tls", "4.3.1").unwrap()),
-            ["broker.p12", "ca.pem"]
+            ["broker.jks", "ca.pem"]
         );
         let mtls = made("mtls", "4.3.1").unwrap();
         assert_eq!(
             names(&mtls),
-            ["broker.p12", "ca.pem", "clients.p12", "client.pem"]
+            ["broker.jks", "ca.pem", "clients.jks", "client.pem"]
         );
         assert_eq!(mtls.broker["ssl.client.auth"], "required");
         let scram = made("scram-sha-512+tls", "4.3.1").unwrap();
-        assert_eq!(names(&scram), ["broker.p12", "ca.pem", "jaas.conf"]);
+        assert_eq!(names(&scram), ["broker.jks", "ca.pem", "jaas.conf"]);
         assert_eq!(scram.broker["sasl.enabled.mechanisms"], "SCRAM-SHA-512");
         let (_, password) = scram.scram.clone().unwrap();
         assert_eq!(password.len(), 64);

@@ -1,7 +1,10 @@
 //! What changes in a batch on its way into a log or to another producer state, patched in place.
 
 use super::header::{at, put};
-use super::{BatchError, BatchHeader, HEADER_BYTES, ProducerState, TimestampType, crc32c};
+use super::{
+    BatchError, BatchHeader, HEADER_BYTES, LOG_OVERHEAD, ProducerState, TimestampType, crc32c,
+};
+use crate::compress::Codec;
 
 /// Gives a batch its place in a log: offset of its first record, and the epoch of the leader that
 /// appends it.
@@ -41,6 +44,23 @@ pub fn rewrite_for_log_append_time(
     put(batch, at::MAX_TIMESTAMP, append_time_ms.to_be_bytes());
     write_crc(batch);
     Ok(())
+}
+
+/// Puts a batch behind `to` that has everything of `header` but its codec and `section`, the records
+/// as that codec compresses them.
+pub fn put_with_codec(header: &BatchHeader, codec: Codec, section: &[u8], to: &mut Vec<u8>) {
+    let begin = to.len();
+    let bytes = HEADER_BYTES - LOG_OVERHEAD + section.len();
+    let header = BatchHeader {
+        batch_length: i32::try_from(bytes).unwrap_or(i32::MAX),
+        attributes: header.attributes.with_codec(codec),
+        ..*header
+    };
+    let mut head = [0; HEADER_BYTES];
+    header.write(&mut head);
+    to.extend_from_slice(&head);
+    to.extend_from_slice(section);
+    write_crc(&mut to[begin..]);
 }
 
 /// Gives a finished batch another producer id, epoch and sequence, as a producer does before it

@@ -51,7 +51,7 @@ pub use encode::{BatchEncoder, KeySlot};
 pub use error::{AppendError, BatchError, RecordError};
 pub use header::{Attributes, BatchHeader, TimestampType};
 pub use iter::{Batch, Batches, batches};
-pub use log::{rewrite_for_log, rewrite_for_log_append_time, rewrite_producer};
+pub use log::{put_with_codec, rewrite_for_log, rewrite_for_log_append_time, rewrite_producer};
 pub use producer::ProducerState;
 pub use records::{Header, Headers, Record, Records};
 pub use size::{record_bytes, record_bytes_upper_bound};

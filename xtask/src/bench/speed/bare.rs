@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::say::say;
+
 /// How a client without a client behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Traffic {
@@ -76,7 +78,6 @@ impl Drop for Server {
     }
 }
 
-#[allow(clippy::print_stdout, reason = "the parent reads it")]
 fn client(traffic: Traffic) -> Result<()> {
     let numbers = [
         traffic.request_bytes.to_string(),
@@ -114,14 +115,13 @@ fn client(traffic: Traffic) -> Result<()> {
             bytes => read_bytes += bytes as u64,
         }
     }
-    println!("{}", own_cpu_ns()? - before_ns);
+    say(&(own_cpu_ns()? - before_ns).to_string());
     Ok(())
 }
 
-#[allow(clippy::print_stdout, reason = "the client reads it")]
 fn server(request_bytes: usize, answer_bytes: usize, busy: Duration) -> Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    println!("{}", listener.local_addr()?.port());
+    say(&listener.local_addr()?.port().to_string());
     let (mut stream, _) = listener.accept()?;
     stream.set_nodelay(true)?;
     let answer = vec![1_u8; answer_bytes];

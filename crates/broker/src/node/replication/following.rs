@@ -2,10 +2,12 @@
 //! what they do not have.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::Arc;
 
 use kgauge_wire::record_batch::BatchHeader;
 
-use super::super::{Node, Timer};
+use super::super::{Node, Notice, Output, Timer};
 use super::Role;
 use super::message::{FollowerPosition, News, PartitionNews, PeerFetch, PeerFetched, PeerMessage};
 use crate::ids::{NodeId, PartitionId};
@@ -35,11 +37,31 @@ struct Fetcher {
     partitions: BTreeSet<PartitionId>,
     /// Partitions whose position the leader does not know.
     changed: BTreeSet<PartitionId>,
+    /// The last one that was told while there were more.
+    told_last: Option<PartitionId>,
     forgotten: Vec<PartitionId>,
     /// The fetch that is on its way, and when its answer is late.
     awaited: Option<(u64, TimerId)>,
     /// Partitions that failed and are tried again later.
     delayed: BTreeSet<PartitionId>,
+}
+
+impl Fetcher {
+    /// Takes some of the partitions whose position is to be told, going round: those that change all the
+    /// time shall not keep the others waiting.
+    fn take_changed(&mut self, count_max: usize) -> BTreeSet<PartitionId> {
+        if self.changed.len() <= count_max {
+            return std::mem::take(&mut self.changed);
+        }
+        let after = self.told_last.map_or(Bound::Unbounded, Bound::Excluded);
+        let behind = self.changed.range((after, Bound::Unbounded));
+        let round = behind.chain(&self.changed).take(count_max);
+        let taken: Vec<PartitionId> = round.copied().collect();
+        self.told_last = taken.last().copied();
+        let taken = BTreeSet::from_iter(taken);
+        self.changed.retain(|id| !taken.contains(id));
+        taken
+    }
 }
 
 impl Fetchers {
@@ -124,7 +146,8 @@ impl Node {
         let late_ns = now.after_ms(self.settings.replica_fetch_wait_max_ms + LATE_MS);
         let timer = self.timers.set(late_ns, Timer::LeaderLate(leader));
         fetcher.awaited = Some((number, timer));
-        let changed = std::mem::take(&mut fetcher.changed);
+        let changed = fetcher.take_changed(self.config.turn_work_max);
+        let more = !fetcher.changed.is_empty();
         let known = changed.iter().filter_map(|id| self.replicas.get(id));
         let positions = known.map(position).collect();
         let fetch = PeerFetch {
@@ -132,6 +155,7 @@ impl Node {
             number,
             node_epoch,
             positions,
+            more,
             forgotten,
         };
         self.tell(leader, PeerMessage::Fetch(fetch));
@@ -190,6 +214,12 @@ impl Node {
         let readable_before = replica.log.high_watermark();
         let taken = take(replica, now, &about.news);
         let moved = ends(replica) != before;
+        if ends(replica).1 < before.1 || matches!(about.news, News::OutOfRange { .. }) {
+            self.note_cut(from, id, before);
+        }
+        let Some(replica) = self.replicas.get_mut(&id) else {
+            return;
+        };
         let grown = replica.log.high_watermark() > readable_before;
         if taken.is_ok() {
             self.count(|counters| counters.replication_bytes_in.add(about.batch_bytes()));
@@ -218,6 +248,33 @@ impl Node {
                     self.log_failed(error);
                 }
             }
+        }
+    }
+}
+
+impl Node {
+    /// Tells how much of a log its leader had no use for.
+    fn note_cut(&mut self, leader: NodeId, id: PartitionId, (start, end): (i64, i64)) {
+        let Some(replica) = self.replicas.get(&id) else {
+            return;
+        };
+        let now = (replica.log.log_start_offset(), replica.log.log_end_offset());
+        // What lies below a new start was not cut but is older than all that the leader has.
+        let from = if now.0 > start {
+            start
+        } else {
+            now.1.max(start)
+        };
+        if from < end && now != (start, end) {
+            let topic = Arc::clone(&replica.topic);
+            let (index, to) = (id.index, end);
+            self.outputs.push(Output::Notice(Notice::Cut {
+                topic,
+                index,
+                leader,
+                from,
+                to,
+            }));
         }
     }
 }
@@ -288,4 +345,32 @@ fn whole_bytes(batches: &[u8]) -> usize {
         end = next;
     }
     end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kgauge_wire::codec::Uuid;
+
+    #[test]
+    fn positions_are_told_in_turn_although_some_change_all_the_time() {
+        let id = |index| PartitionId {
+            topic: Uuid([1; 16]),
+            index,
+        };
+        let mut fetcher = Fetcher::default();
+        fetcher.changed.extend((0..10).map(id));
+        let mut told = BTreeSet::new();
+        for _ in 0..4 {
+            let taken = fetcher.take_changed(3);
+            assert!(taken.len() <= 3);
+            told.extend(taken);
+            // These have always news.
+            fetcher.changed.extend((0..3).map(id));
+        }
+        assert_eq!(told.len(), 10);
+        while !fetcher.changed.is_empty() {
+            assert!(fetcher.take_changed(3).len() <= 3);
+        }
+    }
 }

@@ -32,6 +32,8 @@ pub(crate) struct Progress {
     pub(crate) end_offset: Option<i64>,
     /// Where it stands by its own account, and the epoch of its last batch.
     pub(crate) position: Option<(i64, Option<i32>)>,
+    /// In which life of the node it said so.
+    position_epoch: u64,
     pub(crate) log_start_offset: i64,
     /// Which life of the node said so.
     pub(crate) node_epoch: u64,
@@ -44,6 +46,23 @@ pub(crate) struct Progress {
     pub(crate) unreported: bool,
     /// The high watermark and log start that it was told.
     pub(crate) told: Option<(i64, i64)>,
+}
+
+impl Progress {
+    /// Forgets what was reported in an earlier life. Where the follower stands in the present one stays: it
+    /// may not have its answer yet, and will not say it again.
+    fn forget_reports(&mut self, life: Option<u64>) {
+        let before = std::mem::take(self);
+        if before.position.is_some() && life == Some(before.position_epoch) {
+            *self = Self {
+                position: before.position,
+                position_epoch: before.position_epoch,
+                unreported: before.unreported,
+                told: before.told,
+                ..Self::default()
+            };
+        }
+    }
 }
 
 impl Leading {
@@ -89,7 +108,7 @@ impl Leading {
             let progress = self.followers.entry(*node).or_default();
             let life = nodes.get(node).map(|image| image.epoch);
             if life != Some(progress.node_epoch) {
-                *progress = Progress::default();
+                progress.forget_reports(life);
             }
         }
     }
@@ -124,9 +143,14 @@ impl Leading {
 
     /// Notes where a follower says that it stands. It counts for nothing yet: its log may part from
     /// this one below.
-    pub(crate) fn positioned(&mut self, follower: NodeId, position: (i64, Option<i32>)) {
+    pub(crate) fn positioned(
+        &mut self,
+        (follower, node_epoch): (NodeId, u64),
+        position: (i64, Option<i32>),
+    ) {
         if let Some(progress) = self.followers.get_mut(&follower) {
             progress.position = Some(position);
+            progress.position_epoch = node_epoch;
             progress.unreported = false;
         }
     }
@@ -378,6 +402,26 @@ mod tests {
         leading.follow(&partition, &nodes, 1);
         report(&mut leading, 2, 3, 130, 130);
         assert_eq!(leading.watermark(at(2), 130, LAG_MS), Some(130));
+    }
+
+    #[test]
+    fn where_a_follower_stands_outlives_an_image_that_comes_before_its_answer() {
+        let mut leading = leading(1);
+        // Its log parts from the leader's, so that it has reported nothing yet.
+        leading.positioned((NodeId(2), 1), (130, Some(0)));
+        let moved = PartitionImage {
+            partition_epoch: 1,
+            ..PartitionImage::new(vec![NodeId(1), NodeId(2), NodeId(3)])
+        };
+        leading.follow(&moved, &nodes(), 1);
+        assert_eq!(leading.followers[&NodeId(2)].position, Some((130, Some(0))));
+        assert_eq!(leading.epoch_of(NodeId(2)), Some(0));
+        let mut nodes = nodes();
+        if let Some(node) = nodes.get_mut(&NodeId(2)) {
+            node.epoch = 9;
+        }
+        leading.follow(&moved, &nodes, 1);
+        assert_eq!(leading.followers[&NodeId(2)].position, None);
     }
 
     #[test]

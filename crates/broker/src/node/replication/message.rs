@@ -16,7 +16,8 @@ pub enum PeerMessage {
 
 /// What a follower asks of the node that leads some of its partitions.
 ///
-/// The first fetch of a session names all of them; later ones only those whose position has changed.
+/// The first fetches of a session name all of them, as many at a time as a turn allows; later ones only
+/// those whose position has changed.
 #[derive(Debug, Clone)]
 pub struct PeerFetch {
     /// Which session. Counted by the follower, over all lives of the node.
@@ -27,6 +28,8 @@ pub struct PeerFetch {
     pub node_epoch: u64,
     /// Where the follower stands.
     pub positions: Vec<FollowerPosition>,
+    /// There are more positions to tell: the answer must not wait for news.
+    pub more: bool,
     /// Partitions that it no longer follows.
     pub forgotten: Vec<PartitionId>,
 }

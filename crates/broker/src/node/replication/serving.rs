@@ -18,6 +18,10 @@ use crate::node::Replica;
 use crate::time::Now;
 use crate::timers::TimerId;
 
+/// What appending one partition's news may cost a follower, in partitions that it opens: the first record
+/// of a partition makes its folder.
+const NEWS_WORK: usize = 8;
+
 /// The followers of a node.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
@@ -124,6 +128,9 @@ impl Node {
         if let Some(session) = self.sessions.open.get_mut(&from) {
             session.course = course;
             session.waiting = Some((fetch.number, timer));
+            if fetch.more && session.ready.is_empty() {
+                self.answer_follower(from, Vec::new());
+            }
         }
     }
 
@@ -185,11 +192,11 @@ impl Node {
         let Role::Leading(leading) = &mut replica.role else {
             return;
         };
-        leading.positioned(from, (position.offset, position.last_epoch));
+        let follower = (from, session.node_epoch);
+        leading.positioned(follower, (position.offset, position.last_epoch));
         // A log that parts from this one below its end counts for nothing until it was cut.
         if parting(&replica.log, position.offset, position.last_epoch).is_none() {
             let log_end = replica.log.log_end_offset();
-            let follower = (from, session.node_epoch);
             let place = (position.offset, position.log_start_offset);
             leading.reported(now, follower, place, log_end);
         }
@@ -244,7 +251,8 @@ impl Node {
             bytes_left: usize::try_from(limit).unwrap_or(0).max(1),
             partitions: Vec::new(),
         };
-        while answering.bytes_left > 0 {
+        let news_max = (self.config.turn_work_max / NEWS_WORK).max(1);
+        while answering.bytes_left > 0 && answering.partitions.len() < news_max {
             let session = self.sessions.open.get_mut(&follower);
             let Some(id) = session.and_then(Session::next_ready) else {
                 break;

@@ -1,15 +1,17 @@
 //! High watermarks that outlive a restart: Kafka's `replication-offset-checkpoint`.
 //!
 //! A text file: the version (0), the number of lines, then topic, partition and offset of each. It
-//! is written anew from time to time and when the node stops. After a crash it may be behind; that
-//! costs nothing but time, for nothing is ever truncated to a high watermark.
+//! is written anew from time to time and when the node stops, and never flushed. After a crash it may be
+//! behind or missing; that costs nothing but time, for nothing is ever truncated to a high watermark.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::super::{Node, Timer};
-use crate::storage::{Storage, StorageError, read_whole, replace_file};
+use crate::ids::TopicName;
+use crate::storage::{Storage, StorageError, read_whole, replace_file_unflushed};
 use crate::time::Now;
 
 const NAME: &str = "replication-offset-checkpoint";
@@ -17,7 +19,7 @@ const NAME: &str = "replication-offset-checkpoint";
 /// High watermarks by topic and partition.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Watermarks {
-    known: BTreeMap<(String, i32), i64>,
+    known: BTreeMap<TopicName, BTreeMap<i32, i64>>,
 }
 
 impl Watermarks {
@@ -29,32 +31,46 @@ impl Watermarks {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let mut lines = text.lines();
+        let mut lines = text.strip_suffix('\n')?.lines();
         if lines.next()? != "0" {
             return None;
         }
         let count: usize = lines.next()?.parse().ok()?;
-        let mut known = BTreeMap::new();
+        let mut read = Self::default();
         for line in lines {
             let mut words = line.split(' ');
             let (topic, index) = (words.next()?, words.next()?.parse().ok()?);
             let offset = words.next()?.parse().ok()?;
-            known.insert((topic.to_owned(), index), offset);
+            read.put(&topic.into(), index, offset);
         }
-        (known.len() == count).then_some(Self { known })
+        (read.len() == count).then_some(read)
+    }
+
+    fn put(&mut self, topic: &TopicName, index: i32, offset: i64) {
+        let known = match self.known.get_mut(topic) {
+            Some(known) => known,
+            None => self.known.entry(Arc::clone(topic)).or_default(),
+        };
+        known.insert(index, offset);
+    }
+
+    fn len(&self) -> usize {
+        self.known.values().map(BTreeMap::len).sum()
     }
 
     fn text(&self) -> String {
-        let mut text = format!("0\n{}\n", self.known.len());
-        for ((topic, index), offset) in &self.known {
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "{topic} {index} {offset}");
+        let mut text = format!("0\n{}\n", self.len());
+        for (topic, partitions) in &self.known {
+            for (index, offset) in partitions {
+                // Writing to a String cannot fail.
+                let _ = writeln!(text, "{topic} {index} {offset}");
+            }
         }
         text
     }
 
     pub(crate) fn get(&self, topic: &str, index: i32) -> Option<i64> {
-        self.known.get(&(topic.to_owned(), index)).copied()
+        self.known.get(topic)?.get(&index).copied()
     }
 }
 
@@ -84,14 +100,18 @@ impl Node {
             .values()
             .filter(|replica| replica.is_replicated)
         {
-            let key = (replica.topic.to_string(), replica.id.index);
-            current.known.insert(key, replica.log.high_watermark());
+            current.put(
+                &replica.topic,
+                replica.id.index,
+                replica.log.high_watermark(),
+            );
         }
         if current == self.watermarks {
             return Ok(());
         }
         let path = self.config.dir.join(NAME);
-        replace_file(&*self.config.storage, &path, current.text().as_bytes())?;
+        let text = current.text();
+        replace_file_unflushed(&*self.config.storage, &path, text.as_bytes())?;
         self.watermarks = current;
         Ok(())
     }
@@ -113,7 +133,7 @@ mod tests {
     #[test]
     fn a_file_that_is_cut_off_knows_nothing() {
         let text = "0\n2\na 0 17\nb 1 5\n";
-        for cut in 0..text.len() - 2 {
+        for cut in 0..text.len() {
             assert_eq!(Watermarks::parse(&text[..cut]), None, "{cut}");
         }
     }

@@ -1,7 +1,6 @@
 //! The bench: carries messages between node and controller, and keeps what clients would see.
 
-use std::collections::BTreeMap;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,9 +24,9 @@ use kgauge_wire::record_batch::{BatchEncoder, ProducerState};
 use crate::controller::{self, Controller};
 use crate::ids::{ConnectionId, NodeId};
 use crate::image::NodeImage;
-use crate::node::{CloseReason, Deviations, Node, NodeConfig, Output};
+use crate::node::{CloseReason, Deviations, Node, NodeConfig, Output, TURN_WORK_MAX};
 use crate::settings::ConfigMap;
-use crate::storage::{MemoryStorage, StorageError};
+use crate::storage::{Crash, MemoryStorage, StorageError};
 use crate::time::{NS_PER_MS, Now};
 
 const NODE: NodeId = NodeId(1);
@@ -77,8 +76,10 @@ impl Bench {
             settings: Arc::clone(&settings),
             seed: 5,
             stopped_in_order: true,
+            damaged_logs: BTreeSet::new(),
             life: 1,
             deviations: Deviations::default(),
+            turn_work_max: TURN_WORK_MAX,
             security: Arc::default(),
             counters: None,
         };
@@ -105,6 +106,12 @@ impl Bench {
         Self::start(self.storage, self.settings, self.now)
     }
 
+    /// Loses node and controller as a machine does, and starts again on what the disk kept.
+    pub(crate) fn crashed(self, crash: Crash) -> Self {
+        self.storage.crash(crash);
+        Self::start(self.storage, self.settings, self.now)
+    }
+
     /// Carries messages until nobody has anything to say.
     pub(crate) fn settle(&mut self) {
         loop {
@@ -123,10 +130,10 @@ impl Bench {
                     Output::ToController(message) => {
                         self.controller.handle(self.now, NODE, message);
                     }
-                    Output::Flush { partition, job } => {
-                        self.node.flushed(self.now, partition, job.run());
+                    Output::Disk(job) => {
+                        self.node.disk_done(self.now, job.run());
                     }
-                    Output::Resume { .. } => {}
+                    Output::Resume { .. } | Output::Notice(_) => {}
                     Output::ToPeer { .. } => panic!("there is no other node"),
                     Output::Fatal(error) => self.fatal.push(error),
                 }

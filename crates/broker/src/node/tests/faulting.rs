@@ -239,6 +239,45 @@ fn a_node_tells_what_a_fault_has_struck() {
 }
 
 #[test]
+fn a_node_records_when_a_stall_began_and_when_it_answered_afterwards() {
+    let (mut bench, connection) = bench(FaultAction::Stall(LENGTH));
+    let begin_ns = bench.now.mono_ns;
+    bench.pass_ms(10);
+    let five = batch(bench.now.wall_ms, 5, &ProducerState::NONE);
+    assert!(bench.produce(connection, "t", 1, &five).is_none());
+    // Longer than the stall: requests that come after its end are recorded too.
+    bench.pass_ms(250);
+    assert_eq!(late_answer(&mut bench, connection), Some(0));
+    let seven = batch(bench.now.wall_ms, 7, &ProducerState::NONE);
+    assert!(bench.produce(connection, "t", 1, &seven).is_some());
+    let watch = bench.node.stall(ONE).unwrap();
+    let record = watch.record(NodeId(1), |at_ns| (at_ns - begin_ns) / 1_000_000);
+    assert_eq!(record.begin_unix_ns, 0);
+    assert_eq!(record.answers, [(200, 5), (260, 7)]);
+    bench.node.lift_fault(bench.now, ONE);
+    assert!(bench.node.stall(ONE).is_none());
+}
+
+#[test]
+fn lifting_a_stall_that_is_over_lets_nothing_else_go() {
+    let (mut bench, connection) = bench(FaultAction::Stall(LENGTH));
+    bench.pass_ms(300);
+    let two = FaultId(2);
+    let fault = Fault::of(ApiKey::Produce, FaultAction::Stall(LENGTH));
+    bench.node.set_fault(bench.now, two, fault);
+    assert_eq!(produce(&mut bench, connection), None);
+    bench.node.lift_fault(bench.now, ONE);
+    bench.settle();
+    assert_eq!(
+        late_answer(&mut bench, connection),
+        None,
+        "the second lasts"
+    );
+    bench.pass_ms(200);
+    assert_eq!(late_answer(&mut bench, connection), Some(0));
+}
+
+#[test]
 fn what_a_stall_holds_goes_on_when_it_is_lifted() {
     let (mut bench, connection) = bench(FaultAction::Stall(LENGTH));
     assert_eq!(produce(&mut bench, connection), None);

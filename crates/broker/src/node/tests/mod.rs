@@ -2,12 +2,15 @@
 
 mod authenticating;
 mod bench;
+mod configuring;
 mod faulting;
 mod fetching;
 mod grouping;
 mod mangled;
+mod many;
 mod producing;
 mod serving;
+mod storing;
 mod throttling;
 
 pub(crate) use bench::Bench;

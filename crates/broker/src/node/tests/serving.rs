@@ -4,9 +4,16 @@ use kgauge_wire::api::ApiKey;
 use kgauge_wire::codec::{Str, Uuid};
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::api_versions::ApiVersionsRequest;
+use kgauge_wire::messages::consumer_group_heartbeat::ConsumerGroupHeartbeatRequest;
+use kgauge_wire::messages::create_acls::{AclCreation, CreateAclsRequest};
+use kgauge_wire::messages::delete_acls::{DeleteAclsFilter, DeleteAclsRequest};
+use kgauge_wire::messages::delete_topics::{DeleteTopicState, DeleteTopicsRequest};
+use kgauge_wire::messages::describe_acls::DescribeAclsRequest;
 use kgauge_wire::messages::describe_topic_partitions::{
     DescribeTopicPartitionsRequest, DescribeTopicPartitionsRequestCursor,
 };
+use kgauge_wire::messages::find_coordinator::FindCoordinatorRequest;
+use kgauge_wire::messages::init_producer_id::InitProducerIdRequest;
 use kgauge_wire::messages::metadata::{MetadataRequest, MetadataRequestTopic};
 
 use super::Bench;
@@ -31,7 +38,7 @@ fn api_versions_tells_the_table() {
         assert_eq!(told.min_version, min, "{api}");
     }
     assert_eq!(answer.api_keys.len(), crate::handlers::SERVED.len());
-    assert!(!is_served(ApiKey::ConsumerGroupHeartbeat) && !is_served(ApiKey::EndTxn));
+    assert!(!is_served(ApiKey::ConsumerGroupDescribe) && !is_served(ApiKey::EndTxn));
 }
 
 #[test]
@@ -130,9 +137,144 @@ fn a_mentioned_topic_is_created_when_client_and_cluster_allow_it() {
         code(&bench.ask(&by_id(Uuid([9; 16]))), 0),
         ErrorCode::UnknownTopicId
     );
+    // Java's client sends an empty name with the id.
+    let nameless = |topic_id| {
+        let mut request = by_id(topic_id);
+        request.topics.iter_mut().flatten().for_each(|topic| {
+            topic.name = Some(Str::Borrowed(""));
+        });
+        request
+    };
+    let answer = bench.ask(&nameless(id));
+    assert_eq!(answer.topics[0].name.as_deref(), Some("t"));
+    assert_eq!(answer.topics[0].topic_id, id);
+    let answer = bench.ask(&nameless(Uuid([9; 16])));
+    assert_eq!(code(&answer, 0), ErrorCode::UnknownTopicId);
+    assert_eq!(answer.topics[0].name, None);
     let mut closed = Bench::with(&[("auto.create.topics.enable", "false")]);
     let answer = closed.ask(&metadata(&["t"], true));
     assert_eq!(code(&answer, 0), ErrorCode::UnknownTopicOrPartition);
+}
+
+/// Apache Kafka 4.3.1 answers so: unknown at first, and there from the next question on.
+#[test]
+fn who_deletes_a_topic_and_looks_does_not_find_it() {
+    let mut bench = Bench::new();
+    bench.create("t", &[]);
+    let topic = DeleteTopicState {
+        name: Some(Str::Borrowed("t")),
+        ..DeleteTopicState::default()
+    };
+    let delete = DeleteTopicsRequest {
+        topics: vec![topic],
+        ..DeleteTopicsRequest::default()
+    };
+    assert_eq!(bench.ask(&delete).responses[0].error_code, 0);
+    let mut look = |create: bool| {
+        let answer = bench.ask(&metadata(&["t"], create));
+        ErrorCode::from_i16(answer.topics[0].error_code)
+    };
+    for _ in 0..2 {
+        assert_eq!(look(false), ErrorCode::UnknownTopicOrPartition);
+    }
+    assert_eq!(look(true), ErrorCode::UnknownTopicOrPartition);
+    // A producer that still runs finds it with its next question, as on Kafka.
+    assert_eq!(look(true), ErrorCode::None);
+}
+
+/// Sends `ApiVersions` under a client's name and looks for the coordinator of a transaction.
+fn transaction_coordinator(bench: &mut Bench, software: &'static str) -> (ErrorCode, ErrorCode) {
+    let connection = bench.connect();
+    let hello = ApiVersionsRequest {
+        client_software_name: Str::Borrowed(software),
+        client_software_version: Str::Borrowed("1"),
+    };
+    bench.send_version(connection, 3, &hello);
+    bench.take_bytes(connection);
+    let find = FindCoordinatorRequest {
+        key_type: 1,
+        coordinator_keys: vec![Str::Borrowed("x")],
+        ..FindCoordinatorRequest::default()
+    };
+    bench.send(connection, &find);
+    let found = bench
+        .answer::<FindCoordinatorRequest<'static>>(connection)
+        .unwrap();
+    let found = &found.coordinators[0];
+    if found.error_code != 0 {
+        let words = found.error_message.as_deref().unwrap_or_default();
+        assert!(words.contains("does not do transactions"));
+    }
+    let init = InitProducerIdRequest {
+        transactional_id: Some(Str::Borrowed("x")),
+        ..InitProducerIdRequest::default()
+    };
+    bench.send(connection, &init);
+    let init = bench
+        .answer::<InitProducerIdRequest<'static>>(connection)
+        .unwrap();
+    (
+        ErrorCode::from_i16(found.error_code),
+        ErrorCode::from_i16(init.error_code),
+    )
+}
+
+#[test]
+fn transactions_are_refused_with_the_code_that_ends_each_librarys_attempt() {
+    let mut bench = Bench::new();
+    let (unsupported, unauthorized) = (
+        ErrorCode::UnsupportedVersion,
+        ErrorCode::TransactionalIdAuthorizationFailed,
+    );
+    for (software, expected) in [
+        ("apache-kafka-java", (unsupported, unsupported)),
+        ("librdkafka", (unauthorized, unauthorized)),
+        ("confluent-kafka-python", (unauthorized, unauthorized)),
+        ("sarama", (ErrorCode::None, unauthorized)),
+    ] {
+        assert_eq!(
+            transaction_coordinator(&mut bench, software),
+            expected,
+            "{software}"
+        );
+    }
+}
+
+#[test]
+fn consumers_of_the_new_group_protocol_are_refused_at_once() {
+    let mut bench = Bench::new();
+    let answer = bench.ask(&ConsumerGroupHeartbeatRequest::default());
+    assert_eq!(
+        ErrorCode::from_i16(answer.error_code),
+        ErrorCode::UnsupportedVersion
+    );
+    assert!(
+        answer
+            .error_message
+            .unwrap()
+            .contains("group.protocol=classic")
+    );
+}
+
+#[test]
+fn access_rights_are_answered_as_without_an_authorizer() {
+    let mut bench = Bench::new();
+    let disabled = ErrorCode::SecurityDisabled.as_i16();
+    let described = bench.ask(&DescribeAclsRequest::default());
+    assert_eq!(described.error_code, disabled);
+    let created = bench.ask(&CreateAclsRequest {
+        creations: vec![AclCreation::default(), AclCreation::default()],
+    });
+    let codes: Vec<i16> = created
+        .results
+        .iter()
+        .map(|result| result.error_code)
+        .collect();
+    assert_eq!(codes, [disabled; 2]);
+    let deleted = bench.ask(&DeleteAclsRequest {
+        filters: vec![DeleteAclsFilter::default()],
+    });
+    assert_eq!(deleted.filter_results[0].error_code, disabled);
 }
 
 #[test]

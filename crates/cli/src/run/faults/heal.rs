@@ -7,7 +7,7 @@ use kgauge_load::Clock;
 use kgauge_results::run::RepeatKey;
 use kgauge_target::{Instruction, NodeState};
 
-use super::{FaultThread, Log, over};
+use super::{FaultThread, Log, NodesReport, over};
 use crate::exit::{ExitStatus, stop};
 use crate::run::processes;
 use crate::run::session::Session;
@@ -41,7 +41,7 @@ pub(crate) fn heal(
             text,
             Some(lasting.entry),
             lasting.nodes,
-            lasting.struck,
+            lasting.report,
         ));
     }
     if session.stopping.is_wanted() || session.death().is_some() {
@@ -70,7 +70,7 @@ pub(crate) fn heal(
     session.target_processes = processes::own(session.target.processes());
     let waited = begun.elapsed().as_secs_f64();
     let text = format!("all nodes are up and all replicas in sync, after {waited:.1} s");
-    log.note(over(text, None, Vec::new(), None));
+    log.note(over(text, None, Vec::new(), NodesReport::default()));
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use kgauge_client::admin::{ConfigChange, ConfigResource};
+use kgauge_client::shown;
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::create_partitions::{CreatePartitionsAssignment, CreatePartitionsTopic};
@@ -14,6 +15,7 @@ use kgauge_wire::messages::{CreatePartitionsRequest, CreateTopicsRequest};
 
 use super::super::options::Style;
 use super::super::release::Release;
+use super::super::say;
 use super::Site;
 
 /// How long the controller may take.
@@ -81,7 +83,7 @@ impl Site<'_> {
         let assigned = self.given.text("replica-assignment").map(assignment);
         let assigned = assigned.transpose()?;
         if name.contains(['.', '_']) {
-            self.lines.line(
+            say::line(
                 "WARNING: Due to limitations in metric names, topics with a period ('.') or \
                  underscore ('_') could collide. To avoid issues it is best to use either, but not \
                  both.",
@@ -117,7 +119,7 @@ impl Site<'_> {
             true => format!("Created topic \"{name}\"."),
             false => format!("Created topic {name}."),
         };
-        self.lines.line(&said);
+        say::line(&said);
         Ok(())
     }
 
@@ -135,7 +137,7 @@ impl Site<'_> {
             let message = told.error_message.as_deref();
             Ok(match code {
                 ErrorCode::TopicAlreadyExists if forgives => (ErrorCode::None, None, code),
-                _ => (code, message.map(str::to_owned), code),
+                _ => (code, message.map(shown), code),
             })
         })
     }
@@ -189,7 +191,7 @@ impl Site<'_> {
             }
             let Some(count) = partitions else { continue };
             if self.is_zookeeper {
-                self.lines.line(
+                say::line(
                     "WARNING: If partitions are increased for a topic that has a key, the \
                      partition logic or ordering of the messages will be affected",
                 );
@@ -216,10 +218,10 @@ impl Site<'_> {
                     .first()
                     .ok_or("the broker said nothing about it")?;
                 let code = ErrorCode::from(told.error_code);
-                Ok((code, told.error_message.as_deref().map(str::to_owned), code))
+                Ok((code, told.error_message.as_deref().map(shown), code))
             })?;
             if self.is_zookeeper {
-                self.lines.line("Adding partitions succeeded!");
+                say::line("Adding partitions succeeded!");
             }
         }
         Ok(())
@@ -231,12 +233,11 @@ impl Site<'_> {
         settings: &BTreeMap<String, String>,
         removed: &[String],
     ) -> Result<(), String> {
-        self.lines.line(
+        say::line(
             "WARNING: Altering topic configuration from this script has been deprecated and may be \
              removed in future releases.",
         );
-        self.lines
-            .line("         Going forward, please use kafka-configs.sh for this functionality");
+        say::line("         Going forward, please use kafka-configs.sh for this functionality");
         let set = settings.iter().map(|(name, value)| ConfigChange {
             name: name.clone(),
             value: Some(value.clone()),
@@ -254,7 +255,7 @@ impl Site<'_> {
             true => format!("Updated config for topic \"{topic}\"."),
             false => format!("Updated config for topic {topic}."),
         };
-        self.lines.line(&said);
+        say::line(&said);
         Ok(())
     }
 
@@ -262,9 +263,8 @@ impl Site<'_> {
         for topic in self.wanted_some()? {
             self.cluster.delete_topic(&topic.name).map_err(words)?;
             if self.is_zookeeper {
-                self.lines
-                    .line(&format!("Topic {} is marked for deletion.", topic.name));
-                self.lines.line(
+                say::line(&format!("Topic {} is marked for deletion.", topic.name));
+                say::line(
                     "Note: This will have no impact if delete.topic.enable is not set to true.",
                 );
             }

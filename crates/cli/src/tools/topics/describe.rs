@@ -9,6 +9,7 @@ use kgauge_wire::messages::DescribeTopicPartitionsRequest;
 use kgauge_wire::messages::describe_topic_partitions::TopicRequest;
 
 use super::super::release::Release;
+use super::super::say;
 use super::{Site, order};
 
 /// Eligible leader replicas of each partition, and those of before; none where brokers do not tell.
@@ -72,7 +73,7 @@ impl Site<'_> {
         .collect();
         if filters.is_empty() && !(only_overrides && shown.is_empty()) {
             let line = head(topic, &shown, self.as_of, self.is_zookeeper);
-            self.lines.line(&line);
+            say::line(&line.replace('\n', " "));
         }
         if only_overrides {
             return Ok(());
@@ -89,7 +90,7 @@ impl Site<'_> {
                     let of = eligible.as_ref().and_then(|all| all.get(&partition.index));
                     line.push_str(&eligible_columns(of));
                 }
-                self.lines.line(&line);
+                say::line(&line.replace('\n', " "));
             }
         }
         Ok(())

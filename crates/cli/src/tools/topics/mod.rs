@@ -7,14 +7,14 @@ mod describe;
 mod order;
 mod pattern;
 
-use kgauge_client::Cluster;
 use kgauge_client::cluster::Topic;
+use kgauge_client::{Cluster, shown};
 
 use super::drive::{all_topics, connect};
 use super::options::{Given, Opt, Style, Takes, opt};
 use super::properties::{Role, Sources, servers_for_zookeeper};
 use super::release::Release;
-use super::say::Lines;
+use super::say;
 use super::{Call, Ended, Failure};
 use crate::exit::ExitStatus;
 use pattern::Pattern;
@@ -141,7 +141,6 @@ pub(super) fn run(call: &Call) -> Ended {
         given: &given,
         as_of,
         is_zookeeper,
-        lines: Lines::default(),
         cluster: cluster(&given, is_zookeeper)?,
     };
     match site.act(action) {
@@ -149,7 +148,7 @@ pub(super) fn run(call: &Call) -> Ended {
         Err(words) => {
             // As there: the words are a result, and the status is not good.
             let said = format!("Error while executing topic command : {words}");
-            site.lines.line(&said);
+            say::line(&said);
             Err(Failure::new(format!("kgauge: {words}")))
         }
     }
@@ -185,7 +184,6 @@ struct Site<'a> {
     given: &'a Given,
     as_of: Release,
     is_zookeeper: bool,
-    lines: Lines,
     cluster: Cluster,
 }
 
@@ -202,7 +200,7 @@ impl Site<'_> {
 
     fn list(&mut self) -> Result<(), String> {
         for topic in self.wanted()? {
-            self.lines.line(&topic.name);
+            say::line(&shown(&topic.name));
         }
         Ok(())
     }

@@ -21,6 +21,41 @@ pub(super) fn only(summaries: &[&TrialSummary]) -> Option<String> {
     path.map(str::to_owned)
 }
 
+/// The numbers that the one varied setting has in each trial.
+#[derive(Debug, Clone)]
+pub(super) struct Values(Vec<f64>);
+
+impl Values {
+    /// `None` where several settings vary, or where their values are no numbers of one unit.
+    pub(super) fn of(summaries: &[&TrialSummary]) -> Option<Values> {
+        only(summaries)?;
+        let factors = summaries.iter().flat_map(|summary| &summary.factors);
+        let values: Vec<(f64, FactorUnit)> = factors
+            .map(|factor| number(&factor.value))
+            .collect::<Option<_>>()?;
+        let (_, unit) = values.first()?;
+        let is_one_unit = values.iter().all(|(_, other)| other == unit);
+        is_one_unit.then(|| Values(values.iter().map(|(value, _)| *value).collect()))
+    }
+
+    /// The value of a trial, by its position.
+    pub(super) fn of_trial(&self, trial: usize) -> Option<f64> {
+        self.0.get(trial).copied()
+    }
+}
+
+/// `batch.size` for `writers.settings.batch.size`, `rate` for `writers.shape.constant`: the setting, as Kafka's
+/// documentation or the user calls it.
+pub(super) fn setting_name(path: &str, flows: &[&str]) -> String {
+    let of_flow = |name: &&str| path.strip_prefix(*name)?.strip_prefix('.');
+    let path = flows.iter().find_map(of_flow).unwrap_or(path);
+    let path = path.strip_prefix("settings.").unwrap_or(path);
+    match path {
+        "shape.constant" | "shape.poisson" => "rate".to_owned(),
+        path => path.to_owned(),
+    }
+}
+
 /// The sweep of a scenario: all trials vary the same single setting, and its values are numbers.
 pub(super) fn sweep(summaries: &[&TrialSummary], trials: &[Trial]) -> Option<Sweep> {
     let path = only(summaries)?;
@@ -76,7 +111,6 @@ fn points(
                 factor: *value,
                 rate: flow.rate.clone(),
                 megabytes: flow.megabytes.clone(),
-                p99: p99(flow),
                 rate_published: published("throughput", 1.0),
                 megabytes_published: published("throughput.bytes", 1e6),
             })
@@ -84,14 +118,6 @@ fn points(
         .collect();
     points.sort_by(|one, next| one.factor.total_cmp(&next.factor));
     points
-}
-
-/// Of a flow with a rate: the time that tables show first.
-fn p99(flow: &Flow) -> Option<(&'static str, f64)> {
-    let latency = flow.latency().filter(|latency| latency.kind.is_headline());
-    let latency = latency.filter(|_| flow.closed.is_none())?;
-    let found = latency.distribution.at(990_000)?;
-    Some((latency.kind.name(), found.ns as f64))
 }
 
 /// A number with its unit, as scenarios write them.
@@ -128,6 +154,14 @@ fn number(text: &str) -> Option<(f64, FactorUnit)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_setting_is_called_what_its_user_calls_it() {
+        let name = |path| setting_name(path, &["readers", "writers"]);
+        assert_eq!(name("writers.settings.linger.ms"), "linger.ms");
+        assert_eq!(name("writers.shape.constant"), "rate");
+        assert_eq!(name("topic.partitions"), "topic.partitions");
+    }
 
     #[test]
     fn values_are_read_as_scenarios_write_them() {

@@ -2,22 +2,21 @@
 
 use kgauge_results::run::RepeatKey;
 use kgauge_results::series::curve_of;
-use kgauge_results::statistics::Spread;
+use kgauge_results::statistics::{Interval, Spread};
 use kgauge_results::summary::{
-    FlowKind, FlowSummary, LatencySummary, MetricUnit, PublishedComparison, TrialSummary,
+    FlowKind, FlowSummary, LatencySummary, LatenessCause, MetricUnit, PublishedComparison,
+    TrialSummary,
 };
 use kgauge_results::{Histogram, Kind, RunRead, summary};
 
 use crate::format;
 use crate::view::{
-    Counts, CurvePoint, Distribution, Figure, Flow, Latency, LatencyKind, Percentile, Published,
-    PublishedWord,
+    Counts, CurvePoint, Distribution, Figure, Flow, Late, Latency, LatencyKind, Percentile,
+    Published, PublishedWord,
 };
 
 /// Bytes in a megabyte (10⁶), as printed.
 const MEGABYTE: f64 = 1e6;
-/// Late sends below this part of all are no reason to mark percentiles up to p99.
-const LATE_PART_MIN: f64 = 0.01;
 
 /// What is shown of a flow.
 pub(super) fn flow(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> Flow {
@@ -58,9 +57,13 @@ const CLOSED: &str = "Closed loop: this time is records in flight ÷ throughput 
 pub(super) fn figure(spread: Option<&Spread>) -> Option<Figure> {
     spread.map(|spread| Figure {
         mean: spread.mean,
-        interval: spread.ci95.map(|interval| (interval.low, interval.high)),
+        interval: spread.ci95.map(ends),
         values: spread.values.clone(),
     })
+}
+
+fn ends(interval: Interval) -> (f64, f64) {
+    (interval.low, interval.high)
 }
 
 /// The flow in `writers.latency.p99`.
@@ -209,6 +212,7 @@ fn distribution(summary: &LatencySummary, merged: &Histogram) -> Distribution {
     Distribution {
         count: summary.count,
         mean_ns: summary.mean_ns,
+        mean_interval: summary.mean_interval().map(ends),
         max_ns: summary.max_ns,
         percentiles: summary
             .percentiles
@@ -216,6 +220,7 @@ fn distribution(summary: &LatencySummary, merged: &Histogram) -> Distribution {
             .map(|found| Percentile {
                 millionths: found.millionths,
                 ns: found.value_ns,
+                interval: found.interval().map(ends),
                 beyond: found.samples_beyond,
                 few: found.few,
             })
@@ -231,18 +236,37 @@ fn distribution(summary: &LatencySummary, merged: &Histogram) -> Distribution {
     }
 }
 
-/// The sentence of a flow that a late generator made worse.
-fn late(flow: &FlowSummary) -> Option<String> {
+/// A delay in a flow's times that is not the target's, by whose doing it is.
+fn late(flow: &FlowSummary) -> Option<Late> {
     let lateness = flow
         .lateness
-        .filter(|found| found.late_part >= LATE_PART_MIN)?;
-    Some(format!(
-        "The generator sent {} of the records more than {} late (p99 of its lag: {}); its own delay \
-         is part of these times.",
+        .filter(|found| found.blame.is_in_latencies())?;
+    let (badge, aside) = match lateness.blame {
+        LatenessCause::OtherPrograms { .. } => {
+            ("crowded machine", ", a delay by other programs included")
+        }
+        LatenessCause::SharedProcessors => (
+            "shared processors",
+            ", a delay by the load's own want of a processor included",
+        ),
+        LatenessCause::Generator { .. } => {
+            ("late generator", ", the generator's own delay included")
+        }
+        LatenessCause::Unknown => ("sent late", ", a delay before sending included"),
+        LatenessCause::None | LatenessCause::Target { .. } | LatenessCause::Fault => return None,
+    };
+    let sentence = format!(
+        "{} of the records were sent more than {} late (p99 {}), and that is part of these times. The cause was {}.",
         format::percent(lateness.late_part),
         format::nanoseconds(lateness.late_after_ns as f64),
-        format::nanoseconds(lateness.lag_ns_p99 as f64)
-    ))
+        format::nanoseconds(lateness.lag_ns_p99 as f64),
+        lateness.blame.subject()
+    );
+    Some(Late {
+        badge,
+        aside,
+        sentence,
+    })
 }
 
 /// Where the time of an echo flow's records went: means, which add up.
@@ -287,7 +311,7 @@ fn joined(one: Option<String>, other: Option<String>) -> Option<String> {
 /// What the commits of transactions took.
 fn commits(flow: &FlowSummary) -> Option<String> {
     let commit = flow.latencies.commit.as_ref()?;
-    let p99 = commit.percentiles.iter().find(|one| one.name == "p99")?;
+    let p99 = commit.percentile(990_000)?;
     Some(format!(
         "{} were committed; a commit took {} (mean), p99 {}. No record is taken meanwhile.",
         format::plural(flow.records.transactions, "transaction", "transactions"),

@@ -1,339 +1,490 @@
-//! The answer of several trials that no curve joins: what differed between them.
+//! The answer of several trials: what differs between them and not by chance, which of them is best, what could have been
+//! found where nothing was, and up to which value the goals were held.
 
-use kgauge_results::compare::times_as_high;
-use kgauge_results::summary::{FlowSummary, LatencySummary, TrialSummary};
+use kgauge_results::compare::{
+    FigureKind, MoreNeeded, TrialFigure, TrialFinding, TrialPoint, UndecidedCause, trial_figures,
+};
+use kgauge_results::summary::{GoalWord, Summary, TrialSummary};
 
-use super::trial_name;
+use super::factor::{Values, setting_name};
 use crate::format;
-use crate::view::{Figure, Flow, LatencyKind, Trial};
+use crate::view::Trial;
 
 /// Rates that differ by less are one rate.
 const SAME_RATE_WITHIN: f64 = 0.02;
-/// From here on it is said how many times as many they are.
-const TIMES_FROM: f64 = 1.05;
-/// Times that differ by less are one time, however exactly they are known.
-const SAME_TIME_WITHIN: f64 = 0.10;
-/// A load that was acked to this part while it lasted was kept: then it says how high the throughput is, and not the target.
-const KEPT_PART: f64 = 0.99;
+/// Differences that are smaller are not worth a word, however exactly they are known.
+const WORTH_FROM: f64 = 1.02;
+/// From here on a difference is given as a factor, below it in percent.
+const FACTOR_FROM: f64 = 2.0;
+/// A curve leaves its floor where a time reaches so many times the best.
+const KNEE: f64 = 2.0;
 
-/// A flow in one trial.
-#[derive(Clone, Debug)]
-struct Point {
-    trial: String,
-    rate: Figure,
-    /// Whether the flow had a rate of its own and kept it.
-    kept: bool,
-    /// Of a flow with a rate.
-    p99: Option<Time>,
+/// The trials of a scenario, and what they are called in its answer.
+struct Trials<'a> {
+    summaries: &'a [&'a TrialSummary],
+    /// What a trial is called: the value of the one setting, or all settings.
+    labels: Vec<String>,
+    /// The one setting that varies.
+    setting: Option<String>,
+    /// Its values where they are numbers.
+    values: Option<Values>,
+    several_flows: bool,
 }
 
-/// A 99th percentile.
-#[derive(Clone, Copy, Debug)]
-struct Time {
-    name: &'static str,
-    ns: f64,
-    /// From the spread of the repeats.
-    interval: Option<(f64, f64)>,
+/// The sentences that answer the question of several trials.
+pub(super) fn sentences(
+    summary: &Summary,
+    summaries: &[&TrialSummary],
+    trials: &[Trial],
+) -> Vec<String> {
+    let figures = trial_figures(summary, summaries);
+    let flows = summaries.iter().flat_map(|trial| &trial.flows);
+    let mut flows: Vec<&str> = flows.map(|flow| flow.name.as_str()).collect();
+    flows.sort_unstable();
+    flows.dedup();
+    let named = Trials {
+        summaries,
+        labels: trials.iter().map(|trial| trial.short.clone()).collect(),
+        setting: super::factor::only(summaries).map(|path| setting_name(&path, &flows)),
+        values: Values::of(summaries),
+        several_flows: flows.len() > 1,
+    };
+    let mut sentences = Vec::new();
+    let (head, says_rate) = named.head(&figures);
+    sentences.extend(named.differences(&figures, &head, says_rate));
+    sentences.extend(named.no_differences(&figures));
+    sentences.extend(named.undecided(&figures));
+    sentences.extend(named.goals());
+    if sentences.is_empty() {
+        sentences.extend(named.measured_alone(&figures));
+    }
+    sentences
 }
 
-/// Whether two rates are one.
-pub(super) fn is_one_rate(one: f64, other: f64) -> bool {
-    (one - other).abs() <= SAME_RATE_WITHIN * one.max(other)
-}
-
-/// A sentence for each flow.
-pub(super) fn sentences(summaries: &[&TrialSummary], trials: &[Trial]) -> Vec<String> {
-    let mut names: Vec<&str> = Vec::new();
-    for flow in trials.iter().flat_map(|trial| &trial.flows) {
-        if !names.contains(&flow.name.as_str()) {
-            names.push(&flow.name);
+impl Trials<'_> {
+    /// `At 5,000 records/s, linger.ms 0 ms → 20 ms`, and whether it names the rate.
+    fn head(&self, figures: &[TrialFigure]) -> (String, bool) {
+        let what = match (&self.setting, self.labels.as_slice()) {
+            (Some(setting), [one, other]) => format!("{setting} {one} → {other}"),
+            (None, [one, other]) => format!("{one} → {other}"),
+            (Some(setting), labels) => format!("over {} values of {setting}", labels.len()),
+            (None, labels) => format!("over {} trials", labels.len()),
+        };
+        let mut rates = figures
+            .iter()
+            .filter(|figure| figure.figure == FigureKind::Throughput);
+        let is_set = |figure: &TrialFigure| figure.finding == TrialFinding::SetByLoad;
+        let rate = match (rates.next(), rates.next()) {
+            (Some(rate), None) if is_set(rate) => rate,
+            _ => return (what, false),
+        };
+        let (low, high) = (extreme(rate, f64::min), extreme(rate, f64::max));
+        let is_one = (high - low).abs() <= SAME_RATE_WITHIN * high;
+        match is_one {
+            true => (
+                format!("at {} records/s, {what}", format::figure(high)),
+                true,
+            ),
+            false => (format!("at rates that the load set, {what}"), true),
         }
     }
-    let of_flow = |name: &str| {
-        let points = summaries.iter().zip(trials).filter_map(|(summary, trial)| {
-            let flow = trial.flows.iter().find(|flow| flow.name == name)?;
-            let known = summary.flows.iter().find(|flow| flow.name == name)?;
-            Some(Point {
-                trial: trial_name(summary),
-                rate: flow.rate.clone()?,
-                kept: has_kept(known),
-                p99: p99(flow, known),
+
+    /// What differs and not by chance.
+    fn differences(&self, figures: &[TrialFigure], head: &str, says_rate: bool) -> Option<String> {
+        let clauses: Vec<String> = figures
+            .iter()
+            .filter(|figure| is_worth_saying(figure, figures) && !self.follows_setting(figure))
+            .filter_map(|figure| self.difference(figure))
+            .collect();
+        match (clauses.is_empty(), says_rate) {
+            (false, _) => Some(format!(
+                "{}: {}.",
+                format::capital(head),
+                clauses.join("; ")
+            )),
+            (true, true) => {
+                let kept = "the target kept up with the load in every trial";
+                Some(format!("{}: {kept}.", format::capital(head)))
+            }
+            (true, false) => None,
+        }
+    }
+
+    /// Larger records are more bytes.
+    fn follows_setting(&self, figure: &TrialFigure) -> bool {
+        let is_size = self.setting.as_deref() == Some("record.size");
+        figure.figure == FigureKind::WireBytes && is_size
+    }
+
+    fn difference(&self, figure: &TrialFigure) -> Option<String> {
+        let name = self.name(figure);
+        match &figure.finding {
+            TrialFinding::Counted => {
+                let counts = figure.points.iter().filter(|point| point.value > 0.0);
+                let counts = counts.map(|point| {
+                    format!(
+                        "{} ({})",
+                        format::count(point.value as u64),
+                        self.label(point)
+                    )
+                });
+                Some(format!("{name}: {}", counts.collect::<Vec<_>>().join(", ")))
+            }
+            TrialFinding::Differs {
+                lowest,
+                highest,
+                times,
+                beside_best,
+            } => {
+                let (low, high) = (figure.points.get(*lowest)?, figure.points.get(*highest)?);
+                if let ([one, other], 2) = (figure.points.as_slice(), self.labels.len()) {
+                    let ratio = if highest > lowest {
+                        *times
+                    } else {
+                        1.0 / times
+                    };
+                    let values = pair(figure.figure, one.value, other.value, "→");
+                    return Some(format!("{name} {values} ({})", change(ratio)));
+                }
+                let (best, worst) = match figure.figure.more_is_better() {
+                    true => (high, low),
+                    false => (low, high),
+                };
+                let beside = beside_best
+                    .iter()
+                    .filter_map(|index| figure.points.get(*index));
+                let beside: Vec<&str> = beside.map(|point| self.label(point)).collect();
+                let beside = match beside.is_empty() {
+                    true => String::new(),
+                    false => format!("; not told apart from {}", beside.join(", ")),
+                };
+                Some(format!(
+                    "{name} best {} ({}{beside}), worst {} ({}), {} apart{}",
+                    value(figure.figure, best.value),
+                    self.label(best),
+                    value(figure.figure, worst.value),
+                    self.label(worst),
+                    apart(*times),
+                    self.knee(figure, best.value)
+                ))
+            }
+            TrialFinding::NoDifference { .. }
+            | TrialFinding::SetByLoad
+            | TrialFinding::Undecided(_) => None,
+        }
+    }
+
+    /// `, within twice the best up to 20k/s`: where a curve of times leaves its floor.
+    fn knee(&self, figure: &TrialFigure, best: f64) -> String {
+        let Some(values) = self.values.as_ref().filter(|_| figure.figure.is_latency()) else {
+            return String::new();
+        };
+        let mut points: Vec<(f64, &TrialPoint)> = figure
+            .points
+            .iter()
+            .filter_map(|point| Some((values.of_trial(point.trial)?, point)))
+            .collect();
+        points.sort_by(|one, next| one.0.total_cmp(&next.0));
+        let is_low = |point: &&(f64, &TrialPoint)| point.1.value <= KNEE * best;
+        let low = points.iter().take_while(is_low).count();
+        match points.get(low.wrapping_sub(1)) {
+            Some((_, last)) if low < points.len() => {
+                format!(", within twice the best up to {}", self.label(last))
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// What chance explains, and what it would not have.
+    fn no_differences(&self, figures: &[TrialFigure]) -> Option<String> {
+        let clauses: Vec<String> = figures
+            .iter()
+            .filter(|figure| is_main(figure.figure))
+            .filter_map(|figure| match &figure.finding {
+                TrialFinding::NoDifference {
+                    detectable,
+                    more_needed,
+                } => Some(format!(
+                    "{} ({} or more would have shown{})",
+                    self.with_values(figure),
+                    format::percent(*detectable),
+                    for_smaller(more_needed.as_ref())
+                )),
+                _ => None,
             })
-        });
-        Some(format!("{name}: {}.", said(points.collect())?))
-    };
-    names.into_iter().filter_map(of_flow).collect()
-}
-
-fn has_kept(flow: &FlowSummary) -> bool {
-    let Some(throughput) = flow.throughput.as_ref().filter(|_| flow.shape.is_some()) else {
-        return false;
-    };
-    let wanted = flow.records.scheduled as f64 * KEPT_PART;
-    // What piled up in a buffer was acked later.
-    let in_hold = throughput.records_per_s.mean * throughput.hold_s;
-    !flow.closed_loop && flow.records.skipped == 0 && in_hold >= wanted
-}
-
-fn p99(flow: &Flow, known: &FlowSummary) -> Option<Time> {
-    let latency = flow.latency().filter(|_| flow.closed.is_none())?;
-    let known = match latency.kind {
-        LatencyKind::Response => known.latencies.response.as_ref(),
-        LatencyKind::EndToEnd => known.latencies.end_to_end.as_ref(),
-        _ => return None,
-    };
-    Some(Time {
-        name: latency.kind.name(),
-        ns: latency.distribution.at(990_000)?.ns as f64,
-        interval: known.and_then(interval),
-    })
-}
-
-fn interval(latency: &LatencySummary) -> Option<(f64, f64)> {
-    let mut percentiles = latency.percentiles.iter();
-    let found = percentiles.find(|percentile| percentile.millionths == 990_000)?;
-    let spread = found.over_repeats.as_ref()?;
-    let interval = spread.ci95?;
-    Some((interval.low, interval.high))
-}
-
-/// What differed between the trials of a flow; `None` without any.
-fn said(mut points: Vec<Point>) -> Option<String> {
-    points.sort_by(|one, next| one.rate.mean.total_cmp(&next.rate.mean));
-    let (low, high) = (points.first()?, points.last()?);
-    if points.len() == 1 {
-        return Some(format!("{} ({})", rate(low), low.trial));
+            .collect();
+        (!clauses.is_empty()).then(|| format!("No difference found: {}.", clauses.join("; ")))
     }
-    let one_rate =
-        is_one_rate(low.rate.mean, high.rate.mean) && meet(low.rate.interval, high.rate.interval);
-    let load_set = points.iter().all(|point| point.kept);
-    if !one_rate && !load_set {
-        return Some(from_to(low, high, points.len()));
+
+    /// What nothing can be said of, by its cause.
+    fn undecided(&self, figures: &[TrialFigure]) -> Vec<String> {
+        let of_cause = |cause: UndecidedCause| {
+            let undecided = TrialFinding::Undecided(cause);
+            let figures = figures.iter().filter(|figure| figure.finding == undecided);
+            let figures = figures.filter(|figure| is_main(figure.figure));
+            let names: Vec<String> = figures.map(|figure| self.with_values(figure)).collect();
+            (!names.is_empty()).then(|| names.join("; "))
+        };
+        let said = [
+            (
+                UndecidedCause::OneRepeat,
+                "Inconclusive, one repeat each (use --repeat 5)",
+            ),
+            (
+                UndecidedCause::FewSamples,
+                "Inconclusive, fewer than 100 samples beyond the percentile (hold the load longer)",
+            ),
+            (
+                UndecidedCause::Generator,
+                "Not compared, since the generator was the limit or late",
+            ),
+            (
+                UndecidedCause::Zero,
+                "Not compared, since a repeat did nothing",
+            ),
+        ];
+        let said = said.into_iter();
+        said.filter_map(|(cause, words)| Some(format!("{words}: {}.", of_cause(cause)?)))
+            .collect()
     }
-    let rates = match one_rate {
-        true if points.len() == 2 => format!("at {} in both trials", rate(high)),
-        true => format!("at {} in all {} trials", rate(high), points.len()),
-        false => format!(
-            "at rates that the load set, {} records/s ({}) to {} ({})",
-            format::figure(low.rate.mean),
-            low.trial,
-            rate(high),
-            high.trial
-        ),
-    };
-    let mut times: Vec<(Time, &str)> = points
-        .iter()
-        .filter_map(|point| Some((point.p99?, point.trial.as_str())))
-        .collect();
-    if times.len() < points.len() {
-        return Some(format!("no difference was found, {rates}"));
-    }
-    times.sort_by(|(one, _), (next, _)| one.ns.total_cmp(&next.ns));
-    let ((least, least_trial), (most, most_trial)) = (times.first()?, times.last()?);
-    let (from, to) = (format::nanoseconds(least.ns), format::nanoseconds(most.ns));
-    let is_one_time = most.ns - least.ns <= SAME_TIME_WITHIN * most.ns;
-    let told_apart = least
-        .interval
-        .zip(most.interval)
-        .is_none_or(|_| !meet(least.interval, most.interval));
-    let name = least.name;
-    Some(match (is_one_time, told_apart) {
-        (true, _) if from == to => format!("no difference was found, p99 {name} {to} {rates}"),
-        (true, _) => format!("no difference was found, p99 {name} {from} to {to} {rates}"),
-        (false, true) => {
-            format!("p99 {name} from {from} ({least_trial}) to {to} ({most_trial}), {rates}")
+
+    /// The highest value that keeps the goals; of trials without an order which of them do.
+    fn goals(&self) -> Option<String> {
+        let words = self.summaries.iter().map(|trial| goal_word(trial));
+        let mut words: Vec<(Option<f64>, &str, GoalWord)> = words
+            .zip(&self.labels)
+            .enumerate()
+            .filter_map(|(index, (word, label))| {
+                let value = self
+                    .values
+                    .as_ref()
+                    .and_then(|values| values.of_trial(index));
+                Some((value, label.as_str(), word?))
+            })
+            .collect();
+        if words.len() < 2 {
+            return None;
         }
-        (false, false) => format!(
-            "p99 {name} from {from} ({least_trial}) to {to} ({most_trial}), but the repeats differ too much to tell them apart, \
-             {rates}"
-        ),
-    })
+        let labels = |wanted: GoalWord| -> Vec<&str> {
+            let found = words.iter().filter(|(.., word)| *word == wanted);
+            found.map(|(_, label, _)| *label).collect()
+        };
+        let Some(setting) = self.setting.as_ref().filter(|_| self.values.is_some()) else {
+            let groups = [
+                ("held", GoalWord::Held),
+                ("undecided", GoalWord::Undecided),
+                ("missed", GoalWord::NotHeld),
+                ("not measured", GoalWord::NotMeasured),
+            ];
+            let groups = groups.map(|(name, word)| (name, labels(word)));
+            let groups = groups.into_iter().filter(|(_, labels)| !labels.is_empty());
+            let groups = groups.map(|(name, labels)| format!("{name} with {}", labels.join(", ")));
+            return Some(format!("Goals: {}.", groups.collect::<Vec<_>>().join("; ")));
+        };
+        words.sort_by(|one, next| one.0.unwrap_or(0.0).total_cmp(&next.0.unwrap_or(0.0)));
+        let held = words
+            .iter()
+            .take_while(|(.., word)| *word == GoalWord::Held)
+            .count();
+        let next = words.get(held).map(|(_, label, word)| {
+            let word = match word {
+                GoalWord::Held => "held",
+                GoalWord::NotHeld => "missed",
+                GoalWord::Undecided => "undecided",
+                GoalWord::NotMeasured => "not measured",
+            };
+            format!("{word} at {label}")
+        });
+        let is_held_later = words
+            .iter()
+            .skip(held)
+            .any(|(.., word)| *word == GoalWord::Held);
+        Some(
+            match (held.checked_sub(1).and_then(|last| words.get(last)), next) {
+                (Some((_, label, _)), None) => {
+                    format!("The goals are held up to the highest {setting} tried, {label}.")
+                }
+                (Some((_, label, _)), Some(next)) => {
+                    format!("The goals are held up to {setting} {label}, and {next}.")
+                }
+                (None, Some(next)) if is_held_later => {
+                    format!(
+                        "The goals are {next}, the lowest {setting}, and held at {}.",
+                        labels_of_held(&words)
+                    )
+                }
+                (None, Some(next)) => format!(
+                    "No {setting} that was tried keeps the goals: they are {next}, the lowest."
+                ),
+                (None, None) => return None,
+            },
+        )
+    }
+
+    /// Where only one trial was measured: its rate.
+    fn measured_alone(&self, figures: &[TrialFigure]) -> Option<String> {
+        if !figures.is_empty() {
+            return None;
+        }
+        let mut measured = self
+            .summaries
+            .iter()
+            .zip(&self.labels)
+            .filter_map(|(trial, label)| {
+                let flow = trial.flows.iter().find(|flow| flow.throughput.is_some())?;
+                let rate = &flow.throughput.as_ref()?.records_per_s;
+                Some(format!(
+                    "{}: {} records/s ({label}).",
+                    flow.name,
+                    format::figure(rate.mean)
+                ))
+            });
+        measured.next()
+    }
+
+    /// `p99 111 to 122 ms`
+    fn with_values(&self, figure: &TrialFigure) -> String {
+        let name = self.name(figure);
+        match figure.points.as_slice() {
+            [one, other] => {
+                format!(
+                    "{name} {}",
+                    pair(figure.figure, one.value, other.value, "→")
+                )
+            }
+            _ => {
+                let (low, high) = (extreme(figure, f64::min), extreme(figure, f64::max));
+                format!("{name} {}", pair(figure.figure, low, high, "to"))
+            }
+        }
+    }
+
+    fn name(&self, figure: &TrialFigure) -> String {
+        let name = match figure.figure {
+            FigureKind::Throughput => "records/s",
+            FigureKind::ThroughputBytes => "MB/s",
+            FigureKind::PerPrice => "records for the price",
+            FigureKind::LatencyP50 => "p50",
+            FigureKind::LatencyP99 => "p99",
+            FigureKind::LatencyP999 => "p99.9",
+            FigureKind::GeneratorCpu => "generator CPU per record",
+            FigureKind::TargetCpu => "target CPU per record",
+            FigureKind::WireBytes => "bytes on the wire per record",
+            FigureKind::Lost => "records lost",
+        };
+        match &figure.flow {
+            Some(flow) if self.several_flows => format!("{flow} {name}"),
+            _ => name.to_owned(),
+        }
+    }
+
+    fn label(&self, point: &TrialPoint) -> &str {
+        self.labels.get(point.trial).map_or("", String::as_str)
+    }
 }
 
-/// How far apart the lowest and the highest rate of so many trials are, where the repeats tell them apart.
-fn from_to(low: &Point, high: &Point, trials: usize) -> String {
-    let (least, most) = (&low.rate.values, &high.rate.values);
-    let apart = match times_as_high(most, least, trials) {
-        Some(times) if times >= TIMES_FROM => format!(", {} times as many", format::short(times)),
-        Some(_) => String::new(),
-        // Nothing is known of them one by one, or one did nothing at all.
-        None if least.is_empty() || most.is_empty() || low.rate.mean <= 0.0 => String::new(),
-        None if least.len() == 1 || most.len() == 1 => ", by one repeat of each".to_owned(),
-        None => ", but the repeats differ too much to tell them apart".to_owned(),
+fn labels_of_held(words: &[(Option<f64>, &str, GoalWord)]) -> String {
+    let held = words.iter().filter(|(.., word)| *word == GoalWord::Held);
+    held.map(|(_, label, _)| *label)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// The gravest word of a trial's goals; `None` without goals.
+fn goal_word(trial: &TrialSummary) -> Option<GoalWord> {
+    let grave = |word: &GoalWord| match word {
+        GoalWord::Held => 0,
+        GoalWord::Undecided => 1,
+        GoalWord::NotMeasured => 2,
+        GoalWord::NotHeld => 3,
     };
-    format!(
-        "from {} ({}) to {} ({}){apart}",
-        rate(low),
-        low.trial,
-        rate(high),
-        high.trial
+    trial.goals.iter().map(|goal| goal.word).max_by_key(grave)
+}
+
+/// What an answer names even where nothing differs.
+fn is_main(figure: FigureKind) -> bool {
+    matches!(
+        figure,
+        FigureKind::Throughput
+            | FigureKind::LatencyP50
+            | FigureKind::LatencyP99
+            | FigureKind::TargetCpu
     )
 }
 
-fn rate(point: &Point) -> String {
-    format!("{} records/s", format::figure(point.rate.mean))
-}
-
-/// Whether two intervals have something in common; true where one is not known.
-fn meet(one: Option<(f64, f64)>, other: Option<(f64, f64)>) -> bool {
-    let (Some((low, high)), Some((other_low, other_high))) = (one, other) else {
-        return true;
+/// Whether a difference is large enough, and says more than another one does.
+fn is_worth_saying(figure: &TrialFigure, all: &[TrialFigure]) -> bool {
+    if let TrialFinding::Differs { times, .. } = figure.finding
+        && times < WORTH_FROM
+    {
+        return false;
+    }
+    let beside = |kind: FigureKind| {
+        let mut others = all.iter().filter(|other| other.flow == figure.flow);
+        others.find(|other| other.figure == kind)
     };
-    low <= other_high && other_low <= high
+    match figure.figure {
+        // Unless records have several sizes they say the same.
+        FigureKind::ThroughputBytes => {
+            beside(FigureKind::Throughput).is_none_or(|records| records.best() != figure.best())
+        }
+        FigureKind::LatencyP999 => beside(FigureKind::LatencyP99)
+            .is_none_or(|p99| !matches!(p99.finding, TrialFinding::Differs { .. })),
+        _ => true,
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn extreme(figure: &TrialFigure, of: fn(f64, f64) -> f64) -> f64 {
+    let values = figure.points.iter().map(|point| point.value);
+    values.reduce(of).unwrap_or(0.0)
+}
 
-    /// A trial with a rate, half of its interval, and of a flow with a schedule its p99 with half of its interval.
-    fn point(trial: &str, mean: f64, half: f64, kept: bool, p99_ms: Option<(f64, f64)>) -> Point {
-        let ns = |ms: f64| ms * 1e6;
-        Point {
-            trial: trial.to_owned(),
-            rate: Figure {
-                mean,
-                interval: (half > 0.0).then_some((mean - half, mean + half)),
-                values: Vec::new(),
-            },
-            kept,
-            p99: p99_ms.map(|(ms, half)| Time {
-                name: "response",
-                ns: ns(ms),
-                interval: (half > 0.0).then_some((ns(ms - half), ns(ms + half))),
-            }),
+/// `; for 10 %: --repeat 12`
+fn for_smaller(more: Option<&MoreNeeded>) -> String {
+    let more = more.and_then(|more| Some((more.change, more.repeats?)));
+    more.map_or_else(String::new, |(change, repeats)| {
+        format!("; for {}: --repeat {repeats}", format::percent(change))
+    })
+}
+
+fn value(figure: FigureKind, value: f64) -> String {
+    match figure {
+        FigureKind::Throughput | FigureKind::PerPrice => format::figure(value),
+        FigureKind::ThroughputBytes => format::short(value / 1e6),
+        FigureKind::LatencyP50
+        | FigureKind::LatencyP99
+        | FigureKind::LatencyP999
+        | FigureKind::GeneratorCpu
+        | FigureKind::TargetCpu => format::nanoseconds(value),
+        FigureKind::WireBytes => format::short(value),
+        FigureKind::Lost => format::count(value as u64),
+    }
+}
+
+/// `0.37 → 2.65 ms`: the unit once where it is the same.
+fn pair(figure: FigureKind, one: f64, other: f64, between: &str) -> String {
+    let (one, other) = (value(figure, one), value(figure, other));
+    match (one.split_once(' '), other.split_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => {
+            format!("{number} {between} {other}")
         }
+        _ => format!("{one} {between} {other}"),
     }
+}
 
-    fn of(points: &[Point]) -> String {
-        said(points.to_vec()).unwrap()
+/// `7.2×`, `+35 %`, `−74 %`.
+fn change(ratio: f64) -> String {
+    match ratio {
+        many if many >= FACTOR_FROM => format!("{}×", format::short(many)),
+        more if more >= 1.0 => format!("+{}", format::percent(more - 1.0)),
+        less => format!("−{}", format::percent(1.0 - less)),
     }
+}
 
-    #[test]
-    fn a_rate_that_was_kept_is_no_answer_what_it_cost_is() {
-        let points = [
-            point("linger.ms = 0", 33_330.4, 3.0, true, Some((4.5, 0.2))),
-            point("linger.ms = 5", 33_330.1, 3.0, true, Some((1.2, 0.2))),
-        ];
-        assert_eq!(
-            of(&points),
-            "p99 response from 1.20 ms (linger.ms = 5) to 4.50 ms (linger.ms = 0), at 33,330 records/s in both trials"
-        );
-    }
-
-    #[test]
-    fn times_that_are_alike_or_too_uncertain_are_no_difference() {
-        let with = |p99: (f64, f64), other: (f64, f64)| {
-            of(&[
-                point("a", 1_000.0, 0.0, true, Some(p99)),
-                point("b", 1_000.0, 0.0, true, Some(other)),
-            ])
-        };
-        let rates = "at 1,000 records/s in both trials";
-        let alike = with((1.00, 0.0), (1.11, 0.0));
-        assert_eq!(
-            alike,
-            format!("no difference was found, p99 response 1.00 ms to 1.11 ms {rates}")
-        );
-        let same = with((1.0, 0.0), (1.0, 0.0));
-        assert_eq!(
-            same,
-            format!("no difference was found, p99 response 1.00 ms {rates}")
-        );
-        let more = with((1.00, 0.0), (1.12, 0.0));
-        assert_eq!(
-            more,
-            format!("p99 response from 1.00 ms (a) to 1.12 ms (b), {rates}")
-        );
-        let unsure = with((1.0, 0.5), (2.0, 0.6));
-        assert!(
-            unsure.contains("but the repeats differ too much to tell them apart"),
-            "{unsure}"
-        );
-        let sure = with((1.0, 0.4), (2.0, 0.5));
-        assert_eq!(
-            sure,
-            format!("p99 response from 1.00 ms (a) to 2.00 ms (b), {rates}")
-        );
-    }
-
-    #[test]
-    fn rates_of_loops_that_are_alike_are_said_once() {
-        let points = [
-            point("a", 33_330.1, 40.0, false, None),
-            point("b", 33_333.9, 40.0, false, None),
-        ];
-        assert_eq!(
-            of(&points),
-            "no difference was found, at 33,330 records/s in both trials"
-        );
-        // Little, but beyond what the repeats differ.
-        let points = [
-            point("a", 33_000.0, 40.0, false, None),
-            point("b", 33_300.0, 40.0, false, None),
-        ];
-        assert_eq!(
-            of(&points),
-            "from 33,000 records/s (a) to 33,300 records/s (b)"
-        );
-    }
-
-    #[test]
-    fn rates_that_the_load_did_not_set_are_the_answer() {
-        let points = [
-            point("a", 1_000.0, 0.0, true, Some((1.0, 0.0))),
-            point("b", 800.0, 0.0, false, Some((9_000.0, 0.0))),
-        ];
-        assert_eq!(
-            of(&points),
-            "from 800.0 records/s (b) to 1,000 records/s (a)"
-        );
-    }
-
-    #[test]
-    fn rates_that_differ_because_they_were_asked_for_are_no_finding() {
-        let points = [
-            point("a", 1_000.0, 0.0, true, Some((1.0, 0.0))),
-            point("b", 5_000.0, 0.0, true, Some((3.0, 0.0))),
-        ];
-        assert_eq!(
-            of(&points),
-            "p99 response from 1.00 ms (a) to 3.00 ms (b), at rates that the load set, 1,000 records/s (a) to 5,000 \
-             records/s (b)"
-        );
-    }
-
-    #[test]
-    fn rates_that_the_repeats_tell_apart_say_how_far() {
-        let of_values = |tls: &[f64], plaintext: &[f64]| {
-            let mut points = [
-                point("tls", 3_000_000.0, 0.0, false, None),
-                point("plaintext", 5_310_000.0, 0.0, false, None),
-            ];
-            points[0].rate.values = tls.to_vec();
-            points[1].rate.values = plaintext.to_vec();
-            of(&points)
-        };
-        let from_to = "from 3,000,000 records/s (tls) to 5,310,000 records/s (plaintext)";
-        assert_eq!(
-            of_values(&[2.9e6, 3e6, 3.1e6], &[5.21e6, 5.31e6, 5.41e6]),
-            format!("{from_to}, 1.77 times as many")
-        );
-        assert_eq!(
-            of_values(&[1e6, 3e6, 5e6], &[3.31e6, 5.31e6, 7.31e6]),
-            format!("{from_to}, but the repeats differ too much to tell them apart")
-        );
-        // A single repeat of each says nothing of its spread.
-        assert_eq!(
-            of_values(&[3e6], &[5.31e6]),
-            format!("{from_to}, by one repeat of each")
-        );
-    }
-
-    #[test]
-    fn one_measured_trial_is_named() {
-        let points = [point("a", 1_000.0, 0.0, true, None)];
-        assert_eq!(of(&points), "1,000 records/s (a)");
-        assert_eq!(said(Vec::new()), None);
+/// `3.5×`, `35 %`.
+fn apart(times: f64) -> String {
+    match times >= FACTOR_FROM {
+        true => format!("{}×", format::short(times)),
+        false => format::percent(times - 1.0),
     }
 }

@@ -16,7 +16,7 @@ mod words;
 
 use kgauge_results::RunRead;
 use kgauge_results::run::TargetKind;
-use kgauge_results::summary::{GoalWord, Summary, TrialSummary};
+use kgauge_results::summary::{Summary, TrialSummary};
 
 use super::{
     Command, Cpu, Event, Fact, RunHead, Scenario, Study, Target, Trial, Verbatim, Verdict, View,
@@ -201,7 +201,7 @@ fn scenarios(run: &RunRead, summary: &Summary) -> Vec<Scenario> {
             question: summaries
                 .first()
                 .map_or_else(String::new, |one| one.question.clone()),
-            answer: words::answer(&summaries, &trials, sweep.as_ref()),
+            answer: words::answer(summary, &summaries, &trials),
             trials,
             sweep,
         }
@@ -280,11 +280,7 @@ fn verdicts(summary: &Summary) -> Vec<Verdict> {
         .flat_map(|trial| trial.goals.iter().map(move |goal| (trial, goal)));
     goals
         .map(|(trial, goal)| Verdict {
-            held: match goal.word {
-                GoalWord::Held => Some(true),
-                GoalWord::NotHeld => Some(false),
-                GoalWord::NotMeasured => None,
-            },
+            word: goal.word,
             words: match several {
                 true => format!("{}: {} ({})", trial_name(trial), goal.goal, goal.why),
                 false => format!("{} ({})", goal.goal, goal.why),

@@ -88,11 +88,19 @@ fn title(kind: WarningKind) -> &'static str {
         WarningKind::CorruptRecords => "Records were read with a wrong checksum.",
         WarningKind::SendsFailed => "Records failed for good.",
         WarningKind::SendsIndeterminate => "Records may or may not have been written.",
+        WarningKind::NoWorkDone => "A flow did none of its work.",
+        WarningKind::ConnectionsBroken => "Connections to brokers broke.",
         WarningKind::RecordsUnresolved => "Records were never heard of again.",
         WarningKind::GeneratorLimited => {
             "The generator was the limit; the target can do more than these figures say."
         }
         WarningKind::GeneratorLate => "The generator was late; latencies contain its own delay.",
+        WarningKind::NotSteady => "The target was still changing while it was measured.",
+        WarningKind::OtherPrograms => "Other programs used this machine's processors.",
+        WarningKind::ProcessorsExhausted => {
+            "Load and target had too few processors; latencies contain the delay."
+        }
+        WarningKind::BrokerOutage => "A broker stopped answering.",
         WarningKind::DebugBuild => "This kgauge was built without optimisation.",
         // They stand below the answer, with all of their words.
         _ => "There is more to mind.",

@@ -230,8 +230,14 @@ fn level(kind: WarningKind) -> Level {
         | WarningKind::SendsFailed
         | WarningKind::SendsIndeterminate
         | WarningKind::RecordsUnresolved
+        | WarningKind::NoWorkDone
+        | WarningKind::ConnectionsBroken
         | WarningKind::GeneratorLimited
         | WarningKind::GeneratorLate
+        | WarningKind::NotSteady
+        | WarningKind::OtherPrograms
+        | WarningKind::ProcessorsExhausted
+        | WarningKind::BrokerOutage
         | WarningKind::DebugBuild => Level::Grave,
         WarningKind::GeneratorUnknown
         | WarningKind::RecordsSkipped
@@ -246,6 +252,7 @@ fn level(kind: WarningKind) -> Level {
         | WarningKind::CopyDoubled
         | WarningKind::Throttled
         | WarningKind::TargetNote
+        | WarningKind::CoresShared
         | WarningKind::SameMachine
         | WarningKind::RepeatsMissing
         | WarningKind::TwoModes => Level::Caution,

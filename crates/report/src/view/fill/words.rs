@@ -1,28 +1,18 @@
 //! Sentences made of figures: the answers, what is missing, what an ack meant, what happened.
 
-use kgauge_results::run::{self, EventKind, Outcome, RepeatKey};
+use kgauge_results::run::{self, EventKind, OutageCause, Outcome, RepeatKey, TargetKind};
 use kgauge_results::summary::{FlowKind, FlowSummary, GeneratorWord, Summary, TrialSummary};
 
 use super::{hot, many, trial_name};
 use crate::format;
-use crate::view::{FactorUnit, Figure, Flow, PublishedWord, Sweep, SweepPoint, Trial};
+use crate::view::{Figure, Flow, PublishedWord, Trial};
 
 /// The answer to a scenario's question, in a sentence or two.
-pub(super) fn answer(
-    summaries: &[&TrialSummary],
-    trials: &[Trial],
-    sweep: Option<&Sweep>,
-) -> String {
+pub(super) fn answer(summary: &Summary, summaries: &[&TrialSummary], trials: &[Trial]) -> String {
     let mut sentences = Vec::new();
-    match (sweep, summaries, trials) {
-        (_, [summary], [trial]) => sentences.push(of_trial(summary, trial)),
-        (Some(sweep), ..) => sentences.extend(
-            sweep
-                .flows
-                .iter()
-                .filter_map(|flow| of_sweep(sweep, &flow.name, &flow.points, sweep.flows.len())),
-        ),
-        _ => sentences.extend(many::sentences(summaries, trials)),
+    match (summaries, trials) {
+        ([one], [trial]) => sentences.push(of_trial(summary.target.kind, one, trial)),
+        _ => sentences.extend(many::sentences(summary, summaries, trials)),
     }
     sentences.retain(|sentence| !sentence.is_empty());
     if sentences.is_empty() {
@@ -55,7 +45,12 @@ pub(super) fn headroom(summary: &Summary) -> String {
 }
 
 /// One trial: a clause for each flow.
-fn of_trial(summary: &TrialSummary, trial: &Trial) -> String {
+fn of_trial(target: Option<TargetKind>, summary: &TrialSummary, trial: &Trial) -> String {
+    // What others published is about Apache Kafka: only the table shows how the embedded cluster compares with it.
+    let beside = |flow: &Flow| match target {
+        Some(TargetKind::Embedded) | None => String::new(),
+        Some(TargetKind::Kafka | TargetKind::Existing) => beside_published(flow),
+    };
     let clauses: Vec<String> = summary
         .flows
         .iter()
@@ -71,7 +66,7 @@ fn of_trial(summary: &TrialSummary, trial: &Trial) -> String {
                 "{} {verb} {}{}{}",
                 flow.who,
                 rate(flow)?,
-                beside_published(flow),
+                beside(flow),
                 response(flow)
             ))
         })
@@ -82,11 +77,14 @@ fn of_trial(summary: &TrialSummary, trial: &Trial) -> String {
     }
 }
 
-/// `1,284,000 records/s (± 2.4 %, 128 MB/s)`.
+/// `1,284,000 records/s (±2.4 %, 128 MB/s)`.
 fn rate(flow: &Flow) -> Option<String> {
     let rate = flow.rate.as_ref()?;
     let mut asides = Vec::new();
-    asides.extend(rate.half().map(|half| format::plus_minus(half, rate.mean)));
+    asides.push(match rate.interval {
+        Some(_) => rate.spread(),
+        None => "one repeat".to_owned(),
+    });
     asides.extend(flow.megabytes.as_ref().map(megabytes));
     let asides = match asides.is_empty() {
         true => String::new(),
@@ -116,7 +114,7 @@ fn beside_published(flow: &Flow) -> String {
     match found.word {
         PublishedWord::Agrees => format!(", which agrees with the published {}", found.text),
         PublishedWord::Undecided => {
-            format!(", {times}, but the repeats differ too much to tell them apart")
+            format!("; too uncertain to tell from the published {}", found.text)
         }
         _ => format!(", {times}"),
     }
@@ -129,89 +127,18 @@ fn response(flow: &Flow) -> String {
         return String::new();
     };
     let found = latency.distribution.at(990_000);
-    let late = if flow.late.is_some() {
-        ", the generator's own delay included"
-    } else {
-        ""
-    };
+    let late = flow.late.as_ref().map_or("", |late| late.aside);
     found.map_or_else(String::new, |found| {
+        let interval = match found.interval {
+            Some(ends) => format!(" ({})", format::nanoseconds_between(ends)),
+            None => String::new(),
+        };
         format!(
-            ", p99 {} {}{late}",
+            ", p99 {} {}{interval}{late}",
             latency.kind.name(),
             format::nanoseconds(found.ns as f64)
         )
     })
-}
-
-/// `From linger.ms 0 ms to 100 ms, p99 response goes from 1.20 ms to 101 ms, at 10,000 records/s.` A flow with a rate does what it was asked
-/// for: what the sweep is about are its times.
-fn times_of_sweep(first: &SweepPoint, last: &SweepPoint) -> Option<String> {
-    let ((kind, first_ns), (_, last_ns)) = (first.p99?, last.p99?);
-    let (one, other) = (first.rate.as_ref()?.mean, last.rate.as_ref()?.mean);
-    let rates = match many::is_one_rate(one, other) {
-        true => format!("at {} records/s", format::figure(one)),
-        false => format!(
-            "while records/s go from {} to {}",
-            format::figure(one),
-            format::figure(other)
-        ),
-    };
-    Some(format!(
-        "p99 {kind} goes from {} to {}, {rates}",
-        format::nanoseconds(first_ns),
-        format::nanoseconds(last_ns)
-    ))
-}
-
-/// `From record.size 10 B to 100 kB, records/s go from 2,200,000 to 3,400 and MB/s from 22.0 to 340.`
-fn of_sweep(sweep: &Sweep, name: &str, points: &[SweepPoint], flows: usize) -> Option<String> {
-    let measured: Vec<&SweepPoint> = points.iter().filter(|point| point.rate.is_some()).collect();
-    let (first, last) = (measured.first()?, measured.last()?);
-    let who = if flows > 1 {
-        format!("{name}: ")
-    } else {
-        String::new()
-    };
-    let megabytes = match (&first.megabytes, &last.megabytes) {
-        (Some(first), Some(last)) => format!(
-            " and MB/s from {} to {}",
-            format::short(first.mean),
-            format::short(last.mean)
-        ),
-        _ => String::new(),
-    };
-    let went = match times_of_sweep(first, last) {
-        Some(times) => times,
-        None => format!(
-            "records/s go from {} to {}{megabytes}",
-            format::figure(first.rate.as_ref()?.mean),
-            format::figure(last.rate.as_ref()?.mean)
-        ),
-    };
-    Some(format!(
-        "{who}From {} {} to {}, {went}.",
-        factor_name(sweep),
-        factor(sweep.unit, first.factor),
-        factor(sweep.unit, last.factor),
-    ))
-}
-
-/// `batch.size` for `writers.settings.batch.size`: the setting, as Kafka's documentation names it.
-fn factor_name(sweep: &Sweep) -> &str {
-    let of_flow = |name: &str| sweep.factor.strip_prefix(name)?.strip_prefix('.');
-    let flows = sweep.flows.iter();
-    let path = flows.filter_map(|flow| of_flow(&flow.name)).next();
-    let path = path.unwrap_or(&sweep.factor);
-    path.strip_prefix("settings.").unwrap_or(path)
-}
-
-fn factor(unit: FactorUnit, value: f64) -> String {
-    let text = match unit {
-        FactorUnit::Plain => format::all_digits(value),
-        FactorUnit::Bytes => format::size(value),
-        FactorUnit::Nanoseconds => format::nanoseconds(value),
-    };
-    format::without_zeros(&text)
 }
 
 /// Why a trial has no figures.
@@ -380,6 +307,17 @@ pub(super) fn event(event: &run::Event) -> String {
                 settings.collect::<String>()
             )
         }
+        EventKind::BrokersWarmed(warming) => format!(
+            "brokers warmed for {}{}: {} records/s in the first second, {} in the last",
+            format::nanoseconds(warming.length_ns as f64),
+            if warming.is_steady {
+                ""
+            } else {
+                ", and not steady by then"
+            },
+            format::short(warming.records_per_s_first as f64),
+            format::short(warming.records_per_s_last as f64),
+        ),
         EventKind::Warning { text } => format!("warning: {text}"),
         EventKind::Error {
             text,
@@ -395,10 +333,56 @@ pub(super) fn event(event: &run::Event) -> String {
             ..
         } => format!("fault ended: {text}"),
         EventKind::ReplicasChanged { text, .. } => text.clone(),
+        EventKind::BrokerUnreachable { .. }
+        | EventKind::BrokerSlow { .. }
+        | EventKind::BrokerBack { .. } => outage(event),
         EventKind::Interrupted => "the user asked to stop".to_owned(),
         EventKind::Unknown => "an event that this version does not know".to_owned(),
     };
     place + &words
+}
+
+/// A broker that stopped answering, or answers again.
+fn outage(event: &run::Event) -> String {
+    match &event.kind {
+        EventKind::BrokerUnreachable {
+            broker,
+            address,
+            since_ns,
+            cause,
+            partitions,
+            partitions_without_leader,
+        } => {
+            let how = match cause {
+                OutageCause::Unconnected => "connections fail",
+                OutageCause::Silent => "requests stay without an answer",
+                OutageCause::Unknown => "no answer",
+            };
+            let since = format::nanoseconds(*since_ns as f64);
+            let leaders = partitions_without_leader.map_or_else(String::new, |without| {
+                format!("; {without} of {partitions} partitions have no leader")
+            });
+            format!("broker {broker} ({address}) stopped answering at {since}: {how}{leaders}")
+        }
+        EventKind::BrokerSlow {
+            broker,
+            address,
+            since_ns,
+        } => {
+            let since = format::nanoseconds(*since_ns as f64);
+            format!("broker {broker} ({address}) held requests since {since}, and answered others")
+        }
+        EventKind::BrokerBack {
+            broker,
+            address,
+            since_ns,
+        } => {
+            let lasted = event.at_ns.unwrap_or(*since_ns).saturating_sub(*since_ns);
+            let lasted = format::nanoseconds(lasted as f64);
+            format!("broker {broker} ({address}) answers again, after {lasted}")
+        }
+        _ => String::new(),
+    }
 }
 
 /// Counted from 1, as people do.

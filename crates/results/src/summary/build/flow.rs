@@ -11,16 +11,18 @@ use super::hold::{Hold, Measured, kind_of, merged, spread};
 use super::latency::latencies;
 use super::little::littles_law;
 use super::mirrors::mirror;
+use super::steadiness::steadiness;
 use super::transactions::transactions;
+use super::work;
 use crate::folder::RepeatRead;
 use crate::histogram::Quantile;
 use crate::slice::{Counts, ErrorCounts, Kind, Slice, error_name};
-use crate::stage::Stage;
+use crate::stage::{SECOND_NS, Stage};
 use crate::summary::generator::LATE_AFTER_NS;
 use crate::summary::words;
 use crate::summary::{
-    Batching, Behind, ErrorSummary, FlowKind, FlowSummary, Lateness, RecordCounts, Throttling,
-    Throughput,
+    Batching, Behind, ErrorSummary, FlowKind, FlowSummary, Lateness, LatenessCause, RecordCounts,
+    Throttling, Throughput,
 };
 
 const MB: f64 = 1e6;
@@ -42,7 +44,9 @@ pub(super) fn flows(trial: Option<&Trial>, measured: &Measured<'_>) -> Vec<FlowS
     let flows = indexes
         .into_iter()
         .map(|index| flow(index, trial, measured));
-    flows.collect()
+    let mut flows: Vec<FlowSummary> = flows.collect();
+    work::find_idle(&mut flows, trial, measured);
+    flows
 }
 
 fn flow(index: u16, trial: Option<&Trial>, measured: &Measured<'_>) -> FlowSummary {
@@ -71,6 +75,7 @@ fn flow(index: u16, trial: Option<&Trial>, measured: &Measured<'_>) -> FlowSumma
         closed_loop,
         record_bytes: produce.map(|flow| flow.record.value_bytes),
         throughput: throughput(&holds, kind),
+        steadiness: steadiness(index, trial, measured),
         latencies: latencies(&holds),
         records,
         records_all_stages: all_stages,
@@ -83,9 +88,13 @@ fn flow(index: u16, trial: Option<&Trial>, measured: &Measured<'_>) -> FlowSumma
             count: totals.0.throttles,
             total_ns: totals.0.throttle_ns,
         }),
-        lateness: open_loop.then(|| lateness(&holds, &records)).flatten(),
+        lateness: open_loop
+            .then(|| lateness(&holds, &records, members.unwrap_or(1)))
+            .flatten(),
         little: littles_law(&holds, closed_loop),
         ack: ack_meaning(plan, trial, &measured.repeats),
+        connections: work::connections(index, measured),
+        did_no_work: false,
         driver: driver(index, measured),
         group: group(index, measured),
         mirror: mirror(index, measured),
@@ -311,16 +320,42 @@ fn batching(holds: &[Hold<'_>], kind: FlowKind) -> Option<Batching> {
     })
 }
 
-fn lateness(holds: &[Hold<'_>], records: &RecordCounts) -> Option<Lateness> {
+/// How late records were; whose doing it was is judged once the machine is known.
+fn lateness(holds: &[Hold<'_>], records: &RecordCounts, members: u32) -> Option<Lateness> {
     let lag = merged(holds, Kind::Lag);
     let late = lag.count_above(LATE_AFTER_NS);
+    let mut counts = Counts::default();
+    holds.iter().for_each(|hold| counts.add(&hold.slice.counts));
+    let scheduled = records.scheduled.max(1);
+    let sent = scheduled.saturating_sub(records.skipped).max(1);
+    let late_part = late as f64 / lag.count() as f64;
+    // Other clients do not tell what they waited for, and neither did earlier versions.
+    let is_told = late == 0 || counts.records_late > 0;
+    let late_waiting = counts.records_late_waiting as f64 / sent as f64;
+    let skipped_waiting = counts.records_skipped_waiting as f64 / scheduled as f64;
     Some(Lateness {
         lag_ns_p50: lag.value_ns_at(Quantile::P50)?,
         lag_ns_p99: lag.value_ns_at(Quantile::P99)?,
         lag_ns_max: lag.max_ns()?,
         late,
         late_after_ns: LATE_AFTER_NS,
-        late_part: late as f64 / lag.count() as f64,
-        skipped_part: records.skipped as f64 / records.scheduled.max(1) as f64,
+        late_part,
+        skipped_part: records.skipped as f64 / scheduled as f64,
+        late_waiting_part: is_told.then(|| late_waiting.min(late_part)),
+        skipped_waiting_part: is_told.then_some(skipped_waiting),
+        waiting_time_part: waiting_time_part(holds, members),
+        blame: LatenessCause::Unknown,
     })
+}
+
+/// For which part of the hold the flow's buffers were full, a mean over its members.
+fn waiting_time_part(holds: &[Hold<'_>], members: u32) -> f64 {
+    let waits = holds.iter();
+    let waits = waits.map(|hold| hold.slice.times(Kind::BufferWait).sum_ns());
+    let waited_s = waits.sum::<u128>() as f64 / SECOND_NS as f64;
+    let seconds = holds.iter().map(Hold::seconds).sum::<f64>();
+    match seconds > 0.0 {
+        true => (waited_s / seconds / f64::from(members.max(1))).min(1.0),
+        false => 0.0,
+    }
 }

@@ -2,16 +2,18 @@
 
 use super::hold::{Hold, Measured};
 use crate::folder::RepeatRead;
-use crate::run::{Cpu, Environment};
-use crate::slice::Kind;
-use crate::stage::SECOND_NS;
+use crate::run::Cpu;
 use crate::statistics::Spread;
 use crate::summary::generator::{
-    BLOCKED_FACTOR, LATE_PART_MAX, SKIPPED_PART_MAX, STARVED_PART_MAX, THREAD_USE_LIMIT,
-    THREAD_USE_NEAR,
+    LATE_PART_MAX, STARVED_PART_MAX, THREAD_USE_LIMIT, THREAD_USE_NEAR,
 };
 use crate::summary::words;
-use crate::summary::{CpuSummary, FlowSummary, GeneratorVerdict, GeneratorWord};
+use crate::summary::{
+    CpuSummary, FlowSummary, GeneratorVerdict, GeneratorWord, Lateness, LatenessCause,
+};
+
+/// Other programs that a sentence names.
+const NAMED_MAX: usize = 3;
 
 /// CPU over the hold stages, per record of all flows together.
 pub(super) fn cpu(flows: &[FlowSummary], measured: &Measured<'_>) -> CpuSummary {
@@ -58,6 +60,8 @@ pub(super) fn cpu(flows: &[FlowSummary], measured: &Measured<'_>) -> CpuSummary 
         generator_cores: cores(|cpu| cpu.generator_process_ns),
         generator_spun_cores: cores(|cpu| cpu.generator_spun_ns),
         target_cores: cores(|cpu| cpu.target_process_ns),
+        feeding_cores: cores(|cpu| cpu.feeding_ns),
+        ..CpuSummary::default()
     }
 }
 
@@ -85,43 +89,83 @@ fn hold_ns(flows: &[FlowSummary], repeat: &RepeatRead) -> f64 {
 pub(super) fn verdict(
     flows: &[FlowSummary],
     cpu: &CpuSummary,
-    measured: &Measured<'_>,
-    environment: Option<&Environment>,
+    processors: Option<u32>,
 ) -> GeneratorVerdict {
     let mut evidence = Vec::new();
-    let busy = cpu_evidence(cpu, environment, &mut evidence);
+    let busy = cpu_evidence(cpu, processors, &mut evidence);
     let starved = starved(flows, &mut evidence);
-    let mut late = false;
-    let mut skipped = false;
+    let mut blame = LatenessCause::None;
+    let mut worst = 0.0;
     for flow in flows {
         let Some(lateness) = &flow.lateness else {
             continue;
         };
-        let blocked_part = blocked_part(flow, measured);
-        evidence.push(format!(
-            "{name}: {late} of the records were handed over more than {limit} late (p99 {p99}), \
-             {skipped} were skipped; its buffers were full for {blocked} of the time.",
-            name = flow.name,
-            late = words::percent(lateness.late_part),
-            limit = words::time(lateness.late_after_ns as f64),
-            p99 = words::time(lateness.lag_ns_p99 as f64),
-            skipped = words::percent(lateness.skipped_part),
-            blocked = words::percent(blocked_part),
-        ));
-        // A full buffer is the target's doing (or the settings'), not the generator's.
-        let excused = BLOCKED_FACTOR * blocked_part;
-        late |= lateness.late_part > LATE_PART_MAX + excused;
-        skipped |= lateness.skipped_part > SKIPPED_PART_MAX + excused;
+        evidence.push(lateness_words(&flow.name, lateness));
+        // Of several flows the one that bears most on the generator, then the one that is latest.
+        let weight = match lateness.blame {
+            LatenessCause::None => 0.0,
+            cause if cause.is_in_latencies() => 2.0 + lateness.late_part,
+            _ => 1.0 + lateness.late_part,
+        };
+        if weight > worst {
+            (worst, blame) = (weight, lateness.blame);
+        }
     }
     let closed = flows.iter().any(|flow| flow.lateness.is_none());
-    let word = match busy {
+    let word = match (busy, blame) {
         _ if starved => GeneratorWord::Limited,
-        Some(true) if closed || late || skipped => GeneratorWord::Limited,
-        _ if late || skipped => GeneratorWord::Late,
-        None => GeneratorWord::Unknown,
-        Some(_) => GeneratorWord::Fine,
+        (Some(true), LatenessCause::Generator { .. }) => GeneratorWord::Limited,
+        (Some(true), _) if closed => GeneratorWord::Limited,
+        (_, LatenessCause::Generator { .. }) => GeneratorWord::Late,
+        (_, LatenessCause::OtherPrograms { .. } | LatenessCause::SharedProcessors) => {
+            match flows.iter().any(had_room) {
+                true => GeneratorWord::Crowded,
+                false => GeneratorWord::Fine,
+            }
+        }
+        (None, _) | (_, LatenessCause::Unknown) => GeneratorWord::Unknown,
+        (Some(_), LatenessCause::None | LatenessCause::Target { .. } | LatenessCause::Fault) => {
+            GeneratorWord::Fine
+        }
     };
-    GeneratorVerdict { word, evidence }
+    GeneratorVerdict {
+        word,
+        blame,
+        evidence,
+    }
+}
+
+/// Whether so many records of a flow were late for which there was room that its latencies contain it.
+fn had_room(flow: &FlowSummary) -> bool {
+    let Some(lateness) = &flow.lateness else {
+        return false;
+    };
+    let waited = lateness.late_waiting_part.unwrap_or(0.0);
+    lateness.blame.is_in_latencies() && lateness.late_part - waited > LATE_PART_MAX
+}
+
+fn lateness_words(name: &str, lateness: &Lateness) -> String {
+    let mut words = format!(
+        "{name}: {late} of the records were handed over more than {limit} late (p99 {p99}), {skipped} were skipped",
+        late = words::percent(lateness.late_part),
+        limit = words::time(lateness.late_after_ns as f64),
+        p99 = words::time(lateness.lag_ns_p99 as f64),
+        skipped = words::percent(lateness.skipped_part),
+    );
+    if lateness.late_part > 0.0
+        && let Some(waited) = lateness.late_waiting_part
+    {
+        let had_room = words::percent((lateness.late_part - waited).max(0.0));
+        let waited = words::percent(waited);
+        words.push_str(&format!(
+            "; {waited} were late because the client's buffer was full, {had_room} although it had room"
+        ));
+    }
+    let waiting = words::percent(lateness.waiting_time_part);
+    words.push_str(&format!(
+        "; its buffers were full for {waiting} of the time."
+    ));
+    words
 }
 
 /// Whether another client could have sent more than it was fed.
@@ -144,7 +188,7 @@ fn starved(flows: &[FlowSummary], evidence: &mut Vec<String>) -> bool {
 /// Whether a load thread was at its limit; `None` when nobody looked.
 fn cpu_evidence(
     cpu: &CpuSummary,
-    environment: Option<&Environment>,
+    processors: Option<u32>,
     evidence: &mut Vec<String>,
 ) -> Option<bool> {
     let Some(used) = cpu.generator_thread_use_max else {
@@ -165,41 +209,63 @@ fn cpu_evidence(
     ));
     if let Some(spun) = cpu.generator_spun_cores.filter(|cores| *cores >= 0.01) {
         evidence.push(format!(
-            "Beside that, load threads spun for {} of a core until the exact moment of the next send.",
+            "They also spun for {} of a core to hit send times exactly.",
             words::percent(spun),
         ));
     }
-    let machine = environment.and_then(|environment| environment.machine.cpu_count);
-    if let (Some(generator), Some(target), Some(cpus)) =
-        (cpu.generator_cores, cpu.target_cores, machine)
-    {
-        let full = if generator + target >= THREAD_USE_LIMIT * f64::from(cpus) {
-            ": it was full, and each would do more on a machine of its own"
-        } else {
-            ""
-        };
+    if let Some(queued) = cpu.generator_queued_part.filter(|part| *part >= 0.001) {
         evidence.push(format!(
-            "On this machine of {} the generator used {} cores and the target {}{full}.",
-            words::counted(u64::from(cpus), "core"),
-            words::number(generator),
-            words::number(target),
+            "A load thread was ready to run and had no processor for {} of the time.",
+            words::percent(queued),
         ));
     }
+    if let Some(queued) = cpu.target_queued_part.filter(|part| *part >= 0.01) {
+        evidence.push(format!(
+            "A broker's thread was ready to run and had no processor for {} of the time.",
+            words::percent(queued),
+        ));
+    }
+    if let Some(held) = cpu.generator_held_part.filter(|part| *part >= 0.01) {
+        evidence.push(format!(
+            "A control group's limit on CPU time stopped kgauge in {} of its periods.",
+            words::percent(held),
+        ));
+    }
+    evidence.extend(processors.and_then(|processors| processors_words(cpu, processors)));
     Some(used >= THREAD_USE_LIMIT)
 }
 
-/// For which part of the hold the flow's buffers were full, an average over its members.
-fn blocked_part(flow: &FlowSummary, measured: &Measured<'_>) -> f64 {
-    let holds = measured.holds(flow.index);
-    let blocked = holds
-        .iter()
-        .map(|hold| hold.slice.times(Kind::BufferWait).sum_ns());
-    let blocked_s = blocked.sum::<u128>() as f64 / SECOND_NS as f64;
-    let seconds = holds.iter().map(Hold::seconds).sum::<f64>();
-    let members = f64::from(flow.members.unwrap_or(1).max(1));
-    if seconds > 0.0 {
-        blocked_s / seconds / members
-    } else {
-        0.0
+/// Who used the machine's processors. Nothing of them is left unexplained: what is not known is said.
+pub(super) fn processors_words(cpu: &CpuSummary, processors: u32) -> Option<String> {
+    let generator = cpu.generator_cores?;
+    let mut parts = vec![format!("the generator used {}", words::number(generator))];
+    let target = cpu.target_cores.map(words::number);
+    parts.push(match &target {
+        Some(cores) => format!("the target {cores}"),
+        None => "the target's part is not known".to_owned(),
+    });
+    if let Some(others) = cpu.others_cores {
+        let named: Vec<&str> = cpu
+            .other_programs
+            .iter()
+            .take(NAMED_MAX)
+            .map(|program| program.name.as_str())
+            .collect();
+        let named = match named.as_slice() {
+            [] => String::new(),
+            names => format!(" (most of it {})", names.join(", ")),
+        };
+        parts.push(format!("all others {}{named}", words::number(others)));
     }
+    if let Some(stolen) = cpu.stolen_cores {
+        parts.push(format!("the hypervisor took {}", words::number(stolen)));
+    }
+    if let Some(idle) = cpu.idle_cores {
+        parts.push(format!("{} had nothing to do", words::number(idle)));
+    }
+    Some(format!(
+        "Of this machine's {}: {}.",
+        words::counted(u64::from(processors), "processor"),
+        parts.join(", "),
+    ))
 }

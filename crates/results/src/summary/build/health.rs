@@ -4,6 +4,7 @@ use kgauge_scenario::Trial;
 
 use super::hold::Measured;
 use crate::folder::RunRead;
+use crate::run::{Event, EventKind};
 use crate::series::{WireHold, wire_hold};
 use crate::summary::words;
 use crate::summary::{Warning, WarningKind};
@@ -17,13 +18,69 @@ pub(super) fn warnings(
     if trial.is_some_and(|trial| !trial.faults.is_empty()) {
         return Vec::new();
     }
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<Warning> = run
+        .events
+        .iter()
+        .filter(|event| {
+            measured
+                .begun
+                .iter()
+                .any(|one| Some(one.key) == event.repeat)
+        })
+        .filter_map(|event| outage(run, event))
+        .collect();
     for repeat in &measured.repeats {
         if let Some(hold) = wire_hold(run, repeat.key) {
             of_hold(repeat.key.repeat, &hold, &mut warnings);
         }
     }
     warnings
+}
+
+/// Whether a broker stopped answering in a measured repeat.
+pub(super) fn has_outage(run: &RunRead, measured: &Measured<'_>) -> bool {
+    run.events.iter().any(|event| {
+        let is_outage = matches!(event.kind, EventKind::BrokerUnreachable { .. });
+        is_outage
+            && measured
+                .repeats
+                .iter()
+                .any(|one| Some(one.key) == event.repeat)
+    })
+}
+
+/// A broker that stopped answering.
+fn outage(run: &RunRead, event: &Event) -> Option<Warning> {
+    let EventKind::BrokerUnreachable {
+        broker: of,
+        address,
+        since_ns: since,
+        ..
+    } = &event.kind
+    else {
+        return None;
+    };
+    let back_ns = run.events.iter().find_map(|later| match later.kind {
+        EventKind::BrokerBack {
+            broker, since_ns, ..
+        } if later.repeat == event.repeat && (broker, since_ns) == (*of, *since) => later.at_ns,
+        _ => None,
+    });
+    let until = match back_ns {
+        Some(back_ns) => format!("for {}", words::time(back_ns.saturating_sub(*since) as f64)),
+        None => "to the end of the repeat".to_owned(),
+    };
+    let kind = WarningKind::BrokerOutage;
+    Some(Warning {
+        kind,
+        flow: None,
+        text: format!(
+            "Repeat {}: broker {of} at {address} did not answer from {} on, {until}.",
+            event.repeat.map_or(0, |key| key.repeat) + 1,
+            words::time(*since as f64),
+        ),
+        remedy: kind.remedy().to_owned(),
+    })
 }
 
 fn of_hold(repeat: u32, hold: &WireHold, warnings: &mut Vec<Warning>) {

@@ -4,7 +4,7 @@ use super::hold::{Hold, merged};
 use crate::histogram::{Histogram, Quantile};
 use crate::slice::Kind;
 use crate::statistics::Spread;
-use crate::summary::{Latencies, LatencySummary, MaxAt, Percentile, RankRange};
+use crate::summary::{Latencies, LatencySummary, MaxAt, Percentile};
 
 /// Fewer samples beyond a percentile make it a guess.
 pub(super) const SAMPLES_BEYOND_MIN: u64 = 100;
@@ -38,7 +38,7 @@ pub(super) fn latencies(holds: &[Hold<'_>]) -> Latencies {
 
 fn latency(holds: &[Hold<'_>], kind: Kind) -> Option<LatencySummary> {
     let all = merged(holds, kind);
-    let max_ns = all.max_ns()?;
+    let (max_ns, mean_ns) = (all.max_ns()?, all.mean_ns()?);
     let means = holds
         .iter()
         .filter_map(|hold| hold.slice.times(kind).mean_ns());
@@ -48,8 +48,8 @@ fn latency(holds: &[Hold<'_>], kind: Kind) -> Option<LatencySummary> {
     Some(LatencySummary {
         count: all.count(),
         min_ns: all.min_ns()?,
-        mean_ns: all.mean_ns()?,
-        mean_over_repeats: Spread::of(&means.collect::<Vec<_>>()),
+        mean_ns,
+        mean_over_repeats: Spread::of_time(&means.collect::<Vec<_>>(), mean_ns),
         percentiles: percentiles.collect(),
         max_ns,
         max_at: max_at(holds, kind, max_ns)?,
@@ -68,18 +68,14 @@ fn percentile(
         .iter()
         .filter_map(|hold| hold.slice.times(kind).value_ns_at(quantile));
     let of_repeats = of_repeats.map(|value_ns| value_ns as f64);
-    let interval = all.rank_interval(quantile);
+    let value_ns = all.value_ns_at(quantile)?;
     Some(Percentile {
         name: name.to_owned(),
         millionths: quantile.millionths(),
-        value_ns: all.value_ns_at(quantile)?,
+        value_ns,
         samples_beyond,
         few: samples_beyond < SAMPLES_BEYOND_MIN,
-        rank_interval: interval.map(|interval| RankRange {
-            low_ns: interval.low_ns,
-            high_ns: interval.high_ns,
-        }),
-        over_repeats: Spread::of(&of_repeats.collect::<Vec<_>>()),
+        over_repeats: Spread::of_time(&of_repeats.collect::<Vec<_>>(), value_ns as f64),
     })
 }
 

@@ -1,6 +1,7 @@
 //! Makes the summary of a run folder.
 
 mod ack;
+mod blame;
 mod drivers;
 mod flow;
 mod generator;
@@ -13,12 +14,17 @@ mod limit;
 mod little;
 mod mirrors;
 mod partitions;
+mod processors;
 mod repeats;
 mod shares;
+mod steadiness;
 mod transactions;
 mod trial;
 mod verdict;
 mod warnings;
+mod work;
+
+pub use steadiness::is_warm;
 
 pub(super) use repeats::flow_repeats;
 
@@ -127,6 +133,8 @@ fn status_of(run: &RunRead, trials: &[TrialSummary]) -> Status {
         Status::SendsFailed
     } else if trials.iter().any(goal_missed) {
         Status::GoalMissed
+    } else if trials.iter().any(goal_undecided) {
+        Status::GoalUndecided
     } else {
         Status::Good
     }
@@ -139,6 +147,7 @@ fn records_went_wrong(trial: &TrialSummary) -> bool {
             || records.indeterminate > 0
             || records.unresolved != 0
             || records.corrupt > 0
+            || work::has_failed(flow, trial.has_faults)
             || flow
                 .mirror
                 .as_ref()
@@ -153,13 +162,20 @@ fn records_went_wrong(trial: &TrialSummary) -> bool {
 
 /// A goal without a figure is no success.
 fn goal_missed(trial: &TrialSummary) -> bool {
-    trial.goals.iter().any(|goal| goal.word != GoalWord::Held)
+    let missed = [GoalWord::NotHeld, GoalWord::NotMeasured];
+    trial.goals.iter().any(|goal| missed.contains(&goal.word))
+}
+
+fn goal_undecided(trial: &TrialSummary) -> bool {
+    let mut goals = trial.goals.iter();
+    goals.any(|goal| goal.word == GoalWord::Undecided)
 }
 
 fn exit_status(status: Status) -> u8 {
     match status {
         Status::Good | Status::Running => 0,
         Status::GoalMissed | Status::SendsFailed => 1,
+        Status::GoalUndecided => 2,
         Status::Failed | Status::CutShort => 3,
         Status::Interrupted => 130,
     }

@@ -4,18 +4,24 @@ use std::collections::BTreeSet;
 
 use kgauge_scenario::{FlowPlan, Trial};
 
+use super::blame::{self, Grounds};
 use super::flow::{counted, flows};
 use super::generator::{cpu, verdict};
 use super::headroom::headroom;
 use super::health;
 use super::hold::Measured;
 use super::limit;
+use super::processors;
 use super::shares;
 use super::verdict::Judged;
-use super::warnings;
+use super::warnings::{self, Circumstances};
 use crate::folder::{RepeatRead, RunRead};
 use crate::run::EventKind;
-use crate::summary::{CountedOnBroker, Factor, RepeatSummary, TopicSummary, TrialSummary};
+use crate::series::{WaitParts, client_hold};
+use crate::summary::{
+    CountedOnBroker, CpuSummary, Factor, FlowSummary, RepeatSummary, TopicSummary, TrialSummary,
+    WarningKind,
+};
 
 /// All trials: those of the plan, and without one those that have repeats.
 pub(super) fn trials(run: &RunRead, target: &str) -> Vec<TrialSummary> {
@@ -39,13 +45,15 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
     let measured = Measured::of(run.repeats_of(index).collect());
     let not_measured = not_measured(run, index);
     let left_out = not_measured.as_ref().is_some_and(|one| one.is_left_out);
-    let flows = match left_out {
+    let mut flows = match left_out {
         true => Vec::new(),
         false => flows(trial, &measured),
     };
-    let cpu = cpu(&flows, &measured);
+    let mut cpu = cpu(&flows, &measured);
+    processors::account(run, &measured, &mut cpu);
+    judge_lateness(run, trial, &mut flows, &cpu, &measured);
     let headroom = headroom(&flows, &measured);
-    let mut generator = verdict(&flows, &cpu, &measured, run.environment.as_ref());
+    let mut generator = verdict(&flows, &cpu, processors_of(run));
     let used = headroom.iter().map(|headroom| headroom.sentence.clone());
     generator.evidence.extend(used);
     let judged = Judged {
@@ -58,22 +66,13 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
         Some(trial) if !left_out => (judged.goals(trial), judged.published(trial)),
         _ => (Vec::new(), Vec::new()),
     };
-    let count = |repeats: &[&RepeatRead]| u32::try_from(repeats.len()).unwrap_or(u32::MAX);
     let mut summary = TrialSummary {
         index,
-        scenario: trial
-            .map(|trial| trial.scenario.clone())
-            .unwrap_or_default(),
-        question: trial
-            .map(|trial| trial.question.clone())
-            .unwrap_or_default(),
+        scenario: trial.map_or_else(String::new, |trial| trial.scenario.clone()),
+        question: trial.map_or_else(String::new, |trial| trial.question.clone()),
         name: trial.map(|trial| trial.name.clone()).unwrap_or_default(),
-        factors: trial
-            .map(|trial| factors(&trial.factors))
-            .unwrap_or_default(),
-        changes: trial
-            .map(|trial| factors(&trial.changes))
-            .unwrap_or_default(),
+        factors: trial.map_or_else(Vec::new, |trial| factors(&trial.factors)),
+        changes: trial.map_or_else(Vec::new, |trial| factors(&trial.changes)),
         topic: trial.map(|trial| TopicSummary {
             partitions: trial.topic.partitions,
             replication_factor: trial.topic.replication,
@@ -88,6 +87,7 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
         not_measured: not_measured.map(|one| one.why),
         broker_shares: shares::shares(trial, &measured),
         counted: counted_on_brokers(trial, &measured),
+        has_faults: trial.is_some_and(|trial| !trial.faults.is_empty()),
         limit: None,
         warnings: Vec::new(),
         generator,
@@ -99,8 +99,56 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
     };
     summary.limit = limit::limit(run, trial, &summary, &measured);
     let health = health::warnings(run, trial, &measured);
-    summary.warnings = warnings::of_trial(&summary, health, measured.partial);
+    let is_outage = health
+        .iter()
+        .any(|one| one.kind == WarningKind::BrokerOutage);
+    let circumstances = Circumstances {
+        is_partial: measured.partial,
+        is_disturbed: is_outage || summary.has_faults,
+        processors: processors_of(run),
+    };
+    summary.warnings = warnings::of_trial(&summary, health, circumstances);
     summary
+}
+
+/// Processors that kgauge may use.
+fn processors_of(run: &RunRead) -> Option<u32> {
+    run.environment.as_ref()?.machine.cpu_count
+}
+
+/// Whose doing the lateness of each flow is.
+fn judge_lateness(
+    run: &RunRead,
+    trial: Option<&Trial>,
+    flows: &mut [FlowSummary],
+    cpu: &CpuSummary,
+    measured: &Measured<'_>,
+) {
+    let environment = run.environment.as_ref();
+    for flow in flows {
+        let repeats = measured.repeats.iter();
+        let waits = repeats.filter_map(|one| client_hold(run, one.key, flow.index)?.waits);
+        let waits: Vec<WaitParts> = waits.collect();
+        let Some(lateness) = &mut flow.lateness else {
+            continue;
+        };
+        let waits = WaitParts::mean(&waits);
+        // A wait that goes on to the end of what was seen is not recorded, only looked at.
+        lateness.waiting_time_part = lateness.waiting_time_part.max(waits.any);
+        let grounds = Grounds {
+            cpu,
+            processors: processors_of(run),
+            is_shared: environment.is_some_and(|one| one.target.same_machine == Some(true)),
+            has_faults: trial.is_some_and(|trial| !trial.faults.is_empty()),
+            has_outage: health::has_outage(run, measured),
+            waited_for: waits.longest(),
+        };
+        lateness.blame = blame::cause(lateness, &grounds);
+    }
+}
+
+fn count(repeats: &[&RepeatRead]) -> u32 {
+    u32::try_from(repeats.len()).unwrap_or(u32::MAX)
 }
 
 fn factors(of: &[(String, String)]) -> Vec<Factor> {

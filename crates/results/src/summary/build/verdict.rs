@@ -5,7 +5,7 @@ use kgauge_scenario::{Comparison, Figure, Goal, Metric, Published, Stat, Trial, 
 use super::hold::{Measured, merged};
 use crate::histogram::Quantile;
 use crate::slice::Kind;
-use crate::statistics::{Interval, Spread};
+use crate::statistics::{Interval, Spread, t_95};
 use crate::summary::words;
 use crate::summary::{
     FlowSummary, GeneratorVerdict, GeneratorWord, GoalVerdict, GoalWord, LatencySummary,
@@ -15,8 +15,16 @@ use crate::summary::{
 /// Figures within this part of each other agree even without an interval.
 const AGREES_WITHIN: f64 = 0.10;
 
-/// An interval that reaches further than this part of the figure decides nothing by holding a value.
+/// An interval that reaches further than this fraction of the figure could not have disagreed.
 const WIDE: f64 = 0.25;
+
+/// A single repeat whose rate is nearer to a goal than this fraction decides nothing: at full speed equal runs on a busy
+/// machine were seen to differ by 7 %.
+const RATE_NEAR: f64 = 0.10;
+/// The same of a time: p99 and p99.9 of equal runs differ by some 10 %, of which two and a half standard deviations.
+const TIME_NEAR: f64 = 0.25;
+/// More repeats are not recommended: a longer hold helps more.
+const REPEATS_MAX: u32 = 30;
 
 /// What figures are judged by.
 pub(super) struct Judged<'a> {
@@ -80,6 +88,7 @@ impl Judged<'_> {
         let summary: &LatencySummary = match kind {
             Kind::Response => flow.latencies.response.as_ref()?,
             Kind::Service => flow.latencies.service.as_ref()?,
+            Kind::EndToEnd => flow.latencies.end_to_end.as_ref()?,
             _ => flow.latencies.lag.as_ref()?,
         };
         match stat {
@@ -102,9 +111,10 @@ impl Judged<'_> {
                     .iter()
                     .filter_map(|hold| hold.slice.times(kind).value_ns_at(quantile))
                     .map(|value_ns| value_ns as f64);
+                let value = merged(&holds, kind).value_ns_at(quantile)? as f64;
                 Some(Value {
-                    value: merged(&holds, kind).value_ns_at(quantile)? as f64,
-                    spread: Spread::of(&of_repeats.collect::<Vec<_>>()),
+                    value,
+                    spread: Spread::of_time(&of_repeats.collect::<Vec<_>>(), value),
                 })
             }
         }
@@ -117,6 +127,7 @@ impl Judged<'_> {
             figure: goal.figure.to_string(),
             wanted: goal.value,
             measured: None,
+            interval: None,
             unit,
             word: GoalWord::NotMeasured,
             why: "nothing of the kind was measured".to_owned(),
@@ -124,20 +135,10 @@ impl Judged<'_> {
         let Some(value) = self.value(&goal.figure) else {
             return verdict;
         };
-        let held = goal.comparison.holds(value.value, goal.value);
         verdict.measured = Some(value.value);
-        verdict.word = if held {
-            GoalWord::Held
-        } else {
-            GoalWord::NotHeld
-        };
-        verdict.why = format!(
-            "{} was measured, {} {} was wanted{}",
-            show(value.value, unit),
-            comparison_words(goal.comparison),
-            show(goal.value, unit),
-            doubt(goal, &value),
-        );
+        verdict.interval = value.interval();
+        verdict.word = goal_word(goal, &value);
+        verdict.why = goal_words(goal, &value, verdict.word);
         verdict
     }
 
@@ -148,6 +149,11 @@ impl Judged<'_> {
         let ratio = measured.filter(|_| published.value != 0.0);
         let ratio = ratio.map(|measured| measured / published.value);
         let (word, why) = self.word(published, ratio, interval);
+        // A figure that is not steady is no multiple of anything.
+        let is_usable = self
+            .flow(&published.figure)
+            .is_none_or(FlowSummary::is_usable);
+        let ratio = ratio.filter(|_| is_usable);
         PublishedComparison {
             figure: published.figure.to_string(),
             published: published.value,
@@ -184,6 +190,10 @@ impl Judged<'_> {
             return (PublishedWord::NotComparable, why);
         }
         let flow = self.flow(&published.figure);
+        if flow.is_some_and(|flow| !flow.is_usable()) {
+            let why = "Not comparable: the target was not steady while ours was measured";
+            return (PublishedWord::NotComparable, why.to_owned());
+        }
         let of_time = matches!(
             published.figure.metric,
             Metric::Latency(_) | Metric::EndToEnd(_) | Metric::Service(_) | Metric::Lag(_)
@@ -194,19 +204,8 @@ impl Judged<'_> {
                 "Not comparable: a closed loop's latency is its own buffer".to_owned(),
             );
         }
-        let inside = interval.is_some_and(|interval| interval.contains(published.value));
-        let near = (ratio - 1.0).abs() <= AGREES_WITHIN;
-        if inside && !near && is_wide(published, ratio, interval) {
-            let why = "Undecided: it lies in our 95 % interval, which is too wide to say more";
-            return (PublishedWord::Undecided, why.to_owned());
-        }
-        if inside || near {
-            let how = if inside {
-                "it lies in our 95 % interval"
-            } else {
-                "within 10 %"
-            };
-            return (PublishedWord::Agrees, format!("Agrees: {how}"));
+        if let Some(found) = agreement(published, ratio, interval) {
+            return found;
         }
         let word = if ratio > 1.0 {
             (
@@ -228,34 +227,108 @@ impl Judged<'_> {
     }
 }
 
-/// Whether the interval reaches further than [`WIDE`] from the figure that it is around.
-fn is_wide(published: &Published, ratio: f64, interval: Option<Interval>) -> bool {
-    let measured = ratio * published.value;
-    interval.is_some_and(|interval| interval.high - measured > WIDE * measured)
+/// Whether a published figure and ours agree, or are too near each other for our interval to disagree; `None` where they
+/// differ.
+fn agreement(
+    published: &Published,
+    ratio: f64,
+    interval: Option<Interval>,
+) -> Option<(PublishedWord, String)> {
+    let away = (ratio - 1.0).abs();
+    let Some(interval) = interval else {
+        let why = "Undecided: one repeat has no interval that could disagree; use --repeat 5";
+        return (away <= WIDE).then(|| (PublishedWord::Undecided, why.to_owned()));
+    };
+    let inside = interval.contains(published.value);
+    if !inside && away > AGREES_WITHIN {
+        return None;
+    }
+    let reach = interval.reach(ratio * published.value)?;
+    if reach > WIDE {
+        let why = format!(
+            "Undecided: our 95 % interval reaches ±{}, too far to disagree; use more repeats or a longer hold",
+            words::percent(reach)
+        );
+        return Some((PublishedWord::Undecided, why));
+    }
+    let how = match inside {
+        true => "it lies in our 95 % interval",
+        false => "within 10 %",
+    };
+    Some((
+        PublishedWord::Agrees,
+        format!("Agrees: {how}, which reaches ±{}", words::percent(reach)),
+    ))
 }
 
-/// What the repeats say about a goal that was just held or just missed.
-fn doubt(goal: &Goal, value: &Value) -> String {
-    let Some(spread) = &value.spread else {
-        return String::new();
+/// A goal is held or missed where the whole interval says so. What is counted, and what repeats agree on to the last
+/// digit, has no doubt.
+fn goal_word(goal: &Goal, value: &Value) -> GoalWord {
+    let holds = |value: f64| goal.comparison.holds(value, goal.value);
+    let word = |held: bool| match held {
+        true => GoalWord::Held,
+        false => GoalWord::NotHeld,
     };
-    let holds = |value: &&f64| goal.comparison.holds(**value, goal.value);
-    let held = spread.values.iter().filter(holds).count();
-    let straddles = spread
-        .ci95
-        .is_some_and(|interval| interval.contains(goal.value));
-    let in_doubt = if straddles {
-        "; the 95 % interval holds the goal's value, so it could be chance"
-    } else {
-        ""
+    let Some(interval) = value.interval() else {
+        let is_near = value.spread.is_some() && is_near(goal, value.value);
+        return match is_near {
+            true => GoalWord::Undecided,
+            false => word(holds(value.value)),
+        };
     };
-    if held == 0 || held == spread.values.len() {
-        return in_doubt.to_owned();
+    match (holds(interval.low), holds(interval.high)) {
+        (true, true) => GoalWord::Held,
+        (false, false) => GoalWord::NotHeld,
+        _ => GoalWord::Undecided,
     }
+}
+
+/// Whether a single repeat could have come out on the other side.
+fn is_near(goal: &Goal, value: f64) -> bool {
+    let near = match unit_of(goal.figure.metric) {
+        MetricUnit::RecordsPerSecond | MetricUnit::BytesPerSecond => RATE_NEAR,
+        MetricUnit::Nanoseconds => TIME_NEAR,
+        MetricUnit::Records => return false,
+    };
+    (value - goal.value).abs() <= near * goal.value
+}
+
+/// `18.4 ms (95 % interval 16.0 ms to 21.2 ms), at most 20 ms was wanted`
+fn goal_words(goal: &Goal, value: &Value, word: GoalWord) -> String {
+    let unit = unit_of(goal.figure.metric);
+    let interval = match (value.interval(), &value.spread) {
+        (Some(interval), _) => format!(" (95 % interval {})", show_interval(interval, unit)),
+        (None, Some(_)) => " (one repeat)".to_owned(),
+        (None, None) => String::new(),
+    };
+    let remedy = match word {
+        GoalWord::Undecided => match repeats_needed(goal, value) {
+            Some(repeats) => format!("; use --repeat {repeats} to decide"),
+            None => "; hold the load longer to decide".to_owned(),
+        },
+        GoalWord::Held | GoalWord::NotHeld | GoalWord::NotMeasured => String::new(),
+    };
     format!(
-        " (held in {held} of {}){in_doubt}",
-        words::counted(u64::from(spread.n), "repeat")
+        "{} was measured{interval}, {} {} was wanted{remedy}",
+        show(value.value, unit),
+        comparison_words(goal.comparison),
+        show(goal.value, unit),
     )
+}
+
+/// How many repeats would tell the figure from the goal's value, if they spread as those that were measured.
+fn repeats_needed(goal: &Goal, value: &Value) -> Option<u32> {
+    let spread = value.spread.as_ref()?;
+    let Some(half) = spread.ci95_relative() else {
+        return Some(5);
+    };
+    let n = f64::from(spread.n);
+    let stdev = half.ln_1p() * n.sqrt() / t_95(spread.values.len() - 1)?;
+    let away = (goal.value / value.value).ln().abs();
+    (spread.n + 1..=REPEATS_MAX).find(|repeats| {
+        let t = t_95(*repeats as usize - 1);
+        t.is_some_and(|t| t * stdev / f64::from(*repeats).sqrt() < away)
+    })
 }
 
 fn differs(published: &Published) -> String {
@@ -289,5 +362,107 @@ fn show(value: f64, unit: MetricUnit) -> String {
         MetricUnit::BytesPerSecond => format!("{} MB/s", words::number(value / 1e6)),
         MetricUnit::Nanoseconds => words::time(value),
         MetricUnit::Records => words::counted(value as u64, "record"),
+    }
+}
+
+/// `16.0 to 21.2 ms`: the unit once where it is the same.
+fn show_interval(interval: Interval, unit: MetricUnit) -> String {
+    let (low, high) = (show(interval.low, unit), show(interval.high, unit));
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn goal(figure: &str, comparison: Comparison, value: f64) -> Goal {
+        Goal {
+            text: String::new(),
+            figure: Figure::parse(figure).unwrap(),
+            comparison,
+            value,
+        }
+    }
+
+    fn time(repeats_ms: &[f64]) -> Value {
+        let values: Vec<f64> = repeats_ms.iter().map(|ms| ms * 1e6).collect();
+        let value = values.iter().sum::<f64>() / values.len() as f64;
+        Value {
+            value,
+            spread: Spread::of_time(&values, value),
+        }
+    }
+
+    #[test]
+    fn a_goal_is_decided_only_where_the_whole_interval_is_on_one_side() {
+        let goal = goal("writers.latency.p99", Comparison::LessOrEqual, 20e6);
+        let word = |repeats: &[f64]| goal_word(&goal, &time(repeats));
+        assert_eq!(word(&[10.0, 10.5, 11.0]), GoalWord::Held);
+        assert_eq!(word(&[30.0, 31.0, 32.0]), GoalWord::NotHeld);
+        assert_eq!(word(&[15.0, 18.0, 21.0]), GoalWord::Undecided);
+        assert_eq!(word(&[19.0, 21.0, 23.0]), GoalWord::Undecided);
+        // A single repeat decides where it is far from the goal.
+        assert_eq!(word(&[14.0]), GoalWord::Held);
+        assert_eq!(word(&[16.0]), GoalWord::Undecided);
+        assert_eq!(word(&[26.0]), GoalWord::NotHeld);
+    }
+
+    #[test]
+    fn what_is_counted_has_no_doubt() {
+        let goal = goal("writers.failed", Comparison::LessOrEqual, 0.0);
+        let of = |value: f64| Value {
+            value,
+            spread: None,
+        };
+        assert_eq!(goal_word(&goal, &of(0.0)), GoalWord::Held);
+        assert_eq!(goal_word(&goal, &of(1.0)), GoalWord::NotHeld);
+    }
+
+    #[test]
+    fn an_undecided_goal_says_its_interval_and_how_many_repeats_decide() {
+        let goal = goal("writers.latency.p99", Comparison::LessOrEqual, 20e6);
+        let value = time(&[15.0, 18.0, 21.0]);
+        let words = goal_words(&goal, &value, GoalWord::Undecided);
+        assert!(
+            words.starts_with("18.0 ms was measured (95 % interval 11."),
+            "{words}"
+        );
+        assert!(words.ends_with("; use --repeat 13 to decide"), "{words}");
+        assert!(!words.contains("chance"), "{words}");
+        let near = goal_words(&goal, &time(&[19.9, 20.2, 19.8]), GoalWord::Undecided);
+        assert!(near.ends_with("hold the load longer to decide"), "{near}");
+    }
+
+    fn published(value: f64) -> Published {
+        serde_json::from_value(serde_json::json!({
+            "figure": "writers.throughput", "value": value, "text": "", "source": null, "differs": null}))
+        .unwrap()
+    }
+
+    #[test]
+    fn to_agree_an_interval_must_be_narrow_enough_to_disagree() {
+        let word = |measured: f64, half: Option<f64>| {
+            let interval = half.map(|half| Interval {
+                low: measured - half,
+                high: measured + half,
+            });
+            agreement(&published(100.0), measured / 100.0, interval).map(|(word, _)| word)
+        };
+        assert_eq!(word(104.0, Some(5.0)), Some(PublishedWord::Agrees));
+        assert_eq!(
+            word(108.0, Some(1.0)),
+            Some(PublishedWord::Agrees),
+            "within 10 %"
+        );
+        // 2,033,000 records/s, known to 40 %, beside 2,024,032.
+        assert_eq!(word(100.4, Some(40.0)), Some(PublishedWord::Undecided));
+        assert_eq!(word(150.0, Some(80.0)), Some(PublishedWord::Undecided));
+        assert_eq!(word(150.0, Some(20.0)), None, "it differs");
+        // One repeat has no interval that could disagree.
+        assert_eq!(word(101.0, None), Some(PublishedWord::Undecided));
+        assert_eq!(word(200.0, None), None);
     }
 }

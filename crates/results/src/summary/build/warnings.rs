@@ -1,11 +1,13 @@
 //! Which warnings a trial or a run deserves, with their numbers and remedies.
 
-use super::shares;
+use super::{blame, shares, work};
 use crate::folder::RunRead;
-use crate::run::{Replication, RunStatus};
+use crate::run::{Environment, EventKind, Replication, RunStatus};
+use crate::statistics::Steadiness;
 use crate::summary::words;
 use crate::summary::{
-    FlowSummary, GeneratorWord, LatencySummary, TrialSummary, Warning, WarningKind,
+    CpuSummary, FlowSummary, GeneratorWord, LatencySummary, LatenessCause, TrialSummary, Warning,
+    WarningKind,
 };
 
 /// An interval wider than this on either side says little.
@@ -28,6 +30,17 @@ impl Warnings {
     }
 }
 
+/// What a trial's warnings hang on beside its summary.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Circumstances {
+    /// No repeat was complete.
+    pub(super) is_partial: bool,
+    /// The scenario broke the target, or brokers did not answer.
+    pub(super) is_disturbed: bool,
+    /// Processors that kgauge may use.
+    pub(super) processors: Option<u32>,
+}
+
 /// Warnings of the run as a whole.
 pub(super) fn of_run(run: &RunRead) -> Vec<Warning> {
     let mut warnings = Warnings(Vec::new());
@@ -48,6 +61,9 @@ pub(super) fn of_run(run: &RunRead) -> Vec<Warning> {
     let Some(environment) = &run.environment else {
         return warnings.0;
     };
+    if let Some(text) = shared_cores(run, environment) {
+        warnings.add(WarningKind::CoresShared, None, text);
+    }
     if environment.kgauge.debug {
         let text = "This kgauge was built without optimisation; its own cost is many times higher."
             .to_owned();
@@ -69,20 +85,56 @@ pub(super) fn of_run(run: &RunRead) -> Vec<Warning> {
     warnings.0
 }
 
+/// Where brokers share fewer processors than they are.
+fn shared_cores(run: &RunRead, environment: &Environment) -> Option<String> {
+    let processors = environment.machine.cpu_count?;
+    if environment.target.same_machine != Some(true) {
+        return None;
+    }
+    let begun = environment.target.brokers.len() as u64;
+    let restarted = run.events.iter().filter_map(|event| match event.kind {
+        EventKind::ClusterStarted { brokers, .. } => Some(u64::from(brokers)),
+        _ => None,
+    });
+    let brokers = restarted.fold(begun, u64::max);
+    (brokers > u64::from(processors)).then(|| {
+        format!(
+            "{} and the load shared {}: such figures say nothing about {}.",
+            words::counted(brokers, "broker"),
+            words::counted(u64::from(processors), "processor"),
+            words::counted(brokers, "machine"),
+        )
+    })
+}
+
+/// Whether other programs left nothing of the processors to load and target.
+fn is_full_of_others(cpu: &CpuSummary, processors: Option<u32>) -> bool {
+    blame::crowd(cpu, processors).is_some() && blame::is_full(cpu, processors)
+}
+
 /// Warnings of one trial, the gravest first. `health` are those of its cluster.
-pub(super) fn of_trial(trial: &TrialSummary, health: Vec<Warning>, partial: bool) -> Vec<Warning> {
+pub(super) fn of_trial(
+    trial: &TrialSummary,
+    health: Vec<Warning>,
+    circumstances: Circumstances,
+) -> Vec<Warning> {
+    let partial = circumstances.is_partial;
     let mut warnings = Warnings(health);
     about_repeats(&mut warnings, trial, partial);
     about_counts(&mut warnings, trial);
-    about_generator(&mut warnings, trial);
+    about_generator(&mut warnings, trial, circumstances.processors);
     if let Some(text) = shares::skew(trial) {
         warnings.add(WarningKind::BrokerSkew, None, text);
     }
     for flow in &trial.flows {
         about_records(&mut warnings, flow, partial);
+        for (kind, text) in work::warnings(flow, trial.has_faults) {
+            warnings.add(kind, Some(flow), text);
+        }
+        about_steadiness(&mut warnings, flow);
         about_copies(&mut warnings, flow);
         about_acks(&mut warnings, flow);
-        about_figures(&mut warnings, flow);
+        about_figures(&mut warnings, flow, circumstances.is_disturbed);
     }
     warnings.0.sort_by_key(|warning| warning.kind);
     warnings.0
@@ -124,27 +176,49 @@ fn about_counts(warnings: &mut Warnings, trial: &TrialSummary) {
     }
 }
 
-fn about_generator(warnings: &mut Warnings, trial: &TrialSummary) {
+fn about_generator(warnings: &mut Warnings, trial: &TrialSummary, processors: Option<u32>) {
     if trial.repeats_measured == 0 {
         return;
     }
-    let (kind, opening) = match trial.generator.word {
-        GeneratorWord::Fine => return,
-        GeneratorWord::Late => (
-            WarningKind::GeneratorLate,
-            "The generator was late; latencies contain its own delay.",
-        ),
-        GeneratorWord::Limited => (
+    let blame = trial.generator.blame;
+    let cause = match (trial.generator.word, blame) {
+        (GeneratorWord::Limited, _) => Some((
             WarningKind::GeneratorLimited,
             "The generator was the limit; the target can do more than these figures say.",
-        ),
-        GeneratorWord::Unknown => (
+        )),
+        (GeneratorWord::Unknown, _) => Some((
             WarningKind::GeneratorUnknown,
             "Whether the generator was the limit is not known.",
-        ),
+        )),
+        (_, LatenessCause::OtherPrograms { .. }) => Some((
+            WarningKind::OtherPrograms,
+            "Other programs used this machine's processors; latencies contain the delay.",
+        )),
+        (_, LatenessCause::SharedProcessors) => Some((
+            WarningKind::ProcessorsExhausted,
+            "Load and target had too few processors; latencies contain the delay.",
+        )),
+        (GeneratorWord::Late | GeneratorWord::Crowded, _) => Some((
+            WarningKind::GeneratorLate,
+            "The generator was late; latencies contain its own delay.",
+        )),
+        (GeneratorWord::Fine, _) if is_full_of_others(&trial.cpu, processors) => Some((
+            WarningKind::OtherPrograms,
+            "Other programs used this machine's processors; load and target would do more without them.",
+        )),
+        (GeneratorWord::Fine, _) => None,
     };
-    let text = format!("{opening} {}", trial.generator.evidence.join(" "));
-    warnings.add(kind, None, text);
+    let Some((kind, opening)) = cause else { return };
+    let remedy = match kind {
+        WarningKind::GeneratorLate => blame.remedy(),
+        _ => None,
+    };
+    warnings.0.push(Warning {
+        kind,
+        flow: None,
+        text: format!("{opening} {}", trial.generator.evidence.join(" ")),
+        remedy: remedy.unwrap_or(kind.remedy()).to_owned(),
+    });
 }
 
 fn about_records(warnings: &mut Warnings, flow: &FlowSummary, partial: bool) {
@@ -195,6 +269,58 @@ fn about_records(warnings: &mut Warnings, flow: &FlowSummary, partial: bool) {
     }
 }
 
+fn about_steadiness(warnings: &mut Warnings, flow: &FlowSummary) {
+    let Some(steadiness) = &flow.steadiness else {
+        return;
+    };
+    let what = match steadiness.verdict {
+        Steadiness::Steady | Steadiness::Undecided => return,
+        Steadiness::Warming => "was still warming up",
+        Steadiness::Slowing => "was getting slower",
+        Steadiness::Shifting => "jumped from one level to another",
+    };
+    let changed = |change: f64| {
+        format!(
+            "{}{}",
+            if change < 0.0 { "-" } else { "+" },
+            words::percent(change.abs())
+        )
+    };
+    let mut found = Vec::new();
+    for (figure, change) in [
+        ("throughput", steadiness.throughput_over_repeats),
+        ("latency", steadiness.latency_over_repeats),
+    ] {
+        found.extend(change.map(|change| {
+            format!(
+                "{figure} {} from the first repeat to the last",
+                changed(change)
+            )
+        }));
+    }
+    let checks = steadiness
+        .repeats
+        .iter()
+        .enumerate()
+        .flat_map(|(index, repeat)| {
+            let latency = repeat.latency.map(|check| (index, "latency", check));
+            [Some((index, "throughput", repeat.throughput)), latency]
+        });
+    let changing = checks
+        .flatten()
+        .filter(|(_, _, check)| !check.steadiness.is_usable());
+    found.extend(changing.map(|(index, figure, check)| {
+        format!("{figure} {} within repeat {index}", changed(check.change))
+    }));
+    found.truncate(3);
+    let text = format!(
+        "{}: the target {what} while it was measured: {}.",
+        flow.name,
+        found.join(", ")
+    );
+    warnings.add(WarningKind::NotSteady, Some(flow), text);
+}
+
 fn about_copies(warnings: &mut Warnings, flow: &FlowSummary) {
     let Some(mirror) = &flow.mirror else { return };
     let name = &flow.name;
@@ -228,7 +354,7 @@ fn about_acks(warnings: &mut Warnings, flow: &FlowSummary) {
     }
 }
 
-fn about_figures(warnings: &mut Warnings, flow: &FlowSummary) {
+fn about_figures(warnings: &mut Warnings, flow: &FlowSummary, is_disturbed: bool) {
     let name = &flow.name;
     if let Some(throughput) = &flow.throughput {
         let rate = &throughput.records_per_s;
@@ -257,7 +383,9 @@ fn about_figures(warnings: &mut Warnings, flow: &FlowSummary) {
             warnings.add(WarningKind::ShortHold, Some(flow), text);
         }
     }
-    if let Some(law) = flow.little.as_ref().filter(|law| law.holds == Some(false)) {
+    // Where brokers did not answer for a while, nothing was steady: a longer hold would not settle it.
+    let law = flow.little.as_ref().filter(|_| !is_disturbed);
+    if let Some(law) = law.filter(|law| law.holds == Some(false)) {
         let text = format!("{name}: {}", law.sentence);
         warnings.add(WarningKind::LittlesLawBroken, Some(flow), text);
     }

@@ -2,8 +2,9 @@
 
 use super::facts::{Facts, mean};
 use super::{Findings, Weight};
+use crate::run::RunStatus;
 use crate::series::{client_series_of, lag_grows};
-use crate::summary::{FlowKind, FlowSummary, GeneratorWord, LimitWord, words};
+use crate::summary::{FlowKind, FlowSummary, GeneratorWord, LatenessCause, LimitWord, words};
 
 /// Pauses that take more of the connections' time than this are what is felt.
 const PAUSED_PART: f64 = 0.10;
@@ -52,8 +53,8 @@ pub(super) fn all_done(facts: &Facts<'_>) -> Option<String> {
             words::counted(records.scheduled, "record")
         ));
     }
-    let late = trial.generator.word == GeneratorWord::Late;
-    if late && !said.is_empty() {
+    let is_late = trial.generator.blame != LatenessCause::None;
+    if is_late && !said.is_empty() {
         said.extend(trial.generator.evidence.iter().cloned());
     }
     (!said.is_empty()).then(|| said.join(" "))
@@ -62,7 +63,8 @@ pub(super) fn all_done(facts: &Facts<'_>) -> Option<String> {
 /// Whether a flow that sends had a rate and kept it: what was due in the hold was acked, as much was acked while it lasted, and
 /// whoever reads it back had it.
 fn has_kept_up(facts: &Facts<'_>, flow: &FlowSummary) -> bool {
-    if flow.closed_loop || !is_done(flow) {
+    // Of a flow that never got a record away nothing was due, as far as anybody counted.
+    if flow.closed_loop || flow.records.scheduled == 0 || !is_done(facts, flow) {
         return false;
     }
     let wanted = flow.records.scheduled as f64 * DONE_PART;
@@ -163,13 +165,88 @@ pub(super) fn quota(facts: &Facts<'_>, findings: &mut Findings) {
 fn at_full_speed<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = &'a FlowSummary> {
     let flows = facts.trial.flows.iter();
     let sends = |flow: &&FlowSummary| matches!(flow.kind, FlowKind::Produce | FlowKind::Echo);
-    flows.filter(move |flow| sends(flow) && (flow.closed_loop || !is_done(flow)))
+    flows.filter(move |flow| sends(flow) && (flow.closed_loop || !is_done(facts, flow)))
+}
+
+/// Whoever made records late of a rate that was not kept, though there was room for them.
+pub(super) fn late(facts: &Facts<'_>, findings: &mut Findings) {
+    let generator = &facts.trial.generator;
+    let word = match generator.blame {
+        LatenessCause::OtherPrograms { .. } => LimitWord::OtherPrograms,
+        LatenessCause::SharedProcessors => LimitWord::Processors,
+        LatenessCause::Generator { .. } => LimitWord::Generator,
+        LatenessCause::None
+        | LatenessCause::Target { .. }
+        | LatenessCause::Fault
+        | LatenessCause::Unknown => return,
+    };
+    if not_kept(facts).all(|flow| flow.closed_loop) {
+        return;
+    }
+    for said in &generator.evidence {
+        findings.note(word, Weight::Strong, said.clone());
+    }
+}
+
+/// The sentence on the flows with a rate that did not keep it, though the generator did all that it had room for.
+pub(super) fn slow_answers(facts: &Facts<'_>) -> Option<String> {
+    if facts.trial.generator.word != GeneratorWord::Fine {
+        return None;
+    }
+    let flows = not_kept(facts).filter(|flow| !flow.closed_loop);
+    let said = flows.map(|flow| {
+        let records = &flow.records;
+        let round_trip = flow.latencies.round_trip.as_ref();
+        let round_trip = round_trip.map_or_else(String::new, |times| {
+            let mean = words::time(times.mean_ns);
+            format!("; a request was answered after {mean} on the mean")
+        });
+        let waiting = flow.lateness.map_or(0.0, |lateness| lateness.waiting_time_part);
+        format!(
+            "{}: {} of {} that were due in the hold were acked, not all of them in it; the client's buffer was full for {} of \
+             the time{round_trip}.",
+            flow.name,
+            words::count(records.acked),
+            words::counted(records.scheduled, "record"),
+            words::percent(waiting),
+        )
+    });
+    let said: Vec<String> = said.collect();
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// Flows that send and have not kept up with their rate, or have none.
+fn not_kept<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = &'a FlowSummary> {
+    let flows = facts.trial.flows.iter();
+    let sends = |flow: &&FlowSummary| matches!(flow.kind, FlowKind::Produce | FlowKind::Echo);
+    flows.filter(move |flow| sends(flow) && !has_kept_up(facts, flow))
+}
+
+/// The first flow that did nothing in the hold although there was something to do: no bottleneck can be told from it.
+pub(super) fn without_work<'a>(facts: &'a Facts<'_>) -> Option<&'a FlowSummary> {
+    let flows = &facts.trial.flows;
+    let are_written = flows.iter().any(|flow| flow.records_all_stages.acked > 0);
+    flows.iter().find(|flow| {
+        let throughput = flow.throughput.as_ref();
+        let is_idle = throughput.is_some_and(|found| found.records_per_s.max == 0.0);
+        let has_work = match flow.kind {
+            FlowKind::Produce | FlowKind::Echo => true,
+            FlowKind::Consume => are_written,
+            FlowKind::Unknown => false,
+        };
+        is_idle && has_work
+    })
 }
 
 /// Whether a flow with a rate kept it.
-fn is_done(flow: &FlowSummary) -> bool {
+fn is_done(facts: &Facts<'_>, flow: &FlowSummary) -> bool {
     let records = &flow.records;
-    let done = records.acked as f64 / records.scheduled.max(1) as f64;
+    // While a run goes on, what is not answered yet is not lost.
+    let awaited = match facts.run.status == RunStatus::Running {
+        true => records.unresolved.max(0) as f64,
+        false => 0.0,
+    };
+    let done = (records.acked as f64 + awaited) / records.scheduled.max(1) as f64;
     done >= DONE_PART && records.skipped == 0
 }
 

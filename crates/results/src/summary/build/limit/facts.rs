@@ -90,17 +90,17 @@ impl<'a> Facts<'a> {
     /// looked, or kgauge may use a part of the machine only.
     pub(super) fn idle_part(&self) -> Option<f64> {
         let environment = self.run.environment.as_ref()?;
-        let count = environment.machine.cpu_count?;
         if environment.target.same_machine != Some(true) {
             return None;
         }
-        let idle = self.holds.iter().map(|hold| {
-            let points = hold.host.idle.iter();
-            hold.mean(points.map(|point| (point.start_ns, point.end_ns, point.idle_cores)))
-        });
+        let part = self.trial.cpu.idle_cores? / f64::from(self.processors()?);
         // More processors have nothing to do than there are: those that kgauge may not use are among them.
-        let part = mean_of(idle)? / f64::from(count);
         (part <= 1.05).then_some(part)
+    }
+
+    /// Processors that kgauge may use.
+    pub(super) fn processors(&self) -> Option<u32> {
+        self.run.environment.as_ref()?.machine.cpu_count
     }
 
     /// Whether nothing was short of time: the machine, and the threads of each broker. Not where that is not known.
@@ -158,6 +158,10 @@ impl Hold {
             brokers: brokers.collect(),
             are_embedded,
         })
+    }
+
+    pub(super) fn length_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns)
     }
 
     /// The mean over the hold of something that is known between looks: (from, to, value). Gives sum and length.

@@ -1,5 +1,7 @@
 //! The machine as a suspect: processors, limits on them, disks.
 
+use super::super::blame;
+use super::super::generator::processors_words;
 use super::facts::{Facts, Hold, mean_of};
 use super::{Findings, Weight};
 use crate::run::Subject;
@@ -10,8 +12,6 @@ use crate::summary::{LimitWord, words};
 const IDLE_PART: f64 = 0.05;
 /// From here down they are suspects.
 const IDLE_PART_NEAR: f64 = 0.20;
-/// Programs that took this part of the machine's processors, and are no part of the measurement, are worth a word.
-const OTHERS_PART: f64 = 0.20;
 /// A limit on CPU time that was met in more of the periods than this is what is felt.
 const HELD_PART: f64 = 0.50;
 /// From here up it is a suspect.
@@ -24,64 +24,25 @@ const QUEUE_MEAN: f64 = 4.0;
 /// From here up it is a suspect.
 const BUSY_PART_NEAR: f64 = 0.60;
 
-/// Processors of the machine that load and target share: how many, how much of them had nothing to do, and what
-/// neither generator nor target used of the rest.
-struct Shared {
-    count: f64,
-    idle: f64,
-    others: Option<f64>,
-}
-
-impl Shared {
-    /// `None` where load and target do not share a machine, or nobody looked.
-    fn of(facts: &Facts<'_>) -> Option<Shared> {
-        let machine = facts.run.environment.as_ref();
-        let count = machine.and_then(|one| one.machine.cpu_count).unwrap_or(1);
-        let count = f64::from(count);
-        let idle = facts.idle_part()? * count;
-        let cpu = &facts.trial.cpu;
-        let used = cpu.generator_cores.zip(cpu.target_cores);
-        let others = used.map(|(generator, target)| (count - idle - generator - target).max(0.0));
-        Some(Shared {
-            count,
-            idle,
-            others,
-        })
-    }
-}
-
-/// Beside the verdict where programs that are no part of the measurement took much of the processors. How much stands in the
-/// evidence: so trials of which it is true share the sentence.
-pub(super) const OTHERS: &str =
-    "Other programs on this machine used a fifth of them or more: end them, and run it again.";
-
-/// Whether that is so.
-pub(super) fn others_took_much(facts: &Facts<'_>) -> bool {
-    Shared::of(facts).is_some_and(|shared| {
-        let enough = OTHERS_PART * shared.count;
-        shared.others.is_some_and(|others| others >= enough)
-    })
-}
-
-/// Where load and target share a machine, it may be the machine that has no more to give.
+/// The machine that makes the load may have no more to give: to load and target where they share it, or because other programs
+/// use it.
 pub(super) fn processors(facts: &Facts<'_>, findings: &mut Findings) {
-    let Some(shared) = Shared::of(facts) else {
+    let (cpu, processors) = (&facts.trial.cpu, facts.processors());
+    let Some(said) = processors.and_then(|count| processors_words(cpu, count)) else {
         return;
     };
-    let part = shared.idle / shared.count;
-    let cpu = &facts.trial.cpu;
-    let used = |cores: Option<f64>| cores.map_or_else(|| "?".to_owned(), words::number);
-    let said = format!(
-        "Of the {} processors that load and target share {} had nothing to do: the generator used {}, the target {}, all \
-         others {}.",
-        words::count(shared.count as u64),
-        words::number(shared.idle),
-        used(cpu.generator_cores),
-        used(cpu.target_cores),
-        used(shared.others),
-    );
-    let weight = Weight::of(part <= IDLE_PART, part <= IDLE_PART_NEAR);
-    findings.note(LimitWord::Processors, weight, said);
+    let idle = cpu.idle_cores.zip(processors);
+    let idle = idle.map(|(idle, count)| idle / f64::from(count));
+    let is_crowded = blame::crowd(cpu, processors).is_some();
+    let (word, part) = match is_crowded {
+        true => (LimitWord::OtherPrograms, idle),
+        false => (LimitWord::Processors, facts.idle_part()),
+    };
+    let Some(part) = part else { return };
+    // Others that kept nobody waiting took what was free.
+    let is_felt = !is_crowded || blame::is_kept_waiting(cpu);
+    let weight = Weight::of(part <= IDLE_PART && is_felt, part <= IDLE_PART_NEAR);
+    findings.note(word, weight, said);
 }
 
 /// A control group's limit on the CPU time of brokers, or of the generator.

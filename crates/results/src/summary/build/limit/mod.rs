@@ -9,18 +9,15 @@ mod clients;
 mod facts;
 mod machine;
 mod network;
+mod outages;
 
 use kgauge_scenario::Trial;
 
 use super::hold::Measured;
 use super::shares;
 use crate::folder::RunRead;
-use crate::summary::{GeneratorWord, LimitVerdict, LimitWord, TrialSummary, words};
+use crate::summary::{GeneratorWord, LatenessCause, LimitVerdict, LimitWord, TrialSummary, words};
 use facts::Facts;
-
-/// What is said where all was done although the scenario did something to the target.
-const WEATHERED: &str = "Nothing held it back for good: what was asked for was done by the end, whatever the scenario did \
-                         to the target.";
 
 /// How sure a suspicion is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +86,10 @@ impl Findings {
         };
         let strong = left(&self.strong);
         match strong.as_slice() {
+            [LimitWord::Target] => {
+                let weak = left(&self.weak);
+                verdict(LimitWord::Target, self.evidence, weak)
+            }
             [one] => verdict(*one, self.evidence, Vec::new()),
             [] => {
                 let weak = left(&self.weak);
@@ -99,10 +100,41 @@ impl Findings {
     }
 }
 
+/// All that limits only while brokers answer.
+const ALL_BUT_OUTAGES: [LimitWord; 15] = [
+    LimitWord::Target,
+    LimitWord::Generator,
+    LimitWord::Quota,
+    LimitWord::OtherPrograms,
+    LimitWord::Processors,
+    LimitWord::CpuLimit,
+    LimitWord::Disk,
+    LimitWord::NetworkCard,
+    LimitWord::HotBroker,
+    LimitWord::Replication,
+    LimitWord::Batching,
+    LimitWord::Buffer,
+    LimitWord::RequestHandlers,
+    LimitWord::NetworkThreads,
+    LimitWord::Consumer,
+];
+
 /// What else is seen where this is the limit, because of it.
 fn explains(word: LimitWord) -> &'static [LimitWord] {
     use LimitWord as W;
     match word {
+        // Whoever waits for a broker that does not answer does nothing else, and neither do the other brokers.
+        W::Broker => &ALL_BUT_OUTAGES,
+        W::OtherPrograms => &[
+            W::Target,
+            W::Processors,
+            W::RequestHandlers,
+            W::NetworkThreads,
+            W::Replication,
+            W::Consumer,
+            W::HotBroker,
+            W::Buffer,
+        ],
         // Whoever has to wait keeps its buffer full and its answers late.
         W::Quota => &[
             W::Buffer,
@@ -119,7 +151,13 @@ fn explains(word: LimitWord) -> &'static [LimitWord] {
             W::Buffer,
             W::Replication,
         ],
-        W::Generator => &[W::Processors, W::Buffer, W::Consumer, W::HotBroker],
+        W::Generator => &[
+            W::OtherPrograms,
+            W::Processors,
+            W::Buffer,
+            W::Consumer,
+            W::HotBroker,
+        ],
         W::Buffer => &[W::Replication],
         // Threads that get no processor are busy too.
         W::Processors => &[
@@ -149,7 +187,7 @@ fn explains(word: LimitWord) -> &'static [LimitWord] {
         // What waits for the wire waits in buffers, to be sent, and for followers that get it late.
         W::NetworkCard => &[W::NetworkThreads, W::Buffer, W::Replication, W::Consumer],
         W::RequestHandlers | W::NetworkThreads => &[W::Buffer, W::Replication, W::Consumer],
-        W::Replication | W::Consumer | W::Load | W::Undecided => &[],
+        W::Target | W::Replication | W::Consumer | W::Load | W::Undecided => &[],
     }
 }
 
@@ -166,67 +204,136 @@ pub(super) fn limit(
     let facts = Facts::of(run, plan, trial, measured);
     let faults = plan.map_or(0, |plan| plan.faults.len() as u64);
     let mut findings = Findings::default();
+    let outage = outages::find(&facts, &mut findings);
     clients::consumers(&facts, &mut findings);
     clients::linger(&facts, &mut findings);
-    if let Some(said) = clients::all_done(&facts).filter(|_| findings.strong.is_empty()) {
-        let mut evidence = vec![said];
-        evidence.append(&mut findings.evidence);
-        let mut limit = verdict(LimitWord::Load, evidence, Vec::new());
-        if faults > 0 {
-            limit.sentence = WEATHERED.to_owned();
-            let faults = words::counted(faults, "fault");
-            limit.evidence.push(format!(
-                "The scenario did {faults} to the target meanwhile: what was due then may have waited."
-            ));
-        }
+    let is_only_outage = findings
+        .strong
+        .iter()
+        .all(|word| *word == LimitWord::Broker);
+    if let Some(said) = clients::all_done(&facts).filter(|_| is_only_outage) {
+        return Some(kept_up(&facts, faults, outage, said, findings));
+    }
+    let idle = clients::without_work(&facts).map(|flow| flow.name.clone());
+    if let Some(flow) = idle.filter(|_| !findings.is_strong(LimitWord::Broker)) {
+        let mut limit = verdict(LimitWord::Undecided, findings.evidence, Vec::new());
+        limit.sentence = format!("No bottleneck is named: {flow} did nothing in the hold.");
         return Some(limit);
     }
-    if trial.generator.word == GeneratorWord::Limited {
-        findings.strong.push(LimitWord::Generator);
-        findings.evidence.extend(trial.generator.evidence.clone());
-    }
-    clients::quota(&facts, &mut findings);
-    clients::requests(&facts, &mut findings);
-    clients::buffers(&facts, &mut findings);
-    machine::processors(&facts, &mut findings);
-    machine::cpu_limits(&facts, &mut findings);
-    machine::disks(&facts, &mut findings);
-    network::cards(&facts, &mut findings);
-    brokers::threads(&facts, &mut findings);
-    brokers::flushes(&facts, &mut findings);
-    brokers::followers(&facts, &mut findings);
-    if let Some(said) = shares::skew(trial) {
-        let weight = brokers::skew(&facts, &findings);
-        findings.note(LimitWord::HotBroker, weight, said);
-    }
+    suspects(&facts, &mut findings);
     if faults > 0 {
+        let is_outage = findings.is_strong(LimitWord::Broker);
         findings.doubt(format!(
             "The scenario did {} to the target meanwhile: what is seen may be these.",
             words::counted(faults, "fault")
         ));
+        if is_outage {
+            findings.strong.push(LimitWord::Broker);
+        }
+    }
+    if findings.strong.is_empty()
+        && let Some(said) = clients::slow_answers(&facts)
+    {
+        findings.note(LimitWord::Target, Weight::Strong, said);
     }
     let mut verdict = findings.verdict();
-    if verdict.word == LimitWord::Processors && machine::others_took_much(&facts) {
-        verdict.sentence = format!("{} {}", verdict.sentence, machine::OTHERS);
+    match (verdict.word, outage) {
+        (LimitWord::Broker, Some(outage)) if faults > 0 => {
+            verdict.sentence = format!("The limit was the scenario's own fault: {outage}.");
+        }
+        (LimitWord::Target, _) if faults > 0 => {
+            verdict
+                .sentence
+                .push_str(" The scenario's own faults may be why.");
+        }
+        (LimitWord::Broker, Some(outage)) => {
+            verdict.sentence = format!("The limit was an outage: {outage}.");
+        }
+        _ => {}
     }
     Some(verdict)
 }
 
+/// Everyone who may have limited a load that was not kept.
+fn suspects(facts: &Facts<'_>, findings: &mut Findings) {
+    if facts.trial.generator.word == GeneratorWord::Limited {
+        let evidence = facts.trial.generator.evidence.iter();
+        evidence.for_each(|said| {
+            findings.note(LimitWord::Generator, Weight::Strong, said.clone());
+        });
+    }
+    clients::late(facts, findings);
+    clients::quota(facts, findings);
+    clients::requests(facts, findings);
+    clients::buffers(facts, findings);
+    machine::processors(facts, findings);
+    machine::cpu_limits(facts, findings);
+    machine::disks(facts, findings);
+    network::cards(facts, findings);
+    brokers::threads(facts, findings);
+    brokers::flushes(facts, findings);
+    brokers::followers(facts, findings);
+    if let Some(said) = shares::skew(facts.trial) {
+        let weight = brokers::skew(facts, findings);
+        findings.note(LimitWord::HotBroker, weight, said);
+    }
+}
+
+/// The verdict on a load that was done, with what is to be known of how.
+fn kept_up(
+    facts: &Facts<'_>,
+    faults: u64,
+    outage: Option<String>,
+    said: String,
+    mut findings: Findings,
+) -> LimitVerdict {
+    let mut evidence = vec![said];
+    evidence.append(&mut findings.evidence);
+    let mut limit = verdict(LimitWord::Load, evidence, Vec::new());
+    let blame = facts.trial.generator.blame;
+    if faults > 0 {
+        limit.sentence = "No lasting bottleneck: all that was due was acked by the end of the hold, although the scenario \
+                          broke the target meanwhile."
+            .to_owned();
+        let faults = words::counted(faults, "fault");
+        limit.evidence.push(format!(
+            "The scenario did {faults} to the target meanwhile: what was due then may have waited."
+        ));
+    } else if let Some(outage) = outage {
+        limit.sentence = format!(
+            "No lasting bottleneck: all that was due was acked by the end of the hold, although {outage}."
+        );
+    } else if blame != LatenessCause::None {
+        limit.sentence = format!(
+            "No bottleneck in throughput: all that was due was acked, but part of it was sent late. The cause was {}.",
+            blame.subject()
+        );
+    }
+    limit
+}
+
 fn verdict(word: LimitWord, evidence: Vec<String>, candidates: Vec<LimitWord>) -> LimitVerdict {
-    let sentence = match (word, candidates.as_slice()) {
-        (LimitWord::Load, _) => {
-            "Nothing held it back: what was asked for was done in time, so more may be possible."
+    let names: Vec<&str> = candidates.iter().map(|one| one.as_words()).collect();
+    let names = names.join(", or ");
+    let sentence = match word {
+        LimitWord::Load => {
+            "No bottleneck: the target kept up with the offered load, so it may sustain more.".to_owned()
+        }
+        LimitWord::Undecided if names.is_empty() => {
+            "What limited it is not known from what was seen.".to_owned()
+        }
+        LimitWord::Undecided => format!("What limited it is not decided; it may be {names}."),
+        LimitWord::OtherPrograms => {
+            "The limit was other programs on this machine, which used its processors: end them, and run it again."
                 .to_owned()
         }
-        (LimitWord::Undecided, []) => "What limited it is not known from what was seen.".to_owned(),
-        (LimitWord::Undecided, candidates) => {
-            let names: Vec<&str> = candidates.iter().map(|one| one.as_words()).collect();
-            format!(
-                "What limited it is not decided; it may be {}.",
-                names.join(", or ")
-            )
+        LimitWord::Target if names.is_empty() => {
+            "The limit was the target: it answered too slowly for the offered load.".to_owned()
         }
-        (word, _) => format!("The limit was {}.", word.as_words()),
+        LimitWord::Target => format!(
+            "The limit was the target: it answered too slowly for the offered load. The reason may be {names}."
+        ),
+        word => format!("The limit was {}.", word.as_words()),
     };
     LimitVerdict {
         word,
@@ -278,6 +385,9 @@ mod tests {
         let all = [
             W::Load,
             W::Generator,
+            W::Broker,
+            W::OtherPrograms,
+            W::Target,
             W::Quota,
             W::Processors,
             W::CpuLimit,

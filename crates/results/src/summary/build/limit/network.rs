@@ -64,9 +64,8 @@ pub(super) fn cards(facts: &Facts<'_>, findings: &mut Findings) {
             findings.note(LimitWord::NetworkCard, weight, card.said());
         }
         if weight == Weight::Strong && card.full >= FULL_TIME_ALWAYS {
-            findings
-                .strong
-                .retain(|word| *word != LimitWord::Processors);
+            let others = [LimitWord::Processors, LimitWord::OtherPrograms];
+            findings.strong.retain(|word| !others.contains(word));
         }
     }
     if cards.iter().all(|card| card.used < USED_PART_SAID) {

@@ -1,0 +1,488 @@
+//! Brokers that stopped answering: what workers see on their links, and what a second connection finds.
+//!
+//! A link that waits proves little: an ack may be held because a follower is dead, and the thread that makes new
+//! connections may be busy. So a broker whose links wait for a second is also asked over a connection of its own,
+//! and only one that answers nowhere for two seconds is reported.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use kgauge_client::config::Address;
+use kgauge_client::{ClientConfig, Connection, Interrupt};
+
+use crate::clock::Clock;
+use crate::control::{Leaders, Side};
+
+/// A broker is reported after this: together with the looks of workers (50 ms) and of the runner (100 ms) that is
+/// within two seconds.
+const OUTAGE_NS: u64 = 1_800_000_000;
+
+/// A broker whose links wait for this long is asked over a second connection.
+const DOUBT_NS: u64 = 900_000_000;
+
+/// How long an answer on the second connection may take.
+const PROBE_LIMIT: Duration = Duration::from_millis(850);
+
+/// The pause between two questions.
+const PROBE_PAUSE: Duration = Duration::from_millis(250);
+
+/// How an outage shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutageKind {
+    /// Connections to the broker were lost, and new ones fail.
+    Unconnected,
+    /// Nothing comes over any connection to it, old or new.
+    Silent,
+    /// Requests stay without an answer, but on a new connection the broker answers: it holds them, for its disk or for its
+    /// followers.
+    Held,
+}
+
+/// A broker that does not answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outage {
+    /// Its node id.
+    pub broker: i32,
+    /// Where clients connect to it, `host:port`.
+    pub address: String,
+    /// When it stopped answering, on the run's clock.
+    pub since_ns: u64,
+    /// How it shows.
+    pub kind: OutageKind,
+    /// Partitions of the topics.
+    pub partitions: u32,
+    /// How many of them have no leader that answers.
+    pub partitions_without_leader: u32,
+}
+
+/// An outage that was found, or that is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OutageChange {
+    /// It was found at this moment.
+    Found {
+        /// The outage.
+        outage: Outage,
+        /// On the run's clock.
+        at_ns: u64,
+    },
+    /// The broker answers again since this moment.
+    Over {
+        /// The outage.
+        outage: Outage,
+        /// On the run's clock.
+        at_ns: u64,
+    },
+}
+
+/// What the links of one worker, or of all, show of one broker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BrokerLook {
+    pub(crate) side: Side,
+    pub(crate) broker: i32,
+    /// When bytes of it arrived last, or a connection was made.
+    pub(crate) heard_ns: u64,
+    /// Since when a link waits for it, and how.
+    pub(crate) waits: Option<(u64, OutageKind)>,
+}
+
+impl BrokerLook {
+    /// Two looks at the same broker.
+    fn with(self, other: &Self) -> Self {
+        let waits = [self.waits, other.waits].into_iter().flatten();
+        Self {
+            heard_ns: self.heard_ns.max(other.heard_ns),
+            waits: waits.min_by_key(|(since_ns, _)| *since_ns),
+            ..self
+        }
+    }
+}
+
+/// Adds a look to those at other brokers.
+pub(crate) fn add_look(looks: &mut Vec<BrokerLook>, look: BrokerLook) {
+    let known = looks.iter_mut();
+    let mut known = known.filter(|one| one.side == look.side && one.broker == look.broker);
+    match known.next() {
+        Some(one) => *one = one.with(&look),
+        None => looks.push(look),
+    }
+}
+
+/// What a clerk found out last: where brokers are, and who leads.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Whereabouts {
+    pub(crate) addresses: BTreeMap<i32, Address>,
+    pub(crate) leaders: Leaders,
+}
+
+/// What workers and clerks tell the runner of brokers.
+#[derive(Debug)]
+pub(crate) struct BrokerBoard {
+    /// One list for each worker, replaced at each of its looks.
+    looks: Vec<Mutex<Vec<BrokerLook>>>,
+    source: Mutex<Whereabouts>,
+    copy: Mutex<Whereabouts>,
+    has_outage: AtomicBool,
+}
+
+impl BrokerBoard {
+    pub(crate) fn new(workers: usize) -> Self {
+        Self {
+            looks: (0..workers).map(|_| Mutex::default()).collect(),
+            source: Mutex::default(),
+            copy: Mutex::default(),
+            has_outage: AtomicBool::new(false),
+        }
+    }
+
+    /// How long answers are worth waiting for: not at all where a broker gives none.
+    pub(crate) fn patience_ns(&self, usual_ns: u64) -> u64 {
+        match self.has_outage.load(Ordering::Relaxed) {
+            true => 0,
+            false => usual_ns,
+        }
+    }
+
+    /// A worker looks at its links: `each` adds what it sees.
+    pub(crate) fn look(&self, worker: usize, each: impl FnOnce(&mut Vec<BrokerLook>)) {
+        if let Some(looks) = self.looks.get(worker) {
+            let mut looks = lock(looks);
+            looks.clear();
+            each(&mut looks);
+        }
+    }
+
+    /// A clerk has heard where brokers are and who leads.
+    pub(crate) fn note(&self, side: Side, whereabouts: Whereabouts) {
+        *lock(self.of(side)) = whereabouts;
+    }
+
+    fn of(&self, side: Side) -> &Mutex<Whereabouts> {
+        match side {
+            Side::Source => &self.source,
+            Side::Copy => &self.copy,
+        }
+    }
+
+    fn all_looks(&self) -> Vec<BrokerLook> {
+        let mut all = Vec::new();
+        for looks in &self.looks {
+            lock(looks)
+                .iter()
+                .for_each(|look| add_look(&mut all, *look));
+        }
+        all
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Whoever died while it wrote has left a whole value behind.
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Finds outages in what workers tell, and asks brokers itself.
+#[derive(Debug)]
+pub(crate) struct OutageWatch {
+    clock: Clock,
+    board: Arc<BrokerBoard>,
+    /// How the clusters are reached.
+    source: ClientConfig,
+    copy: Option<ClientConfig>,
+    probes: BTreeMap<(Side, i32), Probe>,
+    /// Those that last.
+    current: BTreeMap<(Side, i32), Outage>,
+}
+
+impl OutageWatch {
+    pub(crate) fn new(
+        clock: Clock,
+        board: Arc<BrokerBoard>,
+        (source, copy): (ClientConfig, Option<ClientConfig>),
+    ) -> Self {
+        Self {
+            clock,
+            board,
+            source,
+            copy,
+            probes: BTreeMap::new(),
+            current: BTreeMap::new(),
+        }
+    }
+
+    /// Looks at all brokers; what has changed since the last look.
+    pub(crate) fn look(&mut self, now_ns: u64) -> Vec<OutageChange> {
+        let (mut changes, mut found) = (Vec::new(), Vec::new());
+        let looks = self.board.all_looks();
+        for look in &looks {
+            let key = (look.side, look.broker);
+            let seen = self.judge(look, now_ns);
+            let known = self
+                .current
+                .get(&key)
+                .map(|known| (known.since_ns, known.kind));
+            match (seen, known) {
+                (None, None) => {}
+                (Some((_, kind)), Some((_, known))) if kind == known => {}
+                (None, Some((since_ns, _))) => {
+                    let at_ns = look.heard_ns.max(self.probed_ns(key)).max(since_ns);
+                    let outage = self.current.remove(&key);
+                    changes.extend(outage.map(|outage| OutageChange::Over { outage, at_ns }));
+                }
+                (Some((since_ns, kind)), _) => {
+                    let address = self.address(key);
+                    let outage = Outage {
+                        broker: look.broker,
+                        address: address.map_or_else(String::new, |at| at.to_string()),
+                        since_ns,
+                        kind,
+                        partitions: 0,
+                        partitions_without_leader: 0,
+                    };
+                    self.current.insert(key, outage);
+                    found.push(key);
+                }
+            }
+            let waits_since_ns = look.waits.map(|(at_ns, _)| at_ns.max(look.heard_ns));
+            self.probe(key, waits_since_ns, now_ns);
+        }
+        // What a broker does whose last client is done concerns nobody.
+        self.probes.retain(|key, _| {
+            let mut looks = looks.iter();
+            looks.any(|look| (look.side, look.broker) == *key)
+        });
+        self.count_leaders();
+        let found = found.iter().filter_map(|key| self.current.get(key));
+        changes.extend(found.map(|outage| OutageChange::Found {
+            outage: outage.clone(),
+            at_ns: now_ns,
+        }));
+        let has_outage = !self.current.is_empty();
+        self.board.has_outage.store(has_outage, Ordering::Relaxed);
+        changes
+    }
+
+    /// What the links and the second connection show together: since when the broker does not answer, and how.
+    fn judge(&self, look: &BrokerLook, now_ns: u64) -> Option<(u64, OutageKind)> {
+        let (waits_ns, kind) = look.waits?;
+        let since_ns = waits_ns.max(look.heard_ns);
+        let quiet_ns = since_ns.max(self.probed_ns((look.side, look.broker)));
+        let is_old = |at_ns: u64| now_ns.saturating_sub(at_ns) >= OUTAGE_NS;
+        match kind {
+            _ if is_old(quiet_ns) => Some((quiet_ns, kind)),
+            OutageKind::Silent | OutageKind::Held if is_old(since_ns) => {
+                Some((since_ns, OutageKind::Held))
+            }
+            // It waits for less than two seconds, or whoever makes connections is busy elsewhere.
+            OutageKind::Silent | OutageKind::Held | OutageKind::Unconnected => None,
+        }
+    }
+
+    /// Outages that last.
+    pub(crate) fn current(&self) -> Vec<Outage> {
+        self.current.values().cloned().collect()
+    }
+
+    /// Whether no partition of the topics has a leader that answers.
+    pub(crate) fn is_total(&self) -> bool {
+        let (all, without) = self.leaderless(Side::Source);
+        all > 0 && all == without && !self.current.is_empty()
+    }
+
+    /// A leader counts if it answers, so this comes after all brokers have been looked at.
+    fn count_leaders(&mut self) {
+        for side in [Side::Source, Side::Copy] {
+            let (partitions, without_leader) = self.leaderless(side);
+            let of_side = self.current.iter_mut().filter(|(key, _)| key.0 == side);
+            for (_, outage) in of_side {
+                outage.partitions = partitions;
+                outage.partitions_without_leader = without_leader;
+            }
+        }
+    }
+
+    /// Partitions of a side, and those without a leader that answers.
+    fn leaderless(&self, side: Side) -> (u32, u32) {
+        let whereabouts = lock(self.board.of(side));
+        let leaders = &whereabouts.leaders.0;
+        let is_gone = |leader: &&Option<i32>| {
+            let outage = leader.map(|broker| self.current.get(&(side, broker)));
+            outage.is_none_or(|outage| outage.is_some_and(|one| one.kind != OutageKind::Held))
+        };
+        let gone = leaders.iter().filter(is_gone).count();
+        (leaders.len() as u32, gone as u32)
+    }
+
+    fn address(&self, (side, broker): (Side, i32)) -> Option<Address> {
+        lock(self.board.of(side)).addresses.get(&broker).cloned()
+    }
+
+    /// When the second connection got its last answer; 0 without one.
+    fn probed_ns(&self, key: (Side, i32)) -> u64 {
+        let probe = self.probes.get(&key);
+        probe.map_or(0, |probe| probe.answered_ns.load(Ordering::Acquire))
+    }
+
+    /// Begins to ask a broker that is in doubt, and ends when it is not.
+    fn probe(&mut self, key: (Side, i32), waits_since_ns: Option<u64>, now_ns: u64) {
+        let in_doubt = waits_since_ns.is_some_and(|at_ns| now_ns.saturating_sub(at_ns) >= DOUBT_NS);
+        match (in_doubt, self.probes.contains_key(&key)) {
+            (true, false) => {
+                let config = match (key.0, &self.copy) {
+                    (Side::Copy, Some(copy)) => copy.clone(),
+                    (Side::Copy, None) | (Side::Source, _) => self.source.clone(),
+                };
+                if let Some(address) = self.address(key)
+                    && let Ok(probe) = Probe::start(address, config, self.clock)
+                {
+                    self.probes.insert(key, probe);
+                }
+            }
+            (false, true) => drop(self.probes.remove(&key)),
+            (true, true) | (false, false) => {}
+        }
+    }
+}
+
+/// A thread that asks one broker again and again.
+#[derive(Debug)]
+struct Probe {
+    answered_ns: Arc<AtomicU64>,
+    stop: Interrupt,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Probe {
+    fn start(address: Address, config: ClientConfig, clock: Clock) -> std::io::Result<Self> {
+        let (answered_ns, stop) = (Arc::new(AtomicU64::new(0)), Interrupt::new());
+        let (answered, stopped) = (Arc::clone(&answered_ns), stop.clone());
+        let ask = move || {
+            while !stopped.is_raised() {
+                // It asks for the versions that the broker knows, which any broker that lives answers at once.
+                let connection =
+                    Connection::connect_within(&address, &config, PROBE_LIMIT, &stopped);
+                if connection.is_ok() {
+                    answered.store(clock.now_ns(), Ordering::Release);
+                }
+                drop(connection);
+                std::thread::park_timeout(PROBE_PAUSE);
+            }
+        };
+        let thread = std::thread::Builder::new().name("load-probe".to_owned());
+        Ok(Self {
+            answered_ns,
+            stop,
+            thread: Some(thread.spawn(ask)?),
+        })
+    }
+}
+
+impl Drop for Probe {
+    fn drop(&mut self) {
+        self.stop.raise();
+        if let Some(thread) = self.thread.take() {
+            // It ends within a tenth of a second, and nobody needs to wait for that.
+            thread.thread().unpark();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    /// Three brokers that lead two partitions each, and nobody to ask over a second connection.
+    fn watched() -> (Arc<BrokerBoard>, OutageWatch) {
+        let board = Arc::new(BrokerBoard::new(2));
+        let leaders = Leaders([1, 2, 3, 1, 2, 3].map(Some).to_vec());
+        board.note(
+            Side::Source,
+            Whereabouts {
+                addresses: BTreeMap::new(),
+                leaders,
+            },
+        );
+        let config = ClientConfig::from_servers("localhost:9092").unwrap();
+        let watch = OutageWatch::new(Clock::start(), Arc::clone(&board), (config, None));
+        (board, watch)
+    }
+
+    fn see(board: &BrokerBoard, worker: usize, broker: i32, heard_s: u64, waits_s: Option<u64>) {
+        board.look(worker, |looks| {
+            let waits = waits_s.map(|at_s| (at_s * SECOND_NS, OutageKind::Silent));
+            add_look(
+                looks,
+                BrokerLook {
+                    side: Side::Source,
+                    broker,
+                    heard_ns: heard_s * SECOND_NS,
+                    waits,
+                },
+            );
+        });
+    }
+
+    #[test]
+    fn a_broker_that_owes_answers_is_reported_within_two_seconds_and_once() {
+        let (board, mut watch) = watched();
+        see(&board, 0, 2, 4, Some(5));
+        assert_eq!(watch.look(6 * SECOND_NS), []);
+        let changes = watch.look(6_900_000_000);
+        let [OutageChange::Found { outage, at_ns }] = changes.as_slice() else {
+            panic!("{changes:?}");
+        };
+        assert_eq!((outage.broker, outage.since_ns), (2, 5 * SECOND_NS));
+        assert_eq!(*at_ns, 6_900_000_000);
+        let leaders = (outage.partitions, outage.partitions_without_leader);
+        assert_eq!(leaders, (6, 2), "it led two of six");
+        assert_eq!(watch.look(60 * SECOND_NS), []);
+        assert!(!watch.is_total());
+        assert_eq!(board.patience_ns(7), 0);
+        see(&board, 0, 2, 61, None);
+        let changes = watch.look(62 * SECOND_NS);
+        let [OutageChange::Over { outage, at_ns }] = changes.as_slice() else {
+            panic!("{changes:?}");
+        };
+        assert_eq!((outage.broker, *at_ns), (2, 61 * SECOND_NS));
+        assert!(watch.current().is_empty());
+        assert_eq!(board.patience_ns(7), 7);
+    }
+
+    #[test]
+    fn what_one_client_hears_clears_the_broker_for_all() {
+        let (board, mut watch) = watched();
+        see(&board, 0, 1, 1, Some(2));
+        see(&board, 1, 1, 9, None);
+        assert_eq!(watch.look(10 * SECOND_NS), []);
+        assert_eq!(
+            watch.look(11 * SECOND_NS).len(),
+            1,
+            "nothing came for two seconds"
+        );
+    }
+
+    #[test]
+    fn the_target_is_gone_when_no_partition_has_a_leader_that_answers() {
+        let (board, mut watch) = watched();
+        board.look(0, |looks| {
+            for broker in 1..=3 {
+                add_look(
+                    looks,
+                    BrokerLook {
+                        side: Side::Source,
+                        broker,
+                        heard_ns: 0,
+                        waits: Some((SECOND_NS, OutageKind::Unconnected)),
+                    },
+                );
+            }
+        });
+        assert_eq!(watch.look(4 * SECOND_NS).len(), 3);
+        assert!(watch.is_total());
+        let all = watch.current();
+        assert!(all.iter().all(|one| one.partitions_without_leader == 6));
+    }
+}

@@ -1,0 +1,185 @@
+//! Whether other threads of this machine wait for processors: then a load thread that spins takes time from them.
+//!
+//! The kernel counts how long threads have waited for a processor: of all threads together in `/proc/pressure/cpu` (PSI), and of
+//! one in its `schedstat`. Both are read ten times a second, and never while a send is due within the margin.
+
+use std::fs::File;
+
+/// How often the kernel's counts are read.
+const LOOK_NS: u64 = 100_000_000;
+
+/// Spinning stops where somebody waited for more than this part of the time.
+const BUSY: f64 = 0.10;
+
+/// Spinning begins again where nobody waited for more than this part of the time.
+const CALM: f64 = 0.03;
+
+/// A thread gives way for at least this long, so that it does not alternate with those that it makes wait.
+const GIVE_WAY_NS_MIN: u64 = 1_000_000_000;
+
+/// Whether to give way, and for how long that was so.
+#[derive(Debug, Default)]
+struct Judgement {
+    /// When counts were read last, and how long somebody had waited by then.
+    last: Option<(u64, u64)>,
+    gives_way_since_ns: Option<u64>,
+    gave_way_ns: u64,
+}
+
+impl Judgement {
+    /// The kernel counts so many nanoseconds of waiting by now.
+    fn note(&mut self, now_ns: u64, waited_ns: u64) {
+        let Some((then_ns, before_ns)) = self.last.replace((now_ns, waited_ns)) else {
+            return;
+        };
+        let span_ns = now_ns.saturating_sub(then_ns).max(1);
+        let part = waited_ns.saturating_sub(before_ns) as f64 / span_ns as f64;
+        match self.gives_way_since_ns {
+            None if part > BUSY => self.gives_way_since_ns = Some(now_ns),
+            None => {}
+            Some(since_ns) => {
+                self.gave_way_ns += span_ns;
+                let is_long = now_ns.saturating_sub(since_ns) >= GIVE_WAY_NS_MIN;
+                if is_long && part < CALM {
+                    self.gives_way_since_ns = None;
+                }
+            }
+        }
+    }
+}
+
+/// The competition for processors as one load thread sees it.
+#[derive(Debug)]
+pub(super) struct Competition {
+    /// Of all threads, and where the kernel does not count that, of this thread.
+    counts: Option<Counts>,
+    next_look_ns: u64,
+    judgement: Judgement,
+}
+
+#[derive(Debug)]
+enum Counts {
+    Pressure(File),
+    OwnWaits(File),
+}
+
+impl Competition {
+    /// Nothing has been read yet; the first look opens the files, because they are those of the thread that looks.
+    pub(super) fn new() -> Self {
+        Self {
+            counts: None,
+            next_look_ns: 0,
+            judgement: Judgement::default(),
+        }
+    }
+
+    /// Reads the counts if that is due. It takes some 20 us.
+    pub(super) fn look(&mut self, now_ns: u64) {
+        if now_ns < self.next_look_ns {
+            return;
+        }
+        self.next_look_ns = now_ns + LOOK_NS;
+        if self.counts.is_none() {
+            self.counts = open();
+        }
+        if let Some(waited_ns) = self.counts.as_ref().and_then(Counts::waited_ns) {
+            self.judgement.note(now_ns, waited_ns);
+        }
+    }
+
+    /// Whether a thread that spins now would take time from others.
+    pub(super) fn gives_way(&self) -> bool {
+        self.judgement.gives_way_since_ns.is_some()
+    }
+
+    /// For how long that was so.
+    pub(super) fn gave_way_ns(&self) -> u64 {
+        self.judgement.gave_way_ns
+    }
+
+    #[cfg(test)]
+    pub(super) fn always() -> Self {
+        Self {
+            next_look_ns: u64::MAX,
+            judgement: Judgement {
+                gives_way_since_ns: Some(0),
+                ..Judgement::default()
+            },
+            ..Self::new()
+        }
+    }
+}
+
+fn open() -> Option<Counts> {
+    let pressure = File::open("/proc/pressure/cpu").map(Counts::Pressure);
+    let pressure = pressure.ok().filter(|counts| counts.waited_ns().is_some());
+    let own = || File::open("/proc/thread-self/schedstat").map(Counts::OwnWaits);
+    pressure.or_else(|| own().ok())
+}
+
+impl Counts {
+    fn waited_ns(&self) -> Option<u64> {
+        let mut bytes = [0; 512];
+        let (Counts::Pressure(file) | Counts::OwnWaits(file)) = self;
+        let length = rustix::io::pread(file, &mut bytes, 0).ok()?;
+        let text = std::str::from_utf8(&bytes[..length]).ok()?;
+        match self {
+            Counts::Pressure(_) => pressure_ns(text),
+            Counts::OwnWaits(_) => own_waits_ns(text),
+        }
+    }
+}
+
+/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=123`, in microseconds.
+fn pressure_ns(text: &str) -> Option<u64> {
+    let some = text.lines().find(|line| line.starts_with("some "))?;
+    let total = some.split("total=").nth(1)?.trim();
+    Some(total.parse::<u64>().ok()?.saturating_mul(1_000))
+}
+
+/// Time on a processor, time that a processor was waited for, and how often it got one.
+fn own_waits_ns(text: &str) -> Option<u64> {
+    text.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS_NS: u64 = 1_000_000;
+
+    #[test]
+    fn it_gives_way_to_waits_and_goes_on_a_second_later_at_the_earliest() {
+        let mut judgement = Judgement::default();
+        let mut waited_ns = 0;
+        let mut step = |judgement: &mut Judgement, at_ms: u64, waited_ms: u64| {
+            waited_ns += waited_ms * MS_NS;
+            judgement.note(at_ms * MS_NS, waited_ns);
+            judgement.gives_way_since_ns.is_some()
+        };
+        assert!(
+            !step(&mut judgement, 0, 700),
+            "what was before says nothing"
+        );
+        assert!(!step(&mut judgement, 100, 9));
+        assert!(step(&mut judgement, 200, 30));
+        for at_ms in (300..=1_100).step_by(100) {
+            assert!(step(&mut judgement, at_ms, 0), "{at_ms}");
+        }
+        assert!(
+            !step(&mut judgement, 1_200, 0),
+            "nobody waited for a second"
+        );
+        assert_eq!(judgement.gave_way_ns, 1_000 * MS_NS);
+        assert!(step(&mut judgement, 1_300, 50));
+        assert!(step(&mut judgement, 2_400, 100), "somebody still waits");
+    }
+
+    #[test]
+    fn the_kernels_words_are_read() {
+        let text = "some avg10=1.53 avg60=0.20 avg300=0.00 total=1234\nfull avg10=0.00 total=9\n";
+        assert_eq!(pressure_ns(text), Some(1_234_000));
+        assert_eq!(pressure_ns("nothing"), None);
+        assert_eq!(own_waits_ns("12345 678 9\n"), Some(678));
+    }
+}

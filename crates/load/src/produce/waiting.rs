@@ -1,0 +1,48 @@
+//! What a producer without room for the next record waits for.
+//!
+//! On no record's way: its worker asks some twenty times a second.
+
+use kgauge_results::run::ClientLook;
+use kgauge_wire::error_code::ErrorCode;
+
+use super::partition::Partition;
+use super::producer::Producer;
+
+impl Producer {
+    /// What keeps the buffer full at this moment: no connection, no leader, a pause that a broker asked for, else answers.
+    pub(super) fn look_at_wait(&self) -> ClientLook {
+        let mut look = ClientLook::default();
+        if self.blocked_since_ns.is_none() {
+            return look;
+        }
+        look.looks_waiting = 1;
+        let mut ready = self.links.iter().zip(&self.ready);
+        let mut partitions = self.partitions.iter();
+        if ready.any(|(link, ready)| !ready.is_empty() && !link.is_open()) {
+            look.looks_unconnected = 1;
+        } else if partitions.any(|partition| self.lacks_leader(partition)) {
+            look.looks_leaderless = 1;
+        } else {
+            let mut links = self.links.iter();
+            let is_paused = links.any(|link| link.usable_at_ns(self.drained_at_ns) != u64::MAX);
+            look.looks_throttled = u64::from(is_paused);
+        }
+        look
+    }
+
+    /// Whether a partition has records and nobody is known to lead it: the last broker that was asked said so.
+    fn lacks_leader(&self, partition: &Partition) -> bool {
+        let is_refused = || {
+            let front = partition.front().map(|place| &self.pool[place]);
+            let moved = [
+                ErrorCode::LeaderNotAvailable,
+                ErrorCode::NotLeaderOrFollower,
+                ErrorCode::FencedLeaderEpoch,
+            ];
+            front.is_some_and(|batch| {
+                batch.attempts > 0 && moved.iter().any(|code| code.as_i16() == batch.last_error)
+            })
+        };
+        partition.has_work() && (partition.leader.is_none() || is_refused())
+    }
+}

@@ -1,0 +1,109 @@
+//! What a gate found, in a line for each figure, and what to do where it could not decide.
+
+use kgauge_results::compare::{FigureKind, Gate, GateFigure, GateWord};
+
+use super::row_name;
+use crate::format;
+
+/// Figures beyond it are only counted: the comparison has them all.
+const FIGURES_MAX: usize = 40;
+
+/// The lines of a gate, the gravest first, and at last the word of it all.
+pub(crate) fn lines(gate: &Gate) -> Vec<String> {
+    let mut figures: Vec<&GateFigure> = gate.figures.iter().collect();
+    figures.sort_by_key(|figure| std::cmp::Reverse(figure.word));
+    let shown = figures.iter().take(FIGURES_MAX);
+    let mut lines: Vec<String> = shown.map(|figure| line(figure)).collect();
+    let more = figures.len().saturating_sub(FIGURES_MAX);
+    if more > 0 {
+        lines.push(format!("{more} more figures are in the comparison"));
+    }
+    let unjudged = gate.unjudged.iter();
+    lines.extend(unjudged.map(|run| format!("undecided: {run} has none of the figures to judge")));
+    lines.push(last(gate, &figures));
+    lines
+}
+
+/// `worse: records/s of l20, orders: 0.610× (0.450 to 0.830), a drop of 10 % is allowed; a drop of 4.2 % would have shown`
+fn line(figure: &GateFigure) -> String {
+    let word = match figure.word {
+        GateWord::Passed => "pass",
+        GateWord::Undecided => "undecided",
+        GateWord::Worse => "worse",
+    };
+    let place = format!(
+        "{word}: {} of {}, {}",
+        row_name(figure.figure),
+        figure.run,
+        figure.place
+    );
+    if !figure.why.is_empty() {
+        return format!("{place}: {}", figure.why.trim_end_matches('.'));
+    }
+    let change = if figure.figure.more_is_better() {
+        "drop"
+    } else {
+        "rise"
+    };
+    let ratio = figure.ratio.map_or_else(String::new, |ratio| {
+        let interval = figure.interval.map_or_else(String::new, |found| {
+            format!(
+                " ({} to {})",
+                format::short(found.low),
+                format::short(found.high)
+            )
+        });
+        format!("{}×{interval}, ", format::short(ratio))
+    });
+    let detectable = figure.detectable.map_or_else(String::new, |part| {
+        format!(
+            "; the smallest {change} that would have shown is {}",
+            format::percent(part)
+        )
+    });
+    format!(
+        "{place}: {ratio}a {change} of {} is allowed{detectable}",
+        format::percent(figure.allowed)
+    )
+}
+
+fn last(gate: &Gate, figures: &[&GateFigure]) -> String {
+    let count = |word: GateWord| figures.iter().filter(|figure| figure.word == word).count() as u64;
+    let of = format::plural(figures.len() as u64, "figure", "figures");
+    match gate.word() {
+        GateWord::Passed => format!("gate passed: {of} judged"),
+        GateWord::Worse => format!("gate failed: {} of {of} worse", count(GateWord::Worse)),
+        GateWord::Undecided => {
+            let undecided = count(GateWord::Undecided);
+            format!("gate undecided: {undecided} of {of}{}", remedy(figures))
+        }
+    }
+}
+
+/// What would decide all figures that nothing but more measuring does.
+fn remedy(figures: &[&GateFigure]) -> String {
+    let wide = || {
+        let wide = |figure: &&&GateFigure| {
+            figure.word == GateWord::Undecided
+                && figure.detectable.is_some_and(|part| part > figure.allowed)
+        };
+        figures.iter().filter(wide)
+    };
+    let repeats = wide()
+        .map(|figure| figure.repeats)
+        .collect::<Option<Vec<u32>>>();
+    let runs = wide().filter_map(|figure| figure.runs).max();
+    let one_repeat = figures
+        .iter()
+        .any(|figure| figure.why.contains("one repeat"));
+    let kinds: Vec<FigureKind> = wide().map(|figure| figure.figure).collect();
+    match (repeats.and_then(|all| all.into_iter().max()), runs) {
+        (Some(repeats), _) => format!("; use --repeat {repeats}"),
+        (None, Some(runs)) => format!("; compare {runs} runs of each side (--with)"),
+        (None, None) if one_repeat => "; use --repeat 5".to_owned(),
+        (None, None) if !kinds.is_empty() => {
+            "; allow more, choose other figures with --metric, or use a quieter machine".to_owned()
+        }
+        (None, None) => String::new(),
+    }
+}

@@ -1,0 +1,73 @@
+//! The record of an embedded cluster: parent and child may both be killed, and what they leave must be found.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kgauge_scenario::TargetKind;
+
+use crate::embedded::EmbeddedSetup;
+use crate::kafka::{ClusterRecord, ProcessId, registry};
+use crate::security::private;
+
+/// A record that is kept. Without a place for it there is none: the cluster serves all the same.
+#[derive(Debug)]
+pub(crate) struct EmbeddedRecord {
+    state_dir: PathBuf,
+    record: ClusterRecord,
+}
+
+impl EmbeddedRecord {
+    /// Keeps the record of a cluster whose process has just been started.
+    pub(crate) fn keep(setup: &EmbeddedSetup, pid: u32) -> Option<EmbeddedRecord> {
+        let absolute = |path: &Path| std::path::absolute(path).ok();
+        let conf_dir = absolute(&setup.private_dir)?;
+        let state_dir = conf_dir.parent()?.to_owned();
+        let data_dir = absolute(&setup.data_dir).filter(|_| !setup.keep_data);
+        let record = ClusterRecord {
+            name: conf_dir.file_name()?.to_str()?.to_owned(),
+            kind: TargetKind::Embedded,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            kgauge: ProcessId::own(),
+            is_detached: false,
+            bootstrap_servers: String::new(),
+            processes: vec![("cluster".to_owned(), ProcessId::of(pid)?)],
+            data_dirs: data_dir.into_iter().collect(),
+            control_groups: Vec::new(),
+            log_dir: absolute(&setup.log_file)?,
+            conf_dir,
+        };
+        private::make(&state_dir).ok()?;
+        registry::keep(&state_dir, &record).ok()?;
+        Some(EmbeddedRecord { state_dir, record })
+    }
+
+    /// The cluster serves at these addresses.
+    pub(crate) fn serves(&mut self, servers: &str) {
+        servers.clone_into(&mut self.record.bootstrap_servers);
+        // An older record finds everything too.
+        let _ = registry::keep(&self.state_dir, &self.record);
+    }
+
+    /// Its file.
+    pub(crate) fn file(&self) -> PathBuf {
+        registry::file(&self.state_dir, &self.record.name)
+    }
+
+    /// Nothing of the cluster is left.
+    pub(crate) fn forget(&self) {
+        let _ = registry::forget(&self.state_dir, &self.record.name);
+    }
+}
+
+/// Removes a log in which nothing stands, and the folder around it if nothing else is in it.
+pub(crate) fn remove_empty_log(log_file: &Path) {
+    let is_empty = fs::metadata(log_file).is_ok_and(|facts| facts.is_file() && facts.len() == 0);
+    let Some(dir) = log_file.parent().filter(|_| is_empty) else {
+        return;
+    };
+    let is_alone = fs::read_dir(dir).is_ok_and(|entries| entries.count() == 1);
+    if is_alone {
+        let _ = fs::remove_file(log_file);
+        let _ = fs::remove_dir(dir);
+    }
+}

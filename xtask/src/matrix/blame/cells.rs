@@ -1,0 +1,159 @@
+//! The troubles, who is to blame for each, and the load that shows it.
+
+use super::party::Party;
+
+/// One trouble on one target.
+pub(super) struct Cell {
+    pub(super) trouble: &'static str,
+    pub(super) target: &'static str,
+    /// Whose doing it is.
+    pub(super) party: Party,
+    pub(super) place: Place,
+    /// The scenario's flows, and faults where the scenario makes the trouble itself.
+    load: &'static str,
+}
+
+/// What is done, and to whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Nothing: the scenario's own faults, or a quota.
+    Quiet,
+    /// The brokers' processes are killed.
+    Dead,
+    /// They are stopped for some seconds.
+    Paused,
+    /// They are stopped most of the time, a fifth of a second each time.
+    Slow,
+    /// The network between load and brokers is down for some seconds.
+    CutOff,
+    /// Load and target have the lowest priority, and other programs use all processors.
+    Nice,
+    /// kgauge may use one processor, and another program uses that too.
+    Pinned,
+    /// A control group gives kgauge next to no time.
+    Group,
+    /// Other programs use all processors, several each.
+    Neighbours,
+}
+
+/// 5 MB/s into a buffer of 2 MiB: without answers it is full after less than half a second.
+const RATE: &str = "\
+flows:
+  - {name: w, kind: produce, shape: {constant: 5k/s}, record: {size: 1 kB}, settings: {buffer.memory: 2 MiB, linger.ms: 5}}
+";
+
+const FULL_SPEED: &str = "\
+flows:
+  - {name: w, kind: produce, shape: max, record: {size: 1 kB}, settings: {buffer.memory: 8 MiB, linger.ms: 5}}
+";
+
+/// The node dies after a second, and comes back.
+const KILLED: &str = "\
+flows:
+  - {name: w, kind: produce, shape: {constant: 5k/s}, record: {size: 1 kB}, settings: {buffer.memory: 2 MiB, linger.ms: 5}}
+faults:
+  - {at: 1 s, node: 1, kill: true, restart-after: 2 s}
+";
+
+/// It takes a fifth of what is offered.
+const CAPPED: &str = "\
+flows:
+  - {name: w, kind: produce, shape: {constant: 5k/s}, record: {size: 1 kB}, settings: {buffer.memory: 2 MiB, linger.ms: 5}}
+faults:
+  - {at: start, node: all, api: produce, capacity: 1 MB/s}
+";
+
+const EMBEDDED: &str = "embedded:1";
+const KAFKA: &str = "kafka:4.3.1,heap=512M";
+const QUOTA: &str = "kafka:2.8.2,heap=512M,quota.producer.default=1000000";
+
+const fn cell(
+    trouble: &'static str,
+    target: &'static str,
+    party: Party,
+    place: Place,
+    load: &'static str,
+) -> Cell {
+    Cell {
+        trouble,
+        target,
+        party,
+        place,
+        load,
+    }
+}
+
+pub(super) const CELLS: &[Cell] = &[
+    cell("none", EMBEDDED, Party::Nobody, Place::Quiet, RATE),
+    cell("none", KAFKA, Party::Nobody, Place::Quiet, RATE),
+    cell("dead", EMBEDDED, Party::Target, Place::Dead, RATE),
+    cell("dead", KAFKA, Party::Target, Place::Dead, RATE),
+    cell("killed", EMBEDDED, Party::Target, Place::Quiet, KILLED),
+    cell("killed", KAFKA, Party::Target, Place::Quiet, KILLED),
+    cell("paused", EMBEDDED, Party::Target, Place::Paused, RATE),
+    cell("paused", KAFKA, Party::Target, Place::Paused, RATE),
+    cell("slow", EMBEDDED, Party::Target, Place::Slow, RATE),
+    cell("slow", KAFKA, Party::Target, Place::Slow, RATE),
+    cell("throttled", EMBEDDED, Party::Target, Place::Quiet, CAPPED),
+    cell("throttled", QUOTA, Party::Target, Place::Quiet, RATE),
+    cell("unreachable", EMBEDDED, Party::Target, Place::CutOff, RATE),
+    cell("unreachable", KAFKA, Party::Target, Place::CutOff, RATE),
+    cell("nice", EMBEDDED, Party::Others, Place::Nice, RATE),
+    cell("nice", KAFKA, Party::Others, Place::Nice, RATE),
+    cell("pinned", EMBEDDED, Party::Others, Place::Pinned, RATE),
+    cell("pinned", KAFKA, Party::Others, Place::Pinned, RATE),
+    cell("cpu-limit", EMBEDDED, Party::Generator, Place::Group, RATE),
+    cell("cpu-limit", KAFKA, Party::Generator, Place::Group, RATE),
+    cell(
+        "neighbours",
+        EMBEDDED,
+        Party::Others,
+        Place::Neighbours,
+        FULL_SPEED,
+    ),
+    cell(
+        "neighbours",
+        KAFKA,
+        Party::Others,
+        Place::Neighbours,
+        FULL_SPEED,
+    ),
+];
+
+impl Cell {
+    /// A name for files: `blame-dead-kafka`.
+    pub(super) fn name(&self) -> String {
+        let end = self.target.find(',').unwrap_or(self.target.len());
+        let target = self.target[..end].replace(':', "-");
+        format!("blame-{}-{target}", self.trouble)
+    }
+
+    /// Whether the cluster is there before the run, so that its trouble is not the run's own doing.
+    pub(super) fn is_existing(&self) -> bool {
+        matches!(
+            self.place,
+            Place::Dead | Place::Paused | Place::Slow | Place::Pinned | Place::Group
+        )
+    }
+
+    pub(super) fn scenario(&self) -> String {
+        format!(
+            "kgauge: 1\nname: blame\nquestion: Whose doing is it?\ntopic: {{partitions: 6}}\n{}stages: {{warm-up: 1 s, \
+             warm-up-limit: 1 s, hold: 6 s, drain: 3 s}}\nrepeats: 1\n",
+            self.load
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_cell_has_a_name_of_its_own() {
+        let names: BTreeSet<String> = CELLS.iter().map(Cell::name).collect();
+        assert_eq!(names.len(), CELLS.len());
+    }
+}

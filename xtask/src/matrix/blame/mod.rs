@@ -1,0 +1,127 @@
+//! Troubles that are known because they were made: dead, paused, slow and unreachable brokers, generators without a processor,
+//! neighbours that take the machine. Each is one run, and nobody may be blamed who had no part in it.
+
+mod cells;
+mod party;
+mod table;
+mod trouble;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::kgauge::{Background, Kgauge};
+use crate::say::{remark, say};
+use cells::{CELLS, Cell, Place};
+use party::Blamed;
+pub(super) use table::Table;
+use trouble::Hogs;
+
+/// No run takes longer.
+const RUN_MAX: Duration = Duration::from_secs(240);
+
+/// Every trouble that is wanted, so many runs each.
+pub(super) fn run(
+    trials: usize,
+    is_wanted: impl Fn(&str) -> bool,
+    kgauge: &Kgauge<'_>,
+) -> Result<Table> {
+    let mut table = Table::default();
+    for cell in CELLS.iter().filter(|cell| is_wanted(&cell.name())) {
+        let name = cell.name();
+        if let Some(why) = trouble::why_not(cell.place) {
+            remark(&format!("{name}: left out: {why}"));
+            table.left_out(cell, &why);
+            continue;
+        }
+        remark(&format!("{name}: {trials} runs"));
+        for trial in 1..=trials {
+            crate::stop::check()?;
+            match one(cell, &format!("{name}-{trial}"), kgauge) {
+                Ok(blamed) => {
+                    say(&format!(
+                        "  {} {}",
+                        blamed.mark(cell.party),
+                        blamed.sentence
+                    ));
+                    table.add(cell, blamed);
+                }
+                Err(error) => table.broken(cell, &error),
+            }
+        }
+    }
+    Ok(table)
+}
+
+/// One run of one trouble.
+fn one(cell: &Cell, name: &str, kgauge: &Kgauge<'_>) -> Result<Blamed> {
+    let scenario = kgauge.folder.join(format!("{name}.yaml"));
+    fs::write(&scenario, cell.scenario())?;
+    let out = kgauge.folder.join(name);
+    let mut cluster = None;
+    let target = match cell.is_existing() {
+        true => {
+            let up = kgauge.start(&format!("{name}-cluster"), &["cluster", "up", cell.target])?;
+            let servers = up.servers();
+            cluster = Some(up);
+            servers?
+        }
+        false => cell.target.to_owned(),
+    };
+    let (scenario, folder) = (scenario.display().to_string(), out.display().to_string());
+    let arguments = [
+        "run", &scenario, "--target", &target, "--yes", "--out", &folder,
+    ];
+    let place = trouble::Prepared::of(cell.place)?;
+    let run = kgauge.start_within(name, &arguments, |command| place.around(command))?;
+    let hogs = disturb(cell.place, &run, cluster.as_ref(), &out);
+    let ended = run.running.wait(RUN_MAX)?;
+    drop(hogs);
+    ended.with_context(|| format!("{name} did not end within {RUN_MAX:?}"))?;
+    drop(place);
+    drop(cluster);
+    blamed(&out).with_context(|| run.said())
+}
+
+/// What is done once the hold has begun. Processes that take the machine go on until they are dropped.
+fn disturb(
+    place: Place,
+    run: &Background,
+    cluster: Option<&Background>,
+    out: &Path,
+) -> Result<Option<Hogs>> {
+    run.reaches(out, 1)?;
+    let brokers = cluster.map(|cluster| trouble::descendants(cluster.running.id()));
+    let brokers = brokers.unwrap_or_default();
+    match place {
+        Place::Quiet | Place::Group => {}
+        Place::Dead => trouble::kill(&brokers)?,
+        Place::Paused => trouble::pause(&brokers)?,
+        Place::Slow => trouble::slow_down(&brokers, || Ok(run.running.ended()?.is_some()))?,
+        Place::CutOff => trouble::cut_off(run.running.id())?,
+        Place::Nice | Place::Neighbours => return Hogs::everywhere().map(Some),
+        Place::Pinned => return Hogs::on_first().map(Some),
+    }
+    Ok(None)
+}
+
+fn blamed(out: &Path) -> Result<Blamed> {
+    let text = fs::read_to_string(out.join("summary.json"))?;
+    let summary: Value = serde_json::from_str(&text)?;
+    let trial = summary["trials"].get(0).context("no trial")?;
+    Ok(Blamed::of(trial))
+}
+
+/// The same command with others before its words.
+fn around(words: &[&str], command: &Command) -> Command {
+    let (first, rest) = words.split_first().unwrap_or((&"env", &[]));
+    let mut wrapped = Command::new(first);
+    wrapped.args(rest);
+    wrapped.arg(command.get_program()).args(command.get_args());
+    wrapped.current_dir(command.get_current_dir().unwrap_or(Path::new(".")));
+    wrapped
+}

@@ -1,0 +1,140 @@
+//! Whom a run blames.
+
+use serde_json::Value;
+
+/// Who can be to blame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Party {
+    /// Nothing limited it, or nothing is said for sure.
+    Nobody,
+    /// kgauge itself.
+    Generator,
+    /// The brokers, what they wait for, and what they are allowed.
+    Target,
+    /// Programs that are no part of the measurement.
+    Others,
+    /// The machine that load and target share.
+    Machine,
+    /// The settings of the load's clients.
+    Settings,
+}
+
+/// What one run says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Blamed {
+    /// The bottleneck's word and party.
+    pub(super) word: String,
+    limit: Party,
+    /// Whether the generator is said to be late or the limit.
+    accuses_generator: bool,
+    /// Whose doing the lateness is said to be.
+    lateness: Party,
+    pub(super) sentence: String,
+}
+
+impl Blamed {
+    pub(super) fn of(trial: &Value) -> Blamed {
+        let text = |value: &Value| value.as_str().unwrap_or("none").to_owned();
+        let word = text(&trial["limit"]["word"]);
+        let generator = &trial["generator"];
+        Blamed {
+            limit: party_of(&word),
+            accuses_generator: matches!(generator["word"].as_str(), Some("late" | "limited")),
+            lateness: match generator["blame"]["cause"].as_str() {
+                Some("generator") => Party::Generator,
+                Some("target" | "fault") => Party::Target,
+                Some("other-programs") => Party::Others,
+                Some("shared-processors") => Party::Machine,
+                _ => Party::Nobody,
+            },
+            sentence: text(&trial["limit"]["sentence"]),
+            word,
+        }
+    }
+
+    /// Somebody is blamed who had no part in it.
+    pub(super) fn is_wrong(&self, party: Party) -> bool {
+        let accuses = self.limit != Party::Nobody && self.limit != party;
+        // A machine that is full of others is full.
+        let is_full = party == Party::Others && self.limit == Party::Machine;
+        let generator = self.accuses_generator && party != Party::Generator;
+        accuses && !is_full || generator
+    }
+
+    /// Whoever did it is named, and nobody else.
+    pub(super) fn is_right(&self, party: Party) -> bool {
+        !self.is_wrong(party) && (self.limit == party || self.lateness == party)
+    }
+
+    pub(super) fn mark(&self, party: Party) -> &'static str {
+        match (self.is_wrong(party), self.is_right(party)) {
+            (true, _) => "WRONG",
+            (false, true) => "right",
+            (false, false) => "vague",
+        }
+    }
+
+    /// The sentence with its numbers taken out, so that equal ones can be counted.
+    pub(super) fn form(&self) -> String {
+        let mut form = String::new();
+        for letter in self.sentence.chars() {
+            match letter.is_ascii_digit() || letter == '.' && form.ends_with('#') {
+                false => form.push(letter),
+                true if form.ends_with('#') => {}
+                true => form.push('#'),
+            }
+        }
+        form
+    }
+}
+
+fn party_of(word: &str) -> Party {
+    match word {
+        "generator" => Party::Generator,
+        "broker" | "target" | "quota" | "cpu-limit" | "disk" | "hot-broker" | "replication"
+        | "request-handlers" | "network-threads" | "network-card" => Party::Target,
+        "other-programs" => Party::Others,
+        "processors" => Party::Machine,
+        "batching" | "buffer" | "consumer" => Party::Settings,
+        _ => Party::Nobody,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blamed(word: &str, generator: &str, cause: &str) -> Blamed {
+        Blamed::of(&serde_json::json!({
+            "limit": {"word": word, "sentence": "Broker 1 at 127.0.0.1:9092 did not answer for 3.25 s."},
+            "generator": {"word": generator, "blame": {"cause": cause}},
+        }))
+    }
+
+    #[test]
+    fn a_generator_that_is_called_late_is_wrong_beside_a_dead_broker() {
+        assert!(blamed("broker", "fine", "target").is_right(Party::Target));
+        assert!(blamed("broker", "late", "generator").is_wrong(Party::Target));
+        assert!(blamed("processors", "fine", "none").is_wrong(Party::Target));
+        assert_eq!(
+            blamed("undecided", "fine", "none").mark(Party::Target),
+            "vague"
+        );
+    }
+
+    #[test]
+    fn neighbours_may_show_by_lateness_or_by_a_full_machine() {
+        assert!(blamed("load", "crowded", "other-programs").is_right(Party::Others));
+        assert_eq!(
+            blamed("processors", "fine", "none").mark(Party::Others),
+            "vague"
+        );
+        assert!(blamed("disk", "fine", "none").is_wrong(Party::Others));
+    }
+
+    #[test]
+    fn sentences_are_counted_without_their_numbers() {
+        let form = blamed("broker", "fine", "none").form();
+        assert_eq!(form, "Broker # at #:# did not answer for # s.");
+    }
+}

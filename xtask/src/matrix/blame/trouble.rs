@@ -1,0 +1,226 @@
+//! How troubles are made: signals to brokers, a network that goes down, programs that take the processors.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread::{available_parallelism, sleep};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::around;
+use super::cells::Place;
+use crate::kafka::Running;
+
+/// How long brokers stand still, and networks are down.
+const PAUSE: Duration = Duration::from_millis(2_500);
+/// A slow broker works for so long, and rests for so long.
+const WORK: Duration = Duration::from_millis(10);
+const REST: Duration = Duration::from_millis(190);
+/// What a control group gives kgauge of each tenth of a second, in microseconds: 3 % of a processor.
+const GROUP_US: &str = "3000";
+/// Programs for each processor, so that the load gets a small part of it.
+const HOGS_PER_CPU: usize = 3;
+
+/// What is set up around a run.
+pub(super) struct Prepared {
+    place: Place,
+    group: Option<Group>,
+}
+
+impl Prepared {
+    pub(super) fn of(place: Place) -> Result<Prepared> {
+        let group = match place {
+            Place::Group => Some(Group::new()?),
+            _ => None,
+        };
+        Ok(Prepared { place, group })
+    }
+
+    /// The command where it is to run.
+    pub(super) fn around(&self, command: &Command) -> Command {
+        match self.place {
+            Place::CutOff => {
+                let script = "ip link set lo up && exec \"$@\"";
+                around(&["unshare", "--net", "sh", "-c", script, "sh"], command)
+            }
+            Place::Nice => around(&["nice", "-n", "19"], command),
+            Place::Pinned => around(&["taskset", "-c", "0"], command),
+            Place::Group => {
+                let file = self
+                    .group
+                    .as_ref()
+                    .map(|group| group.0.join("cgroup.procs"));
+                let file = file.unwrap_or_default().display().to_string();
+                let script = "echo $$ > \"$1\" && shift && exec \"$@\"";
+                around(&["sh", "-c", script, "sh", &file], command)
+            }
+            Place::Quiet | Place::Dead | Place::Paused | Place::Slow | Place::Neighbours => {
+                around(&["env"], command)
+            }
+        }
+    }
+}
+
+/// A control group with little time; removed when it is dropped, after its last process has ended.
+struct Group(PathBuf);
+
+impl Group {
+    fn new() -> Result<Group> {
+        let name = format!("kgauge-matrix-{}", std::process::id());
+        let old = PathBuf::from("/sys/fs/cgroup/cpu");
+        let group = match old.is_dir() {
+            true => old.join(name),
+            false => PathBuf::from("/sys/fs/cgroup").join(name),
+        };
+        fs::create_dir_all(&group)?;
+        let group = Group(group);
+        let written = match old.is_dir() {
+            true => fs::write(group.0.join("cpu.cfs_quota_us"), GROUP_US),
+            false => fs::write(group.0.join("cpu.max"), format!("{GROUP_US} 100000")),
+        };
+        written.context("a control group takes no limit")?;
+        Ok(group)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+/// Why a trouble cannot be made here.
+pub(super) fn why_not(place: Place) -> Option<String> {
+    let tries = |words: &[&str]| {
+        let mut command = around(words, &Command::new("true"));
+        let tried = command.stdin(Stdio::null()).stderr(Stdio::null()).status();
+        !tried.is_ok_and(|status| status.success())
+    };
+    match place {
+        Place::CutOff if tries(&["unshare", "--net", "nsenter", "--version"]) => {
+            Some("a network of its own needs root, unshare and nsenter".to_owned())
+        }
+        Place::Pinned if tries(&["taskset", "-c", "0"]) => Some("it needs taskset".to_owned()),
+        Place::Group => Group::new().err().map(|error| format!("{error:#}")),
+        _ => None,
+    }
+}
+
+/// The processes below one, its children and theirs.
+pub(super) fn descendants(of: u32) -> Vec<u32> {
+    let parents: BTreeMap<u32, u32> = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let pid = entry.file_name().to_str()?.parse().ok()?;
+            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+            // The state and the parent follow the name, which is in parentheses.
+            let (_, rest) = stat.rsplit_once(')')?;
+            let parent = rest.split_ascii_whitespace().nth(1)?.parse().ok()?;
+            Some((pid, parent))
+        })
+        .collect();
+    let mut found = vec![of];
+    let mut next = 0;
+    while let Some(&parent) = found.get(next) {
+        let children = parents.iter().filter(|(_, of)| **of == parent);
+        found.extend(children.map(|(pid, _)| *pid));
+        next += 1;
+    }
+    found.split_off(1)
+}
+
+fn signal(pids: &[u32], signal: Signal) -> Result<()> {
+    ensure!(!pids.is_empty(), "there are no brokers");
+    for pid in pids {
+        let pid = i32::try_from(*pid).ok().and_then(Pid::from_raw);
+        // One that has ended meanwhile needs no signal.
+        let _ = kill_process(pid.context("no process id")?, signal);
+    }
+    Ok(())
+}
+
+pub(super) fn kill(brokers: &[u32]) -> Result<()> {
+    signal(brokers, Signal::KILL)
+}
+
+pub(super) fn pause(brokers: &[u32]) -> Result<()> {
+    signal(brokers, Signal::STOP)?;
+    sleep(PAUSE);
+    signal(brokers, Signal::CONT)
+}
+
+/// Brokers that rest most of the time, until something is over.
+pub(super) fn slow_down(brokers: &[u32], is_over: impl Fn() -> Result<bool>) -> Result<()> {
+    while !is_over()? {
+        signal(brokers, Signal::STOP)?;
+        sleep(REST);
+        signal(brokers, Signal::CONT)?;
+        sleep(WORK);
+    }
+    Ok(())
+}
+
+/// Takes the network of a process down for a while.
+pub(super) fn cut_off(pid: u32) -> Result<()> {
+    let pid = pid.to_string();
+    for (word, then) in [("down", PAUSE), ("up", Duration::ZERO)] {
+        let words = ["-t", &pid, "-n", "ip", "link", "set", "lo", word];
+        let status = Command::new("nsenter").args(words).status()?;
+        ensure!(status.success(), "the network does not go {word}");
+        sleep(then);
+    }
+    Ok(())
+}
+
+/// Programs that use all that they get; they end when this is dropped.
+pub(super) struct Hogs {
+    _running: Vec<Running>,
+}
+
+impl Hogs {
+    pub(super) fn everywhere() -> Result<Hogs> {
+        let processors = available_parallelism().map_or(1, usize::from);
+        Hogs::of(HOGS_PER_CPU * processors, &["env"])
+    }
+
+    /// On the first processor alone.
+    pub(super) fn on_first() -> Result<Hogs> {
+        Hogs::of(HOGS_PER_CPU, &["taskset", "-c", "0"])
+    }
+
+    fn of(count: usize, before: &[&str]) -> Result<Hogs> {
+        let one = |_| {
+            let mut hog = Command::new("sh");
+            hog.args(["-c", "while :; do :; done"]);
+            Running::start(
+                "a program that takes a processor",
+                &mut around(before, &hog),
+            )
+        };
+        let running = (0..count).map(one).collect::<Result<_>>()?;
+        Ok(Hogs { _running: running })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn children_and_their_children_are_found() {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "sleep 60 & wait"]);
+        let shell = Running::start("sh", &mut shell).unwrap();
+        while descendants(shell.id()).is_empty() {
+            std::thread::yield_now();
+        }
+        assert_eq!(descendants(shell.id()).len(), 1);
+        assert!(descendants(std::process::id()).contains(&shell.id()));
+        kill(&descendants(shell.id())).unwrap();
+    }
+}

@@ -1,0 +1,243 @@
+//! `cargo xtask outside-suites`: the test suites of client libraries, run against `kgauge cluster up
+//! embedded:3`. What fails must be on the list of missing features.
+//!
+//! Nothing of these suites is kept here: the ordinary package clients fetch them into `target`.
+
+mod kgo;
+mod librdkafka;
+mod verdict;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::built;
+use crate::codegen::root;
+use crate::kafka::{Finished, Job};
+use crate::kgauge::Kgauge;
+use crate::say::{remark, say};
+use crate::stop;
+use verdict::{Outcome, Verdict};
+
+/// Fetching and building.
+const PREPARE_MAX: Duration = Duration::from_secs(1800);
+
+/// A suite of tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Suite {
+    Kgo,
+    Librdkafka,
+}
+
+impl Suite {
+    const ALL: [Suite; 2] = [Suite::Kgo, Suite::Librdkafka];
+
+    fn name(self) -> &'static str {
+        match self {
+            Suite::Kgo => "kgo",
+            Suite::Librdkafka => "librdkafka",
+        }
+    }
+
+    /// What it runs against.
+    fn target(self) -> &'static str {
+        match self {
+            Suite::Kgo => "embedded:3,default.replication.factor=3",
+            // Its tests count on topics of four partitions that a mention creates.
+            Suite::Librdkafka => {
+                "embedded:3,num.partitions=4,group.initial.rebalance.delay.ms=3000"
+            }
+        }
+    }
+}
+
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Options {
+    suites: Vec<Suite>,
+    /// A kgauge that is built already.
+    binary: Option<PathBuf>,
+    /// The source of librdkafka, instead of the package that carries it.
+    source: Option<PathBuf>,
+    /// Records of each of kgo's large tests.
+    records: u64,
+    /// Only tests with this in their names.
+    only: Option<String>,
+}
+
+impl Options {
+    fn parse(arguments: &[String]) -> Result<Options> {
+        let mut options = Options {
+            suites: Vec::new(),
+            binary: None,
+            source: None,
+            records: 50_000,
+            only: None,
+        };
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            if let Some(suite) = Suite::ALL
+                .into_iter()
+                .find(|suite| suite.name() == argument)
+            {
+                options.suites.push(suite);
+                continue;
+            }
+            let value = rest.next();
+            match (argument.as_str(), value) {
+                ("--binary", Some(path)) => options.binary = Some(path.into()),
+                ("--source", Some(path)) => options.source = Some(path.into()),
+                ("--records", Some(number)) => options.records = number.parse()?,
+                ("--only", Some(part)) => options.only = Some(part.clone()),
+                _ => bail!(
+                    "outside-suites takes kgo, librdkafka, --binary PATH, --source DIR (of \
+                     librdkafka), --records N (of kgo) and --only PART, not {argument:?}"
+                ),
+            }
+        }
+        if options.suites.is_empty() {
+            options.suites = Suite::ALL.to_vec();
+        }
+        Ok(options)
+    }
+}
+
+/// Runs the command with what stood after its name.
+pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
+    let options = Options::parse(arguments)?;
+    stop::listen()?;
+    let binary = match &options.binary {
+        Some(path) => std::path::absolute(path)?,
+        None => built::kgauge()?,
+    };
+    let kept = root().join("target/outside-suites");
+    fs::create_dir_all(&kept)?;
+    let mut is_good = true;
+    for suite in &options.suites {
+        let tests = run_suite(*suite, &options, &binary, &kept)?;
+        is_good &= print(*suite, &tests, options.only.is_none());
+    }
+    Ok(match is_good {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+fn run_suite(
+    suite: Suite,
+    options: &Options,
+    binary: &Path,
+    kept: &Path,
+) -> Result<Vec<(String, Outcome)>> {
+    let prepared = match suite {
+        Suite::Kgo => kgo::fetch(kept)?,
+        Suite::Librdkafka => librdkafka::build(kept, options.source.as_deref())?,
+    };
+    let work = tempfile::tempdir()?;
+    let kgauge = Kgauge {
+        binary,
+        folder: work.path(),
+    };
+    let cluster = kgauge.start("cluster", &["cluster", "up", suite.target()])?;
+    let servers = cluster.servers()?;
+    remark(&format!(
+        "{}: tests against {}",
+        suite.name(),
+        suite.target()
+    ));
+    let only = options.only.as_deref();
+    let finished = match suite {
+        Suite::Kgo => kgo::run(&prepared, &servers, options.records, only)?,
+        Suite::Librdkafka => librdkafka::run(&prepared, &servers, work.path(), only)?,
+    };
+    let log = kept.join(format!("{}.log", suite.name()));
+    fs::write(&log, format!("{}{}", finished.stdout, finished.stderr))?;
+    remark(&format!(
+        "{}: all output is in {}",
+        suite.name(),
+        log.display()
+    ));
+    if let Some(status) = cluster.running.ended()? {
+        bail!("the embedded cluster ended during the suite: {status}");
+    }
+    let tests = match suite {
+        Suite::Kgo => kgo::outcomes(&finished.stdout),
+        Suite::Librdkafka => librdkafka::outcomes(&finished.stderr),
+    };
+    match tests.is_empty() {
+        true => bail!(
+            "{} printed no result; see {}",
+            finished.words,
+            log.display()
+        ),
+        false => Ok(tests),
+    }
+}
+
+/// Prints each test and the totals. False when a test failed that the list does not name.
+fn print(suite: Suite, tests: &[(String, Outcome)], is_whole: bool) -> bool {
+    let mut is_good = true;
+    let (mut passed, mut skipped, mut missing, mut failed) = (0, 0, 0, 0);
+    for (name, outcome) in tests {
+        let verdict = verdict::of(suite.name(), name, *outcome);
+        let words = match verdict {
+            Verdict::Passed => "passed".to_owned(),
+            Verdict::Skipped => "skipped".to_owned(),
+            Verdict::Missing(feature) => format!("fails: {feature}"),
+            Verdict::Failed => "FAILED".to_owned(),
+        };
+        match verdict {
+            Verdict::Passed => passed += 1,
+            Verdict::Skipped => skipped += 1,
+            Verdict::Missing(_) => missing += 1,
+            Verdict::Failed => {
+                failed += 1;
+                is_good = false;
+            }
+        }
+        say(&format!("{:10}  {name:50}  {words}", suite.name()));
+    }
+    say(&format!(
+        "{}: {passed} passed, {missing} fail for a missing feature, {failed} FAILED, {skipped} skipped",
+        suite.name()
+    ));
+    if is_whole {
+        for (name, feature) in verdict::unneeded(suite.name(), tests) {
+            say(&format!(
+                "{}: {name} does not fail, although the list names it ({feature})",
+                suite.name()
+            ));
+        }
+    }
+    is_good
+}
+
+/// Runs a step of fetching or building to its good end.
+fn prepare(words: &str, command: Command) -> Result<Finished> {
+    remark(&format!("outside-suites: {words}"));
+    let finished = Job::new(words.to_owned(), command, PREPARE_MAX).run()?;
+    let said: Vec<&str> = finished.stderr.lines().rev().take(15).collect();
+    let said = said.into_iter().rev().collect::<Vec<_>>().join("\n");
+    finished.success().with_context(|| said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_name_both_suites_run() {
+        let parse = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            Options::parse(&words)
+        };
+        assert_eq!(parse(&[]).unwrap().suites, Suite::ALL);
+        let one = parse(&["librdkafka", "--source", "/src"]).unwrap();
+        assert_eq!(one.suites, [Suite::Librdkafka]);
+        assert_eq!(one.source, Some(PathBuf::from("/src")));
+        assert!(parse(&["sarama"]).is_err());
+    }
+}
