@@ -128,11 +128,18 @@ pub(crate) fn compact(value: f64) -> String {
     text + suffix
 }
 
+/// Above so many times the figure an interval excludes nothing, and its ends would only look like knowledge:
+/// two repeats that differ by half reach thousands of times the figure.
+const REACH_MAX: f64 = 10.0;
+
 /// How far an interval reaches from its figure, to the further side: `±2.4 %`.
 pub(crate) fn plus_minus(value: f64, (low, high): (f64, f64)) -> String {
     let furthest = (high - value).max(value - low);
     if value == 0.0 || !furthest.is_finite() {
         return NOTHING.to_owned();
+    }
+    if furthest > REACH_MAX * value.abs() {
+        return format!("±>{} %", grouped(&format!("{:.0}", 100.0 * REACH_MAX)));
     }
     let percent = one_or_two(100.0 * furthest / value.abs());
     format!("±{} %", percent.replace(' ', ""))
@@ -140,6 +147,9 @@ pub(crate) fn plus_minus(value: f64, (low, high): (f64, f64)) -> String {
 
 /// An interval of times in one unit: `10.9 to 14.1 ms`.
 pub(crate) fn nanoseconds_between((low, high): (f64, f64)) -> String {
+    if high > REACH_MAX * REACH_MAX * low.max(1.0) {
+        return "repeats too different for an interval".to_owned();
+    }
     let (from, to) = (nanoseconds(low), nanoseconds(high));
     match (from.split_once(' '), to.split_once(' ')) {
         (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {to}"),
@@ -246,6 +256,11 @@ mod tests {
         // Of an interval that reaches further to one side, that side.
         assert_eq!(plus_minus(100.0, (74.0, 135.0)), "±35 %");
         assert_eq!(plus_minus(0.0, (0.0, 1.0)), "–");
+        assert_eq!(plus_minus(2.0, (1e-9, 7.6e20)), "±>1,000 %");
+        assert_eq!(
+            nanoseconds_between((0.1, 7.6e20)),
+            "repeats too different for an interval"
+        );
         assert_eq!(nanoseconds_between((10.9e6, 14.1e6)), "10.9 to 14.1 ms");
         assert_eq!(nanoseconds_between((900e3, 1.1e6)), "900 µs to 1.10 ms");
         assert_eq!(percent(0.0), "0 %");

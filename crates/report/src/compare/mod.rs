@@ -335,6 +335,7 @@ pub(crate) fn mark_sign(mark: Mark) -> &'static str {
         Mark::ClosedLoop => "*",
         Mark::GeneratorLate => "!",
         Mark::GeneratorLimited => "^",
+        Mark::NotSteady => "?",
         Mark::FewSamples => "~",
         Mark::SendsFailed => "#",
         Mark::TwoModes => "‖",
@@ -369,6 +370,10 @@ fn marks_in_use(comparison: &Comparison) -> Vec<(Mark, &'static str)> {
         (
             Mark::GeneratorLate,
             "records were sent late, and not by the target's doing: times contain that delay",
+        ),
+        (
+            Mark::NotSteady,
+            "the target was not steady: warming up, slowing down or shifting while it was measured",
         ),
         (Mark::FewSamples, "fewer than 100 samples lie beyond it"),
         (

@@ -85,6 +85,7 @@ fn write_flow(page: &mut Markup, trial: &Trial, flow: &Flow, cpu: Option<&Cpu>) 
         write_flow_head(page, trial, flow);
         cell(page, COLUMNS[1], |page| {
             write_figure(page, flow.rate.as_ref(), format::figure);
+            write_not_steady(page, flow);
             write_bad_counts(page, &flow.counts);
         });
         cell(page, COLUMNS[2], |page| {
@@ -137,6 +138,15 @@ fn write_figure(page: &mut Markup, figure: Option<&Figure>, write: fn(f64) -> St
         None => NO_INTERVAL.to_owned(),
     };
     page.leaf("span", &[("class", "small spread block")], &spread);
+}
+
+/// The badge of a flow whose target was not steady, beside its rate and its times.
+pub(super) fn write_not_steady(page: &mut Markup, flow: &Flow) {
+    if let Some(what) = flow.not_steady {
+        page.leaf("span", &[("class", "badge bad block")], "not steady");
+        let text = format!("the target {what} meanwhile");
+        page.leaf("span", &[("class", "small block")], &text);
+    }
 }
 
 fn write_bad_counts(page: &mut Markup, counts: &Counts) {

@@ -1,6 +1,6 @@
 //! The latency table: percentiles, each with the marks that it must not be read without.
 
-use super::figures::{NO_INTERVAL, cell, write_flow_head};
+use super::figures::{NO_INTERVAL, cell, write_flow_head, write_not_steady};
 use crate::format::{self, NOTHING};
 use crate::markup::Markup;
 use crate::view::{
@@ -114,11 +114,7 @@ fn write_percentile(page: &mut Markup, percentile: Option<&Percentile>) {
         &format::nanoseconds(found.ns as f64),
     );
     let spread = match found.interval {
-        Some(interval) => format!(
-            "{} ({})",
-            found.spread(),
-            format::nanoseconds_between(interval)
-        ),
+        Some(interval) => format::nanoseconds_between(interval),
         None => NO_INTERVAL.to_owned(),
     };
     page.leaf("span", &[("class", "small spread block")], &spread);
@@ -150,9 +146,10 @@ fn write_marks(page: &mut Markup, flow: &Flow, kind: LatencyKind) {
     if let Some(late) = &flow.late {
         mark(page, "badge bad", late.badge, &late.sentence);
     }
+    write_not_steady(page, flow);
     if let Some(parts) = &flow.parts {
         page.text(parts);
-    } else if flow.closed.is_none() && flow.late.is_none() {
+    } else if flow.closed.is_none() && flow.late.is_none() && flow.not_steady.is_none() {
         page.text("what a caller would see");
     }
 }

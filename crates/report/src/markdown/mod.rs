@@ -337,7 +337,11 @@ impl Writer {
             format!("started {}", view.run.started),
             format!("took {took}"),
         ];
-        let foot = parts.map(|part| self.out.escaped(&part)).join(" · ");
+        let warmed = &view.run.warmed;
+        let warmed = (!warmed.is_empty()).then(|| format!("brokers warmed before: {warmed}"));
+        let parts = parts.into_iter().chain(warmed);
+        let foot: Vec<String> = parts.map(|part| self.out.escaped(&part)).collect();
+        let foot = foot.join(" · ");
         self.out.line(&foot);
     }
 }

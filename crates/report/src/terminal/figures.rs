@@ -15,6 +15,8 @@ const CLOSED_MARK: &str = "*";
 const LATE_MARK: &str = "!";
 /// Marks a percentile with too few samples beyond it.
 const FEW_MARK: &str = "~";
+/// Marks every figure of a flow that was measured while the target was not steady.
+const NOT_STEADY_MARK: &str = "?";
 /// Marks a time of requests, where a flow has no time of records.
 const REQUEST_MARK: &str = "°";
 /// Between the two CPU figures.
@@ -70,7 +72,9 @@ pub(crate) fn throughput(view: &View) -> Table {
             .find(|found| found.metric == "throughput");
         let published = published.or_else(|| flow.published.first());
         vec![
-            figure(flow.rate.as_ref(), format::figure),
+            flow.rate.as_ref().map_or(NOTHING.to_owned(), |rate| {
+                format!("{}{}", format::figure(rate.mean), not_steady(flow))
+            }),
             spread(flow.rate.as_ref()),
             figure(flow.megabytes.as_ref(), format::short),
             published.map_or(String::new(), |published| {
@@ -287,7 +291,11 @@ fn marks(flow: &Flow) -> String {
         Some(latency) if !latency.kind.is_headline() => REQUEST_MARK,
         _ => "",
     };
-    format!("{closed}{late}{request}")
+    format!("{closed}{late}{}{request}", not_steady(flow))
+}
+
+fn not_steady(flow: &Flow) -> &'static str {
+    flow.not_steady.map_or("", |_| NOT_STEADY_MARK)
 }
 
 /// The marks that a table uses, each with what it means.
@@ -307,6 +315,10 @@ pub(crate) fn explanations(table: &Table) -> impl Iterator<Item = (&'static str,
         (
             LATE_MARK,
             "sent late, and not by the target's doing: this time contains that delay",
+        ),
+        (
+            NOT_STEADY_MARK,
+            "the target was not steady: warming up, slowing down or shifting while it was measured",
         ),
         (FEW_MARK, "fewer than 100 samples lie beyond it"),
         (

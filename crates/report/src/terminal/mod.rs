@@ -87,6 +87,10 @@ fn write_top(writer: &mut Writer, view: &View) {
             write_remedy(writer, notice);
         }
     }
+    if !view.run.warmed.is_empty() {
+        let text = format!("brokers warmed before: {}", view.run.warmed);
+        writer.sentence(Some(Ink::Soft), &text, "", "  ");
+    }
     if !view.target.caution.is_empty() {
         writer.sentence(Some(Ink::Caution), &view.target.caution, "caution: ", "  ");
     }

@@ -25,6 +25,8 @@ pub(crate) struct Flow {
     pub(crate) little: Option<String>,
     /// Why its times contain a delay that is not the target's: then percentiles carry the mark.
     pub(crate) late: Option<Late>,
+    /// What the target did while it was measured, where that was not steady: then every figure carries the mark.
+    pub(crate) not_steady: Option<&'static str>,
     /// What an echo flow's time is made of, and what transactions took.
     pub(crate) parts: Option<String>,
     /// Outcome counts.

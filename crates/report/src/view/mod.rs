@@ -99,6 +99,8 @@ pub(crate) struct RunHead {
     pub(crate) started: String,
     /// How long it took.
     pub(crate) took: Option<String>,
+    /// How long the brokers were warmed before anything was measured, and what that did; empty if they were not.
+    pub(crate) warmed: String,
     /// Version of kgauge that measured.
     pub(crate) version: String,
 }

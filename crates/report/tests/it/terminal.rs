@@ -5,6 +5,8 @@ use std::path::Path;
 use kgauge_report::{TerminalStyle, render_terminal};
 use kgauge_results::Summary;
 use kgauge_results::run::TargetKind;
+use kgauge_results::statistics::Steadiness;
+use kgauge_results::summary::FlowSteadiness;
 
 use crate::hostile::spoil;
 use crate::made::{CALM, End, make};
@@ -239,5 +241,42 @@ fn every_form_shows_the_interval_of_a_latency() {
         .unwrap();
     assert_eq!(row.matches('±').count(), 3, "{row}");
     let page = kgauge_report::render_html(&run, &summary);
-    assert!(page.contains(" ms)</span>"), "percentile (low to high)");
+    let mut small = page.split("small spread block\">").skip(1);
+    assert!(
+        small.any(|text| text
+            .split('<')
+            .next()
+            .is_some_and(|text| text.contains(" to "))),
+        "low to high below a percentile"
+    );
+}
+
+#[test]
+fn a_figure_of_a_target_that_was_not_steady_is_marked_in_every_form_and_answers_nothing() {
+    let keep = tempfile::tempdir().unwrap();
+    let dir = keep.path().join("run");
+    let (run, mut summary) = make(&dir, None, &scenarios::paced_often(), &CALM, End::Complete);
+    summary.trials[0].flows[0].steadiness = Some(FlowSteadiness {
+        verdict: Steadiness::Warming,
+        repeats: Vec::new(),
+        throughput_over_repeats: Some(0.4),
+        latency_over_repeats: None,
+    });
+    let text = render_terminal(&run, &summary, PLAIN);
+    let rows: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("paced"))
+        .collect();
+    // The title; the rate in the first table; three percentiles and the largest in the second.
+    let marks: Vec<usize> = rows.iter().map(|row| row.matches('?').count()).collect();
+    assert_eq!(marks, [0, 1, 4], "{rows:?}");
+    assert!(text.contains("? the target was not steady"), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let answer = "Inconclusive, the target was still warming up meanwhile (use a longer warm-up";
+    assert!(words.contains(answer), "{words}");
+    let comment = kgauge_report::render_markdown(&run, &summary);
+    assert!(comment.contains("the target was not steady"), "{comment}");
+    let page = kgauge_report::render_html(&run, &summary);
+    // Beside its rate, and beside its times.
+    assert_eq!(page.matches(">not steady</span>").count(), 2);
 }

@@ -83,6 +83,9 @@ fn of_flow(summary: &Summary, trial: &TrialSummary, flow: &FlowSummary) -> Vec<F
     if records.failed > 0 || records.indeterminate > 0 || records.unresolved != 0 {
         marks.push(Mark::SendsFailed);
     }
+    if !flow.is_usable() {
+        marks.push(Mark::NotSteady);
+    }
     let mut found = Vec::new();
     let mut push = |kind, cell| {
         let name = format!("{}.{}", flow.name, metric(kind));

@@ -120,6 +120,16 @@ fn against(
     let mut against = said(AgainstWord::Undecided, "");
     against.ratio = found.map(|found| found.ratio).or(Some(ours / theirs));
     against.interval = found.map(|found| found.interval);
+    let not_steady = [cell, base].map(|cell| cell.marks.contains(&Mark::NotSteady));
+    if let [true, _] | [_, true] = not_steady {
+        let whose = match not_steady {
+            [true, true] => "in both runs",
+            [true, false] => "in this run",
+            _ => "in the baseline",
+        };
+        against.why = format!("Undecided: the target was not steady {whose}.");
+        return against;
+    }
     against.error = found.map(|found| found.error);
     if let (Between::Assumed(part), Some(_)) = (between, found) {
         against.between_runs = Some(part);
@@ -190,12 +200,16 @@ fn misleading(
             (false, true) => "in the baseline",
             (false, false) => return None,
         };
-        Some(format!(
-            "Not comparable: the generator was {what} {whose}, not the target."
-        ))
+        Some(format!("Not comparable: {what} {whose}."))
     };
-    let limited = accused(Mark::GeneratorLimited, "the limit");
-    limited.or_else(|| accused(Mark::GeneratorLate, "late").filter(|_| kind.is_latency()))
+    let limited = accused(Mark::GeneratorLimited, "the generator was the limit");
+    limited.or_else(|| {
+        accused(
+            Mark::GeneratorLate,
+            "records were sent late, and not by the target's doing,",
+        )
+        .filter(|_| kind.is_latency())
+    })
 }
 
 /// Losses are counted, and need no statistics. A ratio to none is none.

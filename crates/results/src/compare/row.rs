@@ -236,6 +236,8 @@ pub enum Mark {
     GeneratorLimited,
     /// The generator was late.
     GeneratorLate,
+    /// The target was warming up, slowing down or shifting while it was measured.
+    NotSteady,
     /// A closed loop's time: that of its own buffer.
     ClosedLoop,
     /// Fewer than 100 samples lie beyond the percentile.

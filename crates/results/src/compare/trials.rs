@@ -128,8 +128,8 @@ fn has_any(figure: &TrialFigure) -> bool {
     figure.points.iter().any(|point| point.value > 0.0)
 }
 
-/// Every figure with its points and the marks of all of them. Left out is what says nothing beside another figure, and
-/// the time that a closed loop spends in its own buffer.
+/// Every figure with its points and the marks of all of them. Left out is what says nothing beside another figure, the
+/// time that a closed loop spends in its own buffer, and what was measured while the target was not steady.
 fn collected(summary: &Summary, trials: &[&TrialSummary]) -> Vec<(TrialFigure, Vec<Mark>)> {
     let mut figures: Vec<(TrialFigure, Vec<Mark>)> = Vec::new();
     for (index, trial) in trials.iter().take(TRIALS_MAX).enumerate() {
@@ -143,7 +143,9 @@ fn collected(summary: &Summary, trials: &[&TrialSummary]) -> Vec<(TrialFigure, V
             // Within one run it says what records a second say.
             let says_nothing = kind == FigureKind::PerPrice;
             let of_buffer = kind.is_latency() && cell.marks.contains(&Mark::ClosedLoop);
-            let (Some(value), false) = (cell.estimate, says_nothing || of_buffer) else {
+            let not_steady = cell.marks.contains(&Mark::NotSteady);
+            let is_left_out = says_nothing || of_buffer || not_steady;
+            let (Some(value), false) = (cell.estimate, is_left_out) else {
                 continue;
             };
             let mut known = figures.iter_mut();

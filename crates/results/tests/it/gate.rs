@@ -3,7 +3,8 @@
 use kgauge_results::compare::{
     BetweenRuns, Choices, FigureKind, Gate, GateChoice, GateRequest, GateWord,
 };
-use kgauge_results::statistics::Spread;
+use kgauge_results::statistics::{Spread, Steadiness, SteadinessCheck};
+use kgauge_results::summary::FlowSteadiness;
 use kgauge_results::{RunToCompare, compare_sides};
 use kgauge_scenario::Random;
 
@@ -54,6 +55,32 @@ fn a_drop_of_the_allowed_size_fails_a_small_one_passes_and_noise_decides_nothing
     // Worse than allowed by its own figure, and chance could do it.
     let close = gate(&[870.0, 960.0, 820.0]);
     assert_eq!(close.word(), GateWord::Undecided, "{close:?}");
+}
+
+#[test]
+fn a_target_that_was_not_steady_decides_nothing() {
+    let (made, _) = whole_paced_run();
+    let base = kafka(&made.dir(), "1.0.2", &[1000.0, 1001.0, 1002.0]);
+    let mut slower = kafka(&made.dir(), "4.3.1", &[850.0, 851.0, 852.0]);
+    let check = SteadinessCheck {
+        steadiness: Steadiness::Slowing,
+        change: -0.3,
+        detectable: 0.05,
+    };
+    for trial in &mut slower.summary.trials {
+        for flow in &mut trial.flows {
+            flow.steadiness = Some(FlowSteadiness {
+                verdict: check.steadiness,
+                repeats: Vec::new(),
+                throughput_over_repeats: None,
+                latency_over_repeats: None,
+            });
+        }
+    }
+    let found = rates(&[base, slower], 0.10);
+    assert_eq!(found.word(), GateWord::Undecided);
+    let why = &found.figures[0].why;
+    assert_eq!(why, "Undecided: the target was not steady in this run.");
 }
 
 #[test]

@@ -54,11 +54,11 @@ impl Blamed {
 
     /// Somebody is blamed who had no part in it.
     pub(super) fn is_wrong(&self, party: Party) -> bool {
-        let accuses = self.limit != Party::Nobody && self.limit != party;
         // A machine that is full of others is full.
-        let is_full = party == Party::Others && self.limit == Party::Machine;
+        let is_full = |named| party == Party::Others && named == Party::Machine;
+        let accuses = |named| named != Party::Nobody && named != party && !is_full(named);
         let generator = self.accuses_generator && party != Party::Generator;
-        accuses && !is_full || generator
+        accuses(self.limit) || accuses(self.lateness) || generator
     }
 
     /// Whoever did it is named, and nobody else.
@@ -116,6 +116,8 @@ mod tests {
         assert!(blamed("broker", "fine", "target").is_right(Party::Target));
         assert!(blamed("broker", "late", "generator").is_wrong(Party::Target));
         assert!(blamed("processors", "fine", "none").is_wrong(Party::Target));
+        assert!(blamed("broker", "fine", "other-programs").is_wrong(Party::Target));
+        assert!(blamed("generator", "limited", "other-programs").is_wrong(Party::Generator));
         assert_eq!(
             blamed("undecided", "fine", "none").mark(Party::Target),
             "vague"

@@ -2,7 +2,7 @@
 
 use kgauge_results::run::RepeatKey;
 use kgauge_results::series::curve_of;
-use kgauge_results::statistics::{Interval, Spread};
+use kgauge_results::statistics::{Interval, Spread, Steadiness};
 use kgauge_results::summary::{
     FlowKind, FlowSummary, LatencySummary, LatenessCause, MetricUnit, PublishedComparison,
     TrialSummary,
@@ -44,6 +44,7 @@ pub(super) fn flow(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> F
         residual: flow.little.as_ref().and_then(|little| little.residual),
         little,
         late: late(flow),
+        not_steady: not_steady(flow),
         parts: joined(way(flow), commits(flow)),
         counts: counts(flow),
     }
@@ -52,6 +53,15 @@ pub(super) fn flow(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> F
 /// Said of a closed loop whose records in flight were not measured.
 const CLOSED: &str = "Closed loop: this time is records in flight ÷ throughput (Little's law), not \
     the broker's latency; the records in flight were not measured.";
+
+fn not_steady(flow: &FlowSummary) -> Option<&'static str> {
+    match flow.steadiness.as_ref()?.verdict {
+        Steadiness::Steady | Steadiness::Undecided => None,
+        Steadiness::Shifting => Some("shifted from one level to another"),
+        Steadiness::Slowing => Some("was slowing down"),
+        Steadiness::Warming => Some("was still warming up"),
+    }
+}
 
 /// The view's form of a spread.
 pub(super) fn figure(spread: Option<&Spread>) -> Option<Figure> {

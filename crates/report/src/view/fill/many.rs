@@ -54,6 +54,7 @@ pub(super) fn sentences(
     sentences.extend(named.differences(&figures, &head, says_rate));
     sentences.extend(named.no_differences(&figures));
     sentences.extend(named.undecided(&figures));
+    sentences.extend(named.in_doubt());
     sentences.extend(named.goals());
     if sentences.is_empty() {
         sentences.extend(named.measured_alone(&figures));
@@ -246,6 +247,25 @@ impl Trials<'_> {
         let said = said.into_iter();
         said.filter_map(|(cause, words)| Some(format!("{words}: {}.", of_cause(cause)?)))
             .collect()
+    }
+
+    /// The trials whose figures answer nothing, or less.
+    fn in_doubt(&self) -> impl Iterator<Item = String> {
+        let named = |words: &str, is_in_doubt: fn(&TrialSummary) -> bool| {
+            let trials = self.summaries.iter().zip(&self.labels);
+            let found = trials.filter(|(trial, _)| is_in_doubt(trial));
+            let labels: Vec<&str> = found.map(|(_, label)| label.as_str()).collect();
+            (!labels.is_empty()).then(|| format!("{words}: {}.", labels.join(", ")))
+        };
+        let not_steady = named(
+            "Left out, since the target was not steady while it was measured",
+            |trial| trial.flows.iter().any(|flow| !flow.is_usable()),
+        );
+        let others = named(
+            "Inconclusive, since other programs used the machine's processors (end them)",
+            super::words::has_others,
+        );
+        not_steady.into_iter().chain(others)
     }
 
     /// The highest value that keeps the goals; of trials without an order which of them do.

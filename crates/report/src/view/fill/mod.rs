@@ -99,6 +99,7 @@ fn head(run: &RunRead, summary: &Summary) -> RunHead {
         folder: run.dir.display().to_string(),
         started: time_of_day(summary.run.started_unix_ms),
         took,
+        warmed: words::warmed(&run.events),
         version: summary.run.kgauge.version.clone(),
     }
 }

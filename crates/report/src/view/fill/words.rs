@@ -1,7 +1,11 @@
 //! Sentences made of figures: the answers, what is missing, what an ack meant, what happened.
 
-use kgauge_results::run::{self, EventKind, OutageCause, Outcome, RepeatKey, TargetKind};
-use kgauge_results::summary::{FlowKind, FlowSummary, GeneratorWord, Summary, TrialSummary};
+use kgauge_results::run::{
+    self, BrokerWarming, EventKind, OutageCause, Outcome, RepeatKey, TargetKind,
+};
+use kgauge_results::summary::{
+    FlowKind, FlowSummary, GeneratorWord, Summary, TrialSummary, WarningKind,
+};
 
 use super::{hot, many, trial_name};
 use crate::format;
@@ -71,20 +75,39 @@ fn of_trial(target: Option<TargetKind>, summary: &TrialSummary, trial: &Trial) -
             ))
         })
         .collect();
-    match clauses.is_empty() {
-        true => String::new(),
-        false => format::capital(&clauses.join("; ")) + ".",
+    let clauses = clauses.join("; ");
+    match (clauses.is_empty(), doubt(summary, trial)) {
+        (true, _) => String::new(),
+        (false, None) => format::capital(&clauses) + ".",
+        (false, Some(doubt)) => format!("Inconclusive, {doubt}: {clauses}."),
     }
+}
+
+/// Why the figures of a trial answer nothing, with what to do.
+fn doubt(summary: &TrialSummary, trial: &Trial) -> Option<String> {
+    let mut flows = trial.flows.iter();
+    if let Some(what) = flows.find_map(|flow| flow.not_steady) {
+        return Some(format!(
+            "the target {what} meanwhile (use a longer warm-up limit and hold)"
+        ));
+    }
+    if has_others(summary) {
+        return Some("other programs used the machine's processors (end them)".to_owned());
+    }
+    (summary.repeats_measured == 1).then(|| "one repeat (use --repeat 5)".to_owned())
+}
+
+/// Whether other programs took processors that load and target needed.
+pub(super) fn has_others(summary: &TrialSummary) -> bool {
+    let mut warnings = summary.warnings.iter();
+    warnings.any(|warning| warning.kind == WarningKind::OtherPrograms)
 }
 
 /// `1,284,000 records/s (±2.4 %, 128 MB/s)`.
 fn rate(flow: &Flow) -> Option<String> {
     let rate = flow.rate.as_ref()?;
     let mut asides = Vec::new();
-    asides.push(match rate.interval {
-        Some(_) => rate.spread(),
-        None => "one repeat".to_owned(),
-    });
+    asides.extend(rate.interval.map(|_| rate.spread()));
     asides.extend(flow.megabytes.as_ref().map(megabytes));
     let asides = match asides.is_empty() {
         true => String::new(),
@@ -307,17 +330,7 @@ pub(super) fn event(event: &run::Event) -> String {
                 settings.collect::<String>()
             )
         }
-        EventKind::BrokersWarmed(warming) => format!(
-            "brokers warmed for {}{}: {} records/s in the first second, {} in the last",
-            format::nanoseconds(warming.length_ns as f64),
-            if warming.is_steady {
-                ""
-            } else {
-                ", and not steady by then"
-            },
-            format::short(warming.records_per_s_first as f64),
-            format::short(warming.records_per_s_last as f64),
-        ),
+        EventKind::BrokersWarmed(found) => format!("brokers warmed: {}", warming(found)),
         EventKind::Warning { text } => format!("warning: {text}"),
         EventKind::Error {
             text,
@@ -340,6 +353,30 @@ pub(super) fn event(event: &run::Event) -> String {
         EventKind::Unknown => "an event that this version does not know".to_owned(),
     };
     place + &words
+}
+
+/// How long brokers were warmed, each time that some were started.
+pub(super) fn warmed(events: &[run::Event]) -> String {
+    let found = events.iter().filter_map(|event| match &event.kind {
+        EventKind::BrokersWarmed(found) => Some(warming(found)),
+        _ => None,
+    });
+    found.collect::<Vec<_>>().join("; ")
+}
+
+/// `24.0 s, 210,000 → 1,342,000 records/s`
+fn warming(found: &BrokerWarming) -> String {
+    format!(
+        "{}, {} → {} records/s{}",
+        format::nanoseconds(found.length_ns as f64),
+        format::figure(found.records_per_s_first as f64),
+        format::figure(found.records_per_s_last as f64),
+        if found.is_steady {
+            ""
+        } else {
+            ", and not steady by then"
+        },
+    )
 }
 
 /// A broker that stopped answering, or answers again.

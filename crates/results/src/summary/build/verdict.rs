@@ -139,6 +139,12 @@ impl Judged<'_> {
         verdict.interval = value.interval();
         verdict.word = goal_word(goal, &value);
         verdict.why = goal_words(goal, &value, verdict.word);
+        // A load that overruns the target is not steady either: what was missed stays missed.
+        let flow = self.flow(&goal.figure);
+        if verdict.word == GoalWord::Held && flow.is_some_and(|flow| !flow.is_usable()) {
+            verdict.word = GoalWord::Undecided;
+            verdict.why += ", but the target was not steady while it was measured";
+        }
         verdict
     }
 
