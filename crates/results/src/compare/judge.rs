@@ -120,14 +120,8 @@ fn against(
     let mut against = said(AgainstWord::Undecided, "");
     against.ratio = found.map(|found| found.ratio).or(Some(ours / theirs));
     against.interval = found.map(|found| found.interval);
-    let not_steady = [cell, base].map(|cell| cell.marks.contains(&Mark::NotSteady));
-    if let [true, _] | [_, true] = not_steady {
-        let whose = match not_steady {
-            [true, true] => "in both runs",
-            [true, false] => "in this run",
-            _ => "in the baseline",
-        };
-        against.why = format!("Undecided: the target was not steady {whose}.");
+    if let Some(side) = marked_side(Mark::NotSteady, cell, base) {
+        against.why = format!("Undecided: the target was not steady {side}.");
         return against;
     }
     against.error = found.map(|found| found.error);
@@ -194,13 +188,8 @@ fn misleading(
         return None;
     }
     let accused = |mark: Mark, what: &str| {
-        let whose = match (cell.marks.contains(&mark), base.marks.contains(&mark)) {
-            (true, true) => "in both runs",
-            (true, false) => "in this run",
-            (false, true) => "in the baseline",
-            (false, false) => return None,
-        };
-        Some(format!("Not comparable: {what} {whose}."))
+        let side = marked_side(mark, cell, base)?;
+        Some(format!("Not comparable: {what} {side}."))
     };
     let limited = accused(Mark::GeneratorLimited, "the generator was the limit");
     limited.or_else(|| {
@@ -210,6 +199,16 @@ fn misleading(
         )
         .filter(|_| kind.is_latency())
     })
+}
+
+/// Which of the two carry a mark; `None` where neither does.
+fn marked_side(mark: Mark, cell: &Cell, base: &Cell) -> Option<&'static str> {
+    match (cell.marks.contains(&mark), base.marks.contains(&mark)) {
+        (true, true) => Some("in both runs"),
+        (true, false) => Some("in this run"),
+        (false, true) => Some("in the baseline"),
+        (false, false) => None,
+    }
 }
 
 /// Losses are counted, and need no statistics. A ratio to none is none.
