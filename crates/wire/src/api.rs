@@ -90,8 +90,8 @@ mod tests {
         assert_eq!(ApiKey::Produce.versions(), 0..=13);
         assert_eq!(ApiKey::Fetch.versions(), 0..=18);
         assert_eq!(
-            ApiKey::ListConfigResources.to_string(),
-            "ListConfigResources"
+            ApiKey::DescribeTopicPartitions.to_string(),
+            "DescribeTopicPartitions"
         );
     }
 

@@ -2,15 +2,12 @@
 
 /// Every API that kgauge calls as a client or serves as a broker, by the definitions' names.
 pub(super) const APIS: &[&str] = &[
-    "AddOffsetsToTxn",
     "AddPartitionsToTxn",
     "AlterClientQuotas",
     "AlterConfigs",
     "AlterPartitionReassignments",
-    "AlterReplicaLogDirs",
     "AlterUserScramCredentials",
     "ApiVersions",
-    "ConsumerGroupDescribe",
     "ConsumerGroupHeartbeat",
     "CreateAcls",
     "CreatePartitions",
@@ -26,7 +23,6 @@ pub(super) const APIS: &[&str] = &[
     "DescribeGroups",
     "DescribeLogDirs",
     "DescribeProducers",
-    "DescribeQuorum",
     "DescribeTopicPartitions",
     "DescribeTransactions",
     "DescribeUserScramCredentials",
@@ -34,13 +30,11 @@ pub(super) const APIS: &[&str] = &[
     "EndTxn",
     "Fetch",
     "FindCoordinator",
-    "GetTelemetrySubscriptions",
     "Heartbeat",
     "IncrementalAlterConfigs",
     "InitProducerId",
     "JoinGroup",
     "LeaveGroup",
-    "ListConfigResources",
     "ListGroups",
     "ListOffsets",
     "ListPartitionReassignments",
@@ -51,13 +45,9 @@ pub(super) const APIS: &[&str] = &[
     "OffsetFetch",
     "OffsetForLeaderEpoch",
     "Produce",
-    "PushTelemetry",
     "SaslAuthenticate",
     "SaslHandshake",
     "SyncGroup",
-    "TxnOffsetCommit",
-    "UpdateFeatures",
-    "WriteTxnMarkers",
 ];
 
 /// Structures that travel as bytes inside other messages: the module's name and its members.

@@ -409,7 +409,7 @@ fn the_published_schema_is_that_of_the_types() {
 }
 
 #[test]
-fn every_comparison_that_we_make_is_valid_by_it_and_reads_back() {
+fn every_comparison_reads_back_from_its_json() {
     let (paced, _) = whole_paced_run();
     let (closed, _) = whole_closed_run();
     let runs = [
@@ -418,9 +418,6 @@ fn every_comparison_that_we_make_is_valid_by_it_and_reads_back() {
     ];
     let comparison = compared(&runs);
     let json = serde_json::to_value(&comparison).unwrap();
-    let validator = jsonschema::validator_for(&Comparison::schema()).unwrap();
-    let errors = validator.iter_errors(&json).map(|error| error.to_string());
-    assert_eq!(errors.collect::<Vec<_>>(), Vec::<String>::new());
     assert_eq!(
         serde_json::from_value::<Comparison>(json).unwrap(),
         comparison

@@ -5,8 +5,6 @@ use std::path::PathBuf;
 
 use kgauge_results::Summary;
 
-use crate::made::{Made, PACED, whole_closed_run, whole_paced_run};
-
 fn published() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/summary.schema.json")
 }
@@ -25,33 +23,4 @@ fn the_published_schema_is_that_of_the_types() {
         "docs/schema/summary.schema.json is out of date: run the tests of kgauge-results once \
          with KGAUGE_UPDATE=1 and look at the difference"
     );
-}
-
-#[test]
-fn every_summary_that_we_make_is_valid_by_it() {
-    let schema = Summary::schema();
-    assert_eq!(
-        schema["$schema"],
-        "https://json-schema.org/draft/2020-12/schema"
-    );
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    let cut_short = Made::begin(PACED);
-    let cut_short_run = cut_short.read();
-    let runs = [whole_paced_run().1, whole_closed_run().1, cut_short_run];
-    for run in runs {
-        let summary = serde_json::to_value(Summary::of(&run)).unwrap();
-        let errors = validator
-            .iter_errors(&summary)
-            .map(|error| error.to_string());
-        assert_eq!(errors.collect::<Vec<_>>(), Vec::<String>::new());
-    }
-}
-
-#[test]
-fn a_wrong_summary_is_invalid_by_it() {
-    let validator = jsonschema::validator_for(&Summary::schema()).unwrap();
-    let mut summary = serde_json::to_value(Summary::of(&whole_closed_run().1)).unwrap();
-    assert!(validator.is_valid(&summary));
-    summary["trials"][0]["flows"][0]["throughput"]["records_per_s"]["mean"] = "fast".into();
-    assert!(!validator.is_valid(&summary));
 }

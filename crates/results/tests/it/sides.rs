@@ -147,8 +147,6 @@ fn several_runs_of_each_side_show_what_runs_differ_by() {
         serde_json::from_value::<Comparison>(json.clone()).unwrap(),
         comparison
     );
-    let validator = jsonschema::validator_for(&Comparison::schema()).unwrap();
-    assert!(validator.is_valid(&json));
 }
 
 #[test]

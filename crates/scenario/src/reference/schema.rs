@@ -232,9 +232,6 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::problem::{Problems, Sources};
-    use crate::tree::{self, Node};
-    use crate::{STUDY_FILE, Studies};
 
     /// `KGAUGE_UPDATE_GOLDEN=1` writes the schema.
     #[test]
@@ -251,50 +248,5 @@ mod tests {
             written == now,
             "docs/schema/scenario.schema.json is behind the key tables"
         );
-    }
-
-    #[test]
-    fn what_ships_fits_the_schema_and_what_is_misspelt_does_not() {
-        let validator = jsonschema::validator_for(&schema()).unwrap();
-        for file in Studies::names().flat_map(|name| Studies::files(name).unwrap()) {
-            if file.path.ends_with(STUDY_FILE) {
-                continue;
-            }
-            let errors: Vec<String> = validator
-                .iter_errors(&json_of(file.text))
-                .map(|error| format!("{}: {error}", error.instance_path()))
-                .collect();
-            assert!(errors.is_empty(), "{}: {errors:#?}", file.path);
-        }
-        for name in [
-            "misspelt-keys",
-            "values-without-unit",
-            "missing-keys",
-            "shapes",
-        ] {
-            let path = format!("{}/tests/broken/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
-            let text = std::fs::read_to_string(path).unwrap();
-            assert!(!validator.is_valid(&json_of(&text)), "{name}");
-        }
-    }
-
-    /// The document as an editor sees it: plain scalars are numbers and booleans where they can.
-    fn json_of(text: &str) -> Value {
-        let mut sources = Sources::default();
-        let source = sources.add("t", text);
-        let node = tree::read(&sources, source, 0, &mut Problems::default()).unwrap();
-        json(&node)
-    }
-
-    fn json(node: &Node) -> Value {
-        match &node.value {
-            tree::Value::Scalar { text, plain: true } => literal(text),
-            tree::Value::Scalar { text, plain: false } => json!(text),
-            tree::Value::List(items) => items.iter().map(json).collect(),
-            tree::Value::Map(entries) => entries
-                .iter()
-                .map(|entry| (entry.key.clone(), json(&entry.node)))
-                .collect(),
-        }
     }
 }

@@ -52,14 +52,8 @@ pub enum ApiKey {
     OffsetForLeaderEpoch = 23,
     /// `AddPartitionsToTxn`, key 24.
     AddPartitionsToTxn = 24,
-    /// `AddOffsetsToTxn`, key 25.
-    AddOffsetsToTxn = 25,
     /// `EndTxn`, key 26.
     EndTxn = 26,
-    /// `WriteTxnMarkers`, key 27.
-    WriteTxnMarkers = 27,
-    /// `TxnOffsetCommit`, key 28.
-    TxnOffsetCommit = 28,
     /// `DescribeAcls`, key 29.
     DescribeAcls = 29,
     /// `CreateAcls`, key 30.
@@ -70,8 +64,6 @@ pub enum ApiKey {
     DescribeConfigs = 32,
     /// `AlterConfigs`, key 33.
     AlterConfigs = 33,
-    /// `AlterReplicaLogDirs`, key 34.
-    AlterReplicaLogDirs = 34,
     /// `DescribeLogDirs`, key 35.
     DescribeLogDirs = 35,
     /// `SaslAuthenticate`, key 36.
@@ -98,10 +90,6 @@ pub enum ApiKey {
     DescribeUserScramCredentials = 50,
     /// `AlterUserScramCredentials`, key 51.
     AlterUserScramCredentials = 51,
-    /// `DescribeQuorum`, key 55.
-    DescribeQuorum = 55,
-    /// `UpdateFeatures`, key 57.
-    UpdateFeatures = 57,
     /// `DescribeCluster`, key 60.
     DescribeCluster = 60,
     /// `DescribeProducers`, key 61.
@@ -112,14 +100,6 @@ pub enum ApiKey {
     ListTransactions = 66,
     /// `ConsumerGroupHeartbeat`, key 68.
     ConsumerGroupHeartbeat = 68,
-    /// `ConsumerGroupDescribe`, key 69.
-    ConsumerGroupDescribe = 69,
-    /// `GetTelemetrySubscriptions`, key 71.
-    GetTelemetrySubscriptions = 71,
-    /// `PushTelemetry`, key 72.
-    PushTelemetry = 72,
-    /// `ListConfigResources`, key 74.
-    ListConfigResources = 74,
     /// `DescribeTopicPartitions`, key 75.
     DescribeTopicPartitions = 75,
 }
@@ -148,16 +128,12 @@ impl ApiKey {
         Self::InitProducerId,
         Self::OffsetForLeaderEpoch,
         Self::AddPartitionsToTxn,
-        Self::AddOffsetsToTxn,
         Self::EndTxn,
-        Self::WriteTxnMarkers,
-        Self::TxnOffsetCommit,
         Self::DescribeAcls,
         Self::CreateAcls,
         Self::DeleteAcls,
         Self::DescribeConfigs,
         Self::AlterConfigs,
-        Self::AlterReplicaLogDirs,
         Self::DescribeLogDirs,
         Self::SaslAuthenticate,
         Self::CreatePartitions,
@@ -171,17 +147,11 @@ impl ApiKey {
         Self::AlterClientQuotas,
         Self::DescribeUserScramCredentials,
         Self::AlterUserScramCredentials,
-        Self::DescribeQuorum,
-        Self::UpdateFeatures,
         Self::DescribeCluster,
         Self::DescribeProducers,
         Self::DescribeTransactions,
         Self::ListTransactions,
         Self::ConsumerGroupHeartbeat,
-        Self::ConsumerGroupDescribe,
-        Self::GetTelemetrySubscriptions,
-        Self::PushTelemetry,
-        Self::ListConfigResources,
         Self::DescribeTopicPartitions,
     ];
 
@@ -209,16 +179,12 @@ impl ApiKey {
             22 => Self::InitProducerId,
             23 => Self::OffsetForLeaderEpoch,
             24 => Self::AddPartitionsToTxn,
-            25 => Self::AddOffsetsToTxn,
             26 => Self::EndTxn,
-            27 => Self::WriteTxnMarkers,
-            28 => Self::TxnOffsetCommit,
             29 => Self::DescribeAcls,
             30 => Self::CreateAcls,
             31 => Self::DeleteAcls,
             32 => Self::DescribeConfigs,
             33 => Self::AlterConfigs,
-            34 => Self::AlterReplicaLogDirs,
             35 => Self::DescribeLogDirs,
             36 => Self::SaslAuthenticate,
             37 => Self::CreatePartitions,
@@ -232,17 +198,11 @@ impl ApiKey {
             49 => Self::AlterClientQuotas,
             50 => Self::DescribeUserScramCredentials,
             51 => Self::AlterUserScramCredentials,
-            55 => Self::DescribeQuorum,
-            57 => Self::UpdateFeatures,
             60 => Self::DescribeCluster,
             61 => Self::DescribeProducers,
             65 => Self::DescribeTransactions,
             66 => Self::ListTransactions,
             68 => Self::ConsumerGroupHeartbeat,
-            69 => Self::ConsumerGroupDescribe,
-            71 => Self::GetTelemetrySubscriptions,
-            72 => Self::PushTelemetry,
-            74 => Self::ListConfigResources,
             75 => Self::DescribeTopicPartitions,
             _ => return None,
         })
@@ -271,16 +231,12 @@ impl ApiKey {
             Self::InitProducerId => Facts::new("InitProducerId", 0, 6, 2),
             Self::OffsetForLeaderEpoch => Facts::new("OffsetForLeaderEpoch", 0, 4, 4),
             Self::AddPartitionsToTxn => Facts::new("AddPartitionsToTxn", 0, 5, 3),
-            Self::AddOffsetsToTxn => Facts::new("AddOffsetsToTxn", 0, 4, 3),
             Self::EndTxn => Facts::new("EndTxn", 0, 5, 3),
-            Self::WriteTxnMarkers => Facts::new("WriteTxnMarkers", 0, 2, 1),
-            Self::TxnOffsetCommit => Facts::new("TxnOffsetCommit", 0, 5, 3),
             Self::DescribeAcls => Facts::new("DescribeAcls", 0, 3, 2),
             Self::CreateAcls => Facts::new("CreateAcls", 0, 3, 2),
             Self::DeleteAcls => Facts::new("DeleteAcls", 0, 3, 2),
             Self::DescribeConfigs => Facts::new("DescribeConfigs", 0, 4, 4),
             Self::AlterConfigs => Facts::new("AlterConfigs", 0, 2, 2),
-            Self::AlterReplicaLogDirs => Facts::new("AlterReplicaLogDirs", 0, 2, 2),
             Self::DescribeLogDirs => Facts::new("DescribeLogDirs", 0, 5, 2),
             Self::SaslAuthenticate => Facts::new("SaslAuthenticate", 0, 2, 2),
             Self::CreatePartitions => Facts::new("CreatePartitions", 0, 3, 2),
@@ -296,17 +252,11 @@ impl ApiKey {
                 Facts::new("DescribeUserScramCredentials", 0, 0, 0)
             }
             Self::AlterUserScramCredentials => Facts::new("AlterUserScramCredentials", 0, 0, 0),
-            Self::DescribeQuorum => Facts::new("DescribeQuorum", 0, 2, 0),
-            Self::UpdateFeatures => Facts::new("UpdateFeatures", 0, 2, 0),
             Self::DescribeCluster => Facts::new("DescribeCluster", 0, 2, 0),
             Self::DescribeProducers => Facts::new("DescribeProducers", 0, 0, 0),
             Self::DescribeTransactions => Facts::new("DescribeTransactions", 0, 0, 0),
             Self::ListTransactions => Facts::new("ListTransactions", 0, 2, 0),
             Self::ConsumerGroupHeartbeat => Facts::new("ConsumerGroupHeartbeat", 0, 1, 0),
-            Self::ConsumerGroupDescribe => Facts::new("ConsumerGroupDescribe", 0, 1, 0),
-            Self::GetTelemetrySubscriptions => Facts::new("GetTelemetrySubscriptions", 0, 0, 0),
-            Self::PushTelemetry => Facts::new("PushTelemetry", 0, 0, 0),
-            Self::ListConfigResources => Facts::new("ListConfigResources", 0, 1, 0),
             Self::DescribeTopicPartitions => Facts::new("DescribeTopicPartitions", 0, 0, 0),
         }
     }

@@ -6,15 +6,12 @@
 //! Structs whose name no other API uses are re-exported here; the others are found in
 //! their API's module, such as [`produce::NodeEndpoint`] and [`fetch::NodeEndpoint`].
 
-pub mod add_offsets_to_txn;
 pub mod add_partitions_to_txn;
 pub mod alter_client_quotas;
 pub mod alter_configs;
 pub mod alter_partition_reassignments;
-pub mod alter_replica_log_dirs;
 pub mod alter_user_scram_credentials;
 pub mod api_versions;
-pub mod consumer_group_describe;
 pub mod consumer_group_heartbeat;
 pub mod consumer_protocol;
 pub mod create_acls;
@@ -31,7 +28,6 @@ pub mod describe_configs;
 pub mod describe_groups;
 pub mod describe_log_dirs;
 pub mod describe_producers;
-pub mod describe_quorum;
 pub mod describe_topic_partitions;
 pub mod describe_transactions;
 pub mod describe_user_scram_credentials;
@@ -39,13 +35,11 @@ pub mod elect_leaders;
 pub mod end_txn;
 pub mod fetch;
 pub mod find_coordinator;
-pub mod get_telemetry_subscriptions;
 pub mod heartbeat;
 pub mod incremental_alter_configs;
 pub mod init_producer_id;
 pub mod join_group;
 pub mod leave_group;
-pub mod list_config_resources;
 pub mod list_groups;
 pub mod list_offsets;
 pub mod list_partition_reassignments;
@@ -56,18 +50,13 @@ pub mod offset_delete;
 pub mod offset_fetch;
 pub mod offset_for_leader_epoch;
 pub mod produce;
-pub mod push_telemetry;
 pub mod sasl_authenticate;
 pub mod sasl_handshake;
 pub mod sync_group;
 mod traits;
-pub mod txn_offset_commit;
-pub mod update_features;
-pub mod write_txn_markers;
 
 pub use traits::{Message, Request};
 
-pub use add_offsets_to_txn::{AddOffsetsToTxnRequest, AddOffsetsToTxnResponse};
 pub use add_partitions_to_txn::{
     AddPartitionsToTxnPartitionResult, AddPartitionsToTxnRequest, AddPartitionsToTxnResponse,
     AddPartitionsToTxnResult, AddPartitionsToTxnTopic, AddPartitionsToTxnTopicResult,
@@ -83,10 +72,6 @@ pub use alter_partition_reassignments::{
     AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse, ReassignablePartition,
     ReassignablePartitionResponse, ReassignableTopic, ReassignableTopicResponse,
 };
-pub use alter_replica_log_dirs::{
-    AlterReplicaLogDir, AlterReplicaLogDirPartitionResult, AlterReplicaLogDirTopic,
-    AlterReplicaLogDirTopicResult, AlterReplicaLogDirsRequest, AlterReplicaLogDirsResponse,
-};
 pub use alter_user_scram_credentials::{
     AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse,
     AlterUserScramCredentialsResult, ScramCredentialDeletion, ScramCredentialUpsertion,
@@ -94,11 +79,8 @@ pub use alter_user_scram_credentials::{
 pub use api_versions::{
     ApiVersion, ApiVersionsRequest, ApiVersionsResponse, FinalizedFeatureKey, SupportedFeatureKey,
 };
-pub use consumer_group_describe::{
-    ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse, Member,
-};
 pub use consumer_group_heartbeat::{
-    ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatRequestTopicPartitions,
+    Assignment, ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatRequestTopicPartitions,
     ConsumerGroupHeartbeatResponse, ConsumerGroupHeartbeatResponseTopicPartitions,
 };
 pub use consumer_protocol::{
@@ -140,7 +122,9 @@ pub use describe_configs::{
     DescribeConfigsRequest, DescribeConfigsResource, DescribeConfigsResourceResult,
     DescribeConfigsResponse, DescribeConfigsResult, DescribeConfigsSynonym,
 };
-pub use describe_groups::{DescribeGroupsRequest, DescribeGroupsResponse, DescribedGroupMember};
+pub use describe_groups::{
+    DescribeGroupsRequest, DescribeGroupsResponse, DescribedGroup, DescribedGroupMember,
+};
 pub use describe_log_dirs::{
     DescribableLogDirTopic, DescribeLogDirsPartition, DescribeLogDirsRequest,
     DescribeLogDirsResponse, DescribeLogDirsResult, DescribeLogDirsTopic,
@@ -148,11 +132,6 @@ pub use describe_log_dirs::{
 pub use describe_producers::{
     DescribeProducersRequest, DescribeProducersResponse, PartitionResponse, ProducerState,
     TopicResponse,
-};
-pub use describe_quorum::{
-    DescribeQuorumRequest, DescribeQuorumRequestPartitionData, DescribeQuorumRequestTopicData,
-    DescribeQuorumResponse, DescribeQuorumResponsePartitionData, DescribeQuorumResponseTopicData,
-    Listener, Node,
 };
 pub use describe_topic_partitions::{
     DescribeTopicPartitionsRequest, DescribeTopicPartitionsRequestCursor,
@@ -168,16 +147,14 @@ pub use describe_user_scram_credentials::{
 };
 pub use elect_leaders::{
     ElectLeadersRequest, ElectLeadersResponse, PartitionResult, ReplicaElectionResult,
+    TopicPartitions,
 };
 pub use end_txn::{EndTxnRequest, EndTxnResponse};
 pub use fetch::{
     AbortedTransaction, FetchPartition, FetchRequest, FetchResponse, FetchTopic,
-    FetchableTopicResponse, ForgottenTopic, PartitionData, SnapshotId,
+    FetchableTopicResponse, ForgottenTopic, PartitionData, ReplicaState, SnapshotId,
 };
 pub use find_coordinator::{Coordinator, FindCoordinatorRequest, FindCoordinatorResponse};
-pub use get_telemetry_subscriptions::{
-    GetTelemetrySubscriptionsRequest, GetTelemetrySubscriptionsResponse,
-};
 pub use heartbeat::{HeartbeatRequest, HeartbeatResponse};
 pub use incremental_alter_configs::{
     IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse,
@@ -187,9 +164,6 @@ pub use join_group::{
     JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse, JoinGroupResponseMember,
 };
 pub use leave_group::{LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse};
-pub use list_config_resources::{
-    ConfigResource, ListConfigResourcesRequest, ListConfigResourcesResponse,
-};
 pub use list_groups::{ListGroupsRequest, ListGroupsResponse, ListedGroup};
 pub use list_offsets::{
     ListOffsetsPartition, ListOffsetsPartitionResponse, ListOffsetsRequest, ListOffsetsResponse,
@@ -225,22 +199,9 @@ pub use produce::{
     BatchIndexAndErrorMessage, PartitionProduceData, PartitionProduceResponse, ProduceRequest,
     ProduceResponse, TopicProduceData, TopicProduceResponse,
 };
-pub use push_telemetry::{PushTelemetryRequest, PushTelemetryResponse};
 pub use sasl_authenticate::{SaslAuthenticateRequest, SaslAuthenticateResponse};
 pub use sasl_handshake::{SaslHandshakeRequest, SaslHandshakeResponse};
 pub use sync_group::{SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse};
-pub use txn_offset_commit::{
-    TxnOffsetCommitRequest, TxnOffsetCommitRequestPartition, TxnOffsetCommitRequestTopic,
-    TxnOffsetCommitResponse, TxnOffsetCommitResponsePartition, TxnOffsetCommitResponseTopic,
-};
-pub use update_features::{
-    FeatureUpdateKey, UpdatableFeatureResult, UpdateFeaturesRequest, UpdateFeaturesResponse,
-};
-pub use write_txn_markers::{
-    WritableTxnMarker, WritableTxnMarkerPartitionResult, WritableTxnMarkerResult,
-    WritableTxnMarkerTopic, WritableTxnMarkerTopicResult, WriteTxnMarkersRequest,
-    WriteTxnMarkersResponse,
-};
 
 /// Hands every API to another macro, as `Api, Request, Response;` by rising key: for code
 /// that must do the same for all of them, such as tests and tables.
@@ -269,16 +230,12 @@ DeleteRecords, DeleteRecordsRequest, DeleteRecordsResponse;
 InitProducerId, InitProducerIdRequest, InitProducerIdResponse;
 OffsetForLeaderEpoch, OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse;
 AddPartitionsToTxn, AddPartitionsToTxnRequest, AddPartitionsToTxnResponse;
-AddOffsetsToTxn, AddOffsetsToTxnRequest, AddOffsetsToTxnResponse;
 EndTxn, EndTxnRequest, EndTxnResponse;
-WriteTxnMarkers, WriteTxnMarkersRequest, WriteTxnMarkersResponse;
-TxnOffsetCommit, TxnOffsetCommitRequest, TxnOffsetCommitResponse;
 DescribeAcls, DescribeAclsRequest, DescribeAclsResponse;
 CreateAcls, CreateAclsRequest, CreateAclsResponse;
 DeleteAcls, DeleteAclsRequest, DeleteAclsResponse;
 DescribeConfigs, DescribeConfigsRequest, DescribeConfigsResponse;
 AlterConfigs, AlterConfigsRequest, AlterConfigsResponse;
-AlterReplicaLogDirs, AlterReplicaLogDirsRequest, AlterReplicaLogDirsResponse;
 DescribeLogDirs, DescribeLogDirsRequest, DescribeLogDirsResponse;
 SaslAuthenticate, SaslAuthenticateRequest, SaslAuthenticateResponse;
 CreatePartitions, CreatePartitionsRequest, CreatePartitionsResponse;
@@ -292,17 +249,11 @@ DescribeClientQuotas, DescribeClientQuotasRequest, DescribeClientQuotasResponse;
 AlterClientQuotas, AlterClientQuotasRequest, AlterClientQuotasResponse;
 DescribeUserScramCredentials, DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse;
 AlterUserScramCredentials, AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse;
-DescribeQuorum, DescribeQuorumRequest, DescribeQuorumResponse;
-UpdateFeatures, UpdateFeaturesRequest, UpdateFeaturesResponse;
 DescribeCluster, DescribeClusterRequest, DescribeClusterResponse;
 DescribeProducers, DescribeProducersRequest, DescribeProducersResponse;
 DescribeTransactions, DescribeTransactionsRequest, DescribeTransactionsResponse;
 ListTransactions, ListTransactionsRequest, ListTransactionsResponse;
 ConsumerGroupHeartbeat, ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse;
-ConsumerGroupDescribe, ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse;
-GetTelemetrySubscriptions, GetTelemetrySubscriptionsRequest, GetTelemetrySubscriptionsResponse;
-PushTelemetry, PushTelemetryRequest, PushTelemetryResponse;
-ListConfigResources, ListConfigResourcesRequest, ListConfigResourcesResponse;
 DescribeTopicPartitions, DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse;
 }
 };

@@ -10,15 +10,12 @@
 
 use crate::cases::{Case, case};
 
-mod add_offsets_to_txn;
 mod add_partitions_to_txn;
 mod alter_client_quotas;
 mod alter_configs;
 mod alter_partition_reassignments;
-mod alter_replica_log_dirs;
 mod alter_user_scram_credentials;
 mod api_versions;
-mod consumer_group_describe;
 mod consumer_group_heartbeat;
 mod consumer_protocol;
 mod create_acls;
@@ -35,7 +32,6 @@ mod describe_configs;
 mod describe_groups;
 mod describe_log_dirs;
 mod describe_producers;
-mod describe_quorum;
 mod describe_topic_partitions;
 mod describe_transactions;
 mod describe_user_scram_credentials;
@@ -43,13 +39,11 @@ mod elect_leaders;
 mod end_txn;
 mod fetch;
 mod find_coordinator;
-mod get_telemetry_subscriptions;
 mod heartbeat;
 mod incremental_alter_configs;
 mod init_producer_id;
 mod join_group;
 mod leave_group;
-mod list_config_resources;
 mod list_groups;
 mod list_offsets;
 mod list_partition_reassignments;
@@ -60,13 +54,9 @@ mod offset_delete;
 mod offset_fetch;
 mod offset_for_leader_epoch;
 mod produce;
-mod push_telemetry;
 mod sasl_authenticate;
 mod sasl_handshake;
 mod sync_group;
-mod txn_offset_commit;
-mod update_features;
-mod write_txn_markers;
 
 /// Every message with what the tests do to it.
 pub(crate) fn cases() -> Vec<Case> {
@@ -161,38 +151,8 @@ pub(crate) fn cases() -> Vec<Case> {
             AddPartitionsToTxnResponse,
             add_partitions_to_txn_response
         ),
-        case!(
-            add_offsets_to_txn,
-            AddOffsetsToTxnRequest,
-            add_offsets_to_txn_request
-        ),
-        case!(
-            add_offsets_to_txn,
-            AddOffsetsToTxnResponse,
-            add_offsets_to_txn_response
-        ),
         case!(end_txn, EndTxnRequest, end_txn_request),
         case!(end_txn, EndTxnResponse, end_txn_response),
-        case!(
-            write_txn_markers,
-            WriteTxnMarkersRequest,
-            write_txn_markers_request
-        ),
-        case!(
-            write_txn_markers,
-            WriteTxnMarkersResponse,
-            write_txn_markers_response
-        ),
-        case!(
-            txn_offset_commit,
-            TxnOffsetCommitRequest,
-            txn_offset_commit_request
-        ),
-        case!(
-            txn_offset_commit,
-            TxnOffsetCommitResponse,
-            txn_offset_commit_response
-        ),
         case!(describe_acls, DescribeAclsRequest, describe_acls_request),
         case!(describe_acls, DescribeAclsResponse, describe_acls_response),
         case!(create_acls, CreateAclsRequest, create_acls_request),
@@ -211,16 +171,6 @@ pub(crate) fn cases() -> Vec<Case> {
         ),
         case!(alter_configs, AlterConfigsRequest, alter_configs_request),
         case!(alter_configs, AlterConfigsResponse, alter_configs_response),
-        case!(
-            alter_replica_log_dirs,
-            AlterReplicaLogDirsRequest,
-            alter_replica_log_dirs_request
-        ),
-        case!(
-            alter_replica_log_dirs,
-            AlterReplicaLogDirsResponse,
-            alter_replica_log_dirs_response
-        ),
         case!(
             describe_log_dirs,
             DescribeLogDirsRequest,
@@ -328,26 +278,6 @@ pub(crate) fn cases() -> Vec<Case> {
             alter_user_scram_credentials_response
         ),
         case!(
-            describe_quorum,
-            DescribeQuorumRequest,
-            describe_quorum_request
-        ),
-        case!(
-            describe_quorum,
-            DescribeQuorumResponse,
-            describe_quorum_response
-        ),
-        case!(
-            update_features,
-            UpdateFeaturesRequest,
-            update_features_request
-        ),
-        case!(
-            update_features,
-            UpdateFeaturesResponse,
-            update_features_response
-        ),
-        case!(
             describe_cluster,
             DescribeClusterRequest,
             describe_cluster_request
@@ -396,42 +326,6 @@ pub(crate) fn cases() -> Vec<Case> {
             consumer_group_heartbeat,
             ConsumerGroupHeartbeatResponse,
             consumer_group_heartbeat_response
-        ),
-        case!(
-            consumer_group_describe,
-            ConsumerGroupDescribeRequest,
-            consumer_group_describe_request
-        ),
-        case!(
-            consumer_group_describe,
-            ConsumerGroupDescribeResponse,
-            consumer_group_describe_response
-        ),
-        case!(
-            get_telemetry_subscriptions,
-            GetTelemetrySubscriptionsRequest,
-            get_telemetry_subscriptions_request
-        ),
-        case!(
-            get_telemetry_subscriptions,
-            GetTelemetrySubscriptionsResponse,
-            get_telemetry_subscriptions_response
-        ),
-        case!(push_telemetry, PushTelemetryRequest, push_telemetry_request),
-        case!(
-            push_telemetry,
-            PushTelemetryResponse,
-            push_telemetry_response
-        ),
-        case!(
-            list_config_resources,
-            ListConfigResourcesRequest,
-            list_config_resources_request
-        ),
-        case!(
-            list_config_resources,
-            ListConfigResourcesResponse,
-            list_config_resources_response
         ),
         case!(
             describe_topic_partitions,
