@@ -18,7 +18,7 @@ use crate::codegen::root;
 use crate::say::{remark, say};
 use crate::stop;
 use between::Spreads;
-use record::Record;
+use record::CheckRecord;
 
 /// Of so many pairs one may be wrong.
 const WRONG_PER: usize = 20;
@@ -130,7 +130,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let mut site = Site {
         binary: &binary,
         folder: folder.path(),
-        record: Record::default(),
+        record: CheckRecord::default(),
     };
     let mut good = true;
     let mut tables = Vec::new();
@@ -180,7 +180,7 @@ fn shown(arguments: &[String]) -> String {
 struct Site<'a> {
     binary: &'a Path,
     folder: &'a Path,
-    record: Record,
+    record: CheckRecord,
 }
 
 impl Site<'_> {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::built;
 use crate::codegen::root;
-use crate::kafka::{RELEASE, Release};
+use crate::kafka::{RELEASE, ReleaseJars};
 use crate::say::{remark, say};
 
 const VERIFIABLE_PRODUCER: &str = "org.apache.kafka.tools.VerifiableProducer";
@@ -112,7 +112,7 @@ fn outside(command: &mut Command, acks: &str, folder: &Path) -> Result<()> {
     );
     let file = folder.join(format!("producer-{acks}.properties"));
     fs::write(&file, config)?;
-    let java = Release::fetch()?.java(&["-Xmx256M"], VERIFIABLE_PRODUCER);
+    let java = ReleaseJars::fetch()?.java(&["-Xmx256M"], VERIFIABLE_PRODUCER);
     command.arg("--outside").arg(java.get_program());
     command.args(java.get_args()).current_dir(root());
     command.args(["--bootstrap-server", "{servers}", "--topic", "{topic}"]);

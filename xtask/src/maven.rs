@@ -13,11 +13,11 @@ use crate::say::remark;
 const PLUGIN: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1";
 
 /// Group, artifact and version.
-pub(crate) type Artifact<'a> = (&'a str, &'a str, &'a str);
+pub(crate) type MavenArtifact<'a> = (&'a str, &'a str, &'a str);
 
 /// Runs one goal of the dependency plugin inside a project, written to `folder`, that depends on
 /// these artifacts. `goal` is its name, and then its properties.
-pub(crate) fn run(folder: &Path, artifacts: &[Artifact<'_>], goal: &[String]) -> Result<()> {
+pub(crate) fn run(folder: &Path, artifacts: &[MavenArtifact<'_>], goal: &[String]) -> Result<()> {
     let names = artifacts
         .iter()
         .map(|(_, artifact, version)| format!("{artifact} {version}"));
@@ -38,8 +38,8 @@ pub(crate) fn run(folder: &Path, artifacts: &[Artifact<'_>], goal: &[String]) ->
     Ok(())
 }
 
-fn project(artifacts: &[Artifact<'_>]) -> String {
-    let dependency = |(group, artifact, version): &Artifact<'_>| {
+fn project(artifacts: &[MavenArtifact<'_>]) -> String {
+    let dependency = |(group, artifact, version): &MavenArtifact<'_>| {
         format!(
             "    <dependency>
       <groupId>{group}</groupId>

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::built;
 use crate::interop::drop_in::shape;
-use crate::kafka::{self, Finished, Job};
+use crate::kafka::{self, FinishedJob, Job};
 use crate::kgauge::Kgauge;
 use crate::say::{remark, say};
 
@@ -316,7 +316,7 @@ fn compare(words: &str, beside: Beside, site: &Site<'_>) -> Result<()> {
     };
     let theirs = theirs(&site.here(&format!("{words}{more}"), THEIRS), site)?.run()?;
     let ours = ours(&site.here(words, OURS), site).run()?;
-    let code = |finished: &Finished| finished.status.and_then(|status| status.code());
+    let code = |finished: &FinishedJob| finished.status.and_then(|status| status.code());
     for (who, finished) in [("its own tool", &theirs), ("kgauge", &ours)] {
         say(&format!(
             "--- {who}, exit status {:?}",

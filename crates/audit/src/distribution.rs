@@ -2,7 +2,7 @@
 
 /// Times in milliseconds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Distribution {
+pub struct PublishedTimes {
     /// Whose it is, as words: `latency`, `publish latency`.
     pub name: &'static str,
     /// The mean.
@@ -13,7 +13,7 @@ pub struct Distribution {
     pub max_ms: f64,
 }
 
-impl Distribution {
+impl PublishedTimes {
     /// Whether a higher part has a lower time.
     pub(crate) fn falls(&self) -> bool {
         let times = self.points.iter().map(|(_, ms)| *ms).chain([self.max_ms]);
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn bounds_are_those_of_paper() {
-        let times = Distribution {
+        let times = PublishedTimes {
             name: "latency",
             mean_ms: 598.85,
             points: vec![(0.5, 3.0), (0.95, 585.0), (0.99, 689.0), (0.999, 710.0)],

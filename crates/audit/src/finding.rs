@@ -7,7 +7,7 @@ use serde::Serialize;
 /// How grave a finding is, the gravest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Level {
+pub enum FindingSeverity {
     /// A figure that says less than it seems to.
     Caution,
     /// A figure that measures something else than it is named after.
@@ -16,7 +16,7 @@ pub enum Level {
     Contradiction,
 }
 
-impl fmt::Display for Level {
+impl fmt::Display for FindingSeverity {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(match self {
             Self::Caution => "caution",
@@ -29,7 +29,7 @@ impl fmt::Display for Level {
 /// What was looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Check {
+pub enum AuditRule {
     /// The mean lies outside of what the percentiles allow.
     MeanAndPercentiles,
     /// The mean is the client's buffer divided by its throughput.
@@ -52,14 +52,14 @@ pub enum Check {
 
 /// Where something stands.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Place {
+pub struct FindingLocation {
     /// The file as it was named, `-` for standard input.
     pub file: String,
     /// From 1.
     pub line: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FindingLocation {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(to, "{}:{}", self.file, self.line)
     }
@@ -69,11 +69,11 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     /// How grave it is.
-    pub level: Level,
+    pub level: FindingSeverity,
     /// What was looked for.
-    pub check: Check,
+    pub check: AuditRule,
     /// The lines that it is about.
-    pub places: Vec<Place>,
+    pub places: Vec<FindingLocation>,
     /// The finding with its arithmetic, whole sentences.
     pub text: String,
 }

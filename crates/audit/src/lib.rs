@@ -40,21 +40,21 @@ mod read;
 
 pub use consumer::ConsumerLine;
 pub use context::Context;
-pub use distribution::Distribution;
-pub use finding::{Check, Finding, Level, Place};
-pub use line::{Line, Said};
+pub use distribution::PublishedTimes;
+pub use finding::{AuditRule, Finding, FindingLocation, FindingSeverity};
+pub use line::{AuditedLine, ParsedLine};
 pub use omb::OmbResult;
 pub use options::Options;
 pub use producer::ProducerLine;
 pub use rate::Rate;
 pub use rdkafka::RdkafkaLine;
-pub use read::Source;
+pub use read::AuditInput;
 
 /// What was read, and what it is worth.
 #[derive(Debug, Clone, Default)]
 pub struct Audit {
     /// The lines of tools, in the order of the text.
-    pub lines: Vec<Line>,
+    pub lines: Vec<AuditedLine>,
     /// The gravest first.
     pub findings: Vec<Finding>,
     /// What could not be read, in words.
@@ -72,13 +72,13 @@ impl Audit {
 
     /// How many findings say that figures cannot all be true.
     pub fn contradictions(&self) -> usize {
-        let grave = |finding: &&Finding| finding.level == Level::Contradiction;
+        let grave = |finding: &&Finding| finding.level == FindingSeverity::Contradiction;
         self.findings.iter().filter(grave).count()
     }
 }
 
 /// Audits texts: names and contents.
-pub fn audit(sources: &[Source], options: &Options) -> Audit {
+pub fn audit(sources: &[AuditInput], options: &Options) -> Audit {
     let mut audit = Audit::default();
     for source in sources {
         read::read(source, &mut audit);

@@ -2,8 +2,8 @@
 
 use crate::consumer::ConsumerLine;
 use crate::context::Context;
-use crate::distribution::Distribution;
-use crate::finding::Place;
+use crate::distribution::PublishedTimes;
+use crate::finding::FindingLocation;
 use crate::omb::OmbResult;
 use crate::producer::ProducerLine;
 use crate::rate::Rate;
@@ -11,7 +11,7 @@ use crate::rdkafka::RdkafkaLine;
 
 /// What a line says.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said {
+pub enum ParsedLine {
     /// Of `kafka-producer-perf-test`: a summary or a window.
     Producer(ProducerLine),
     /// Of `kafka-consumer-perf-test`.
@@ -26,19 +26,19 @@ pub enum Said {
 
 /// One line.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct AuditedLine {
     /// Where it stands.
-    pub place: Place,
+    pub place: FindingLocation,
     /// What it says.
-    pub said: Said,
+    pub said: ParsedLine,
     /// The nearest command before it, whatever its records: other settings were probably the same.
     pub nearby: Option<Context>,
 }
 
-impl Line {
+impl AuditedLine {
     /// The command that can have printed it: the nearest one, if it asks for records of about this size.
     pub fn context(&self) -> Option<&Context> {
-        let Said::Producer(line) = &self.said else {
+        let ParsedLine::Producer(line) = &self.said else {
             return None;
         };
         self.nearby.as_ref().filter(|context| {
@@ -50,15 +50,15 @@ impl Line {
     /// The producer's summary that this is.
     pub(crate) fn summary(&self) -> Option<&ProducerLine> {
         match &self.said {
-            Said::Producer(line) if line.percentiles_ms.is_some() => Some(line),
+            ParsedLine::Producer(line) if line.percentiles_ms.is_some() => Some(line),
             _ => None,
         }
     }
 
     /// The distributions that it tells of.
-    pub(crate) fn distributions(&self) -> Vec<Distribution> {
+    pub(crate) fn distributions(&self) -> Vec<PublishedTimes> {
         match &self.said {
-            Said::Omb(result) => result.latencies.clone(),
+            ParsedLine::Omb(result) => result.latencies.clone(),
             _ => self
                 .summary()
                 .and_then(ProducerLine::latency)
@@ -70,14 +70,14 @@ impl Line {
     /// 2^20 bytes a second that were sent.
     pub(crate) fn sent_mib_per_s(&self) -> Option<f64> {
         match &self.said {
-            Said::Producer(line) => Some(line.mib_per_s),
-            Said::Rate(rate) => Some(rate.mib_per_s),
-            Said::Rdkafka(line) => Some(line.mb_per_s * 1e6 / 1_048_576.0),
-            Said::Omb(result) => {
+            ParsedLine::Producer(line) => Some(line.mib_per_s),
+            ParsedLine::Rate(rate) => Some(rate.mib_per_s),
+            ParsedLine::Rdkafka(line) => Some(line.mb_per_s * 1e6 / 1_048_576.0),
+            ParsedLine::Omb(result) => {
                 let most = result.publish_rates.iter().copied().fold(0.0, f64::max);
                 Some(most * result.message_bytes? / 1_048_576.0)
             }
-            Said::Consumer(_) => None,
+            ParsedLine::Consumer(_) => None,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::distribution::Distribution;
+use crate::distribution::PublishedTimes;
 
 /// What such a file says.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +19,7 @@ pub struct OmbResult {
     /// Records that nobody had read yet, window by window.
     pub backlog: Vec<f64>,
     /// Those that the file has: publish, end to end.
-    pub latencies: Vec<Distribution>,
+    pub latencies: Vec<PublishedTimes>,
     /// p99 of the delay between when a record should have been sent and when it was.
     pub delay_p99_ms: Option<f64>,
 }
@@ -49,7 +49,7 @@ pub(crate) fn find(bytes: &[u8]) -> Option<OmbResult> {
             .iter()
             .filter_map(|(part, end)| Some((*part, number(&format!("aggregated{key}{end}"))?)))
             .collect();
-        (!points.is_empty()).then_some(Distribution {
+        (!points.is_empty()).then_some(PublishedTimes {
             name,
             mean_ms: number(&format!("aggregated{key}Avg"))?,
             points,

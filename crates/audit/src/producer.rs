@@ -3,7 +3,7 @@
 //! A summary since 0.8.2 reads `N records sent, R records/sec (M MB/sec), A ms avg latency, X ms max latency, P ms
 //! 50th, P ms 95th, P ms 99th, P ms 99.9th.`; a window each five seconds ends after the max. A MB is 2^20 bytes.
 
-use crate::distribution::Distribution;
+use crate::distribution::PublishedTimes;
 use crate::number::{digits_from, number};
 
 /// What such a line says. Times are in milliseconds.
@@ -27,9 +27,9 @@ pub struct ProducerLine {
 
 impl ProducerLine {
     /// The times of a summary.
-    pub(crate) fn latency(&self) -> Option<Distribution> {
+    pub(crate) fn latency(&self) -> Option<PublishedTimes> {
         let percentiles = self.percentiles_ms?;
-        Some(Distribution {
+        Some(PublishedTimes {
             name: "latency",
             mean_ms: self.mean_ms,
             points: [0.5, 0.95, 0.99, 0.999]
@@ -48,7 +48,7 @@ impl ProducerLine {
 
 /// What was found in a line of text.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Found {
+pub(crate) enum PerfTestLine {
     Line(ProducerLine),
     /// It begins like one, and is not one to the end.
     Cut,
@@ -58,15 +58,15 @@ pub(crate) enum Found {
 const MARK: &str = " records sent, ";
 
 /// Looks for a line of the tool within a line of text, which may have words before and after it.
-pub(crate) fn find(text: &str) -> Option<Found> {
+pub(crate) fn find(text: &str) -> Option<PerfTestLine> {
     let at = text.find(MARK)?;
     let from = digits_from(&text[..at]);
     // `1,000 records sent` in prose is none of the tool's.
     let before = text[..from].bytes().next_back();
     if from == at || before.is_some_and(|byte| matches!(byte, b',' | b'.')) {
-        return Some(Found::Cut);
+        return Some(PerfTestLine::Cut);
     }
-    Some(parse(&text[from..]).map_or(Found::Cut, Found::Line))
+    Some(parse(&text[from..]).map_or(PerfTestLine::Cut, PerfTestLine::Line))
 }
 
 /// Reads numbers with what stands between them.
@@ -143,7 +143,7 @@ mod tests {
 
     fn line(text: &str) -> ProducerLine {
         match find(text) {
-            Some(Found::Line(line)) => line,
+            Some(PerfTestLine::Line(line)) => line,
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -175,9 +175,12 @@ mod tests {
     fn what_is_cut_off_is_said_to_be() {
         let begins = SUMMARY.find("107101").unwrap();
         for end in begins..SUMMARY.len() - 1 {
-            assert_eq!(find(&SUMMARY[..end]), Some(Found::Cut), "{end}");
+            assert_eq!(find(&SUMMARY[..end]), Some(PerfTestLine::Cut), "{end}");
         }
         assert_eq!(find("nothing was sent"), None);
-        assert_eq!(find("about 1,000 records sent, I think"), Some(Found::Cut));
+        assert_eq!(
+            find("about 1,000 records sent, I think"),
+            Some(PerfTestLine::Cut)
+        );
     }
 }

@@ -2,26 +2,26 @@
 
 use crate::Audit;
 use crate::context::{self, Context};
-use crate::finding::Place;
-use crate::line::{Line, Said};
-use crate::producer::Found;
+use crate::finding::FindingLocation;
+use crate::line::{AuditedLine, ParsedLine};
+use crate::producer::PerfTestLine;
 use crate::{consumer, omb, producer, rate, rdkafka};
 
 /// The name of a text and what it holds, of any bytes.
-pub type Source = (String, Vec<u8>);
+pub type AuditInput = (String, Vec<u8>);
 
 /// So many places of one kind are named.
 const NAMED_MAX: usize = 5;
 
-pub(crate) fn read((file, bytes): &Source, audit: &mut Audit) {
-    let place = |line| Place {
+pub(crate) fn read((file, bytes): &AuditInput, audit: &mut Audit) {
+    let place = |line| FindingLocation {
         file: file.clone(),
         line,
     };
     if let Some(result) = omb::find(bytes) {
-        return audit.lines.push(Line {
+        return audit.lines.push(AuditedLine {
             place: place(1),
-            said: Said::Omb(result),
+            said: ParsedLine::Omb(result),
             nearby: None,
         });
     }
@@ -35,13 +35,13 @@ pub(crate) fn read((file, bytes): &Source, audit: &mut Audit) {
             current = Some(found);
         }
         let said = match producer::find(text) {
-            Some(Found::Line(said)) => {
+            Some(PerfTestLine::Line(said)) => {
                 if said.has_commas {
                     commas.push(line);
                 }
-                Said::Producer(said)
+                ParsedLine::Producer(said)
             }
-            Some(Found::Cut) => {
+            Some(PerfTestLine::Cut) => {
                 cut.push(line);
                 continue;
             }
@@ -50,7 +50,7 @@ pub(crate) fn read((file, bytes): &Source, audit: &mut Audit) {
                 None => continue,
             },
         };
-        audit.lines.push(Line {
+        audit.lines.push(AuditedLine {
             nearby: current.clone(),
             place: place(line),
             said,
@@ -81,12 +81,12 @@ pub(crate) fn read((file, bytes): &Source, audit: &mut Audit) {
 }
 
 /// A line of another tool, or a rate in prose.
-fn other(text: &str) -> Option<Said> {
-    let consumer = || consumer::find(text).map(Said::Consumer);
-    let rdkafka = || rdkafka::find(text).map(Said::Rdkafka);
+fn other(text: &str) -> Option<ParsedLine> {
+    let consumer = || consumer::find(text).map(ParsedLine::Consumer);
+    let rdkafka = || rdkafka::find(text).map(ParsedLine::Rdkafka);
     consumer()
         .or_else(rdkafka)
-        .or_else(|| rate::find(text).map(Said::Rate))
+        .or_else(|| rate::find(text).map(ParsedLine::Rate))
 }
 
 fn named(places: &[usize]) -> String {

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
 
-use kgauge_audit::{Audit, Check, Level, Options, audit};
+use kgauge_audit::{Audit, AuditRule, FindingSeverity, Options, audit};
 
 fn of(text: &str) -> Audit {
     of_options(text, &Options::default())
@@ -111,7 +111,10 @@ fn what_cannot_be_true_is_said_with_its_arithmetic() {
     let first = &found.findings[0];
     assert_eq!(
         (first.level, first.check),
-        (Level::Contradiction, Check::MeanAndPercentiles)
+        (
+            FindingSeverity::Contradiction,
+            AuditRule::MeanAndPercentiles
+        )
     );
     assert_eq!(first.places[0].to_string(), "log:1");
     assert!(
@@ -119,7 +122,12 @@ fn what_cannot_be_true_is_said_with_its_arithmetic() {
         "{}",
         first.text
     );
-    assert!(found.findings.iter().any(|one| one.check == Check::Spread));
+    assert!(
+        found
+            .findings
+            .iter()
+            .any(|one| one.check == AuditRule::Spread)
+    );
 }
 
 #[test]
@@ -131,7 +139,7 @@ fn a_saturated_latency_is_the_buffer_of_the_command_above() {
     let saturated: Vec<_> = found
         .findings
         .iter()
-        .filter(|one| one.check == Check::SaturatedBuffer)
+        .filter(|one| one.check == AuditRule::SaturatedBuffer)
         .collect();
     assert_eq!(saturated.len(), 3);
     assert!(
@@ -146,7 +154,7 @@ fn a_saturated_latency_is_the_buffer_of_the_command_above() {
         found
             .findings
             .iter()
-            .all(|one| one.check != Check::SaturatedBuffer)
+            .all(|one| one.check != AuditRule::SaturatedBuffer)
     );
     // Another buffer does not fit.
     let options = Options {
@@ -158,7 +166,7 @@ fn a_saturated_latency_is_the_buffer_of_the_command_above() {
         found
             .findings
             .iter()
-            .all(|one| one.check != Check::SaturatedBuffer)
+            .all(|one| one.check != AuditRule::SaturatedBuffer)
     );
 }
 
@@ -184,7 +192,7 @@ fn what_is_known_beside_the_text_finds_more() {
     let one = sampled
         .findings
         .iter()
-        .find(|one| one.check == Check::Sampling)
+        .find(|one| one.check == AuditRule::Sampling)
         .unwrap();
     assert!(one.text.contains("1 of 10 partitions"), "{}", one.text);
     let nine = Options {
@@ -196,7 +204,7 @@ fn what_is_known_beside_the_text_finds_more() {
         sampled
             .findings
             .iter()
-            .all(|one| one.check != Check::Sampling)
+            .all(|one| one.check != AuditRule::Sampling)
     );
     let newer = Options {
         as_of: Some((2, 4)),
@@ -207,7 +215,7 @@ fn what_is_known_beside_the_text_finds_more() {
         sampled
             .findings
             .iter()
-            .all(|one| one.check != Check::Sampling)
+            .all(|one| one.check != AuditRule::Sampling)
     );
 }
 
@@ -226,7 +234,7 @@ fn equal_records_were_compressed_until_3_0() {
         found
             .findings
             .iter()
-            .any(|one| one.check == Check::Compression)
+            .any(|one| one.check == AuditRule::Compression)
     };
     assert!(finds(&text, None) && finds(&text, Some((2, 8))));
     assert!(!finds(&text, Some((3, 0))));

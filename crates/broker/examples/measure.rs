@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use kgauge_broker::{Cluster, ClusterConfig};
+use kgauge_broker::{ClusterConfig, EmbeddedCluster};
 use kgauge_wire::codec::{Bytes, Str};
 use kgauge_wire::frame::put_request;
 use kgauge_wire::messages::create_topics::{CreatableTopic, CreateTopicsRequest};
@@ -26,7 +26,7 @@ fn main() -> Result<()> {
     let records: u64 = arguments.next().as_deref().unwrap_or("5000000").parse()?;
     let batch_bytes: usize = arguments.next().as_deref().unwrap_or("131072").parse()?;
     let dir = tempfile::tempdir_in(".")?;
-    let cluster = Cluster::start(ClusterConfig::new(dir.path()))?;
+    let cluster = EmbeddedCluster::start(ClusterConfig::new(dir.path()))?;
     let address = cluster.addresses()[0];
     create(address)?;
     let (batch, batch_records) = batch(batch_bytes)?;

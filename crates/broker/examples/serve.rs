@@ -10,8 +10,8 @@ use std::fs::read_to_string;
 use std::io::{Read, stdin};
 use std::net::{Ipv4Addr, SocketAddr};
 
-use kgauge_broker::security::Protocol;
-use kgauge_broker::{Cluster, ClusterConfig, Listen};
+use kgauge_broker::security::ListenerProtocol;
+use kgauge_broker::{ClusterConfig, EmbeddedCluster, Listen};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let address = |index| SocketAddr::from((Ipv4Addr::LOCALHOST, port + index));
         config.listen = Listen::Addresses((0..nodes).map(address).collect());
     }
-    let cluster = Cluster::start(config)?;
+    let cluster = EmbeddedCluster::start(config)?;
     println!("bootstrap.servers={}", cluster.bootstrap_servers());
     println!("Not Apache Kafka. Ends when standard input does.");
     stdin().read_to_end(&mut Vec::new())?;
@@ -47,7 +47,8 @@ fn set(
         "key" => "ssl.keystore.key",
         "clients" => "ssl.truststore.certificates",
         "security" => {
-            config.security.protocol = Protocol::parse(value).ok_or("an unknown protocol")?;
+            config.security.protocol =
+                ListenerProtocol::parse(value).ok_or("an unknown protocol")?;
             return Ok(config);
         }
         "user" => {

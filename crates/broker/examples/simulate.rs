@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use kgauge_broker::node::Deviations;
-use kgauge_broker::simulation::{Plan, run};
+use kgauge_broker::simulation::{SeedPlan, run};
 
 struct Options {
     from: u64,
@@ -76,10 +76,10 @@ fn main() -> ExitCode {
     let (mut by_leader, mut lost) = (0, 0);
     let (mut commits, mut generations) = (0, 0);
     for seed in options.from..options.from + options.seeds {
-        let plan = Plan {
+        let plan = SeedPlan {
             deviations: options.deviations,
             members: options.members,
-            ..Plan::new(seed)
+            ..SeedPlan::new(seed)
         };
         let tell = options.tell;
         let outcome = run(&plan, &mut |line| {

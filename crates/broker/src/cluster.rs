@@ -23,15 +23,15 @@ use crate::ids::NodeId;
 use crate::image::NodeImage;
 use crate::node::clean_shutdown::StopBefore;
 use crate::node::{Deviations, NodeConfig, Notice, TURN_WORK_MAX};
-use crate::security::{Prepared, ScramMechanism, SystemNonces};
+use crate::security::{PreparedSecurity, ScramMechanism, SystemNonces};
 use crate::server::{
-    Clock, Command, ControllerThread, Event, Inbox, NodeThread, Parts, Peers, ToControllerThread,
-    poll_with_waker,
+    ControllerThread, NodeClock, NodeCommand, NodeHandle, NodeThread, NodeThreadParts,
+    PeerChannels, ServerEvent, ToControllerThread, poll_with_waker,
 };
 use crate::storage::{Storage, StorageError, TrackedStorage};
-pub use config::{ClusterConfig, Disk, Listen};
-use faults::Standing;
-pub use instrument::{NodeError, Place};
+pub use config::{ClusterConfig, ClusterDisk, Listen};
+use faults::ActiveFaults;
+pub use instrument::{Endpoint, NodeError};
 use lock::DirLock;
 
 /// Why a cluster did not start.
@@ -85,7 +85,7 @@ pub struct ClusterFailure {
 
 /// Starts clusters.
 #[derive(Debug)]
-pub struct Cluster;
+pub struct EmbeddedCluster;
 
 /// A running cluster. Dropping it stops it.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ pub struct ClusterHandle {
     nodes: BTreeMap<NodeId, Running>,
     wires: Wires,
     controller_thread: Option<JoinHandle<()>>,
-    events: Receiver<Event>,
+    events: Receiver<ServerEvent>,
     failures: Vec<ClusterFailure>,
     /// What nobody has asked for yet.
     notices: Vec<(NodeId, Notice)>,
@@ -106,7 +106,7 @@ pub struct ClusterHandle {
 /// A node's thread.
 #[derive(Debug)]
 struct Running {
-    inbox: Inbox,
+    inbox: NodeHandle,
     disk: Arc<TrackedStorage>,
     counters: Option<Arc<Counters>>,
     thread: Option<JoinHandle<()>>,
@@ -114,15 +114,15 @@ struct Running {
     place: Option<Socket>,
 }
 
-impl Cluster {
+impl EmbeddedCluster {
     /// Starts a cluster, and gives it when all nodes serve and know each other.
     pub fn start(config: ClusterConfig) -> Result<ClusterHandle, StartError> {
         let security = config.check().map_err(StartError::Config)?;
         let storage = config.storage();
         storage.create_dir_all(&config.data_dir)?;
         let lock = match config.disk {
-            Disk::System => Some(DirLock::take(&config.data_dir)?),
-            Disk::Given(_) => None,
+            ClusterDisk::System => Some(DirLock::take(&config.data_dir)?),
+            ClusterDisk::Given(_) => None,
         };
         files::check_nodes(&*storage, &config)?;
         let dir = config.data_dir.join("controller");
@@ -133,7 +133,7 @@ impl Cluster {
 
         let (events, event_receiver) = mpsc::channel();
         let (to_controller, messages) = mpsc::channel();
-        let peers = Arc::new(Peers::default());
+        let peers = Arc::new(PeerChannels::default());
         let controller = ControllerThread {
             controller,
             messages,
@@ -149,7 +149,7 @@ impl Cluster {
             lives: AtomicU64::new(1),
             config,
             security,
-            standing: Standing::default(),
+            standing: ActiveFaults::default(),
         };
         let mut prepared = Vec::new();
         for (id, listener) in wires.config.node_ids().zip(listen(&wires.config)?) {
@@ -179,21 +179,21 @@ impl Cluster {
 struct Wires {
     config: ClusterConfig,
     storage: Arc<dyn Storage>,
-    events: Sender<Event>,
+    events: Sender<ServerEvent>,
     controller: Sender<ToControllerThread>,
-    peers: Arc<Peers>,
+    peers: Arc<PeerChannels>,
     /// How many nodes were started, restarts included.
     lives: AtomicU64,
-    security: Prepared,
+    security: PreparedSecurity,
     /// What the instrument has set, which outlives a node's lives.
-    standing: Standing,
+    standing: ActiveFaults,
 }
 
 /// A node whose thread has not begun.
 struct PreparedNode {
     id: NodeId,
     address: SocketAddr,
-    inbox: Inbox,
+    inbox: NodeHandle,
     disk: Arc<TrackedStorage>,
     counters: Option<Arc<Counters>>,
     thread: NodeThread,
@@ -204,13 +204,13 @@ impl Wires {
         let config = &self.config;
         let (poll, waker) = poll_with_waker()?;
         let (sender, commands) = mpsc::channel();
-        let inbox = Inbox {
+        let inbox = NodeHandle {
             commands: sender,
             waker,
         };
         let address = listener.local_addr()?;
         let dir = config.node_dir(id);
-        let clock = Clock::new();
+        let clock = NodeClock::new();
         let counters = config.counts.then(|| {
             let started_ms = u64::try_from(clock.now().wall_ms).unwrap_or(0);
             Arc::new(Counters::new(Arc::new(clock), started_ms))
@@ -240,7 +240,7 @@ impl Wires {
             security: Arc::clone(&self.security.node),
             counters: counters.clone(),
         };
-        let parts = Parts {
+        let parts = NodeThreadParts {
             config: node,
             listener,
             tls: self.security.tls.clone(),
@@ -265,7 +265,7 @@ impl Wires {
 }
 
 /// Tells the controller of the users who log in by SCRAM.
-fn give_users(controller: &mut Controller, security: &Prepared) -> Result<(), StartError> {
+fn give_users(controller: &mut Controller, security: &PreparedSecurity) -> Result<(), StartError> {
     let mechanisms = security.node.mechanisms.iter();
     let mechanisms: Vec<ScramMechanism> = mechanisms.filter_map(|known| known.scram()).collect();
     let nonces = SystemNonces::default();
@@ -334,12 +334,12 @@ impl ClusterHandle {
     fn wait_until_ready(&mut self) -> Result<(), StartError> {
         loop {
             let words = match self.events.recv() {
-                Ok(Event::Ready) => return Ok(()),
-                Ok(Event::Notice { node, notice }) => {
+                Ok(ServerEvent::Ready) => return Ok(()),
+                Ok(ServerEvent::Notice { node, notice }) => {
                     self.notices.push((node, notice));
                     continue;
                 }
-                Ok(Event::Failed { node, words, .. }) => {
+                Ok(ServerEvent::Failed { node, words, .. }) => {
                     return Err(StartError::Failed(ClusterFailure { node, words }));
                 }
                 Err(_) => "all threads ended".to_owned(),
@@ -384,9 +384,9 @@ impl ClusterHandle {
 
     fn look_for_failures(&mut self) {
         while let Ok(event) = self.events.try_recv() {
-            if let Event::Notice { node, notice } = event {
+            if let ServerEvent::Notice { node, notice } = event {
                 self.notices.push((node, notice));
-            } else if let Event::Failed {
+            } else if let ServerEvent::Failed {
                 node,
                 words,
                 disk_full,
@@ -420,7 +420,7 @@ impl ClusterHandle {
 
     fn end(&mut self) {
         for running in self.nodes.values() {
-            running.inbox.send(Command::Stop);
+            running.inbox.send(NodeCommand::Stop);
         }
         for (id, running) in &mut self.nodes {
             if let Some(thread) = running.thread.take()

@@ -97,13 +97,13 @@ impl RequestCounts {
 
 /// A kind of request that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CountedRequest {
     Produce,
     Fetch,
     FollowerFetch,
 }
 
-impl Kind {
+impl CountedRequest {
     /// Of a client's request.
     fn of(api: ApiKey) -> Option<Self> {
         match api {
@@ -116,7 +116,7 @@ impl Kind {
 
 /// A part of a request's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum RequestPhase {
     RequestQueue,
     Local,
     Remote,
@@ -124,19 +124,19 @@ pub(crate) enum Part {
     ResponseSend,
 }
 
-const PARTS: usize = Part::ResponseSend as usize + 1;
+const PARTS: usize = RequestPhase::ResponseSend as usize + 1;
 
 /// The way of one request so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Course {
-    kind: Kind,
-    part: Part,
+    kind: CountedRequest,
+    part: RequestPhase,
     since_ns: u64,
     spent_ns: [u64; PARTS],
 }
 
 impl Course {
-    fn begin(kind: Kind, part: Part, at_ns: u64) -> Self {
+    fn begin(kind: CountedRequest, part: RequestPhase, at_ns: u64) -> Self {
         Self {
             kind,
             part,
@@ -146,7 +146,7 @@ impl Course {
     }
 
     /// Another part begins.
-    pub(crate) fn go_on(&mut self, part: Part, at_ns: u64) {
+    pub(crate) fn go_on(&mut self, part: RequestPhase, at_ns: u64) {
         self.spent_ns[self.part as usize] += at_ns.saturating_sub(self.since_ns);
         (self.part, self.since_ns) = (part, at_ns.max(self.since_ns));
     }
@@ -180,22 +180,22 @@ struct OfRequests {
 
 impl OfRequests {
     fn read(&self) -> RequestCounts {
-        let part = |part: Part| self.spent_ns[part as usize].get();
+        let part = |part: RequestPhase| self.spent_ns[part as usize].get();
         RequestCounts {
             count: self.count.get(),
-            request_queue_ns: part(Part::RequestQueue),
-            local_ns: part(Part::Local),
-            remote_ns: part(Part::Remote),
+            request_queue_ns: part(RequestPhase::RequestQueue),
+            local_ns: part(RequestPhase::Local),
+            remote_ns: part(RequestPhase::Remote),
             throttle_ns: self.throttle_ns.get(),
-            response_queue_ns: part(Part::ResponseQueue),
-            response_send_ns: part(Part::ResponseSend),
+            response_queue_ns: part(RequestPhase::ResponseQueue),
+            response_send_ns: part(RequestPhase::ResponseSend),
         }
     }
 }
 
 /// How the node's replicas stand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct ReplicaCounts {
     pub(crate) leaders: u64,
     pub(crate) partitions: u64,
     pub(crate) under_replicated: u64,
@@ -289,14 +289,18 @@ impl Counters {
 
     /// A client's request is taken up; it has waited since `ready_ns`. `None` when its kind is not counted.
     pub(crate) fn taken(api: ApiKey, ready_ns: u64, taken_ns: u64) -> Option<Course> {
-        let mut course = Course::begin(Kind::of(api)?, Part::RequestQueue, ready_ns.min(taken_ns));
-        course.go_on(Part::Local, taken_ns);
+        let mut course = Course::begin(
+            CountedRequest::of(api)?,
+            RequestPhase::RequestQueue,
+            ready_ns.min(taken_ns),
+        );
+        course.go_on(RequestPhase::Local, taken_ns);
         Some(course)
     }
 
     /// A follower's fetch is taken up.
     pub(crate) fn follower_asked(at_ns: u64) -> Course {
-        Course::begin(Kind::FollowerFetch, Part::Remote, at_ns)
+        Course::begin(CountedRequest::FollowerFetch, RequestPhase::Remote, at_ns)
     }
 
     /// The end of a request's way.
@@ -313,7 +317,7 @@ impl Counters {
     }
 
     /// A client was told to wait for its quota.
-    pub(crate) fn throttled(&self, kind: Kind, ns: u64) {
+    pub(crate) fn throttled(&self, kind: CountedRequest, ns: u64) {
         self.requests[kind as usize].throttle_ns.add(ns);
     }
 
@@ -355,7 +359,7 @@ impl Counters {
         }
     }
 
-    pub(crate) fn stands(&self, standing: Standing) {
+    pub(crate) fn stands(&self, standing: ReplicaCounts) {
         self.leaders.set(standing.leaders);
         self.partitions.set(standing.partitions);
         self.under_replicated.set(standing.under_replicated);

@@ -33,14 +33,14 @@ pub struct FaultId(pub u64);
 /// What a fault has struck so far, as the nodes themselves counted it. A capacity strikes nothing: it
 /// lets everything through.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Struck {
+pub struct NodeFaultCounts {
     /// Requests.
     pub requests: u64,
     /// Records that they brought, as their batches' headers count them.
     pub records: u64,
 }
 
-impl Struck {
+impl NodeFaultCounts {
     /// Both together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
@@ -55,14 +55,14 @@ impl Struck {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lifted {
     /// The requests it struck.
-    pub struck: Struck,
+    pub struck: NodeFaultCounts,
     /// Per node, when a stall began and when the node answered afterwards; empty for other faults.
     pub stalls: Vec<StallRecord>,
 }
 
 /// Something that goes wrong with requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct InjectedFault {
     /// Requests of this API; `None` for all.
     pub api: Option<ApiKey>,
     /// What happens to them.
@@ -148,7 +148,7 @@ pub enum FaultError {
     NoNode(crate::ids::NodeId),
 }
 
-impl Fault {
+impl InjectedFault {
     /// A fault of one API until it is lifted.
     #[must_use]
     pub fn of(api: ApiKey, action: FaultAction) -> Self {

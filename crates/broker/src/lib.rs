@@ -60,10 +60,11 @@ pub mod time;
 mod timers;
 
 pub use cluster::{
-    Cluster, ClusterConfig, ClusterFailure, ClusterHandle, Disk, Listen, StartError,
+    ClusterConfig, ClusterDisk, ClusterFailure, ClusterHandle, EmbeddedCluster, Listen, StartError,
 };
 pub use counts::{NodeCounts, RequestCounts};
 pub use fault::{
-    Amount, Capacity, Delay, Fault, FaultAction, FaultError, FaultId, Lifted, StallRecord, Struck,
+    Amount, Capacity, Delay, FaultAction, FaultError, FaultId, InjectedFault, Lifted,
+    NodeFaultCounts, StallRecord,
 };
-pub use security::Security;
+pub use security::ClusterSecurity;

@@ -3,11 +3,11 @@
 /// A small generator (`SplitMix64`, Steele, Lea and Flood 2014). Good for spreading, not for
 /// secrets.
 #[derive(Debug, Clone)]
-pub struct Random {
+pub struct SmallRandom {
     state: u64,
 }
 
-impl Random {
+impl SmallRandom {
     /// A generator whose whole sequence follows from `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
@@ -43,18 +43,18 @@ impl Random {
 
 #[cfg(test)]
 mod tests {
-    use super::Random;
+    use super::SmallRandom;
 
     #[test]
     fn the_first_numbers_of_seed_zero_are_those_of_the_reference_code() {
-        let mut random = Random::new(0);
+        let mut random = SmallRandom::new(0);
         assert_eq!(random.next_u64(), 0xE220_A839_7B1D_CDAF);
         assert_eq!(random.next_u64(), 0x6E78_9E6A_A1B9_65F4);
     }
 
     #[test]
     fn below_stays_below_and_reaches_every_value() {
-        let mut random = Random::new(7);
+        let mut random = SmallRandom::new(7);
         let mut seen = [false; 5];
         for _ in 0..200 {
             seen[usize::try_from(random.below(5)).unwrap()] = true;
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_uuid_carries_its_version_and_variant() {
-        let bytes = Random::new(1).uuid_bytes();
+        let bytes = SmallRandom::new(1).uuid_bytes();
         assert_eq!(bytes[6] >> 4, 4);
         assert_eq!(bytes[8] >> 6, 2);
     }

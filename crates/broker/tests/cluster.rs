@@ -6,7 +6,7 @@ use std::io::Write;
 use std::net::TcpStream;
 
 use common::{Client, batch, count, fetch_request, produce_request, start};
-use kgauge_broker::{Cluster, ClusterConfig, Listen, StartError};
+use kgauge_broker::{ClusterConfig, EmbeddedCluster, Listen, StartError};
 use kgauge_wire::codec::Str;
 use kgauge_wire::messages::api_versions::ApiVersionsRequest;
 use kgauge_wire::messages::list_offsets::{
@@ -84,7 +84,7 @@ fn what_was_produced_comes_back_byte_for_byte_also_after_a_restart() {
     // All but base offset and leader epoch is as it was sent.
     assert_eq!(before[16..sent.len()], sent[16..]);
     running.cluster.stop().unwrap();
-    let cluster = Cluster::start(ClusterConfig::new(running.dir.path())).unwrap();
+    let cluster = EmbeddedCluster::start(ClusterConfig::new(running.dir.path())).unwrap();
     let mut client = Client::connect(cluster.addresses()[0]);
     assert_eq!(client.fetch("t", 0, 0), before);
     assert_eq!(end_offset(&mut client, "t"), 20_000);
@@ -225,7 +225,7 @@ fn requests_in_pieces_and_across_reads_are_put_together() {
 fn a_cluster_that_cannot_start_says_why() {
     let running = start(2);
     let dir = running.dir.path();
-    let error = |config| Cluster::start(config).unwrap_err();
+    let error = |config| EmbeddedCluster::start(config).unwrap_err();
     let in_use = error(ClusterConfig::new(dir).with_nodes(2));
     assert!(matches!(in_use, StartError::InUse(_)), "{in_use}");
     let address = running.cluster.addresses()[0];
@@ -255,7 +255,7 @@ fn a_folder_of_another_cluster_is_refused() {
     let stolen = two.dir.path().join("node-1");
     std::fs::remove_dir_all(&stolen).unwrap();
     std::fs::rename(one.dir.path().join("node-1"), &stolen).unwrap();
-    let error = Cluster::start(ClusterConfig::new(two.dir.path())).unwrap_err();
+    let error = EmbeddedCluster::start(ClusterConfig::new(two.dir.path())).unwrap_err();
     assert!(matches!(error, StartError::Foreign { .. }), "{error}");
     assert!(error.to_string().contains("cluster.id"), "{error}");
 }

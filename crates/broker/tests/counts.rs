@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use common::{Client, Running, batch, fetch_request, produce_request, start};
 use kgauge_broker::cluster::NodeError;
 use kgauge_broker::ids::NodeId;
-use kgauge_broker::{Cluster, ClusterConfig, Delay, Fault, FaultAction, NodeCounts};
+use kgauge_broker::{
+    ClusterConfig, Delay, EmbeddedCluster, FaultAction, InjectedFault, NodeCounts,
+};
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::messages::fetch::FetchRequest;
 use kgauge_wire::messages::produce::ProduceRequest;
@@ -23,7 +25,7 @@ fn start_with(nodes: u16, settings: &[(&str, &str)]) -> Running {
     for (name, value) in settings {
         config = config.with_setting(name, value);
     }
-    let cluster = Cluster::start(config).unwrap();
+    let cluster = EmbeddedCluster::start(config).unwrap();
     Running { cluster, dir }
 }
 
@@ -77,7 +79,7 @@ fn a_delay_before_requests_are_served_shows_in_their_queue_and_counts_are_exact(
     }
     let before = once(&running, ONE, |counts| counts.produce.count == 3);
     let delay = FaultAction::Delay(Delay::Constant(DELAY));
-    let fault = Fault::of(ApiKey::Produce, delay);
+    let fault = InjectedFault::of(ApiKey::Produce, delay);
     running.cluster.fault(Some(ONE), fault).unwrap();
     let begin = Instant::now();
     for _ in 0..10 {
@@ -171,7 +173,7 @@ fn requests_of_one_turn_wait_for_those_before_them_and_their_answers_for_those_b
     // in a pause is done when it has begun.
     running.cluster.pause_node(ONE).unwrap();
     let none = FaultAction::Delay(Delay::Constant(Duration::ZERO));
-    let fault = Fault::of(ApiKey::Metadata, none);
+    let fault = InjectedFault::of(ApiKey::Metadata, none);
     let id = running.cluster.fault(Some(ONE), fault).unwrap();
     running.cluster.lift_fault(id);
     for _ in 0..5 {
@@ -303,7 +305,7 @@ fn a_cluster_without_counters_serves_and_says_that_it_counts_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let mut config = ClusterConfig::new(dir.path());
     config.counts = false;
-    let cluster = Cluster::start(config).unwrap();
+    let cluster = EmbeddedCluster::start(config).unwrap();
     let running = Running { cluster, dir };
     let mut client = client_of(&running, ONE);
     client.create_topic("t", 1);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use common::{Client, batch, count, produce_request, start};
 use kgauge_broker::ids::NodeId;
-use kgauge_broker::{Capacity, Fault, FaultAction};
+use kgauge_broker::{Capacity, FaultAction, InjectedFault};
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::messages::produce::ProduceRequest;
 
@@ -24,7 +24,7 @@ fn a_capacity_is_met_within_a_hundredth_by_a_client_that_offers_more() {
     // 200 batches a second, with requests for a fifth of a second in flight: a machine that looks
     // away for a moment does not leave the node without work.
     let capacity = Capacity::bytes(batch.len() as u64 * 200);
-    let fault = Fault::of(ApiKey::Produce, FaultAction::Capacity(capacity));
+    let fault = InjectedFault::of(ApiKey::Produce, FaultAction::Capacity(capacity));
     let id = running.cluster.fault(Some(ONE), fault).unwrap();
     let request = produce_request("t", 0, 1, batch);
     for _ in 0..IN_FLIGHT {
@@ -129,7 +129,7 @@ fn faults_reach_a_frozen_node_and_a_node_that_comes_back() {
     Client::connect(address).create_topic("t", 1);
     running.cluster.pause_node(ONE).unwrap();
     let fail = FaultAction::Fail(kgauge_wire::error_code::ErrorCode::NotEnoughReplicas);
-    let fault = Fault::of(ApiKey::Produce, fail);
+    let fault = InjectedFault::of(ApiKey::Produce, fail);
     let id = running.cluster.fault(None, fault).unwrap();
     running.cluster.resume_node(ONE).unwrap();
     let code = |client: &mut Client| {

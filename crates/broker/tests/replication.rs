@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::{Client, batch, count};
-use kgauge_broker::cluster::{NodeError, Place};
+use kgauge_broker::cluster::{Endpoint, NodeError};
 use kgauge_broker::ids::NodeId;
 use kgauge_broker::image::{ClusterImage, PartitionImage};
-use kgauge_broker::{Cluster, ClusterConfig, ClusterHandle};
+use kgauge_broker::{ClusterConfig, ClusterHandle, EmbeddedCluster};
 use kgauge_wire::codec::{Bytes, Str};
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::create_topics::{
@@ -45,7 +45,7 @@ impl Three {
         for (name, value) in settings {
             config = config.with_setting(name, value);
         }
-        let cluster = Cluster::start(config).unwrap();
+        let cluster = EmbeddedCluster::start(config).unwrap();
         Self { cluster, _dir: dir }
     }
 
@@ -243,7 +243,7 @@ fn an_isolated_leader_acknowledges_nothing_that_would_be_lost() {
     three.until("t", is_whole);
     // What the old leader took is cut; the next record follows what was acknowledged.
     assert_eq!(three.produce("t", batch(1, 10)), 4);
-    three.cluster.cut(Place::Node(old), Place::Controller);
+    three.cluster.cut(Endpoint::Node(old), Endpoint::Controller);
     let before = epoch(&three.cluster.image().unwrap(), old);
     assert!(before.is_some());
     let until = Instant::now() + Duration::from_secs(20);

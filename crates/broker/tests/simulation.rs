@@ -2,11 +2,11 @@
 //! three broken rules that must be noticed. Thousands of seeds: `examples/simulate.rs`.
 
 use kgauge_broker::node::Deviations;
-use kgauge_broker::simulation::{Outcome, Plan, run};
+use kgauge_broker::simulation::{SeedOutcome, SeedPlan, run};
 
-fn outcome(seed: u64) -> (Outcome, String) {
+fn outcome(seed: u64) -> (SeedOutcome, String) {
     let mut history = String::new();
-    let outcome = run(&Plan::new(seed), &mut |line| {
+    let outcome = run(&SeedPlan::new(seed), &mut |line| {
         history.push_str(line);
         history.push('\n');
     });
@@ -46,14 +46,14 @@ fn nothing_that_was_acknowledged_by_enough_replicas_is_lost() {
 /// How many seeds it takes to notice a broken rule.
 fn seeds_until_noticed(deviations: Deviations, seeds: std::ops::Range<u64>) -> Option<u64> {
     seeds.clone().find(|seed| {
-        let plan = Plan {
+        let plan = SeedPlan {
             deviations,
             members: if deviations.commit_before_replication {
                 3
             } else {
                 0
             },
-            ..Plan::new(*seed)
+            ..SeedPlan::new(*seed)
         };
         run(&plan, &mut |_| ()).is_err()
     })
@@ -101,9 +101,9 @@ fn truncation_to_the_high_watermark_is_noticed() {
 fn a_group_keeps_its_rules_while_its_coordinators_crash() {
     let (mut commits, mut generations) = (0, 0);
     for seed in 10..14 {
-        let plan = Plan {
+        let plan = SeedPlan {
             members: 3,
-            ..Plan::new(seed)
+            ..SeedPlan::new(seed)
         };
         let outcome = run(&plan, &mut |_| ()).unwrap_or_else(|failure| panic!("{failure}"));
         commits += outcome.commits;

@@ -19,21 +19,21 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Runs a study, a scenario file or a saved plan, and reports
-    Run(Box<Run>),
+    Run(Box<RunArgs>),
     /// Lists the studies that ship, and the question that each answers
-    Studies(Studies),
+    Studies(StudiesArgs),
     /// Starts and ends clusters to play with: embedded, or Apache Kafka of any release
-    Cluster(Cluster),
+    Cluster(ClusterArgs),
     /// Makes the report of a run folder again
-    Report(Report),
+    Report(ReportArgs),
     /// Sets two or more runs side by side, and says where they differ
     Compare(Compare),
     /// Reads what other tools print, and says what it is worth
-    Audit(Audit),
+    Audit(AuditArgs),
     /// Proves that kgauge's figures are true: known answers, put to kgauge itself
-    Truth(Truth),
+    Truth(TruthArgs),
     /// Measures what this machine can generate when nothing holds it back
-    Ceiling(Ceiling),
+    Ceiling(CeilingArgs),
     /// Serves the embedded cluster to a parent process
     #[command(hide = true)]
     EmbeddedCluster,
@@ -42,7 +42,7 @@ pub(crate) enum Command {
 /// Runs a study, a scenario file or a saved plan, and reports
 #[derive(Debug, Args)]
 #[command(after_help = help::RUN)]
-pub(crate) struct Run {
+pub(crate) struct RunArgs {
     /// A study's name (see `kgauge studies`) or folder, a scenario file, or a saved plan.json
     #[arg(value_name = "STUDY|FILE", required_unless_present = "resume")]
     pub(crate) what: Option<String>,
@@ -144,7 +144,7 @@ pub(crate) struct Run {
 
 /// Lists the studies that ship, and the question that each answers
 #[derive(Debug, Args)]
-pub(crate) struct Studies {
+pub(crate) struct StudiesArgs {
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -153,7 +153,7 @@ pub(crate) struct Studies {
 /// Makes the report of a run folder again
 #[derive(Debug, Args)]
 #[command(after_help = help::REPORT)]
-pub(crate) struct Report {
+pub(crate) struct ReportArgs {
     /// The run folder; one whose run was killed is read as far as it goes
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
@@ -192,7 +192,7 @@ pub(crate) enum ReportForm {
 /// Measures what this machine can generate when nothing holds it back
 #[derive(Debug, Args)]
 #[command(after_help = help::CEILING)]
-pub(crate) struct Ceiling {
+pub(crate) struct CeilingArgs {
     /// Changes one thing of the two flows `writers` and `readers`, as in `kgauge run`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
@@ -205,7 +205,7 @@ pub(crate) struct Ceiling {
 /// Reads what other tools print, and says what it is worth
 #[derive(Debug, Args)]
 #[command(after_help = help::AUDIT)]
-pub(crate) struct Audit {
+pub(crate) struct AuditArgs {
     /// What they have printed; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
@@ -242,7 +242,7 @@ pub(crate) struct Audit {
 /// Proves that kgauge's figures are true: known answers, put to kgauge itself
 #[derive(Debug, Args)]
 #[command(after_help = help::TRUTH)]
-pub(crate) struct Truth {
+pub(crate) struct TruthArgs {
     /// Where scenarios and run folders go, which must not exist or be empty; by default a new folder
     /// under `kgauge-runs`
     #[arg(short, long, value_name = "DIR")]
@@ -397,7 +397,7 @@ fn metric(text: &str) -> Result<Vec<GateChoice>, String> {
 
 /// Starts and ends clusters to play with: embedded, or Apache Kafka of any release
 #[derive(Debug, Args)]
-pub(crate) struct Cluster {
+pub(crate) struct ClusterArgs {
     #[command(subcommand)]
     pub(crate) action: ClusterAction,
 }

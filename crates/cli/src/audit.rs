@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::io::Read;
 
 use anyhow::Context;
-use kgauge_audit::{Audit, Finding, Level, Options, Source};
-use kgauge_results::run::Build;
+use kgauge_audit::{Audit, AuditInput, Finding, FindingSeverity, Options};
+use kgauge_results::run::BuildRecord;
 use serde::Serialize;
 
 use crate::args;
@@ -23,7 +23,7 @@ const WIDTH: usize = 80;
 #[derive(Debug, Serialize)]
 struct Told<'a> {
     format: u32,
-    kgauge: Build,
+    kgauge: BuildRecord,
     lines: usize,
     summaries: usize,
     contradictions: usize,
@@ -32,9 +32,9 @@ struct Told<'a> {
 }
 
 /// Reads files, and prints what is to be said of them.
-pub(crate) fn audit(arguments: &args::Audit) -> anyhow::Result<ExitStatus> {
+pub(crate) fn audit(arguments: &args::AuditArgs) -> anyhow::Result<ExitStatus> {
     let options = options(arguments)?;
-    let sources: anyhow::Result<Vec<Source>> =
+    let sources: anyhow::Result<Vec<AuditInput>> =
         arguments.files.iter().map(|name| read(name)).collect();
     let sources = sources.or_bad_input()?;
     let audit = kgauge_audit::audit(&sources, &options);
@@ -49,7 +49,7 @@ pub(crate) fn audit(arguments: &args::Audit) -> anyhow::Result<ExitStatus> {
     if arguments.json {
         print::json(&Told {
             format: 1,
-            kgauge: Build::this(),
+            kgauge: BuildRecord::this(),
             lines: audit.lines.len(),
             summaries: audit.summaries(),
             contradictions: audit.contradictions(),
@@ -65,7 +65,7 @@ pub(crate) fn audit(arguments: &args::Audit) -> anyhow::Result<ExitStatus> {
     })
 }
 
-fn read(name: &str) -> anyhow::Result<Source> {
+fn read(name: &str) -> anyhow::Result<AuditInput> {
     let mut bytes = Vec::new();
     let limit = FILE_BYTES_MAX + 1;
     let got = if name == "-" {
@@ -82,7 +82,7 @@ fn read(name: &str) -> anyhow::Result<Source> {
     Ok((name.to_owned(), bytes))
 }
 
-fn options(arguments: &args::Audit) -> anyhow::Result<Options> {
+fn options(arguments: &args::AuditArgs) -> anyhow::Result<Options> {
     let wrong = |option: &str, value: &str, wanted: &str| {
         stop(ExitStatus::BadInput, format!("{option} {value}: {wanted}"))
     };
@@ -185,9 +185,9 @@ fn words(audit: &Audit) -> String {
     let _ = writeln!(
         text,
         "contradictions {}, artefacts {}, cautions {}",
-        count(Level::Contradiction),
-        count(Level::Artefact),
-        count(Level::Caution),
+        count(FindingSeverity::Contradiction),
+        count(FindingSeverity::Artefact),
+        count(FindingSeverity::Caution),
     );
     for finding in &audit.findings {
         let _ = writeln!(text, "\n{}  {}", finding.level, places(finding));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kgauge_load::{Ceiling, CeilingError, CeilingPath, CeilingSetup};
-use kgauge_results::run::{Build, Machine};
+use kgauge_results::run::{BuildRecord, MachineRecord};
 use kgauge_scenario::{
     ClusterFacts, FlowPlan, Plan, PlanRequest, Scenario, Size, Stripe, TargetKind, Trial,
 };
@@ -24,8 +24,8 @@ const SCENARIO: &str = include_str!("ceiling.yaml");
 #[derive(Debug, Serialize)]
 struct Told {
     format: u32,
-    kgauge: Build,
-    machine: Machine,
+    kgauge: BuildRecord,
+    machine: MachineRecord,
     rows: Vec<Row>,
 }
 
@@ -44,7 +44,7 @@ struct Row {
 }
 
 /// Measures, and prints a table.
-pub(crate) fn ceiling(arguments: &args::Ceiling) -> anyhow::Result<ExitStatus> {
+pub(crate) fn ceiling(arguments: &args::CeilingArgs) -> anyhow::Result<ExitStatus> {
     let plan = plan(arguments)?;
     let stopping = interrupt::listen("stopping")?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
@@ -63,7 +63,7 @@ pub(crate) fn ceiling(arguments: &args::Ceiling) -> anyhow::Result<ExitStatus> {
     }
     let told = Told {
         format: 1,
-        kgauge: Build::this(),
+        kgauge: BuildRecord::this(),
         machine: kgauge_observe::host_facts(&std::env::temp_dir()).machine,
         rows,
     };
@@ -75,7 +75,7 @@ pub(crate) fn ceiling(arguments: &args::Ceiling) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Good)
 }
 
-fn plan(arguments: &args::Ceiling) -> anyhow::Result<Plan> {
+fn plan(arguments: &args::CeilingArgs) -> anyhow::Result<Plan> {
     let mut scenario = Scenario::parse("ceiling", SCENARIO).or_bad_input()?;
     scenario
         .set_all(&settings_of(&arguments.set)?)
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_scenario_that_ships_is_two_trials_of_two_flows() {
-        let arguments = args::Ceiling {
+        let arguments = args::CeilingArgs {
             set: Vec::new(),
             json: false,
         };

@@ -7,11 +7,11 @@ use std::io::{stdin, stdout};
 
 use kgauge_target::embedded_main;
 
-use crate::args::{Cluster, ClusterAction};
+use crate::args::{ClusterAction, ClusterArgs};
 use crate::exit::ExitStatus;
 
 /// Does what `kgauge cluster` was asked for.
-pub(crate) fn cluster(arguments: &Cluster) -> anyhow::Result<ExitStatus> {
+pub(crate) fn cluster(arguments: &ClusterArgs) -> anyhow::Result<ExitStatus> {
     match &arguments.action {
         ClusterAction::Up(arguments) => up::up(arguments),
         ClusterAction::Down(arguments) => list::down(arguments),

@@ -7,13 +7,13 @@ use kgauge_report::{TerminalStyle, render_csv, render_html, render_markdown, ren
 use kgauge_results::folder::write_interval_logs;
 use kgauge_results::{RunRead, Summary};
 
-use crate::args::{Report, ReportForm};
+use crate::args::{ReportArgs, ReportForm};
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::print;
 use crate::run::{status, terminal_style};
 
 /// Makes summary and report anew from what the folder holds, or writes another form of them.
-pub(crate) fn report(arguments: &Report) -> anyhow::Result<ExitStatus> {
+pub(crate) fn report(arguments: &ReportArgs) -> anyhow::Result<ExitStatus> {
     let Some(form) = arguments.form else {
         return crate::run::report(&arguments.dir, arguments.json);
     };

@@ -3,7 +3,7 @@
 use kgauge_scenario::Studies as Shipped;
 use serde::Serialize;
 
-use crate::args::Studies;
+use crate::args::StudiesArgs;
 use crate::exit::ExitStatus;
 use crate::print;
 
@@ -24,7 +24,7 @@ struct ListedScenario<'a> {
 }
 
 /// Prints the studies, with the question that each answers.
-pub(crate) fn list(arguments: &Studies) -> anyhow::Result<ExitStatus> {
+pub(crate) fn list(arguments: &StudiesArgs) -> anyhow::Result<ExitStatus> {
     let studies = Shipped::list();
     if arguments.json {
         let listed: Vec<Listed<'_>> = studies

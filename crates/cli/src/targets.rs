@@ -17,7 +17,7 @@ const EMBEDDED_TIME_MAX: Duration = Duration::from_secs(30);
 pub(crate) const TARGET_LOGS: &str = "target-logs";
 
 /// Where things of a target go, and what becomes of them.
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct TargetContext<'a> {
     /// Names it.
     pub(crate) name: &'a str,
     pub(crate) data_dir: &'a Path,
@@ -28,7 +28,7 @@ pub(crate) struct Surroundings<'a> {
 }
 
 /// The setup for a target of any kind.
-pub(crate) fn setup(of: &Surroundings<'_>) -> anyhow::Result<StartSetup> {
+pub(crate) fn setup(of: &TargetContext<'_>) -> anyhow::Result<StartSetup> {
     Ok(StartSetup {
         embedded: EmbeddedSetup {
             command: EmbeddedCommand::this_program(["embedded-cluster"]).or_unwritable()?,
@@ -43,7 +43,7 @@ pub(crate) fn setup(of: &Surroundings<'_>) -> anyhow::Result<StartSetup> {
     })
 }
 
-fn kafka(of: &Surroundings<'_>) -> KafkaSetup {
+fn kafka(of: &TargetContext<'_>) -> KafkaSetup {
     KafkaSetup {
         name: of.name.to_owned(),
         cache_dir: cache_dir(),
@@ -63,7 +63,7 @@ fn kafka(of: &Surroundings<'_>) -> KafkaSetup {
 /// The setup for questions that start nothing.
 pub(crate) fn kafka_setup() -> KafkaSetup {
     let nowhere = Path::new("");
-    kafka(&Surroundings {
+    kafka(&TargetContext {
         name: "",
         data_dir: nowhere,
         keep_data: false,

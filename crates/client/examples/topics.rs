@@ -8,7 +8,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use kgauge_client::admin::NewTopic;
+use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let mut cluster = cluster(servers)?;
             let start = Instant::now();
             for number in 0..topics.parse()? {
-                cluster.create_topic(&NewTopic {
+                cluster.create_topic(&TopicSpec {
                     name: name(number),
                     partitions: partitions.parse()?,
                     replication_factor: 1,

@@ -36,7 +36,7 @@ mod shown;
 pub mod transaction;
 
 pub use cluster::{Cluster, ClusterError};
-pub use config::{Address, ClientConfig, ConfigError, Settings};
+pub use config::{Address, ClientConfig, ClientConfigError, Settings};
 pub use connection::{CallError, ConnectError, Connection};
 pub use interrupt::Interrupt;
 pub use secret::Secret;

@@ -19,7 +19,7 @@ use kgauge_wire::messages::{
 use crate::admin::{CoordinatorOf, ProducerId};
 use crate::backoff::Backoff;
 use crate::cluster::{Cluster, ClusterError};
-use crate::connection::{ApiVersions, CallError, Connection, Reply};
+use crate::connection::{ApiVersions, CallError, Connection, Decoded};
 use crate::interrupt::Interrupt;
 
 /// From version 4 on brokers ask each other, by another layout.
@@ -387,7 +387,7 @@ impl TransactionalProducer {
         request: &R,
         versions: RangeInclusive<i16>,
         deadline: Instant,
-    ) -> Result<Reply<R>, TransactionError> {
+    ) -> Result<Decoded<R>, TransactionError> {
         let limit = self.cluster.request_limit(deadline);
         let called = self.link(deadline).and_then(|link| {
             let reply = link.call_between(request, versions, limit);

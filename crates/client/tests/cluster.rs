@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use fake::{Asked, broker, closed_port, config};
-use kgauge_client::admin::{CreateTopicError, NewTopic};
+use kgauge_client::admin::{CreateTopicError, TopicSpec};
 use kgauge_client::{Address, Cluster, ClusterError};
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::messages::create_topics::CreatableTopicResult;
@@ -66,8 +66,8 @@ fn cluster_of_one(
     address
 }
 
-fn topic_t() -> NewTopic {
-    NewTopic {
+fn topic_t() -> TopicSpec {
+    TopicSpec {
         name: "t".to_owned(),
         partitions: 1,
         replication_factor: 1,

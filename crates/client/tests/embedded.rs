@@ -6,8 +6,8 @@ mod asking;
 
 use std::time::{Duration, Instant};
 
-use kgauge_broker::cluster::{Cluster as Embedded, ClusterConfig, ClusterHandle};
-use kgauge_client::admin::NewTopic;
+use kgauge_broker::cluster::{ClusterConfig, ClusterHandle, EmbeddedCluster as Embedded};
+use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster};
 
 /// A cluster of so many nodes; it ends with its handle, and the directory goes with it.
@@ -52,7 +52,7 @@ fn each_replica_tells_where_it_ends() {
 #[test]
 fn leaders_are_spread_and_each_is_asked_for_its_own() {
     let (mut cluster, _handle, _dir) = embedded(3);
-    let topic = NewTopic {
+    let topic = TopicSpec {
         name: "spread".to_owned(),
         partitions: 9,
         replication_factor: 1,
@@ -79,7 +79,7 @@ fn leaders_are_spread_and_each_is_asked_for_its_own() {
 #[test]
 fn an_operation_on_a_dead_cluster_ends_in_time_and_names_itself_and_its_first_error() {
     let (mut cluster, handle, _dir) = embedded(1);
-    let topic = NewTopic {
+    let topic = TopicSpec {
         name: "orphaned".to_owned(),
         partitions: 2,
         replication_factor: 1,

@@ -8,7 +8,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use kgauge_client::admin::{ConfigResource, ConfigsError, CreateTopicError, NewTopic};
+use kgauge_client::admin::{AdminConfigResource, ConfigsError, CreateTopicError, TopicSpec};
 use kgauge_client::release::ReleaseGuess;
 use kgauge_client::{CallError, ClientConfig, Cluster, ClusterError};
 use kgauge_wire::api::ApiKey;
@@ -112,7 +112,7 @@ fn identity(given: &Given, cluster: &mut Cluster) {
 fn settings_and_room(given: &Given, cluster: &mut Cluster) {
     let version = &given.version;
     let id = cluster.metadata().brokers[0].id;
-    match cluster.describe_configs(ConfigResource::Broker(id)) {
+    match cluster.describe_configs(AdminConfigResource::Broker(id)) {
         Ok(entries) => {
             assert!(given.has(&[0, 11]), "{version}");
             let mut names = entries.iter().map(|entry| entry.name.as_str());
@@ -152,7 +152,7 @@ fn producer_id(given: &Given, cluster: &mut Cluster) {
 /// The topic that was made, where the release can.
 fn topic_life(given: &Given, cluster: &mut Cluster) -> Option<String> {
     let version = &given.version;
-    let topic = NewTopic {
+    let topic = TopicSpec {
         name: format!("kgauge-client-test-{}-age", std::process::id()),
         partitions: 3,
         replication_factor: 1,

@@ -5,7 +5,7 @@
 
 mod grouping;
 
-use kgauge_broker::cluster::{Cluster as Embedded, ClusterConfig, ClusterHandle};
+use kgauge_broker::cluster::{ClusterConfig, ClusterHandle, EmbeddedCluster as Embedded};
 use kgauge_client::ClientConfig;
 
 /// A cluster of so many nodes; it ends with its handle, and the directory goes with it.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use fake::{Asked, all_versions, config, server};
-use kgauge_client::admin::{CreateTopicError, NewTopic};
+use kgauge_client::admin::{CreateTopicError, TopicSpec};
 use kgauge_client::release::ReleaseGuess;
 use kgauge_client::{Address, ClientConfig, Cluster, ConnectError, Connection};
 use kgauge_wire::api::ApiKey;
@@ -150,7 +150,7 @@ fn offsets_come_from_the_lists_of_version_0_and_what_is_not_told_is_absent() {
 fn a_topic_that_cannot_be_made_over_the_wire_is_refused_with_the_cure() {
     let (address, _) = old_broker(Kind::Closing);
     let mut cluster = Cluster::bootstrap(config(&[&address])).unwrap();
-    let error = cluster.create_topic(&NewTopic {
+    let error = cluster.create_topic(&TopicSpec {
         name: "mine".to_owned(),
         partitions: 1,
         replication_factor: 1,

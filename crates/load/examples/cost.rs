@@ -14,9 +14,9 @@ use std::error::Error;
 use std::io::BufRead;
 use std::time::{Duration, Instant};
 
-use kgauge_client::admin::NewTopic;
+use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_load::{Clock, Load, LoadSetup};
+use kgauge_load::{Clock, LoadSetup, PreparedLoad};
 use kgauge_results::SliceSink;
 use kgauge_scenario::{
     Acks, ConsumeEnd, ConsumeFlow, ConsumerSettings, FlowPlan, PartitionShare, Shape, StartOffset,
@@ -36,7 +36,7 @@ fn main() -> Result<(), Failure> {
     let client = ClientConfig::from_servers(servers)?;
     let mut cluster = Cluster::bootstrap(client.clone())?;
     let topic = format!("kgauge-example-{}", std::process::id());
-    cluster.create_topic(&NewTopic {
+    cluster.create_topic(&TopicSpec {
         name: topic.clone(),
         partitions: PARTITIONS as i32,
         replication_factor: replication.parse()?,
@@ -81,7 +81,7 @@ fn run(client: &ClientConfig, topic: &str, flow: FlowPlan) -> Result<(u64, Durat
         sink: &|| SliceSink::memory().0,
         interrupt: &interrupt,
     };
-    let load = Load::prepare(&setup)?;
+    let load = PreparedLoad::prepare(&setup)?;
     let start = Instant::now();
     let outcome = load.run(Clock::start(), |_| {})?;
     let took = start.elapsed();

@@ -12,11 +12,11 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use kgauge_client::admin::NewTopic;
+use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_load::{Clock, Load, LoadSetup, Totals, preload};
+use kgauge_load::{Clock, LoadSetup, PreparedLoad, Totals, preload};
 use kgauge_results::recorder::MemorySlices;
-use kgauge_results::{Histogram, Kind, Quantile, SliceSink, Stage};
+use kgauge_results::{Histogram, Quantile, SliceSink, Stage, TimeKind};
 use kgauge_scenario::{Scenario, Share, Size, Trial};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -44,7 +44,7 @@ fn main() -> Result<(), Failure> {
         sinks.borrow_mut().push(slices);
         sink
     };
-    let load = Load::prepare(&LoadSetup {
+    let load = PreparedLoad::prepare(&LoadSetup {
         copy: None,
         drivers: &[],
         share: &share,
@@ -69,7 +69,7 @@ fn main() -> Result<(), Failure> {
         slice.settle();
         requests += slice.counts.requests + slice.counts.fetches;
         if slice.key.stage == Stage::Hold {
-            lag.add(slice.times(Kind::Lag));
+            lag.add(slice.times(TimeKind::Lag));
         }
     }
     let totals = outcome.flows.iter().map(|flow| flow.totals);
@@ -101,10 +101,10 @@ fn trial_of(path: &str) -> Result<Trial, Failure> {
     Ok(trial.ok_or("no trial")?)
 }
 
-fn new_topic(trial: &Trial, name: &str) -> Result<NewTopic, Failure> {
+fn new_topic(trial: &Trial, name: &str) -> Result<TopicSpec, Failure> {
     let plan = &trial.topic;
     let configs = plan.config.iter();
-    Ok(NewTopic {
+    Ok(TopicSpec {
         name: name.to_owned(),
         partitions: i32::try_from(plan.partitions)?,
         replication_factor: i16::try_from(plan.replication)?,

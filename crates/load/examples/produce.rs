@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Instant;
 
-use kgauge_client::admin::NewTopic;
+use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_load::{Clock, Load, LoadSetup};
+use kgauge_load::{Clock, LoadSetup, PreparedLoad};
 use kgauge_results::SliceSink;
 use kgauge_scenario::{Acks, Shape};
 
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut cluster = Cluster::bootstrap(client.clone())?;
     let topic = format!("kgauge-example-{}", std::process::id());
-    cluster.create_topic(&NewTopic {
+    cluster.create_topic(&TopicSpec {
         name: topic.clone(),
         partitions: PARTITIONS as i32,
         replication_factor: 1,
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         sink: &|| SliceSink::memory().0,
         interrupt: &interrupt,
     };
-    let load = Load::prepare(&setup)?;
+    let load = PreparedLoad::prepare(&setup)?;
     let start = Instant::now();
     let outcome = load.run(Clock::start(), |progress| {
         for incident in &progress.incidents {

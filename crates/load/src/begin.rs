@@ -10,8 +10,8 @@ use kgauge_scenario::{ConsumeEnd, ConsumeFlow, ProduceFlow, StartOffset, Stripe}
 use crate::clock::Clock;
 use crate::consume::{GroupShared, MemberThread};
 use crate::driver::{Driven, DriverChild, DriverError, DriverSetup};
-use crate::gather::{GatherSetup, Place, gather};
-use crate::ground::Ground;
+use crate::gather::{ConsumerAssignment, GatherSetup, gather};
+use crate::ground::LoadTopics;
 use crate::payload::Payload;
 use crate::prepare::{LoadSetup, PrepareError};
 
@@ -71,11 +71,11 @@ pub(crate) fn wait_for(driven: &mut [Driven], interrupt: &Interrupt) -> Result<(
 /// The places of a flow's consumers in its group, and their members' threads; none without a group.
 pub(crate) fn gathered(
     setup: &LoadSetup<'_>,
-    ground: &mut Ground,
+    ground: &mut LoadTopics,
     index: usize,
     flow: &ConsumeFlow,
     members: &[Stripe],
-) -> Result<(VecDeque<Place>, Vec<MemberThread>), PrepareError> {
+) -> Result<(VecDeque<ConsumerAssignment>, Vec<MemberThread>), PrepareError> {
     let Some(group) = &flow.group else {
         return Ok((VecDeque::new(), Vec::new()));
     };
@@ -121,7 +121,7 @@ pub(crate) fn gathered(
 /// Where a flow begins to read.
 pub(crate) fn starts(
     setup: &LoadSetup<'_>,
-    ground: &mut Ground,
+    ground: &mut LoadTopics,
     flow: &ConsumeFlow,
 ) -> Result<Vec<i64>, PrepareError> {
     let earliest = match (flow.from, setup.earliest) {
@@ -150,7 +150,7 @@ pub(crate) fn starts(
 }
 
 /// For each partition the first record at or after a time; below 0 where there is none.
-fn offsets_at(ground: &mut Ground, at_ms: u64) -> Result<Vec<i64>, PrepareError> {
+fn offsets_at(ground: &mut LoadTopics, at_ms: u64) -> Result<Vec<i64>, PrepareError> {
     let at = OffsetAt::TimestampMs(i64::try_from(at_ms).unwrap_or(i64::MAX));
     ground.offsets(at)
 }

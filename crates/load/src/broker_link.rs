@@ -6,9 +6,9 @@ use std::ops::{Deref, DerefMut};
 use kgauge_client::security::Channel;
 use mio::{Registry, Token};
 
-use crate::control::Side;
+use crate::control::ClientSide;
 use crate::link::Link;
-use crate::outage::{BrokerLook, OutageKind};
+use crate::outage::{BrokerLinkState, OutageKind};
 
 /// Kafka's defaults of `reconnect.backoff.ms` and `reconnect.backoff.max.ms`.
 const RECONNECT_NS_MIN: u64 = 50_000_000;
@@ -175,10 +175,10 @@ impl BrokerLink {
     /// by then.
     pub(crate) fn look(
         &mut self,
-        side: Side,
+        side: ClientSide,
         owed_since_ns: Option<u64>,
         now_ns: u64,
-    ) -> BrokerLook {
+    ) -> BrokerLinkState {
         if self.link.take_heard() {
             self.heard_ns = now_ns;
         }
@@ -191,7 +191,7 @@ impl BrokerLink {
             }
             false => OutageKind::Unconnected,
         };
-        BrokerLook {
+        BrokerLinkState {
             side,
             broker: self.broker_id,
             heard_ns: self.heard_ns,

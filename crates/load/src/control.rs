@@ -16,7 +16,7 @@ use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 
 use crate::outage::{BrokerBoard, Whereabouts};
-use crate::produce::Identity;
+use crate::produce::ProducerIdentity;
 use crate::topics::Topics;
 use crate::{consume, produce};
 
@@ -35,7 +35,7 @@ const CONNECT_PAUSE: Duration = Duration::from_secs(1);
 
 /// Where a client's topic is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Side {
+pub(crate) enum ClientSide {
     /// On the cluster under load.
     Source,
     /// On the cluster that a replicator copies to.
@@ -44,7 +44,7 @@ pub(crate) enum Side {
 
 /// What workers ask for.
 #[derive(Debug)]
-pub(crate) enum Ask {
+pub(crate) enum ControlRequest {
     Leaders {
         worker: usize,
     },
@@ -64,8 +64,8 @@ pub(crate) enum Ask {
 
 /// What the clerk got.
 #[derive(Debug)]
-pub(crate) enum Told {
-    Leaders(Side, Arc<Leaders>),
+pub(crate) enum ControlReply {
+    Leaders(ClientSide, Arc<Leaders>),
     Connected {
         client: usize,
         link: usize,
@@ -79,7 +79,7 @@ pub(crate) enum Told {
     },
     ProducerId {
         client: usize,
-        identity: Identity,
+        identity: ProducerIdentity,
     },
 }
 
@@ -97,12 +97,12 @@ impl Leaders {
 /// The way to one worker.
 #[derive(Clone)]
 pub(crate) struct Desk {
-    pub(crate) told: Sender<Told>,
+    pub(crate) told: Sender<ControlReply>,
     pub(crate) waker: Arc<mio::Waker>,
 }
 
 impl Desk {
-    fn tell(&self, told: Told) {
+    fn tell(&self, told: ControlReply) {
         // A worker that is gone needs no answer; one that is there looks when it is woken.
         if self.told.send(told).is_ok() {
             let _ = self.waker.wake();
@@ -112,7 +112,7 @@ impl Desk {
 
 /// What a clerk knows.
 pub(crate) struct ClerkSetup {
-    pub(crate) side: Side,
+    pub(crate) side: ClientSide,
     pub(crate) cluster: Cluster,
     pub(crate) config: ClientConfig,
     pub(crate) topics: Arc<Topics>,
@@ -121,7 +121,7 @@ pub(crate) struct ClerkSetup {
 
 /// The clerk's own state.
 struct Clerk {
-    side: Side,
+    side: ClientSide,
     cluster: Cluster,
     config: ClientConfig,
     topics: Arc<Topics>,
@@ -143,7 +143,7 @@ pub(crate) fn start(
     desks: Vec<Desk>,
     board: Arc<BrokerBoard>,
     interrupt: Interrupt,
-    asks: Receiver<Ask>,
+    asks: Receiver<ControlRequest>,
 ) -> std::io::Result<JoinHandle<()>> {
     let mut cluster = setup.cluster;
     cluster.set_interrupt(interrupt.clone());
@@ -168,7 +168,7 @@ pub(crate) fn start(
 }
 
 impl Clerk {
-    fn serve(&mut self, asks: &Receiver<Ask>) {
+    fn serve(&mut self, asks: &Receiver<ControlRequest>) {
         loop {
             let ask = if self.waiting.is_empty() && self.nameless.is_empty() {
                 asks.recv().map_err(|_| RecvTimeoutError::Disconnected)
@@ -179,12 +179,14 @@ impl Clerk {
                 return;
             }
             match ask {
-                Ok(Ask::Stop) | Err(RecvTimeoutError::Disconnected) => return,
-                Ok(Ask::Leaders { worker }) => {
+                Ok(ControlRequest::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(ControlRequest::Leaders { worker }) => {
                     self.waiting.insert(worker);
                 }
-                Ok(Ask::ProducerId { worker, client }) => self.nameless.push((worker, client)),
-                Ok(Ask::Connect {
+                Ok(ControlRequest::ProducerId { worker, client }) => {
+                    self.nameless.push((worker, client))
+                }
+                Ok(ControlRequest::Connect {
                     worker,
                     client,
                     link,
@@ -211,21 +213,21 @@ impl Clerk {
         let leaders = Arc::new(leaders);
         for worker in self.waiting.drain() {
             if let Some(desk) = self.desks.get(worker) {
-                desk.tell(Told::Leaders(self.side, Arc::clone(&leaders)));
+                desk.tell(ControlReply::Leaders(self.side, Arc::clone(&leaders)));
             }
         }
     }
 
     fn connect(&mut self, worker: usize, client: usize, link: usize, broker_id: i32) {
         let told = match self.try_connect(broker_id) {
-            Some((channel, produce_version, fetch_version)) => Told::Connected {
+            Some((channel, produce_version, fetch_version)) => ControlReply::Connected {
                 client,
                 link,
                 channel,
                 produce_version,
                 fetch_version,
             },
-            None => Told::NotConnected { client, link },
+            None => ControlReply::NotConnected { client, link },
         };
         if let Some(desk) = self.desks.get(worker) {
             desk.tell(told);
@@ -262,7 +264,7 @@ impl Clerk {
             match producer_identity(&mut self.cluster) {
                 Ok(identity) => {
                     if let Some(desk) = self.desks.get(worker) {
-                        desk.tell(Told::ProducerId { client, identity });
+                        desk.tell(ControlReply::ProducerId { client, identity });
                     }
                 }
                 Err(_) => self.nameless.push((worker, client)),
@@ -309,9 +311,11 @@ pub(crate) fn leaders(cluster: &mut Cluster, topics: &Topics) -> Result<Leaders,
 }
 
 /// Asks the cluster for a producer id.
-pub(crate) fn producer_identity(cluster: &mut Cluster) -> Result<Identity, ProducerIdError> {
+pub(crate) fn producer_identity(
+    cluster: &mut Cluster,
+) -> Result<ProducerIdentity, ProducerIdError> {
     let given = cluster.init_producer_id()?;
-    Ok(Identity {
+    Ok(ProducerIdentity {
         id: given.id,
         epoch: given.epoch,
     })

@@ -57,7 +57,7 @@ impl Copied {
 
 /// What a value's mark says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct EchoMark {
     /// For when it was intended.
     pub(crate) intended_ns: u64,
     /// The record's number in its flow; 0 where the topic itself is read.
@@ -88,12 +88,12 @@ pub(crate) struct Lane {
 struct AckedBatch {
     base: i64,
     end: i64,
-    known: Known,
+    known: EchoRecord,
 }
 
 /// What is known of a record that is in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct EchoRecord {
     /// When its ack was read.
     pub(crate) acked_ns: u64,
     /// When its transaction had been committed; `None` if nobody has heard of it yet, and without
@@ -142,7 +142,7 @@ impl EchoBoard {
     }
 
     /// What stands in a value; `None` for one of somebody else's.
-    pub(crate) fn mark_of(&self, value: &[u8]) -> Option<Mark> {
+    pub(crate) fn mark_of(&self, value: &[u8]) -> Option<EchoMark> {
         let (rest, time) = value.split_last_chunk::<8>()?;
         let (rest, tag) = rest.split_last_chunk::<8>()?;
         if u64::from_be_bytes(*tag) != self.tag {
@@ -154,14 +154,14 @@ impl EchoBoard {
         };
         // No memory for what nobody has written.
         let is_ours = self.copy.is_none() || number < self.numbered_end.load(Ordering::Relaxed);
-        is_ours.then(|| Mark {
+        is_ours.then(|| EchoMark {
             intended_ns: u64::from_be_bytes(*time),
             number,
         })
     }
 
     /// Whether a record is to be counted: one of a copy only the first time that it is read.
-    pub(crate) fn is_first(&self, mark: Mark) -> bool {
+    pub(crate) fn is_first(&self, mark: EchoMark) -> bool {
         let copy = self.copy.as_ref();
         copy.is_none_or(|copy| locked(copy).is_new(mark.number))
     }
@@ -196,7 +196,7 @@ impl EchoBoard {
         // Those of other producers may have come before, but not by much.
         let later = lane.batches.iter().rev().take_while(|one| one.base > base);
         let at = lane.batches.len() - later.count();
-        let known = Known {
+        let known = EchoRecord {
             acked_ns,
             committed_ns: None,
         };
@@ -284,7 +284,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Lane {
     /// What is known of the record at an offset; `None` if nobody has read its ack yet. Offsets rise
     /// from call to call.
-    pub(crate) fn known(&mut self, offset: i64) -> Option<Known> {
+    pub(crate) fn known(&mut self, offset: i64) -> Option<EchoRecord> {
         while self.batches.front().is_some_and(|one| one.end <= offset) {
             self.batches.pop_front();
         }
@@ -361,7 +361,7 @@ mod tests {
         board.ended((0, -1), 2, None);
         assert_eq!(board.missing(), 5, "the others will never be read");
         let known = board.lane(0).unwrap().known(4);
-        let wanted = Known {
+        let wanted = EchoRecord {
             acked_ns: 100,
             committed_ns: Some(150),
         };

@@ -8,7 +8,7 @@ use kgauge_client::group::{Assignor, GroupSettings};
 use kgauge_client::{ClientConfig, Interrupt};
 use kgauge_scenario::{AssignmentStrategy, ConsumeFlow, GroupPlan, GroupProtocol, Stripe};
 
-use crate::consume::{GroupShared, MemberSetup, MemberThread, Seat, Word, start};
+use crate::consume::{GroupShared, MemberEvent, MemberSetup, MemberThread, Seat, start};
 use crate::prepare::PrepareError;
 use crate::topics::Topics;
 
@@ -32,12 +32,12 @@ pub(crate) struct GatherSetup<'a> {
 }
 
 /// A consumer's place, and the partitions with their offsets that it begins with.
-pub(crate) type Place = (Seat, Offsets);
+pub(crate) type ConsumerAssignment = (Seat, Offsets);
 
 /// Starts the members and waits until all are in one generation.
 pub(crate) fn gather(
     setup: &GatherSetup<'_>,
-) -> Result<(VecDeque<Place>, Vec<MemberThread>), PrepareError> {
+) -> Result<(VecDeque<ConsumerAssignment>, Vec<MemberThread>), PrepareError> {
     let (mut seats, mut threads) = (Vec::new(), Vec::new());
     for member in setup.members {
         let (seat, thread) = start(member_setup(setup, member))?;
@@ -118,14 +118,14 @@ fn settle(
             while let Some(word) = seat.next_word() {
                 changed = Instant::now();
                 match word {
-                    Word::Assigned {
+                    MemberEvent::Assigned {
                         generation,
                         positions,
                         is_settled: true,
                     } => *latest = Some((generation, positions)),
-                    Word::Assigned { .. } | Word::Revoked { .. } => *latest = None,
-                    Word::Note(_) => {}
-                    Word::Failed(why) => return Err(why),
+                    MemberEvent::Assigned { .. } | MemberEvent::Revoked { .. } => *latest = None,
+                    MemberEvent::Note(_) => {}
+                    MemberEvent::Failed(why) => return Err(why),
                 }
             }
         }

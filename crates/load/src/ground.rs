@@ -5,13 +5,13 @@ use std::sync::Arc;
 use kgauge_client::admin::OffsetAt;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
 
-use crate::control::{ClerkSetup, Leaders, Side, leaders};
+use crate::control::{ClerkSetup, ClientSide, Leaders, leaders};
 use crate::prepare::{LoadSetup, PrepareError};
 use crate::topics::Topics;
 
 /// The topics, where clients find them.
-pub(crate) struct Ground {
-    pub(crate) side: Side,
+pub(crate) struct LoadTopics {
+    pub(crate) side: ClientSide,
     /// Where producers write.
     pub(crate) topic: String,
     pub(crate) topics: Arc<Topics>,
@@ -20,11 +20,17 @@ pub(crate) struct Ground {
     pub(crate) ends: Vec<i64>,
 }
 
-impl Ground {
+impl LoadTopics {
     /// What is on the cluster under load.
     pub(crate) fn source(setup: &LoadSetup<'_>) -> Result<Self, PrepareError> {
         let (topic, also) = (setup.topic, setup.also);
-        Ground::look(topic, also, setup.client, Side::Source, setup.interrupt)
+        LoadTopics::look(
+            topic,
+            also,
+            setup.client,
+            ClientSide::Source,
+            setup.interrupt,
+        )
     }
 
     /// Looks at a topic and others beside it.
@@ -32,7 +38,7 @@ impl Ground {
         topic: &str,
         also: &[String],
         client: &ClientConfig,
-        side: Side,
+        side: ClientSide,
         interrupt: &Interrupt,
     ) -> Result<Self, PrepareError> {
         let mut cluster = Cluster::bootstrap_until(client.clone(), interrupt.clone())?;

@@ -1,6 +1,6 @@
 //! What of a growing amount, such as the CPU time of a thread, falls within the hold.
 
-use crate::pacing::Waiter;
+use crate::pacing::EventWaiter;
 
 /// The growth of an amount between the borders of the hold.
 pub(crate) struct HoldPart {
@@ -99,13 +99,13 @@ impl HoldSpin {
     }
 
     /// As [`HoldPart::look`].
-    pub(crate) fn look(&mut self, now_ns: u64, waiter: &Waiter) {
+    pub(crate) fn look(&mut self, now_ns: u64, waiter: &EventWaiter) {
         self.spun.look(now_ns, || waiter.spun_ns());
         self.gave_way.look(now_ns, || waiter.gave_way_ns());
     }
 
     /// As [`HoldPart::end`].
-    pub(crate) fn end(&mut self, waiter: &Waiter) {
+    pub(crate) fn end(&mut self, waiter: &EventWaiter) {
         self.spun.end(waiter.spun_ns());
         self.gave_way.end(waiter.gave_way_ns());
     }

@@ -8,7 +8,7 @@ const READ_BYTES_MIN: usize = 64 * 1024;
 
 /// What a broker may not do on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum FrameError {
+pub(crate) enum InboxError {
     /// A size below zero, or above what was allowed.
     #[error("the broker announced a frame of {bytes} bytes; at most {bytes_max} are accepted")]
     Size {
@@ -21,7 +21,7 @@ pub(crate) enum FrameError {
 
 /// What a round of reading brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Arrived {
+pub(crate) struct InboxRead {
     /// Bytes read.
     pub(crate) bytes: usize,
     /// The other side has closed the connection.
@@ -32,14 +32,14 @@ pub(crate) struct Arrived {
 
 /// A receive buffer that is used again and again.
 #[derive(Debug)]
-pub(crate) struct Inbox {
+pub(crate) struct ReceiveBuffer {
     bytes: Vec<u8>,
     start: usize,
     end: usize,
     frame_bytes_max: usize,
 }
 
-impl Inbox {
+impl ReceiveBuffer {
     /// An inbox that accepts frames of at most `frame_bytes_max`.
     pub(crate) fn new(frame_bytes_max: usize) -> Self {
         Self {
@@ -57,13 +57,13 @@ impl Inbox {
     }
 
     /// Reads once what the socket has.
-    pub(crate) fn read_from(&mut self, stream: &mut impl Read) -> io::Result<Arrived> {
+    pub(crate) fn read_from(&mut self, stream: &mut impl Read) -> io::Result<InboxRead> {
         self.make_room();
         loop {
             let room = self.bytes.len() - self.end;
             match stream.read(&mut self.bytes[self.end..]) {
                 Ok(0) => {
-                    return Ok(Arrived {
+                    return Ok(InboxRead {
                         bytes: 0,
                         closed: true,
                         more: false,
@@ -71,7 +71,7 @@ impl Inbox {
                 }
                 Ok(bytes) => {
                     self.end += bytes;
-                    return Ok(Arrived {
+                    return Ok(InboxRead {
                         bytes,
                         closed: false,
                         more: bytes == room,
@@ -79,7 +79,7 @@ impl Inbox {
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return Ok(Arrived {
+                    return Ok(InboxRead {
                         bytes: 0,
                         closed: false,
                         more: false,
@@ -92,7 +92,7 @@ impl Inbox {
 
     /// The place of the next whole frame (without its size), if one is there. It stays readable by
     /// [`Inbox::frame`] until the next read.
-    pub(crate) fn next_frame(&mut self) -> Result<Option<Range<usize>>, FrameError> {
+    pub(crate) fn next_frame(&mut self) -> Result<Option<Range<usize>>, InboxError> {
         let Some(size) = self.announced()? else {
             return Ok(None);
         };
@@ -111,14 +111,14 @@ impl Inbox {
     }
 
     /// The size that the next frame announces, once its four bytes are there.
-    fn announced(&self) -> Result<Option<usize>, FrameError> {
+    fn announced(&self) -> Result<Option<usize>, InboxError> {
         let Some(prefix) = self.bytes[self.start..self.end].first_chunk::<4>() else {
             return Ok(None);
         };
         let bytes = i32::from_be_bytes(*prefix);
         match usize::try_from(bytes) {
             Ok(size) if size <= self.frame_bytes_max => Ok(Some(size)),
-            _ => Err(FrameError::Size {
+            _ => Err(InboxError::Size {
                 bytes,
                 bytes_max: self.frame_bytes_max,
             }),
@@ -156,8 +156,8 @@ mod tests {
         stream: &[u8],
         piece: usize,
         bytes_max: usize,
-    ) -> Result<Vec<Vec<u8>>, FrameError> {
-        let mut inbox = Inbox::new(bytes_max);
+    ) -> Result<Vec<Vec<u8>>, InboxError> {
+        let mut inbox = ReceiveBuffer::new(bytes_max);
         let mut frames = Vec::new();
         for mut part in stream.chunks(piece) {
             while !part.is_empty() {
@@ -201,7 +201,7 @@ mod tests {
         let error = frames_of(&stream, 4, 1 << 20).unwrap_err();
         assert_eq!(
             error,
-            FrameError::Size {
+            InboxError::Size {
                 bytes: i32::MAX,
                 bytes_max: 1 << 20
             }
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn an_announced_frame_does_not_reserve_its_size() {
-        let mut inbox = Inbox::new(100 << 20);
+        let mut inbox = ReceiveBuffer::new(100 << 20);
         let announced = (100_i32 << 20).to_be_bytes();
         inbox.read_from(&mut announced.as_slice()).unwrap();
         inbox.read_from(&mut [1_u8, 2, 3].as_slice()).unwrap();

@@ -8,7 +8,7 @@ use kgauge_client::security::{Channel, TlsSession};
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 
-use crate::inbox::{Arrived, FrameError, Inbox};
+use crate::inbox::{InboxError, InboxRead, ReceiveBuffer};
 
 /// Pieces handed to the kernel in one call; a request of many partitions takes several calls.
 const SLICES_MAX: usize = 64;
@@ -18,7 +18,7 @@ const SLICES_MAX: usize = 64;
 /// Batches are not copied into the frame: they stay where they were encoded, and the kernel gathers
 /// them from there.
 #[derive(Debug, Default)]
-pub(crate) struct Frame {
+pub(crate) struct OutgoingFrame {
     /// Everything but the batches.
     pub(crate) head: Vec<u8>,
     /// After `head[..end]` comes that batch.
@@ -50,7 +50,7 @@ impl Bodies for NoBodies {
     }
 }
 
-impl Frame {
+impl OutgoingFrame {
     fn reset(&mut self) {
         self.head.clear();
         self.cuts.clear();
@@ -144,9 +144,9 @@ impl Read for Stream {
 pub(crate) struct Link {
     stream: Option<Stream>,
     token: Token,
-    inbox: Inbox,
-    outbox: VecDeque<Frame>,
-    spare: Vec<Frame>,
+    inbox: ReceiveBuffer,
+    outbox: VecDeque<OutgoingFrame>,
+    spare: Vec<OutgoingFrame>,
     correlation_id: i32,
     has_heard: bool,
 }
@@ -157,7 +157,7 @@ impl Link {
         Self {
             stream: None,
             token,
-            inbox: Inbox::new(frame_bytes_max),
+            inbox: ReceiveBuffer::new(frame_bytes_max),
             outbox: VecDeque::new(),
             spare: Vec::new(),
             correlation_id: 0,
@@ -202,7 +202,7 @@ impl Link {
     }
 
     /// An empty frame, and the correlation id that its header must carry.
-    pub(crate) fn new_frame(&mut self) -> (Frame, i32) {
+    pub(crate) fn new_frame(&mut self) -> (OutgoingFrame, i32) {
         let mut frame = self.spare.pop().unwrap_or_default();
         frame.reset();
         self.correlation_id = self.correlation_id.wrapping_add(1);
@@ -210,7 +210,7 @@ impl Link {
     }
 
     /// Queues a sealed frame.
-    pub(crate) fn push(&mut self, frame: Frame) {
+    pub(crate) fn push(&mut self, frame: OutgoingFrame) {
         self.outbox.push_back(frame);
     }
 
@@ -245,14 +245,14 @@ impl Link {
     }
 
     /// Reads once what the socket has.
-    pub(crate) fn read(&mut self) -> io::Result<Arrived> {
+    pub(crate) fn read(&mut self) -> io::Result<InboxRead> {
         match &mut self.stream {
             Some(stream) => {
                 let arrived = self.inbox.read_from(stream)?;
                 self.has_heard |= arrived.bytes > 0;
                 Ok(arrived)
             }
-            None => Ok(Arrived {
+            None => Ok(InboxRead {
                 bytes: 0,
                 closed: false,
                 more: false,
@@ -261,7 +261,7 @@ impl Link {
     }
 
     /// The next whole frame that has arrived.
-    pub(crate) fn next_frame(&mut self) -> Result<Option<Range<usize>>, FrameError> {
+    pub(crate) fn next_frame(&mut self) -> Result<Option<Range<usize>>, InboxError> {
         self.inbox.next_frame()
     }
 
@@ -273,8 +273,8 @@ impl Link {
 
 /// The kernel has taken so many bytes of the first frames: those that are complete go. Returns how many.
 fn note_written(
-    outbox: &mut VecDeque<Frame>,
-    spare: &mut Vec<Frame>,
+    outbox: &mut VecDeque<OutgoingFrame>,
+    spare: &mut Vec<OutgoingFrame>,
     bodies: &impl Bodies,
     mut bytes: usize,
 ) -> usize {
@@ -304,7 +304,7 @@ mod tests {
         }
     }
 
-    fn frame() -> (Frame, Two) {
+    fn frame() -> (OutgoingFrame, Two) {
         let head = vec![0, 0, 0, 0, b'a', b'b', b'c', b'd'];
         let cuts = vec![
             Cut {
@@ -316,7 +316,7 @@ mod tests {
                 batch: 0,
             },
         ];
-        let mut frame = Frame {
+        let mut frame = OutgoingFrame {
             head,
             cuts,
             written: 0,

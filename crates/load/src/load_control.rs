@@ -5,12 +5,12 @@ use std::sync::atomic::Ordering;
 
 use kgauge_results::PaceSeries;
 
-use crate::worker::Shared;
+use crate::worker::WorkerShared;
 
 /// A running load, as its caller sees it.
 #[derive(Clone, Copy)]
 pub struct LoadControl<'a> {
-    pub(crate) shared: &'a Shared,
+    pub(crate) shared: &'a WorkerShared,
     pub(crate) hold_ns: Option<u64>,
 }
 

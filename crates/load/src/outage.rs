@@ -14,7 +14,7 @@ use kgauge_client::config::Address;
 use kgauge_client::{ClientConfig, Connection, Interrupt};
 
 use crate::clock::Clock;
-use crate::control::{Leaders, Side};
+use crate::control::{ClientSide, Leaders};
 
 /// A broker is reported after this: together with the looks of workers (50 ms) and of the runner (100 ms) that is
 /// within two seconds.
@@ -79,8 +79,8 @@ pub enum OutageChange {
 
 /// What the links of one worker, or of all, show of one broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct BrokerLook {
-    pub(crate) side: Side,
+pub(crate) struct BrokerLinkState {
+    pub(crate) side: ClientSide,
     pub(crate) broker: i32,
     /// When bytes of it arrived last, or a connection was made.
     pub(crate) heard_ns: u64,
@@ -88,7 +88,7 @@ pub(crate) struct BrokerLook {
     pub(crate) waits: Option<(u64, OutageKind)>,
 }
 
-impl BrokerLook {
+impl BrokerLinkState {
     /// Two looks at the same broker.
     fn with(self, other: &Self) -> Self {
         let waits = [self.waits, other.waits].into_iter().flatten();
@@ -101,7 +101,7 @@ impl BrokerLook {
 }
 
 /// Adds a look to those at other brokers.
-pub(crate) fn add_look(looks: &mut Vec<BrokerLook>, look: BrokerLook) {
+pub(crate) fn add_look(looks: &mut Vec<BrokerLinkState>, look: BrokerLinkState) {
     let known = looks.iter_mut();
     let mut known = known.filter(|one| one.side == look.side && one.broker == look.broker);
     match known.next() {
@@ -121,7 +121,7 @@ pub(crate) struct Whereabouts {
 #[derive(Debug)]
 pub(crate) struct BrokerBoard {
     /// One list for each worker, replaced at each of its looks.
-    looks: Vec<Mutex<Vec<BrokerLook>>>,
+    looks: Vec<Mutex<Vec<BrokerLinkState>>>,
     source: Mutex<Whereabouts>,
     copy: Mutex<Whereabouts>,
     has_outage: AtomicBool,
@@ -146,7 +146,7 @@ impl BrokerBoard {
     }
 
     /// A worker looks at its links: `each` adds what it sees.
-    pub(crate) fn look(&self, worker: usize, each: impl FnOnce(&mut Vec<BrokerLook>)) {
+    pub(crate) fn look(&self, worker: usize, each: impl FnOnce(&mut Vec<BrokerLinkState>)) {
         if let Some(looks) = self.looks.get(worker) {
             let mut looks = lock(looks);
             looks.clear();
@@ -155,18 +155,18 @@ impl BrokerBoard {
     }
 
     /// A clerk has heard where brokers are and who leads.
-    pub(crate) fn note(&self, side: Side, whereabouts: Whereabouts) {
+    pub(crate) fn note(&self, side: ClientSide, whereabouts: Whereabouts) {
         *lock(self.of(side)) = whereabouts;
     }
 
-    fn of(&self, side: Side) -> &Mutex<Whereabouts> {
+    fn of(&self, side: ClientSide) -> &Mutex<Whereabouts> {
         match side {
-            Side::Source => &self.source,
-            Side::Copy => &self.copy,
+            ClientSide::Source => &self.source,
+            ClientSide::Copy => &self.copy,
         }
     }
 
-    fn all_looks(&self) -> Vec<BrokerLook> {
+    fn all_looks(&self) -> Vec<BrokerLinkState> {
         let mut all = Vec::new();
         for looks in &self.looks {
             lock(looks)
@@ -190,9 +190,9 @@ pub(crate) struct OutageWatch {
     /// How the clusters are reached.
     source: ClientConfig,
     copy: Option<ClientConfig>,
-    probes: BTreeMap<(Side, i32), Probe>,
+    probes: BTreeMap<(ClientSide, i32), Probe>,
     /// Those that last.
-    current: BTreeMap<(Side, i32), Outage>,
+    current: BTreeMap<(ClientSide, i32), Outage>,
 }
 
 impl OutageWatch {
@@ -264,7 +264,7 @@ impl OutageWatch {
     }
 
     /// What the links and the second connection show together: since when the broker does not answer, and how.
-    fn judge(&self, look: &BrokerLook, now_ns: u64) -> Option<(u64, OutageKind)> {
+    fn judge(&self, look: &BrokerLinkState, now_ns: u64) -> Option<(u64, OutageKind)> {
         let (waits_ns, kind) = look.waits?;
         let since_ns = waits_ns.max(look.heard_ns);
         let quiet_ns = since_ns.max(self.probed_ns((look.side, look.broker)));
@@ -286,13 +286,13 @@ impl OutageWatch {
 
     /// Whether no partition of the topics has a leader that answers.
     pub(crate) fn is_total(&self) -> bool {
-        let (all, without) = self.leaderless(Side::Source);
+        let (all, without) = self.leaderless(ClientSide::Source);
         all > 0 && all == without && !self.current.is_empty()
     }
 
     /// A leader counts if it answers, so this comes after all brokers have been looked at.
     fn count_leaders(&mut self) {
-        for side in [Side::Source, Side::Copy] {
+        for side in [ClientSide::Source, ClientSide::Copy] {
             let (partitions, without_leader) = self.leaderless(side);
             let of_side = self.current.iter_mut().filter(|(key, _)| key.0 == side);
             for (_, outage) in of_side {
@@ -303,7 +303,7 @@ impl OutageWatch {
     }
 
     /// Partitions of a side, and those without a leader that answers.
-    fn leaderless(&self, side: Side) -> (u32, u32) {
+    fn leaderless(&self, side: ClientSide) -> (u32, u32) {
         let whereabouts = lock(self.board.of(side));
         let leaders = &whereabouts.leaders.0;
         let is_gone = |leader: &&Option<i32>| {
@@ -314,24 +314,24 @@ impl OutageWatch {
         (leaders.len() as u32, gone as u32)
     }
 
-    fn address(&self, (side, broker): (Side, i32)) -> Option<Address> {
+    fn address(&self, (side, broker): (ClientSide, i32)) -> Option<Address> {
         lock(self.board.of(side)).addresses.get(&broker).cloned()
     }
 
     /// When the second connection got its last answer; 0 without one.
-    fn probed_ns(&self, key: (Side, i32)) -> u64 {
+    fn probed_ns(&self, key: (ClientSide, i32)) -> u64 {
         let probe = self.probes.get(&key);
         probe.map_or(0, |probe| probe.answered_ns.load(Ordering::Acquire))
     }
 
     /// Begins to ask a broker that is in doubt, and ends when it is not.
-    fn probe(&mut self, key: (Side, i32), waits_since_ns: Option<u64>, now_ns: u64) {
+    fn probe(&mut self, key: (ClientSide, i32), waits_since_ns: Option<u64>, now_ns: u64) {
         let in_doubt = waits_since_ns.is_some_and(|at_ns| now_ns.saturating_sub(at_ns) >= DOUBT_NS);
         match (in_doubt, self.probes.contains_key(&key)) {
             (true, false) => {
                 let config = match (key.0, &self.copy) {
-                    (Side::Copy, Some(copy)) => copy.clone(),
-                    (Side::Copy, None) | (Side::Source, _) => self.source.clone(),
+                    (ClientSide::Copy, Some(copy)) => copy.clone(),
+                    (ClientSide::Copy, None) | (ClientSide::Source, _) => self.source.clone(),
                 };
                 if let Some(address) = self.address(key)
                     && let Ok(probe) = Probe::start(address, config, self.clock)
@@ -399,7 +399,7 @@ mod tests {
         let board = Arc::new(BrokerBoard::new(2));
         let leaders = Leaders([1, 2, 3, 1, 2, 3].map(Some).to_vec());
         board.note(
-            Side::Source,
+            ClientSide::Source,
             Whereabouts {
                 addresses: BTreeMap::new(),
                 leaders,
@@ -415,8 +415,8 @@ mod tests {
             let waits = waits_s.map(|at_s| (at_s * SECOND_NS, OutageKind::Silent));
             add_look(
                 looks,
-                BrokerLook {
-                    side: Side::Source,
+                BrokerLinkState {
+                    side: ClientSide::Source,
                     broker,
                     heard_ns: heard_s * SECOND_NS,
                     waits,
@@ -471,8 +471,8 @@ mod tests {
             for broker in 1..=3 {
                 add_look(
                     looks,
-                    BrokerLook {
-                        side: Side::Source,
+                    BrokerLinkState {
+                        side: ClientSide::Source,
                         broker,
                         heard_ns: 0,
                         waits: Some((SECOND_NS, OutageKind::Unconnected)),

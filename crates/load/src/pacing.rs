@@ -68,7 +68,7 @@ impl Until {
 }
 
 /// The event loop's way to wait.
-pub(crate) struct Waiter {
+pub(crate) struct EventWaiter {
     clock: Clock,
     poll: Poll,
     margin: Margin,
@@ -82,7 +82,7 @@ pub(crate) struct Waiter {
     armed_ns: u64,
 }
 
-impl Waiter {
+impl EventWaiter {
     /// A waiter on `clock`; whether a core is left beside all the threads that make load.
     pub(crate) fn new(clock: Clock, has_free_core: bool) -> io::Result<Self> {
         let poll = Poll::new()?;
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_scheduled_moment_is_not_left_early() {
         let clock = Clock::start();
-        let mut waiter = Waiter::new(clock, true).unwrap();
+        let mut waiter = EventWaiter::new(clock, true).unwrap();
         let mut events = Events::with_capacity(8);
         for step in 1..=50 {
             let at_ns = clock.now_ns() + step * 20_000;
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn a_waiter_that_gives_way_sleeps_to_the_moment_and_spins_nothing() {
         let clock = Clock::start();
-        let mut waiter = Waiter::new(clock, true).unwrap();
+        let mut waiter = EventWaiter::new(clock, true).unwrap();
         waiter.competition = Competition::always();
         let mut events = Events::with_capacity(8);
         for step in 1..=20 {
@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn a_socket_ends_the_wait_for_a_send() {
         let clock = Clock::start();
-        let mut waiter = Waiter::new(clock, true).unwrap();
+        let mut waiter = EventWaiter::new(clock, true).unwrap();
         let mut events = Events::with_capacity(8);
         let waker = mio::Waker::new(waiter.registry(), Token(3)).unwrap();
         for away_ns in [1_000_000_000_000, 25_000] {
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn a_moment_in_the_past_does_not_block() {
         let clock = Clock::start();
-        let mut waiter = Waiter::new(clock, true).unwrap();
+        let mut waiter = EventWaiter::new(clock, true).unwrap();
         let mut events = Events::with_capacity(8);
         waiter.wait(Until::Deadline(0), &mut events).unwrap();
         waiter.wait(Until::Now, &mut events).unwrap();

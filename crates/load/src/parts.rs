@@ -15,7 +15,7 @@ pub(crate) enum Work {
 }
 
 /// Members of a flow that do the same.
-pub(crate) struct Part {
+pub(crate) struct MemberGroup {
     pub(crate) work: Work,
     pub(crate) members: Vec<Stripe>,
     /// They have a record count of their own.
@@ -24,14 +24,14 @@ pub(crate) struct Part {
     pub(crate) echo: Option<Arc<EchoBoard>>,
 }
 
-impl Part {
-    fn producers(share: &Share, flow: &ProduceFlow) -> Result<Part, PrepareError> {
+impl MemberGroup {
+    fn producers(share: &Share, flow: &ProduceFlow) -> Result<MemberGroup, PrepareError> {
         let made = payload_for(flow, share.flow_seed(&flow.name));
         let made = made.map_err(|error| PrepareError::Payload {
             flow: flow.name.clone(),
             error,
         })?;
-        Ok(Part {
+        Ok(MemberGroup {
             members: share.members(flow.producers).collect(),
             is_limited: flow.records_max.is_some(),
             work: Work::Produce(Box::new(flow.clone()), Arc::new(made.payload)),
@@ -39,8 +39,8 @@ impl Part {
         })
     }
 
-    fn consumers(share: &Share, flow: ConsumeFlow) -> Part {
-        Part {
+    fn consumers(share: &Share, flow: ConsumeFlow) -> MemberGroup {
+        MemberGroup {
             members: share.members(flow.consumers_all()).collect(),
             is_limited: flow.records != ConsumeEnd::StageEnd,
             work: Work::Consume(Box::new(flow)),
@@ -54,13 +54,13 @@ pub(crate) fn parts_of(
     share: &Share,
     plan: &FlowPlan,
     reads_copy: bool,
-) -> Result<Vec<Part>, PrepareError> {
+) -> Result<Vec<MemberGroup>, PrepareError> {
     Ok(match plan {
-        FlowPlan::Produce(flow) => vec![Part::producers(share, flow)?],
-        FlowPlan::Consume(flow) => vec![Part::consumers(share, flow.clone())],
+        FlowPlan::Produce(flow) => vec![MemberGroup::producers(share, flow)?],
+        FlowPlan::Consume(flow) => vec![MemberGroup::consumers(share, flow.clone())],
         FlowPlan::Echo(flow) => {
-            let mut producers = Part::producers(share, &flow.produce)?;
-            let mut consumers = Part::consumers(share, flow.consume());
+            let mut producers = MemberGroup::producers(share, &flow.produce)?;
+            let mut consumers = MemberGroup::consumers(share, flow.consume());
             // A reader must not take the records of another trial or run for its own.
             let place = format!("{} {}", share.run_id, share.trial.index);
             let seed = derive_seed(share.flow_seed(&flow.produce.name), &place);

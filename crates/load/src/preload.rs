@@ -10,8 +10,8 @@ use kgauge_scenario::{
 };
 
 use crate::clock::Clock;
-use crate::prepare::{Load, LoadSetup, PrepareError};
-use crate::run::{LoadError, LoadOutcome, Progress};
+use crate::prepare::{LoadSetup, PrepareError, PreparedLoad};
+use crate::run::{LoadError, LoadOutcome, LoadProgress};
 
 /// A preload that gets no answers gives up after this.
 const DRAIN_NS_MAX: u64 = 60_000_000_000;
@@ -63,7 +63,7 @@ pub fn preload(
     preload: &Preload,
     client: &ClientConfig,
     interrupt: &Interrupt,
-    on_progress: impl FnMut(&Progress),
+    on_progress: impl FnMut(&LoadProgress),
 ) -> Result<LoadOutcome, PreloadError> {
     let share = share_of(plan, preload);
     // Nobody keeps these samples: the other end of the sink is dropped with the load.
@@ -81,7 +81,7 @@ pub fn preload(
         interrupt,
     };
     let topic = topic.to_owned();
-    let load = Load::prepare(&setup).map_err(|error| PreloadError::Prepare {
+    let load = PreparedLoad::prepare(&setup).map_err(|error| PreloadError::Prepare {
         topic: topic.clone(),
         error,
     })?;

@@ -19,18 +19,18 @@ use mio::Token;
 use crate::begin::{gathered, started, starts, wait_for};
 use crate::broker_link::BrokerLink;
 use crate::consume::{Consumer, ConsumerSetup, MemberThread, Position, response_bytes_max};
-use crate::control::{ClerkSetup, Side, producer_identity};
+use crate::control::{ClerkSetup, ClientSide, producer_identity};
 use crate::driver::{Driven, DriverError, DriverProgram};
 use crate::echo::EchoBoard;
-use crate::gather::Place;
-use crate::ground::Ground;
+use crate::gather::ConsumerAssignment;
+use crate::ground::LoadTopics;
 use crate::parts::{Work, parts_of};
 use crate::payload::{Payload, PayloadError};
 use crate::produce::{
-    Identity, Producer, ProducerSetup, RESPONSE_BYTES_MAX, RecordsFormat, Transaction,
+    Producer, ProducerIdentity, ProducerSetup, RESPONSE_BYTES_MAX, RecordsFormat, Transaction,
     TransactionSetup, TransactionStartError, TransactionThread,
 };
-use crate::worker::{Client, Member, TICK_NS, token};
+use crate::worker::{Client, TICK_NS, WorkerMember, token};
 use crate::{consume, produce};
 
 /// What a load is made from.
@@ -164,7 +164,7 @@ pub enum PrepareError {
 }
 
 /// A load that is ready to start.
-pub struct Load {
+pub struct PreparedLoad {
     pub(crate) share: Share,
     /// Where the flows write, and read if they read no copy.
     pub(crate) ground: ClerkSetup,
@@ -174,7 +174,7 @@ pub struct Load {
     /// For each flow its board, if it reads back what it writes.
     pub(crate) boards: Vec<Option<Arc<EchoBoard>>>,
     /// For each worker its members.
-    pub(crate) workers: Vec<Vec<Member>>,
+    pub(crate) workers: Vec<Vec<WorkerMember>>,
     /// For each worker and flow a sink, where the worker has a member of the flow.
     pub(crate) sinks: Vec<Vec<Option<SliceSink>>>,
     /// Producers in processes of their own, which are ready.
@@ -185,13 +185,20 @@ pub struct Load {
     pub(crate) tick_ns: u64,
 }
 
-impl Load {
+impl PreparedLoad {
     /// Connects everything.
     pub fn prepare(setup: &LoadSetup<'_>) -> Result<Self, PrepareError> {
-        let mut source = Ground::source(setup)?;
+        let mut source = LoadTopics::source(setup)?;
         let copy = setup.copy.as_ref();
-        let copy = copy
-            .map(|copy| Ground::look(copy.topic, &[], copy.client, Side::Copy, setup.interrupt));
+        let copy = copy.map(|copy| {
+            LoadTopics::look(
+                copy.topic,
+                &[],
+                copy.client,
+                ClientSide::Copy,
+                setup.interrupt,
+            )
+        });
         let mut copy = copy.transpose()?;
         let trial = &setup.share.trial;
         let mut workers = empty_workers(setup.share);
@@ -233,7 +240,7 @@ impl Load {
                         Work::Consume(plan) => site.consumer(plan, member, places.pop_front())?,
                         Work::Produce(plan, payload) => site.producer(plan, member, payload)?,
                     };
-                    workers[worker].push(Member::new(client, flow, part.is_limited, side));
+                    workers[worker].push(WorkerMember::new(client, flow, part.is_limited, side));
                 }
             }
         }
@@ -257,7 +264,7 @@ impl Load {
 }
 
 /// A thread for each client, as far as there are cores; none where others send it all.
-fn empty_workers(share: &Share) -> Vec<Vec<Member>> {
+fn empty_workers(share: &Share) -> Vec<Vec<WorkerMember>> {
     let clients: usize = share
         .trial
         .flows
@@ -281,11 +288,11 @@ pub(crate) fn cores() -> usize {
 }
 
 fn sinks_of(
-    workers: &[Vec<Member>],
+    workers: &[Vec<WorkerMember>],
     flows: usize,
     sink: &dyn Fn() -> SliceSink,
 ) -> Vec<Vec<Option<SliceSink>>> {
-    let of_worker = |members: &Vec<Member>| {
+    let of_worker = |members: &Vec<WorkerMember>| {
         (0..flows)
             .map(|flow| members.iter().any(|member| member.flow == flow).then(sink))
             .collect()
@@ -296,7 +303,7 @@ fn sinks_of(
 /// Where one client is set up.
 struct Site<'a> {
     setup: &'a LoadSetup<'a>,
-    ground: &'a mut Ground,
+    ground: &'a mut LoadTopics,
     echo: Option<&'a Arc<EchoBoard>>,
     client: usize,
 }
@@ -383,7 +390,10 @@ impl Site<'_> {
     }
 
     /// What makes a producer idempotent, if it is to be.
-    fn identity(&mut self, settings: &ProducerSettings) -> Result<Option<Identity>, PrepareError> {
+    fn identity(
+        &mut self,
+        settings: &ProducerSettings,
+    ) -> Result<Option<ProducerIdentity>, PrepareError> {
         if !settings.idempotence {
             return Ok(None);
         }
@@ -405,7 +415,7 @@ impl Site<'_> {
         &mut self,
         flow: &ConsumeFlow,
         member: Stripe,
-        place: Option<Place>,
+        place: Option<ConsumerAssignment>,
     ) -> Result<Client, PrepareError> {
         let trial = &self.setup.share.trial;
         let offset = |of: &[i64], partition: u32| of.get(partition as usize).copied().unwrap_or(0);
@@ -414,8 +424,8 @@ impl Site<'_> {
             None => {
                 let starts = match self.ground.side {
                     // What was there before is none of this repeat's.
-                    Side::Copy => self.ground.ends.clone(),
-                    Side::Source => starts(self.setup, self.ground, flow)?,
+                    ClientSide::Copy => self.ground.ends.clone(),
+                    ClientSide::Source => starts(self.setup, self.ground, flow)?,
                 };
                 let own = flow.partitions_of(member.index, self.ground.partitions());
                 (None, own.map(|one| (one, offset(&starts, one))).collect())

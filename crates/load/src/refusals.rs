@@ -10,7 +10,7 @@ use kgauge_wire::api::ApiKey;
 /// Something that the cluster cannot do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{scenario}: flow {flow}: {what}")]
-pub struct Refusal {
+pub struct MissingFeature {
     /// The scenario.
     pub scenario: String,
     /// Its flow.
@@ -27,7 +27,7 @@ const MESSAGE_HEAD_BYTES: u64 = 12 + 14;
 const FETCH_BYTES_DEFAULT: u32 = 50 << 20;
 
 /// Everything of a trial that brokers with these versions cannot do.
-pub fn refusals(trial: &Trial, versions: &ApiVersions) -> Vec<Refusal> {
+pub fn refusals(trial: &Trial, versions: &ApiVersions) -> Vec<MissingFeature> {
     let mut found = Vec::new();
     for flow in &trial.flows {
         let words = match flow {
@@ -39,7 +39,7 @@ pub fn refusals(trial: &Trial, versions: &ApiVersions) -> Vec<Refusal> {
                 words
             }
         };
-        found.extend(words.into_iter().map(|what| Refusal {
+        found.extend(words.into_iter().map(|what| MissingFeature {
             scenario: trial.scenario.clone(),
             flow: flow.name().to_owned(),
             what,

@@ -14,18 +14,18 @@ use kgauge_scenario::Stages;
 
 use crate::clock::Clock;
 use crate::consume::end_all;
-use crate::control::{Desk, Told, start as start_clerk};
+use crate::control::{ControlReply, Desk, start as start_clerk};
 use crate::driver::{Driven, DrivenOutcome, DrivenRun, DriverUse};
 use crate::echo::{CopyTally, EchoBoard};
 use crate::gauges::Gauges;
 use crate::incident::{Incident, Incidents};
 use crate::load_control::LoadControl;
 use crate::outage::{BrokerBoard, Outage, OutageChange, OutageWatch};
-use crate::pacing::Waiter;
-use crate::prepare::{Load, cores};
+use crate::pacing::EventWaiter;
+use crate::prepare::{PreparedLoad, cores};
 use crate::surroundings::Clerks;
 use crate::tally::{LiveTotals, Totals};
-use crate::worker::{CLERK_TOKEN, Client, Over, Shared, Worker, WorkerOutcome, WorkerSetup};
+use crate::worker::{CLERK_TOKEN, Client, Over, Worker, WorkerOutcome, WorkerSetup, WorkerShared};
 
 /// How often progress is told.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -41,7 +41,7 @@ const LEAVE_INTERRUPTED: Duration = Duration::from_millis(300);
 
 /// Where a running load is.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Progress {
+pub struct LoadProgress {
     /// Since the start.
     pub elapsed_ns: u64,
     /// Up to when all threads have shipped what they recorded; `u64::MAX` when none records any more.
@@ -127,7 +127,7 @@ pub enum LoadError {
     Panicked,
 }
 
-impl Load {
+impl PreparedLoad {
     /// Ships slices so often, instead of once a second: what a sink gets between two ticks is what
     /// was recorded meanwhile. Finer than a twentieth of a second it does not get.
     #[must_use]
@@ -161,10 +161,10 @@ impl Load {
     }
 
     /// What its threads will share.
-    fn shared(&self, clock: Clock, flows: usize) -> Shared {
+    fn shared(&self, clock: Clock, flows: usize) -> WorkerShared {
         let stages = &self.share.trial.stages;
         let threads = self.workers.len() + self.driven.len();
-        Shared {
+        WorkerShared {
             clock,
             live: (0..flows)
                 .map(|_| Arc::new(LiveTotals::default()))
@@ -189,7 +189,7 @@ impl Load {
     pub fn run(
         self,
         clock: Clock,
-        mut on_progress: impl FnMut(&Progress),
+        mut on_progress: impl FnMut(&LoadProgress),
     ) -> Result<LoadOutcome, LoadError> {
         self.run_controlled(clock, |progress, _| on_progress(progress))
     }
@@ -198,7 +198,7 @@ impl Load {
     pub fn run_controlled(
         mut self,
         clock: Clock,
-        mut on_progress: impl FnMut(&Progress, &LoadControl<'_>),
+        mut on_progress: impl FnMut(&LoadProgress, &LoadControl<'_>),
     ) -> Result<LoadOutcome, LoadError> {
         let stages = self.share.trial.stages;
         let names = self.share.trial.flows.iter();
@@ -326,7 +326,11 @@ struct Running {
 }
 
 impl Running {
-    fn start(load: Load, shared: &Arc<Shared>, stages: &Stages) -> Result<Self, LoadError> {
+    fn start(
+        load: PreparedLoad,
+        shared: &Arc<WorkerShared>,
+        stages: &Stages,
+    ) -> Result<Self, LoadError> {
         let warm_up_ns = stages.warm_up_limit_ns();
         let borders = match stages.hold_end_limit_ns() {
             Some(end_ns) => StageBorders::closed(warm_up_ns, end_ns),
@@ -341,9 +345,9 @@ impl Running {
         let (mut desks, mut setups) = (Vec::new(), Vec::new());
         let has_free_core = load.workers.len() < cores();
         for (index, (members, sinks)) in load.workers.into_iter().zip(load.sinks).enumerate() {
-            let waiter = Waiter::new(shared.clock, has_free_core)?;
+            let waiter = EventWaiter::new(shared.clock, has_free_core)?;
             let waker = Arc::new(mio::Waker::new(waiter.registry(), CLERK_TOKEN)?);
-            let (tell, told) = channel::<Told>();
+            let (tell, told) = channel::<ControlReply>();
             desks.push(Desk {
                 told: tell,
                 waker: Arc::clone(&waker),
@@ -416,7 +420,7 @@ impl Running {
 /// Begins a producer in a process of its own; its thread collects what became of the records.
 fn drive(
     driven: Driven,
-    (shared, thread): (&Arc<Shared>, usize),
+    (shared, thread): (&Arc<WorkerShared>, usize),
     stages: &Stages,
     borders: StageBorders,
     say: Sender<Over>,
@@ -433,7 +437,7 @@ fn drive(
 
 /// Watches a running load from outside.
 struct Watch<'a> {
-    shared: &'a Shared,
+    shared: &'a WorkerShared,
     boards: &'a [Option<Arc<EchoBoard>>],
     broken: bool,
     dropped: u64,
@@ -441,7 +445,7 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    fn until_over(&mut self, running: &Running, on_progress: &mut impl FnMut(&Progress)) {
+    fn until_over(&mut self, running: &Running, on_progress: &mut impl FnMut(&LoadProgress)) {
         let mut left = running.workers.len() + running.driven.len();
         while left > 0 {
             match running.said.recv_timeout(PROGRESS) {
@@ -460,7 +464,7 @@ impl Watch<'_> {
         }
     }
 
-    fn progress(&mut self) -> Progress {
+    fn progress(&mut self) -> LoadProgress {
         self.shared.clock.follow();
         let noted = self.shared.incidents.take();
         let outage_changes = self.outages.look(self.shared.clock.now_ns());
@@ -468,7 +472,7 @@ impl Watch<'_> {
         self.dropped += noted.dropped;
         let shipped = self.shared.shipped_ns.iter();
         let shipped = shipped.map(|at_ns| at_ns.load(Ordering::Acquire));
-        Progress {
+        LoadProgress {
             elapsed_ns: self.shared.clock.now_ns(),
             shipped_ns: shipped.min().unwrap_or(u64::MAX),
             flows: self.shared.live.iter().map(|live| live.look()).collect(),

@@ -6,24 +6,24 @@ use std::sync::mpsc::Sender;
 use mio::{Registry, Token};
 
 use crate::clock::Clock;
-use crate::control::{Ask, Side};
+use crate::control::{ClientSide, ControlRequest};
 use crate::incident::{Incident, Incidents};
 use crate::worker::token;
 
 /// What a client may use of its worker.
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct WorkerContext<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) registry: &'a Registry,
     pub(crate) incidents: &'a Incidents,
     /// What wakes this worker.
     pub(crate) waker: &'a Arc<mio::Waker>,
     /// Of the cluster that the client is on.
-    pub(crate) clerk: &'a Sender<Ask>,
+    pub(crate) clerk: &'a Sender<ControlRequest>,
     pub(crate) worker: usize,
     pub(crate) client: usize,
 }
 
-impl Surroundings<'_> {
+impl WorkerContext<'_> {
     /// Says that something went wrong that the client can live with.
     pub(crate) fn incident(&self, at_ns: u64, flow: &str, what: impl FnOnce() -> String) {
         self.incidents
@@ -38,14 +38,14 @@ impl Surroundings<'_> {
 
     /// Wants to know who leads the partitions now.
     pub(crate) fn ask_for_leaders(&self) {
-        self.ask(Ask::Leaders {
+        self.ask(ControlRequest::Leaders {
             worker: self.worker,
         });
     }
 
     /// Wants a new connection for a link.
     pub(crate) fn ask_to_connect(&self, link: usize, broker_id: i32) {
-        self.ask(Ask::Connect {
+        self.ask(ControlRequest::Connect {
             worker: self.worker,
             client: self.client,
             link,
@@ -55,7 +55,7 @@ impl Surroundings<'_> {
 
     /// Wants a new producer id.
     pub(crate) fn ask_for_producer_id(&self) {
-        self.ask(Ask::ProducerId {
+        self.ask(ControlRequest::ProducerId {
             worker: self.worker,
             client: self.client,
         });
@@ -66,7 +66,7 @@ impl Surroundings<'_> {
         token(self.client, link)
     }
 
-    fn ask(&self, ask: Ask) {
+    fn ask(&self, ask: ControlRequest) {
         // A clerk that is gone has been stopped: the run is over, and so is this client soon.
         let _ = self.clerk.send(ask);
     }
@@ -75,16 +75,16 @@ impl Surroundings<'_> {
 /// The ways to the clerks.
 #[derive(Debug, Clone)]
 pub(crate) struct Clerks {
-    pub(crate) source: Sender<Ask>,
+    pub(crate) source: Sender<ControlRequest>,
     /// Of the copy's cluster, if there is one.
-    pub(crate) copy: Option<Sender<Ask>>,
+    pub(crate) copy: Option<Sender<ControlRequest>>,
 }
 
 impl Clerks {
     /// The one of a cluster.
-    pub(crate) fn of(&self, side: Side) -> &Sender<Ask> {
+    pub(crate) fn of(&self, side: ClientSide) -> &Sender<ControlRequest> {
         match (side, &self.copy) {
-            (Side::Copy, Some(copy)) => copy,
+            (ClientSide::Copy, Some(copy)) => copy,
             _ => &self.source,
         }
     }
@@ -95,7 +95,7 @@ impl Clerks {
             .into_iter()
             .flatten()
         {
-            let _ = clerk.send(Ask::Stop);
+            let _ = clerk.send(ControlRequest::Stop);
         }
     }
 }

@@ -11,14 +11,14 @@ use mio::{Events, Token};
 
 use crate::clock::Clock;
 use crate::consume::Consumer;
-use crate::control::{Side, Told};
+use crate::control::{ClientSide, ControlReply};
 use crate::gauges::Gauges;
 use crate::hold_part::{HoldCpu, HoldSpin};
 use crate::incident::Incidents;
 use crate::outage::BrokerBoard;
-use crate::pacing::{Until, Waiter, is_timer};
+use crate::pacing::{EventWaiter, Until, is_timer};
 use crate::produce::Producer;
-use crate::surroundings::{Clerks, Surroundings};
+use crate::surroundings::{Clerks, WorkerContext};
 use crate::tally::{LiveTotals, Totals};
 
 /// Connections that a client may have: a token is the client's place times this, plus the link's.
@@ -51,18 +51,18 @@ pub(crate) enum Client {
 }
 
 /// A client, the flow that it belongs to, and what was last told of its totals.
-pub(crate) struct Member {
+pub(crate) struct WorkerMember {
     pub(crate) client: Client,
     pub(crate) flow: usize,
-    side: Side,
+    side: ClientSide,
     told: Totals,
     /// It has a record count of its own.
     is_limited: bool,
     has_ended: bool,
 }
 
-impl Member {
-    pub(crate) fn new(client: Client, flow: usize, is_limited: bool, side: Side) -> Self {
+impl WorkerMember {
+    pub(crate) fn new(client: Client, flow: usize, is_limited: bool, side: ClientSide) -> Self {
         Self {
             client,
             flow,
@@ -122,7 +122,7 @@ impl Member {
 }
 
 /// What workers and their runner share.
-pub(crate) struct Shared {
+pub(crate) struct WorkerShared {
     pub(crate) clock: Clock,
     pub(crate) live: Vec<Arc<LiveTotals>>,
     /// For each flow.
@@ -152,7 +152,7 @@ pub(crate) struct Shared {
     pub(crate) spun_ns: Vec<AtomicU64>,
 }
 
-impl Shared {
+impl WorkerShared {
     /// A thread has shipped all that it recorded before a moment; `u64::MAX`: and will record no more.
     pub(crate) fn note_shipped(&self, thread: usize, at_ns: u64) {
         if let Some(shipped_ns) = self.shipped_ns.get(thread) {
@@ -185,14 +185,14 @@ pub(crate) struct WorkerOutcome {
 /// Everything that a worker is made from.
 pub(crate) struct WorkerSetup {
     pub(crate) index: usize,
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) members: Vec<Member>,
+    pub(crate) shared: Arc<WorkerShared>,
+    pub(crate) members: Vec<WorkerMember>,
     /// One for each flow that has a member here.
     pub(crate) recorders: Vec<Option<Recorder>>,
     pub(crate) clerks: Clerks,
-    pub(crate) told: Receiver<Told>,
+    pub(crate) told: Receiver<ControlReply>,
     pub(crate) said: Sender<Over>,
-    pub(crate) waiter: Waiter,
+    pub(crate) waiter: EventWaiter,
     pub(crate) waker: Arc<mio::Waker>,
 }
 
@@ -268,7 +268,7 @@ impl Worker {
             if now_ns >= self.next_look_ns {
                 self.look_around(now_ns)?;
             }
-            if self.setup.members.iter().all(Member::is_done) {
+            if self.setup.members.iter().all(WorkerMember::is_done) {
                 return Ok(());
             }
             let until = self.until(now_ns);
@@ -299,7 +299,7 @@ impl Worker {
     /// Calls `act` for every client that is not done.
     fn for_each(
         &mut self,
-        mut act: impl FnMut(&mut Member, &mut Recorder, &Surroundings<'_>) -> io::Result<()>,
+        mut act: impl FnMut(&mut WorkerMember, &mut Recorder, &WorkerContext<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         for client in 0..self.setup.members.len() {
             if !self.setup.members[client].is_done() {
@@ -312,13 +312,13 @@ impl Worker {
     fn with<R: Default>(
         &mut self,
         client: usize,
-        act: impl FnOnce(&mut Member, &mut Recorder, &Surroundings<'_>) -> io::Result<R>,
+        act: impl FnOnce(&mut WorkerMember, &mut Recorder, &WorkerContext<'_>) -> io::Result<R>,
     ) -> io::Result<R> {
         let setup = &mut self.setup;
         let Some(member) = setup.members.get_mut(client) else {
             return Ok(R::default());
         };
-        let around = Surroundings {
+        let around = WorkerContext {
             clock: &setup.shared.clock,
             registry: setup.waiter.registry(),
             incidents: &setup.shared.incidents,
@@ -358,7 +358,7 @@ impl Worker {
     fn take_answers(&mut self) {
         while let Ok(told) = self.setup.told.try_recv() {
             match told {
-                Told::Leaders(side, leaders) => {
+                ControlReply::Leaders(side, leaders) => {
                     let _ = self.for_each(|member, _, around| {
                         match &mut member.client {
                             _ if member.side != side => {}
@@ -368,7 +368,7 @@ impl Worker {
                         Ok(())
                     });
                 }
-                Told::Connected {
+                ControlReply::Connected {
                     client,
                     link,
                     channel,
@@ -387,7 +387,7 @@ impl Worker {
                         Ok(())
                     });
                 }
-                Told::NotConnected { client, link } => {
+                ControlReply::NotConnected { client, link } => {
                     let _ = self.with(client, |member, _, around| {
                         match &mut member.client {
                             Client::Produce(producer) => producer.on_not_connected(link, around),
@@ -396,7 +396,7 @@ impl Worker {
                         Ok(())
                     });
                 }
-                Told::ProducerId { client, identity } => {
+                ControlReply::ProducerId { client, identity } => {
                     let _ = self.with(client, |member, _, _| {
                         if let Client::Produce(producer) = &mut member.client {
                             producer.on_identity(identity);

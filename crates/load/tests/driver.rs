@@ -14,12 +14,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use kgauge_broker::{Cluster as Broker, ClusterConfig, ClusterHandle};
-use kgauge_client::admin::NewTopic;
+use kgauge_broker::{ClusterConfig, ClusterHandle, EmbeddedCluster as Broker};
+use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_load::{Clock, DriverProgram, Load, LoadOutcome, LoadSetup, PrepareError, Progress};
+use kgauge_load::{
+    Clock, DriverProgram, LoadOutcome, LoadProgress, LoadSetup, PrepareError, PreparedLoad,
+};
 use kgauge_results::recorder::MemorySlices;
-use kgauge_results::{Kind, Quantile, Slice, SliceSink, Stage};
+use kgauge_results::{Quantile, Slice, SliceSink, Stage, TimeKind};
 use kgauge_scenario::{Driver, Scenario, Share, Size, Stripe};
 
 type Test = fn(&Bench);
@@ -99,7 +101,7 @@ impl Bench {
         let dir = tempfile::tempdir().unwrap();
         let broker = Broker::start(ClusterConfig::new(dir.path())).unwrap();
         let client = ClientConfig::from_servers(&broker.bootstrap_servers()).unwrap();
-        let topic = NewTopic {
+        let topic = TopicSpec {
             name: TOPIC.to_owned(),
             partitions: 1,
             replication_factor: 1,
@@ -123,7 +125,7 @@ impl Bench {
         mode: &str,
         keys: &str,
         interrupt: &Interrupt,
-        watch: impl FnMut(&Progress),
+        watch: impl FnMut(&LoadProgress),
     ) -> Result<Seen, PrepareError> {
         let share = share(keys);
         let program = DriverProgram {
@@ -136,7 +138,7 @@ impl Bench {
             sinks.borrow_mut().push(slices);
             sink
         };
-        let load = Load::prepare(&LoadSetup {
+        let load = PreparedLoad::prepare(&LoadSetup {
             copy: None,
             share: &share,
             topic: TOPIC,
@@ -191,7 +193,11 @@ fn times_are_the_samples(bench: &Bench) {
     assert_eq!(totals.logical_bytes, 50_000);
     let hold = seen.sum(Some(Stage::Hold));
     assert_eq!(hold.counts.records_scheduled, 500);
-    for (kind, ms) in [(Kind::Response, 5), (Kind::Service, 4), (Kind::Lag, 1)] {
+    for (kind, ms) in [
+        (TimeKind::Response, 5),
+        (TimeKind::Service, 4),
+        (TimeKind::Lag, 1),
+    ] {
         let times = hold.times(kind);
         assert_eq!(times.count(), 500, "{kind:?}");
         for quantile in [Quantile::new(0), Quantile::P50, Quantile::new(1_000_000)] {
@@ -233,7 +239,7 @@ fn every_fate_is_counted_once(bench: &Bench) {
         .map(|one| (one.code, one.records))
         .collect();
     assert_eq!(errors, [(-104, 100), (10, 100), (-103, 100)]);
-    assert_eq!(sum.times(Kind::BufferWait).max_ns(), Some(3 * MS));
+    assert_eq!(sum.times(TimeKind::BufferWait).max_ns(), Some(3 * MS));
 }
 
 fn a_closed_loop_takes_its_count(bench: &Bench) {
@@ -318,7 +324,7 @@ fn an_interrupt(bench: &Bench) {
         for mode in ["acks", "hangs"] {
             let interrupt = Interrupt::new();
             let mut raised = None;
-            let watch = |progress: &Progress| {
+            let watch = |progress: &LoadProgress| {
                 if progress.flows[0].acked >= 100 && raised.is_none() {
                     interrupt.raise();
                     raised = Some(Instant::now());

@@ -6,9 +6,9 @@ mod bench;
 
 use bench::Bench;
 use kgauge_load::CopyTally;
-use kgauge_results::{Histogram, Kind, Slice};
+use kgauge_results::{Histogram, Slice, TimeKind};
 
-fn merged(slices: &[Slice], kind: Kind) -> Histogram {
+fn merged(slices: &[Slice], kind: TimeKind) -> Histogram {
     let mut sum = Histogram::new();
     for slice in slices {
         sum.add(slice.times(kind));
@@ -16,7 +16,7 @@ fn merged(slices: &[Slice], kind: Kind) -> Histogram {
     sum
 }
 
-fn sum_ns(slices: &[Slice], kind: Kind) -> f64 {
+fn sum_ns(slices: &[Slice], kind: TimeKind) -> f64 {
     let times = merged(slices, kind);
     times.mean_ns().unwrap_or(0.0) * times.count() as f64
 }
@@ -40,10 +40,10 @@ fn every_record_comes_back_and_its_waits_add_up() {
     assert_eq!(totals.consumed, totals.acked);
     let count = |kind| merged(&slices, kind).count();
     for kind in [
-        Kind::EndToEnd,
-        Kind::BatchWait,
-        Kind::AckWait,
-        Kind::FetchWait,
+        TimeKind::EndToEnd,
+        TimeKind::BatchWait,
+        TimeKind::AckWait,
+        TimeKind::FetchWait,
     ] {
         assert_eq!(count(kind), totals.acked, "{kind:?}");
     }
@@ -51,9 +51,14 @@ fn every_record_comes_back_and_its_waits_add_up() {
         .iter()
         .map(|one| one.counts.records_echoed_early)
         .sum();
-    let parts = [Kind::Lag, Kind::BatchWait, Kind::AckWait, Kind::FetchWait];
+    let parts = [
+        TimeKind::Lag,
+        TimeKind::BatchWait,
+        TimeKind::AckWait,
+        TimeKind::FetchWait,
+    ];
     let parts: f64 = parts.into_iter().map(|kind| sum_ns(&slices, kind)).sum();
-    let whole = sum_ns(&slices, Kind::EndToEnd);
+    let whole = sum_ns(&slices, TimeKind::EndToEnd);
     // What was read before its ack waited less for the fetch than the parts say.
     assert!(parts >= whole * 0.999, "{parts} {whole}");
     if early == 0 {
@@ -77,14 +82,14 @@ fn a_copy_on_another_cluster_is_read_and_no_record_is_missing_or_double() {
         ..CopyTally::default()
     };
     assert_eq!(outcome.flows[0].copy, Some(tally));
-    assert_eq!(merged(&slices, Kind::EndToEnd).count(), 0);
+    assert_eq!(merged(&slices, TimeKind::EndToEnd).count(), 0);
     // The topic itself is a copy that is there at once.
     let (outcome, slices) = source.try_run_on(&share, Some(source.as_copy())).unwrap();
     assert_eq!(outcome.flows[0].totals.consumed, 1_000);
     let tally = outcome.flows[0].copy.unwrap();
     assert_eq!((tally.missing, tally.doubled), (0, 0));
     assert!((1..=outcome.end_ns).contains(&tally.last_read_ns));
-    assert_eq!(merged(&settled(slices), Kind::EndToEnd).count(), 1_000);
+    assert_eq!(merged(&settled(slices), TimeKind::EndToEnd).count(), 1_000);
 }
 
 #[test]

@@ -5,12 +5,14 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use kgauge_broker::{Cluster as Broker, ClusterConfig, ClusterHandle};
-use kgauge_client::admin::NewTopic;
+use kgauge_broker::{ClusterConfig, ClusterHandle, EmbeddedCluster as Broker};
+use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_load::{Clock, Load, LoadControl, LoadOutcome, LoadSetup, Progress, Totals, preload};
+use kgauge_load::{
+    Clock, LoadControl, LoadOutcome, LoadProgress, LoadSetup, PreparedLoad, Totals, preload,
+};
 use kgauge_results::recorder::MemorySlices;
-use kgauge_results::{Counts, Kind, Slice, SliceSink, Stage};
+use kgauge_results::{Counts, Slice, SliceSink, Stage, TimeKind};
 use kgauge_scenario::{
     Acks, Arrivals, Compression, CompressionCodec, ConsumeEnd, ConsumeFlow, ConsumerSettings,
     FlowPlan, PartitionShare, Partitioner, Preload, ProduceFlow, ProducerSettings, RecordPlan,
@@ -41,7 +43,7 @@ impl Bench {
         let mut cluster = Cluster::bootstrap(client.clone()).unwrap();
         let topic = "load-test".to_owned();
         cluster
-            .create_topic(&NewTopic {
+            .create_topic(&TopicSpec {
                 name: topic.clone(),
                 partitions: PARTITIONS as i32,
                 replication_factor: 1,
@@ -66,7 +68,7 @@ impl Bench {
         flows: Vec<FlowPlan>,
         stages: Stages,
         interrupt: &Interrupt,
-        mut watch: impl FnMut(&Progress),
+        mut watch: impl FnMut(&LoadProgress),
     ) -> (LoadOutcome, Vec<Slice>) {
         self.run_all(flows, stages, interrupt, |progress, _| watch(progress))
     }
@@ -75,7 +77,7 @@ impl Bench {
         &self,
         flows: Vec<FlowPlan>,
         stages: Stages,
-        watch: impl FnMut(&Progress, &LoadControl<'_>),
+        watch: impl FnMut(&LoadProgress, &LoadControl<'_>),
     ) -> (LoadOutcome, Vec<Slice>) {
         self.run_all(flows, stages, &Interrupt::new(), watch)
     }
@@ -85,7 +87,7 @@ impl Bench {
         flows: Vec<FlowPlan>,
         stages: Stages,
         interrupt: &Interrupt,
-        watch: impl FnMut(&Progress, &LoadControl<'_>),
+        watch: impl FnMut(&LoadProgress, &LoadControl<'_>),
     ) -> (LoadOutcome, Vec<Slice>) {
         let share = share(flows, stages);
         let sinks = std::cell::RefCell::new(Vec::<MemorySlices>::new());
@@ -106,7 +108,7 @@ impl Bench {
             sink: &sink,
             interrupt,
         };
-        let load = Load::prepare(&setup).unwrap();
+        let load = PreparedLoad::prepare(&setup).unwrap();
         let outcome = load.run_controlled(Clock::start(), watch).unwrap();
         let slices = sinks.borrow().iter().flat_map(MemorySlices::take).collect();
         (outcome, slices)
@@ -298,10 +300,12 @@ fn a_constant_rate_is_kept_to_the_record_and_every_record_has_three_times() {
     {
         slice.settle();
         hold += slice.counts.records_scheduled;
-        let count = |kind: Kind| slice.times(kind).count();
-        assert_eq!(count(Kind::Response), count(Kind::Service));
-        assert_eq!(count(Kind::Response), count(Kind::Lag));
-        assert!(slice.times(Kind::Response).max_ns() >= slice.times(Kind::Service).max_ns());
+        let count = |kind: TimeKind| slice.times(kind).count();
+        assert_eq!(count(TimeKind::Response), count(TimeKind::Service));
+        assert_eq!(count(TimeKind::Response), count(TimeKind::Lag));
+        assert!(
+            slice.times(TimeKind::Response).max_ns() >= slice.times(TimeKind::Service).max_ns()
+        );
     }
     assert_eq!(hold, 1_800, "warm-up takes 200 of the 2,000");
     // Exact moments are waited for with a spinning core, which is told apart from the work.
@@ -436,7 +440,7 @@ fn an_interrupt_ends_a_load_within_a_second() {
     let interrupt = Interrupt::new();
     let mut raised = None;
     let flow = writers(Shape::Constant { per_second: 500.0 }, None);
-    let watch = |progress: &Progress| {
+    let watch = |progress: &LoadProgress| {
         if progress.flows[0].acked > 0 && raised.is_none() {
             interrupt.raise();
             raised = Some(Instant::now());
@@ -508,8 +512,8 @@ fn waits_for_room_count_while_they_last_and_not_when_the_load_is_over() {
             .filter(|slice| slice.key.stage == Stage::Hold)
         {
             slice.settle();
-            waits += slice.times(Kind::BufferWait).count();
-            waited_ns += slice.times(Kind::BufferWait).sum_ns();
+            waits += slice.times(TimeKind::BufferWait).count();
+            waited_ns += slice.times(TimeKind::BufferWait).sum_ns();
         }
         assert!(
             waits > 10,

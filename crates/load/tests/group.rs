@@ -8,11 +8,15 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-use kgauge_broker::{Cluster as Broker, ClusterConfig, ClusterHandle, Fault, FaultAction};
-use kgauge_client::admin::NewTopic;
-use kgauge_client::group::{Assignor, Beat, ConsumerMember, GroupMember, GroupSettings, Target};
+use kgauge_broker::{
+    ClusterConfig, ClusterHandle, EmbeddedCluster as Broker, FaultAction, InjectedFault,
+};
+use kgauge_client::admin::TopicSpec;
+use kgauge_client::group::{
+    Assignor, Beat, ConsumerMember, GroupMember, GroupSettings, HeartbeatAnswer,
+};
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_load::{Clock, Load, LoadOutcome, LoadSetup, PrepareError, preload};
+use kgauge_load::{Clock, LoadOutcome, LoadSetup, PrepareError, PreparedLoad, preload};
 use kgauge_results::SliceSink;
 use kgauge_results::run::GroupRecord;
 use kgauge_scenario::{Preload, RecordPlan, Scenario, Share, Size, Trial};
@@ -59,7 +63,7 @@ impl Ground {
     fn new(client: &ClientConfig, label: &str) -> Ground {
         let name = format!("kgauge-load-{label}-{}", std::process::id());
         let mut cluster = Cluster::bootstrap(client.clone()).unwrap();
-        let topic = NewTopic {
+        let topic = TopicSpec {
             name: name.clone(),
             partitions: PARTITIONS as i32,
             replication_factor: 1,
@@ -81,11 +85,11 @@ impl Ground {
     }
 
     /// Ready to start: all have joined.
-    fn prepare(&self, flow: &str) -> Load {
+    fn prepare(&self, flow: &str) -> PreparedLoad {
         self.try_prepare(flow).unwrap()
     }
 
-    fn try_prepare(&self, flow: &str) -> Result<Load, PrepareError> {
+    fn try_prepare(&self, flow: &str) -> Result<PreparedLoad, PrepareError> {
         let share = Share {
             run_id: "test".into(),
             agent_index: 0,
@@ -106,7 +110,7 @@ impl Ground {
             sink: &|| SliceSink::memory().0,
             interrupt: &Interrupt::new(),
         };
-        Load::prepare(&setup)
+        PreparedLoad::prepare(&setup)
     }
 
     fn member(&self) -> GroupMember {
@@ -145,7 +149,7 @@ fn trial(flow: &str) -> Trial {
     scenario.trials(Size::Default).remove(0)
 }
 
-fn run(load: Load) -> (LoadOutcome, GroupRecord) {
+fn run(load: PreparedLoad) -> (LoadOutcome, GroupRecord) {
     let mut said = Vec::new();
     let outcome = load.run(Clock::start(), |progress| {
         said.extend(progress.incidents.iter().map(|one| one.what.clone()));
@@ -242,7 +246,7 @@ struct Shared {
 }
 
 /// Runs it until all is read and committed; the guest leaves when the others have read all that is theirs.
-fn run_beside(guest: Guest, load: Load, ground: &Ground) -> Shared {
+fn run_beside(guest: Guest, load: PreparedLoad, ground: &Ground) -> Shared {
     let mut guest = Some(guest);
     let (mut words, mut shares) = (Vec::new(), Vec::new());
     let start = Instant::now();
@@ -349,7 +353,7 @@ fn members_of_the_new_protocol_share_take_over_and_commit_all() {
     let thread = std::thread::spawn(move || {
         let mut shares = Vec::new();
         while left.recv_timeout(Duration::from_millis(10)) == Err(RecvTimeoutError::Timeout) {
-            if let Target::Assigned(partitions) = guest.heartbeat().unwrap() {
+            if let HeartbeatAnswer::Assigned(partitions) = guest.heartbeat().unwrap() {
                 shares.push(partitions.values().map(Vec::len).sum::<usize>());
                 guest.acknowledge(&partitions);
                 let _ = say.send(());
@@ -413,7 +417,9 @@ fn faults_on_the_way_into_the_group_and_out_of_it_lose_nothing() {
     let ground = Ground::new(&embedded.client, "faults");
     let once = |api, action| {
         let broker = embedded.broker.as_ref().unwrap();
-        broker.fault(None, Fault::of(api, action).times(1)).unwrap();
+        broker
+            .fault(None, InjectedFault::of(api, action).times(1))
+            .unwrap();
     };
     let loading = ErrorCode::CoordinatorLoadInProgress;
     once(
@@ -444,9 +450,9 @@ fn a_commit_that_the_end_cuts_short_is_made_up_for_by_the_last_one() {
     let broker = embedded.broker.as_ref().unwrap();
     let delay = |of: Duration| FaultAction::Delay(of.into());
     // The first commit is under way, 10 ms after the start, when all is read, after 100 ms at the least.
-    let slow = Fault::of(ApiKey::Fetch, delay(Duration::from_millis(100)));
+    let slow = InjectedFault::of(ApiKey::Fetch, delay(Duration::from_millis(100)));
     broker.fault(None, slow).unwrap();
-    let slower = Fault::of(ApiKey::OffsetCommit, delay(Duration::from_secs(20))).times(1);
+    let slower = InjectedFault::of(ApiKey::OffsetCommit, delay(Duration::from_secs(20))).times(1);
     broker.fault(None, slower).unwrap();
     let load = ground.prepare("consumers: 1, settings: {auto.commit.interval.ms: 10}");
     let (outcome, group) = run(load);
@@ -469,7 +475,7 @@ fn a_member_that_the_group_went_on_without_comes_back() {
         if progress.flows[0].consumed >= RECORDS / 3 * 2 && !is_set {
             is_set = true;
             let fault = FaultAction::Fail(ErrorCode::IllegalGeneration);
-            let fault = Fault::of(ApiKey::Heartbeat, fault).times(1);
+            let fault = InjectedFault::of(ApiKey::Heartbeat, fault).times(1);
             embedded
                 .broker
                 .as_ref()

@@ -9,10 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use kgauge_broker::{Cluster as Broker, ClusterConfig, ClusterHandle};
-use kgauge_client::admin::NewTopic;
+use kgauge_broker::{ClusterConfig, ClusterHandle, EmbeddedCluster as Broker};
+use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_load::{Clock, Load, LoadOutcome, LoadSetup, OutageChange, OutageKind, Progress};
+use kgauge_load::{
+    Clock, LoadOutcome, LoadProgress, LoadSetup, OutageChange, OutageKind, PreparedLoad,
+};
 use kgauge_results::SliceSink;
 use kgauge_scenario::{
     Arrivals, ConsumeEnd, ConsumeFlow, ConsumerSettings, FlowPlan, PartitionShare, ProduceFlow,
@@ -107,7 +109,7 @@ fn bench(spoil: Spoil) -> Bench {
     });
     let client = ClientConfig::from_servers(&format!("127.0.0.1:{port}")).unwrap();
     let mut cluster = Cluster::bootstrap(client.clone()).unwrap();
-    let topic = NewTopic {
+    let topic = TopicSpec {
         name: "spoilt".to_owned(),
         partitions: 1,
         replication_factor: 1,
@@ -134,7 +136,7 @@ fn run_flows(
     bench: &Bench,
     flows: Vec<FlowPlan>,
     hold_s: u64,
-    mut act: impl FnMut(&Progress),
+    mut act: impl FnMut(&LoadProgress),
 ) -> (LoadOutcome, Vec<OutageChange>, Vec<String>) {
     let trial = Trial {
         changes: Vec::new(),
@@ -183,7 +185,7 @@ fn run_flows(
         interrupt: &Interrupt::new(),
     };
     let (mut changes, mut words) = (Vec::new(), Vec::new());
-    let load = Load::prepare(&setup).unwrap();
+    let load = PreparedLoad::prepare(&setup).unwrap();
     let outcome = load.run(Clock::start(), |progress| {
         act(progress);
         changes.extend(progress.outage_changes.iter().cloned());

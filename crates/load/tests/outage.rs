@@ -6,12 +6,14 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use kgauge_broker::fault::{Fault, FaultAction};
+use kgauge_broker::fault::{FaultAction, InjectedFault};
 use kgauge_broker::ids::NodeId;
-use kgauge_broker::{Cluster as Broker, ClusterConfig, ClusterHandle};
-use kgauge_client::admin::NewTopic;
+use kgauge_broker::{ClusterConfig, ClusterHandle, EmbeddedCluster as Broker};
+use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_load::{Clock, Load, LoadOutcome, LoadSetup, OutageChange, OutageKind, Progress};
+use kgauge_load::{
+    Clock, LoadOutcome, LoadProgress, LoadSetup, OutageChange, OutageKind, PreparedLoad,
+};
 use kgauge_results::SliceSink;
 use kgauge_scenario::{
     Acks, Arrivals, ConsumeEnd, ConsumeFlow, ConsumerSettings, FlowPlan, PartitionShare,
@@ -34,7 +36,7 @@ impl Bench {
         let nodes = Broker::start(ClusterConfig::new(dir.path()).with_nodes(nodes)).unwrap();
         let client = ClientConfig::from_servers(&nodes.bootstrap_servers()).unwrap();
         let mut cluster = Cluster::bootstrap(client.clone()).unwrap();
-        let topic = NewTopic {
+        let topic = TopicSpec {
             name: "outage".to_owned(),
             partitions: PARTITIONS as i32,
             replication_factor: 1,
@@ -53,7 +55,7 @@ impl Bench {
         &mut self,
         flows: Vec<FlowPlan>,
         hold_s: u64,
-        mut act: impl FnMut(&mut ClusterHandle, &Progress, &Interrupt),
+        mut act: impl FnMut(&mut ClusterHandle, &LoadProgress, &Interrupt),
     ) -> (LoadOutcome, Vec<OutageChange>, Duration) {
         let interrupt = Interrupt::new();
         let share = share(flows, hold_s);
@@ -69,7 +71,7 @@ impl Bench {
             sink: &|| SliceSink::memory().0,
             interrupt: &interrupt,
         };
-        let load = Load::prepare(&setup).unwrap();
+        let load = PreparedLoad::prepare(&setup).unwrap();
         let (mut changes, began) = (Vec::new(), Instant::now());
         let nodes = &mut self.nodes;
         let outcome = load.run(Clock::start(), |progress| {
@@ -226,7 +228,7 @@ fn a_broker_that_holds_requests_is_slow_and_not_gone() {
     let mut is_set = false;
     let (outcome, changes, _) = bench.run(vec![writers()], 6, |nodes, _, _| {
         if !std::mem::replace(&mut is_set, true) {
-            let stall = Fault::of(
+            let stall = InjectedFault::of(
                 ApiKey::Produce,
                 FaultAction::Stall(Duration::from_secs(600)),
             );

@@ -10,7 +10,7 @@ use kgauge_results::run::{CpuLimitLook, NotSeen};
 
 use crate::cgroup::{ROOT, limited_dirs};
 use crate::proc_file::Buffer;
-use crate::source::Source;
+use crate::source::SourceFile;
 
 /// The limits that a process stood under when it was first looked at.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct CpuLimits(Vec<Limit>);
 #[derive(Debug)]
 struct Limit {
     milli_cores: u64,
-    stat: Source,
+    stat: SourceFile,
 }
 
 impl CpuLimits {
@@ -33,7 +33,7 @@ impl CpuLimits {
         let limits = limited_dirs(groups, root).into_iter();
         let limit = |(dir, cores): (std::path::PathBuf, f64)| Limit {
             milli_cores: (cores * 1e3).round() as u64,
-            stat: Source::open(
+            stat: SourceFile::open(
                 "how often a limit on CPU time held a process back",
                 dir.join("cpu.stat"),
             ),

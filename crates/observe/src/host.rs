@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kgauge_results::run::Machine;
+use kgauge_results::run::MachineRecord;
 
 use crate::cgroup::CgroupLimits;
 use crate::file_system::FileSystem;
@@ -12,7 +12,7 @@ use crate::unavailable::{Unavailable, read};
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostFacts {
     /// For `environment.json`.
-    pub machine: Machine,
+    pub machine: MachineRecord,
     /// What a container allows of it.
     pub cgroup: CgroupLimits,
     /// The file system under the path that was asked about.
@@ -63,7 +63,7 @@ pub fn host_facts(path: &Path) -> HostFacts {
     let text = |name: &std::ffi::CStr| {
         Some(name.to_string_lossy().into_owned()).filter(|name| !name.is_empty())
     };
-    let machine = Machine {
+    let machine = MachineRecord {
         host_name: text(system.nodename()),
         operating_system: Some(std::env::consts::OS.to_owned()),
         kernel: text(system.release()),

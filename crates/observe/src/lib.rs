@@ -53,7 +53,7 @@ mod wire;
 
 pub use broker::{
     BrokerLooks, BrokerSource, Jolokia, LOOK_MAX, MetricsEndpoint, MetricsUrl, MetricsUrlError,
-    Missing, metrics_not_seen,
+    MissedBroker, metrics_not_seen,
 };
 pub use cgroup::CgroupLimits;
 pub use cpu_clock::{process_cpu_ns, thread_cpu_ns};
@@ -65,6 +65,6 @@ pub use listener::listener_pid;
 pub use network_speed::{GivenSpeed, network_interfaces};
 pub use process::{ProcessError, ProcessSample, ProcessSampler, ThreadSample};
 pub use run_queue::{RunQueue, RunQueueLook, storage_wait_ns};
-pub use sampler::{Sampler, SamplerReport, Watch, WatchedProcess};
+pub use sampler::{Sampler, SamplerReport, SamplingPlan, WatchedProcess};
 pub use unavailable::Unavailable;
-pub use wire::{Told, WireWatch, WireWatcher};
+pub use wire::{TopicObservation, WireWatch, WireWatcher};

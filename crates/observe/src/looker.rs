@@ -5,13 +5,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject};
 
 use crate::data_dir::data_dir;
-use crate::machine::{Machine, of_host};
+use crate::machine::{MachineFiles, of_host};
 use crate::network_speed::{GivenSpeed, network_speeds};
 use crate::proc_file::Buffer;
 use crate::process::ProcessError;
 use crate::process_watch::ProcessWatch;
 use crate::programs::Programs;
-use crate::sampler::{SamplerReport, Watch};
+use crate::sampler::{SamplerReport, SamplingPlan};
 
 /// More different complaints than these are not kept.
 const NOTES_MAX: usize = 20;
@@ -27,13 +27,13 @@ pub(crate) struct Moment {
 
 /// Something that was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct Observation {
     pub(crate) at: Moment,
     pub(crate) subject: Subject,
     pub(crate) kind: EvidenceKind,
 }
 
-impl Seen {
+impl Observation {
     /// As it stands in the run folder.
     pub(crate) fn evidence(self, repeat: Option<RepeatKey>) -> Evidence {
         Evidence {
@@ -51,22 +51,22 @@ pub(crate) struct Looker {
     repeat: Option<RepeatKey>,
     /// `None` once the process is gone, which is told once.
     processes: Vec<Option<ProcessWatch>>,
-    machine: Machine,
+    machine: MachineFiles,
     programs: Programs,
     /// What the user says of network interfaces.
     speeds: Vec<GivenSpeed>,
     buffer: Buffer,
     /// What the look has seen; emptied by writing it down.
-    seen: Vec<Seen>,
+    seen: Vec<Observation>,
     pub(crate) report: SamplerReport,
 }
 
 impl Looker {
-    pub(crate) fn new(watch: &Watch, at_ns: u64) -> Looker {
+    pub(crate) fn new(watch: &SamplingPlan, at_ns: u64) -> Looker {
         let mut looker = Looker {
             repeat: watch.repeat,
             processes: Vec::new(),
-            machine: Machine::new(),
+            machine: MachineFiles::new(),
             programs: Programs::first(watch.targets.iter().map(|target| target.pid), at_ns),
             speeds: watch.speeds.clone(),
             buffer: Buffer::new(),
@@ -81,11 +81,13 @@ impl Looker {
             at_ns,
             at_unix_ms: unix_ms(),
         };
-        looker.seen.extend(watch.data_dirs.iter().map(|dir| Seen {
-            at,
-            subject: Subject::Target { broker: None },
-            kind: EvidenceKind::DataDir(data_dir(dir)),
-        }));
+        looker
+            .seen
+            .extend(watch.data_dirs.iter().map(|dir| Observation {
+                at,
+                subject: Subject::Target { broker: None },
+                kind: EvidenceKind::DataDir(data_dir(dir)),
+            }));
         looker
     }
 
@@ -152,7 +154,7 @@ impl Looker {
         };
         let programs = self.programs.last(at_ns).map(EvidenceKind::Programs);
         self.seen.extend(programs.map(|kind| of_host(at, kind)));
-        self.seen.push(Seen {
+        self.seen.push(Observation {
             at,
             subject: Subject::Generator,
             kind: EvidenceKind::Observing {

@@ -2,33 +2,33 @@
 
 use kgauge_results::run::{EvidenceKind, IdleTime, NotSeen, PressureLook, Resource, Subject};
 
-use crate::looker::{Moment, Seen};
+use crate::looker::{Moment, Observation};
 use crate::proc_file::Buffer;
 use crate::quiet::Quiet;
-use crate::source::Source;
+use crate::source::SourceFile;
 use crate::{block, host, memory, network, pressure};
 
 /// Files that stay open from look to look.
 #[derive(Debug)]
-pub(crate) struct Machine {
-    cpu: Source,
-    memory: Source,
-    disks: Source,
-    network: Source,
-    pressure: [(Resource, Source); 3],
+pub(crate) struct MachineFiles {
+    cpu: SourceFile,
+    memory: SourceFile,
+    disks: SourceFile,
+    network: SourceFile,
+    pressure: [(Resource, SourceFile); 3],
     quiet_disks: Quiet,
     quiet_interfaces: Quiet,
     ticks_per_second: u64,
 }
 
-impl Machine {
-    pub(crate) fn new() -> Machine {
-        let pressure = |resource, what, path| (resource, Source::open(what, path));
-        Machine {
-            cpu: Source::open("the machine's CPU time", "/proc/stat"),
-            memory: Source::open("the machine's memory", "/proc/meminfo"),
-            disks: Source::open("what disks do", "/proc/diskstats"),
-            network: Source::open("what network interfaces do", "/proc/self/net/dev"),
+impl MachineFiles {
+    pub(crate) fn new() -> MachineFiles {
+        let pressure = |resource, what, path| (resource, SourceFile::open(what, path));
+        MachineFiles {
+            cpu: SourceFile::open("the machine's CPU time", "/proc/stat"),
+            memory: SourceFile::open("the machine's memory", "/proc/meminfo"),
+            disks: SourceFile::open("what disks do", "/proc/diskstats"),
+            network: SourceFile::open("what network interfaces do", "/proc/self/net/dev"),
             pressure: [
                 pressure(
                     Resource::Cpu,
@@ -53,7 +53,7 @@ impl Machine {
     }
 
     /// What there is to see now. What cannot be seen is said at the first look that misses it, and not asked for again.
-    pub(crate) fn look(&mut self, buffer: &mut Buffer, now: Moment, seen: &mut Vec<Seen>) {
+    pub(crate) fn look(&mut self, buffer: &mut Buffer, now: Moment, seen: &mut Vec<Observation>) {
         let ticks_per_second = self.ticks_per_second;
         let cpu = self
             .cpu
@@ -86,7 +86,7 @@ impl Machine {
         self.look_at_devices(buffer, now, seen);
     }
 
-    fn look_at_devices(&mut self, buffer: &mut Buffer, now: Moment, seen: &mut Vec<Seen>) {
+    fn look_at_devices(&mut self, buffer: &mut Buffer, now: Moment, seen: &mut Vec<Observation>) {
         self.quiet_disks.begin();
         if let Some(text) = or_said(self.disks.text(buffer), now, seen) {
             block::each(&text, |look| {
@@ -103,14 +103,14 @@ impl Machine {
     }
 
     /// The last words, after the last look.
-    pub(crate) fn end(&mut self, seen: &mut Vec<Seen>) {
+    pub(crate) fn end(&mut self, seen: &mut Vec<Observation>) {
         self.quiet_disks.end(seen);
         self.quiet_interfaces.end(seen);
     }
 }
 
-pub(crate) fn of_host(at: Moment, kind: EvidenceKind) -> Seen {
-    Seen {
+pub(crate) fn of_host(at: Moment, kind: EvidenceKind) -> Observation {
+    Observation {
         at,
         subject: Subject::Host,
         kind,
@@ -118,7 +118,11 @@ pub(crate) fn of_host(at: Moment, kind: EvidenceKind) -> Seen {
 }
 
 /// What was found; else it is said why not, unless it was said before.
-fn or_said<T>(found: Result<T, Option<NotSeen>>, now: Moment, seen: &mut Vec<Seen>) -> Option<T> {
+fn or_said<T>(
+    found: Result<T, Option<NotSeen>>,
+    now: Moment,
+    seen: &mut Vec<Observation>,
+) -> Option<T> {
     let said = match found {
         Ok(found) => return Some(found),
         Err(said) => said,
@@ -138,7 +142,7 @@ mod tests {
             at_ns: 0,
             at_unix_ms: 0,
         };
-        let mut machine = Machine::new();
+        let mut machine = MachineFiles::new();
         let mut seen = Vec::new();
         machine.look(&mut Buffer::new(), now, &mut seen);
         machine.end(&mut seen);

@@ -155,7 +155,7 @@ impl ProcessSampler {
             let (Some(tid), Ok(text)) = (tid, text) else {
                 continue;
             };
-            if let Some(stat) = Stat::parse(&String::from_utf8_lossy(&text)) {
+            if let Some(stat) = ProcessStat::parse(&String::from_utf8_lossy(&text)) {
                 threads.push(ThreadSample {
                     tid,
                     name: stat.name.to_owned(),
@@ -185,14 +185,14 @@ impl ProcessSampler {
         waits.collect()
     }
 
-    fn stat<T>(&self, take: impl FnOnce(Stat<'_>) -> T) -> Result<T, ProcessError> {
+    fn stat<T>(&self, take: impl FnOnce(ProcessStat<'_>) -> T) -> Result<T, ProcessError> {
         let mut bytes = [0; STAT_BYTES_MAX];
         let path = self.stat.path();
         let length = self.stat.fill(&mut bytes);
         let length = length.map_err(|error| failed(self.pid, path, error))?;
         // A name that was cut to its 15 bytes may end in the middle of a letter.
         let text = String::from_utf8_lossy(bytes.get(..length).unwrap_or_default());
-        let stat = Stat::parse(&text).ok_or_else(|| ProcessError::Format {
+        let stat = ProcessStat::parse(&text).ok_or_else(|| ProcessError::Format {
             path: path.to_owned(),
         })?;
         Ok(take(stat))
@@ -219,7 +219,7 @@ fn failed(pid: u32, path: &Path, error: io::Error) -> ProcessError {
 
 /// The fields of a `stat` file that count here.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stat<'a> {
+pub(crate) struct ProcessStat<'a> {
     pub(crate) name: &'a str,
     pub(crate) parent: u32,
     major_faults: u64,
@@ -233,14 +233,14 @@ pub(crate) struct Stat<'a> {
     resident_pages: u64,
 }
 
-impl<'a> Stat<'a> {
-    pub(crate) fn parse(text: &'a str) -> Option<Stat<'a>> {
+impl<'a> ProcessStat<'a> {
+    pub(crate) fn parse(text: &'a str) -> Option<ProcessStat<'a>> {
         // The name stands in parentheses and may hold some itself: the last one closes it.
         let (start, end) = (text.find('(')?, text.rfind(')')?);
         let name = text.get(start + 1..end)?;
-        let mut stat = Stat {
+        let mut stat = ProcessStat {
             name,
-            ..Stat::default()
+            ..ProcessStat::default()
         };
         // Field 3, the state, comes first behind the name.
         let mut fields = (3..).zip(text.get(end + 1..)?.split_ascii_whitespace());
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn names_with_parentheses_do_not_shift_the_fields() {
-        let stat = Stat::parse(STAT).unwrap();
+        let stat = ProcessStat::parse(STAT).unwrap();
         assert_eq!(stat.name, "a) b (c)");
         assert_eq!((stat.user_ticks, stat.system_ticks), (10, 8));
         assert_eq!((stat.parent, stat.children_ticks), (10_379, 15_434));
@@ -307,7 +307,7 @@ mod tests {
     fn lines_that_no_kernel_writes_are_refused() {
         let huge = format!("1 (x) S {}", "99999999999999999999 ".repeat(40));
         for hostile in ["", "1 (x) S 1 2 3", ")(", "(", ") 1", "1 () ", &huge] {
-            assert_eq!(Stat::parse(hostile), None, "{hostile}");
+            assert_eq!(ProcessStat::parse(hostile), None, "{hostile}");
         }
     }
 

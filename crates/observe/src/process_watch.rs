@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use kgauge_results::run::{EvidenceKind, NotSeen, ProcessLook, Subject};
 
 use crate::cpu_limit::CpuLimits;
-use crate::looker::{Moment, Seen};
+use crate::looker::{Moment, Observation};
 use crate::proc_file::Buffer;
 use crate::process::{ProcessError, ProcessSampler, StorageBytes};
-use crate::source::Source;
+use crate::source::SourceFile;
 
 /// The engine names its threads `load-0`, `load-1` and so on.
 const LOAD_THREAD_PREFIX: &str = "load-";
@@ -18,7 +18,7 @@ const LOAD_THREAD_PREFIX: &str = "load-";
 pub(crate) struct ProcessWatch {
     subject: Subject,
     sampler: ProcessSampler,
-    io: Source,
+    io: SourceFile,
     limits: CpuLimits,
     /// Whether it was said that open files are not counted.
     said_no_open_files: bool,
@@ -58,7 +58,7 @@ impl ProcessWatch {
         Ok(ProcessWatch {
             subject,
             sampler: ProcessSampler::new(pid)?,
-            io: Source::open("what a process reads and writes", format!("/proc/{pid}/io")),
+            io: SourceFile::open("what a process reads and writes", format!("/proc/{pid}/io")),
             limits: CpuLimits::of(pid),
             said_no_open_files: false,
             waits: LongestWaits::default(),
@@ -70,12 +70,12 @@ impl ProcessWatch {
         &mut self,
         buffer: &mut Buffer,
         at: Moment,
-        seen: &mut Vec<Seen>,
+        seen: &mut Vec<Observation>,
     ) -> Result<(), ProcessError> {
         let subject = self.subject.clone();
         let mut see = |kind| {
             let subject = subject.clone();
-            seen.push(Seen { at, subject, kind });
+            seen.push(Observation { at, subject, kind });
         };
         let sample = self.sampler.sample()?;
         see(EvidenceKind::Cpu {
@@ -118,14 +118,14 @@ impl ProcessWatch {
                 let waited_ns = self.waits.look(self.sampler.waits());
                 let kind = waited_ns.map(|waited_ns| EvidenceKind::RunQueue { waited_ns });
                 let subject = self.subject.clone();
-                seen.extend(kind.map(|kind| Seen { at, subject, kind }));
+                seen.extend(kind.map(|kind| Observation { at, subject, kind }));
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn look_at_threads(&self, at: Moment, seen: &mut Vec<Seen>) -> Result<(), ProcessError> {
+    fn look_at_threads(&self, at: Moment, seen: &mut Vec<Observation>) -> Result<(), ProcessError> {
         for thread in self.sampler.threads()? {
             let number = thread.name.strip_prefix(LOAD_THREAD_PREFIX);
             if let Some(Ok(thread_number)) = number.map(str::parse) {
@@ -135,13 +135,18 @@ impl ProcessWatch {
                 };
                 let waited = thread.waited_ns;
                 let waited = waited.map(|waited_ns| EvidenceKind::RunQueue { waited_ns });
-                seen.extend([Some(cpu), waited].into_iter().flatten().map(|kind| Seen {
-                    at,
-                    subject: Subject::GeneratorThread {
-                        thread: thread_number,
-                    },
-                    kind,
-                }));
+                seen.extend(
+                    [Some(cpu), waited]
+                        .into_iter()
+                        .flatten()
+                        .map(|kind| Observation {
+                            at,
+                            subject: Subject::GeneratorThread {
+                                thread: thread_number,
+                            },
+                            kind,
+                        }),
+                );
             }
         }
         Ok(())

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kgauge_results::run::{ProgramUse, ProgramsLook};
 
-use crate::process::Stat;
+use crate::process::ProcessStat;
 
 /// Programs that are named.
 const NAMED_MAX: usize = 5;
@@ -153,7 +153,7 @@ fn look() -> Look {
         // A process may end between the two calls.
         let text = std::fs::read(entry.path().join("stat")).ok()?;
         let text = String::from_utf8_lossy(&text);
-        let stat = Stat::parse(&text)?;
+        let stat = ProcessStat::parse(&text)?;
         let own_ticks = stat.user_ticks.saturating_add(stat.system_ticks);
         let entry = Entry {
             name: stat.name.to_owned(),

@@ -6,7 +6,7 @@
 
 use kgauge_results::run::EvidenceKind;
 
-use crate::looker::{Moment, Seen};
+use crate::looker::{Moment, Observation};
 use crate::machine::of_host;
 
 /// More things than these are not kept apart: names that change all the time must not fill memory.
@@ -34,7 +34,7 @@ impl Quiet {
     }
 
     /// Takes what one thing shows now.
-    pub(crate) fn take(&mut self, kind: EvidenceKind, now: Moment, seen: &mut Vec<Seen>) {
+    pub(crate) fn take(&mut self, kind: EvidenceKind, now: Moment, seen: &mut Vec<Observation>) {
         let is_it = |entry: &Entry| name_of(&entry.last) == name_of(&kind);
         let expected = self.entries.get(self.next).is_some_and(is_it);
         let found = match expected {
@@ -68,7 +68,7 @@ impl Quiet {
     }
 
     /// Writes down how those stand that were quiet at last.
-    pub(crate) fn end(&mut self, seen: &mut Vec<Seen>) {
+    pub(crate) fn end(&mut self, seen: &mut Vec<Observation>) {
         for entry in &mut self.entries {
             if let Some(quiet_at) = entry.quiet_at.take() {
                 seen.push(of_host(quiet_at, entry.last.clone()));

@@ -15,7 +15,7 @@ use crate::network_speed::GivenSpeed;
 
 /// What to look at, and how often.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Watch {
+pub struct SamplingPlan {
     /// The time between two looks; looks fall on multiples of it on the run's clock.
     pub every: Duration,
     /// The repeat that is observed.
@@ -37,10 +37,10 @@ pub struct WatchedProcess {
     pub subject: Subject,
 }
 
-impl Watch {
+impl SamplingPlan {
     /// Once a second: this process, its load threads, the machine, and these processes.
-    pub fn each_second(repeat: RepeatKey, targets: Vec<WatchedProcess>) -> Watch {
-        Watch {
+    pub fn each_second(repeat: RepeatKey, targets: Vec<WatchedProcess>) -> SamplingPlan {
+        SamplingPlan {
             every: Duration::from_secs(1),
             repeat: Some(repeat),
             targets,
@@ -50,13 +50,13 @@ impl Watch {
     }
 
     /// The same, with the folders of the target's data.
-    pub fn with_data_dirs(mut self, data_dirs: Vec<PathBuf>) -> Watch {
+    pub fn with_data_dirs(mut self, data_dirs: Vec<PathBuf>) -> SamplingPlan {
         self.data_dirs = data_dirs;
         self
     }
 
     /// The same, with what the user says of network interfaces.
-    pub fn with_speeds(mut self, speeds: Vec<GivenSpeed>) -> Watch {
+    pub fn with_speeds(mut self, speeds: Vec<GivenSpeed>) -> SamplingPlan {
         self.speeds = speeds;
         self
     }
@@ -88,7 +88,7 @@ impl Sampler {
     /// stopped. `now_ns` is the run's clock; `sink` takes the evidence, and its complaint ends up
     /// in the report.
     pub fn start(
-        watch: Watch,
+        watch: SamplingPlan,
         now_ns: impl Fn() -> u64 + Clone + Send + 'static,
         sink: impl FnMut(&Evidence) -> Result<(), String> + Send + 'static,
     ) -> std::io::Result<Sampler> {
@@ -97,7 +97,7 @@ impl Sampler {
 
     /// The same, and asks brokers meanwhile, each on a thread of its own: one that is slow makes nobody late.
     pub fn start_with(
-        watch: Watch,
+        watch: SamplingPlan,
         brokers: Vec<Box<dyn BrokerSource>>,
         now_ns: impl Fn() -> u64 + Clone + Send + 'static,
         sink: impl FnMut(&Evidence) -> Result<(), String> + Send + 'static,
@@ -173,7 +173,7 @@ impl Asking {
 }
 
 fn start_asking<S>(
-    watch: &Watch,
+    watch: &SamplingPlan,
     brokers: Vec<Box<dyn BrokerSource>>,
     now_ns: &(impl Fn() -> u64 + Clone + Send + 'static),
     sink: &Arc<Mutex<S>>,

@@ -10,7 +10,7 @@ use crate::unavailable::{Unavailable, reason};
 
 /// One file, and what is seen in it.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct SourceFile {
     what: &'static str,
     file: Result<ProcFile, Missing>,
 }
@@ -22,13 +22,13 @@ struct Missing {
     why: Option<String>,
 }
 
-impl Source {
-    pub(crate) fn open(what: &'static str, path: impl Into<PathBuf>) -> Source {
+impl SourceFile {
+    pub(crate) fn open(what: &'static str, path: impl Into<PathBuf>) -> SourceFile {
         let path = path.into();
         let file = ProcFile::open(&path).map_err(|error| Missing {
             why: Some(reason(&path, &error)),
         });
-        Source { what, file }
+        SourceFile { what, file }
     }
 
     /// The file's text.
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_seen_is_said_once() {
-        let mut source = Source::open("waits for disks", "/proc/pressure/no-such-thing");
+        let mut source = SourceFile::open("waits for disks", "/proc/pressure/no-such-thing");
         let mut buffer = Buffer::new();
         let said = source.text(&mut buffer).unwrap_err().unwrap();
         assert_eq!(said.what, "waits for disks");
@@ -93,7 +93,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         std::fs::write(&path, "7").unwrap();
-        let mut source = Source::open("a number", &path);
+        let mut source = SourceFile::open("a number", &path);
         let mut buffer = Buffer::new();
         let number = |text: &str| text.parse::<u64>().ok();
         assert_eq!(source.parse(&mut buffer, number), Ok(7));

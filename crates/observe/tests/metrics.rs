@@ -8,7 +8,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use kgauge_observe::{BrokerSource, MetricsEndpoint, Sampler, Watch};
+use kgauge_observe::{BrokerSource, MetricsEndpoint, Sampler, SamplingPlan};
 use kgauge_results::run::{Evidence, EvidenceKind, MetricsSource, RepeatKey, Subject};
 
 /// A listener that does the same with each connection; it ends with the test.
@@ -142,7 +142,7 @@ fn an_endpoint_that_never_answers_makes_nobody_late() {
     let now_ns = move || u64::try_from(origin.elapsed().as_nanos()).unwrap();
     let (sender, receiver) = channel::<Evidence>();
     let sink = move |seen: &Evidence| sender.send(seen.clone()).map_err(|_| "gone".to_owned());
-    let watch = Watch::each_second(key, Vec::new());
+    let watch = SamplingPlan::each_second(key, Vec::new());
     let sampler = Sampler::start_with(watch, vec![Box::new(source)], now_ns, sink).unwrap();
     // It has been asked, and hangs.
     let _stream = kept.recv_timeout(Duration::from_secs(60)).unwrap();

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use kgauge_observe::{GivenSpeed, Sampler, Watch, WatchedProcess};
+use kgauge_observe::{GivenSpeed, Sampler, SamplingPlan, WatchedProcess};
 use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject};
 
 const KEY: RepeatKey = RepeatKey {
@@ -24,7 +24,7 @@ fn sleeper() -> Child {
         .unwrap()
 }
 
-fn start(watch: Watch) -> (Sampler, Receiver<Evidence>) {
+fn start(watch: SamplingPlan) -> (Sampler, Receiver<Evidence>) {
     let origin = Instant::now();
     let now_ns = move || u64::try_from(origin.elapsed().as_nanos()).unwrap();
     let (sender, receiver) = channel();
@@ -47,7 +47,7 @@ fn it_looks_at_the_start_and_at_the_stop_and_stops_at_once() {
         pid: child.id(),
         subject: Subject::Target { broker: Some(2) },
     };
-    let watch = Watch {
+    let watch = SamplingPlan {
         every: Duration::from_secs(3600),
         repeat: Some(KEY),
         targets: vec![target],
@@ -93,7 +93,7 @@ fn it_looks_at_the_start_and_at_the_stop_and_stops_at_once() {
 #[test]
 fn looks_fall_on_multiples_of_the_interval() {
     let every = Duration::from_millis(20);
-    let (sampler, receiver) = start(Watch {
+    let (sampler, receiver) = start(SamplingPlan {
         every,
         repeat: None,
         targets: Vec::new(),
@@ -116,7 +116,7 @@ fn looks_fall_on_multiples_of_the_interval() {
 
 #[test]
 fn all_of_one_look_has_one_time_and_the_whole_machine_is_in_it() {
-    let (sampler, receiver) = start(Watch::each_second(KEY, Vec::new()));
+    let (sampler, receiver) = start(SamplingPlan::each_second(KEY, Vec::new()));
     let first_ns = receiver.recv().unwrap().at_ns;
     sampler.stop();
     let look: Vec<Evidence> = receiver
@@ -147,7 +147,7 @@ fn what_the_user_says_of_an_interface_is_told_once() {
         interface: "lo".to_owned(),
         bits_per_s: 300_000_000,
     };
-    let mut watch = Watch::each_second(KEY, Vec::new()).with_speeds(vec![given]);
+    let mut watch = SamplingPlan::each_second(KEY, Vec::new()).with_speeds(vec![given]);
     watch.every = Duration::from_millis(5);
     let (sampler, receiver) = start(watch);
     let mut looks = receiver.iter().filter(|seen| {
@@ -174,7 +174,7 @@ fn the_load_threads_are_told_apart_by_their_number() {
     let (sender, stop) = channel::<()>();
     let worker = std::thread::Builder::new().name("load-5".to_owned());
     let worker = worker.spawn(move || stop.recv()).unwrap();
-    let (sampler, receiver) = start(Watch::each_second(KEY, Vec::new()));
+    let (sampler, receiver) = start(SamplingPlan::each_second(KEY, Vec::new()));
     let wanted = Subject::GeneratorThread { thread: 5 };
     assert!(receiver.iter().any(|seen| seen.subject == wanted));
     drop(sampler);
@@ -190,7 +190,7 @@ fn a_target_that_is_gone_is_told_once() {
     let target = Subject::Target { broker: None };
     let subject = target.clone();
     let targets = vec![WatchedProcess { pid, subject }];
-    let (sampler, receiver) = start(Watch {
+    let (sampler, receiver) = start(SamplingPlan {
         every,
         repeat: None,
         targets,
@@ -216,7 +216,7 @@ fn a_target_that_is_gone_is_told_once() {
 fn a_sink_that_complains_is_heard_once() {
     let origin = Instant::now();
     let now_ns = move || u64::try_from(origin.elapsed().as_nanos()).unwrap();
-    let watch = Watch::each_second(KEY, Vec::new());
+    let watch = SamplingPlan::each_second(KEY, Vec::new());
     let report = Sampler::start(watch, now_ns, |_| Err("disk full".to_owned()))
         .unwrap()
         .stop();
@@ -241,7 +241,7 @@ fn the_cost_of_looking() {
         pid: child.id(),
         subject: Subject::Target { broker: None },
     }];
-    let (sampler, receiver) = start(Watch {
+    let (sampler, receiver) = start(SamplingPlan {
         every,
         repeat: None,
         targets,

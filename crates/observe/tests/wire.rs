@@ -7,11 +7,11 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use kgauge_broker::cluster::{Cluster as Embedded, ClusterConfig};
-use kgauge_broker::fault::{self, Fault, FaultAction};
-use kgauge_client::admin::NewTopic;
+use kgauge_broker::cluster::{ClusterConfig, EmbeddedCluster as Embedded};
+use kgauge_broker::fault::{self, FaultAction, InjectedFault};
+use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster};
-use kgauge_observe::{Told, WireWatch, WireWatcher};
+use kgauge_observe::{TopicObservation, WireWatch, WireWatcher};
 use kgauge_results::run::{Evidence, EvidenceKind, RepeatKey, Subject, TopicLook};
 
 /// A server that does `serve` with each connection; its address.
@@ -41,8 +41,8 @@ fn start(address: &str) -> (WireWatcher, Receiver<Evidence>) {
     let origin = Instant::now();
     let now_ns = move || u64::try_from(origin.elapsed().as_nanos()).unwrap();
     let (sender, receiver) = channel();
-    let sink = move |told: Told<'_>| {
-        if let Told::Evidence(evidence) = told {
+    let sink = move |told: TopicObservation<'_>| {
+        if let TopicObservation::Evidence(evidence) = told {
             sender.send(evidence.clone()).unwrap();
         }
         Ok(())
@@ -137,7 +137,7 @@ fn a_coordinator_that_is_silent_is_not_waited_for_in_each_look() {
     let handle = Embedded::start(ClusterConfig::new(dir.path().join("data"))).unwrap();
     let servers = handle.bootstrap_servers();
     let mut client = Cluster::bootstrap(ClientConfig::from_servers(&servers).unwrap()).unwrap();
-    let topic = NewTopic {
+    let topic = TopicSpec {
         name: "t".to_owned(),
         partitions: 1,
         replication_factor: 1,
@@ -147,7 +147,7 @@ fn a_coordinator_that_is_silent_is_not_waited_for_in_each_look() {
     let (_, api) = fault::api_names()
         .find(|(name, _)| name == "offset-fetch")
         .unwrap();
-    let silence = Fault {
+    let silence = InjectedFault {
         api: Some(api),
         action: FaultAction::Delay(Duration::from_secs(3_600).into()),
         times: None,

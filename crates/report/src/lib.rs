@@ -29,9 +29,9 @@ use kgauge_results::{Comparison, RunRead, Summary};
 
 pub use clean::{one_line, printable};
 pub use live::{
-    FlowMetrics, InterfaceMetrics, LiveFlow, LiveNow, LivePage, LivePhase, LiveReport, LiveStage,
-    LiveTrial, Metrics, MetricsForm, ProcessMetrics, RunMetrics, limit_in_short, live_policy,
-    render_live_page, render_live_page_around, render_live_part, render_metrics,
+    FlowMetrics, InterfaceMetrics, LiveFlowView, LiveMetrics, LiveNow, LivePage, LivePhase,
+    LiveReport, LiveStage, LiveTrial, MetricsForm, ProcessMetrics, RunMetrics, limit_in_short,
+    live_policy, render_live_page, render_live_page_around, render_live_part, render_metrics,
     render_served_report,
 };
 pub use markup::LivePart;

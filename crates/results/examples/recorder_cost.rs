@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use kgauge_results::run::{RepeatKey, RunHead};
-use kgauge_results::{Recorder, Request, RunFolder, RunRead, SliceSink, StageBorders};
+use kgauge_results::{AnsweredRequest, Recorder, RunFolder, RunRead, SliceSink, StageBorders};
 
 const CALLS: u64 = 20_000_000;
 /// Long enough that the last call is in the ninth second.
@@ -46,7 +46,7 @@ fn main() {
             r.sent(at_ns, 20);
             r.acked(at_ns, at_ns, at_ns + delay_ns, 20, 2_000);
             if at_ns % (64 * STEP_NS) == 0 {
-                let request = Request {
+                let request = AnsweredRequest {
                     wire_bytes: 130_000,
                     batches: 1,
                     records: 1_280,

@@ -30,12 +30,12 @@ pub use folder::{FolderError, RepeatFolder, RunFolder, RunRead};
 pub use histogram::{Histogram, Quantile};
 pub use pace::PaceSeries;
 pub use recorder::{
-    RecordLateness, Recorder, Request, SliceSink, SliceWriter, SlicesWritten, WriteError,
+    AnsweredRequest, RecordLateness, Recorder, SliceSink, SliceWriter, SlicesWritten, WriteError,
 };
 pub use series::Series;
 pub use slice::errors::client_code;
 pub use slice::{
-    Counts, ErrorCounts, Kind, LATE_AFTER_NS, SendOutcome, Slice, SliceKey, error_name,
+    Counts, ErrorCounts, LATE_AFTER_NS, SendOutcome, Slice, SliceKey, TimeKind, error_name,
 };
 pub use stage::{SECOND_NS, Stage, StageBorders};
 pub use summary::Summary;

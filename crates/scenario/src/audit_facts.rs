@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::keys::AUDIT;
-use crate::reader::Reader;
-use crate::tree::Node;
+use crate::reader::ValueReader;
+use crate::tree::YamlNode;
 
 /// What has to be known to judge the lines of Kafka's own tools. What is not known is left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ impl AuditFacts {
     }
 }
 
-pub(crate) fn audit_facts(reader: &mut Reader<'_>, node: &Node) -> Option<AuditFacts> {
+pub(crate) fn audit_facts(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<AuditFacts> {
     let fields = reader.map(node, &AUDIT)?;
     let mut count = |key| match fields.has(key) {
         true => reader.field(&fields, key, |reader, node| {
@@ -54,7 +54,7 @@ pub(crate) fn audit_facts(reader: &mut Reader<'_>, node: &Node) -> Option<AuditF
     let (brokers, replication, partitions) =
         (count("brokers"), count("replication"), count("partitions"));
     let mut words = |key| match fields.has(key) {
-        true => reader.field(&fields, key, Reader::text),
+        true => reader.field(&fields, key, ValueReader::text),
         false => None,
     };
     let (nic, as_of) = (words("nic"), words("as-of"));

@@ -19,7 +19,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// A shape's course from the start of its flow.
 #[derive(Clone, Debug)]
-pub(crate) struct Curve {
+pub(crate) struct ShapeCurve {
     /// The rate of the warm-up, in millionths of a record a second, and its length.
     lead_rate: u64,
     lead_ns: u64,
@@ -47,9 +47,9 @@ fn step(per_second: f64, length_ns: u64) -> RateStep {
     }
 }
 
-impl Curve {
+impl ShapeCurve {
     /// `None` for full speed, which has no schedule.
-    pub(crate) fn of(shape: &Shape, warm_up_ns: u64) -> Option<Curve> {
+    pub(crate) fn of(shape: &Shape, warm_up_ns: u64) -> Option<ShapeCurve> {
         let (lead_rate, body) = match shape {
             Shape::Max => return None,
             Shape::Constant { per_second } | Shape::Poisson { per_second } => {
@@ -112,7 +112,7 @@ impl Curve {
                 }
             },
         };
-        Some(Curve {
+        Some(ShapeCurve {
             lead_rate,
             lead_ns: warm_up_ns,
             body,

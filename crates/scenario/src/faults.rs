@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Bytes, Time};
+use crate::units::{ByteSize, Time};
 
 /// One entry of a scenario's `faults`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -284,7 +284,7 @@ impl fmt::Display for FaultKind {
             }
             FaultKind::DiskFull { after_bytes: 0 } => write!(f, "disk full"),
             FaultKind::DiskFull { after_bytes } => {
-                write!(f, "disk full after {} more", Bytes(*after_bytes))
+                write!(f, "disk full after {} more", ByteSize(*after_bytes))
             }
             FaultKind::ClockOffset { ahead_ms } => {
                 let way = if *ahead_ms < 0 { "behind" } else { "ahead" };
@@ -333,7 +333,9 @@ impl fmt::Display for RequestFault {
                 }
                 match (capacity.burst, capacity.unit) {
                     (None, _) => Ok(()),
-                    (Some(burst), CapacityUnit::Bytes) => write!(f, ", bursts of {}", Bytes(burst)),
+                    (Some(burst), CapacityUnit::Bytes) => {
+                        write!(f, ", bursts of {}", ByteSize(burst))
+                    }
                     (Some(burst), CapacityUnit::Records) => write!(f, ", bursts of {burst}"),
                 }
             }
@@ -347,7 +349,7 @@ fn decimal_bytes(bytes: u64) -> String {
     let fits = |(factor, _): &(u64, &str)| bytes >= *factor && bytes.is_multiple_of(*factor);
     match units.into_iter().find(fits) {
         Some((factor, unit)) => format!("{} {unit}", bytes / factor),
-        None => Bytes(bytes).to_string(),
+        None => ByteSize(bytes).to_string(),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::audit_facts::AuditFacts;
 
 /// One measured number: a flow's metric, written `writers.latency.p99`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Figure {
+pub struct FigureName {
     /// The flow's name.
     pub flow: String,
     /// What is measured of it.
@@ -23,13 +23,13 @@ pub enum Metric {
     /// `throughput.bytes`: the same in logical bytes a second.
     ThroughputBytes,
     /// `latency.*`: acked - intended, the headline.
-    Latency(Stat),
+    Latency(Statistic),
     /// `end-to-end.*`: consumed - intended, of echo flows.
-    EndToEnd(Stat),
+    EndToEnd(Statistic),
     /// `service.*`: acked - sent.
-    Service(Stat),
+    Service(Statistic),
     /// `lag.*`: sent - intended.
-    Lag(Stat),
+    Lag(Statistic),
     /// `failed`: records whose send failed.
     Failed,
     /// `skipped`: records that were too late to be sent.
@@ -38,7 +38,7 @@ pub enum Metric {
 
 /// What is taken from a distribution of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stat {
+pub enum Statistic {
     /// `min`
     Min,
     /// `mean`
@@ -53,7 +53,7 @@ pub enum Stat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)] // The names say it.
-pub enum Unit {
+pub enum ValueUnit {
     RecordsPerSecond,
     BytesPerSecond,
     Nanoseconds,
@@ -82,9 +82,9 @@ pub(crate) const METRIC_NAMES: &[&str] = &[
     "skipped",
 ];
 
-impl Figure {
+impl FigureName {
     /// Reads `flow.metric`, such as `writers.latency.p99.9` or `readers.throughput`.
-    pub fn parse(text: &str) -> Result<Figure, FigureError> {
+    pub fn parse(text: &str) -> Result<FigureName, FigureError> {
         let fail = |why: &str| FigureError {
             text: text.to_owned(),
             why: why.to_owned(),
@@ -94,14 +94,14 @@ impl Figure {
             .filter(|(flow, _)| !flow.is_empty())
             .ok_or_else(|| fail("write a flow's name, a dot and a metric: `writers.throughput`"))?;
         let metric = Metric::parse(metric).map_err(|why| fail(&why))?;
-        Ok(Figure {
+        Ok(FigureName {
             flow: flow.to_owned(),
             metric,
         })
     }
 }
 
-impl fmt::Display for Figure {
+impl fmt::Display for FigureName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.flow, self.metric)
     }
@@ -110,7 +110,7 @@ impl fmt::Display for Figure {
 impl Metric {
     fn parse(text: &str) -> Result<Metric, String> {
         let stat = |rest: &str| {
-            Stat::parse(rest).ok_or_else(|| {
+            Statistic::parse(rest).ok_or_else(|| {
                 format!("`{rest}` is no statistic: write min, mean, max, p50, p99 or p99.9")
             })
         };
@@ -134,20 +134,20 @@ impl Metric {
     }
 
     /// The unit of its values.
-    pub fn unit(self) -> Unit {
+    pub fn unit(self) -> ValueUnit {
         match self {
-            Metric::Throughput => Unit::RecordsPerSecond,
-            Metric::ThroughputBytes => Unit::BytesPerSecond,
+            Metric::Throughput => ValueUnit::RecordsPerSecond,
+            Metric::ThroughputBytes => ValueUnit::BytesPerSecond,
             Metric::Latency(_) | Metric::EndToEnd(_) | Metric::Service(_) | Metric::Lag(_) => {
-                Unit::Nanoseconds
+                ValueUnit::Nanoseconds
             }
-            Metric::Failed | Metric::Skipped => Unit::Records,
+            Metric::Failed | Metric::Skipped => ValueUnit::Records,
         }
     }
 
     /// True for times of records.
     pub fn is_time(self) -> bool {
-        self.unit() == Unit::Nanoseconds
+        self.unit() == ValueUnit::Nanoseconds
     }
 
     /// True for what only a flow that sends can have.
@@ -171,16 +171,16 @@ impl fmt::Display for Metric {
     }
 }
 
-impl Stat {
-    fn parse(text: &str) -> Option<Stat> {
+impl Statistic {
+    fn parse(text: &str) -> Option<Statistic> {
         match text {
-            "min" => Some(Stat::Min),
-            "mean" => Some(Stat::Mean),
-            "max" => Some(Stat::Max),
+            "min" => Some(Statistic::Min),
+            "mean" => Some(Statistic::Mean),
+            "max" => Some(Statistic::Max),
             _ => text
                 .strip_prefix('p')
                 .and_then(percent_millionths)
-                .map(Stat::Quantile),
+                .map(Statistic::Quantile),
         }
     }
 }
@@ -202,13 +202,13 @@ fn percent_millionths(text: &str) -> Option<u32> {
     (millionths > 0).then_some(millionths)
 }
 
-impl fmt::Display for Stat {
+impl fmt::Display for Statistic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Stat::Min => f.write_str("min"),
-            Stat::Mean => f.write_str("mean"),
-            Stat::Max => f.write_str("max"),
-            Stat::Quantile(millionths) => {
+            Statistic::Min => f.write_str("min"),
+            Statistic::Mean => f.write_str("mean"),
+            Statistic::Max => f.write_str("max"),
+            Statistic::Quantile(millionths) => {
                 let (whole, decimals) = (millionths / 10_000, millionths % 10_000);
                 let decimals = format!("{decimals:04}");
                 match decimals.trim_end_matches('0') {
@@ -220,23 +220,23 @@ impl fmt::Display for Stat {
     }
 }
 
-impl Serialize for Figure {
+impl Serialize for FigureName {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Figure {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Figure, D::Error> {
+impl<'de> Deserialize<'de> for FigureName {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<FigureName, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Figure::parse(&text).map_err(serde::de::Error::custom)
+        FigureName::parse(&text).map_err(serde::de::Error::custom)
     }
 }
 
 /// How a figure must stand to a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)] // The signs say it.
-pub enum Comparison {
+pub enum GoalComparison {
     #[serde(rename = "<")]
     Less,
     #[serde(rename = "<=")]
@@ -247,25 +247,25 @@ pub enum Comparison {
     Greater,
 }
 
-impl Comparison {
+impl GoalComparison {
     /// Whether `measured` stands so to `wanted`.
     pub fn holds(self, measured: f64, wanted: f64) -> bool {
         match self {
-            Comparison::Less => measured < wanted,
-            Comparison::LessOrEqual => measured <= wanted,
-            Comparison::GreaterOrEqual => measured >= wanted,
-            Comparison::Greater => measured > wanted,
+            GoalComparison::Less => measured < wanted,
+            GoalComparison::LessOrEqual => measured <= wanted,
+            GoalComparison::GreaterOrEqual => measured >= wanted,
+            GoalComparison::Greater => measured > wanted,
         }
     }
 }
 
-impl fmt::Display for Comparison {
+impl fmt::Display for GoalComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Comparison::Less => "<",
-            Comparison::LessOrEqual => "<=",
-            Comparison::GreaterOrEqual => ">=",
-            Comparison::Greater => ">",
+            GoalComparison::Less => "<",
+            GoalComparison::LessOrEqual => "<=",
+            GoalComparison::GreaterOrEqual => ">=",
+            GoalComparison::Greater => ">",
         })
     }
 }
@@ -277,9 +277,9 @@ pub struct Goal {
     /// As written.
     pub text: String,
     /// What is looked at.
-    pub figure: Figure,
+    pub figure: FigureName,
     /// How it must stand to the value.
-    pub comparison: Comparison,
+    pub comparison: GoalComparison,
     /// In the unit of the figure's metric ([`Metric::unit`]): records/s, bytes/s, ns or records.
     pub value: f64,
 }
@@ -287,9 +287,9 @@ pub struct Goal {
 /// A figure that others published for the same question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Published {
+pub struct PublishedValue {
     /// What it is a figure of.
-    pub figure: Figure,
+    pub figure: FigureName,
     /// In the unit of the figure's metric ([`Metric::unit`]).
     pub value: f64,
     /// As written, with its unit.

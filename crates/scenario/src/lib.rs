@@ -60,12 +60,14 @@ pub use faults::{
     CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropMoment, FaultKind,
     FaultMoment, FaultNode, FaultPlan, RequestFault,
 };
-pub use figure::{Comparison, Figure, FigureError, Goal, Metric, Published, Stat, Unit};
+pub use figure::{
+    FigureError, FigureName, Goal, GoalComparison, Metric, PublishedValue, Statistic, ValueUnit,
+};
 pub use files::{FileRead, Files};
 pub use key_table::KeyTable;
 pub use keys::{ERROR_NAMES, FAULT_APIS, SECURITY as SECURITY_KINDS};
 pub use mirror::{MirrorNeeds, Replicator};
-pub use order::Step;
+pub use order::RepeatStep;
 pub use partition_formula::PartitionFormula;
 pub use plan::{
     ClusterFacts, ConsumeEnd, ConsumeFlow, EchoFlow, FlowPlan, PartitionShare, Plan, Preload,
@@ -77,7 +79,7 @@ pub use problem::{Problem, Problems};
 pub use random::{Random, derive_seed};
 pub use record::{Content, HeadersPlan, KeyChoice, KeyPlan, RecordFile, RecordPlan, file_digest};
 pub use scenario::Scenario;
-pub use schedule::{Pace, RATE_MAX, RATE_MIN, Schedule, Stripe};
+pub use schedule::{Pacing, RATE_MAX, RATE_MIN, Schedule, Stripe};
 pub use settings::{
     Acks, AssignmentStrategy, Compression, CompressionCodec, ConsumerSettings, GroupPlan,
     GroupProtocol, Partitioner, ProducerSettings,

@@ -6,7 +6,7 @@ use crate::random::{Random, derive_seed};
 
 /// One repeat of one trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Step {
+pub struct RepeatStep {
     /// Position of the trial in the plan.
     pub trial: u32,
     /// Which repeat of it, from 0.
@@ -20,7 +20,7 @@ impl Plan {
     /// in randomised complete blocks (Montgomery, "Design and Analysis of Experiments", chapter 4): each block has
     /// one repeat of every trial in random order, so that a machine that gets slower meanwhile strikes all trials
     /// alike. Trials that only read do all their repeats when their turn comes, because these share what they read.
-    pub fn order(&self) -> Vec<Step> {
+    pub fn order(&self) -> Vec<RepeatStep> {
         let mut steps = Vec::new();
         for of_scenario in self.trials.chunk_by(|a, b| a.scenario == b.scenario) {
             let seed = |what: &str| {
@@ -54,7 +54,7 @@ fn by_cluster(trials: &[Trial]) -> Vec<Vec<&Trial>> {
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-fn blocks(steps: &mut Vec<Step>, trials: &[&Trial], seed: impl Fn(u32) -> u64) {
+fn blocks(steps: &mut Vec<RepeatStep>, trials: &[&Trial], seed: impl Fn(u32) -> u64) {
     let count = trials.iter().map(|trial| trial.repeats).max().unwrap_or(0);
     for block in 0..count {
         let mut order = trials.to_vec();
@@ -66,7 +66,7 @@ fn blocks(steps: &mut Vec<Step>, trials: &[&Trial], seed: impl Fn(u32) -> u64) {
                 (false, _) if block < trial.repeats => block..block + 1,
                 (false, _) => continue,
             };
-            steps.extend(repeats.map(|repeat| Step {
+            steps.extend(repeats.map(|repeat| RepeatStep {
                 trial: trial.index,
                 repeat,
             }));
@@ -124,7 +124,7 @@ mod tests {
     const WRITES: &str = "kind: produce, shape: max, record: {size: 10 B}";
     const READS: &str = "kind: consume, partitions: all, from: earliest, records: all";
 
-    fn trials(steps: &[Step]) -> Vec<u32> {
+    fn trials(steps: &[RepeatStep]) -> Vec<u32> {
         steps.iter().map(|step| step.trial).collect()
     }
 
@@ -154,7 +154,7 @@ mod tests {
         let order = plan(3, READS, "{w.consumers: [1, 2, 3]}").order();
         for together in order.chunks(3) {
             let first = together[0].trial;
-            let wanted = [0, 1, 2].map(|repeat| Step {
+            let wanted = [0, 1, 2].map(|repeat| RepeatStep {
                 trial: first,
                 repeat,
             });

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::keys::PARTITION_FORMULA;
-use crate::reader::{Reader, shorten};
-use crate::tree::Node;
+use crate::reader::{ValueReader, shorten};
+use crate::tree::YamlNode;
 use crate::units;
 
 /// A rate T needs at least max(T / P, T / C) partitions, where P is what one producer gets into one partition and C what
@@ -21,7 +21,10 @@ pub struct PartitionFormula {
 }
 
 /// Reads it, as a study has it.
-pub(crate) fn partition_formula(reader: &mut Reader<'_>, node: &Node) -> Option<PartitionFormula> {
+pub(crate) fn partition_formula(
+    reader: &mut ValueReader<'_>,
+    node: &YamlNode,
+) -> Option<PartitionFormula> {
     let fields = reader.map(node, &PARTITION_FORMULA)?;
     let produce = reader.field(&fields, "produce", flow);
     let consume = reader.field(&fields, "consume", flow);
@@ -34,7 +37,7 @@ pub(crate) fn partition_formula(reader: &mut Reader<'_>, node: &Node) -> Option<
 }
 
 /// `scenario.flow`.
-fn flow(reader: &mut Reader<'_>, node: &Node) -> Option<(String, String)> {
+fn flow(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<(String, String)> {
     let text = reader.text(node)?;
     match text.split_once('.') {
         Some((scenario, flow)) if !scenario.is_empty() && !flow.is_empty() => {
@@ -49,7 +52,7 @@ fn flow(reader: &mut Reader<'_>, node: &Node) -> Option<(String, String)> {
     }
 }
 
-fn rate(reader: &mut Reader<'_>, node: &Node) -> Option<u64> {
+fn rate(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<u64> {
     let text = reader.text(node)?;
     match units::rate(&text) {
         Ok(rate) if rate >= 1.0 => Some(rate.round() as u64),

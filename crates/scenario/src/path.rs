@@ -3,15 +3,15 @@
 //! A path starts with a flow's name or with `topic`, `stages`, `target` or `repeats`. It is
 //! followed through the key tables, so a path that no parser would read is refused by name.
 
-use crate::keys::{CONSUME, ECHO, Key, Kind, PRODUCE, ROOT, SHAPE, Table};
-use crate::problem::Place;
+use crate::keys::{CONSUME, ECHO, KeyDefinition, PRODUCE, ROOT, SHAPE, ScenarioKeys, ValueKind};
+use crate::problem::SourceLocation;
 use crate::reader::shorten;
 use crate::suggest::nearest;
-use crate::tree::{Entry, Node, Value};
+use crate::tree::{MapEntry, Value, YamlNode};
 
 /// One step down the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum PathStep {
     Key(String),
     Index(usize),
 }
@@ -30,13 +30,13 @@ pub(crate) const ROOTS: &[&str] = &["topic", "stages", "target", "repeats"];
 const BROKER: &str = "broker.";
 
 /// The steps to what a path names, whether it is written yet or not.
-pub(crate) fn locate(tree: &Node, path: &str) -> Result<Vec<Step>, PathError> {
+pub(crate) fn locate(tree: &YamlNode, path: &str) -> Result<Vec<PathStep>, PathError> {
     for (index, name, table) in flows(tree) {
         let rest = path
             .strip_prefix(name)
             .and_then(|rest| rest.strip_prefix('.'));
         if let Some(rest) = rest {
-            let start = vec![Step::Key("flows".into()), Step::Index(index)];
+            let start = vec![PathStep::Key("flows".into()), PathStep::Index(index)];
             return descend(tree, path, start, table, rest);
         }
     }
@@ -52,12 +52,12 @@ pub(crate) fn locate(tree: &Node, path: &str) -> Result<Vec<Step>, PathError> {
 }
 
 fn descend(
-    tree: &Node,
+    tree: &YamlNode,
     path: &str,
-    mut steps: Vec<Step>,
-    mut table: &'static Table,
+    mut steps: Vec<PathStep>,
+    mut table: &'static ScenarioKeys,
     mut rest: &str,
-) -> Result<Vec<Step>, PathError> {
+) -> Result<Vec<PathStep>, PathError> {
     loop {
         if let Some(why) = table.refusal(rest) {
             let what = format!("`{}` is refused", shorten(path));
@@ -74,16 +74,16 @@ fn descend(
             let cure = "change it in the file".to_owned();
             return Err(PathError { what, cure });
         }
-        steps.push(Step::Key(key.name.to_owned()));
+        steps.push(PathStep::Key(key.name.to_owned()));
         table = match key.kind {
             _ if remaining.is_empty() => return Ok(steps),
-            Kind::Map(table)
-            | Kind::Either(_, table)
-            | Kind::SizeOr(table)
-            | Kind::FileOr(table) => table,
-            Kind::Shape => &SHAPE,
-            Kind::TopicConfig | Kind::BrokerConfig | Kind::MirrorSettings => {
-                steps.push(Step::Key(remaining.to_owned()));
+            ValueKind::Map(table)
+            | ValueKind::Either(_, table)
+            | ValueKind::SizeOr(table)
+            | ValueKind::FileOr(table) => table,
+            ValueKind::Shape => &SHAPE,
+            ValueKind::TopicConfig | ValueKind::BrokerConfig | ValueKind::MirrorSettings => {
+                steps.push(PathStep::Key(remaining.to_owned()));
                 return Ok(steps);
             }
             _ => return Err(unknown(tree, path)),
@@ -93,11 +93,11 @@ fn descend(
 }
 
 /// What a flow or a factor is called must stay, or other paths would lose their meaning.
-fn can_change(key: &Key) -> bool {
+fn can_change(key: &KeyDefinition) -> bool {
     !matches!(key.name, "name" | "kind")
 }
 
-fn unknown(tree: &Node, path: &str) -> PathError {
+fn unknown(tree: &YamlNode, path: &str) -> PathError {
     let what = format!("`{}` is not in this scenario", shorten(path));
     let known = all(tree);
     let cure = match nearest(path, known.iter().map(String::as_str)) {
@@ -112,7 +112,7 @@ fn unknown(tree: &Node, path: &str) -> PathError {
 }
 
 /// Every path that the tables allow, for suggestions.
-fn all(tree: &Node) -> Vec<String> {
+fn all(tree: &YamlNode) -> Vec<String> {
     let mut paths = Vec::new();
     for root in ROOTS {
         if let Some(key) = ROOT.key(root) {
@@ -128,9 +128,9 @@ fn all(tree: &Node) -> Vec<String> {
     paths
 }
 
-fn gather(path: &str, key: &Key, paths: &mut Vec<String>) {
+fn gather(path: &str, key: &KeyDefinition, paths: &mut Vec<String>) {
     paths.push(path.to_owned());
-    if let Kind::Map(table) = key.kind {
+    if let ValueKind::Map(table) = key.kind {
         for key in table.keys {
             gather(&format!("{path}.{}", key.name), key, paths);
         }
@@ -138,11 +138,11 @@ fn gather(path: &str, key: &Key, paths: &mut Vec<String>) {
 }
 
 /// Index, name and table of the flows that have a name and a kind.
-fn flows(tree: &Node) -> Vec<(usize, &str, &'static Table)> {
+fn flows(tree: &YamlNode) -> Vec<(usize, &str, &'static ScenarioKeys)> {
     let Some(Value::List(list)) = tree.get("flows").map(|node| &node.value) else {
         return Vec::new();
     };
-    let flow = |(index, node): (usize, &'_ Node)| {
+    let flow = |(index, node): (usize, &'_ YamlNode)| {
         let table = match node.get("kind")?.as_text()? {
             "produce" => &PRODUCE,
             "consume" => &CONSUME,
@@ -159,20 +159,20 @@ fn flows(tree: &Node) -> Vec<(usize, &str, &'static Table)> {
 }
 
 /// Puts a node where the steps lead; maps on the way are made when they are missing.
-pub(crate) fn put(tree: &mut Node, steps: &[Step], node: Node) {
+pub(crate) fn put(tree: &mut YamlNode, steps: &[PathStep], node: YamlNode) {
     let Some((step, rest)) = steps.split_first() else {
         *tree = node;
         return;
     };
     match step {
-        Step::Index(index) => {
+        PathStep::Index(index) => {
             if let Value::List(list) = &mut tree.value
                 && let Some(item) = list.get_mut(*index)
             {
                 put(item, rest, node);
             }
         }
-        Step::Key(name) => {
+        PathStep::Key(name) => {
             if !matches!(tree.value, Value::Map(_)) {
                 tree.value = Value::Map(Vec::new());
             }
@@ -182,10 +182,10 @@ pub(crate) fn put(tree: &mut Node, steps: &[Step], node: Node) {
             if let Some(entry) = entries.iter_mut().find(|entry| entry.key == *name) {
                 return put(&mut entry.node, rest, node);
             }
-            let mut new = Node::empty_map(node.place);
+            let mut new = YamlNode::empty_map(node.place);
             let place = node.place;
             put(&mut new, rest, node);
-            entries.push(Entry {
+            entries.push(MapEntry {
                 key: name.clone(),
                 place,
                 node: new,
@@ -195,12 +195,12 @@ pub(crate) fn put(tree: &mut Node, steps: &[Step], node: Node) {
 }
 
 /// Where a path's value stands, or what is nearest above it.
-pub(crate) fn place(tree: &Node, path: &str) -> Place {
+pub(crate) fn place(tree: &YamlNode, path: &str) -> SourceLocation {
     let mut node = tree;
     for step in locate(tree, path).unwrap_or_default() {
         let next = match (&step, &node.value) {
-            (Step::Key(key), Value::Map(_)) => node.get(key),
-            (Step::Index(index), Value::List(list)) => list.get(*index),
+            (PathStep::Key(key), Value::Map(_)) => node.get(key),
+            (PathStep::Index(index), Value::List(list)) => list.get(*index),
             _ => None,
         };
         match next {

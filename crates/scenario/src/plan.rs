@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use crate::cluster_needs::ClusterNeeds;
 use crate::driver::Driver;
 use crate::faults::FaultPlan;
-use crate::figure::{Goal, Published};
+use crate::figure::{Goal, PublishedValue};
 use crate::partition_formula::PartitionFormula;
 use crate::record::RecordPlan;
-use crate::schedule::Pace;
+use crate::schedule::Pacing;
 use crate::settings::{Acks, ConsumerSettings, GroupPlan, ProducerSettings};
 use crate::shape::{Arrivals, Shape};
 
@@ -152,7 +152,7 @@ pub struct Trial {
     /// What is demanded of the figures.
     pub goals: Vec<Goal>,
     /// What others published for this very combination.
-    pub published: Vec<Published>,
+    pub published: Vec<PublishedValue>,
 }
 
 /// The topic of a trial. Its name is made from the run id by whoever creates it.
@@ -275,8 +275,8 @@ pub enum TransactionLength {
 
 impl ProduceFlow {
     /// What its schedule is made of.
-    pub fn pace(&self, stages: &Stages) -> Pace<'_> {
-        Pace {
+    pub fn pace(&self, stages: &Stages) -> Pacing<'_> {
+        Pacing {
             shape: &self.shape,
             arrivals: self.arrivals,
             warm_up_ns: stages.warm_up_ns,

@@ -171,7 +171,7 @@ struct Excerpt {
 
 /// Where something stands in one of the [`Sources`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SourceLocation {
     /// Index into [`Sources`].
     pub(crate) source: usize,
     /// From 1.
@@ -184,7 +184,7 @@ pub(crate) struct Place {
 
 /// The texts that places point into: the scenario file first, then each `--set`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Sources {
+pub(crate) struct SourceTexts {
     /// The way to files that a text names.
     pub(crate) files: Files,
     list: Vec<Source>,
@@ -196,10 +196,10 @@ struct Source {
     text: String,
 }
 
-impl Sources {
+impl SourceTexts {
     /// No text yet, and a way to files.
-    pub(crate) fn with(files: Files) -> Sources {
-        Sources {
+    pub(crate) fn with(files: Files) -> SourceTexts {
+        SourceTexts {
             files,
             list: Vec::new(),
         }
@@ -222,7 +222,13 @@ impl Sources {
         self.list.get(index).map_or("", |source| &source.text)
     }
 
-    pub(crate) fn problem(&self, place: Place, path: &str, what: String, cure: String) -> Problem {
+    pub(crate) fn problem(
+        &self,
+        place: SourceLocation,
+        path: &str,
+        what: String,
+        cure: String,
+    ) -> Problem {
         Problem {
             source: self.name(place.source).to_owned(),
             line: saturate(place.line.max(1)),
@@ -234,7 +240,7 @@ impl Sources {
         }
     }
 
-    fn excerpt(&self, place: Place) -> Excerpt {
+    fn excerpt(&self, place: SourceLocation) -> Excerpt {
         /// Characters of a line that are shown.
         const WINDOW: usize = 96;
         /// How many of them may stand before the mark.
@@ -275,9 +281,9 @@ mod tests {
     use super::*;
 
     fn problem(text: &str, line: usize, column: usize, width: usize) -> Problem {
-        let mut sources = Sources::default();
+        let mut sources = SourceTexts::default();
         let source = sources.add("a.yaml", text);
-        let place = Place {
+        let place = SourceLocation {
             source,
             line,
             column,

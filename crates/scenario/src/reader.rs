@@ -2,15 +2,15 @@
 
 use std::ops::RangeInclusive;
 
-use crate::keys::{Given, Key, Table};
-use crate::problem::{Place, Problems, Sources};
+use crate::keys::{KeyDefault, KeyDefinition, ScenarioKeys};
+use crate::problem::{Problems, SourceLocation, SourceTexts};
 use crate::suggest::nearest;
-use crate::tree::{Node, Value};
-use crate::units::{self, Bytes, Time, UnitError};
+use crate::tree::{Value, YamlNode};
+use crate::units::{self, ByteSize, Time, UnitError};
 
 /// Reads values and gathers problems. Methods give `None` for what is wrong or absent.
-pub(crate) struct Reader<'s> {
-    pub(crate) sources: &'s Sources,
+pub(crate) struct ValueReader<'s> {
+    pub(crate) sources: &'s SourceTexts,
     pub(crate) problems: Problems,
     /// Where reading stands, in words: `flows[0].settings`.
     path: String,
@@ -18,16 +18,16 @@ pub(crate) struct Reader<'s> {
 
 /// The keys of one map that its table knows.
 pub(crate) struct Fields<'n> {
-    table: &'static Table,
-    place: Place,
-    found: Vec<(&'static Key, &'n Node)>,
+    table: &'static ScenarioKeys,
+    place: SourceLocation,
+    found: Vec<(&'static KeyDefinition, &'n YamlNode)>,
     /// Keys that are probably meant by ones that were noted as unknown.
     meant: Vec<&'static str>,
 }
 
 impl<'n> Fields<'n> {
     /// The node under a key, if it was written.
-    pub(crate) fn get(&self, name: &str) -> Option<&'n Node> {
+    pub(crate) fn get(&self, name: &str) -> Option<&'n YamlNode> {
         self.found
             .iter()
             .find(|(key, _)| key.name == name)
@@ -49,7 +49,7 @@ impl<'n> Fields<'n> {
     }
 
     /// Where a key's value stands, or else the map.
-    pub(crate) fn place(&self, name: &str) -> Place {
+    pub(crate) fn place(&self, name: &str) -> SourceLocation {
         self.get(name).map_or(self.place, |node| node.place)
     }
 }
@@ -57,9 +57,9 @@ impl<'n> Fields<'n> {
 /// Limits of a quantity, in its smallest unit.
 pub(crate) type Range = RangeInclusive<u64>;
 
-impl<'s> Reader<'s> {
-    pub(crate) fn new(sources: &'s Sources) -> Reader<'s> {
-        Reader {
+impl<'s> ValueReader<'s> {
+    pub(crate) fn new(sources: &'s SourceTexts) -> ValueReader<'s> {
+        ValueReader {
             sources,
             problems: Problems::default(),
             path: String::new(),
@@ -67,7 +67,12 @@ impl<'s> Reader<'s> {
     }
 
     /// Notes a mistake at the path where reading stands.
-    pub(crate) fn problem(&mut self, at: Place, what: impl Into<String>, cure: impl Into<String>) {
+    pub(crate) fn problem(
+        &mut self,
+        at: SourceLocation,
+        what: impl Into<String>,
+        cure: impl Into<String>,
+    ) {
         if self.problems.refuses_more() {
             return;
         }
@@ -78,7 +83,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Notes a mistake as [`Reader::problem`] does, and does not show the line: it holds a secret.
-    pub(crate) fn hidden_problem(&mut self, at: Place, what: String, cure: &str) {
+    pub(crate) fn hidden_problem(&mut self, at: SourceLocation, what: String, cure: &str) {
         if self.problems.refuses_more() {
             return;
         }
@@ -104,7 +109,11 @@ impl<'s> Reader<'s> {
     }
 
     /// A map whose keys stand in `table`. Unknown and refused keys are noted.
-    pub(crate) fn map<'n>(&mut self, node: &'n Node, table: &'static Table) -> Option<Fields<'n>> {
+    pub(crate) fn map<'n>(
+        &mut self,
+        node: &'n YamlNode,
+        table: &'static ScenarioKeys,
+    ) -> Option<Fields<'n>> {
         let Value::Map(entries) = &node.value else {
             let names: Vec<&str> = table.keys.iter().take(4).map(|key| key.name).collect();
             let wanted = format!("keys with values, such as: {}", names.join(", "));
@@ -138,8 +147,8 @@ impl<'s> Reader<'s> {
     fn unknown_key(
         &mut self,
         key: &str,
-        place: Place,
-        table: &'static Table,
+        place: SourceLocation,
+        table: &'static ScenarioKeys,
     ) -> Option<&'static str> {
         if self.problems.refuses_more() {
             return None;
@@ -164,7 +173,7 @@ impl<'s> Reader<'s> {
         &mut self,
         fields: &Fields<'_>,
         name: &str,
-        read: impl FnOnce(&mut Self, &Node) -> Option<T>,
+        read: impl FnOnce(&mut Self, &YamlNode) -> Option<T>,
     ) -> Option<T> {
         let key = fields
             .table
@@ -174,18 +183,18 @@ impl<'s> Reader<'s> {
         let stand_in;
         let node = match (fields.get(name), key.given) {
             (Some(node), _) => node,
-            (None, Given::Default(text)) => {
-                stand_in = Node::scalar(place, text);
+            (None, KeyDefault::Default(text)) => {
+                stand_in = YamlNode::scalar(place, text);
                 &stand_in
             }
-            (None, Given::Empty) => {
-                stand_in = Node::empty_map(place);
+            (None, KeyDefault::Empty) => {
+                stand_in = YamlNode::empty_map(place);
                 &stand_in
             }
-            (None, Given::Optional(_)) => return None,
+            (None, KeyDefault::Optional(_)) => return None,
             // The misspelt key has been noted; that it is missing follows.
-            (None, Given::Required) if fields.meant.contains(&name) => return None,
-            (None, Given::Required) => {
+            (None, KeyDefault::Required) if fields.meant.contains(&name) => return None,
+            (None, KeyDefault::Required) => {
                 let what = format!("`{name}` is missing");
                 self.problem(
                     place,
@@ -206,7 +215,7 @@ impl<'s> Reader<'s> {
     }
 
     /// The only key of a map in which the keys exclude each other.
-    pub(crate) fn only(&mut self, node: &Node, fields: &Fields<'_>) -> Option<&'static str> {
+    pub(crate) fn only(&mut self, node: &YamlNode, fields: &Fields<'_>) -> Option<&'static str> {
         let names: Vec<&'static str> = fields.names().collect();
         match names.as_slice() {
             [one] => Some(one),
@@ -241,8 +250,8 @@ impl<'s> Reader<'s> {
     /// A list, each item read with its own path. Items that are wrong are left out.
     pub(crate) fn list<T>(
         &mut self,
-        node: &Node,
-        mut read: impl FnMut(&mut Self, &Node) -> Option<T>,
+        node: &YamlNode,
+        mut read: impl FnMut(&mut Self, &YamlNode) -> Option<T>,
     ) -> Option<Vec<T>> {
         let Value::List(items) = &node.value else {
             self.wrong_type(node, "a list");
@@ -259,20 +268,20 @@ impl<'s> Reader<'s> {
     }
 
     /// Any words.
-    pub(crate) fn text(&mut self, node: &Node) -> Option<String> {
+    pub(crate) fn text(&mut self, node: &YamlNode) -> Option<String> {
         /// A question or a note; not a file.
         const TEXT_CHARS_MAX: usize = 4_000;
         self.text_up_to(node, TEXT_CHARS_MAX)
     }
 
     /// What a tool has printed.
-    pub(crate) fn output(&mut self, node: &Node) -> Option<String> {
+    pub(crate) fn output(&mut self, node: &YamlNode) -> Option<String> {
         /// Some lines of each of a hundred producers; not a log.
         const OUTPUT_CHARS_MAX: usize = 40_000;
         self.text_up_to(node, OUTPUT_CHARS_MAX)
     }
 
-    fn text_up_to(&mut self, node: &Node, chars_max: usize) -> Option<String> {
+    fn text_up_to(&mut self, node: &YamlNode, chars_max: usize) -> Option<String> {
         let text = self.scalar(node, "a text")?;
         if node.is_nothing() || text.trim().is_empty() {
             self.problem(node.place, "there is no text", "write some words");
@@ -287,7 +296,7 @@ impl<'s> Reader<'s> {
     }
 
     /// A name: lower-case letters, digits and `-`, starting with a letter.
-    pub(crate) fn name(&mut self, node: &Node) -> Option<String> {
+    pub(crate) fn name(&mut self, node: &YamlNode) -> Option<String> {
         const NAME_CHARS_MAX: usize = 64;
         let text = self.scalar(node, "a name")?;
         let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -303,7 +312,7 @@ impl<'s> Reader<'s> {
     }
 
     /// One of a few words.
-    pub(crate) fn choice<T: Copy>(&mut self, node: &Node, choices: &[(&str, T)]) -> Option<T> {
+    pub(crate) fn choice<T: Copy>(&mut self, node: &YamlNode, choices: &[(&str, T)]) -> Option<T> {
         let text = self.scalar(node, "a word")?;
         if let Some((_, value)) = choices.iter().find(|(name, _)| *name == text) {
             return Some(*value);
@@ -322,7 +331,7 @@ impl<'s> Reader<'s> {
     }
 
     /// The version of the file format: there is one so far.
-    pub(crate) fn version(&mut self, node: &Node) -> Option<()> {
+    pub(crate) fn version(&mut self, node: &YamlNode) -> Option<()> {
         if self.scalar(node, "`1`")? == "1" {
             return Some(());
         }
@@ -332,38 +341,38 @@ impl<'s> Reader<'s> {
     }
 
     /// `true` or `false`.
-    pub(crate) fn flag(&mut self, node: &Node) -> Option<bool> {
+    pub(crate) fn flag(&mut self, node: &YamlNode) -> Option<bool> {
         self.choice(node, &[("true", true), ("false", false)])
     }
 
     /// A count such as `50M`.
-    pub(crate) fn count(&mut self, node: &Node, range: Range) -> Option<u64> {
+    pub(crate) fn count(&mut self, node: &YamlNode, range: Range) -> Option<u64> {
         let value = self.quantity(node, "a count", units::count)?;
         self.within(node, value, range, |value| value.to_string())
     }
 
     /// A count that fits 32 bits.
-    pub(crate) fn count_u32(&mut self, node: &Node, range: RangeInclusive<u32>) -> Option<u32> {
+    pub(crate) fn count_u32(&mut self, node: &YamlNode, range: RangeInclusive<u32>) -> Option<u32> {
         let range = u64::from(*range.start())..=u64::from(*range.end());
         self.count(node, range)
             .and_then(|value| u32::try_from(value).ok())
     }
 
     /// A size with unit, in bytes.
-    pub(crate) fn bytes(&mut self, node: &Node, range: Range) -> Option<u64> {
+    pub(crate) fn bytes(&mut self, node: &YamlNode, range: Range) -> Option<u64> {
         let value = self.quantity(node, "a size", units::bytes)?;
-        self.within(node, value, range, |value| Bytes(value).to_string())
+        self.within(node, value, range, |value| ByteSize(value).to_string())
     }
 
     /// A time with unit, in ns.
-    pub(crate) fn time_ns(&mut self, node: &Node, range: Range) -> Option<u64> {
+    pub(crate) fn time_ns(&mut self, node: &YamlNode, range: Range) -> Option<u64> {
         let value = self.quantity(node, "a time", units::time_ns)?;
         self.within(node, value, range, |value| Time(value).to_string())
     }
 
     pub(crate) fn quantity<T>(
         &mut self,
-        node: &Node,
+        node: &YamlNode,
         what: &str,
         parse: impl FnOnce(&str) -> Result<T, UnitError>,
     ) -> Option<T> {
@@ -379,7 +388,7 @@ impl<'s> Reader<'s> {
 
     pub(crate) fn within(
         &mut self,
-        node: &Node,
+        node: &YamlNode,
         value: u64,
         range: Range,
         show: impl Fn(u64) -> String,
@@ -394,7 +403,7 @@ impl<'s> Reader<'s> {
     }
 
     /// The text of a scalar; anything else is noted as not being `wanted`.
-    pub(crate) fn scalar<'n>(&mut self, node: &'n Node, wanted: &str) -> Option<&'n str> {
+    pub(crate) fn scalar<'n>(&mut self, node: &'n YamlNode, wanted: &str) -> Option<&'n str> {
         let text = node.as_text();
         if text.is_none() {
             self.wrong_type(node, wanted);
@@ -402,7 +411,7 @@ impl<'s> Reader<'s> {
         text
     }
 
-    pub(crate) fn wrong_type(&mut self, node: &Node, wanted: &str) {
+    pub(crate) fn wrong_type(&mut self, node: &YamlNode, wanted: &str) {
         let is = match &node.value {
             _ if node.is_nothing() => "nothing".to_owned(),
             Value::Scalar { text, .. } => format!("`{}`", shorten(text)),

@@ -5,11 +5,11 @@ use crate::files::Files;
 use crate::keys::{ROOT, SIZES};
 use crate::path::{locate, put};
 use crate::plan::{ConsumeEnd, EchoFlow, FlowPlan, Size, Stages, Trial};
-use crate::problem::{Place, Problems, Sources};
+use crate::problem::{Problems, SourceLocation, SourceTexts};
 use crate::read::{self, Written, written};
-use crate::reader::Reader;
-use crate::tree::{self, Node, Value};
-use crate::vary::{self, Factor};
+use crate::reader::ValueReader;
+use crate::tree::{self, Value, YamlNode};
+use crate::vary::{self, FactorGroup};
 
 /// Most trials of one scenario: more is a slip of the pen, and would take days.
 const TRIALS_MAX: usize = 500;
@@ -17,12 +17,12 @@ const TRIALS_MAX: usize = 500;
 /// One question, as written: everything in it has been checked, in every size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    sources: Sources,
-    tree: Node,
+    sources: SourceTexts,
+    tree: YamlNode,
     /// What `--set` changed, in order.
-    sets: Vec<(String, Node)>,
+    sets: Vec<(String, YamlNode)>,
     /// What is varied from outside, in order.
-    varied: Vec<Factor>,
+    varied: Vec<FactorGroup>,
     name: String,
     question: String,
 }
@@ -43,7 +43,7 @@ impl Scenario {
     /// As [`Scenario::parse`]; files that cannot be used are among them.
     pub fn parse_with(source: &str, text: &str, files: Files) -> Result<Scenario, Problems> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let mut sources = Sources::with(files);
+        let mut sources = SourceTexts::with(files);
         let file = sources.add(source, text);
         let mut problems = Problems::default();
         let Some(tree) = tree::read(&sources, file, 0, &mut problems) else {
@@ -105,7 +105,9 @@ impl Scenario {
             nodes.extend(tree::read(&changed.sources, source, 0, &mut problems));
         }
         let place = nodes.first().map(|node| node.place).unwrap_or_default();
-        changed.varied.push(Factor::crossed(path, place, nodes));
+        changed
+            .varied
+            .push(FactorGroup::crossed(path, place, nodes));
         problems.append(changed.check());
         *self = problems.into_result(changed)?;
         Ok(())
@@ -196,11 +198,11 @@ impl Scenario {
 
     /// Every combination of the factors in a size, read. Mistakes come with it.
     fn combinations(&self, size: Size) -> (Vec<(Chosen, Written)>, Problems) {
-        let mut reader = Reader::new(&self.sources);
+        let mut reader = ValueReader::new(&self.sources);
         let mut tree = self.tree.clone();
         self.resize(&mut reader, &mut tree, size);
         for (path, value) in &self.sets {
-            let before_value = Place {
+            let before_value = SourceLocation {
                 column: 1,
                 line: 1,
                 width: path.len(),
@@ -211,7 +213,7 @@ impl Scenario {
         let in_file = self.factors_in_file(&mut reader);
         let all = self.with_varied(in_file.clone());
         reader.inside("vary", |reader| vary::in_two_groups(reader, &all));
-        let factors: Vec<Factor> = all.iter().map(|factor| factor.fixed(&self.sets)).collect();
+        let factors: Vec<FactorGroup> = all.iter().map(|factor| factor.fixed(&self.sets)).collect();
         let mut found = Vec::new();
         for choice in crossed(&mut reader, &factors) {
             if reader.problems.refuses_more() {
@@ -243,7 +245,7 @@ impl Scenario {
     }
 
     /// Applies what `sizes` says of one size. All of `sizes` is checked.
-    fn resize(&self, reader: &mut Reader<'_>, tree: &mut Node, size: Size) {
+    fn resize(&self, reader: &mut ValueReader<'_>, tree: &mut YamlNode, size: Size) {
         let Some(sizes) = self.tree.get("sizes") else {
             return;
         };
@@ -269,7 +271,7 @@ impl Scenario {
     }
 
     /// What is varied from outside beside the factors of the file, or in their place.
-    fn with_varied(&self, mut factors: Vec<Factor>) -> Vec<Factor> {
+    fn with_varied(&self, mut factors: Vec<FactorGroup>) -> Vec<FactorGroup> {
         for varied in &self.varied {
             match factors.iter_mut().find(|known| known.path == varied.path) {
                 Some(known) => known.clone_from(varied),
@@ -280,7 +282,7 @@ impl Scenario {
     }
 
     /// The factors as the file has them.
-    fn factors_in_file(&self, reader: &mut Reader<'_>) -> Vec<Factor> {
+    fn factors_in_file(&self, reader: &mut ValueReader<'_>) -> Vec<FactorGroup> {
         let Some(vary) = self.tree.get(vary_key()) else {
             return Vec::new();
         };
@@ -317,7 +319,13 @@ fn trial_name(factors: &[(String, String)]) -> String {
 }
 
 /// Puts a value at a path, or notes why that cannot be.
-fn apply(reader: &mut Reader<'_>, tree: &mut Node, path: &str, value: &Node, at: Place) {
+fn apply(
+    reader: &mut ValueReader<'_>,
+    tree: &mut YamlNode,
+    path: &str,
+    value: &YamlNode,
+    at: SourceLocation,
+) {
     if reader.problems.refuses_more() {
         return;
     }
@@ -331,7 +339,7 @@ fn apply(reader: &mut Reader<'_>, tree: &mut Node, path: &str, value: &Node, at:
 }
 
 /// All combinations of the factors' values, as indexes; the last factor changes fastest.
-fn crossed(reader: &mut Reader<'_>, factors: &[Factor]) -> Vec<Vec<usize>> {
+fn crossed(reader: &mut ValueReader<'_>, factors: &[FactorGroup]) -> Vec<Vec<usize>> {
     let count = factors
         .iter()
         .try_fold(1usize, |count, factor| {

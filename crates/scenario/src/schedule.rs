@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::curve::{Curve, GRAINS_PER_RECORD};
+use crate::curve::{GRAINS_PER_RECORD, ShapeCurve};
 use crate::random::Random;
 use crate::shape::{Arrivals, Shape};
 
@@ -72,7 +72,7 @@ enum Course {
 /// A rate that changes: the inverse of its sum over time.
 #[derive(Clone, Debug)]
 struct Shaped {
-    curve: Curve,
+    curve: ShapeCurve,
     stripe: Stripe,
     /// The flow-wide number of the cursor's record.
     number: u64,
@@ -106,7 +106,7 @@ impl Shaped {
 
 /// What a schedule is made of.
 #[derive(Clone, Copy, Debug)]
-pub struct Pace<'a> {
+pub struct Pacing<'a> {
     /// The rate over time.
     pub shape: &'a Shape,
     /// How records come around it.
@@ -115,10 +115,10 @@ pub struct Pace<'a> {
     pub warm_up_ns: u64,
 }
 
-impl<'a> Pace<'a> {
+impl<'a> Pacing<'a> {
     /// A shape from the start of its flow, with even arrivals.
-    pub fn of(shape: &'a Shape) -> Pace<'a> {
-        Pace {
+    pub fn of(shape: &'a Shape) -> Pacing<'a> {
+        Pacing {
             shape,
             arrivals: Arrivals::Even,
             warm_up_ns: 0,
@@ -155,7 +155,7 @@ impl Schedule {
     ///
     /// Equal `pace` and `seed` give equal times on every machine. A rate outside
     /// [`RATE_MIN`]..=[`RATE_MAX`] is brought to the nearer end; the parser refuses it before.
-    pub fn new(pace: Pace<'_>, seed: u64, stripe: Stripe) -> Schedule {
+    pub fn new(pace: Pacing<'_>, seed: u64, stripe: Stripe) -> Schedule {
         let stripe = Stripe {
             index: stripe.index,
             count: stripe.count.max(1),
@@ -168,7 +168,7 @@ impl Schedule {
             Shape::Constant { per_second } | Shape::Poisson { per_second } => {
                 Schedule::poisson(*per_second, seed, stripe)
             }
-            shape => match Curve::of(shape, pace.warm_up_ns) {
+            shape => match ShapeCurve::of(shape, pace.warm_up_ns) {
                 Some(curve) => {
                     let random = is_poisson.then(|| Random::new(seed));
                     Schedule::shaped(curve, random, stripe)
@@ -181,7 +181,7 @@ impl Schedule {
         }
     }
 
-    fn shaped(curve: Curve, random: Option<Random>, stripe: Stripe) -> Schedule {
+    fn shaped(curve: ShapeCurve, random: Option<Random>, stripe: Stripe) -> Schedule {
         let mut shaped = Box::new(Shaped {
             curve,
             stripe,

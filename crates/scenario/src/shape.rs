@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::curve::{Curve, GRAINS_PER_RECORD};
+use crate::curve::{GRAINS_PER_RECORD, ShapeCurve};
 
 /// A produce flow's rate over time.
 ///
@@ -195,7 +195,7 @@ impl Shape {
     /// Records that it asks for before a moment of a flow that begins with so much warm-up: all
     /// of them with even arrivals, the mean with Poisson's. 0 for full speed.
     pub fn records_before(&self, at_ns: u64, warm_up_ns: u64) -> f64 {
-        match Curve::of(self, warm_up_ns) {
+        match ShapeCurve::of(self, warm_up_ns) {
             Some(curve) => curve.grains_before(at_ns) as f64 / GRAINS_PER_RECORD as f64,
             None => 0.0,
         }

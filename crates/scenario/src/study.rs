@@ -5,10 +5,10 @@ use crate::files::Files;
 use crate::keys::{SOURCE, STUDY};
 use crate::partition_formula::{PartitionFormula, partition_formula};
 use crate::plan::{FlowPlan, Size, StudyRef, StudySource};
-use crate::problem::{Place, Problems, Sources};
-use crate::reader::{Reader, shorten};
+use crate::problem::{Problems, SourceLocation, SourceTexts};
+use crate::reader::{ValueReader, shorten};
 use crate::scenario::Scenario;
-use crate::tree::{self, Node};
+use crate::tree::{self, YamlNode};
 
 /// A study, read and checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,10 +77,10 @@ impl Study {
         beside: &Files,
     ) -> Result<Study, Problems> {
         let mut problems = Problems::default();
-        let mut sources = Sources::with(beside.clone());
+        let mut sources = SourceTexts::with(beside.clone());
         let Some(head) = files.iter().find(|file| file.name() == STUDY_FILE) else {
             let source = sources.add(name, "");
-            let place = Place {
+            let place = SourceLocation {
                 source,
                 line: 1,
                 column: 1,
@@ -93,7 +93,7 @@ impl Study {
         };
         let source = sources.add(head.path, head.text);
         let tree = tree::read(&sources, source, 0, &mut problems);
-        let mut reader = Reader::new(&sources);
+        let mut reader = ValueReader::new(&sources);
         let study = tree.and_then(|tree| read(&mut reader, &tree, name, files));
         problems.append(reader.problems);
         match study {
@@ -158,31 +158,31 @@ impl Study {
 
 /// Reads `study.yaml`, and with it the scenarios' files.
 fn read(
-    reader: &mut Reader<'_>,
-    tree: &Node,
+    reader: &mut ValueReader<'_>,
+    tree: &YamlNode,
     name: &str,
     files: &[StudyFile<'_>],
 ) -> Option<(Study, Problems)> {
     let fields = reader.map(tree, &STUDY)?;
-    reader.field(&fields, "kgauge", Reader::version);
-    let title = reader.field(&fields, "title", Reader::text);
-    let question = reader.field(&fields, "question", Reader::text);
+    reader.field(&fields, "kgauge", ValueReader::version);
+    let title = reader.field(&fields, "title", ValueReader::text);
+    let question = reader.field(&fields, "question", ValueReader::text);
     let source = reader.field(&fields, "source", source);
-    let setup = reader.field(&fields, "setup", Reader::text);
+    let setup = reader.field(&fields, "setup", ValueReader::text);
     let mut words = |key| match fields.has(key) {
-        true => reader.field(&fields, key, Reader::text),
+        true => reader.field(&fields, key, ValueReader::text),
         false => None,
     };
     let (found_there, target) = (words("found"), words("target"));
     let audit = reader.field(&fields, "audit", audit_facts);
-    let disk_baseline = reader.field(&fields, "disk-baseline", Reader::flag);
+    let disk_baseline = reader.field(&fields, "disk-baseline", ValueReader::flag);
     let formula = match fields.has("partition-formula") {
         true => reader.field(&fields, "partition-formula", partition_formula),
         false => None,
     };
     let differs = match fields.has("differs") {
         true => reader.field(&fields, "differs", |reader, node| {
-            reader.list(node, Reader::text)
+            reader.list(node, ValueReader::text)
         }),
         false => Some(Vec::new()),
     };
@@ -222,13 +222,13 @@ fn read(
     Some((study, found))
 }
 
-fn source(reader: &mut Reader<'_>, node: &Node) -> Option<StudySource> {
+fn source(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<StudySource> {
     let fields = reader.map(node, &SOURCE)?;
-    let title = reader.field(&fields, "title", Reader::text);
+    let title = reader.field(&fields, "title", ValueReader::text);
     let year = reader.field(&fields, "year", |reader, node| {
         reader.count_u32(node, 1970..=2100)
     });
-    let address = reader.field(&fields, "address", Reader::text);
+    let address = reader.field(&fields, "address", ValueReader::text);
     Some(StudySource {
         title: title?,
         year: year?,
@@ -237,8 +237,8 @@ fn source(reader: &mut Reader<'_>, node: &Node) -> Option<StudySource> {
 }
 
 fn scenario(
-    reader: &mut Reader<'_>,
-    item: &Node,
+    reader: &mut ValueReader<'_>,
+    item: &YamlNode,
     name: &str,
     files: &[StudyFile<'_>],
     found: &mut Problems,
@@ -265,8 +265,8 @@ fn scenario(
 
 /// The flows that a formula names must be there.
 fn measured_there(
-    reader: &mut Reader<'_>,
-    place: Place,
+    reader: &mut ValueReader<'_>,
+    place: SourceLocation,
     formula: &PartitionFormula,
     scenarios: &[Scenario],
 ) {
@@ -294,7 +294,12 @@ fn measured_there(
 }
 
 /// A scenario that nobody lists would never run, and nobody would notice.
-fn forgotten(reader: &mut Reader<'_>, node: &Node, listed: &[String], files: &[StudyFile<'_>]) {
+fn forgotten(
+    reader: &mut ValueReader<'_>,
+    node: &YamlNode,
+    listed: &[String],
+    files: &[StudyFile<'_>],
+) {
     for file in files {
         let Some(name) = file.name().strip_suffix(SCENARIO_ENDING) else {
             continue;

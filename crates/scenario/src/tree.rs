@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span};
 
-use crate::problem::{Place, Problems, Sources};
+use crate::problem::{Problems, SourceLocation, SourceTexts};
 
 /// A value and where it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Node {
-    pub(crate) place: Place,
+pub(crate) struct YamlNode {
+    pub(crate) place: SourceLocation,
     pub(crate) value: Value,
 }
 
@@ -23,16 +23,16 @@ pub(crate) enum Value {
         /// Written without quotes.
         plain: bool,
     },
-    List(Vec<Node>),
-    Map(Vec<Entry>),
+    List(Vec<YamlNode>),
+    Map(Vec<MapEntry>),
 }
 
 /// A key and what stands under it. Keys are unique in their map.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Entry {
+pub(crate) struct MapEntry {
     pub(crate) key: String,
-    pub(crate) place: Place,
-    pub(crate) node: Node,
+    pub(crate) place: SourceLocation,
+    pub(crate) node: YamlNode,
 }
 
 /// Largest text that is read. The longest scenario that ships has 2 kB.
@@ -42,10 +42,10 @@ const NODES_MAX: usize = 5_000;
 /// Deepest nesting; a scenario needs 6.
 const DEPTH_MAX: usize = 32;
 
-impl Node {
+impl YamlNode {
     /// A scalar that was not written but stands for a default.
-    pub(crate) fn scalar(place: Place, text: &str) -> Node {
-        Node {
+    pub(crate) fn scalar(place: SourceLocation, text: &str) -> YamlNode {
+        YamlNode {
             place,
             value: Value::Scalar {
                 text: text.to_owned(),
@@ -55,8 +55,8 @@ impl Node {
     }
 
     /// An empty map that was not written.
-    pub(crate) fn empty_map(place: Place) -> Node {
-        Node {
+    pub(crate) fn empty_map(place: SourceLocation) -> YamlNode {
+        YamlNode {
             place,
             value: Value::Map(Vec::new()),
         }
@@ -73,7 +73,7 @@ impl Node {
     }
 
     /// The node under a key, if this is a map that has it.
-    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
+    pub(crate) fn get(&self, key: &str) -> Option<&YamlNode> {
         match &self.value {
             Value::Map(entries) => entries
                 .iter()
@@ -97,11 +97,11 @@ impl Node {
 /// Syntax errors end the reading; what can be passed over (a duplicate key, an anchor) is noted
 /// and reading goes on. `None` when there is no usable tree.
 pub(crate) fn read(
-    sources: &Sources,
+    sources: &SourceTexts,
     source: usize,
     from: usize,
     problems: &mut Problems,
-) -> Option<Node> {
+) -> Option<YamlNode> {
     let whole = sources.text(source);
     let text = whole.get(from..).unwrap_or("");
     let column_shift = whole.get(..from).map_or(0, |before| before.chars().count());
@@ -118,7 +118,7 @@ pub(crate) fn read(
 }
 
 struct Builder<'a> {
-    sources: &'a Sources,
+    sources: &'a SourceTexts,
     problems: &'a mut Problems,
     source: usize,
     /// Characters before the text on its first line (for `--set path=value`).
@@ -126,18 +126,18 @@ struct Builder<'a> {
     /// The collections that are open, outermost first.
     frames: Vec<Frame>,
     nodes: usize,
-    root: Option<Node>,
+    root: Option<YamlNode>,
 }
 
 struct Frame {
-    place: Place,
+    place: SourceLocation,
     kind: FrameKind,
 }
 
 enum FrameKind {
-    List(Vec<Node>),
+    List(Vec<YamlNode>),
     Map {
-        entries: Vec<Entry>,
+        entries: Vec<MapEntry>,
         keys: BTreeSet<String>,
         key: Key,
     },
@@ -150,14 +150,14 @@ enum Key {
     /// The value of a key that is no word; it is dropped.
     Unusable,
     /// The value of this key.
-    Read(String, Place),
+    Read(String, SourceLocation),
 }
 
 /// Reading cannot go on; the reason has been noted.
 struct Stop;
 
 impl Builder<'_> {
-    fn run(mut self, text: &str) -> Option<Node> {
+    fn run(mut self, text: &str) -> Option<YamlNode> {
         if text.len() > TEXT_BYTES_MAX {
             let what = format!("the text has {} bytes", text.len());
             self.note(
@@ -223,11 +223,11 @@ impl Builder<'_> {
                     text: text.into_owned(),
                     plain,
                 };
-                self.finish(Node { place, value });
+                self.finish(YamlNode { place, value });
             }
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
                 self.note(place, "an alias".into(), "write the value out".into());
-                self.finish(Node::scalar(place, ""));
+                self.finish(YamlNode::scalar(place, ""));
             }
             Event::SequenceStart(..) => self.open(place, FrameKind::List(Vec::new()))?,
             Event::MappingStart(..) => {
@@ -248,7 +248,7 @@ impl Builder<'_> {
     }
 
     /// What is the same for every node: it is counted, and has neither anchor nor tag.
-    fn node(&mut self, event: &Event<'_>, place: Place) -> Result<(), Stop> {
+    fn node(&mut self, event: &Event<'_>, place: SourceLocation) -> Result<(), Stop> {
         self.nodes += 1;
         if self.nodes > NODES_MAX {
             let what = format!("more than {NODES_MAX} values");
@@ -274,7 +274,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn open(&mut self, place: Place, kind: FrameKind) -> Result<(), Stop> {
+    fn open(&mut self, place: SourceLocation, kind: FrameKind) -> Result<(), Stop> {
         if self.frames.len() >= DEPTH_MAX {
             let what = format!("nested more than {DEPTH_MAX} deep");
             self.note(place, what, "no scenario needs so much".into());
@@ -291,7 +291,7 @@ impl Builder<'_> {
                 FrameKind::List(nodes) => Value::List(nodes),
                 FrameKind::Map { entries, .. } => Value::Map(entries),
             };
-            self.finish(Node {
+            self.finish(YamlNode {
                 place: frame.place,
                 value,
             });
@@ -299,7 +299,7 @@ impl Builder<'_> {
     }
 
     /// Puts a finished node where it belongs: into the open list, as key, or under its key.
-    fn finish(&mut self, node: Node) {
+    fn finish(&mut self, node: YamlNode) {
         let Some(frame) = self.frames.last_mut() else {
             self.root = Some(node);
             return;
@@ -328,7 +328,7 @@ impl Builder<'_> {
             }
         };
         if keys.insert(name.clone()) {
-            entries.push(Entry {
+            entries.push(MapEntry {
                 key: name,
                 place,
                 node,
@@ -368,11 +368,11 @@ impl Builder<'_> {
         Err(Stop)
     }
 
-    fn start(&self) -> Place {
+    fn start(&self) -> SourceLocation {
         self.shifted(1, 0, 1)
     }
 
-    fn place(&self, span: &Span) -> Place {
+    fn place(&self, span: &Span) -> SourceLocation {
         let (start, end) = (span.start, span.end);
         let one_line = start.line() == end.line();
         let width = if one_line {
@@ -384,9 +384,9 @@ impl Builder<'_> {
     }
 
     /// A place from the parser's line (from 1) and column (from 0).
-    fn shifted(&self, line: usize, column: usize, width: usize) -> Place {
+    fn shifted(&self, line: usize, column: usize, width: usize) -> SourceLocation {
         let shift = if line <= 1 { self.column_shift } else { 0 };
-        Place {
+        SourceLocation {
             source: self.source,
             line: line.max(1),
             column: column + 1 + shift,
@@ -394,7 +394,7 @@ impl Builder<'_> {
         }
     }
 
-    fn note(&mut self, place: Place, what: String, cure: String) {
+    fn note(&mut self, place: SourceLocation, what: String, cure: String) {
         if !self.problems.refuses_more() {
             self.problems
                 .add(self.sources.problem(place, "", what, cure));
@@ -406,8 +406,8 @@ impl Builder<'_> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> (Option<Node>, Problems) {
-        let mut sources = Sources::default();
+    fn parse(text: &str) -> (Option<YamlNode>, Problems) {
+        let mut sources = SourceTexts::default();
         let source = sources.add("t", text);
         let mut problems = Problems::default();
         let node = read(&sources, source, 0, &mut problems);

@@ -346,9 +346,9 @@ fn split(text: &str) -> Option<(Decimal, &str)> {
 }
 
 /// Bytes in the largest unit that loses nothing: `64 KiB`, `100 B`.
-pub(crate) struct Bytes(pub(crate) u64);
+pub(crate) struct ByteSize(pub(crate) u64);
 
-impl fmt::Display for Bytes {
+impl fmt::Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [
             (1u64 << 40, "TiB"),
@@ -511,7 +511,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_printed_reads_back(value: u64) {
-            prop_assert_eq!(bytes(&Bytes(value).to_string()), Ok(value));
+            prop_assert_eq!(bytes(&ByteSize(value).to_string()), Ok(value));
             prop_assert_eq!(time_ns(&Time(value).to_string()), Ok(value));
             prop_assert_eq!(count(&value.to_string()), Ok(value));
             prop_assert_eq!(rate(&format!("{}/s", value >> 12)), Ok((value >> 12) as f64));

@@ -4,9 +4,9 @@
 //! is a group whose alternatives are its values; `one-at-a-time` is one group of the scenario as it
 //! stands and of each single change; `listed` is one group of named sets of changes.
 
-use crate::problem::Place;
-use crate::reader::{Reader, shorten};
-use crate::tree::{Entry, Node, Value};
+use crate::problem::SourceLocation;
+use crate::reader::{ValueReader, shorten};
+use crate::tree::{MapEntry, Value, YamlNode};
 
 /// The group of single changes.
 pub(crate) const ONE_AT_A_TIME: &str = "one-at-a-time";
@@ -17,10 +17,10 @@ const BASELINE: &str = "baseline";
 
 /// A group of alternatives.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Factor {
+pub(crate) struct FactorGroup {
     /// The varied path, or [`ONE_AT_A_TIME`], or [`LISTED`].
     pub(crate) path: String,
-    pub(crate) place: Place,
+    pub(crate) place: SourceLocation,
     pub(crate) choices: Vec<Choice>,
 }
 
@@ -29,32 +29,32 @@ pub(crate) struct Factor {
 pub(crate) struct Choice {
     /// A value as written, a change such as `topic.partitions=3`, or a name.
     pub(crate) name: String,
-    pub(crate) place: Place,
-    pub(crate) changes: Vec<Change>,
+    pub(crate) place: SourceLocation,
+    pub(crate) changes: Vec<FactorChange>,
 }
 
 /// One thing that an alternative changes.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Change {
+pub(crate) struct FactorChange {
     pub(crate) path: String,
     /// Where the path is written; of a crossed path, where the group is.
-    pub(crate) place: Place,
-    pub(crate) value: Node,
+    pub(crate) place: SourceLocation,
+    pub(crate) value: YamlNode,
 }
 
-impl Factor {
+impl FactorGroup {
     /// A path with values.
-    pub(crate) fn crossed(path: &str, place: Place, values: Vec<Node>) -> Factor {
-        let choice = |value: Node| Choice {
+    pub(crate) fn crossed(path: &str, place: SourceLocation, values: Vec<YamlNode>) -> FactorGroup {
+        let choice = |value: YamlNode| Choice {
             name: describe(&value),
             place: value.place,
-            changes: vec![Change {
+            changes: vec![FactorChange {
                 path: path.to_owned(),
                 place,
                 value,
             }],
         };
-        Factor {
+        FactorGroup {
             path: path.to_owned(),
             place,
             choices: values.into_iter().map(choice).collect(),
@@ -79,11 +79,11 @@ impl Factor {
     }
 
     /// What is left of it when some paths are fixed from outside. A crossed path has one value left.
-    pub(crate) fn fixed(&self, sets: &[(String, Node)]) -> Factor {
+    pub(crate) fn fixed(&self, sets: &[(String, YamlNode)]) -> FactorGroup {
         if self.is_crossed() {
             let set = sets.iter().rev().find(|(path, _)| *path == self.path);
             return match set {
-                Some((path, value)) => Factor::crossed(path, self.place, vec![value.clone()]),
+                Some((path, value)) => FactorGroup::crossed(path, self.place, vec![value.clone()]),
                 None => self.clone(),
             };
         }
@@ -117,7 +117,7 @@ fn overlap(a: &str, b: &str) -> bool {
 }
 
 /// The values of a choice that its name does not tell, as written.
-pub(crate) fn told_apart(factor: &Factor, choice: &Choice) -> Vec<(String, String)> {
+pub(crate) fn told_apart(factor: &FactorGroup, choice: &Choice) -> Vec<(String, String)> {
     let changes = choice.changes.iter();
     let told = changes.map(|change| (change.path.clone(), describe(&change.value)));
     match factor.path == LISTED {
@@ -127,7 +127,7 @@ pub(crate) fn told_apart(factor: &Factor, choice: &Choice) -> Vec<(String, Strin
 }
 
 /// Reads `vary`.
-pub(crate) fn factors(reader: &mut Reader<'_>, vary: &Node) -> Vec<Factor> {
+pub(crate) fn factors(reader: &mut ValueReader<'_>, vary: &YamlNode) -> Vec<FactorGroup> {
     let Value::Map(entries) = &vary.value else {
         reader.wrong_type(
             vary,
@@ -141,9 +141,8 @@ pub(crate) fn factors(reader: &mut Reader<'_>, vary: &Node) -> Vec<Factor> {
             match entry.key.as_str() {
                 ONE_AT_A_TIME => one_at_a_time(reader, entry),
                 LISTED => listed(reader, entry),
-                path => {
-                    values(reader, entry).map(|values| Factor::crossed(path, entry.place, values))
-                }
+                path => values(reader, entry)
+                    .map(|values| FactorGroup::crossed(path, entry.place, values)),
             }
         });
         factors.extend(factor);
@@ -155,11 +154,11 @@ pub(crate) fn factors(reader: &mut Reader<'_>, vary: &Node) -> Vec<Factor> {
     factors
 }
 
-fn values(reader: &mut Reader<'_>, entry: &Entry) -> Option<Vec<Node>> {
+fn values(reader: &mut ValueReader<'_>, entry: &MapEntry) -> Option<Vec<YamlNode>> {
     reader.list(&entry.node, |_, item| Some(item.clone()))
 }
 
-fn one_at_a_time(reader: &mut Reader<'_>, entry: &Entry) -> Option<Factor> {
+fn one_at_a_time(reader: &mut ValueReader<'_>, entry: &MapEntry) -> Option<FactorGroup> {
     let Value::Map(paths) = &entry.node.value else {
         let wanted = "paths with lists: `{broker.num.io.threads: [4, 16]}`";
         reader.wrong_type(&entry.node, wanted);
@@ -175,21 +174,21 @@ fn one_at_a_time(reader: &mut Reader<'_>, entry: &Entry) -> Option<Factor> {
         choices.extend(found.into_iter().flatten().map(|value| Choice {
             name: format!("{}={}", path.key, describe(&value)),
             place: value.place,
-            changes: vec![Change {
+            changes: vec![FactorChange {
                 path: path.key.clone(),
                 place: path.place,
                 value,
             }],
         }));
     }
-    Some(Factor {
+    Some(FactorGroup {
         path: ONE_AT_A_TIME.to_owned(),
         place: entry.place,
         choices,
     })
 }
 
-fn listed(reader: &mut Reader<'_>, entry: &Entry) -> Option<Factor> {
+fn listed(reader: &mut ValueReader<'_>, entry: &MapEntry) -> Option<FactorGroup> {
     let choices = reader.list(&entry.node, |reader, item| {
         let Value::Map(entries) = &item.value else {
             reader.wrong_type(
@@ -205,7 +204,7 @@ fn listed(reader: &mut Reader<'_>, entry: &Entry) -> Option<Factor> {
         };
         let name = reader.inside(".name", |reader| reader.name(name))?;
         let changes = entries.iter().filter(|entry| entry.key != "name");
-        let changes = changes.map(|entry| Change {
+        let changes = changes.map(|entry| FactorChange {
             path: entry.key.clone(),
             place: entry.place,
             value: entry.node.clone(),
@@ -216,14 +215,14 @@ fn listed(reader: &mut Reader<'_>, entry: &Entry) -> Option<Factor> {
             changes: changes.collect(),
         })
     })?;
-    Some(Factor {
+    Some(FactorGroup {
         path: LISTED.to_owned(),
         place: entry.place,
         choices,
     })
 }
 
-fn twice(reader: &mut Reader<'_>, factor: &Factor) {
+fn twice(reader: &mut ValueReader<'_>, factor: &FactorGroup) {
     for (index, choice) in factor.choices.iter().enumerate() {
         let before = &factor.choices[..index];
         if before.iter().any(|other| other.name == choice.name) {
@@ -238,7 +237,7 @@ fn twice(reader: &mut Reader<'_>, factor: &Factor) {
 }
 
 /// Which of two groups decides would depend on their order.
-pub(crate) fn in_two_groups(reader: &mut Reader<'_>, factors: &[Factor]) {
+pub(crate) fn in_two_groups(reader: &mut ValueReader<'_>, factors: &[FactorGroup]) {
     for (index, factor) in factors.iter().enumerate() {
         let mut said: Vec<&str> = Vec::new();
         for change in factor.choices.iter().flat_map(|choice| &choice.changes) {
@@ -254,7 +253,7 @@ pub(crate) fn in_two_groups(reader: &mut Reader<'_>, factors: &[Factor]) {
 }
 
 /// A value in one line, as it could have been written.
-pub(crate) fn describe(node: &Node) -> String {
+pub(crate) fn describe(node: &YamlNode) -> String {
     match &node.value {
         Value::Scalar { text, .. } => text.clone(),
         Value::List(items) => {

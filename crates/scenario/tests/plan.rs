@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use kgauge_scenario::{
-    Acks, AssignmentStrategy, ClusterFacts, Comparison, Compression, CompressionCodec, ConsumeEnd,
-    ConsumerSettings, FileRead, Files, FlowPlan, GroupPlan, GroupProtocol, Partitioner, Plan,
-    PlanError, PlanReadError, PlanRequest, ProduceFlow, ProducerSettings, Scenario, Shape, Size,
-    Stripe, Studies, TargetKind, Trace, Trial,
+    Acks, AssignmentStrategy, ClusterFacts, Compression, CompressionCodec, ConsumeEnd,
+    ConsumerSettings, FileRead, Files, FlowPlan, GoalComparison, GroupPlan, GroupProtocol,
+    Partitioner, Plan, PlanError, PlanReadError, PlanRequest, ProduceFlow, ProducerSettings,
+    Scenario, Shape, Size, Stripe, Studies, TargetKind, Trace, Trial,
 };
 
 const MS: u64 = 1_000_000;
@@ -277,7 +277,7 @@ fn factors_are_crossed_and_published_figures_find_their_trial() {
     assert_eq!(goal.figure.to_string(), "w.throughput.bytes");
     assert_eq!(
         (goal.comparison, goal.value),
-        (Comparison::Greater, 1_500_000.0)
+        (GoalComparison::Greater, 1_500_000.0)
     );
 }
 

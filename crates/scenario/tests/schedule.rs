@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use kgauge_scenario::{Pace, Random, Schedule, Shape, Stripe};
+use kgauge_scenario::{Pacing, Random, Schedule, Shape, Stripe};
 use proptest::prelude::*;
 
 fn constant(per_second: f64) -> Shape {
@@ -15,7 +15,7 @@ fn poisson(per_second: f64) -> Shape {
 
 /// The first `count` intended times of a stripe, by the cursor.
 fn times(shape: Shape, seed: u64, stripe: Stripe, count: usize) -> Vec<u64> {
-    let mut schedule = Schedule::new(Pace::of(&shape), seed, stripe);
+    let mut schedule = Schedule::new(Pacing::of(&shape), seed, stripe);
     (0..count)
         .map(|_| {
             let now = schedule.peek_ns();
@@ -53,12 +53,12 @@ fn a_constant_rate_is_n_over_rate_rounded_down() {
 #[test]
 fn a_billion_records_do_not_drift() {
     // 10^9 records at 3/s end at exactly 10^9 / 3 s; at 821,557/s at 1217.200997617 s.
-    let schedule = Schedule::new(Pace::of(&constant(3.0)), 0, Stripe::WHOLE);
+    let schedule = Schedule::new(Pacing::of(&constant(3.0)), 0, Stripe::WHOLE);
     assert_eq!(
         schedule.intended_ns(3_000_000_000),
         1_000_000_000_000_000_000
     );
-    let schedule = Schedule::new(Pace::of(&constant(821_557.0)), 0, Stripe::WHOLE);
+    let schedule = Schedule::new(Pacing::of(&constant(821_557.0)), 0, Stripe::WHOLE);
     assert_eq!(schedule.intended_ns(1_000_000_000), 1_217_200_997_617);
     assert_eq!(schedule.intended_ns(821_557_000), 1_000_000_000_000);
 }
@@ -66,7 +66,7 @@ fn a_billion_records_do_not_drift() {
 #[test]
 fn the_cursor_agrees_with_the_formula_after_a_million_records() {
     let stripe = Stripe { index: 4, count: 7 };
-    let mut schedule = Schedule::new(Pace::of(&constant(70_001.7)), 0, stripe);
+    let mut schedule = Schedule::new(Pacing::of(&constant(70_001.7)), 0, stripe);
     for n in 0..1_000_000 {
         if n % 9_973 == 0 {
             assert_eq!(schedule.peek_ns(), schedule.intended_ns(n), "record {n}");
@@ -77,11 +77,11 @@ fn the_cursor_agrees_with_the_formula_after_a_million_records() {
 
 #[test]
 fn full_speed_has_no_schedule() {
-    let mut schedule = Schedule::new(Pace::of(&Shape::Max), 1, Stripe { index: 1, count: 2 });
+    let mut schedule = Schedule::new(Pacing::of(&Shape::Max), 1, Stripe { index: 1, count: 2 });
     assert!(schedule.is_closed_loop());
     schedule.advance();
     assert_eq!((schedule.peek_ns(), schedule.intended_ns(1_000)), (0, 0));
-    assert!(!Schedule::new(Pace::of(&constant(1.0)), 1, Stripe::WHOLE).is_closed_loop());
+    assert!(!Schedule::new(Pacing::of(&constant(1.0)), 1, Stripe::WHOLE).is_closed_loop());
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn hostile_rates_do_not_panic() {
         1e-300,
     ] {
         for shape in [constant(rate), poisson(rate)] {
-            let mut schedule = Schedule::new(Pace::of(&shape), 0, Stripe { index: 0, count: 0 });
+            let mut schedule = Schedule::new(Pacing::of(&shape), 0, Stripe { index: 0, count: 0 });
             schedule.advance();
             schedule.advance();
             assert!(schedule.peek_ns() >= 1);
@@ -144,7 +144,7 @@ fn hostile_rates_do_not_panic() {
         index: u32::MAX - 1,
         count: u32::MAX,
     };
-    let mut schedule = Schedule::new(Pace::of(&constant(0.001)), 0, stripe);
+    let mut schedule = Schedule::new(Pacing::of(&constant(0.001)), 0, stripe);
     schedule.advance();
     assert_eq!(schedule.intended_ns(u64::MAX), u64::MAX);
 }
@@ -186,7 +186,7 @@ proptest! {
     ) {
         let stripe = Stripe { index, count: 9 };
         let by_cursor = times(shape.clone(), seed, stripe, n + 1)[n];
-        prop_assert_eq!(Schedule::new(Pace::of(&shape), seed, stripe).intended_ns(n as u64), by_cursor);
+        prop_assert_eq!(Schedule::new(Pacing::of(&shape), seed, stripe).intended_ns(n as u64), by_cursor);
     }
 
     #[test]

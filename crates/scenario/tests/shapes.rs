@@ -4,7 +4,7 @@
 
 use std::f64::consts::PI;
 
-use kgauge_scenario::{Arrivals, Pace, RateStep, Schedule, Shape, Stripe, Trace};
+use kgauge_scenario::{Arrivals, Pacing, RateStep, Schedule, Shape, Stripe, Trace};
 use proptest::prelude::*;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -53,7 +53,7 @@ fn replay(trace: Trace) -> Shape {
 }
 
 fn schedule(shape: &Shape) -> Schedule {
-    Schedule::new(Pace::of(shape), 0, Stripe::WHOLE)
+    Schedule::new(Pacing::of(shape), 0, Stripe::WHOLE)
 }
 
 /// When records are due, in ns, against (record, wanted ns): off by at most one.
@@ -188,7 +188,7 @@ fn a_trace_is_repeated_and_then_it_is_over() {
 #[test]
 fn in_the_warm_up_the_rate_is_the_first_one() {
     let due = |shape: &Shape, n: u64| {
-        let pace = Pace {
+        let pace = Pacing {
             shape,
             arrivals: Arrivals::Even,
             warm_up_ns: 2 * SECOND_NS,
@@ -215,9 +215,9 @@ fn in_the_warm_up_the_rate_is_the_first_one() {
 #[test]
 fn poisson_arrivals_follow_the_rate() {
     let shape = ramp(0.0, 1_000.0, 100);
-    let pace = Pace {
+    let pace = Pacing {
         arrivals: Arrivals::Poisson,
-        ..Pace::of(&shape)
+        ..Pacing::of(&shape)
     };
     let mut schedule = Schedule::new(pace, 3, Stripe::WHOLE);
     // The second half has three quarters of the 50,000 records.
@@ -261,7 +261,7 @@ fn shapes() -> impl Strategy<Value = Shape> {
 }
 
 fn times(shape: &Shape, arrivals: Arrivals, stripe: Stripe, count: usize) -> Vec<u64> {
-    let pace = Pace {
+    let pace = Pacing {
         arrivals,
         warm_up_ns: 1_000_000,
         shape,
@@ -301,7 +301,7 @@ proptest! {
         let arrivals = if is_poisson { Arrivals::Poisson } else { Arrivals::Even };
         let stripe = Stripe { index, count: 9 };
         let by_cursor = times(&shape, arrivals, stripe, n + 1)[n];
-        let pace = Pace { arrivals, warm_up_ns: 1_000_000, shape: &shape };
+        let pace = Pacing { arrivals, warm_up_ns: 1_000_000, shape: &shape };
         prop_assert_eq!(Schedule::new(pace, 11, stripe).intended_ns(n as u64), by_cursor);
     }
 

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use kgauge_broker::cluster::{Cluster, ClusterConfig, ClusterHandle, Listen};
+use kgauge_broker::cluster::{ClusterConfig, ClusterHandle, EmbeddedCluster, Listen};
 use kgauge_broker::ids::NodeId;
 
 use crate::embedded_record::remove_empty_log;
 use crate::instrument::Instrument;
-use crate::messages::{Answer, Ask, DataAtEnd, LINE_BYTES_MAX, Order};
+use crate::messages::{ClusterOrder, ClusterReply, ClusterRequest, DataAtEnd, LINE_BYTES_MAX};
 
 /// The cluster tells of a failed node when it is asked, so it is asked this often.
 const FAILURE_LOOK: Duration = Duration::from_millis(250);
@@ -48,11 +48,11 @@ pub fn embedded_main(
         Ok(started) => started,
         Err(words) => {
             let _ = writeln!(log, "the embedded cluster did not start: {words}");
-            let _ = answer(&mut output, &Answer::Failed { words });
+            let _ = answer(&mut output, &ClusterReply::Failed { words });
             return NOT_STARTED;
         }
     };
-    let ready = Answer::Ready {
+    let ready = ClusterReply::Ready {
         bootstrap_servers: cluster.bootstrap_servers(),
     };
     // A parent that does not listen any more has closed the other pipe as well.
@@ -87,7 +87,7 @@ pub fn embedded_main(
 }
 
 /// Removes the folders of a cluster that do not outlive it. Gives those that could not be removed.
-fn remove_all(order: &Order) -> Vec<(PathBuf, io::Error)> {
+fn remove_all(order: &ClusterOrder) -> Vec<(PathBuf, io::Error)> {
     let data_dir = (order.data == DataAtEnd::Remove).then_some(&order.data_dir);
     let dirs = order.private_dir.iter().chain(data_dir);
     dirs.filter_map(|dir| Some((dir.clone(), remove(dir).err()?)))
@@ -95,7 +95,7 @@ fn remove_all(order: &Order) -> Vec<(PathBuf, io::Error)> {
 }
 
 /// Removes what is left of a cluster beside its data: a parent that was killed does not.
-fn forget(order: &Order) {
+fn forget(order: &ClusterOrder) {
     if let Some(record) = &order.record {
         let _ = fs::remove_file(record);
     }
@@ -104,7 +104,7 @@ fn forget(order: &Order) {
     }
 }
 
-fn read_order(input: &mut impl BufRead) -> Result<Order, String> {
+fn read_order(input: &mut impl BufRead) -> Result<ClusterOrder, String> {
     let mut line = String::new();
     let limit = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
     input
@@ -114,7 +114,7 @@ fn read_order(input: &mut impl BufRead) -> Result<Order, String> {
     serde_json::from_str(&line).map_err(|error| format!("no valid order: {error}"))
 }
 
-fn start(order: &Order) -> Result<ClusterHandle, String> {
+fn start(order: &ClusterOrder) -> Result<ClusterHandle, String> {
     let mut config = ClusterConfig::new(&order.data_dir).with_nodes(order.nodes);
     config.seed = order.seed;
     config.counts = !order.without_counts;
@@ -152,7 +152,7 @@ fn start(order: &Order) -> Result<ClusterHandle, String> {
             return Err(format!("{} is not empty", dir.display()));
         }
     }
-    Cluster::start(config).map_err(|error| {
+    EmbeddedCluster::start(config).map_err(|error| {
         if order.data == DataAtEnd::Remove {
             let _ = remove(&order.data_dir);
         }
@@ -160,7 +160,7 @@ fn start(order: &Order) -> Result<ClusterHandle, String> {
     })
 }
 
-fn answer(output: &mut impl Write, answer: &Answer) -> io::Result<()> {
+fn answer(output: &mut impl Write, answer: &ClusterReply) -> io::Result<()> {
     let mut line = serde_json::to_vec(answer)?;
     line.push(b'\n');
     output.write_all(&line)?;
@@ -170,7 +170,7 @@ fn answer(output: &mut impl Write, answer: &Answer) -> io::Result<()> {
 /// A channel with the asks that come, as far as they can be read. It closes when the input does.
 fn asks_until_the_end_of(
     mut input: impl BufRead + Send + 'static,
-) -> Receiver<Result<Ask, String>> {
+) -> Receiver<Result<ClusterRequest, String>> {
     let (to, asks) = channel();
     let wait = move || {
         while let Some(line) = read_line(&mut input) {
@@ -196,7 +196,7 @@ fn read_line(input: &mut impl BufRead) -> Option<Vec<u8>> {
 
 fn serve(
     mut instrument: Instrument,
-    asks: &Receiver<Result<Ask, String>>,
+    asks: &Receiver<Result<ClusterRequest, String>>,
     output: &mut impl Write,
     log: &mut impl Write,
 ) -> (ClusterHandle, u8) {
@@ -220,18 +220,18 @@ fn serve(
     }
 }
 
-fn answer_to(instrument: &mut Instrument, asked: Result<Ask, String>) -> Answer {
+fn answer_to(instrument: &mut Instrument, asked: Result<ClusterRequest, String>) -> ClusterReply {
     let (number, done) = match asked {
         Ok(ask) => (Some(ask.number), instrument.carry_out(&ask.instruction)),
         Err(words) => (None, Err(words)),
     };
     match (number, done) {
-        (Some(number), Ok(done)) => Answer::Done { number, done },
-        (number, Ok(_)) => Answer::Refused {
+        (Some(number), Ok(done)) => ClusterReply::Done { number, done },
+        (number, Ok(_)) => ClusterReply::Refused {
             number,
             words: String::new(),
         },
-        (number, Err(words)) => Answer::Refused { number, words },
+        (number, Err(words)) => ClusterReply::Refused { number, words },
     }
 }
 

@@ -18,7 +18,7 @@ use crate::embedded_spec::EmbeddedSpec;
 use crate::instrument::{Done, InstructError, Instruction, NodeTold};
 use crate::kafka::SecurityKind;
 use crate::log_tail::log_tail;
-use crate::messages::{Answer, Ask, DataAtEnd, LINE_BYTES_MAX, Order};
+use crate::messages::{ClusterOrder, ClusterReply, ClusterRequest, DataAtEnd, LINE_BYTES_MAX};
 use crate::security::private::PrivateDir;
 use crate::security::{MadeForEmbedded, told};
 
@@ -345,13 +345,13 @@ impl EmbeddedTarget {
 
     fn understand(&mut self, line: &str) -> Result<ClientConfig, EmbeddedError> {
         match serde_json::from_str(line) {
-            Ok(Answer::Ready { bootstrap_servers }) => match &mut self.secured {
+            Ok(ClusterReply::Ready { bootstrap_servers }) => match &mut self.secured {
                 Some(secured) => secured.tell(&bootstrap_servers),
                 None => {
                     ClientConfig::from_servers(&bootstrap_servers).map_err(EmbeddedError::Addresses)
                 }
             },
-            Ok(Answer::Failed { words }) => Err(EmbeddedError::Refused { words }),
+            Ok(ClusterReply::Failed { words }) => Err(EmbeddedError::Refused { words }),
             _ => Err(self.nonsense(line)),
         }
     }
@@ -368,7 +368,7 @@ impl EmbeddedTarget {
     pub(crate) fn instruct(&mut self, instruction: &Instruction) -> Result<Done, InstructError> {
         self.asks += 1;
         let number = self.asks;
-        let ask = Ask {
+        let ask = ClusterRequest {
             number,
             instruction: instruction.clone(),
         };
@@ -381,10 +381,14 @@ impl EmbeddedTarget {
         loop {
             let line = self.read_line(start + limit, start, &Interrupt::new())?;
             match serde_json::from_str(&line) {
-                Ok(Answer::Done { number: of, done }) if of == number => return Ok(done),
+                Ok(ClusterReply::Done { number: of, done }) if of == number => return Ok(done),
                 // Nobody waits for it any more.
-                Ok(Answer::Done { number: of, .. }) if self.owed == Some(of) => self.owed = None,
-                Ok(Answer::Refused { words, .. }) => return Err(InstructError::Refused(words)),
+                Ok(ClusterReply::Done { number: of, .. }) if self.owed == Some(of) => {
+                    self.owed = None
+                }
+                Ok(ClusterReply::Refused { words, .. }) => {
+                    return Err(InstructError::Refused(words));
+                }
                 _ => return Err(self.nonsense(&line).into()),
             }
         }
@@ -412,7 +416,7 @@ impl EmbeddedTarget {
         }
         self.asks += 1;
         let number = self.asks;
-        let ask = Ask {
+        let ask = ClusterRequest {
             number,
             instruction: Instruction::Count,
         };
@@ -429,7 +433,7 @@ impl EmbeddedTarget {
         done.map(|done| done.counts).map_err(told)
     }
 
-    fn tell(&mut self, ask: &Ask) -> Result<(), EmbeddedError> {
+    fn tell(&mut self, ask: &ClusterRequest) -> Result<(), EmbeddedError> {
         let input = self.child.as_mut().and_then(|child| child.stdin.as_mut());
         let written = match input {
             Some(input) => write_line(input, ask),
@@ -518,7 +522,7 @@ fn write_order(
     setup: &EmbeddedSetup,
     (secured, record): (Option<&Secured>, Option<&EmbeddedRecord>),
 ) -> io::Result<()> {
-    let order = Order {
+    let order = ClusterOrder {
         nodes: spec.nodes,
         settings: spec.settings.clone(),
         data_dir: std::path::absolute(&setup.data_dir)?,

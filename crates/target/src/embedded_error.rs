@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use kgauge_client::ConfigError;
+use kgauge_client::ClientConfigError;
 
 /// Why an embedded cluster did not start, or ended too early.
 #[derive(Debug, thiserror::Error)]
@@ -67,7 +67,7 @@ pub enum EmbeddedError {
     },
     /// The child gave addresses that are none.
     #[error("the embedded cluster gave addresses that cannot be used: {0}")]
-    Addresses(#[source] ConfigError),
+    Addresses(#[source] ClientConfigError),
     /// Talking to the child failed.
     #[error("cannot talk to the embedded cluster: {error}{}", log_words(log))]
     Pipe {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_client::admin::{ConfigResource, ConfigsError};
+use kgauge_client::admin::{AdminConfigResource, ConfigsError};
 use kgauge_client::cluster::Broker;
 use kgauge_client::release::ReleaseGuess;
 use kgauge_client::{CallError, Cluster, ClusterError};
@@ -157,7 +157,7 @@ fn broker_facts(
     missing: &mut Vec<String>,
 ) -> Result<BrokerFacts, ClusterError> {
     let mut settings = BTreeMap::new();
-    match cluster.describe_configs(ConfigResource::Broker(broker.id)) {
+    match cluster.describe_configs(AdminConfigResource::Broker(broker.id)) {
         Ok(entries) => {
             if known.is_empty() {
                 *known = entries.iter().map(|entry| entry.name.clone()).collect();

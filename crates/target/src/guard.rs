@@ -1,7 +1,7 @@
 //! What a run may touch on a target: topics and groups that carry its name, made by itself, and
 //! nothing else. What was made is deleted again.
 
-use kgauge_client::admin::{CreateTopicError, DeleteGroupError, DeleteTopicError, NewTopic};
+use kgauge_client::admin::{CreateTopicError, DeleteGroupError, DeleteTopicError, TopicSpec};
 use std::time::{Duration, Instant};
 
 use kgauge_client::{ClientConfig, Cluster};
@@ -176,7 +176,7 @@ impl TopicGuard {
         wish: &TopicWish,
     ) -> Result<String, MakeTopicError> {
         let name = self.name(&wish.label);
-        let topic = NewTopic {
+        let topic = TopicSpec {
             name: name.clone(),
             partitions: wish.partitions,
             replication_factor: wish.replication_factor,
@@ -278,7 +278,7 @@ impl TopicGuard {
 /// How long a topic may take to get its leaders.
 const LEADERS_MAX: Duration = Duration::from_secs(30);
 
-fn wait_for_leaders(cluster: &mut Cluster, topic: &NewTopic) -> Result<(), MakeTopicError> {
+fn wait_for_leaders(cluster: &mut Cluster, topic: &TopicSpec) -> Result<(), MakeTopicError> {
     let begun = Instant::now();
     let cluster_error = |error| {
         MakeTopicError::Wire(CreateTopicError::Cluster {

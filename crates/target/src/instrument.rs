@@ -121,10 +121,10 @@ pub struct Done {
     pub lost_bytes: Option<u64>,
     /// What a fault of requests has struck that was lifted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub struck: Option<Struck>,
+    pub struck: Option<FaultCounts>,
     /// When each node carried out a stall that was lifted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stalls: Vec<NodeStall>,
+    pub stalls: Vec<WallClockStall>,
     /// How the nodes are: the answer to [`Instruction::Look`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeLook>,
@@ -146,7 +146,7 @@ pub struct NodeTold {
 /// What a fault has struck, as the nodes themselves counted it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Struck {
+pub struct FaultCounts {
     /// Requests.
     pub requests: u64,
     /// Records that they brought.
@@ -156,7 +156,7 @@ pub struct Struck {
 /// A stall as one node carried it out. Times are nanoseconds since 1970-01-01 UTC.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NodeStall {
+pub struct WallClockStall {
     /// Which.
     pub node: u16,
     /// When it began to hold requests.

@@ -50,8 +50,8 @@ pub use facts::{BrokerFacts, TargetFacts};
 pub use footprint::{Footprint, retention_ms};
 pub use guard::{Leftover, MakeTopicError, RunNameError, TopicGuard, TopicWish};
 pub use instrument::{
-    Done, InstructError, Instruction, NodeLook, NodeStall, NodeState, NodeTold, Struck, Way,
-    delays_drawn, refusals,
+    Done, FaultCounts, InstructError, Instruction, NodeLook, NodeState, NodeTold, WallClockStall,
+    Way, delays_drawn, refusals,
 };
 pub use kgauge_broker::{NodeCounts, RequestCounts};
 pub use listening::{Listening, resolve};

@@ -16,7 +16,7 @@ pub(crate) const LINE_BYTES_MAX: usize = 1 << 20;
 /// The parent's first line: what cluster to start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Order {
+pub(crate) struct ClusterOrder {
     /// Number of nodes.
     pub(crate) nodes: u16,
     /// Broker settings under Kafka's names.
@@ -64,7 +64,7 @@ pub(crate) enum DataAtEnd {
 /// The parent's further lines: what to do to the cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Ask {
+pub(crate) struct ClusterRequest {
     /// The answer repeats it.
     pub(crate) number: u64,
     /// What.
@@ -74,7 +74,7 @@ pub(crate) struct Ask {
 /// The child's lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Answer {
+pub(crate) enum ClusterReply {
     /// All nodes serve.
     Ready {
         /// As clients take them.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use kgauge_client::{ClientConfig, ConfigError};
+use kgauge_client::{ClientConfig, ClientConfigError};
 
 use crate::embedded_spec::{EmbeddedSpec, NODES_MAX};
 use crate::kafka::{BROKERS_MAX, KafkaSpec};
@@ -72,7 +72,7 @@ pub enum TargetSpecError {
         text: String,
         /// All that is wrong.
         #[source]
-        error: ConfigError,
+        error: ClientConfigError,
     },
 }
 

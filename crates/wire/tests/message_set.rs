@@ -7,7 +7,7 @@ use std::path::Path;
 
 use kgauge_wire::compress::{Codec, Compressor, Decompressor};
 use kgauge_wire::message_set::{Format, MessageError, MessageSetEncoder, messages, tally};
-use kgauge_wire::record_batch::{BatchEncoder, ProducerState, Tally, TallyDepth};
+use kgauge_wire::record_batch::{BatchEncoder, BatchTally, ProducerState, TallyDepth};
 
 #[path = "golden_messages/cases.rs"]
 mod cases;
@@ -22,7 +22,7 @@ fn golden(format: Format, codec: Codec) -> Vec<u8> {
     std::fs::read(folder.join(name)).unwrap()
 }
 
-fn counted(bytes: &[u8], from: i64, depth: TallyDepth) -> Result<Tally, MessageError> {
+fn counted(bytes: &[u8], from: i64, depth: TallyDepth) -> Result<BatchTally, MessageError> {
     let mut scratch = Vec::new();
     tally(
         bytes,

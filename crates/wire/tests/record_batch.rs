@@ -5,7 +5,7 @@
 
 use kgauge_wire::compress::{Codec, Compressor, Decompressor};
 use kgauge_wire::record_batch::{
-    AppendError, Batch, BatchEncoder, BatchError, HEADER_BYTES, ProducerState, TallyDepth,
+    Batch, BatchEncoder, BatchError, BatchRejection, HEADER_BYTES, ProducerState, TallyDepth,
     TimestampType, batches, crc32c, record_bytes, record_bytes_upper_bound, rewrite_for_log,
     rewrite_for_log_append_time, rewrite_producer, tally, validate_for_append,
     validate_records_for_append,
@@ -351,7 +351,7 @@ fn what_a_broker_must_not_append_has_kafkas_error() {
     let no_sequence = patched(idempotent, 53, &(-1_i32).to_be_bytes());
     assert!(matches!(
         validate_for_append(&no_sequence),
-        Err(AppendError::ProducerState {
+        Err(BatchRejection::ProducerState {
             producer_id: 4_000,
             base_sequence: -1,
             ..

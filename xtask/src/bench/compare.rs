@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::contender::{Acks, Contender, Contenders, Ran};
+use super::contender::{BenchAcks, Contender, ContenderRun, Contenders};
 use crate::say::remark;
 
 /// Records of the run that shows what starting costs.
@@ -10,21 +10,21 @@ const START_RECORDS: u64 = 1_000;
 
 /// How much is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct BenchPlan {
     /// Runs of each contender with each `acks`.
     pub(super) rounds: u64,
     /// Records of each run.
     pub(super) records: u64,
 }
 
-impl Plan {
+impl BenchPlan {
     /// Long enough that starting, and CPU clocks of 10 ms, matter little.
-    pub(super) const DEFAULT: Plan = Plan {
+    pub(super) const DEFAULT: BenchPlan = BenchPlan {
         rounds: 5,
         records: 5_000_000,
     };
     /// Shows that it works; its figures are mostly those of starting.
-    pub(super) const QUICK: Plan = Plan {
+    pub(super) const QUICK: BenchPlan = BenchPlan {
         rounds: 1,
         records: 200_000,
     };
@@ -32,18 +32,18 @@ impl Plan {
 
 /// One run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Measured {
-    pub(super) acks: Acks,
+pub(super) struct ComparedRun {
+    pub(super) acks: BenchAcks,
     /// From 1; 0 is the run that shows what starting costs.
     pub(super) round: u64,
     /// Its place within the round, from 1.
     pub(super) place: usize,
     pub(super) contender: Contender,
-    pub(super) ran: Ran,
+    pub(super) ran: ContenderRun,
 }
 
 /// Runs it all.
-pub(super) fn run(contenders: &Contenders<'_>, plan: Plan) -> Result<Vec<Measured>> {
+pub(super) fn run(contenders: &Contenders<'_>, plan: BenchPlan) -> Result<Vec<ComparedRun>> {
     let mut measured = Vec::new();
     let mut add = |acks, round, place, contender, records| {
         let ran = contenders.run(contender, acks, records)?;
@@ -54,7 +54,7 @@ pub(super) fn run(contenders: &Contenders<'_>, plan: Plan) -> Result<Vec<Measure
             ran.cpu.as_secs_f64(),
             ran.records_per_s
         ));
-        measured.push(Measured {
+        measured.push(ComparedRun {
             acks,
             round,
             place,
@@ -63,7 +63,7 @@ pub(super) fn run(contenders: &Contenders<'_>, plan: Plan) -> Result<Vec<Measure
         });
         anyhow::Ok(())
     };
-    for acks in Acks::EACH {
+    for acks in BenchAcks::EACH {
         for (place, contender) in Contender::EACH.into_iter().enumerate() {
             add(acks, 0, place + 1, contender, START_RECORDS)?;
         }

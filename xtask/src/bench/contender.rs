@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 
 use super::cpu;
-use crate::kafka::{Finished, Job, Tool, Tools, output};
+use crate::kafka::{FinishedJob, Job, KafkaScript, Tools, output};
 
 /// Settings of all contenders; the engine's example has them built in but for the first two.
 pub(super) const VALUE_BYTES: u64 = 100;
@@ -26,19 +26,19 @@ const TIME_MAX: Duration = Duration::from_secs(600);
 
 /// Kafka's `acks`. With `all` the producers are idempotent, with `1` they are not: Kafka's defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Acks {
+pub(super) enum BenchAcks {
     All,
     Leader,
 }
 
-impl Acks {
-    pub(super) const EACH: [Acks; 2] = [Acks::All, Acks::Leader];
+impl BenchAcks {
+    pub(super) const EACH: [BenchAcks; 2] = [BenchAcks::All, BenchAcks::Leader];
 
     /// As Kafka writes it.
     pub(super) fn word(self) -> &'static str {
         match self {
-            Acks::All => "all",
-            Acks::Leader => "1",
+            BenchAcks::All => "all",
+            BenchAcks::Leader => "1",
         }
     }
 }
@@ -73,7 +73,7 @@ impl Contender {
 
 /// What a run did and what it cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Ran {
+pub(super) struct ContenderRun {
     /// Records acked, and counted by the broker.
     pub(super) records: u64,
     /// As the contender says it.
@@ -84,7 +84,7 @@ pub(super) struct Ran {
     pub(super) threads_ns_per_record: Option<f64>,
 }
 
-impl Ran {
+impl ContenderRun {
     /// CPU of the whole process, in nanoseconds.
     pub(super) fn cpu_ns_per_record(&self) -> f64 {
         self.cpu_ns_per_record_less(Duration::ZERO)
@@ -120,7 +120,12 @@ impl Contenders<'_> {
     }
 
     /// One run on a topic of its own.
-    pub(super) fn run(&self, contender: Contender, acks: Acks, records: u64) -> Result<Ran> {
+    pub(super) fn run(
+        &self,
+        contender: Contender,
+        acks: BenchAcks,
+        records: u64,
+    ) -> Result<ContenderRun> {
         match contender {
             Contender::Engine => self.run_engine(acks, records),
             Contender::Tool => {
@@ -134,7 +139,7 @@ impl Contenders<'_> {
         }
     }
 
-    fn run_engine(&self, acks: Acks, records: u64) -> Result<Ran> {
+    fn run_engine(&self, acks: BenchAcks, records: u64) -> Result<ContenderRun> {
         (self.tools.alive)()?;
         let mut command = Command::new(self.engine);
         command.arg(&self.tools.servers);
@@ -150,7 +155,7 @@ impl Contenders<'_> {
             "not all went well: {}",
             said.stdout
         );
-        Ok(Ran {
+        Ok(ContenderRun {
             records,
             records_per_s: told.records_per_s,
             cpu,
@@ -158,7 +163,7 @@ impl Contenders<'_> {
         })
     }
 
-    fn run_tool(&self, acks: Acks, records: u64, payload: &[&str]) -> Result<Ran> {
+    fn run_tool(&self, acks: BenchAcks, records: u64, payload: &[&str]) -> Result<ContenderRun> {
         self.tools.create(TOPIC, PARTITIONS)?.run()?.success()?;
         let count = records.to_string();
         let settings = [
@@ -172,11 +177,11 @@ impl Contenders<'_> {
         arguments.extend(payload);
         arguments.push("--command-property");
         arguments.extend(settings.iter().map(String::as_str));
-        let mut job = self.tools.call(Tool::PRODUCER_PERF, &arguments)?;
+        let mut job = self.tools.call(KafkaScript::PRODUCER_PERF, &arguments)?;
         job.time_max = TIME_MAX;
         let (said, cpu) = timed(job)?;
         let sent = output::sent(&said.stdout)?;
-        let ends = self.tools.call(Tool::OFFSETS, &["--topic", TOPIC])?;
+        let ends = self.tools.call(KafkaScript::OFFSETS, &["--topic", TOPIC])?;
         let ends = output::end_offsets(&ends.run()?.success()?.stdout);
         let counted: u64 = ends.values().sum();
         self.tools.delete(TOPIC)?.run()?.success()?;
@@ -187,7 +192,7 @@ impl Contenders<'_> {
             said.stdout,
             said.stderr
         );
-        Ok(Ran {
+        Ok(ContenderRun {
             records,
             records_per_s: sent.records_per_s,
             cpu,
@@ -197,7 +202,7 @@ impl Contenders<'_> {
 }
 
 /// Runs a program that must end well, and tells what CPU it took.
-pub(in crate::bench) fn timed(job: Job) -> Result<(Finished, Duration)> {
+pub(in crate::bench) fn timed(job: Job) -> Result<(FinishedJob, Duration)> {
     let before = cpu::of_ended_children()?;
     let finished = job.run()?;
     let cpu = cpu::of_ended_children()?.saturating_sub(before);

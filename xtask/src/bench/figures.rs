@@ -3,22 +3,22 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::compare::{Measured, Plan};
+use super::compare::{BenchPlan, ComparedRun};
 use super::contender::{
-    Acks, BATCH_BYTES, BUFFER_BYTES, Contender, LINGER_MS, PARTITIONS, VALUE_BYTES,
+    BATCH_BYTES, BUFFER_BYTES, BenchAcks, Contender, LINGER_MS, PARTITIONS, VALUE_BYTES,
 };
 
 /// Of a few figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Spread {
+pub(super) struct BenchSpread {
     pub(super) min: f64,
     pub(super) median: f64,
     pub(super) max: f64,
 }
 
-impl Spread {
+impl BenchSpread {
     /// None of no figure.
-    pub(super) fn of(mut figures: Vec<f64>) -> Option<Spread> {
+    pub(super) fn of(mut figures: Vec<f64>) -> Option<BenchSpread> {
         figures.sort_by(f64::total_cmp);
         let middle = figures.len() / 2;
         let upper = *figures.get(middle)?;
@@ -27,7 +27,7 @@ impl Spread {
         } else {
             (figures[middle - 1] + upper) / 2.0
         };
-        Some(Spread {
+        Some(BenchSpread {
             min: figures[0],
             median,
             max: figures[figures.len() - 1],
@@ -39,7 +39,7 @@ impl Spread {
 const RECORDS_FEW: u64 = 1_000_000;
 
 /// The tables for both `acks`, with what must be known beside them.
-pub(super) fn summary(measured: &[Measured], plan: Plan) -> String {
+pub(super) fn summary(measured: &[ComparedRun], plan: BenchPlan) -> String {
     let mut out = format!(
         "{} rounds, each contender {} records of {VALUE_BYTES} B a round, in alternating order.\n\
          batch.size {BATCH_BYTES}, linger.ms {LINGER_MS}, buffer.memory {BUFFER_BYTES}, no \
@@ -53,9 +53,9 @@ pub(super) fn summary(measured: &[Measured], plan: Plan) -> String {
              compiling itself.\n",
         );
     }
-    for acks in Acks::EACH {
+    for acks in BenchAcks::EACH {
         let of_acks = measured.iter().filter(|run| run.acks == acks);
-        let of_acks: Vec<&Measured> = of_acks.collect();
+        let of_acks: Vec<&ComparedRun> = of_acks.collect();
         let _ = write!(out, "\nacks={}\n{}", acks.word(), table(&of_acks));
     }
     out.push_str(
@@ -67,18 +67,18 @@ pub(super) fn summary(measured: &[Measured], plan: Plan) -> String {
     out
 }
 
-fn table(runs: &[&Measured]) -> String {
+fn table(runs: &[&ComparedRun]) -> String {
     let mut out = format!(
         "{:<42}{:>9}{:>9}{:>9}{:>14}\n",
         "ns CPU a record", "min", "median", "max", "records/s"
     );
     for contender in Contender::EACH {
         let counted = || counted(runs, contender).map(|run| run.ran);
-        let cpu = Spread::of(counted().map(|ran| ran.cpu_ns_per_record()).collect());
-        let rate = Spread::of(counted().map(|ran| ran.records_per_s).collect());
+        let cpu = BenchSpread::of(counted().map(|ran| ran.cpu_ns_per_record()).collect());
+        let rate = BenchSpread::of(counted().map(|ran| ran.records_per_s).collect());
         line(&mut out, contender.words(), cpu, rate);
         let threads = counted().filter_map(|ran| ran.threads_ns_per_record);
-        if let Some(threads) = Spread::of(threads.collect()) {
+        if let Some(threads) = BenchSpread::of(threads.collect()) {
             line(&mut out, "  its load threads", Some(threads), None);
         }
     }
@@ -88,16 +88,16 @@ fn table(runs: &[&Measured]) -> String {
 
 /// The runs of a contender that figures are made of: all but the one that shows what starting costs.
 fn counted<'a>(
-    runs: &'a [&'a Measured],
+    runs: &'a [&'a ComparedRun],
     contender: Contender,
-) -> impl Iterator<Item = &'a Measured> {
+) -> impl Iterator<Item = &'a ComparedRun> {
     let of_contender = runs.iter().copied();
     of_contender.filter(move |run| run.contender == contender && run.round > 0)
 }
 
 /// How many times the CPU of the engine each contender takes, by medians; once of the whole process
 /// and once with the CPU of its start taken off, which says what longer runs would come to.
-fn ratios(runs: &[&Measured]) -> String {
+fn ratios(runs: &[&ComparedRun]) -> String {
     let start = |contender| {
         let start = runs
             .iter()
@@ -106,7 +106,7 @@ fn ratios(runs: &[&Measured]) -> String {
     };
     let median = |contender, off: Duration| {
         let figures = counted(runs, contender).map(|run| run.ran.cpu_ns_per_record_less(off));
-        Spread::of(figures.collect()).map(|figures| figures.median)
+        BenchSpread::of(figures.collect()).map(|figures| figures.median)
     };
     let mut out = format!(
         "\n{:<42}{:>14}{:>20}{:>17}\n",
@@ -135,7 +135,7 @@ fn ratios(runs: &[&Measured]) -> String {
     out
 }
 
-fn line(out: &mut String, name: &str, cpu: Option<Spread>, rate: Option<Spread>) {
+fn line(out: &mut String, name: &str, cpu: Option<BenchSpread>, rate: Option<BenchSpread>) {
     let _ = write!(out, "{name:<42}");
     if let Some(cpu) = cpu {
         let _ = write!(out, "{:>9.1}{:>9.1}{:>9.1}", cpu.min, cpu.median, cpu.max);
@@ -149,24 +149,24 @@ fn line(out: &mut String, name: &str, cpu: Option<Spread>, rate: Option<Spread>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::contender::Ran;
+    use crate::bench::contender::ContenderRun;
 
     #[test]
     fn the_median_of_an_even_count_lies_between_the_middle_two() {
-        let spread = Spread::of(vec![4.0, 1.0, 3.0, 2.0]).unwrap();
+        let spread = BenchSpread::of(vec![4.0, 1.0, 3.0, 2.0]).unwrap();
         assert_eq!((spread.min, spread.median, spread.max), (1.0, 2.5, 4.0));
-        assert_eq!(Spread::of(vec![5.0, 1.0, 2.0]).unwrap().median, 2.0);
-        assert_eq!(Spread::of(Vec::new()), None);
+        assert_eq!(BenchSpread::of(vec![5.0, 1.0, 2.0]).unwrap().median, 2.0);
+        assert_eq!(BenchSpread::of(Vec::new()), None);
     }
 
     #[test]
     fn ratios_are_those_of_medians_with_the_start_and_without() {
-        let run = |contender, round, cpu_ms| Measured {
-            acks: Acks::All,
+        let run = |contender, round, cpu_ms| ComparedRun {
+            acks: BenchAcks::All,
             round,
             place: 1,
             contender,
-            ran: Ran {
+            ran: ContenderRun {
                 records: 1_000_000,
                 records_per_s: 1.0,
                 cpu: Duration::from_millis(cpu_ms),

@@ -11,7 +11,7 @@ use crate::codegen::root;
 
 /// What a figure must not be read without.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct Machine {
+pub(super) struct BenchMachine {
     /// Processors that can be used.
     pub(super) processors: usize,
     /// Their name.
@@ -30,7 +30,7 @@ pub(super) struct Machine {
     pub(super) commit: String,
 }
 
-impl Machine {
+impl BenchMachine {
     /// True when something else takes a part of the processors that shows.
     pub(super) fn is_busy(&self) -> bool {
         let processors = u32::try_from(self.processors).unwrap_or(u32::MAX);
@@ -55,7 +55,7 @@ impl Machine {
     }
 }
 
-impl fmt::Display for Machine {
+impl fmt::Display for BenchMachine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -71,7 +71,7 @@ impl fmt::Display for Machine {
 }
 
 /// Asks for all of it.
-pub(super) fn facts() -> Result<Machine> {
+pub(super) fn facts() -> Result<BenchMachine> {
     let read = |path: &str| fs::read_to_string(path).with_context(|| format!("no {path}"));
     let load = read("/proc/loadavg")?;
     let load = load.split_whitespace().next().unwrap_or_default();
@@ -79,7 +79,7 @@ pub(super) fn facts() -> Result<Machine> {
     let kib = kib.and_then(|kib| kib.split_whitespace().next()?.parse::<u64>().ok());
     let commit = said("git", &["rev-parse", "--short=12", "HEAD"])?;
     let changed = said("git", &["status", "--porcelain", "--untracked-files=no"])?;
-    Ok(Machine {
+    Ok(BenchMachine {
         processors: std::thread::available_parallelism()?.get(),
         processor: value(&read("/proc/cpuinfo")?, "model name").unwrap_or("unknown".to_owned()),
         memory_gib: kib.unwrap_or(0) >> 20,
@@ -127,8 +127,8 @@ fn said(program: &str, arguments: &[&str]) -> Result<String> {
 mod tests {
     use super::*;
 
-    fn machine(processor: &str, load_average: f64) -> Machine {
-        Machine {
+    fn machine(processor: &str, load_average: f64) -> BenchMachine {
+        BenchMachine {
             processors: 2,
             processor: processor.to_owned(),
             memory_gib: 23,

@@ -16,16 +16,16 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::codegen::root;
-use crate::kafka::{Broker, RELEASE, Release, Tools};
+use crate::kafka::{KafkaBroker, RELEASE, ReleaseJars, Tools};
 use crate::say::{remark, say};
 use crate::{built, stop};
-use compare::Plan;
+use compare::BenchPlan;
 use contender::Contenders;
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Options {
-    plan: Plan,
+    plan: BenchPlan,
     record: bool,
     /// The brokers are compared, not the generators.
     of_brokers: bool,
@@ -37,7 +37,11 @@ impl Options {
     fn parse(arguments: &[String]) -> Result<Options> {
         let is_quick = arguments.iter().any(|argument| argument == "--quick");
         let mut options = Options {
-            plan: if is_quick { Plan::QUICK } else { Plan::DEFAULT },
+            plan: if is_quick {
+                BenchPlan::QUICK
+            } else {
+                BenchPlan::DEFAULT
+            },
             record: false,
             of_brokers: false,
             of_speed: false,
@@ -85,7 +89,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     }
     stop::listen()?;
     let engine = built::example("kgauge-load", "produce")?;
-    let release = Release::fetch()?;
+    let release = ReleaseJars::fetch()?;
     let machine = machine::facts()?;
     if machine.is_busy() {
         remark(&format!(
@@ -99,7 +103,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let work = tempfile::Builder::new()
         .prefix("work-")
         .tempdir_in(&folder)?;
-    let broker = Broker::start(&release, &work.path().join("broker"))?;
+    let broker = KafkaBroker::start(&release, &work.path().join("broker"))?;
     let tools = Tools {
         release: &release,
         servers: broker.servers(),
@@ -130,7 +134,7 @@ mod tests {
     fn what_is_named_outdoes_quick_in_any_order() {
         let options = parse(&["--rounds", "2", "--quick"]).unwrap();
         assert_eq!(options.plan.rounds, 2);
-        assert_eq!(options.plan.records, Plan::QUICK.records);
+        assert_eq!(options.plan.records, BenchPlan::QUICK.records);
         assert!(!options.record && parse(&["--record"]).unwrap().record);
     }
 

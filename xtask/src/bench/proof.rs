@@ -8,9 +8,9 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::compare::{Measured, Plan};
+use super::compare::{BenchPlan, ComparedRun};
 use super::contender::{BATCH_BYTES, BUFFER_BYTES, LINGER_MS, PARTITIONS, VALUE_BYTES};
-use super::machine::Machine;
+use super::machine::BenchMachine;
 use crate::codegen::root;
 use crate::kafka::RELEASE;
 
@@ -27,7 +27,7 @@ pub(super) struct Kept<'a> {
 }
 
 /// Writes the three files into a new folder, and gives its path within the project.
-pub(super) fn keep(machine: &Machine, kept: &Kept<'_>) -> Result<PathBuf> {
+pub(super) fn keep(machine: &BenchMachine, kept: &Kept<'_>) -> Result<PathBuf> {
     let folder = new_folder(&root(), &format!("{}-{}", today()?, machine.slug()))?;
     let setup = serde_json::to_string_pretty(&kept.setup)? + "\n";
     let summary = format!("# {}\n\n```\n{}```\n", kept.title, kept.printed);
@@ -45,9 +45,9 @@ pub(super) fn keep(machine: &Machine, kept: &Kept<'_>) -> Result<PathBuf> {
 
 /// Keeps the comparison of load generators.
 pub(super) fn write(
-    machine: &Machine,
-    plan: Plan,
-    measured: &[Measured],
+    machine: &BenchMachine,
+    plan: BenchPlan,
+    measured: &[ComparedRun],
     printed: &str,
 ) -> Result<PathBuf> {
     let setup = json!({
@@ -85,7 +85,7 @@ pub(super) fn write(
 }
 
 /// One line a run; round 0 is the one that shows what starting costs.
-fn raw(measured: &[Measured]) -> String {
+fn raw(measured: &[ComparedRun]) -> String {
     let mut out = "acks,round,place,contender,records,records_per_s,cpu_ms_process,\
                    cpu_ns_per_record_process,cpu_ns_per_record_load_threads\n"
         .to_owned();

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::model::{Group, Message};
+use super::model::{MessageModel, MessageModule};
 use super::versions::Versions;
 use super::{RELEASE_NEW, RELEASE_OLD, maven, write};
 
@@ -59,13 +59,13 @@ fn head(content: &str) -> String {
     format!("# What kafka-clients {RELEASE_OLD} and {RELEASE_NEW} write: {content}. {MARK}\n")
 }
 
-fn old_versions(message: &Message) -> Option<String> {
+fn old_versions(message: &MessageModel) -> Option<String> {
     let Versions { low, .. } = message.versions;
     let dropped = low < message.release_new_from;
     dropped.then(|| format!("{}:{low}-{}", message.name, message.release_new_from - 1))
 }
 
-fn new_versions(message: &Message) -> Option<String> {
+fn new_versions(message: &MessageModel) -> Option<String> {
     let high = message.versions.high;
     Some(format!(
         "{}:{}-{high}",
@@ -74,7 +74,7 @@ fn new_versions(message: &Message) -> Option<String> {
 }
 
 /// The group's lines, by message and version; every version must be there.
-fn group_file(group: &Group, lines: &[String]) -> Result<String> {
+fn group_file(group: &MessageModule, lines: &[String]) -> Result<String> {
     let mut out = head("message, version, variant, bytes");
     for message in &group.messages {
         for version in message.versions.iter() {

@@ -46,7 +46,7 @@ fn folder(release: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
-fn artifacts(release: &str) -> [maven::Artifact<'_>; 2] {
+fn artifacts(release: &str) -> [maven::MavenArtifact<'_>; 2] {
     [
         ("org.apache.kafka", "kafka-clients", release),
         ("com.fasterxml.jackson.core", "jackson-databind", JACKSON),

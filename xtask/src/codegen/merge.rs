@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use super::definition::{Definition, FieldDefinition};
-use super::model::{Default, Field, Message, Struct, Type};
+use super::model::{Default, Field, MessageModel, Struct, Type};
 use super::names;
 use super::versions::Versions;
 
@@ -19,7 +19,7 @@ struct Flat {
 }
 
 /// Joins the new definition with the old one, if there is one.
-pub(super) fn merge(new: Definition, old: Option<Definition>) -> Result<Message> {
+pub(super) fn merge(new: Definition, old: Option<Definition>) -> Result<MessageModel> {
     let valid = |definition: &Definition| {
         Versions::parse(&definition.valid_versions)?.context("no valid version")
     };
@@ -48,7 +48,7 @@ pub(super) fn merge(new: Definition, old: Option<Definition>) -> Result<Message>
     }
     let structs = structs(flat, versions)?;
     let release_new_from = new_versions.low;
-    Ok(Message {
+    Ok(MessageModel {
         name,
         key,
         versions,
@@ -307,7 +307,7 @@ mod tests {
         Definition::parse(&text).unwrap()
     }
 
-    fn merged(new: &str, old: &str) -> Result<Message> {
+    fn merged(new: &str, old: &str) -> Result<MessageModel> {
         merge(definition("3-6", new), Some(definition("0-5", old)))
     }
 

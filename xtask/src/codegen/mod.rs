@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use definition::Definition;
-use model::{Group, Message};
+use model::{MessageModel, MessageModule};
 
 /// The release whose definitions are followed in every version that it still has.
 pub(crate) const RELEASE_NEW: &str = "4.3.1";
@@ -50,7 +50,7 @@ pub(crate) fn root() -> PathBuf {
     manifest.parent().unwrap_or(manifest).to_path_buf()
 }
 
-fn load_groups() -> Result<Vec<Group>> {
+fn load_groups() -> Result<Vec<MessageModule>> {
     let new = maven::definitions(RELEASE_NEW)?;
     let old = maven::definitions(RELEASE_OLD)?;
     let mut groups = Vec::new();
@@ -60,19 +60,19 @@ fn load_groups() -> Result<Vec<Group>> {
         if request.versions != response.versions || request.key.is_none() {
             bail!("{api}: request and response differ in versions, or the key is missing");
         }
-        groups.push(Group::new(api, vec![request, response])?);
+        groups.push(MessageModule::new(api, vec![request, response])?);
     }
     groups.sort_by_key(|group| group.messages[0].key);
     for (name, members) in apis::DATA {
         let messages = members
             .iter()
             .map(|member| load_message(&new, &old, member));
-        groups.push(Group::new(name, messages.collect::<Result<_>>()?)?);
+        groups.push(MessageModule::new(name, messages.collect::<Result<_>>()?)?);
     }
     Ok(groups)
 }
 
-fn load_message(new: &Path, old: &Path, name: &str) -> Result<Message> {
+fn load_message(new: &Path, old: &Path, name: &str) -> Result<MessageModel> {
     let read = |folder: &Path| Definition::read(&folder.join(format!("{name}.json")));
     let new = read(new)?.with_context(|| format!("{RELEASE_NEW} has no {name}"))?;
     merge::merge(new, read(old)?).with_context(|| format!("in {name}"))

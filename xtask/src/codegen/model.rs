@@ -9,15 +9,15 @@ use super::versions::Versions;
 
 /// The messages that share one file: a request and its response, or data structures.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct MessageModule {
     /// The definitions' name without `Request` or `Response`.
     pub(super) name: String,
-    pub(super) messages: Vec<Message>,
+    pub(super) messages: Vec<MessageModel>,
 }
 
 /// One message with everything inside it.
 #[derive(Debug)]
-pub(super) struct Message {
+pub(super) struct MessageModel {
     pub(super) name: String,
     pub(super) key: Option<i16>,
     pub(super) versions: Versions,
@@ -78,10 +78,10 @@ pub(super) enum Type {
     Array(Box<Type>),
 }
 
-impl Group {
+impl MessageModule {
     /// Puts messages into one file and tells structs of equal name apart: each then carries its
     /// message's name before its own.
-    pub(super) fn new(name: &str, mut messages: Vec<Message>) -> Result<Self> {
+    pub(super) fn new(name: &str, mut messages: Vec<MessageModel>) -> Result<Self> {
         let mut counts = BTreeMap::<String, usize>::new();
         for item in messages.iter().flat_map(|message| &message.structs) {
             *counts.entry(item.name.clone()).or_default() += 1;
@@ -110,7 +110,7 @@ impl Group {
     }
 }
 
-impl Message {
+impl MessageModel {
     /// The struct of a nested type.
     pub(super) fn nested(&self, name: &str) -> &Struct {
         let found = self.structs.iter().find(|item| item.name == name);

@@ -27,7 +27,7 @@ pub(super) struct Spreads {
 
 /// What came out for a figure, as parts: 0.01 is 1 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Between {
+pub(super) struct MeasuredRunSpread {
     pub(super) pairs: usize,
     /// Standard deviation of the ratio of two equal runs.
     pub(super) of_ratio: f64,
@@ -69,7 +69,7 @@ impl Spreads {
     }
 
     /// Figure by figure.
-    pub(super) fn found(&self) -> Vec<(&str, Between)> {
+    pub(super) fn found(&self) -> Vec<(&str, MeasuredRunSpread)> {
         let each = self.names.iter().filter_map(|name| {
             let pairs = self.pairs.get(name)?;
             Some((name.as_str(), between(pairs)))
@@ -121,12 +121,12 @@ impl Logs {
 }
 
 /// The true ratio is 1, so squares are taken around that.
-fn between(pairs: &[Pair]) -> Between {
+fn between(pairs: &[Pair]) -> MeasuredRunSpread {
     let n = pairs.len() as f64;
     let of_ratio = pairs.iter().map(|pair| pair.log_ratio.powi(2)).sum::<f64>() / n;
     let by_repeats = pairs.iter().map(|pair| pair.within).sum::<f64>() / n;
     let runs = |of_ratio: f64| ((of_ratio - by_repeats).max(0.0) / 2.0).sqrt();
-    Between {
+    MeasuredRunSpread {
         pairs: pairs.len(),
         of_ratio: of_ratio.sqrt(),
         by_repeats: by_repeats.sqrt(),

@@ -8,14 +8,14 @@ use serde_json::Value;
 
 /// What is kept.
 #[derive(Debug, Default)]
-pub(super) struct Record {
+pub(super) struct CheckRecord {
     /// Where it was measured and by which kgauge, from the first comparison.
     setup: Option<String>,
     /// What was printed.
     lines: Vec<String>,
 }
 
-impl Record {
+impl CheckRecord {
     /// Takes machine and version from a comparison, once.
     pub(super) fn setup_of(&mut self, comparison: &Value) {
         self.setup
@@ -73,7 +73,7 @@ mod tests {
         let comparison = serde_json::json!({"runs": [{
             "machine": {"cpu_count": 2, "cpu_model": "AMD EPYC", "memory_bytes": 24_696_061_952_u64, "kernel": "6.18"},
             "kgauge": {"version": "0.1.0", "debug": true}}]});
-        let mut record = Record::default();
+        let mut record = CheckRecord::default();
         record.setup_of(&comparison);
         record.setup_of(&serde_json::json!({}));
         record.add("ok    plain\n");

@@ -5,7 +5,7 @@ pub(super) const REPLICATION_FACTOR: &str = "3";
 
 /// A client, as the table has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Column {
+pub(super) enum InteropClient {
     Kafka,
     Kcat,
     Python,
@@ -13,40 +13,40 @@ pub(super) enum Column {
     JavaScript,
 }
 
-impl Column {
-    pub(super) const ALL: [Column; 5] = [
-        Column::Kafka,
-        Column::Kcat,
-        Column::Python,
-        Column::Go,
-        Column::JavaScript,
+impl InteropClient {
+    pub(super) const ALL: [InteropClient; 5] = [
+        InteropClient::Kafka,
+        InteropClient::Kcat,
+        InteropClient::Python,
+        InteropClient::Go,
+        InteropClient::JavaScript,
     ];
 
     /// The head of its column.
     pub(super) fn words(self) -> &'static str {
         match self {
-            Column::Kafka => "Kafka's tools",
-            Column::Kcat => "kcat",
-            Column::Python => "confluent-kafka-python",
-            Column::Go => "franz-go",
-            Column::JavaScript => "@platformatic/kafka",
+            InteropClient::Kafka => "Kafka's tools",
+            InteropClient::Kcat => "kcat",
+            InteropClient::Python => "confluent-kafka-python",
+            InteropClient::Go => "franz-go",
+            InteropClient::JavaScript => "@platformatic/kafka",
         }
     }
 
     /// What `--client` calls it.
     pub(super) fn short(self) -> &'static str {
         match self {
-            Column::Kafka => "kafka-tools",
-            Column::Kcat => "kcat",
-            Column::Python => "python",
-            Column::Go => "go",
-            Column::JavaScript => "javascript",
+            InteropClient::Kafka => "kafka-tools",
+            InteropClient::Kcat => "kcat",
+            InteropClient::Python => "python",
+            InteropClient::Go => "go",
+            InteropClient::JavaScript => "javascript",
         }
     }
 
     /// The client that `--client` means.
-    pub(super) fn named(word: &str) -> Option<Column> {
-        let mut all = Column::ALL.into_iter();
+    pub(super) fn named(word: &str) -> Option<InteropClient> {
+        let mut all = InteropClient::ALL.into_iter();
         all.find(|column| column.short() == word)
     }
 
@@ -61,22 +61,27 @@ impl Column {
                 | Action::SaslScramTls
         );
         match (self, action) {
-            (Column::Kafka | Column::Kcat, _) if is_security => None,
+            (InteropClient::Kafka | InteropClient::Kcat, _) if is_security => None,
             (_, _) if is_security => Some("judged by Kafka's tools and kcat"),
-            (Column::Python | Column::Go | Column::JavaScript, Action::Quotas) => {
-                Some("judged by Kafka's tools")
-            }
             (
-                Column::Kafka | Column::Kcat | Column::Go | Column::JavaScript,
+                InteropClient::Python | InteropClient::Go | InteropClient::JavaScript,
+                Action::Quotas,
+            ) => Some("judged by Kafka's tools"),
+            (
+                InteropClient::Kafka
+                | InteropClient::Kcat
+                | InteropClient::Go
+                | InteropClient::JavaScript,
                 Action::Transactions | Action::ConsumerProtocol,
             ) => Some("judged by confluent-kafka-python, which waits longest"),
-            (Column::Kcat, Action::RebalanceCooperative | Action::StaticMember) => {
+            (InteropClient::Kcat, Action::RebalanceCooperative | Action::StaticMember) => {
                 Some("librdkafka is judged through confluent-kafka-python")
             }
-            (Column::Kcat, _) => Some("kcat has no such call"),
-            (Column::Python | Column::Go | Column::JavaScript, Action::EndToEnd) => {
-                Some("a measurement of Kafka's own tool")
-            }
+            (InteropClient::Kcat, _) => Some("kcat has no such call"),
+            (
+                InteropClient::Python | InteropClient::Go | InteropClient::JavaScript,
+                Action::EndToEnd,
+            ) => Some("a measurement of Kafka's own tool"),
             _ => None,
         }
     }
@@ -258,7 +263,7 @@ mod tests {
 
     #[test]
     fn clients_are_found_by_their_short_names() {
-        assert_eq!(Column::named("go"), Some(Column::Go));
-        assert_eq!(Column::named("franz-go"), None);
+        assert_eq!(InteropClient::named("go"), Some(InteropClient::Go));
+        assert_eq!(InteropClient::named("franz-go"), None);
     }
 }

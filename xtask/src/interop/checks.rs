@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::actions::{Action, Column};
-use super::table::{self, Entry, Verdict};
-use crate::kafka::{Finished, Job};
+use super::actions::{Action, InteropClient};
+use super::table::{self, CheckResult, CheckVerdict};
+use crate::kafka::{FinishedJob, Job};
 use crate::say::say;
 use crate::stop;
 
@@ -24,24 +24,24 @@ pub(super) struct Name {
     /// What it does.
     pub(super) action: &'static str,
     /// The cell of the client table that it counts for, if any.
-    cell: Option<(Column, Action)>,
+    cell: Option<(InteropClient, Action)>,
 }
 
 impl Name {
     /// Counts for this cell of the client table, too. While the cluster cannot do the action, the
     /// check is skipped.
-    pub(super) fn cell(self, column: Column, action: Action) -> Name {
+    pub(super) fn cell(self, column: InteropClient, action: Action) -> Name {
         let cell = Some((column, action));
         Name { cell, ..self }
     }
 
     /// Of one of Kafka's tools.
     pub(super) fn tool(tool: &'static str, action: &'static str, row: Action) -> Name {
-        Name::from((tool, action)).cell(Column::Kafka, row)
+        Name::from((tool, action)).cell(InteropClient::Kafka, row)
     }
 
     /// Of a client program, which says no more than the action.
-    pub(super) fn of(column: Column, action: Action) -> Name {
+    pub(super) fn of(column: InteropClient, action: Action) -> Name {
         Name::from((column.words(), action.words())).cell(column, action)
     }
 }
@@ -59,7 +59,7 @@ impl From<(&'static str, &'static str)> for Name {
 
 /// What it means when a program that a check needs is not installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Missing {
+pub(super) enum MissingTool {
     Skips,
     Fails,
 }
@@ -92,12 +92,12 @@ struct Row {
 
 impl Row {
     /// What it says about its cell of the client table.
-    fn entry(&self) -> Option<Entry<'_>> {
+    fn entry(&self) -> Option<CheckResult<'_>> {
         let (column, action) = self.name.cell?;
         let verdict = match self.mark {
-            Mark::Passed => Verdict::Passed,
-            Mark::Failed => Verdict::Failed,
-            Mark::Skipped => Verdict::Skipped(&self.note),
+            Mark::Passed => CheckVerdict::Passed,
+            Mark::Failed => CheckVerdict::Failed,
+            Mark::Skipped => CheckVerdict::Skipped(&self.note),
         };
         Some((column, action, verdict))
     }
@@ -108,13 +108,13 @@ impl Row {
 pub(super) struct Checks {
     target: &'static str,
     kept: PathBuf,
-    missing: Missing,
+    missing: MissingTool,
     rows: Vec<Row>,
 }
 
 impl Checks {
     /// No check yet. Transcripts go to the folder `kept`, which is emptied.
-    pub(super) fn new(kept: PathBuf, missing: Missing) -> Result<Checks> {
+    pub(super) fn new(kept: PathBuf, missing: MissingTool) -> Result<Checks> {
         if kept.is_dir() {
             fs::remove_dir_all(&kept)?;
         }
@@ -189,8 +189,8 @@ impl Checks {
     /// where everything is required.
     pub(super) fn missing(&mut self, name: impl Into<Name>, why: &str) {
         let mark = match self.missing {
-            Missing::Skips => Mark::Skipped,
-            Missing::Fails => Mark::Failed,
+            MissingTool::Skips => Mark::Skipped,
+            MissingTool::Fails => Mark::Failed,
         };
         self.add(name.into(), mark, Duration::ZERO, why.to_owned());
     }
@@ -262,7 +262,7 @@ impl Checks {
 
     /// Clients and actions, for those checks that count for a cell.
     pub(super) fn client_table(&self) -> String {
-        let entries: Vec<Entry<'_>> = self.rows.iter().filter_map(Row::entry).collect();
+        let entries: Vec<CheckResult<'_>> = self.rows.iter().filter_map(Row::entry).collect();
         table::render(&entries)
     }
 
@@ -325,7 +325,7 @@ pub(super) struct Transcript {
 
 impl Transcript {
     /// Runs a program to its end, however that is.
-    pub(super) fn run_any(&mut self, job: Job) -> Result<Finished> {
+    pub(super) fn run_any(&mut self, job: Job) -> Result<FinishedJob> {
         let _ = writeln!(self.text, "$ {}", job.words);
         let finished = job.run()?;
         for stream in [&finished.stdout, &finished.stderr] {
@@ -338,7 +338,7 @@ impl Transcript {
     }
 
     /// Runs a program that must end well.
-    pub(super) fn run(&mut self, job: Job) -> Result<Finished> {
+    pub(super) fn run(&mut self, job: Job) -> Result<FinishedJob> {
         self.run_any(job)?.success()
     }
 
@@ -364,11 +364,14 @@ mod tests {
     fn a_missing_program_skips_or_fails_as_was_asked_for() {
         let kept = tempfile::tempdir().unwrap();
         for (missing, totals) in [
-            (Missing::Skips, "0 passed, 0 failed, 1 skipped"),
-            (Missing::Fails, "0 passed, 1 failed, 0 skipped"),
+            (MissingTool::Skips, "0 passed, 0 failed, 1 skipped"),
+            (MissingTool::Fails, "0 passed, 1 failed, 0 skipped"),
         ] {
             let mut checks = Checks::new(kept.path().join("output"), missing).unwrap();
-            checks.missing(Name::of(Column::Go, Action::Produce), "no go in PATH");
+            checks.missing(
+                Name::of(InteropClient::Go, Action::Produce),
+                "no go in PATH",
+            );
             assert_eq!(checks.totals(), totals);
         }
     }

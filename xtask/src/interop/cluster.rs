@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::actions::Action;
 use super::checks::{Checks, Name, Transcript};
 use super::scripts::{API_VERSIONS, CLUSTER, DELETE_RECORDS, LOG_DIRS, create, json_file};
-use crate::kafka::{Tool, Tools, output};
+use crate::kafka::{KafkaScript, Tools, output};
 
 const TOPIC: &str = "interop-cluster";
 const PARTITIONS: u32 = 6;
@@ -23,7 +23,7 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
     let name = Name::tool(CLUSTER.name, "list endpoints", Action::DescribeCluster);
     checks.check(name, |log| endpoints(log, tools))?;
     let name = Name::tool(
-        Tool::PRODUCER_PERF.name,
+        KafkaScript::PRODUCER_PERF.name,
         "acks=all, idempotent",
         Action::Produce,
     );
@@ -36,7 +36,11 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Resu
         Action::DeleteRecords,
     );
     checks.check(name, |log| delete_records(log, tools, folder))?;
-    let name = Name::tool(Tool::OFFSETS.name, "earliest, latest", Action::ListOffsets);
+    let name = Name::tool(
+        KafkaScript::OFFSETS.name,
+        "earliest, latest",
+        Action::ListOffsets,
+    );
     checks.check(name, |log| offsets(log, tools))?;
     Ok(())
 }
@@ -86,7 +90,7 @@ fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
     .concat();
     arguments.extend(settings);
     let said = log
-        .run(tools.call(Tool::PRODUCER_PERF, &arguments)?)?
+        .run(tools.call(KafkaScript::PRODUCER_PERF, &arguments)?)?
         .stdout;
     let sent = output::sent(&said)?.records;
     ensure!(sent == RECORDS, "{sent} of {RECORDS} sent");
@@ -98,7 +102,9 @@ fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
 /// The sum of the offsets at that end of the partitions.
 fn ends(log: &mut Transcript, tools: &Tools<'_>, time: &str) -> Result<u64> {
     let arguments = ["--topic", TOPIC, "--time", time];
-    let said = log.run(tools.call(Tool::OFFSETS, &arguments)?)?.stdout;
+    let said = log
+        .run(tools.call(KafkaScript::OFFSETS, &arguments)?)?
+        .stdout;
     Ok(output::end_offsets(&said).values().sum())
 }
 

@@ -4,9 +4,9 @@ use anyhow::{Result, ensure};
 
 use super::actions::Action;
 use super::checks::{Checks, Name, Transcript};
-use crate::kafka::{Tool, Tools};
+use crate::kafka::{KafkaScript, Tools};
 
-const CLIENT: &str = Tool::CONFIGS.name;
+const CLIENT: &str = KafkaScript::CONFIGS.name;
 const ONE: [&str; 4] = ["--entity-type", "brokers", "--entity-name", "1"];
 const ALL: [&str; 3] = ["--entity-type", "brokers", "--entity-default"];
 
@@ -69,7 +69,7 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
             &ONE,
         ]
         .concat();
-        let said = log.run_any(tools.call(Tool::CONFIGS, &arguments)?)?;
+        let said = log.run_any(tools.call(KafkaScript::CONFIGS, &arguments)?)?;
         let words = "Invalid value few for configuration log.segment.bytes";
         let refused = said.ended_with(1)?;
         ensure!(refused.stderr.contains(words), "it does not say: {words}");
@@ -80,7 +80,9 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
 
 fn describe(log: &mut Transcript, tools: &Tools<'_>, entity: &[&str]) -> Result<String> {
     let arguments = [&["--describe"][..], entity].concat();
-    Ok(log.run(tools.call(Tool::CONFIGS, &arguments)?)?.stdout)
+    Ok(log
+        .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
+        .stdout)
 }
 
 fn alter(
@@ -101,7 +103,9 @@ fn delete(log: &mut Transcript, tools: &Tools<'_>, entity: &[&str], name: &str) 
 }
 
 fn completed(log: &mut Transcript, tools: &Tools<'_>, arguments: &[&str]) -> Result<()> {
-    let said = log.run(tools.call(Tool::CONFIGS, arguments)?)?.stdout;
+    let said = log
+        .run(tools.call(KafkaScript::CONFIGS, arguments)?)?
+        .stdout;
     ensure!(said.contains("Completed updating"), "it does not say so");
     Ok(())
 }

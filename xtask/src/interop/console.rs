@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::actions::Action;
 use super::checks::{Checks, Name};
-use crate::kafka::{Tool, Tools, output};
+use crate::kafka::{KafkaScript, Tools, output};
 
 /// The topic of these checks.
 pub(super) const TOPIC: &str = "interop-console";
@@ -33,21 +33,21 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     let input = lines("key", RECORDS);
     checks.check(
         Name::tool(
-            Tool::CONSOLE_PRODUCER.name,
+            KafkaScript::CONSOLE_PRODUCER.name,
             "send lines with keys",
             Action::Produce,
         ),
         |log| {
             log.run(tools.create(TOPIC, PARTITIONS)?)?;
             let arguments = ["--topic", TOPIC, "--reader-property", "parse.key=true"];
-            let call = tools.call(Tool::CONSOLE_PRODUCER, &arguments)?;
+            let call = tools.call(KafkaScript::CONSOLE_PRODUCER, &arguments)?;
             log.run(call.with_input(&input)?)?;
             Ok(format!("{RECORDS} lines"))
         },
     )?;
     checks.check(
         Name::tool(
-            Tool::CONSOLE_CONSUMER.name,
+            KafkaScript::CONSOLE_CONSUMER.name,
             "read as a group",
             Action::ConsumeByGroup,
         ),
@@ -66,7 +66,7 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
                 "--formatter-property",
                 "print.key=true",
             ];
-            let said = log.run(tools.call(Tool::CONSOLE_CONSUMER, &arguments)?)?;
+            let said = log.run(tools.call(KafkaScript::CONSOLE_CONSUMER, &arguments)?)?;
             same(&input, &said.stdout)
         },
     )?;
@@ -105,9 +105,11 @@ pub(super) fn same(sent: &str, read: &str) -> Result<String> {
 }
 
 fn groups(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
-    const CLIENT: &str = Tool::GROUPS.name;
+    const CLIENT: &str = KafkaScript::GROUPS.name;
     checks.check(Name::tool(CLIENT, "list", Action::ListGroups), |log| {
-        let said = log.run(tools.call(Tool::GROUPS, &["--list"])?)?.stdout;
+        let said = log
+            .run(tools.call(KafkaScript::GROUPS, &["--list"])?)?
+            .stdout;
         ensure!(said.lines().any(|line| line == GROUP), "{GROUP} is missing");
         Ok(GROUP.to_owned())
     })?;
@@ -115,7 +117,9 @@ fn groups(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
         Name::tool(CLIENT, "describe", Action::DescribeGroup),
         |log| {
             let arguments = ["--describe", "--group", GROUP];
-            let said = log.run(tools.call(Tool::GROUPS, &arguments)?)?.stdout;
+            let said = log
+                .run(tools.call(KafkaScript::GROUPS, &arguments)?)?
+                .stdout;
             let standing = output::standing(&said, GROUP)?;
             let records = u64::try_from(RECORDS).context("a small constant")?;
             ensure!(
@@ -138,17 +142,21 @@ fn groups(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
                 TOPIC,
             ];
             let arguments = [&["--group", GROUP][..], &arguments].concat();
-            log.run(tools.call(Tool::GROUPS, &arguments)?)?;
+            log.run(tools.call(KafkaScript::GROUPS, &arguments)?)?;
             let arguments = ["--describe", "--group", GROUP];
-            let said = log.run(tools.call(Tool::GROUPS, &arguments)?)?.stdout;
+            let said = log
+                .run(tools.call(KafkaScript::GROUPS, &arguments)?)?
+                .stdout;
             let standing = output::standing(&said, GROUP)?;
             ensure!(standing.committed == 0, "{} committed", standing.committed);
             Ok(format!("lag {}", standing.lag))
         },
     )?;
     checks.check(Name::tool(CLIENT, "delete", Action::DeleteGroup), |log| {
-        log.run(tools.call(Tool::GROUPS, &["--delete", "--group", GROUP])?)?;
-        let said = log.run(tools.call(Tool::GROUPS, &["--list"])?)?.stdout;
+        log.run(tools.call(KafkaScript::GROUPS, &["--delete", "--group", GROUP])?)?;
+        let said = log
+            .run(tools.call(KafkaScript::GROUPS, &["--list"])?)?
+            .stdout;
         ensure!(!said.lines().any(|line| line == GROUP), "{GROUP} is there");
         Ok("the group is gone".to_owned())
     })?;

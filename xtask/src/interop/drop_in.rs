@@ -5,7 +5,7 @@ use anyhow::{Result, bail, ensure};
 
 use super::checks::{Checks, Transcript};
 use super::scripts::{END_TO_END, Script, VERIFIABLE_CONSUMER, VERIFIABLE_PRODUCER};
-use crate::kafka::{Job, Tool, Tools};
+use crate::kafka::{Job, KafkaScript, Tools};
 use crate::kgauge::Kgauge;
 
 /// Whose topics are whose; one name is as long as the other.
@@ -22,7 +22,7 @@ struct Call {
 /// One of Kafka's tools.
 #[derive(Clone, Copy)]
 enum Named {
-    Tool(Tool),
+    Tool(KafkaScript),
     Script(Script),
 }
 
@@ -35,9 +35,9 @@ impl Named {
     }
 }
 
-const TOPICS: Named = Named::Tool(Tool::TOPICS);
-const PRODUCER: Named = Named::Tool(Tool::PRODUCER_PERF);
-const CONSUMER: Named = Named::Tool(Tool::CONSUMER_PERF);
+const TOPICS: Named = Named::Tool(KafkaScript::TOPICS);
+const PRODUCER: Named = Named::Tool(KafkaScript::PRODUCER_PERF);
+const CONSUMER: Named = Named::Tool(KafkaScript::CONSUMER_PERF);
 
 const fn call(tool: Named, action: &'static str, words: &'static str) -> Call {
     Call {
@@ -191,7 +191,8 @@ fn compare(
     let mut arguments = vec![call.tool.name(), "--bootstrap-server", servers];
     arguments.extend(own.iter().map(String::as_str));
     let ours = log.run_any(kgauge.call(&arguments))?;
-    let code = |finished: &crate::kafka::Finished| finished.status.and_then(|status| status.code());
+    let code =
+        |finished: &crate::kafka::FinishedJob| finished.status.and_then(|status| status.code());
     ensure!(
         code(&theirs) == code(&ours),
         "theirs ended with {:?}, kgauge with {:?}",

@@ -7,13 +7,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 
-use super::actions::Column;
+use super::actions::InteropClient;
 use super::checks::Checks;
 use super::{
     clients, cluster, configs, console, groups, kcat, latency, performance, quotas, replicas,
     security, topics, verifiable,
 };
-use crate::kafka::{Release, Tools};
+use crate::kafka::{ReleaseJars, Tools};
 use crate::kgauge::{Background, Kgauge};
 
 const STOP_MAX: Duration = Duration::from_secs(60);
@@ -22,9 +22,9 @@ const ONE_NODE: &str = "embedded";
 const THREE_NODES: &str = "embedded:3";
 
 /// What this half is made of.
-pub(super) struct Parts<'a> {
+pub(super) struct EmbeddedHalf<'a> {
     /// Kafka's tools.
-    pub(super) release: &'a Release,
+    pub(super) release: &'a ReleaseJars,
     /// kgauge.
     pub(super) binary: &'a Path,
     /// Made for this half.
@@ -32,24 +32,24 @@ pub(super) struct Parts<'a> {
     /// Client libraries are installed below it, and stay.
     pub(super) installed: &'a Path,
     /// Whether a client was asked for.
-    pub(super) wants: &'a dyn Fn(Column) -> bool,
+    pub(super) wants: &'a dyn Fn(InteropClient) -> bool,
 }
 
 /// All checks of this half.
-pub(super) fn run(checks: &mut Checks, parts: &Parts<'_>) -> Result<()> {
+pub(super) fn run(checks: &mut Checks, parts: &EmbeddedHalf<'_>) -> Result<()> {
     fs::create_dir_all(parts.work)?;
-    if (parts.wants)(Column::Kafka) {
+    if (parts.wants)(InteropClient::Kafka) {
         one_node(checks, parts)?;
     }
     three_nodes(checks, parts)?;
-    if (parts.wants)(Column::Kafka) || (parts.wants)(Column::Kcat) {
+    if (parts.wants)(InteropClient::Kafka) || (parts.wants)(InteropClient::Kcat) {
         secured(checks, parts)?;
     }
     Ok(())
 }
 
 /// What one node does, and what it still has after a restart.
-fn one_node(checks: &mut Checks, parts: &Parts<'_>) -> Result<()> {
+fn one_node(checks: &mut Checks, parts: &EmbeddedHalf<'_>) -> Result<()> {
     let Some(cluster) = serve(checks, parts, "start", ONE_NODE)? else {
         return Ok(());
     };
@@ -71,12 +71,12 @@ fn one_node(checks: &mut Checks, parts: &Parts<'_>) -> Result<()> {
 }
 
 /// Leaders and coordinators on several nodes: what clients find in earnest.
-fn three_nodes(checks: &mut Checks, parts: &Parts<'_>) -> Result<()> {
+fn three_nodes(checks: &mut Checks, parts: &EmbeddedHalf<'_>) -> Result<()> {
     let Some(cluster) = serve(checks, parts, "start three nodes", THREE_NODES)? else {
         return Ok(());
     };
     with_tools(parts.release, &cluster, |tools| {
-        if (parts.wants)(Column::Kafka) {
+        if (parts.wants)(InteropClient::Kafka) {
             cluster::run(checks, tools, parts.work)?;
             configs::run(checks, tools)?;
             groups::run(checks, tools)?;
@@ -84,10 +84,14 @@ fn three_nodes(checks: &mut Checks, parts: &Parts<'_>) -> Result<()> {
             latency::run(checks, tools)?;
             replicas::run(checks, tools, parts.work)?;
         }
-        if (parts.wants)(Column::Kcat) {
+        if (parts.wants)(InteropClient::Kcat) {
             kcat::run(checks, tools, parts.work)?;
         }
-        for column in [Column::Python, Column::Go, Column::JavaScript] {
+        for column in [
+            InteropClient::Python,
+            InteropClient::Go,
+            InteropClient::JavaScript,
+        ] {
             if (parts.wants)(column) {
                 clients::run(checks, column, tools, parts.installed)?;
             }
@@ -98,7 +102,7 @@ fn three_nodes(checks: &mut Checks, parts: &Parts<'_>) -> Result<()> {
 }
 
 /// Three nodes with every kind of security, one after the other.
-fn secured(checks: &mut Checks, parts: &Parts<'_>) -> Result<()> {
+fn secured(checks: &mut Checks, parts: &EmbeddedHalf<'_>) -> Result<()> {
     for (kind, action) in security::KINDS {
         let target = format!("{THREE_NODES},security={kind},default.replication.factor=3");
         let words = action.words();
@@ -123,7 +127,7 @@ struct Serving {
 
 fn serve(
     checks: &mut Checks,
-    parts: &Parts<'_>,
+    parts: &EmbeddedHalf<'_>,
     action: &'static str,
     target: &str,
 ) -> Result<Option<Serving>> {
@@ -150,7 +154,7 @@ fn serve(
 }
 
 fn with_tools<T>(
-    release: &Release,
+    release: &ReleaseJars,
     cluster: &Serving,
     body: impl FnOnce(&Tools<'_>) -> Result<T>,
 ) -> Result<T> {

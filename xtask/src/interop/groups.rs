@@ -6,11 +6,11 @@ use super::actions::Action;
 use super::checks::{Checks, Name, Transcript};
 use super::console::lines;
 use super::scripts::create;
-use crate::kafka::{Tool, Tools, output};
+use crate::kafka::{KafkaScript, Tools, output};
 
 const TOPIC: &str = "interop-groups";
 const GROUP: &str = "interop-groups-group";
-const CLIENT: &str = Tool::GROUPS.name;
+const CLIENT: &str = KafkaScript::GROUPS.name;
 const PARTITIONS: u32 = 3;
 const RECORDS: usize = 600;
 
@@ -19,7 +19,7 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     let read = checks.check(name, |log| {
         read(log, tools)?;
         let said = log
-            .run(tools.call(Tool::GROUPS, &["--list", "--state"])?)?
+            .run(tools.call(KafkaScript::GROUPS, &["--list", "--state"])?)?
             .stdout;
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect();
         let mut listed = said.lines().map(words);
@@ -76,19 +76,22 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
 }
 
 fn group(tools: &Tools<'_>, arguments: &[&str]) -> Result<crate::kafka::Job> {
-    tools.call(Tool::GROUPS, &[&["--group", GROUP][..], arguments].concat())
+    tools.call(
+        KafkaScript::GROUPS,
+        &[&["--group", GROUP][..], arguments].concat(),
+    )
 }
 
 /// Sends lines and has a group read them.
 fn read(log: &mut Transcript, tools: &Tools<'_>) -> Result<()> {
     log.run(create(tools, TOPIC, PARTITIONS)?)?;
     let keys = ["--topic", TOPIC, "--reader-property", "parse.key=true"];
-    let call = tools.call(Tool::CONSOLE_PRODUCER, &keys)?;
+    let call = tools.call(KafkaScript::CONSOLE_PRODUCER, &keys)?;
     log.run(call.with_input(&lines("groups", RECORDS))?)?;
     let records = RECORDS.to_string();
     let until = ["--max-messages", &records, "--timeout-ms", "60000"];
     let what = ["--topic", TOPIC, "--group", GROUP, "--from-beginning"];
-    log.run(tools.call(Tool::CONSOLE_CONSUMER, &[&what[..], &until].concat())?)?;
+    log.run(tools.call(KafkaScript::CONSOLE_CONSUMER, &[&what[..], &until].concat())?)?;
     Ok(())
 }
 

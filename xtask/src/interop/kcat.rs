@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
-use super::actions::{Action, Column};
+use super::actions::{Action, InteropClient};
 use super::checks::{Checks, Name, Transcript};
 use super::console::{lines, same};
 use super::following::{Follower, wait_until};
 use super::scripts::create;
-use crate::kafka::{Job, Tool, Tools, output};
+use crate::kafka::{Job, KafkaScript, Tools, output};
 
 const TOPIC: &str = "interop-kcat";
 const GROUP: &str = "interop-kcat-group";
@@ -41,13 +41,13 @@ const ACTIONS: [Action; 12] = [
 ];
 
 fn named(words: &'static str, action: Action) -> Name {
-    Name::from(("kcat", words)).cell(Column::Kcat, action)
+    Name::from(("kcat", words)).cell(InteropClient::Kcat, action)
 }
 
 pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>, folder: &Path) -> Result<()> {
     if Command::new("kcat").arg("-V").output().is_err() {
         for action in ACTIONS {
-            checks.missing(Name::of(Column::Kcat, action), "no kcat in PATH");
+            checks.missing(Name::of(InteropClient::Kcat, action), "no kcat in PATH");
         }
         return Ok(());
     }
@@ -169,7 +169,9 @@ fn consume_as_group(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
 
 fn caught_up(log: &mut Transcript, tools: &Tools<'_>, group: &str) -> Result<()> {
     let arguments = ["--describe", "--group", group];
-    let said = log.run(tools.call(Tool::GROUPS, &arguments)?)?.stdout;
+    let said = log
+        .run(tools.call(KafkaScript::GROUPS, &arguments)?)?
+        .stdout;
     let lag = output::standing(&said, group)?.lag;
     ensure!(lag == 0, "lag {lag} afterwards");
     Ok(())

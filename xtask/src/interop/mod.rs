@@ -30,11 +30,11 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 
 use crate::codegen::root;
-use crate::kafka::{RELEASE, Release};
+use crate::kafka::{RELEASE, ReleaseJars};
 use crate::say::say;
 use crate::{built, stop};
-use actions::Column;
-use checks::{Checks, Missing};
+use actions::InteropClient;
+use checks::{Checks, MissingTool};
 
 /// What was asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ struct Options {
     /// Only this half.
     only: Option<Half>,
     /// Only these clients against the embedded cluster; all when there is none.
-    clients: Vec<Column>,
+    clients: Vec<InteropClient>,
     /// A client that is not installed is a failure.
     require_all: bool,
 }
@@ -83,14 +83,14 @@ impl Options {
         self.only.is_none_or(|only| only == half)
     }
 
-    fn wants_client(&self, column: Column) -> bool {
+    fn wants_client(&self, column: InteropClient) -> bool {
         self.clients.is_empty() || self.clients.contains(&column)
     }
 }
 
-fn client(word: &str) -> Result<Column> {
-    Column::named(word).with_context(|| {
-        let names = Column::ALL.map(Column::short).join(", ");
+fn client(word: &str) -> Result<InteropClient> {
+    InteropClient::named(word).with_context(|| {
+        let names = InteropClient::ALL.map(InteropClient::short).join(", ");
         format!("--client takes one of {names}, not {word:?}")
     })
 }
@@ -105,13 +105,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         }
         None => built::kgauge()?,
     };
-    let release = Release::fetch()?;
+    let release = ReleaseJars::fetch()?;
     let folder = root().join("target/interop");
     fs::create_dir_all(&folder)?;
     let output = folder.join("output");
     let missing = match options.require_all {
-        true => Missing::Fails,
-        false => Missing::Skips,
+        true => MissingTool::Fails,
+        false => MissingTool::Skips,
     };
     let mut checks = Checks::new(output.clone(), missing)?;
     say(&format!(
@@ -137,7 +137,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
 fn check(
     checks: &mut Checks,
     options: &Options,
-    release: &Release,
+    release: &ReleaseJars,
     binary: &Path,
     folder: &Path,
 ) -> Result<()> {
@@ -146,7 +146,7 @@ fn check(
         .tempdir_in(folder)?;
     if options.wants(Half::Embedded) {
         checks.against("embedded cluster");
-        let parts = embedded::Parts {
+        let parts = embedded::EmbeddedHalf {
             release,
             binary,
             work: &work.path().join("embedded"),
@@ -183,9 +183,11 @@ mod tests {
     fn clients_can_be_named_one_by_one() {
         let options = parse(&["--client", "go", "--require-all", "--client", "kcat"]).unwrap();
         assert!(options.require_all);
-        assert!(options.wants_client(Column::Go) && options.wants_client(Column::Kcat));
-        assert!(!options.wants_client(Column::Python));
-        assert!(Options::default().wants_client(Column::Python));
+        assert!(
+            options.wants_client(InteropClient::Go) && options.wants_client(InteropClient::Kcat)
+        );
+        assert!(!options.wants_client(InteropClient::Python));
+        assert!(Options::default().wants_client(InteropClient::Python));
     }
 
     #[test]

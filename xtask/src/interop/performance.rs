@@ -5,14 +5,14 @@ use anyhow::{Result, ensure};
 use super::actions::Action;
 use super::checks::{Checks, Name, Transcript};
 use super::topics::TOPIC;
-use crate::kafka::{Tool, Tools, output};
+use crate::kafka::{KafkaScript, Tools, output};
 
 const CODECS_TOPIC: &str = "interop-codecs";
 const RECORDS: u64 = 1_000_000;
 const RECORDS_PER_CODEC: u64 = 200_000;
 
-const PRODUCER: &str = Tool::PRODUCER_PERF.name;
-const CONSUMER: &str = Tool::CONSUMER_PERF.name;
+const PRODUCER: &str = KafkaScript::PRODUCER_PERF.name;
+const CONSUMER: &str = KafkaScript::CONSUMER_PERF.name;
 
 pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     checks.check(
@@ -24,7 +24,11 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
         |log| produce(log, tools, TOPIC, RECORDS, &[]),
     )?;
     checks.check(
-        Name::tool(Tool::OFFSETS.name, "end offsets", Action::ListOffsets),
+        Name::tool(
+            KafkaScript::OFFSETS.name,
+            "end offsets",
+            Action::ListOffsets,
+        ),
         |log| ends_at(log, tools, TOPIC, RECORDS),
     )?;
     checks.check(Name::tool(CONSUMER, "read all", Action::Consume), |log| {
@@ -83,7 +87,7 @@ fn produce(
     ];
     let arguments = [&fixed[..], &["--num-records", &records_text], settings].concat();
     let said = log
-        .run(tools.call(Tool::PRODUCER_PERF, &arguments)?)?
+        .run(tools.call(KafkaScript::PRODUCER_PERF, &arguments)?)?
         .stdout;
     let sent = output::sent(&said)?;
     ensure!(
@@ -101,7 +105,7 @@ fn consume(log: &mut Transcript, tools: &Tools<'_>, topic: &str, records: u64) -
     let records_text = records.to_string();
     let arguments = ["--topic", topic, "--num-records", &records_text];
     let said = log
-        .run(tools.call(Tool::CONSUMER_PERF, &arguments)?)?
+        .run(tools.call(KafkaScript::CONSUMER_PERF, &arguments)?)?
         .stdout;
     let consumed = output::consumed(&said)?;
     ensure!(consumed == records, "{consumed} of {records} read");
@@ -111,7 +115,7 @@ fn consume(log: &mut Transcript, tools: &Tools<'_>, topic: &str, records: u64) -
 /// Checks that the partitions of `topic` hold so many records together.
 fn ends_at(log: &mut Transcript, tools: &Tools<'_>, topic: &str, expected: u64) -> Result<String> {
     let said = log
-        .run(tools.call(Tool::OFFSETS, &["--topic", topic])?)?
+        .run(tools.call(KafkaScript::OFFSETS, &["--topic", topic])?)?
         .stdout;
     let ends = output::end_offsets(&said);
     let sum: u64 = ends.values().sum();
@@ -126,7 +130,7 @@ fn ends_at(log: &mut Transcript, tools: &Tools<'_>, topic: &str, expected: u64) 
 pub(super) fn after_restart(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     checks.check(
         Name::tool(
-            Tool::OFFSETS.name,
+            KafkaScript::OFFSETS.name,
             "end offsets after a restart",
             Action::ListOffsets,
         ),

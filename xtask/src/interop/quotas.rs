@@ -8,11 +8,11 @@ use anyhow::{Result, ensure};
 
 use super::actions::Action;
 use super::checks::{Checks, Name, Transcript};
-use crate::kafka::{Tool, Tools, output};
+use crate::kafka::{KafkaScript, Tools, output};
 
-const CONFIGS: &str = Tool::CONFIGS.name;
-const PRODUCER: &str = Tool::PRODUCER_PERF.name;
-const CONSUMER: &str = Tool::CONSUMER_PERF.name;
+const CONFIGS: &str = KafkaScript::CONFIGS.name;
+const PRODUCER: &str = KafkaScript::PRODUCER_PERF.name;
+const CONSUMER: &str = KafkaScript::CONSUMER_PERF.name;
 
 const TOPIC: &str = "interop-quotas";
 const CLIENT: &str = "perf";
@@ -152,14 +152,18 @@ fn take_back(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota) -> Result<(
 
 fn alter(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota, change: &[&str]) -> Result<()> {
     let arguments = [&["--alter"][..], change, quota.entity].concat();
-    let said = log.run(tools.call(Tool::CONFIGS, &arguments)?)?.stdout;
+    let said = log
+        .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
+        .stdout;
     ensure!(said.contains("Completed updating"), "it does not say so");
     Ok(())
 }
 
 fn describe(log: &mut Transcript, tools: &Tools<'_>, quota: &Quota) -> Result<String> {
     let arguments = [&["--describe"][..], quota.entity].concat();
-    Ok(log.run(tools.call(Tool::CONFIGS, &arguments)?)?.stdout)
+    Ok(log
+        .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
+        .stdout)
 }
 
 /// Sends or reads all records.
@@ -181,7 +185,7 @@ fn produce(log: &mut Transcript, tools: &Tools<'_>) -> Result<Moved> {
         &["--print-metrics", "--command-property", &client],
     ]
     .concat();
-    let said = log.run(tools.call(Tool::PRODUCER_PERF, &arguments)?)?;
+    let said = log.run(tools.call(KafkaScript::PRODUCER_PERF, &arguments)?)?;
     let sent = output::sent(&said.stdout)?;
     ensure!(
         sent.records == RECORDS,
@@ -202,7 +206,7 @@ fn consume(log: &mut Transcript, tools: &Tools<'_>) -> Result<Moved> {
     let what = ["--topic", TOPIC, "--num-records", &records];
     let how = ["--print-metrics", "--command-property", &client];
     let arguments = [&what[..], &patience, &how].concat();
-    let said = log.run(tools.call(Tool::CONSUMER_PERF, &arguments)?)?;
+    let said = log.run(tools.call(KafkaScript::CONSUMER_PERF, &arguments)?)?;
     let consumed = output::consumed(&said.stdout)?;
     ensure!(consumed >= RECORDS, "{consumed} of {RECORDS} read");
     let seconds = output::fetch_seconds(&said.stdout)?;

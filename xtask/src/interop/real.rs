@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::checks::{Checks, Transcript};
 use super::{drop_in, stopped};
-use crate::kafka::{Broker, Release, Tool, Tools, output};
+use crate::kafka::{KafkaBroker, KafkaScript, ReleaseJars, Tools, output};
 use crate::kgauge::{Kgauge, counts};
 
 /// Every topic that kgauge makes begins with it.
@@ -18,14 +18,14 @@ pub(super) const RUN: &str = "kgauge run";
 /// All checks of this half; `folder` is made for them.
 pub(super) fn run(
     checks: &mut Checks,
-    release: &Release,
+    release: &ReleaseJars,
     binary: &Path,
     folder: &Path,
 ) -> Result<()> {
     fs::create_dir_all(folder)?;
     let mut broker = None;
     checks.check(("Kafka", "start"), |_| {
-        let started = broker.insert(Broker::start(release, &folder.join("broker"))?);
+        let started = broker.insert(KafkaBroker::start(release, &folder.join("broker"))?);
         Ok(started.servers())
     })?;
     let Some(broker) = broker else {
@@ -116,7 +116,9 @@ pub(super) fn nothing_left(log: &mut Transcript, tools: &Tools<'_>) -> Result<St
 }
 
 fn of_runs(log: &mut Transcript, tools: &Tools<'_>) -> Result<Vec<String>> {
-    let said = log.run(tools.call(Tool::TOPICS, &["--list"])?)?.stdout;
+    let said = log
+        .run(tools.call(KafkaScript::TOPICS, &["--list"])?)?
+        .stdout;
     let names = said
         .lines()
         .map(str::trim)
@@ -160,7 +162,7 @@ fn kept(log: &mut Transcript, kgauge: &Kgauge<'_>, tools: &Tools<'_>) -> Result<
 
     let topics = format!("{PREFIX}.*");
     let said = log
-        .run(tools.call(Tool::OFFSETS, &["--topic", &topics])?)?
+        .run(tools.call(KafkaScript::OFFSETS, &["--topic", &topics])?)?
         .stdout;
     let ends = output::end_offsets(&said);
     let counted: u64 = ends.values().sum();

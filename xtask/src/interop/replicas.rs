@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::actions::Action;
 use super::checks::{Checks, Name, Transcript};
 use super::scripts::{LEADER_ELECTION, REASSIGN, json_file};
-use crate::kafka::{Tool, Tools, poll};
+use crate::kafka::{KafkaScript, Tools, poll};
 
 const TOPIC: &str = "interop-replicas";
 const NODES: usize = 3;
@@ -66,7 +66,7 @@ fn make(log: &mut Transcript, tools: &Tools<'_>) -> Result<()> {
         "--replication-factor",
         "3",
     ];
-    log.run(tools.call(Tool::TOPICS, &create)?)?;
+    log.run(tools.call(KafkaScript::TOPICS, &create)?)?;
     let send = [
         "--topic",
         TOPIC,
@@ -76,7 +76,7 @@ fn make(log: &mut Transcript, tools: &Tools<'_>) -> Result<()> {
         "-1",
     ];
     let send = [&send[..], &["--num-records", RECORDS]].concat();
-    log.run(tools.call(Tool::PRODUCER_PERF, &send)?)?;
+    log.run(tools.call(KafkaScript::PRODUCER_PERF, &send)?)?;
     Ok(())
 }
 
@@ -177,7 +177,9 @@ struct Described {
 
 fn describe(log: &mut Transcript, tools: &Tools<'_>) -> Result<Described> {
     let arguments = ["--describe", "--topic", TOPIC];
-    let said = log.run(tools.call(Tool::TOPICS, &arguments)?)?.stdout;
+    let said = log
+        .run(tools.call(KafkaScript::TOPICS, &arguments)?)?
+        .stdout;
     described(&said)
 }
 

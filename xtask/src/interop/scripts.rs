@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::actions::REPLICATION_FACTOR;
-use crate::kafka::{Job, Tool, Tools};
+use crate::kafka::{Job, KafkaScript, Tools};
 
 /// Every tool gets this long; a machine that is busy with builds is slow.
 const TIME_MAX: Duration = Duration::from_secs(300);
@@ -96,5 +96,5 @@ pub(super) fn create(tools: &Tools<'_>, topic: &str, partitions: u32) -> Result<
     let partitions = partitions.to_string();
     let what = ["--create", "--topic", topic, "--partitions", &partitions];
     let how = ["--replication-factor", REPLICATION_FACTOR];
-    tools.call(Tool::TOPICS, &[&what[..], &how].concat())
+    tools.call(KafkaScript::TOPICS, &[&what[..], &how].concat())
 }

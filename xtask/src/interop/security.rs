@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use super::actions::{Action, Column};
+use super::actions::{Action, InteropClient};
 use super::checks::{Checks, Name, Transcript};
 use super::console::{lines, same};
-use crate::kafka::{Job, Tool, Tools, output};
+use crate::kafka::{Job, KafkaScript, Tools, output};
 
 /// What is put behind the target, and the row that it counts for.
 pub(super) const KINDS: [(&str, Action); 5] = [
@@ -35,16 +35,16 @@ pub(super) fn run(
     tools: &Tools<'_>,
     properties: &Path,
     action: Action,
-    wants: &dyn Fn(Column) -> bool,
+    wants: &dyn Fn(InteropClient) -> bool,
 ) -> Result<()> {
-    if wants(Column::Kafka) {
-        let name = Name::of(Column::Kafka, action);
+    if wants(InteropClient::Kafka) {
+        let name = Name::of(InteropClient::Kafka, action);
         checks.check(name, |log| java(log, tools, properties))?;
     }
-    if !wants(Column::Kcat) {
+    if !wants(InteropClient::Kcat) {
         return Ok(());
     }
-    let name = Name::of(Column::Kcat, action);
+    let name = Name::of(InteropClient::Kcat, action);
     if Command::new("kcat").arg("-V").output().is_err() {
         checks.missing(name, "no kcat in PATH");
         return Ok(());
@@ -70,18 +70,22 @@ fn java(log: &mut Transcript, tools: &Tools<'_>, properties: &Path) -> Result<St
     let by = ["--command-config", properties];
     let topic = ["--create", "--topic", JAVA_TOPIC, "--partitions", "3"];
     let topic = [&topic[..], &["--replication-factor", "3"], &by].concat();
-    log.run(tools.call(Tool::TOPICS, &topic)?)?;
+    log.run(tools.call(KafkaScript::TOPICS, &topic)?)?;
 
     let records = RECORDS.to_string();
     let what = ["--topic", JAVA_TOPIC, "--num-records", &records];
     let how = ["--record-size", "100", "--throughput", "-1"];
     let produce = [&what[..], &how, &by].concat();
-    let said = log.run(tools.call(Tool::PRODUCER_PERF, &produce)?)?.stdout;
+    let said = log
+        .run(tools.call(KafkaScript::PRODUCER_PERF, &produce)?)?
+        .stdout;
     let sent = output::sent(&said)?.records;
     ensure!(sent == RECORDS, "{sent} of {RECORDS} sent");
 
     let consume = [&what[..], &by].concat();
-    let said = log.run(tools.call(Tool::CONSUMER_PERF, &consume)?)?.stdout;
+    let said = log
+        .run(tools.call(KafkaScript::CONSUMER_PERF, &consume)?)?
+        .stdout;
     let read = output::consumed(&said)?;
     ensure!(read == RECORDS, "{read} of {RECORDS} read");
     Ok(format!("{sent} sent, {read} read"))

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::actions::{Action, Column};
+use super::actions::{Action, InteropClient};
 
 /// What one check says about a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict<'a> {
+pub(super) enum CheckVerdict<'a> {
     Passed,
     Failed,
     /// Not done, and why.
@@ -14,16 +14,16 @@ pub(super) enum Verdict<'a> {
 }
 
 /// What one check says, and where it belongs.
-pub(super) type Entry<'a> = (Column, Action, Verdict<'a>);
+pub(super) type CheckResult<'a> = (InteropClient, Action, CheckVerdict<'a>);
 
 /// A table in Markdown, as wide as its cells, with numbered reasons below. A cell is `ok` when all
 /// that was checked for it passed, `–` when nothing was.
-pub(super) fn render(entries: &[Entry<'_>]) -> String {
+pub(super) fn render(entries: &[CheckResult<'_>]) -> String {
     let mut reasons = Vec::new();
     let mut lines = vec![head()];
     for action in Action::ALL {
         let mut cells = vec![action.words().to_owned()];
-        for column in Column::ALL {
+        for column in InteropClient::ALL {
             cells.push(cell(entries, column, action, &mut reasons));
         }
         lines.push(cells);
@@ -39,31 +39,31 @@ pub(super) fn render(entries: &[Entry<'_>]) -> String {
 }
 
 fn head() -> Vec<String> {
-    let clients = Column::ALL.map(|column| column.words().to_owned());
+    let clients = InteropClient::ALL.map(|column| column.words().to_owned());
     std::iter::once("action".to_owned())
         .chain(clients)
         .collect()
 }
 
 fn cell(
-    entries: &[Entry<'_>],
-    column: Column,
+    entries: &[CheckResult<'_>],
+    column: InteropClient,
     action: Action,
     reasons: &mut Vec<String>,
 ) -> String {
     let here = entries
         .iter()
         .filter(|(of, what, _)| (*of, *what) == (column, action));
-    let verdicts: Vec<Verdict<'_>> = here.map(|&(_, _, verdict)| verdict).collect();
-    if verdicts.contains(&Verdict::Failed) {
+    let verdicts: Vec<CheckVerdict<'_>> = here.map(|&(_, _, verdict)| verdict).collect();
+    if verdicts.contains(&CheckVerdict::Failed) {
         return "FAILED".to_owned();
     }
-    if verdicts.contains(&Verdict::Passed) {
+    if verdicts.contains(&CheckVerdict::Passed) {
         return "ok".to_owned();
     }
     let told = verdicts.iter().find_map(|verdict| match verdict {
-        Verdict::Skipped(why) => Some(*why),
-        Verdict::Passed | Verdict::Failed => None,
+        CheckVerdict::Skipped(why) => Some(*why),
+        CheckVerdict::Passed | CheckVerdict::Failed => None,
     });
     let reason = told
         .or_else(|| column.lacks(action))
@@ -118,10 +118,14 @@ mod tests {
     #[test]
     fn one_failure_fails_a_cell_and_one_pass_outweighs_a_skip() {
         let table = render(&[
-            (Column::Kafka, Action::Produce, Verdict::Passed),
-            (Column::Kafka, Action::Produce, Verdict::Failed),
-            (Column::Go, Action::Produce, Verdict::Skipped("too late")),
-            (Column::Go, Action::Produce, Verdict::Passed),
+            (InteropClient::Kafka, Action::Produce, CheckVerdict::Passed),
+            (InteropClient::Kafka, Action::Produce, CheckVerdict::Failed),
+            (
+                InteropClient::Go,
+                Action::Produce,
+                CheckVerdict::Skipped("too late"),
+            ),
+            (InteropClient::Go, Action::Produce, CheckVerdict::Passed),
         ]);
         let cells = line(&table, Action::Produce);
         assert_eq!((cells[1].as_str(), cells[4].as_str()), ("FAILED", "ok"));
@@ -131,14 +135,14 @@ mod tests {
     fn what_was_not_done_has_its_reason_below_and_equal_reasons_share_a_number() {
         let table = render(&[
             (
-                Column::Python,
+                InteropClient::Python,
                 Action::LogDirs,
-                Verdict::Skipped("no call for it"),
+                CheckVerdict::Skipped("no call for it"),
             ),
             (
-                Column::Python,
+                InteropClient::Python,
                 Action::DeleteGroupOffsets,
-                Verdict::Skipped("no call for it"),
+                CheckVerdict::Skipped("no call for it"),
             ),
         ]);
         let (one, other) = (

@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 
 use super::actions::Action;
 use super::checks::{Checks, Name, Transcript};
-use crate::kafka::{Tool, Tools, output};
+use crate::kafka::{KafkaScript, Tools, output};
 
 /// The topic of the checks here and of the performance tools.
 pub(super) const TOPIC: &str = "interop";
@@ -26,7 +26,9 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
         Ok(format!("{PARTITIONS_FIRST} partitions"))
     })?;
     checks.check(Name::tool(CLIENT, "list", Action::ListTopics), |log| {
-        let said = log.run(tools.call(Tool::TOPICS, &["--list"])?)?.stdout;
+        let said = log
+            .run(tools.call(KafkaScript::TOPICS, &["--list"])?)?
+            .stdout;
         ensure!(said.lines().any(|line| line == TOPIC), "{TOPIC} is missing");
         Ok("the new topic".to_owned())
     })?;
@@ -40,7 +42,7 @@ pub(super) fn run(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
         |log| {
             let more = PARTITIONS.to_string();
             let arguments = ["--alter", "--topic", TOPIC, "--partitions", &more];
-            log.run(tools.call(Tool::TOPICS, &arguments)?)?;
+            log.run(tools.call(KafkaScript::TOPICS, &arguments)?)?;
             describe(log, tools, PARTITIONS)
         },
     )?;
@@ -54,7 +56,9 @@ fn configs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
         Name::tool("kafka-configs", "alter", Action::AlterTopicConfig),
         |log| {
             let arguments = [&["--alter", "--add-config", SETTING][..], &entity].concat();
-            let said = log.run(tools.call(Tool::CONFIGS, &arguments)?)?.stdout;
+            let said = log
+                .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
+                .stdout;
             ensure!(said.contains("Completed updating"), "it does not say so");
             Ok(SETTING.to_owned())
         },
@@ -63,7 +67,9 @@ fn configs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
         Name::tool("kafka-configs", "describe", Action::TopicConfigs),
         |log| {
             let arguments = [&["--describe"][..], &entity].concat();
-            let said = log.run(tools.call(Tool::CONFIGS, &arguments)?)?.stdout;
+            let said = log
+                .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
+                .stdout;
             ensure!(said.contains(SETTING), "{SETTING} is not there");
             Ok(SETTING.to_owned())
         },
@@ -76,14 +82,16 @@ fn configs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
         ),
         |log| {
             let arguments = [&["--describe", "--all"][..], &entity].concat();
-            let said = log.run(tools.call(Tool::CONFIGS, &arguments)?)?.stdout;
+            let said = log
+                .run(tools.call(KafkaScript::CONFIGS, &arguments)?)?
+                .stdout;
             let mut described = output::settings(&said);
             // The tool itself takes no empty value.
             described.retain(|setting| !setting.ends_with('='));
             ensure!(described.len() > 30, "only {} settings", described.len());
             let mut arguments = vec!["--create", "--topic", DESCRIBED];
             arguments.extend(described.iter().flat_map(|one| ["--config", one]));
-            log.run(tools.call(Tool::TOPICS, &arguments)?)?;
+            log.run(tools.call(KafkaScript::TOPICS, &arguments)?)?;
             log.run(tools.delete(DESCRIBED)?)?;
             Ok(format!("{} settings", described.len()))
         },
@@ -93,7 +101,9 @@ fn configs(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
 
 fn describe(log: &mut Transcript, tools: &Tools<'_>, expected: u32) -> Result<String> {
     let arguments = ["--describe", "--topic", TOPIC];
-    let said = log.run(tools.call(Tool::TOPICS, &arguments)?)?.stdout;
+    let said = log
+        .run(tools.call(KafkaScript::TOPICS, &arguments)?)?
+        .stdout;
     let (count, led) = output::partitions(&said)?;
     ensure!(
         (count, led) == (expected, expected),
@@ -107,7 +117,9 @@ pub(super) fn delete(checks: &mut Checks, tools: &Tools<'_>) -> Result<()> {
     checks.check(Name::tool(CLIENT, "delete", Action::DeleteTopic), |log| {
         let topic = super::console::TOPIC;
         log.run(tools.delete(topic)?)?;
-        let said = log.run(tools.call(Tool::TOPICS, &["--list"])?)?.stdout;
+        let said = log
+            .run(tools.call(KafkaScript::TOPICS, &["--list"])?)?
+            .stdout;
         ensure!(!said.lines().any(|line| line == topic), "{topic} is there");
         Ok("the topic is gone".to_owned())
     })?;

@@ -10,7 +10,7 @@ use super::actions::Action;
 use super::checks::{Checks, Name, Transcript};
 use super::following::{Follower, wait_until};
 use super::scripts::{Script, VERIFIABLE_CONSUMER, VERIFIABLE_PRODUCER, create};
-use crate::kafka::{Tool, Tools, output};
+use crate::kafka::{KafkaScript, Tools, output};
 
 const PARTITIONS: u32 = 6;
 const HALF: usize = 3;
@@ -117,7 +117,9 @@ fn rebalance(
     let by_guest = done?;
 
     let arguments = ["--describe", "--group", case.group];
-    let said = log.run(tools.call(Tool::GROUPS, &arguments)?)?.stdout;
+    let said = log
+        .run(tools.call(KafkaScript::GROUPS, &arguments)?)?
+        .stdout;
     let standing = output::standing(&said, case.group)?;
     ensure!(
         (standing.committed, standing.lag) == (PARTS * PART, 0),
@@ -184,7 +186,9 @@ fn meet(
 fn described(log: &mut Transcript, tools: &Tools<'_>, case: &Case) -> Result<()> {
     let mut told = |how: &[&str]| -> Result<Vec<Vec<String>>> {
         let arguments = [&["--describe", "--group", case.group][..], how].concat();
-        let said = log.run(tools.call(Tool::GROUPS, &arguments)?)?.stdout;
+        let said = log
+            .run(tools.call(KafkaScript::GROUPS, &arguments)?)?
+            .stdout;
         Ok(rows(&said, case.group))
     };
     let members = told(&["--members", "--verbose"])?;

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::process::{Job, Running, poll};
 use super::ready;
-use super::release::{RELEASE, Release};
+use super::release::{RELEASE, ReleaseJars};
 use crate::say::remark;
 
 /// As `kafka-server-start.sh` gives it.
@@ -23,15 +23,15 @@ const START_MAX: Duration = Duration::from_secs(120);
 
 /// A Kafka that serves. Dropping it stops it; its data lie in the folder that was given.
 #[derive(Debug)]
-pub(crate) struct Broker {
+pub(crate) struct KafkaBroker {
     address: SocketAddr,
     log: PathBuf,
     running: Running,
 }
 
-impl Broker {
+impl KafkaBroker {
     /// Formats storage in `folder`, starts the node and waits until it serves.
-    pub(crate) fn start(release: &Release, folder: &Path) -> Result<Broker> {
+    pub(crate) fn start(release: &ReleaseJars, folder: &Path) -> Result<KafkaBroker> {
         remark(&format!("Kafka {RELEASE}: starting"));
         fs::create_dir_all(folder)?;
         let [address, controller] = free_addresses()?;
@@ -49,7 +49,7 @@ impl Broker {
             .stdin(std::process::Stdio::null());
         command.stdout(file.try_clone()?).stderr(file);
         let running = Running::start("Kafka", &mut command)?;
-        let broker = Broker {
+        let broker = KafkaBroker {
             address,
             log,
             running,
@@ -113,7 +113,7 @@ log.segment.delete.delay.ms=1000
     )
 }
 
-fn format(release: &Release, config: &Path) -> Result<()> {
+fn format(release: &ReleaseJars, config: &Path) -> Result<()> {
     let mut command: Command = release.java(&["-Xmx256M"], "kafka.tools.StorageTool");
     command.args(["format", "-t", CLUSTER_ID, "-c"]).arg(config);
     let words = "kafka-storage format".to_owned();

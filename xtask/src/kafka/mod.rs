@@ -8,7 +8,7 @@ mod ready;
 mod release;
 mod tool;
 
-pub(crate) use broker::Broker;
-pub(crate) use process::{Finished, Job, Running, poll};
-pub(crate) use release::{RELEASE, Release, fetch};
-pub(crate) use tool::{Tool, Tools};
+pub(crate) use broker::KafkaBroker;
+pub(crate) use process::{FinishedJob, Job, Running, poll};
+pub(crate) use release::{RELEASE, ReleaseJars, fetch};
+pub(crate) use tool::{KafkaScript, Tools};

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 /// The last line of `kafka-producer-perf-test`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Sent {
+pub(crate) struct PerfTestResult {
     /// Records acked.
     pub(crate) records: u64,
     /// Over all of its run.
@@ -15,11 +15,11 @@ pub(crate) struct Sent {
 
 /// `1000000 records sent, 487329.4 records/sec (46.48 MB/sec), ... 3 ms 50th, ...`; the lines on the
 /// way there look the same but for the percentiles.
-pub(crate) fn sent(stdout: &str) -> Result<Sent> {
+pub(crate) fn sent(stdout: &str) -> Result<PerfTestResult> {
     let read = |line: &str| {
         let (records, rest) = line.split_once(" records sent, ")?;
         let (rate, rest) = rest.split_once(" records/sec")?;
-        rest.contains(" 50th").then_some(Sent {
+        rest.contains(" 50th").then_some(PerfTestResult {
             records: records.trim().parse().ok()?,
             records_per_s: rate.trim().parse().ok()?,
         })
@@ -88,7 +88,7 @@ pub(crate) fn end_offsets(stdout: &str) -> BTreeMap<(String, u32), u64> {
 
 /// A group's standing in all of its partitions together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct GroupPosition {
     /// Partitions with a committed offset.
     pub(crate) partitions: u32,
     /// Sum of the committed offsets.
@@ -98,7 +98,7 @@ pub(crate) struct Standing {
 }
 
 /// `kafka-consumer-groups --describe`: columns named in the head, `-` for what is not known.
-pub(crate) fn standing(stdout: &str, group: &str) -> Result<Standing> {
+pub(crate) fn standing(stdout: &str, group: &str) -> Result<GroupPosition> {
     let words =
         |line: &str| -> Vec<String> { line.split_whitespace().map(str::to_owned).collect() };
     let mut lines = stdout.lines().map(words);
@@ -109,7 +109,7 @@ pub(crate) fn standing(stdout: &str, group: &str) -> Result<Standing> {
         at.with_context(|| format!("no column {name}"))
     };
     let (committed, lag) = (column("CURRENT-OFFSET")?, column("LAG")?);
-    let mut standing = Standing::default();
+    let mut standing = GroupPosition::default();
     for cells in lines.filter(|cells| cells.first().is_some_and(|cell| cell == group)) {
         let number = |at: usize| {
             let cell = cells.get(at).context("the line is too short")?;
@@ -162,7 +162,7 @@ mod tests {
 1000000 records sent, 487329.434698 records/sec (46.48 MB/sec), 5.61 ms avg latency, 310.00 ms max \
 latency, 3 ms 50th, 20 ms 95th, 41 ms 99th, 52 ms 99.9th.
 ";
-        let expected = Sent {
+        let expected = PerfTestResult {
             records: 1_000_000,
             records_per_s: 487_329.434_698,
         };
@@ -212,7 +212,7 @@ GROUP  TOPIC  PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG  CONSUMER-ID  HOST 
 g      t      0          10              12              2    -            -     -
 g      t      1          5               5               0    -            -     -
 ";
-        let expected = Standing {
+        let expected = GroupPosition {
             partitions: 2,
             committed: 15,
             lag: 2,

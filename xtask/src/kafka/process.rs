@@ -131,7 +131,7 @@ impl Job {
     }
 
     /// Runs it. A bad exit status or a timeout is no error here; see [`Finished::success`].
-    pub(crate) fn run(mut self) -> Result<Finished> {
+    pub(crate) fn run(mut self) -> Result<FinishedJob> {
         // Files, not pipes: nobody need read while it runs, and none of it is lost.
         let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
         let input = self.input.map_or_else(Stdio::null, Stdio::from);
@@ -144,7 +144,7 @@ impl Job {
         let status = running.wait(self.time_max)?;
         let took = start.elapsed();
         drop(running);
-        Ok(Finished {
+        Ok(FinishedJob {
             words: self.words,
             status,
             took,
@@ -163,7 +163,7 @@ fn text(file: &mut File) -> Result<String> {
 
 /// A command that has ended.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct FinishedJob {
     /// What was asked for.
     pub(crate) words: String,
     /// How it ended; none when its time was over.
@@ -176,14 +176,14 @@ pub(crate) struct Finished {
     pub(crate) stderr: String,
 }
 
-impl Finished {
+impl FinishedJob {
     /// Itself when it ended with status 0.
-    pub(crate) fn success(self) -> Result<Finished> {
+    pub(crate) fn success(self) -> Result<FinishedJob> {
         self.ended_with(0)
     }
 
     /// Itself when it ended with this exit status.
-    pub(crate) fn ended_with(self, code: i32) -> Result<Finished> {
+    pub(crate) fn ended_with(self, code: i32) -> Result<FinishedJob> {
         match self.status {
             Some(status) if status.code() == Some(code) => Ok(self),
             Some(status) => bail!("{} ended with {status}, not {code}", self.words),

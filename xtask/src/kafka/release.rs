@@ -14,7 +14,7 @@ pub(crate) const RELEASE: &str = "4.3.1";
 
 /// Kafka's jars bring no logger along. This one writes to stderr and needs no file; its version is
 /// that of the `slf4j-api` which Kafka uses.
-const LOGGER: maven::Artifact<'_> = ("org.slf4j", "slf4j-simple", "1.7.36");
+const LOGGER: maven::MavenArtifact<'_> = ("org.slf4j", "slf4j-simple", "1.7.36");
 
 /// What `kafka-run-class.sh` gives to every Java process.
 const JVM: &[&str] = &[
@@ -30,20 +30,20 @@ const JVM: &[&str] = &[
 
 /// The jars of Kafka's server and tools.
 #[derive(Debug)]
-pub(crate) struct Release {
+pub(crate) struct ReleaseJars {
     jars: PathBuf,
 }
 
-impl Release {
+impl ReleaseJars {
     /// Fetches it with Maven, unless an earlier run has.
-    pub(crate) fn fetch() -> Result<Release> {
+    pub(crate) fn fetch() -> Result<ReleaseJars> {
         let artifacts = [
             ("org.apache.kafka", "kafka_2.13", RELEASE),
             ("org.apache.kafka", "kafka-tools", RELEASE),
             LOGGER,
         ];
         let jars = fetch(RELEASE, &artifacts)?;
-        Ok(Release { jars })
+        Ok(ReleaseJars { jars })
     }
 
     /// Java with this class of the release; `heap` as the release's scripts give it, such as
@@ -62,7 +62,7 @@ impl Release {
 
 /// The folder with the jars of a release, the first artifact among them: fetched with Maven, unless an
 /// earlier run has.
-pub(crate) fn fetch(release: &str, artifacts: &[maven::Artifact<'_>]) -> Result<PathBuf> {
+pub(crate) fn fetch(release: &str, artifacts: &[maven::MavenArtifact<'_>]) -> Result<PathBuf> {
     let folder = root().join("target/kafka").join(release);
     let jars = folder.join("jars");
     if !jars.is_dir() {
@@ -78,7 +78,7 @@ pub(crate) fn fetch(release: &str, artifacts: &[maven::Artifact<'_>]) -> Result<
     Ok(jars)
 }
 
-fn fetch_into(folder: &Path, jars: &Path, artifacts: &[maven::Artifact<'_>]) -> Result<()> {
+fn fetch_into(folder: &Path, jars: &Path, artifacts: &[maven::MavenArtifact<'_>]) -> Result<()> {
     let goal = [
         "copy-dependencies".to_owned(),
         format!("-DoutputDirectory={}", jars.display()),

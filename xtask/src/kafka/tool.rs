@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::process::Job;
-use super::release::Release;
+use super::release::ReleaseJars;
 
 /// Every tool gets this long; a machine that is busy with builds is slow.
 const TIME_MAX: Duration = Duration::from_secs(300);
@@ -18,57 +18,62 @@ const HEAP_LARGE: &[&str] = &["-Xmx512M"];
 
 /// One of Kafka's scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Tool {
+pub(crate) struct KafkaScript {
     /// The script's name.
     pub(crate) name: &'static str,
     class: &'static str,
     heap: &'static [&'static str],
 }
 
-impl Tool {
-    pub(crate) const TOPICS: Tool =
+impl KafkaScript {
+    pub(crate) const TOPICS: KafkaScript =
         tool("kafka-topics", "org.apache.kafka.tools.TopicCommand", HEAP);
-    pub(crate) const CONFIGS: Tool = tool("kafka-configs", "kafka.admin.ConfigCommand", HEAP);
-    pub(crate) const GROUPS: Tool = tool(
+    pub(crate) const CONFIGS: KafkaScript =
+        tool("kafka-configs", "kafka.admin.ConfigCommand", HEAP);
+    pub(crate) const GROUPS: KafkaScript = tool(
         "kafka-consumer-groups",
         "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
         HEAP,
     );
-    pub(crate) const OFFSETS: Tool = tool(
+    pub(crate) const OFFSETS: KafkaScript = tool(
         "kafka-get-offsets",
         "org.apache.kafka.tools.GetOffsetShell",
         HEAP,
     );
-    pub(crate) const PRODUCER_PERF: Tool = tool(
+    pub(crate) const PRODUCER_PERF: KafkaScript = tool(
         "kafka-producer-perf-test",
         "org.apache.kafka.tools.ProducerPerformance",
         HEAP_LARGE,
     );
-    pub(crate) const CONSUMER_PERF: Tool = tool(
+    pub(crate) const CONSUMER_PERF: KafkaScript = tool(
         "kafka-consumer-perf-test",
         "org.apache.kafka.tools.ConsumerPerformance",
         HEAP_LARGE,
     );
-    pub(crate) const CONSOLE_PRODUCER: Tool = tool(
+    pub(crate) const CONSOLE_PRODUCER: KafkaScript = tool(
         "kafka-console-producer",
         "org.apache.kafka.tools.ConsoleProducer",
         HEAP_LARGE,
     );
-    pub(crate) const CONSOLE_CONSUMER: Tool = tool(
+    pub(crate) const CONSOLE_CONSUMER: KafkaScript = tool(
         "kafka-console-consumer",
         "org.apache.kafka.tools.consumer.ConsoleConsumer",
         HEAP_LARGE,
     );
 }
 
-const fn tool(name: &'static str, class: &'static str, heap: &'static [&'static str]) -> Tool {
-    Tool { name, class, heap }
+const fn tool(
+    name: &'static str,
+    class: &'static str,
+    heap: &'static [&'static str],
+) -> KafkaScript {
+    KafkaScript { name, class, heap }
 }
 
 /// The tools of a release, for one cluster.
 pub(crate) struct Tools<'a> {
     /// Where the tools come from.
-    pub(crate) release: &'a Release,
+    pub(crate) release: &'a ReleaseJars,
     /// The cluster's bootstrap servers.
     pub(crate) servers: String,
     /// An error when the cluster is gone: then every tool would try for a minute.
@@ -77,7 +82,7 @@ pub(crate) struct Tools<'a> {
 
 impl Tools<'_> {
     /// A call of `tool` with the cluster's bootstrap servers and these arguments.
-    pub(crate) fn call<A: AsRef<str>>(&self, tool: Tool, arguments: &[A]) -> Result<Job> {
+    pub(crate) fn call<A: AsRef<str>>(&self, tool: KafkaScript, arguments: &[A]) -> Result<Job> {
         (self.alive)()?;
         let mut command: Command = self.release.java(tool.heap, tool.class);
         command.args(["--bootstrap-server", &self.servers]);
@@ -102,11 +107,11 @@ impl Tools<'_> {
             "--replication-factor",
             "1",
         ];
-        self.call(Tool::TOPICS, &arguments)
+        self.call(KafkaScript::TOPICS, &arguments)
     }
 
     /// Deletes the topics that a Java regular expression, or a name, fits.
     pub(crate) fn delete(&self, topics: &str) -> Result<Job> {
-        self.call(Tool::TOPICS, &["--delete", "--topic", topics])
+        self.call(KafkaScript::TOPICS, &["--delete", "--topic", topics])
     }
 }

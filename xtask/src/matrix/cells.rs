@@ -3,36 +3,40 @@
 use std::num::NonZero;
 
 /// One cause on one target.
-pub(super) struct Cell {
+pub(super) struct BottleneckCell {
     /// The verdict's word in `summary.json`.
     pub(super) cause: &'static str,
     pub(super) target: &'static str,
     /// The scenario's `topic` and `flows`.
     load: &'static str,
-    pub(super) place: Place,
+    pub(super) place: CellSetup,
 }
 
 /// Where it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum CellSetup {
     /// On the machine as it is.
     Machine,
     /// In a network of its own, whose loopback is slow.
     SlowLoopback,
 }
 
-const fn cell(cause: &'static str, target: &'static str, load: &'static str) -> Cell {
-    Cell {
+const fn cell(cause: &'static str, target: &'static str, load: &'static str) -> BottleneckCell {
+    BottleneckCell {
         cause,
         target,
         load,
-        place: Place::Machine,
+        place: CellSetup::Machine,
     }
 }
 
-const fn on_slow_loopback(cause: &'static str, target: &'static str, load: &'static str) -> Cell {
-    Cell {
-        place: Place::SlowLoopback,
+const fn on_slow_loopback(
+    cause: &'static str,
+    target: &'static str,
+    load: &'static str,
+) -> BottleneckCell {
+    BottleneckCell {
+        place: CellSetup::SlowLoopback,
         ..cell(cause, target, load)
     }
 }
@@ -154,7 +158,7 @@ flows:
      linger.ms: 5}}
 ";
 
-pub(super) const CELLS: &[Cell] = &[
+pub(super) const CELLS: &[BottleneckCell] = &[
     cell("load", "embedded:1", RATE),
     cell("load", KAFKA, RATE),
     cell("load", "embedded:3", RATE_AND_READERS),
@@ -200,7 +204,7 @@ pub(super) const CELLS: &[Cell] = &[
     on_slow_loopback("network-card", KAFKA, BULK),
 ];
 
-impl Cell {
+impl BottleneckCell {
     /// A name for files: `disk-kafka`.
     pub(super) fn name(&self) -> String {
         let end = self.target.find(',').unwrap_or(self.target.len());
@@ -233,7 +237,7 @@ mod tests {
 
     #[test]
     fn every_cell_has_a_name_of_its_own() {
-        let names: BTreeSet<String> = CELLS.iter().map(Cell::name).collect();
+        let names: BTreeSet<String> = CELLS.iter().map(BottleneckCell::name).collect();
         assert_eq!(names.len(), CELLS.len());
     }
 }

@@ -18,8 +18,8 @@ use serde_json::Value;
 use crate::built;
 use crate::kgauge::Kgauge;
 use crate::say::{remark, say};
-use cells::{CELLS, Cell, Place};
-use table::{Judged, Table};
+use cells::{BottleneckCell, CELLS, CellSetup};
+use table::{JudgedTrial, VerdictTable};
 
 /// So many of all verdicts must be right.
 const RIGHT_PART: f64 = 0.95;
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         binary: &binary,
         folder: kept,
     };
-    let mut table = Table::default();
+    let mut table = VerdictTable::default();
     for cell in CELLS.iter().filter(|cell| is_wanted(cell, &options.only)) {
         if let Some(why) = why_not(cell) {
             remark(&format!("{}: left out: {why}", cell.name()));
@@ -104,7 +104,7 @@ fn options(arguments: &[String]) -> Result<Options> {
     Ok(options)
 }
 
-fn is_wanted(cell: &Cell, only: &[String]) -> bool {
+fn is_wanted(cell: &BottleneckCell, only: &[String]) -> bool {
     is_named(&cell.name(), only)
 }
 
@@ -113,15 +113,15 @@ fn is_named(name: &str, only: &[String]) -> bool {
 }
 
 /// Why a cause cannot be put there on this machine.
-fn why_not(cell: &Cell) -> Option<String> {
+fn why_not(cell: &BottleneckCell) -> Option<String> {
     match cell.place {
-        Place::Machine => None,
-        Place::SlowLoopback => slow_loopback::why_not(),
+        CellSetup::Machine => None,
+        CellSetup::SlowLoopback => slow_loopback::why_not(),
     }
 }
 
 /// Runs one cause on one target, and gives the verdict on each trial.
-fn judge(cell: &Cell, trials: usize, kgauge: &Kgauge<'_>) -> Result<Vec<Judged>> {
+fn judge(cell: &BottleneckCell, trials: usize, kgauge: &Kgauge<'_>) -> Result<Vec<JudgedTrial>> {
     let name = cell.name();
     remark(&format!("{name}: {trials} trials"));
     let scenario = kgauge.folder.join(format!("{name}.yaml"));
@@ -138,8 +138,8 @@ fn judge(cell: &Cell, trials: usize, kgauge: &Kgauge<'_>) -> Result<Vec<Judged>>
         &folder,
     ];
     let mut call = match cell.place {
-        Place::Machine => kgauge.call(&arguments),
-        Place::SlowLoopback => {
+        CellSetup::Machine => kgauge.call(&arguments),
+        CellSetup::SlowLoopback => {
             arguments.extend(["--network-speed", slow_loopback::SPEED]);
             let mut call = kgauge.call(&arguments);
             call.command = slow_loopback::within(&call.command);
@@ -153,7 +153,7 @@ fn judge(cell: &Cell, trials: usize, kgauge: &Kgauge<'_>) -> Result<Vec<Judged>>
         .with_context(|| format!("{}\n{}", finished.stdout, finished.stderr))?;
     let summary: Value = serde_json::from_str(&text)?;
     let judged = summary["trials"].as_array().context("no trials")?;
-    let judged: Vec<Judged> = judged.iter().map(Judged::of).collect();
+    let judged: Vec<JudgedTrial> = judged.iter().map(JudgedTrial::of).collect();
     for one in &judged {
         say(&format!("  {}", one.sentence));
     }

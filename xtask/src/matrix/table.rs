@@ -5,22 +5,22 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::cells::Cell;
+use super::cells::BottleneckCell;
 
 /// What a summary says of one trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Judged {
+pub(super) struct JudgedTrial {
     pub(super) word: String,
     candidates: Vec<String>,
     pub(super) sentence: String,
 }
 
-impl Judged {
-    pub(super) fn of(trial: &Value) -> Judged {
+impl JudgedTrial {
+    pub(super) fn of(trial: &Value) -> JudgedTrial {
         let limit = &trial["limit"];
         let text = |value: &Value| value.as_str().unwrap_or("none").to_owned();
         let candidates = limit["candidates"].as_array();
-        Judged {
+        JudgedTrial {
             word: text(&limit["word"]),
             candidates: candidates.into_iter().flatten().map(text).collect(),
             sentence: text(&limit["sentence"]),
@@ -30,7 +30,7 @@ impl Judged {
 
 /// All verdicts.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(super) struct VerdictTable {
     rows: Vec<Row>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Table {
 struct Row {
     cause: &'static str,
     target: &'static str,
-    verdicts: Vec<Judged>,
+    verdicts: Vec<JudgedTrial>,
     error: Option<String>,
     left_out: Option<String>,
 }
@@ -51,7 +51,7 @@ impl Row {
 
     /// Not decided, with the cause among the candidates.
     fn near(&self) -> usize {
-        let near = |one: &&Judged| {
+        let near = |one: &&JudgedTrial| {
             one.word == "undecided" && one.candidates.iter().any(|word| word == self.cause)
         };
         self.verdicts.iter().filter(near).count()
@@ -59,13 +59,13 @@ impl Row {
 
     /// Something else, said without doubt.
     fn wrong(&self) -> usize {
-        let wrong = |one: &&Judged| one.word != self.cause && one.word != "undecided";
+        let wrong = |one: &&JudgedTrial| one.word != self.cause && one.word != "undecided";
         self.verdicts.iter().filter(wrong).count()
     }
 }
 
-impl Table {
-    pub(super) fn add(&mut self, cell: &Cell, verdicts: Vec<Judged>) {
+impl VerdictTable {
+    pub(super) fn add(&mut self, cell: &BottleneckCell, verdicts: Vec<JudgedTrial>) {
         self.rows.push(Row {
             cause: cell.cause,
             target: cell.target,
@@ -75,7 +75,7 @@ impl Table {
         });
     }
 
-    pub(super) fn broken(&mut self, cell: &Cell, error: &anyhow::Error) {
+    pub(super) fn broken(&mut self, cell: &BottleneckCell, error: &anyhow::Error) {
         self.rows.push(Row {
             cause: cell.cause,
             target: cell.target,
@@ -86,7 +86,7 @@ impl Table {
     }
 
     /// A cause that cannot be put there on this machine.
-    pub(super) fn left_out(&mut self, cell: &Cell, why: &str) {
+    pub(super) fn left_out(&mut self, cell: &BottleneckCell, why: &str) {
         self.rows.push(Row {
             cause: cell.cause,
             target: cell.target,
@@ -175,8 +175,8 @@ impl Table {
 mod tests {
     use super::*;
 
-    fn judged(word: &str, candidates: &[&str]) -> Judged {
-        Judged {
+    fn judged(word: &str, candidates: &[&str]) -> JudgedTrial {
+        JudgedTrial {
             word: word.to_owned(),
             candidates: candidates.iter().map(|one| (*one).to_owned()).collect(),
             sentence: String::new(),
@@ -196,7 +196,7 @@ mod tests {
             left_out: Some("left out: no tc".to_owned()),
             ..row("network-card", Vec::new())
         };
-        let table = Table {
+        let table = VerdictTable {
             rows: vec![
                 not_here,
                 row(
@@ -224,8 +224,8 @@ mod tests {
     #[test]
     fn a_verdict_is_read_from_a_summary() {
         let trial = serde_json::json!({"limit": {"word": "undecided", "sentence": "s", "candidates": ["disk"]}});
-        let of = Judged::of(&trial);
+        let of = JudgedTrial::of(&trial);
         assert_eq!((of.word.as_str(), of.candidates.len()), ("undecided", 1));
-        assert_eq!(Judged::of(&serde_json::json!({})).word, "none");
+        assert_eq!(JudgedTrial::of(&serde_json::json!({})).word, "none");
     }
 }

@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::prepare;
-use super::verdict::Outcome;
-use crate::kafka::{Finished, Job};
+use super::verdict::TestOutcome;
+use crate::kafka::{FinishedJob, Job};
 
 const MODULE: &str = "github.com/twmb/franz-go@v1.22.2";
 /// Tests that wait for ever for a feature that is missing. They are left out and count as failed.
@@ -44,7 +44,7 @@ pub(super) fn run(
     servers: &str,
     records: u64,
     only: Option<&str>,
-) -> Result<Finished> {
+) -> Result<FinishedJob> {
     let modules = package
         .ancestors()
         .find(|path| path.ends_with("go-modules"));
@@ -63,11 +63,11 @@ pub(super) fn run(
 }
 
 /// The tests and what became of them, by name. Of tests with parts those parts are told that failed.
-pub(super) fn outcomes(json_lines: &str) -> Vec<(String, Outcome)> {
+pub(super) fn outcomes(json_lines: &str) -> Vec<(String, TestOutcome)> {
     let left_out = ENDLESS
         .iter()
-        .map(|name| ((*name).to_owned(), Outcome::Failed));
-    let mut tests: BTreeMap<String, Outcome> = left_out.collect();
+        .map(|name| ((*name).to_owned(), TestOutcome::Failed));
+    let mut tests: BTreeMap<String, TestOutcome> = left_out.collect();
     for line in json_lines.lines() {
         let Ok(event) = serde_json::from_str::<Value>(line) else {
             continue;
@@ -77,10 +77,10 @@ pub(super) fn outcomes(json_lines: &str) -> Vec<(String, Outcome)> {
         };
         let outcome = match action {
             // Until its end is told it counts as one that did not end.
-            "run" => Outcome::Failed,
-            "pass" => Outcome::Passed,
-            "skip" => Outcome::Skipped,
-            "fail" => Outcome::Failed,
+            "run" => TestOutcome::Failed,
+            "pass" => TestOutcome::Passed,
+            "skip" => TestOutcome::Skipped,
+            "fail" => TestOutcome::Failed,
             _ => continue,
         };
         tests.insert(name.to_owned(), outcome);
@@ -88,7 +88,7 @@ pub(super) fn outcomes(json_lines: &str) -> Vec<(String, Outcome)> {
     let is_part = |name: &str| name.contains('/');
     let failed: Vec<String> = tests
         .iter()
-        .filter(|(name, outcome)| is_part(name) && **outcome == Outcome::Failed)
+        .filter(|(name, outcome)| is_part(name) && **outcome == TestOutcome::Failed)
         .map(|(name, _)| name.clone())
         .collect();
     // A test that failed by its parts is not told again.
@@ -98,8 +98,8 @@ pub(super) fn outcomes(json_lines: &str) -> Vec<(String, Outcome)> {
             .any(|part| part.starts_with(&format!("{name}/")))
     };
     tests.retain(|name, outcome| match outcome {
-        Outcome::Failed => !by_parts(name),
-        Outcome::Passed | Outcome::Skipped => !is_part(name),
+        TestOutcome::Failed => !by_parts(name),
+        TestOutcome::Passed | TestOutcome::Skipped => !is_part(name),
     });
     tests.into_iter().collect()
 }
@@ -130,11 +130,11 @@ mod tests {
         assert_eq!(
             outcomes(&lines.concat()),
             [
-                pair("TestA", Outcome::Passed),
-                pair("TestB/two", Outcome::Failed),
-                pair("TestC", Outcome::Skipped),
-                pair("TestHangs", Outcome::Failed),
-                pair("TestTxnEtl", Outcome::Failed),
+                pair("TestA", TestOutcome::Passed),
+                pair("TestB/two", TestOutcome::Failed),
+                pair("TestC", TestOutcome::Skipped),
+                pair("TestHangs", TestOutcome::Failed),
+                pair("TestTxnEtl", TestOutcome::Failed),
             ]
         );
     }

@@ -11,8 +11,8 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 
 use super::prepare;
-use super::verdict::Outcome;
-use crate::kafka::{Finished, Job, Release};
+use super::verdict::TestOutcome;
+use crate::kafka::{FinishedJob, Job, ReleaseJars};
 
 /// librdkafka 2.15.1 is in it.
 const PACKAGE: &str = "@confluentinc/kafka-javascript@1.10.1";
@@ -82,7 +82,7 @@ pub(super) fn run(
     servers: &str,
     work: &Path,
     only: Option<&str>,
-) -> Result<Finished> {
+) -> Result<FinishedJob> {
     let config = work.join("test.conf");
     fs::write(&config, format!("bootstrap.servers={servers}\n"))?;
     let libraries =
@@ -103,7 +103,7 @@ pub(super) fn run(
 
 /// A folder with the scripts of a Kafka release that some tests call.
 fn kafka_scripts(work: &Path) -> Result<PathBuf> {
-    let release = Release::fetch()?;
+    let release = ReleaseJars::fetch()?;
     let folder = work.join("kafka");
     fs::create_dir_all(folder.join("bin"))?;
     for (script, class) in [
@@ -123,14 +123,14 @@ fn kafka_scripts(work: &Path) -> Result<PathBuf> {
 
 /// The tests and what became of them, as the runner prints it on stderr: `=== Running test NAME ===`,
 /// `=== Test NAME PASSED ===`, or `### Test "NAME (PART)" failed at` where a test gave up.
-pub(super) fn outcomes(output: &str) -> Vec<(String, Outcome)> {
+pub(super) fn outcomes(output: &str) -> Vec<(String, TestOutcome)> {
     let mut tests = BTreeMap::new();
     for line in output.lines() {
         let Some((name, outcome)) = told(line) else {
             continue;
         };
         // The runner itself fails when a failed test's client still lives.
-        if !name.starts_with('<') && tests.get(&name) != Some(&(Outcome::Failed, IsOver::Yes)) {
+        if !name.starts_with('<') && tests.get(&name) != Some(&(TestOutcome::Failed, IsOver::Yes)) {
             tests.insert(name, outcome);
         }
     }
@@ -145,24 +145,24 @@ enum IsOver {
     No,
 }
 
-fn told(line: &str) -> Option<(String, (Outcome, IsOver))> {
+fn told(line: &str) -> Option<(String, (TestOutcome, IsOver))> {
     let named = |name: &str, outcome| Some((name.to_owned(), outcome));
     if let Some((_, told)) = line.split_once("### Test \"") {
         let name = told.split([' ', '"']).next()?;
-        return named(name, (Outcome::Failed, IsOver::Yes));
+        return named(name, (TestOutcome::Failed, IsOver::Yes));
     }
     if let Some((_, told)) = line.split_once("= Running test ") {
         return named(
             told.split_whitespace().next()?,
-            (Outcome::Failed, IsOver::No),
+            (TestOutcome::Failed, IsOver::No),
         );
     }
     let mut words = line.split_once("= Test ")?.1.split_whitespace();
     let name = words.next()?;
     match words.next()? {
-        "PASSED" => named(name, (Outcome::Passed, IsOver::Yes)),
-        "FAILED" => named(name, (Outcome::Failed, IsOver::Yes)),
-        "SKIPPED" => named(name, (Outcome::Skipped, IsOver::Yes)),
+        "PASSED" => named(name, (TestOutcome::Passed, IsOver::Yes)),
+        "FAILED" => named(name, (TestOutcome::Failed, IsOver::Yes)),
+        "SKIPPED" => named(name, (TestOutcome::Skipped, IsOver::Yes)),
         _ => None,
     }
 }
@@ -186,11 +186,11 @@ mod tests {
             outcomes(output),
             [
                 // It has no end.
-                pair("0030_offset_commit", Outcome::Failed),
-                pair("0034_offset_reset", Outcome::Passed),
-                pair("0055_producer_latency", Outcome::Skipped),
-                pair("0077_compaction", Outcome::Failed),
-                pair("0081_admin", Outcome::Failed),
+                pair("0030_offset_commit", TestOutcome::Failed),
+                pair("0034_offset_reset", TestOutcome::Passed),
+                pair("0055_producer_latency", TestOutcome::Skipped),
+                pair("0077_compaction", TestOutcome::Failed),
+                pair("0081_admin", TestOutcome::Failed),
             ]
         );
     }

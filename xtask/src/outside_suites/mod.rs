@@ -16,11 +16,11 @@ use anyhow::{Context, Result, bail};
 
 use crate::built;
 use crate::codegen::root;
-use crate::kafka::{Finished, Job};
+use crate::kafka::{FinishedJob, Job};
 use crate::kgauge::Kgauge;
 use crate::say::{remark, say};
 use crate::stop;
-use verdict::{Outcome, Verdict};
+use verdict::{SuiteVerdict, TestOutcome};
 
 /// Fetching and building.
 const PREPARE_MAX: Duration = Duration::from_secs(1800);
@@ -131,7 +131,7 @@ fn run_suite(
     options: &Options,
     binary: &Path,
     kept: &Path,
-) -> Result<Vec<(String, Outcome)>> {
+) -> Result<Vec<(String, TestOutcome)>> {
     let prepared = match suite {
         Suite::Kgo => kgo::fetch(kept)?,
         Suite::Librdkafka => librdkafka::build(kept, options.source.as_deref())?,
@@ -178,22 +178,22 @@ fn run_suite(
 }
 
 /// Prints each test and the totals. False when a test failed that the list does not name.
-fn print(suite: Suite, tests: &[(String, Outcome)], is_whole: bool) -> bool {
+fn print(suite: Suite, tests: &[(String, TestOutcome)], is_whole: bool) -> bool {
     let mut is_good = true;
     let (mut passed, mut skipped, mut missing, mut failed) = (0, 0, 0, 0);
     for (name, outcome) in tests {
         let verdict = verdict::of(suite.name(), name, *outcome);
         let words = match verdict {
-            Verdict::Passed => "passed".to_owned(),
-            Verdict::Skipped => "skipped".to_owned(),
-            Verdict::Missing(feature) => format!("fails: {feature}"),
-            Verdict::Failed => "FAILED".to_owned(),
+            SuiteVerdict::Passed => "passed".to_owned(),
+            SuiteVerdict::Skipped => "skipped".to_owned(),
+            SuiteVerdict::Missing(feature) => format!("fails: {feature}"),
+            SuiteVerdict::Failed => "FAILED".to_owned(),
         };
         match verdict {
-            Verdict::Passed => passed += 1,
-            Verdict::Skipped => skipped += 1,
-            Verdict::Missing(_) => missing += 1,
-            Verdict::Failed => {
+            SuiteVerdict::Passed => passed += 1,
+            SuiteVerdict::Skipped => skipped += 1,
+            SuiteVerdict::Missing(_) => missing += 1,
+            SuiteVerdict::Failed => {
                 failed += 1;
                 is_good = false;
             }
@@ -216,7 +216,7 @@ fn print(suite: Suite, tests: &[(String, Outcome)], is_whole: bool) -> bool {
 }
 
 /// Runs a step of fetching or building to its good end.
-fn prepare(words: &str, command: Command) -> Result<Finished> {
+fn prepare(words: &str, command: Command) -> Result<FinishedJob> {
     remark(&format!("outside-suites: {words}"));
     let finished = Job::new(words.to_owned(), command, PREPARE_MAX).run()?;
     let said: Vec<&str> = finished.stderr.lines().rev().take(15).collect();

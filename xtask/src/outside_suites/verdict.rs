@@ -2,7 +2,7 @@
 
 /// What became of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum TestOutcome {
     Passed,
     Skipped,
     Failed,
@@ -10,7 +10,7 @@ pub(super) enum Outcome {
 
 /// What is to be said of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum SuiteVerdict {
     Passed,
     Skipped,
     /// It fails because the embedded cluster does not have this.
@@ -46,14 +46,16 @@ const MISSING: &[(&str, &str, &str)] = &[
 ];
 
 /// What an outcome means.
-pub(super) fn of(suite: &str, test: &str, outcome: Outcome) -> Verdict {
+pub(super) fn of(suite: &str, test: &str, outcome: TestOutcome) -> SuiteVerdict {
     match outcome {
-        Outcome::Passed => Verdict::Passed,
-        Outcome::Skipped => Verdict::Skipped,
-        Outcome::Failed => {
+        TestOutcome::Passed => SuiteVerdict::Passed,
+        TestOutcome::Skipped => SuiteVerdict::Skipped,
+        TestOutcome::Failed => {
             let mut listed = MISSING.iter();
             let found = listed.find(|(of, name, _)| *of == suite && is_of(test, name));
-            found.map_or(Verdict::Failed, |(_, _, feature)| Verdict::Missing(feature))
+            found.map_or(SuiteVerdict::Failed, |(_, _, feature)| {
+                SuiteVerdict::Missing(feature)
+            })
         }
     }
 }
@@ -61,11 +63,11 @@ pub(super) fn of(suite: &str, test: &str, outcome: Outcome) -> Verdict {
 /// What the list names although such tests passed.
 pub(super) fn unneeded(
     suite: &str,
-    tests: &[(String, Outcome)],
+    tests: &[(String, TestOutcome)],
 ) -> Vec<(&'static str, &'static str)> {
     let passes = |name: &str| {
         let of_name = || tests.iter().filter(|(test, _)| is_of(test, name));
-        of_name().count() > 0 && of_name().all(|(_, outcome)| *outcome == Outcome::Passed)
+        of_name().count() > 0 && of_name().all(|(_, outcome)| *outcome == TestOutcome::Passed)
     };
     let own = MISSING
         .iter()
@@ -87,20 +89,26 @@ mod tests {
     fn a_failure_is_excused_by_the_list_alone() {
         let of = |test, outcome| super::of("librdkafka", test, outcome);
         assert_eq!(
-            of("0077_compaction", Outcome::Failed),
-            Verdict::Missing("compaction")
+            of("0077_compaction", TestOutcome::Failed),
+            SuiteVerdict::Missing("compaction")
         );
-        assert_eq!(of("0077_compaction", Outcome::Passed), Verdict::Passed);
-        assert_eq!(of("0011_produce_batch", Outcome::Failed), Verdict::Failed);
-        let part = super::of("kgo", "TestTxnEtl/simple", Outcome::Failed);
-        assert_eq!(part, Verdict::Missing(TRANSACTIONS));
         assert_eq!(
-            super::of("kgo", "TestTxnEtlX", Outcome::Failed),
-            Verdict::Failed
+            of("0077_compaction", TestOutcome::Passed),
+            SuiteVerdict::Passed
         );
-        let tests = [("TestTxnEtl/simple".to_owned(), Outcome::Failed)];
+        assert_eq!(
+            of("0011_produce_batch", TestOutcome::Failed),
+            SuiteVerdict::Failed
+        );
+        let part = super::of("kgo", "TestTxnEtl/simple", TestOutcome::Failed);
+        assert_eq!(part, SuiteVerdict::Missing(TRANSACTIONS));
+        assert_eq!(
+            super::of("kgo", "TestTxnEtlX", TestOutcome::Failed),
+            SuiteVerdict::Failed
+        );
+        let tests = [("TestTxnEtl/simple".to_owned(), TestOutcome::Failed)];
         assert_eq!(unneeded("kgo", &tests), []);
-        let tests = [("TestTxnEtl".to_owned(), Outcome::Passed)];
+        let tests = [("TestTxnEtl".to_owned(), TestOutcome::Passed)];
         assert_eq!(unneeded("kgo", &tests), [("TestTxnEtl", TRANSACTIONS)]);
     }
 }

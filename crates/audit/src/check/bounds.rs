@@ -7,21 +7,21 @@
 //! records), percentiles of an honest sample still miss by chance: half a million samples put the median's rank off by
 //! 0.0007. Three thousandths are allowed for that, and a millisecond for what truncation leaves open.
 
-use crate::distribution::{Distribution, shown, sum};
-use crate::finding::{Check, Finding, Level};
-use crate::line::Line;
+use crate::distribution::{PublishedTimes, shown, sum};
+use crate::finding::{AuditRule, Finding, FindingSeverity};
+use crate::line::AuditedLine;
 
 /// What percentiles of a sample may miss by.
 const SAMPLED: f64 = 0.003;
 const TRUNCATED_MS: f64 = 1.0;
 
-pub(super) fn check(lines: &[Line]) -> Vec<Finding> {
-    let of_line = |line: &Line| {
+pub(super) fn check(lines: &[AuditedLine]) -> Vec<Finding> {
+    let of_line = |line: &AuditedLine| {
         let place = line.place.clone();
-        let finding = move |times: Distribution| {
+        let finding = move |times: PublishedTimes| {
             Some(Finding {
-                level: Level::Contradiction,
-                check: Check::MeanAndPercentiles,
+                level: FindingSeverity::Contradiction,
+                check: AuditRule::MeanAndPercentiles,
                 places: vec![place.clone()],
                 text: words(&times)?,
             })
@@ -31,7 +31,7 @@ pub(super) fn check(lines: &[Line]) -> Vec<Finding> {
     lines.iter().flat_map(of_line).collect()
 }
 
-fn words(times: &Distribution) -> Option<String> {
+fn words(times: &PublishedTimes) -> Option<String> {
     let (name, mean) = (times.name, times.mean_ms);
     if times.falls() {
         let points = times.points.iter();

@@ -4,8 +4,8 @@
 //! pass: its bytes divided by the throughput. The pool hands out pieces of `batch.size`; what of a piece is no payload does not count.
 
 use crate::context::Context;
-use crate::finding::{Check, Finding, Level};
-use crate::line::Line;
+use crate::finding::{AuditRule, Finding, FindingSeverity};
+use crate::line::AuditedLine;
 use crate::options::Options;
 use crate::producer::ProducerLine;
 
@@ -22,11 +22,11 @@ const NEAR: std::ops::RangeInclusive<f64> = 0.85..=1.15;
 /// A limit that was missed by so much did not hold anybody back.
 const LIMITED: f64 = 0.95;
 
-pub(super) fn check(lines: &[Line], options: &Options) -> Vec<Finding> {
-    let finding = |line: &Line| {
+pub(super) fn check(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
+    let finding = |line: &AuditedLine| {
         Some(Finding {
-            level: Level::Artefact,
-            check: Check::SaturatedBuffer,
+            level: FindingSeverity::Artefact,
+            check: AuditRule::SaturatedBuffer,
             places: vec![line.place.clone()],
             text: words(line, line.summary()?, options)?,
         })
@@ -44,7 +44,7 @@ fn packed(record_bytes: f64, batch_bytes: f64, record_more: f64, batch_more: f64
     }
 }
 
-fn words(line: &Line, said: &ProducerLine, options: &Options) -> Option<String> {
+fn words(line: &AuditedLine, said: &ProducerLine, options: &Options) -> Option<String> {
     let context = line.context();
     let limit = context
         .and_then(|context| context.throughput)

@@ -3,14 +3,14 @@
 //! Until KAFKA-12611 (April 2021, released with 3.0) every record of the tool had the same bytes. lz4 makes 1/44 of a
 //! batch of 380 equal records of 250 bytes, and nothing of random letters.
 
-use crate::finding::{Check, Finding, Level};
-use crate::line::Line;
+use crate::finding::{AuditRule, Finding, FindingSeverity};
+use crate::line::AuditedLine;
 use crate::options::Options;
 
 /// The first release whose records differ.
 const DIFFERENT: (u32, u32) = (3, 0);
 
-pub(super) fn check(lines: &[Line], options: &Options) -> Vec<Finding> {
+pub(super) fn check(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
     if options.as_of.is_some_and(|version| version >= DIFFERENT) {
         return Vec::new();
     }
@@ -36,8 +36,8 @@ pub(super) fn check(lines: &[Line], options: &Options) -> Vec<Finding> {
             None => found.push((
                 context.line,
                 Finding {
-                    level: Level::Artefact,
-                    check: Check::Compression,
+                    level: FindingSeverity::Artefact,
+                    check: AuditRule::Compression,
                     text: format!(
                         "{codec} had the same record again and again to compress: before 3.0 all records of the tool \
                          have equal bytes{guess}. What crossed the network may be a fortieth of the rate that is \

@@ -10,11 +10,11 @@ mod sampling;
 mod spread;
 
 use crate::finding::Finding;
-use crate::line::Line;
+use crate::line::AuditedLine;
 use crate::options::Options;
 
 /// All findings, the gravest first, in the order of the text.
-pub(crate) fn all(lines: &[Line], options: &Options) -> Vec<Finding> {
+pub(crate) fn all(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
     let mut found = bounds::check(lines);
     found.extend(network::check(lines, options));
     found.extend(buffer::check(lines, options));

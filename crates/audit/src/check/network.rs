@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::finding::{Check, Finding, Level};
-use crate::line::Line;
+use crate::finding::{AuditRule, Finding, FindingSeverity};
+use crate::line::AuditedLine;
 use crate::options::Options;
 
-pub(super) fn check(lines: &[Line], options: &Options) -> Vec<Finding> {
+pub(super) fn check(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
     let (Some(nic_bits_per_s), Some(brokers)) = (options.nic_bits_per_s, options.brokers) else {
         return Vec::new();
     };
@@ -14,7 +14,7 @@ pub(super) fn check(lines: &[Line], options: &Options) -> Vec<Finding> {
     let nic_mib_per_s = nic_bits_per_s / 8.0 / 1_048_576.0;
     let ingress = |mib_per_s: f64| mib_per_s * f64::from(replication) / f64::from(brokers);
     // One finding for a file and a command: the highest rate stands for all.
-    let mut found: BTreeMap<(&str, usize), Vec<(f64, &Line)>> = BTreeMap::new();
+    let mut found: BTreeMap<(&str, usize), Vec<(f64, &AuditedLine)>> = BTreeMap::new();
     for line in lines {
         let Some(mib_per_s) = line.sent_mib_per_s() else {
             continue;
@@ -25,7 +25,7 @@ pub(super) fn check(lines: &[Line], options: &Options) -> Vec<Finding> {
             of.push((mib_per_s, line));
         }
     }
-    let finding = |lines: Vec<(f64, &Line)>| {
+    let finding = |lines: Vec<(f64, &AuditedLine)>| {
         let most = lines
             .iter()
             .map(|(mib_per_s, _)| *mib_per_s)
@@ -37,10 +37,10 @@ pub(super) fn check(lines: &[Line], options: &Options) -> Vec<Finding> {
         Finding {
             // Compressed bytes are fewer than those that the tool counts.
             level: match codec {
-                Some(_) => Level::Artefact,
-                None => Level::Contradiction,
+                Some(_) => FindingSeverity::Artefact,
+                None => FindingSeverity::Contradiction,
             },
-            check: Check::NetworkCard,
+            check: AuditRule::NetworkCard,
             places: lines.iter().map(|(_, line)| line.place.clone()).collect(),
             text: format!(
                 "{most} MiB/s x {replication} replicas / {brokers} brokers = {each:.1} MiB/s into each broker, {:.2} times \

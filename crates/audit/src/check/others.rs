@@ -2,8 +2,8 @@
 
 use kgauge_results::statistics::Spread;
 
-use crate::finding::{Check, Finding, Level};
-use crate::line::{Line, Said};
+use crate::finding::{AuditRule, Finding, FindingSeverity};
+use crate::line::{AuditedLine, ParsedLine};
 use crate::omb::OmbResult;
 use crate::rdkafka::RdkafkaLine;
 
@@ -14,13 +14,13 @@ const DELAYED: f64 = 0.1;
 /// Windows that lie so far apart are no steady rate.
 const UNSTEADY: f64 = 0.1;
 
-pub(super) fn check(lines: &[Line]) -> Vec<Finding> {
+pub(super) fn check(lines: &[AuditedLine]) -> Vec<Finding> {
     let mut found = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         let words = match &line.said {
-            Said::Omb(result) => of_omb(result),
+            ParsedLine::Omb(result) => of_omb(result),
             // Each line counts from the start: the last one says all.
-            Said::Rdkafka(said) if is_last(lines, index) => of_rdkafka(said),
+            ParsedLine::Rdkafka(said) if is_last(lines, index) => of_rdkafka(said),
             _ => continue,
         };
         found.extend(words.into_iter().map(|(level, check, text)| Finding {
@@ -33,26 +33,28 @@ pub(super) fn check(lines: &[Line]) -> Vec<Finding> {
     found
 }
 
-fn is_last(lines: &[Line], index: usize) -> bool {
-    let goes_on = |next: &Line| {
+fn is_last(lines: &[AuditedLine], index: usize) -> bool {
+    let goes_on = |next: &AuditedLine| {
         let same = next.place.file == lines[index].place.file;
         same && match (&next.said, &lines[index].said) {
-            (Said::Rdkafka(next), Said::Rdkafka(this)) => next.produced >= this.produced,
+            (ParsedLine::Rdkafka(next), ParsedLine::Rdkafka(this)) => {
+                next.produced >= this.produced
+            }
             _ => false,
         }
     };
     !lines.get(index + 1).is_some_and(goes_on)
 }
 
-fn of_rdkafka(said: &RdkafkaLine) -> Vec<(Level, Check, String)> {
+fn of_rdkafka(said: &RdkafkaLine) -> Vec<(FindingSeverity, AuditRule, String)> {
     let mut found = Vec::new();
     let open = said
         .produced
         .saturating_sub(said.delivered.saturating_add(said.failed));
     if said.failed > 0 || open > 0 {
         found.push((
-            Level::Caution,
-            Check::Failures,
+            FindingSeverity::Caution,
+            AuditRule::Failures,
             format!(
                 "Of {} records {} were delivered, {} failed, and of {open} nobody knows.",
                 said.produced, said.delivered, said.failed
@@ -61,15 +63,15 @@ fn of_rdkafka(said: &RdkafkaLine) -> Vec<(Level, Check, String)> {
     }
     if let Some(codec) = &said.codec {
         found.push((
-            Level::Artefact,
-            Check::Compression,
+            FindingSeverity::Artefact,
+            AuditRule::Compression,
             format!("{codec} had the same bytes again and again to compress: the tool fills its records with one pattern."),
         ));
     }
     found
 }
 
-fn of_omb(result: &OmbResult) -> Vec<(Level, Check, String)> {
+fn of_omb(result: &OmbResult) -> Vec<(FindingSeverity, AuditRule, String)> {
     let mut found = Vec::new();
     let publish = result
         .latencies
@@ -80,8 +82,8 @@ fn of_omb(result: &OmbResult) -> Vec<(Level, Check, String)> {
         && delay > DELAYED * p99
     {
         found.push((
-            Level::Artefact,
-            Check::LateSending,
+            FindingSeverity::Artefact,
+            AuditRule::LateSending,
             format!(
                 "The publish latency (p99 {p99} ms) starts when a record was really sent. One in a hundred was sent {delay:.1} ms \
                  or more after it should have been; that stands apart, and percentiles cannot be added."
@@ -94,8 +96,8 @@ fn of_omb(result: &OmbResult) -> Vec<(Level, Check, String)> {
         .filter(|one| one.max_ms >= OMB_MAX_MS);
     for one in cut {
         found.push((
-            Level::Artefact,
-            Check::Truncation,
+            FindingSeverity::Artefact,
+            AuditRule::Truncation,
             format!(
                 "The largest {} is {} ms: longer ones are counted as 60 s.",
                 one.name, one.max_ms
@@ -104,8 +106,8 @@ fn of_omb(result: &OmbResult) -> Vec<(Level, Check, String)> {
     }
     if result.errors_per_s_max > 0.0 {
         found.push((
-            Level::Caution,
-            Check::Failures,
+            FindingSeverity::Caution,
+            AuditRule::Failures,
             format!(
                 "Up to {} sends a second failed; latencies are of the others.",
                 result.errors_per_s_max
@@ -115,8 +117,8 @@ fn of_omb(result: &OmbResult) -> Vec<(Level, Check, String)> {
     let rates = Spread::of(&result.publish_rates);
     if let Some(cv) = rates.and_then(|rates| rates.cv).filter(|cv| *cv > UNSTEADY) {
         found.push((
-            Level::Caution,
-            Check::Spread,
+            FindingSeverity::Caution,
+            AuditRule::Spread,
             format!(
                 "The rate of {} moves: over {} windows its coefficient of variation is {:.0} %.",
                 result.workload,

@@ -1,12 +1,12 @@
 //! Whole milliseconds, and records that are missing.
 
-use crate::finding::{Check, Finding, Level};
-use crate::line::Line;
+use crate::finding::{AuditRule, Finding, FindingSeverity};
+use crate::line::AuditedLine;
 
 /// From here on a millisecond is no more than a hundredth.
 const COARSE_MS: f64 = 10.0;
 
-pub(super) fn check(lines: &[Line]) -> Vec<Finding> {
+pub(super) fn check(lines: &[AuditedLine]) -> Vec<Finding> {
     let coarse: Vec<_> = lines
         .iter()
         .filter(|line| {
@@ -16,8 +16,8 @@ pub(super) fn check(lines: &[Line]) -> Vec<Finding> {
         .map(|line| line.place.clone())
         .collect();
     let truncation = (!coarse.is_empty()).then(|| Finding {
-        level: Level::Caution,
-        check: Check::Truncation,
+        level: FindingSeverity::Caution,
+        check: AuditRule::Truncation,
         text: format!(
             "The tool cuts every time to whole milliseconds: a p50 below {COARSE_MS} ms may be off by a tenth and more, and \
              0 ms is anything below one."
@@ -27,8 +27,8 @@ pub(super) fn check(lines: &[Line]) -> Vec<Finding> {
     let missing = lines.iter().filter_map(|line| {
         let (said, wanted) = (line.summary()?, line.context()?.records?);
         (said.records < wanted).then(|| Finding {
-            level: Level::Caution,
-            check: Check::Failures,
+            level: FindingSeverity::Caution,
+            check: AuditRule::Failures,
             places: vec![line.place.clone()],
             text: format!(
                 "{} records are counted of {wanted} that the command above asks for: either it is another one's line, or the \

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::finding::{Check, Finding, Level, Place};
-use crate::line::Line;
+use crate::finding::{AuditRule, Finding, FindingLocation, FindingSeverity};
+use crate::line::AuditedLine;
 use crate::options::Options;
 
 /// Samples that the tool keeps.
@@ -15,7 +15,7 @@ const SAMPLES: u64 = 500_000;
 /// The first release whose producers stay with a partition for a batch.
 const STICKY: (u32, u32) = (2, 4);
 
-pub(super) fn check(lines: &[Line], options: &Options) -> Vec<Finding> {
+pub(super) fn check(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
     let Some(partitions) = options.partitions.filter(|partitions| *partitions > 1) else {
         return Vec::new();
     };
@@ -23,7 +23,7 @@ pub(super) fn check(lines: &[Line], options: &Options) -> Vec<Finding> {
         return Vec::new();
     }
     // One finding for a number of records: what is wrong is the same.
-    let mut found: BTreeMap<u64, Vec<Place>> = BTreeMap::new();
+    let mut found: BTreeMap<u64, Vec<FindingLocation>> = BTreeMap::new();
     for line in lines {
         if let Some(summary) = line.summary() {
             found
@@ -32,12 +32,12 @@ pub(super) fn check(lines: &[Line], options: &Options) -> Vec<Finding> {
                 .push(line.place.clone());
         }
     }
-    let finding = |(records, places): (u64, Vec<Place>)| {
+    let finding = |(records, places): (u64, Vec<FindingLocation>)| {
         let every = (records / SAMPLES).max(1);
         let seen = partitions / gcd(partitions, every);
         (seen < partitions).then(|| Finding {
-            level: Level::Artefact,
-            check: Check::Sampling,
+            level: FindingSeverity::Artefact,
+            check: AuditRule::Sampling,
             places,
             text: format!(
                 "The percentiles are those of {seen} of {partitions} partitions: of {records} records the tool keeps one \

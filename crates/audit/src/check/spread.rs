@@ -2,14 +2,14 @@
 
 use kgauge_results::statistics::Spread;
 
-use crate::finding::{Check, Finding, Level};
-use crate::line::Line;
+use crate::finding::{AuditRule, Finding, FindingSeverity};
+use crate::line::AuditedLine;
 use crate::producer::ProducerLine;
 
 /// A mean that is known so well needs no remark.
 const KNOWN: f64 = 0.05;
 
-pub(super) fn check(lines: &[Line]) -> Vec<Finding> {
+pub(super) fn check(lines: &[AuditedLine]) -> Vec<Finding> {
     groups(lines)
         .iter()
         .filter_map(|group| finding(group))
@@ -17,8 +17,8 @@ pub(super) fn check(lines: &[Line]) -> Vec<Finding> {
 }
 
 /// Summaries that stand together and are of the same records.
-fn groups(lines: &[Line]) -> Vec<Vec<(&Line, &ProducerLine)>> {
-    let mut groups: Vec<Vec<(&Line, &ProducerLine)>> = Vec::new();
+fn groups(lines: &[AuditedLine]) -> Vec<Vec<(&AuditedLine, &ProducerLine)>> {
+    let mut groups: Vec<Vec<(&AuditedLine, &ProducerLine)>> = Vec::new();
     for line in lines {
         let Some(said) = line.summary() else {
             continue;
@@ -38,14 +38,19 @@ fn groups(lines: &[Line]) -> Vec<Vec<(&Line, &ProducerLine)>> {
 }
 
 /// Whether a line is one more of the same.
-fn goes_on(before: &Line, of: &ProducerLine, line: &Line, said: &ProducerLine) -> bool {
+fn goes_on(
+    before: &AuditedLine,
+    of: &ProducerLine,
+    line: &AuditedLine,
+    said: &ProducerLine,
+) -> bool {
     let near = line.place.file == before.place.file && line.place.line == before.place.line + 1;
     let bytes = of.record_bytes().zip(said.record_bytes());
     near && of.records == said.records
         && bytes.is_some_and(|(one, other)| (one / other - 1.0).abs() < 0.01)
 }
 
-fn finding(group: &[(&Line, &ProducerLine)]) -> Option<Finding> {
+fn finding(group: &[(&AuditedLine, &ProducerLine)]) -> Option<Finding> {
     let rates: Vec<f64> = group.iter().map(|(_, said)| said.records_per_s).collect();
     let spread = Spread::of(&rates)?;
     let interval = spread.ci95?;
@@ -55,8 +60,8 @@ fn finding(group: &[(&Line, &ProducerLine)]) -> Option<Finding> {
         false => "",
     };
     (part > KNOWN || spread.two_modes).then(|| Finding {
-        level: Level::Caution,
-        check: Check::Spread,
+        level: FindingSeverity::Caution,
+        check: AuditRule::Spread,
         places: group.iter().map(|(line, _)| line.place.clone()).collect(),
         text: format!(
             "{} lines of the same records, {:.0} records/s in the mean: the coefficient of variation is {:.0} %, the 95 % \

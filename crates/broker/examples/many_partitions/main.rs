@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use ask::{Asker, Failure};
-use kgauge_broker::{Cluster, ClusterConfig, ClusterHandle};
+use kgauge_broker::{ClusterConfig, ClusterHandle, EmbeddedCluster};
 use probe::Probes;
 
 /// The bounds that are kept.
@@ -102,7 +102,7 @@ impl Report {
 
 fn measure(options: &Options, dir: &std::path::Path) -> Result<ExitCode, Failure> {
     let mut report = Report::default();
-    let cluster = Cluster::start(ClusterConfig::new(dir).with_nodes(3))?;
+    let cluster = EmbeddedCluster::start(ClusterConfig::new(dir).with_nodes(3))?;
     let mut asker = Asker::connect(cluster.addresses()[0])?;
     asker.create_topics(&[PROBED.to_owned()], 3, 3)?;
     let probes = Probes::start(&cluster, PROBED)?;
@@ -124,7 +124,7 @@ fn measure(options: &Options, dir: &std::path::Path) -> Result<ExitCode, Failure
     cluster.stop()?;
     report.say("orderly stop", begin.elapsed(), Some(STOP_MS_MAX));
     let begin = Instant::now();
-    let cluster = Cluster::start(ClusterConfig::new(dir).with_nodes(3))?;
+    let cluster = EmbeddedCluster::start(ClusterConfig::new(dir).with_nodes(3))?;
     report.say("start on the same folder", begin.elapsed(), None);
     cluster.stop()?;
     Ok(match report.broken {

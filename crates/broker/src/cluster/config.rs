@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::ids::NodeId;
-use crate::security::{Prepared, Security, is_secret, is_security_setting, read_settings};
+use crate::security::{
+    ClusterSecurity, PreparedSecurity, is_secret, is_security_setting, read_settings,
+};
 use crate::settings::{ConfigMap, check_node_config};
 use crate::storage::{RealStorage, Storage};
 
@@ -36,12 +38,12 @@ pub struct ClusterConfig {
     /// Configuration of single nodes, which comes before `settings`, such as `broker.rack`.
     pub node_settings: BTreeMap<NodeId, ConfigMap>,
     /// How the clients' listeners of all nodes are protected.
-    pub security: Security,
+    pub security: ClusterSecurity,
     /// Start of all randomness: ids, placement, jitter. [`ClusterConfig::new`] takes one from the
     /// system; clusters with equal seeds have equal ids.
     pub seed: u64,
     /// The disk.
-    pub disk: Disk,
+    pub disk: ClusterDisk,
     /// Whether nodes count what they do, for [`super::ClusterHandle::counts`].
     pub counts: bool,
 }
@@ -81,7 +83,7 @@ pub enum Listen {
 
 /// The disk under a cluster.
 #[derive(Debug, Clone)]
-pub enum Disk {
+pub enum ClusterDisk {
     /// The operating system's. The folder is locked against a second cluster.
     System,
     /// Another, such as one in memory.
@@ -100,9 +102,9 @@ impl ClusterConfig {
             advertised_port: None,
             settings: ConfigMap::new(),
             node_settings: BTreeMap::new(),
-            security: Security::default(),
+            security: ClusterSecurity::default(),
             seed: RandomState::new().build_hasher().finish(),
-            disk: Disk::System,
+            disk: ClusterDisk::System,
             counts: true,
         }
     }
@@ -131,7 +133,7 @@ impl ClusterConfig {
 
     /// The same with protected listeners.
     #[must_use]
-    pub fn with_security(mut self, security: Security) -> Self {
+    pub fn with_security(mut self, security: ClusterSecurity) -> Self {
         self.security = security;
         self
     }
@@ -152,7 +154,7 @@ impl ClusterConfig {
     }
 
     /// Security made ready, or everything that is wrong, a sentence each.
-    pub(super) fn check(&self) -> Result<Prepared, Vec<String>> {
+    pub(super) fn check(&self) -> Result<PreparedSecurity, Vec<String>> {
         let mut wrong = Vec::new();
         if !(1..=NODES_MAX).contains(&self.nodes) {
             wrong.push(format!(
@@ -181,7 +183,7 @@ impl ClusterConfig {
             wrong.extend(check_node_config(name, value).err().map(|error| error.0));
         }
         let security = read_settings(&self.security, &self.settings);
-        match security.and_then(|security| Prepared::make(&security)) {
+        match security.and_then(|security| PreparedSecurity::make(&security)) {
             Ok(prepared) if wrong.is_empty() => Ok(prepared),
             Ok(_) => Err(wrong),
             Err(more) => {
@@ -193,8 +195,8 @@ impl ClusterConfig {
 
     pub(super) fn storage(&self) -> Arc<dyn Storage> {
         match &self.disk {
-            Disk::System => RealStorage::shared(),
-            Disk::Given(storage) => Arc::clone(storage),
+            ClusterDisk::System => RealStorage::shared(),
+            ClusterDisk::Given(storage) => Arc::clone(storage),
         }
     }
 

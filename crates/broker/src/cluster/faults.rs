@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Instant;
 
 use super::{ClusterFailure, ClusterHandle, NodeError};
-use crate::fault::{Fault, FaultAction, FaultError, FaultId, Lifted};
+use crate::fault::{FaultAction, FaultError, FaultId, InjectedFault, Lifted};
 use crate::ids::NodeId;
-use crate::server::{Command, FaultOrder, Inbox};
+use crate::server::{FaultOrder, NodeCommand, NodeHandle};
 use crate::storage::Fill;
 
 /// What the instrument has set: a node that starts again is as broken as before.
 #[derive(Debug, Default)]
-pub(super) struct Standing {
+pub(super) struct ActiveFaults {
     faults: Mutex<BTreeMap<FaultId, StandingFault>>,
     count: AtomicU64,
     clocks_ahead_ms: Mutex<BTreeMap<NodeId, i64>>,
@@ -24,11 +24,11 @@ pub(super) struct Standing {
 struct StandingFault {
     /// `None`: all.
     node: Option<NodeId>,
-    fault: Fault,
+    fault: InjectedFault,
     since: Instant,
 }
 
-impl Standing {
+impl ActiveFaults {
     pub(super) fn fill(&self, node: NodeId) -> Arc<Fill> {
         Arc::clone(locked(&self.fills).entry(node).or_default())
     }
@@ -43,7 +43,7 @@ impl Standing {
     }
 
     /// Sets on a node that starts what stands.
-    pub(super) fn repeat(&self, node: NodeId, inbox: &Inbox) {
+    pub(super) fn repeat(&self, node: NodeId, inbox: &NodeHandle) {
         for (id, standing) in &*locked(&self.faults) {
             if standing.node.is_some_and(|other| other != node) {
                 continue;
@@ -54,7 +54,7 @@ impl Standing {
             }
             // It is done before the first request is served; nobody has to wait for it.
             let (done, _) = mpsc::channel();
-            inbox.send(Command::Fault(FaultOrder::Set(*id, fault), done));
+            inbox.send(NodeCommand::Fault(FaultOrder::Set(*id, fault), done));
         }
     }
 }
@@ -66,7 +66,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl ClusterHandle {
     /// Sets a fault on one node, or (`None`) on all. It holds when this returns; a node that is down
     /// has it when it starts again.
-    pub fn fault(&self, node: Option<NodeId>, fault: Fault) -> Result<FaultId, FaultError> {
+    pub fn fault(&self, node: Option<NodeId>, fault: InjectedFault) -> Result<FaultId, FaultError> {
         fault.check()?;
         self.known_or_all(node)?;
         let standing = &self.wires.standing;
@@ -148,7 +148,7 @@ impl ClusterHandle {
         for (id, running) in &self.nodes {
             if node.is_none_or(|node| node == *id) && running.is_up() {
                 let (done, wait) = mpsc::channel();
-                running.inbox.send(Command::Fault(order.clone(), done));
+                running.inbox.send(NodeCommand::Fault(order.clone(), done));
                 let one = wait.recv().unwrap_or_default();
                 all.struck = all.struck.plus(one.struck);
                 all.stalls.extend(one.stalls);

@@ -8,19 +8,19 @@ use crate::controller::ToController;
 use crate::counts::NodeCounts;
 use crate::ids::NodeId;
 use crate::image::ClusterImage;
-use crate::server::{Command, ToControllerThread};
+use crate::server::{NodeCommand, ToControllerThread};
 use crate::storage::StorageError;
 
 /// Somewhere in the cluster that messages go from or to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Endpoint {
     /// A node.
     Node(NodeId),
     /// The controller.
     Controller,
 }
 
-impl Place {
+impl Endpoint {
     fn end(self) -> Option<NodeId> {
         match self {
             Self::Node(node) => Some(node),
@@ -70,21 +70,21 @@ impl ClusterHandle {
         let message = ToControllerThread::Message(node, ToController::Stopped);
         let told = self.wires.controller.send(message);
         told.map_err(|_| NodeError::Ended)?;
-        self.end_node(node, Command::Stop)
+        self.end_node(node, NodeCommand::Stop)
     }
 
     /// Lets a node crash as with its machine: what was not flushed of its logs is lost. Nobody is
     /// told; the controller notices when it is silent for `broker.session.timeout.ms`, or comes back.
     /// Gives the bytes that were lost.
     pub fn crash_node(&mut self, node: NodeId) -> Result<u64, NodeError> {
-        self.end_node(node, Command::Crash)?;
+        self.end_node(node, NodeCommand::Crash)?;
         let disk = Arc::clone(&self.known(node)?.disk);
         Ok(disk.lose_unflushed()?)
     }
 
     /// Lets a node die as with its process: what it has written survives in the page cache.
     pub fn kill_node(&mut self, node: NodeId) -> Result<(), NodeError> {
-        self.end_node(node, Command::Crash)
+        self.end_node(node, NodeCommand::Crash)
     }
 
     /// Starts a node that is down, at the same address.
@@ -112,18 +112,18 @@ impl ClusterHandle {
 
     /// Freezes a node: it takes connections, but answers nothing and hears nothing.
     pub fn pause_node(&self, node: NodeId) -> Result<(), NodeError> {
-        self.up(node)?.inbox.send(Command::Pause);
+        self.up(node)?.inbox.send(NodeCommand::Pause);
         Ok(())
     }
 
     /// Lets a frozen node go on.
     pub fn resume_node(&self, node: NodeId) -> Result<(), NodeError> {
-        self.up(node)?.inbox.send(Command::Resume);
+        self.up(node)?.inbox.send(NodeCommand::Resume);
         Ok(())
     }
 
     /// Cuts the way of messages from one place to another, in this direction only.
-    pub fn cut(&self, from: Place, to: Place) {
+    pub fn cut(&self, from: Endpoint, to: Endpoint) {
         self.wires.peers.cut(from.end(), to.end());
     }
 
@@ -137,7 +137,7 @@ impl ClusterHandle {
     }
 
     /// Takes one [`ClusterHandle::cut`] back.
-    pub fn mend_way(&self, from: Place, to: Place) {
+    pub fn mend_way(&self, from: Endpoint, to: Endpoint) {
         self.wires.peers.mend_way(from.end(), to.end());
     }
 
@@ -186,7 +186,7 @@ impl ClusterHandle {
     }
 
     /// Ends a node's thread, and keeps its port.
-    fn end_node(&mut self, node: NodeId, command: Command) -> Result<(), NodeError> {
+    fn end_node(&mut self, node: NodeId, command: NodeCommand) -> Result<(), NodeError> {
         self.up(node)?.inbox.send(command);
         let address = self.address(node);
         self.wires.peers.remove(node);

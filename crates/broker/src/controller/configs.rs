@@ -12,7 +12,7 @@ use super::records::MetadataRecord;
 use crate::ids::NodeId;
 use crate::image::TopicImage;
 use crate::settings::{
-    Change, ConfigMap, check_node_config, checked_topic_config, list_append, list_subtract,
+    ChangePolicy, ConfigMap, check_node_config, checked_topic_config, list_append, list_subtract,
     node_definition, node_list_default, topic_list_default,
 };
 
@@ -77,7 +77,7 @@ impl Controller {
         let configs = changed(&present, change, node_list_default, kept)?;
         for (name, _) in &change.values {
             match node_definition(name) {
-                Some(definition) if definition.change == Change::Live => {}
+                Some(definition) if definition.change == ChangePolicy::Live => {}
                 _ => {
                     let words = format!("Cannot update these configs dynamically: [{name}]");
                     return Err(Refusal::new(ErrorCode::InvalidRequest, words));

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use kgauge_wire::record_batch::crc32c;
 use serde::Serialize;
 
-use super::records::{Metadata, MetadataRecord};
+use super::records::{ClusterMetadata, MetadataRecord};
 use crate::storage::{OpenMode, Storage, StorageError, StorageFile, read_whole, replace_file};
 
 const FILE_NAME: &str = "metadata.journal";
@@ -77,10 +77,10 @@ impl Journal {
         storage: &Arc<dyn Storage>,
         dir: &Path,
         begin: impl FnOnce() -> MetadataRecord,
-    ) -> Result<(Self, Metadata), JournalError> {
+    ) -> Result<(Self, ClusterMetadata), JournalError> {
         storage.create_dir_all(dir)?;
         let path = dir.join(FILE_NAME);
-        let mut metadata = Metadata::default();
+        let mut metadata = ClusterMetadata::default();
         let bytes = read_whole(&**storage, &path)?;
         let before = bytes.unwrap_or_default();
         let records = parse(&before, &path)?;
@@ -121,7 +121,10 @@ impl Journal {
     /// A crash at any moment leaves the old file or the new one, and both mean the same: nothing is
     /// appended before the new name is durable. A disk without room for a second file changes
     /// nothing. After any other error nobody knows which of the two a restart would find.
-    pub(super) fn compact_if_due(&mut self, metadata: &Metadata) -> Result<(), StorageError> {
+    pub(super) fn compact_if_due(
+        &mut self,
+        metadata: &ClusterMetadata,
+    ) -> Result<(), StorageError> {
         if self.end <= self.compact_at {
             return Ok(());
         }
@@ -232,7 +235,7 @@ fn intact(line: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::{Crash, Fault, MemoryStorage, Operation};
+    use crate::storage::{Crash, DiskFault, MemoryStorage, Operation};
     use std::io::ErrorKind;
 
     fn begin() -> MetadataRecord {
@@ -343,9 +346,9 @@ mod tests {
         let storage = disk.shared();
         let (mut journal, _) = Journal::open(&storage, Path::new("/c"), begin).unwrap();
         // A second flush would fail.
-        disk.inject(Fault {
+        disk.inject(DiskFault {
             successes_before: 1,
-            ..Fault::always(Operation::SyncData, "/c", ErrorKind::Other)
+            ..DiskFault::always(Operation::SyncData, "/c", ErrorKind::Other)
         });
         let thousand: Vec<_> = (1..=1000).map(reserve).collect();
         journal.append(&thousand).unwrap();
@@ -361,7 +364,11 @@ mod tests {
         let (mut journal, _) = Journal::open(&storage, Path::new("/c"), begin).unwrap();
         let journal_end = journal.end;
         let long: Vec<_> = (1..=100).map(reserve).collect();
-        disk.inject(Fault::once(Operation::Write, "/c", ErrorKind::StorageFull));
+        disk.inject(DiskFault::once(
+            Operation::Write,
+            "/c",
+            ErrorKind::StorageFull,
+        ));
         assert!(journal.append(&long).unwrap_err().is_disk_full());
         assert_eq!(journal.file.len().unwrap(), journal_end);
         journal.append(&[reserve(7)]).unwrap();
@@ -380,7 +387,7 @@ mod tests {
     }
 
     /// A journal that is small enough to be written anew often.
-    fn small(disk: &MemoryStorage) -> (Journal, Metadata) {
+    fn small(disk: &MemoryStorage) -> (Journal, ClusterMetadata) {
         let (mut journal, metadata) =
             Journal::open(&disk.shared(), Path::new("/c"), begin).unwrap();
         // The cluster's part: the name of the journal's own folder.
@@ -392,7 +399,7 @@ mod tests {
     }
 
     /// Commits as the controller does. False when the disk failed.
-    fn commit(journal: &mut Journal, metadata: &mut Metadata, next: i64) -> bool {
+    fn commit(journal: &mut Journal, metadata: &mut ClusterMetadata, next: i64) -> bool {
         let record = reserve(next);
         if journal.append(std::slice::from_ref(&record)).is_err() {
             return false;
@@ -461,9 +468,9 @@ mod tests {
                 for seed in 0..8 {
                     let disk = MemoryStorage::new();
                     let (mut journal, mut metadata) = small(&disk);
-                    disk.inject(Fault {
+                    disk.inject(DiskFault {
                         successes_before,
-                        ..Fault::once(operation, "/c", ErrorKind::Other)
+                        ..DiskFault::once(operation, "/c", ErrorKind::Other)
                     });
                     let mut committed = 0;
                     let mut tried = 0;
@@ -503,7 +510,7 @@ mod tests {
         let disk = MemoryStorage::new();
         let (mut journal, mut metadata) = small(&disk);
         // Room for the journal, but for no second file beside it.
-        disk.inject(Fault::always(
+        disk.inject(DiskFault::always(
             Operation::Write,
             ".tmp",
             ErrorKind::StorageFull,

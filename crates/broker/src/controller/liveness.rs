@@ -7,7 +7,7 @@ use kgauge_wire::codec::Uuid;
 
 use super::partitions::{Election, Rules, changed};
 use super::records::MetadataRecord;
-use super::{Controller, FromController, Output};
+use super::{Controller, ControllerOutput, FromController};
 use crate::ids::NodeId;
 use crate::image::{NodeImage, PartitionImage, TopicImage};
 use crate::settings::{Layers, TopicSettings};
@@ -15,7 +15,7 @@ use crate::time::Now;
 
 /// A node that has registered.
 #[derive(Debug)]
-pub(super) struct Member {
+pub(super) struct RegisteredNode {
     /// The version that it works by.
     pub(super) applied: u64,
     heard_ns: u64,
@@ -56,7 +56,7 @@ impl Controller {
             ..reachable
         };
         image.nodes.insert(node, reachable.clone());
-        let member = Member {
+        let member = RegisteredNode {
             applied: 0,
             heard_ns: now.mono_ns,
             image: reachable,
@@ -85,7 +85,7 @@ impl Controller {
                 // What was sent may have been lost on the way.
                 let image = Arc::clone(&self.metadata.image);
                 let message = FromController::Image(image);
-                self.outputs.push(Output::Send(node, message));
+                self.outputs.push(ControllerOutput::Send(node, message));
             }
             return;
         }

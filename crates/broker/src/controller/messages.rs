@@ -9,7 +9,7 @@ use kgauge_wire::error_code::ErrorCode;
 use crate::ids::{NodeId, PartitionId, TopicName};
 use crate::image::{ClusterImage, NodeImage};
 use crate::quota::{ByteRate, QuotaEntity};
-use crate::security::Secret;
+use crate::security::BrokerSecret;
 use crate::settings::ConfigMap;
 
 /// From a node to the controller.
@@ -31,7 +31,7 @@ pub enum ToController {
         /// Chosen by the node.
         id: u64,
         /// What is asked.
-        request: Request,
+        request: ControllerRequest,
     },
     /// The node is gone.
     Stopped,
@@ -47,13 +47,13 @@ pub enum FromController {
         /// The request's number.
         id: u64,
         /// The answer.
-        answer: Answer,
+        answer: ControllerReply,
     },
 }
 
 /// A request of a node to the controller.
 #[derive(Debug)]
-pub enum Request {
+pub enum ControllerRequest {
     /// Create topics; one result each, in order.
     CreateTopics {
         /// The topics.
@@ -258,12 +258,12 @@ pub struct ScramNew {
     /// What was mixed in.
     pub salt: Vec<u8>,
     /// What came out.
-    pub salted_password: Secret,
+    pub salted_password: BrokerSecret,
 }
 
 /// What the controller answers.
 #[derive(Debug, Clone)]
-pub enum Answer {
+pub enum ControllerReply {
     /// To `CreateTopics`.
     CreateTopics(Vec<Result<CreatedTopic, Refusal>>),
     /// To `DeleteTopics`, with the names.

@@ -25,19 +25,20 @@ use kgauge_wire::error_code::ErrorCode;
 
 use crate::ids::NodeId;
 use crate::image::ClusterImage;
-use crate::random::Random;
+use crate::random::SmallRandom;
 use crate::settings::{ConfigMap, Layers, NodeSettings};
 use crate::storage::{Storage, StorageError};
 use crate::time::Now;
 use journal::Journal;
 pub use journal::JournalError;
-use liveness::Member;
+use liveness::RegisteredNode;
 pub use messages::{
-    Answer, ChangeScope, ConfigChange, ConfigOperation, ConfigResource, CreatedTopic, ElectionKind,
-    FromController, IsrChange, Mode, MorePartitions, NewTopic, PartitionKey, ProducerIdBlock,
-    QuotaChange, Reassignment, Refusal, Request, ScramChange, ScramNew, ToController,
+    ChangeScope, ConfigChange, ConfigOperation, ConfigResource, ControllerReply, ControllerRequest,
+    CreatedTopic, ElectionKind, FromController, IsrChange, Mode, MorePartitions, NewTopic,
+    PartitionKey, ProducerIdBlock, QuotaChange, Reassignment, Refusal, ScramChange, ScramNew,
+    ToController,
 };
-use records::{Metadata, MetadataRecord};
+use records::{ClusterMetadata, MetadataRecord};
 
 /// Producer ids that a node gets at a time, as in Kafka.
 const PRODUCER_ID_BLOCK: i64 = 1000;
@@ -49,27 +50,27 @@ const APPLY_WAIT_MS: i64 = 10_000;
 #[derive(Debug)]
 pub struct Controller {
     settings: NodeSettings,
-    random: Random,
+    random: SmallRandom,
     journal: Journal,
-    metadata: Metadata,
+    metadata: ClusterMetadata,
     /// What the request at hand has changed and is not written yet.
     together: Option<Vec<MetadataRecord>>,
     /// Configuration given at the start.
     fixed: Arc<ConfigMap>,
     /// The nodes that have registered.
-    live: BTreeMap<NodeId, Member>,
+    live: BTreeMap<NodeId, RegisteredNode>,
     /// Nodes that have replicas and have not registered yet, and since when they are waited for.
     awaited: BTreeSet<NodeId>,
     began_ns: Option<u64>,
     /// When leaders are given back to the first replicas.
     rebalance_ns: Option<u64>,
     waiting: VecDeque<Waiting>,
-    outputs: Vec<Output>,
+    outputs: Vec<ControllerOutput>,
 }
 
 /// What a controller wants done.
 #[derive(Debug)]
-pub enum Output {
+pub enum ControllerOutput {
     /// Send a message to a node.
     Send(NodeId, FromController),
     /// The journal cannot be trusted any more: stop the cluster. Flushing is never tried again.
@@ -83,7 +84,7 @@ struct Waiting {
     until_ns: u64,
     node: NodeId,
     id: u64,
-    answer: Answer,
+    answer: ControllerReply,
 }
 
 impl Controller {
@@ -100,7 +101,7 @@ impl Controller {
             dynamic_default: &none,
             fixed: &fixed,
         });
-        let mut random = Random::new(seed);
+        let mut random = SmallRandom::new(seed);
         let (journal, metadata) = Journal::open(storage, dir, || MetadataRecord::Cluster {
             cluster_id: Uuid(random.uuid_bytes()).to_string(),
             version: 0,
@@ -138,7 +139,7 @@ impl Controller {
     }
 
     /// Takes what is to be done.
-    pub fn outputs(&mut self) -> std::vec::Drain<'_, Output> {
+    pub fn outputs(&mut self) -> std::vec::Drain<'_, ControllerOutput> {
         self.outputs.drain(..)
     }
 
@@ -193,10 +194,10 @@ impl Controller {
                 let before = self.metadata.image.version;
                 let answer = self.request_together(node, request);
                 self.publish(before);
-                if let Answer::AlterIsr(_) = answer {
+                if let ControllerReply::AlterIsr(_) = answer {
                     // Replication does not wait for slow nodes.
                     let answer = FromController::Answer { id, answer };
-                    self.outputs.push(Output::Send(node, answer));
+                    self.outputs.push(ControllerOutput::Send(node, answer));
                     return;
                 }
                 let version = self.metadata.image.version;
@@ -215,7 +216,7 @@ impl Controller {
 
     /// Carries out a request, and writes all that it changes at once: a thousand topics cost one flush.
     /// What cannot be written is taken back, the whole request.
-    fn request_together(&mut self, node: NodeId, request: Request) -> Answer {
+    fn request_together(&mut self, node: NodeId, request: ControllerRequest) -> ControllerReply {
         let before = self.metadata.clone();
         self.together = Some(Vec::new());
         let answer = self.request(node, request);
@@ -227,59 +228,63 @@ impl Controller {
             }
             Err(refusal) => {
                 self.metadata = before;
-                Answer::Failed(refusal)
+                ControllerReply::Failed(refusal)
             }
         }
     }
 
-    fn request(&mut self, node: NodeId, request: Request) -> Answer {
+    fn request(&mut self, node: NodeId, request: ControllerRequest) -> ControllerReply {
         match request {
-            Request::CreateTopics { topics, mode } => {
-                Answer::CreateTopics(self.create_topics(topics, mode))
+            ControllerRequest::CreateTopics { topics, mode } => {
+                ControllerReply::CreateTopics(self.create_topics(topics, mode))
             }
-            Request::DeleteTopics(ids) => {
-                Answer::DeleteTopics(ids.into_iter().map(|id| self.delete_topic(id)).collect())
+            ControllerRequest::DeleteTopics(ids) => ControllerReply::DeleteTopics(
+                ids.into_iter().map(|id| self.delete_topic(id)).collect(),
+            ),
+            ControllerRequest::CreatePartitions { topics, mode } => {
+                ControllerReply::CreatePartitions(self.grow_topics(topics, mode))
             }
-            Request::CreatePartitions { topics, mode } => {
-                Answer::CreatePartitions(self.grow_topics(topics, mode))
-            }
-            Request::AlterConfigs { changes, mode } => Answer::AlterConfigs(
+            ControllerRequest::AlterConfigs { changes, mode } => ControllerReply::AlterConfigs(
                 changes
                     .into_iter()
                     .map(|change| self.alter_configs(change, mode))
                     .collect(),
             ),
-            Request::ProducerIds => self.reserve_producer_ids(),
-            Request::AlterIsr(changes) => Answer::AlterIsr(self.alter_isrs(node, changes)),
-            Request::ElectLeaders { kind, partitions } => Answer::ElectLeaders(
+            ControllerRequest::ProducerIds => self.reserve_producer_ids(),
+            ControllerRequest::AlterIsr(changes) => {
+                ControllerReply::AlterIsr(self.alter_isrs(node, changes))
+            }
+            ControllerRequest::ElectLeaders { kind, partitions } => ControllerReply::ElectLeaders(
                 partitions
                     .iter()
                     .map(|key| self.elect_leader(kind, key))
                     .collect(),
             ),
-            Request::AlterClientQuotas { changes, mode } => Answer::AlterClientQuotas(
-                changes
-                    .into_iter()
-                    .map(|change| self.alter_quotas(change, mode))
-                    .collect(),
-            ),
-            Request::Reassign(wanted) => {
-                Answer::Reassign(wanted.iter().map(|one| self.reassign(one)).collect())
+            ControllerRequest::AlterClientQuotas { changes, mode } => {
+                ControllerReply::AlterClientQuotas(
+                    changes
+                        .into_iter()
+                        .map(|change| self.alter_quotas(change, mode))
+                        .collect(),
+                )
             }
-            Request::AlterScramUsers(changes) => self.alter_scram_users(changes),
+            ControllerRequest::Reassign(wanted) => {
+                ControllerReply::Reassign(wanted.iter().map(|one| self.reassign(one)).collect())
+            }
+            ControllerRequest::AlterScramUsers(changes) => self.alter_scram_users(changes),
         }
     }
 
-    fn reserve_producer_ids(&mut self) -> Answer {
+    fn reserve_producer_ids(&mut self) -> ControllerReply {
         let first = self.metadata.producer_id_next;
         match self.commit(vec![MetadataRecord::ProducerIds {
             next: first + PRODUCER_ID_BLOCK,
         }]) {
-            Ok(()) => Answer::ProducerIds(ProducerIdBlock {
+            Ok(()) => ControllerReply::ProducerIds(ProducerIdBlock {
                 first,
                 count: PRODUCER_ID_BLOCK,
             }),
-            Err(refusal) => Answer::Failed(refusal),
+            Err(refusal) => ControllerReply::Failed(refusal),
         }
     }
 
@@ -304,7 +309,7 @@ impl Controller {
         self.journal.append(records).map_err(|error| {
             let refusal = Refusal::new(ErrorCode::KafkaStorageError, error.to_string());
             if !error.is_disk_full() {
-                self.outputs.push(Output::Fatal(error));
+                self.outputs.push(ControllerOutput::Fatal(error));
             }
             refusal
         })
@@ -314,7 +319,7 @@ impl Controller {
     /// of this.
     fn compact(&mut self) {
         if let Err(error) = self.journal.compact_if_due(&self.metadata) {
-            self.outputs.push(Output::Fatal(error));
+            self.outputs.push(ControllerOutput::Fatal(error));
         }
     }
 
@@ -326,7 +331,7 @@ impl Controller {
         for node in self.live.keys() {
             let image = Arc::clone(&self.metadata.image);
             self.outputs
-                .push(Output::Send(*node, FromController::Image(image)));
+                .push(ControllerOutput::Send(*node, FromController::Image(image)));
         }
     }
 
@@ -343,8 +348,10 @@ impl Controller {
                 node, id, answer, ..
             }) = self.waiting.pop_front()
             {
-                self.outputs
-                    .push(Output::Send(node, FromController::Answer { id, answer }));
+                self.outputs.push(ControllerOutput::Send(
+                    node,
+                    FromController::Answer { id, answer },
+                ));
             }
         }
     }

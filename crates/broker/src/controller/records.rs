@@ -70,12 +70,12 @@ pub(super) enum MetadataRecord {
 
 /// The metadata that records make: the image and what only the controller needs.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Metadata {
+pub(super) struct ClusterMetadata {
     pub(super) image: Arc<ClusterImage>,
     pub(super) producer_id_next: i64,
 }
 
-impl Metadata {
+impl ClusterMetadata {
     /// Carries out one change.
     pub(super) fn apply(&mut self, record: &MetadataRecord) {
         let image = Arc::make_mut(&mut self.image);
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_snapshot_makes_the_same_metadata_and_version() {
-        let mut metadata = Metadata::default();
+        let mut metadata = ClusterMetadata::default();
         let more = vec![PartitionImage::new(vec![NodeId(2)])];
         let configs: ConfigMap = [("retention.ms".to_owned(), "5".to_owned())].into();
         for record in [
@@ -259,7 +259,7 @@ mod tests {
         ] {
             metadata.apply(&record);
         }
-        let mut again = Metadata::default();
+        let mut again = ClusterMetadata::default();
         metadata
             .snapshot()
             .iter()

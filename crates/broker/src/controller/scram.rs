@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kgauge_wire::error_code::ErrorCode;
 
 use super::Controller;
-use super::messages::{Answer, Refusal, ScramChange};
+use super::messages::{ControllerReply, Refusal, ScramChange};
 use super::records::MetadataRecord;
 use crate::security::{
     ITERATIONS_MAX, ITERATIONS_MIN, NonceSource, ScramCredential, ScramMechanism, User,
@@ -17,7 +17,7 @@ type Outcome = Result<MetadataRecord, Refusal>;
 impl Controller {
     /// Makes the changes that can be made, all at once. A user stands in a request once: Kafka's
     /// controller counts by name, whatever the mechanism.
-    pub(super) fn alter_scram_users(&mut self, changes: Vec<ScramChange>) -> Answer {
+    pub(super) fn alter_scram_users(&mut self, changes: Vec<ScramChange>) -> ControllerReply {
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
         let mut outcomes: Vec<(String, Outcome)> = Vec::with_capacity(changes.len());
         for change in changes {
@@ -41,10 +41,10 @@ impl Controller {
         if !records.is_empty()
             && let Err(refusal) = self.commit(records)
         {
-            return Answer::Failed(refusal);
+            return ControllerReply::Failed(refusal);
         }
         let told = |(user, outcome): (String, Outcome)| (user, outcome.map(|_| ()));
-        Answer::AlterScramUsers(outcomes.into_iter().map(told).collect())
+        ControllerReply::AlterScramUsers(outcomes.into_iter().map(told).collect())
     }
 
     fn changed_scram_user(&self, change: &ScramChange) -> Outcome {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::image::{NodeImage, PartitionImage};
 use crate::settings::ConfigMap;
-use crate::storage::{Fault, MemoryStorage, Operation};
+use crate::storage::{DiskFault, MemoryStorage, Operation};
 use std::io::ErrorKind;
 
 const NOW: Now = Now {
@@ -32,7 +32,7 @@ impl Bench {
     }
 
     /// Asks as node 1 while all nodes follow at once.
-    fn ask(&mut self, request: Request) -> Answer {
+    fn ask(&mut self, request: ControllerRequest) -> ControllerReply {
         self.controller
             .handle(NOW, NodeId(1), ToController::Request { id: 7, request });
         let version = self.controller.image().version;
@@ -46,7 +46,7 @@ impl Bench {
 
     /// Asks for the topic `t` as node 1; no node follows.
     fn send_create(&mut self) {
-        let request = Request::CreateTopics {
+        let request = ControllerRequest::CreateTopics {
             topics: vec![named("t")],
             mode: Mode::Apply,
         };
@@ -54,20 +54,22 @@ impl Bench {
             .handle(NOW, NodeId(1), ToController::Request { id: 7, request });
     }
 
-    fn answer(&mut self) -> Option<Answer> {
+    fn answer(&mut self) -> Option<ControllerReply> {
         self.controller.outputs().find_map(|output| match output {
-            Output::Send(NodeId(1), FromController::Answer { id: 7, answer }) => Some(answer),
+            ControllerOutput::Send(NodeId(1), FromController::Answer { id: 7, answer }) => {
+                Some(answer)
+            }
             _ => None,
         })
     }
 
     fn create(&mut self, topic: NewTopic) -> Result<CreatedTopic, Refusal> {
-        let request = Request::CreateTopics {
+        let request = ControllerRequest::CreateTopics {
             topics: vec![topic],
             mode: Mode::Apply,
         };
         match self.ask(request) {
-            Answer::CreateTopics(mut results) => results.remove(0),
+            ControllerReply::CreateTopics(mut results) => results.remove(0),
             other => panic!("{other:?}"),
         }
     }
@@ -228,11 +230,11 @@ fn validation_changes_nothing() {
     let mut bench = Bench::new(1);
     let version = bench.controller.image().version;
     let topics = vec![named("t")];
-    let answer = bench.ask(Request::CreateTopics {
+    let answer = bench.ask(ControllerRequest::CreateTopics {
         topics,
         mode: Mode::Validate,
     });
-    assert!(matches!(answer, Answer::CreateTopics(results) if results[0].is_ok()));
+    assert!(matches!(answer, ControllerReply::CreateTopics(results) if results[0].is_ok()));
     assert_eq!(bench.controller.image().version, version);
 }
 
@@ -301,8 +303,8 @@ fn a_restart_keeps_everything_and_leads_in_a_new_epoch() {
         .unwrap()
         .id;
     assert!(matches!(
-        bench.ask(Request::ProducerIds),
-        Answer::ProducerIds(ProducerIdBlock {
+        bench.ask(ControllerRequest::ProducerIds),
+        ControllerReply::ProducerIds(ProducerIdBlock {
             first: 0,
             count: 1000
         })
@@ -316,8 +318,8 @@ fn a_restart_keeps_everything_and_leads_in_a_new_epoch() {
     assert_eq!(topic.partitions.len(), 2);
     assert_eq!(topic.partition(1).unwrap().leader_epoch, 1);
     assert!(matches!(
-        bench.ask(Request::ProducerIds),
-        Answer::ProducerIds(ProducerIdBlock { first: 1000, .. })
+        bench.ask(ControllerRequest::ProducerIds),
+        ControllerReply::ProducerIds(ProducerIdBlock { first: 1000, .. })
     ));
 }
 
@@ -352,8 +354,8 @@ fn a_node_that_stops_leaves_its_partitions_without_a_leader() {
 fn deleted_topics_are_gone_under_both_names() {
     let mut bench = Bench::new(1);
     let id = bench.create(named("t")).unwrap().id;
-    let answer = bench.ask(Request::DeleteTopics(vec![id, id]));
-    let Answer::DeleteTopics(results) = answer else {
+    let answer = bench.ask(ControllerRequest::DeleteTopics(vec![id, id]));
+    let ControllerReply::DeleteTopics(results) = answer else {
         panic!()
     };
     assert_eq!(results[0].as_deref(), Ok("t"));
@@ -380,11 +382,11 @@ fn partitions_can_be_added_but_never_taken_away() {
             count,
             assignments: None,
         }];
-        match bench.ask(Request::CreatePartitions {
+        match bench.ask(ControllerRequest::CreatePartitions {
             topics,
             mode: Mode::Apply,
         }) {
-            Answer::CreatePartitions(mut results) => results.remove(0).map_err(|r| r.code),
+            ControllerReply::CreatePartitions(mut results) => results.remove(0).map_err(|r| r.code),
             other => panic!("{other:?}"),
         }
     };
@@ -422,11 +424,11 @@ fn configs_change_by_name_or_as_a_whole() {
             scope,
             values,
         }];
-        let answer = bench.ask(Request::AlterConfigs {
+        let answer = bench.ask(ControllerRequest::AlterConfigs {
             changes,
             mode: Mode::Apply,
         });
-        let Answer::AlterConfigs(results) = answer else {
+        let ControllerReply::AlterConfigs(results) = answer else {
             panic!()
         };
         let configs = bench.controller.image().topic("t").unwrap().configs.clone();
@@ -468,8 +470,8 @@ fn a_nodes_value_that_does_not_fit_is_an_invalid_request() {
             values: vec![(name.to_owned(), set(value))],
         }];
         let mode = Mode::Apply;
-        match bench.ask(Request::AlterConfigs { changes, mode }) {
-            Answer::AlterConfigs(mut results) => results.remove(0),
+        match bench.ask(ControllerRequest::AlterConfigs { changes, mode }) {
+            ControllerReply::AlterConfigs(mut results) => results.remove(0),
             other => panic!("{other:?}"),
         }
     };
@@ -499,7 +501,7 @@ fn a_journal_that_cannot_be_flushed_stops_the_cluster() {
         bench
             .controller
             .outputs()
-            .any(|output| matches!(output, Output::Fatal(_)))
+            .any(|output| matches!(output, ControllerOutput::Fatal(_)))
     );
     assert!(bench.controller.image().topic("t").is_none());
 }
@@ -507,26 +509,26 @@ fn a_journal_that_cannot_be_flushed_stops_the_cluster() {
 #[test]
 fn a_request_is_written_whole_with_one_flush_or_not_at_all() {
     let mut bench = Bench::new(3);
-    let request = || Request::CreateTopics {
+    let request = || ControllerRequest::CreateTopics {
         topics: (0..1000)
             .map(|number| named(&format!("t.{number}")))
             .collect(),
         mode: Mode::Apply,
     };
-    bench.storage.inject(Fault::once(
+    bench.storage.inject(DiskFault::once(
         Operation::Write,
         "metadata.journal",
         ErrorKind::StorageFull,
     ));
     let version = bench.controller.image().version;
-    let Answer::Failed(refusal) = bench.ask(request()) else {
+    let ControllerReply::Failed(refusal) = bench.ask(request()) else {
         panic!("nothing could be written");
     };
     assert_eq!(refusal.code, ErrorCode::KafkaStorageError);
     assert_eq!(bench.controller.image().version, version);
     assert!(bench.controller.image().topics.is_empty());
     let flushes = bench.storage.tried(Operation::SyncData);
-    let Answer::CreateTopics(results) = bench.ask(request()) else {
+    let ControllerReply::CreateTopics(results) = bench.ask(request()) else {
         panic!("the disk has room again");
     };
     assert!(results.iter().all(Result::is_ok));
@@ -538,11 +540,11 @@ fn a_request_is_written_whole_with_one_flush_or_not_at_all() {
 fn names_that_meet_are_refused_within_one_request_too() {
     let mut bench = Bench::new(1);
     let names = ["a_b", "a.b", "a-b", "c.d", "c_d"];
-    let request = Request::CreateTopics {
+    let request = ControllerRequest::CreateTopics {
         topics: names.iter().map(|name| named(name)).collect(),
         mode: Mode::Apply,
     };
-    let Answer::CreateTopics(results) = bench.ask(request) else {
+    let ControllerReply::CreateTopics(results) = bench.ask(request) else {
         panic!("topics were asked for");
     };
     let created: Vec<bool> = results.iter().map(Result::is_ok).collect();

@@ -21,9 +21,9 @@ fn counters() -> (Arc<Hand>, Counters) {
 fn the_parts_of_a_requests_time_make_up_its_whole() {
     let (_, counters) = counters();
     let mut course = Counters::taken(ApiKey::Produce, 10, 30).unwrap();
-    course.go_on(Part::Remote, 45);
-    course.go_on(Part::ResponseQueue, 61);
-    course.go_on(Part::ResponseSend, 62);
+    course.go_on(RequestPhase::Remote, 45);
+    course.go_on(RequestPhase::ResponseQueue, 61);
+    course.go_on(RequestPhase::ResponseSend, 62);
     counters.answered(course, 71);
     let produce = counters.read().produce;
     assert_eq!(
@@ -47,8 +47,8 @@ fn a_part_that_comes_twice_is_added_up() {
     let (_, counters) = counters();
     let mut course = Counters::taken(ApiKey::Fetch, 100, 100).unwrap();
     // A fault holds it back, then it is served.
-    course.go_on(Part::RequestQueue, 101);
-    course.go_on(Part::Local, 151);
+    course.go_on(RequestPhase::RequestQueue, 101);
+    course.go_on(RequestPhase::Local, 151);
     counters.answered(course, 154);
     let fetch = counters.read().fetch;
     assert_eq!((fetch.request_queue_ns, fetch.local_ns), (50, 4));

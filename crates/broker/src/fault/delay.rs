@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::random::Random;
+use crate::random::SmallRandom;
 
 /// The distribution of a delay.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Delay {
         let seed = seed.wrapping_add(u64::from(node.0.unsigned_abs()));
         Delays {
             delay: self.clone(),
-            random: Random::new(seed),
+            random: SmallRandom::new(seed),
         }
     }
 }
@@ -94,7 +94,7 @@ impl Delay {
 #[derive(Debug, Clone)]
 pub struct Delays {
     delay: Delay,
-    random: Random,
+    random: SmallRandom,
 }
 
 impl Iterator for Delays {

@@ -18,12 +18,12 @@ use std::collections::BTreeMap;
 
 use kgauge_wire::error_code::ErrorCode;
 
-use super::member::Member;
+use super::member::ConsumerGroupMember;
 use crate::time::{NS_PER_MS, Now};
 
 /// Where a group is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum GroupState {
     /// Nobody is in it.
     Empty,
     /// Members are to join again.
@@ -34,7 +34,7 @@ pub(crate) enum State {
     Stable,
 }
 
-impl State {
+impl GroupState {
     /// Kafka's name.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -103,13 +103,13 @@ pub(super) struct InitialDelay {
 
 /// One group.
 #[derive(Debug, Clone)]
-pub(crate) struct Group<W> {
-    pub(crate) state: State,
+pub(crate) struct ConsumerGroup<W> {
+    pub(crate) state: GroupState,
     pub(crate) generation: i32,
     pub(crate) protocol_type: Option<String>,
     pub(crate) protocol: Option<String>,
     pub(crate) leader: Option<String>,
-    pub(crate) members: BTreeMap<String, Member<W>>,
+    pub(crate) members: BTreeMap<String, ConsumerGroupMember<W>>,
     /// When the state was entered, ms since 1970: expiry of offsets counts from here.
     pub(crate) state_since_ms: i64,
     /// Ids that were given out and whose members have not joined yet, with the end of their time.
@@ -122,10 +122,10 @@ pub(crate) struct Group<W> {
     pub(super) joins: u64,
 }
 
-impl<W> Default for Group<W> {
+impl<W> Default for ConsumerGroup<W> {
     fn default() -> Self {
         Self {
-            state: State::Empty,
+            state: GroupState::Empty,
             generation: 0,
             protocol_type: None,
             protocol: None,
@@ -141,7 +141,7 @@ impl<W> Default for Group<W> {
     }
 }
 
-impl<W: Copy> Group<W> {
+impl<W: Copy> ConsumerGroup<W> {
     /// Whether nothing of it would be missed but committed offsets.
     pub(crate) fn is_empty(&self) -> bool {
         self.members.is_empty() && self.pending.is_empty()
@@ -239,9 +239,9 @@ impl<W: Copy> Group<W> {
         self.check_generation(member_id, instance_id, generation)?;
         self.heard_of(now, member_id);
         match self.state {
-            State::Preparing => Err(ErrorCode::RebalanceInProgress),
-            State::Empty => Err(ErrorCode::UnknownMemberId),
-            State::Completing | State::Stable => Ok(()),
+            GroupState::Preparing => Err(ErrorCode::RebalanceInProgress),
+            GroupState::Empty => Err(ErrorCode::UnknownMemberId),
+            GroupState::Completing | GroupState::Stable => Ok(()),
         }
     }
 
@@ -288,14 +288,14 @@ impl<W: Copy> Group<W> {
             effects.push(Effect::Sync(to, Err(code)));
         }
         match self.state {
-            State::Empty => {}
-            State::Preparing => self.try_complete(now, effects),
-            State::Completing | State::Stable => self.prepare(now, effects),
+            GroupState::Empty => {}
+            GroupState::Preparing => self.try_complete(now, effects),
+            GroupState::Completing | GroupState::Stable => self.prepare(now, effects),
         }
     }
 
     /// Takes a member out of the lists, and makes another one leader if need be.
-    pub(super) fn take(&mut self, id: &str) -> Option<Member<W>> {
+    pub(super) fn take(&mut self, id: &str) -> Option<ConsumerGroupMember<W>> {
         let member = self.members.remove(id)?;
         if let Some(instance_id) = &member.instance_id
             && self
@@ -312,7 +312,10 @@ impl<W: Copy> Group<W> {
     }
 
     /// The id of the member that joined first among some.
-    pub(super) fn first_of(&self, wanted: impl Fn(&Member<W>) -> bool) -> Option<String> {
+    pub(super) fn first_of(
+        &self,
+        wanted: impl Fn(&ConsumerGroupMember<W>) -> bool,
+    ) -> Option<String> {
         let chosen = self.members.values().filter(|member| wanted(member));
         chosen
             .min_by_key(|member| member.order)
@@ -320,7 +323,7 @@ impl<W: Copy> Group<W> {
     }
 
     /// Puts a member in place that was written down.
-    pub(super) fn restore(&mut self, mut member: Member<W>) {
+    pub(super) fn restore(&mut self, mut member: ConsumerGroupMember<W>) {
         member.order = self.joins;
         self.joins += 1;
         if let Some(instance_id) = &member.instance_id {
@@ -329,7 +332,7 @@ impl<W: Copy> Group<W> {
         self.members.insert(member.id.clone(), member);
     }
 
-    pub(super) fn enter(&mut self, now: Now, state: State) {
+    pub(super) fn enter(&mut self, now: Now, state: GroupState) {
         self.state = state;
         self.state_since_ms = now.wall_ms;
     }

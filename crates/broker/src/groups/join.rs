@@ -2,8 +2,8 @@
 
 use kgauge_wire::error_code::ErrorCode;
 
-use super::group::{Effect, Group, JoinRefused, State};
-use super::member::{Introduction, Member};
+use super::group::{ConsumerGroup, Effect, GroupState, JoinRefused};
+use super::member::{ConsumerGroupMember, Introduction};
 use crate::time::Now;
 
 /// What decides how a join is taken besides the member itself.
@@ -19,7 +19,7 @@ pub(crate) struct JoinRules {
     pub(crate) members_max: usize,
 }
 
-impl<W: Copy> Group<W> {
+impl<W: Copy> ConsumerGroup<W> {
     /// A client wants to join, or join again. `new_id` is for a member that has none.
     pub(crate) fn join(
         &mut self,
@@ -109,21 +109,21 @@ impl<W: Copy> Group<W> {
         };
         let same = member.protocols == who.protocols;
         match self.state {
-            State::Empty => return Err(ErrorCode::UnknownMemberId),
+            GroupState::Empty => return Err(ErrorCode::UnknownMemberId),
             // The answer got lost, or the client asks twice: the generation stands.
-            State::Completing if same => {
+            GroupState::Completing if same => {
                 self.heard_of(now, &id);
                 effects.push(Effect::Join(to, Ok(self.joined(&id))));
             }
-            State::Stable if same && !leads => {
+            GroupState::Stable if same && !leads => {
                 self.heard_of(now, &id);
                 effects.push(Effect::Join(to, Ok(self.joined(&id))));
             }
-            State::Preparing => {
+            GroupState::Preparing => {
                 update(member, who, to, effects);
                 self.try_complete(now, effects);
             }
-            State::Completing | State::Stable => {
+            GroupState::Completing | GroupState::Stable => {
                 update(member, who, to, effects);
                 self.prepare(now, effects);
             }
@@ -147,13 +147,13 @@ impl<W: Copy> Group<W> {
         let id = self.insert(who, to);
         self.leader.get_or_insert(id);
         match (self.state, &mut self.rebalance) {
-            (State::Preparing, Some(rebalance)) => {
+            (GroupState::Preparing, Some(rebalance)) => {
                 if let Some(initial) = &mut rebalance.initial {
                     initial.somebody_came = true;
                 }
                 self.try_complete(now, effects);
             }
-            (State::Empty, _) => self.prepare_first(now, rules.initial_delay_ms, effects),
+            (GroupState::Empty, _) => self.prepare_first(now, rules.initial_delay_ms, effects),
             _ => self.prepare(now, effects),
         }
     }
@@ -164,7 +164,7 @@ impl<W: Copy> Group<W> {
         if let Some(instance_id) = &who.instance_id {
             self.statics.insert(instance_id.clone(), id.clone());
         }
-        let member = Member {
+        let member = ConsumerGroupMember {
             id: id.clone(),
             instance_id: who.instance_id,
             client_id: who.client_id,
@@ -215,10 +215,10 @@ impl<W: Copy> Group<W> {
             self.leader = Some(id.clone());
         }
         let stays =
-            self.state == State::Stable && (same || self.choose_protocol() == self.protocol);
+            self.state == GroupState::Stable && (same || self.choose_protocol() == self.protocol);
         if stays {
             self.welcome_back(now, &id, rules, effects);
-        } else if self.state == State::Preparing {
+        } else if self.state == GroupState::Preparing {
             self.try_complete(now, effects);
         } else {
             self.prepare(now, effects);
@@ -250,7 +250,12 @@ impl<W: Copy> Group<W> {
 
 /// Takes over what a known member says now. An earlier question of it that still waits is answered:
 /// the client has given it up, but its connection keeps the order of answers.
-fn update<W>(member: &mut Member<W>, who: Introduction, to: W, effects: &mut Vec<Effect<W>>) {
+fn update<W>(
+    member: &mut ConsumerGroupMember<W>,
+    who: Introduction,
+    to: W,
+    effects: &mut Vec<Effect<W>>,
+) {
     member.protocols = who.protocols;
     member.session_timeout_ms = who.session_timeout_ms;
     member.rebalance_timeout_ms = who.rebalance_timeout_ms;

@@ -19,7 +19,7 @@ pub(crate) struct Introduction {
 
 /// One member. `W` names who waits for an answer.
 #[derive(Debug, Clone)]
-pub(crate) struct Member<W> {
+pub(crate) struct ConsumerGroupMember<W> {
     pub(crate) id: String,
     pub(crate) instance_id: Option<String>,
     pub(crate) client_id: String,
@@ -38,7 +38,7 @@ pub(crate) struct Member<W> {
     pub(crate) sync: Option<W>,
 }
 
-impl<W> Member<W> {
+impl<W> ConsumerGroupMember<W> {
     /// The metadata for one way to assign.
     pub(crate) fn metadata(&self, protocol: &str) -> &[u8] {
         let found = self.protocols.iter().find(|(name, _)| name == protocol);

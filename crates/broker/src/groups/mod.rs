@@ -17,20 +17,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kgauge_wire::error_code::ErrorCode;
 
-pub(crate) use group::{Effect, Group, JoinRefused, Joined, State, Synced};
+pub(crate) use group::{ConsumerGroup, Effect, GroupState, JoinRefused, Joined, Synced};
 pub(crate) use join::JoinRules;
-pub(crate) use member::{Introduction, Member};
+pub(crate) use member::{ConsumerGroupMember, Introduction};
 pub(crate) use offsets::{
     Committer, NewOffset, check_commit, commit, delete_group, delete_offsets, expire_offsets,
     forget_topic,
 };
 pub(crate) use rebalance::SyncCall;
 pub(crate) use records::Committed;
-pub(crate) use shown::{View, newest_target, replicated};
+pub(crate) use shown::{OffsetView, newest_target, replicated};
 
 use crate::handlers::{join_group, sync_group};
 use crate::ids::{OFFSETS_TOPIC, PartitionId};
-use crate::node::{Node, Reply, Target, Timer};
+use crate::node::{BrokerNode, Reply, Timer, WaitTarget};
 use crate::time::Now;
 use crate::timers::TimerId;
 
@@ -43,7 +43,7 @@ pub(crate) struct GroupTimer(String);
 pub(crate) struct Groups {
     /// The partitions of the offsets topic whose groups are here.
     led: BTreeSet<i32>,
-    pub(crate) entries: BTreeMap<String, Entry>,
+    pub(crate) entries: BTreeMap<String, GroupEntry>,
     /// Offsets that were written down and are not replicated yet.
     ways: shown::Ways,
     /// Bytes of a partition's log after it was last written anew.
@@ -52,12 +52,12 @@ pub(crate) struct Groups {
 
 /// A group with its committed offsets.
 #[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) group: Group<Reply>,
+pub(crate) struct GroupEntry {
+    pub(crate) group: ConsumerGroup<Reply>,
     /// The newest, by topic and partition.
     offsets: BTreeMap<shown::OffsetKey, Committed>,
     /// What readers see instead of the newest until that is replicated.
-    shown: BTreeMap<shown::OffsetKey, shown::Shown>,
+    shown: BTreeMap<shown::OffsetKey, shown::VisibleOffsets>,
     /// The partition of the offsets topic that it belongs to.
     partition: i32,
     /// The offset there after the record of the group's present generation.
@@ -65,10 +65,10 @@ pub(crate) struct Entry {
     timer: Option<(u64, TimerId)>,
 }
 
-impl Entry {
+impl GroupEntry {
     fn new(partition: i32) -> Self {
         Self {
-            group: Group::default(),
+            group: ConsumerGroup::default(),
             offsets: BTreeMap::new(),
             shown: BTreeMap::new(),
             partition,
@@ -95,7 +95,7 @@ pub(crate) fn partition_of(group: &str, partitions: usize) -> i32 {
 }
 
 /// Checks that this node coordinates a group, and gives the group's partition.
-pub(crate) fn check_coordinator(node: &Node, group: &str) -> Result<i32, ErrorCode> {
+pub(crate) fn check_coordinator(node: &BrokerNode, group: &str) -> Result<i32, ErrorCode> {
     if let Some(code) = node.faults.forced {
         return Err(code);
     }
@@ -108,17 +108,20 @@ pub(crate) fn check_coordinator(node: &Node, group: &str) -> Result<i32, ErrorCo
 }
 
 /// The group of this name, if it is known and coordinated here.
-pub(crate) fn find<'n>(node: &'n Node, group: &str) -> Result<Option<&'n Entry>, ErrorCode> {
+pub(crate) fn find<'n>(
+    node: &'n BrokerNode,
+    group: &str,
+) -> Result<Option<&'n GroupEntry>, ErrorCode> {
     check_coordinator(node, group)?;
     Ok(node.groups.entries.get(group))
 }
 
 /// Lets `act` change a known group, then does what the group wants done.
 pub(crate) fn with_group<R>(
-    node: &mut Node,
+    node: &mut BrokerNode,
     now: Now,
     id: &str,
-    act: impl FnOnce(&mut Group<Reply>, &mut Vec<Effect<Reply>>) -> R,
+    act: impl FnOnce(&mut ConsumerGroup<Reply>, &mut Vec<Effect<Reply>>) -> R,
 ) -> Option<R> {
     let entry = node.groups.entries.get_mut(id)?;
     let mut effects = Vec::new();
@@ -130,21 +133,21 @@ pub(crate) fn with_group<R>(
 
 /// The same for a group that is made if it is not known.
 pub(crate) fn with_new_group<R>(
-    node: &mut Node,
+    node: &mut BrokerNode,
     now: Now,
     (id, partition): (&str, i32),
-    act: impl FnOnce(&mut Group<Reply>, &mut Vec<Effect<Reply>>) -> R,
+    act: impl FnOnce(&mut ConsumerGroup<Reply>, &mut Vec<Effect<Reply>>) -> R,
 ) -> Option<R> {
     node.groups
         .entries
         .entry(id.to_owned())
-        .or_insert_with(|| Entry::new(partition));
+        .or_insert_with(|| GroupEntry::new(partition));
     with_group(node, now, id, act)
 }
 
 /// Answers members and writes groups down, in order. What could not be written down is not told as
 /// if it were: the group begins another generation.
-fn carry_out(node: &mut Node, now: Now, id: &str, effects: Vec<Effect<Reply>>) {
+fn carry_out(node: &mut BrokerNode, now: Now, id: &str, effects: Vec<Effect<Reply>>) {
     let mut stored = Ok(());
     for effect in effects {
         match effect {
@@ -177,7 +180,7 @@ fn carry_out(node: &mut Node, now: Now, id: &str, effects: Vec<Effect<Reply>>) {
     }
 }
 
-fn store_group(node: &mut Node, now: Now, id: &str) -> Result<(), ErrorCode> {
+fn store_group(node: &mut BrokerNode, now: Now, id: &str) -> Result<(), ErrorCode> {
     let Some(entry) = node.groups.entries.get(id) else {
         return Ok(());
     };
@@ -192,13 +195,13 @@ fn store_group(node: &mut Node, now: Now, id: &str) -> Result<(), ErrorCode> {
 /// What has to be replicated before a member may be told what it owns. That holds for one who asks
 /// after the generation was written down, too: else a coordinator that has lost the record would give
 /// the generation's number, and its partitions, to others.
-fn unreplicated(node: &Node, id: &str) -> Option<Target> {
+fn unreplicated(node: &BrokerNode, id: &str) -> Option<WaitTarget> {
     let entry = node.groups.entries.get(id)?;
     store::mark(node, entry.partition, entry.written)
 }
 
 /// Sets the group's timer to its next moment, or forgets a group of which nothing is left.
-fn settle(node: &mut Node, id: &str) {
+fn settle(node: &mut BrokerNode, id: &str) {
     let Some(entry) = node.groups.entries.get_mut(id) else {
         return;
     };
@@ -227,7 +230,7 @@ fn settle(node: &mut Node, id: &str) {
 }
 
 /// A group's moment has come.
-pub(crate) fn timer(node: &mut Node, now: Now, GroupTimer(id): GroupTimer) {
+pub(crate) fn timer(node: &mut BrokerNode, now: Now, GroupTimer(id): GroupTimer) {
     if let Some(entry) = node.groups.entries.get_mut(&id) {
         entry.timer = None;
     }
@@ -235,7 +238,7 @@ pub(crate) fn timer(node: &mut Node, now: Now, GroupTimer(id): GroupTimer) {
 }
 
 /// A partition has another leader: of the offsets topic its groups come with it, or go.
-pub(crate) fn partition_changed(node: &mut Node, now: Now, id: PartitionId, leads: bool) {
+pub(crate) fn partition_changed(node: &mut BrokerNode, now: Now, id: PartitionId, leads: bool) {
     let offsets_topic = node.image.topic(OFFSETS_TOPIC).map(|topic| topic.id);
     if offsets_topic != Some(id.topic) {
         return;
@@ -262,13 +265,13 @@ pub(crate) fn partition_changed(node: &mut Node, now: Now, id: PartitionId, lead
 }
 
 /// Forgets the groups of a partition. Who waits is told to look for the new coordinator.
-fn unload(node: &mut Node, partition: i32) {
+fn unload(node: &mut BrokerNode, partition: i32) {
     if !node.groups.led.remove(&partition) {
         return;
     }
     node.groups.ways.forget(partition);
-    let gone = |_: &String, entry: &mut Entry| entry.partition == partition;
-    let entries: Vec<(String, Entry)> = node.groups.entries.extract_if(.., gone).collect();
+    let gone = |_: &String, entry: &mut GroupEntry| entry.partition == partition;
+    let entries: Vec<(String, GroupEntry)> = node.groups.entries.extract_if(.., gone).collect();
     for (_, entry) in entries {
         if let Some((_, timer)) = entry.timer {
             node.timers.cancel(timer);

@@ -7,10 +7,10 @@ use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::Message;
 use kgauge_wire::messages::consumer_protocol::ConsumerProtocolSubscription;
 
-use super::records::{Committed, Key};
-use super::store::{self, Change, offset_change};
-use super::{Entry, Group, State, check_coordinator, shown};
-use crate::node::{Node, Target, Timer};
+use super::records::{Committed, GroupRecordKey};
+use super::store::{self, GroupLogEntry, offset_change};
+use super::{ConsumerGroup, GroupEntry, GroupState, check_coordinator, shown};
+use crate::node::{BrokerNode, Timer, WaitTarget};
 use crate::time::Now;
 
 /// The kind of group that consumers make.
@@ -36,7 +36,7 @@ pub(crate) struct Committer<'a> {
 
 /// Checks that somebody may commit for a group.
 pub(crate) fn check_commit(
-    node: &mut Node,
+    node: &mut BrokerNode,
     now: Now,
     who: &Committer<'_>,
 ) -> Result<(), ErrorCode> {
@@ -50,26 +50,26 @@ pub(crate) fn check_commit(
         };
     };
     let group = &mut entry.group;
-    if alone && group.state == State::Empty {
+    if alone && group.state == GroupState::Empty {
         return Ok(());
     }
     group.check_generation(who.member_id, who.instance_id, who.generation)?;
     group.heard_of(now, who.member_id);
     match group.state {
-        State::Empty => Err(ErrorCode::UnknownMemberId),
-        State::Completing => Err(ErrorCode::RebalanceInProgress),
-        State::Preparing | State::Stable => Ok(()),
+        GroupState::Empty => Err(ErrorCode::UnknownMemberId),
+        GroupState::Completing => Err(ErrorCode::RebalanceInProgress),
+        GroupState::Preparing | GroupState::Stable => Ok(()),
     }
 }
 
 /// Writes offsets down and remembers them. The caller has checked who commits. Gives what the answer
 /// has to wait for.
 pub(crate) fn commit(
-    node: &mut Node,
+    node: &mut BrokerNode,
     now: Now,
     group: &str,
     offsets: Vec<NewOffset>,
-) -> Result<Option<Target>, ErrorCode> {
+) -> Result<Option<WaitTarget>, ErrorCode> {
     let partition = check_coordinator(node, group)?;
     let mut changes = Vec::with_capacity(offsets.len());
     for new in &offsets {
@@ -91,11 +91,11 @@ pub(crate) fn commit(
 }
 
 /// What became of each offset that was to be taken back, and what the answer has to wait for.
-pub(crate) type Deleted = (Vec<Result<(), ErrorCode>>, Option<Target>);
+pub(crate) type Deleted = (Vec<Result<(), ErrorCode>>, Option<WaitTarget>);
 
 /// Takes committed offsets back.
 pub(crate) fn delete_offsets(
-    node: &mut Node,
+    node: &mut BrokerNode,
     now: Now,
     group: &str,
     wanted: &[(String, i32)],
@@ -128,7 +128,7 @@ pub(crate) fn delete_offsets(
 }
 
 /// The topics that a group of consumers reads; `None` when it is no such group.
-fn subscribed_topics<W>(group: &Group<W>) -> Option<BTreeSet<String>> {
+fn subscribed_topics<W>(group: &ConsumerGroup<W>) -> Option<BTreeSet<String>> {
     if group.protocol_type.as_deref() != Some(CONSUMER) {
         return None;
     }
@@ -151,12 +151,12 @@ fn topics_of(metadata: &[u8]) -> Option<Vec<String>> {
 
 /// Takes back offsets, in the log and in memory.
 fn forget(
-    node: &mut Node,
+    node: &mut BrokerNode,
     now: Now,
     (group, partition): (&str, i32),
     gone: &[(String, i32)],
-) -> Result<Option<Target>, ErrorCode> {
-    let changes: Result<Vec<Change>, ErrorCode> = gone
+) -> Result<Option<WaitTarget>, ErrorCode> {
+    let changes: Result<Vec<GroupLogEntry>, ErrorCode> = gone
         .iter()
         .map(|(topic, index)| offset_change(group, topic, *index, None))
         .collect();
@@ -169,10 +169,10 @@ fn forget(
 /// Removes a group of which nobody is a member, with its offsets. Gives what the answer has to wait
 /// for.
 pub(crate) fn delete_group(
-    node: &mut Node,
+    node: &mut BrokerNode,
     now: Now,
     group: &str,
-) -> Result<Option<Target>, ErrorCode> {
+) -> Result<Option<WaitTarget>, ErrorCode> {
     let partition = check_coordinator(node, group)?;
     let entry = node
         .groups
@@ -188,17 +188,17 @@ pub(crate) fn delete_group(
         changes.push(offset_change(group, topic, *index, None)?);
         gone.push(((topic.clone(), *index), None));
     }
-    changes.push((Key::Group(group.to_owned()), None));
+    changes.push((GroupRecordKey::Group(group.to_owned()), None));
     let target = store::write(node, now, partition, &changes)?;
     if let Some(entry) = node.groups.entries.get_mut(group) {
-        entry.group = Group::default();
+        entry.group = ConsumerGroup::default();
     }
     shown::put(node, (group, partition), gone, target);
     Ok(target)
 }
 
 /// Forgets the offsets in a topic that was deleted, of every group here.
-pub(crate) fn forget_topic(node: &mut Node, now: Now, topic: &str) {
+pub(crate) fn forget_topic(node: &mut BrokerNode, now: Now, topic: &str) {
     let mut affected = Vec::new();
     for (group, entry) in &node.groups.entries {
         let range = (topic.to_owned(), i32::MIN)..=(topic.to_owned(), i32::MAX);
@@ -219,7 +219,7 @@ pub(crate) fn forget_topic(node: &mut Node, now: Now, topic: &str) {
 
 /// Forgets offsets and groups that nobody has used for `offsets.retention.minutes`, and sets the
 /// next time.
-pub(crate) fn expire_offsets(node: &mut Node, now: Now) {
+pub(crate) fn expire_offsets(node: &mut BrokerNode, now: Now) {
     let retention_ms = node
         .settings
         .offsets_retention_minutes
@@ -246,16 +246,16 @@ pub(crate) fn expire_offsets(node: &mut Node, now: Now) {
 
 /// The offsets that expired before a moment: those of an empty group count from when it became
 /// empty, those of topics that a group does not read from their commit (KIP-211).
-fn expired(entry: &Entry, before_ms: i64) -> Vec<(String, i32)> {
+fn expired(entry: &GroupEntry, before_ms: i64) -> Vec<(String, i32)> {
     let group = &entry.group;
     let subscribed = match group.state {
-        State::Empty => Some(BTreeSet::new()),
+        GroupState::Empty => Some(BTreeSet::new()),
         _ => subscribed_topics(group),
     };
     let Some(subscribed) = subscribed else {
         return Vec::new();
     };
-    let since_ms = if group.state == State::Empty {
+    let since_ms = if group.state == GroupState::Empty {
         group.state_since_ms
     } else {
         -1

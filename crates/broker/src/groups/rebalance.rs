@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use kgauge_wire::error_code::ErrorCode;
 
-use super::group::{Effect, Group, InitialDelay, Joined, Rebalance, State, Synced};
-use super::member::Member;
+use super::group::{ConsumerGroup, Effect, GroupState, InitialDelay, Joined, Rebalance, Synced};
+use super::member::ConsumerGroupMember;
 use crate::time::Now;
 
 /// What a client says when it asks for its assignment.
@@ -23,10 +23,10 @@ pub(crate) struct SyncCall<'a> {
     pub(crate) assignments: BTreeMap<&'a str, &'a [u8]>,
 }
 
-impl<W: Copy> Group<W> {
+impl<W: Copy> ConsumerGroup<W> {
     /// Begins a rebalance: whoever waits for an assignment of the old generation is told.
     pub(super) fn prepare(&mut self, now: Now, effects: &mut Vec<Effect<W>>) {
-        if self.state == State::Completing {
+        if self.state == GroupState::Completing {
             for member in self.members.values_mut() {
                 member.assignment.clear();
                 if let Some(to) = member.sync.take() {
@@ -42,14 +42,14 @@ impl<W: Copy> Group<W> {
             ends_ns,
             initial: None,
         });
-        self.enter(now, State::Preparing);
+        self.enter(now, GroupState::Preparing);
         self.try_complete(now, effects);
     }
 
     /// The generation could not be written down. A coordinator that comes after this one would know
     /// nothing of it, and give its number to others: nobody may work in it, so there must be another.
     pub(super) fn not_stored(&mut self, now: Now, effects: &mut Vec<Effect<W>>) {
-        if self.state != State::Stable {
+        if self.state != GroupState::Stable {
             return;
         }
         for member in self.members.values_mut() {
@@ -76,7 +76,7 @@ impl<W: Copy> Group<W> {
             ends_ns,
             initial: Some(initial),
         });
-        self.enter(now, State::Preparing);
+        self.enter(now, GroupState::Preparing);
     }
 
     /// The longest time that a member wants for joining again.
@@ -159,12 +159,12 @@ impl<W: Copy> Group<W> {
         if self.members.is_empty() {
             self.protocol = None;
             self.leader = None;
-            self.enter(now, State::Empty);
+            self.enter(now, GroupState::Empty);
             effects.push(Effect::Store);
             return;
         }
         self.protocol = self.choose_protocol();
-        self.enter(now, State::Completing);
+        self.enter(now, GroupState::Completing);
         self.sync_ends_ns = Some(now.after_ms(self.rebalance_timeout_ms()));
         let ids: Vec<String> = self.members.keys().cloned().collect();
         for id in ids {
@@ -203,11 +203,12 @@ impl<W: Copy> Group<W> {
     pub(super) fn joined(&self, id: &str) -> Joined {
         let protocol = self.protocol.clone().unwrap_or_default();
         let leads = self.leader.as_deref() == Some(id);
-        let told = |member: &Member<W>| {
+        let told = |member: &ConsumerGroupMember<W>| {
             let metadata = member.metadata(&protocol).to_vec();
             (member.id.clone(), member.instance_id.clone(), metadata)
         };
-        let mut members: Vec<&Member<W>> = self.members.values().filter(|_| leads).collect();
+        let mut members: Vec<&ConsumerGroupMember<W>> =
+            self.members.values().filter(|_| leads).collect();
         members.sort_by_key(|member| member.order);
         Joined {
             generation: self.generation,
@@ -237,7 +238,7 @@ impl<W: Copy> Group<W> {
         let Some(member) = self.members.get_mut(call.member_id) else {
             return;
         };
-        if self.state == State::Stable {
+        if self.state == GroupState::Stable {
             let assignment = member.assignment.clone();
             effects.push(Effect::Sync(to, Ok(self.synced(assignment))));
             return;
@@ -261,9 +262,9 @@ impl<W: Copy> Group<W> {
             return Err(ErrorCode::InconsistentGroupProtocol);
         }
         match self.state {
-            State::Empty => Err(ErrorCode::UnknownMemberId),
-            State::Preparing => Err(ErrorCode::RebalanceInProgress),
-            State::Completing | State::Stable => Ok(()),
+            GroupState::Empty => Err(ErrorCode::UnknownMemberId),
+            GroupState::Preparing => Err(ErrorCode::RebalanceInProgress),
+            GroupState::Completing | GroupState::Stable => Ok(()),
         }
     }
 
@@ -282,7 +283,7 @@ impl<W: Copy> Group<W> {
             member.assignment = given.to_vec();
         }
         self.sync_ends_ns = None;
-        self.enter(now, State::Stable);
+        self.enter(now, GroupState::Stable);
         effects.push(Effect::Store);
         let ids: Vec<String> = self.members.keys().cloned().collect();
         for id in ids {
@@ -307,7 +308,7 @@ impl<W: Copy> Group<W> {
 
     /// Members that joined and then did not ask for their assignment in time are gone.
     pub(super) fn drop_those_without_sync(&mut self, now: Now, effects: &mut Vec<Effect<W>>) {
-        if self.state != State::Completing {
+        if self.state != GroupState::Completing {
             return;
         }
         let gone: Vec<String> = self

@@ -20,7 +20,7 @@ const FIXED: Lengths = Lengths::Fixed;
 
 /// What a record's key says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum GroupRecordKey {
     Offset {
         group: String,
         topic: String,
@@ -63,7 +63,7 @@ pub(super) struct MemberValue {
     pub(super) assignment: Vec<u8>,
 }
 
-impl Key {
+impl GroupRecordKey {
     pub(super) fn encode(&self) -> Result<Vec<u8>, EncodeError> {
         let mut out = Vec::new();
         match self {
@@ -260,13 +260,16 @@ mod tests {
 
     #[test]
     fn an_offset_has_kafkas_bytes() {
-        let key = Key::Offset {
+        let key = GroupRecordKey::Offset {
             group: "g".into(),
             topic: "t".into(),
             partition: 3,
         };
         assert_eq!(key.encode().unwrap(), b"\0\x01\0\x01g\0\x01t\0\0\0\x03");
-        assert_eq!(Key::decode(&key.encode().unwrap()), Ok(Some(key)));
+        assert_eq!(
+            GroupRecordKey::decode(&key.encode().unwrap()),
+            Ok(Some(key))
+        );
         let value = Committed {
             offset: 258,
             leader_epoch: 1,
@@ -280,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_group_is_read_as_it_was_written() {
-        let key = Key::Group("g".into());
+        let key = GroupRecordKey::Group("g".into());
         assert_eq!(key.encode().unwrap(), b"\0\x02\0\x01g");
         let member = MemberValue {
             id: "m-1".into(),
@@ -314,7 +317,7 @@ mod tests {
         let old = b"\0\x01\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\0\0\x05\0\0\0\0\0\0\0\x06";
         let read = Committed::decode(old).unwrap();
         assert_eq!((read.offset, read.leader_epoch, read.commit_ms), (9, -1, 5));
-        assert_eq!(Key::decode(b"\0\x09whatever"), Ok(None));
+        assert_eq!(GroupRecordKey::decode(b"\0\x09whatever"), Ok(None));
         assert!(Committed::decode(b"\0\x09").is_err());
     }
 }

@@ -6,16 +6,16 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::records::Committed;
-use super::{Entry, settle};
+use super::{GroupEntry, settle};
 use crate::ids::PartitionId;
-use crate::node::{Mark, Node, Target};
+use crate::node::{BrokerNode, WaitTarget, Watermark};
 
 /// A topic and a partition of it.
 pub(crate) type OffsetKey = (String, i32);
 
 /// Which offsets somebody wants to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum View {
+pub(crate) enum OffsetView {
     /// Those that cannot be lost any more.
     Replicated,
     /// The newest; who tells of them waits until they are replicated.
@@ -24,7 +24,7 @@ pub(crate) enum View {
 
 /// What readers see while newer offsets are on their way.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct VisibleOffsets {
     committed: Option<Committed>,
     /// Where the record of the newest ends.
     last: i64,
@@ -51,17 +51,17 @@ impl Ways {
     }
 }
 
-impl Entry {
+impl GroupEntry {
     /// The committed offset of a partition.
-    pub(crate) fn offset(&self, key: &OffsetKey, view: View) -> Option<&Committed> {
+    pub(crate) fn offset(&self, key: &OffsetKey, view: OffsetView) -> Option<&Committed> {
         match (view, self.shown.get(key)) {
-            (View::Replicated, Some(shown)) => shown.committed.as_ref(),
+            (OffsetView::Replicated, Some(shown)) => shown.committed.as_ref(),
             _ => self.offsets.get(key),
         }
     }
 
     /// All committed offsets.
-    pub(crate) fn all_offsets(&self, view: View) -> Vec<(&OffsetKey, &Committed)> {
+    pub(crate) fn all_offsets(&self, view: OffsetView) -> Vec<(&OffsetKey, &Committed)> {
         let keys: BTreeSet<&OffsetKey> = self.offsets.keys().chain(self.shown.keys()).collect();
         let found = keys.into_iter();
         found
@@ -77,12 +77,12 @@ impl Entry {
 
 /// What has to be waited for until a group's newest offsets cannot be lost; `None` if they cannot
 /// now.
-pub(crate) fn newest_target(node: &Node, group: &str) -> Option<Target> {
+pub(crate) fn newest_target(node: &BrokerNode, group: &str) -> Option<WaitTarget> {
     let entry = node.groups.entries.get(group)?;
     let partition = super::store::offsets_partition(node, entry.partition)?;
-    Some(Target {
+    Some(WaitTarget {
         partition,
-        mark: Mark::High,
+        mark: Watermark::High,
         offset: entry.last_on_its_way()?,
     })
 }
@@ -90,18 +90,18 @@ pub(crate) fn newest_target(node: &Node, group: &str) -> Option<Target> {
 /// Takes offsets in, or takes them back, whose records have been written. `target` is where the
 /// records end, if they are not replicated yet.
 pub(super) fn put(
-    node: &mut Node,
+    node: &mut BrokerNode,
     (group, partition): (&str, i32),
     changes: Vec<(OffsetKey, Option<Committed>)>,
-    target: Option<Target>,
+    target: Option<WaitTarget>,
 ) {
     let groups = &mut node.groups;
     let entry = groups.entries.entry(group.to_owned());
-    let entry = entry.or_insert_with(|| Entry::new(partition));
+    let entry = entry.or_insert_with(|| GroupEntry::new(partition));
     for (key, committed) in changes {
         if let Some(target) = target {
             let before = entry.offsets.get(&key).cloned();
-            let shown = entry.shown.entry(key.clone()).or_insert(Shown {
+            let shown = entry.shown.entry(key.clone()).or_insert(VisibleOffsets {
                 committed: before,
                 last: 0,
             });
@@ -127,7 +127,7 @@ pub(super) fn put(
 }
 
 /// Records of the offsets topic are on every replica now: readers see what they say.
-pub(crate) fn replicated(node: &mut Node, id: PartitionId, high_watermark: i64) {
+pub(crate) fn replicated(node: &mut BrokerNode, id: PartitionId, high_watermark: i64) {
     if node.groups.ways.0.is_empty() || super::store::offsets_partition(node, id.index) != Some(id)
     {
         return;

@@ -11,12 +11,12 @@ use kgauge_wire::compress::Decompressor;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::record_batch::{BatchEncoder, BatchError, ProducerState, batches};
 
-use super::records::{Committed, GroupValue, Key, MemberValue};
-use super::{Entry, Group, State, partition_of};
+use super::records::{Committed, GroupRecordKey, GroupValue, MemberValue};
+use super::{ConsumerGroup, GroupEntry, GroupState, partition_of};
 use crate::ids::{OFFSETS_TOPIC, PartitionId};
 use crate::log::{FirstBatch, LogError, ReadRequest};
-use crate::node::replication::Role;
-use crate::node::{Mark, Node, Target};
+use crate::node::replication::ReplicaRole;
+use crate::node::{BrokerNode, WaitTarget, Watermark};
 use crate::time::Now;
 
 /// Bytes read at a time while a partition is loaded.
@@ -28,16 +28,16 @@ const TIDY_BYTES_MIN: u64 = 16 << 20;
 const TIDY_FACTOR: u64 = 8;
 
 /// A record to write: its key, and its value or null.
-pub(super) type Change = (Key, Option<Vec<u8>>);
+pub(super) type GroupLogEntry = (GroupRecordKey, Option<Vec<u8>>);
 
 /// Appends records to a partition of the offsets topic. Gives what an answer has to wait for before
 /// it may say so: `None` when they are on every replica already.
 pub(super) fn write(
-    node: &mut Node,
+    node: &mut BrokerNode,
     now: Now,
     partition: i32,
-    changes: &[Change],
-) -> Result<Option<Target>, ErrorCode> {
+    changes: &[GroupLogEntry],
+) -> Result<Option<WaitTarget>, ErrorCode> {
     if changes.is_empty() {
         return Ok(None);
     }
@@ -56,7 +56,7 @@ pub(super) fn write(
         .ok_or(ErrorCode::NotCoordinator)?;
     let epoch = replica.leader_epoch;
     let end_before = replica.log.log_end_offset();
-    if let Role::Leading(leading) = &replica.role
+    if let ReplicaRole::Leading(leading) = &replica.role
         && !leading.has_enough_in_sync()
     {
         return Err(ErrorCode::CoordinatorNotAvailable);
@@ -79,28 +79,28 @@ pub(super) fn write(
 }
 
 /// What an answer about the records below an offset has to wait for: `None` when they are replicated.
-pub(super) fn mark(node: &Node, partition: i32, offset: i64) -> Option<Target> {
+pub(super) fn mark(node: &BrokerNode, partition: i32, offset: i64) -> Option<WaitTarget> {
     let id = offsets_partition(node, partition)?;
     let told_early = node.config.deviations.commit_before_replication;
     let waits = !told_early && node.high_watermark(id) < offset;
-    waits.then_some(Target {
+    waits.then_some(WaitTarget {
         partition: id,
-        mark: Mark::High,
+        mark: Watermark::High,
         offset,
     })
 }
 
-pub(super) fn offsets_partition(node: &Node, index: i32) -> Option<PartitionId> {
+pub(super) fn offsets_partition(node: &BrokerNode, index: i32) -> Option<PartitionId> {
     let topic = node.image.topic(OFFSETS_TOPIC)?.id;
     Some(PartitionId { topic, index })
 }
 
 /// Reads the groups of a partition.
 pub(super) fn load(
-    node: &mut Node,
+    node: &mut BrokerNode,
     now: Now,
     id: PartitionId,
-) -> Result<BTreeMap<String, Entry>, LogError> {
+) -> Result<BTreeMap<String, GroupEntry>, LogError> {
     let mut entries = BTreeMap::new();
     let Some(replica) = node.replicas.get_mut(&id) else {
         return Ok(entries);
@@ -148,12 +148,12 @@ fn apply_batch(
     decompressor: &mut Decompressor,
     now: Now,
     partition: i32,
-    entries: &mut BTreeMap<String, Entry>,
+    entries: &mut BTreeMap<String, GroupEntry>,
 ) -> Result<(), BatchError> {
     let mut scratch = Vec::new();
     for record in batch.records(decompressor, &mut scratch, 1 << 30)? {
         let record = record?;
-        let Ok(Some(key)) = Key::decode(record.key.unwrap_or_default()) else {
+        let Ok(Some(key)) = GroupRecordKey::decode(record.key.unwrap_or_default()) else {
             continue;
         };
         apply(key, record.value, now, partition, entries);
@@ -162,15 +162,15 @@ fn apply_batch(
 }
 
 fn apply(
-    key: Key,
+    key: GroupRecordKey,
     value: Option<&[u8]>,
     now: Now,
     partition: i32,
-    entries: &mut BTreeMap<String, Entry>,
+    entries: &mut BTreeMap<String, GroupEntry>,
 ) {
     match (key, value) {
         (
-            Key::Offset {
+            GroupRecordKey::Offset {
                 group,
                 topic,
                 partition: index,
@@ -180,12 +180,12 @@ fn apply(
             if let Ok(committed) = Committed::decode(value) {
                 let entry = entries
                     .entry(group)
-                    .or_insert_with(|| Entry::new(partition));
+                    .or_insert_with(|| GroupEntry::new(partition));
                 entry.offsets.insert((topic, index), committed);
             }
         }
         (
-            Key::Offset {
+            GroupRecordKey::Offset {
                 group,
                 topic,
                 partition: index,
@@ -199,17 +199,17 @@ fn apply(
                 }
             }
         }
-        (Key::Group(group), Some(value)) => {
+        (GroupRecordKey::Group(group), Some(value)) => {
             if let Ok(value) = GroupValue::decode(value) {
                 let entry = entries
                     .entry(group)
-                    .or_insert_with(|| Entry::new(partition));
+                    .or_insert_with(|| GroupEntry::new(partition));
                 entry.group = restored(now, value);
             }
         }
-        (Key::Group(group), None) => {
+        (GroupRecordKey::Group(group), None) => {
             if let Some(entry) = entries.get_mut(&group) {
-                entry.group = Group::default();
+                entry.group = ConsumerGroup::default();
                 if entry.is_void() {
                     entries.remove(&group);
                 }
@@ -219,9 +219,12 @@ fn apply(
 }
 
 /// The record of a group.
-pub(super) fn group_change<W>(id: &str, group: &Group<W>) -> Result<Change, ErrorCode> {
+pub(super) fn group_change<W>(
+    id: &str,
+    group: &ConsumerGroup<W>,
+) -> Result<GroupLogEntry, ErrorCode> {
     let protocol = group.protocol.as_deref().unwrap_or_default();
-    let member = |member: &super::member::Member<W>| MemberValue {
+    let member = |member: &super::member::ConsumerGroupMember<W>| MemberValue {
         id: member.id.clone(),
         instance_id: member.instance_id.clone(),
         client_id: member.client_id.clone(),
@@ -242,30 +245,30 @@ pub(super) fn group_change<W>(id: &str, group: &Group<W>) -> Result<Change, Erro
         members: members.into_iter().map(member).collect(),
     };
     let value = value.encode().map_err(|_| ErrorCode::InvalidRequest)?;
-    Ok((Key::Group(id.to_owned()), Some(value)))
+    Ok((GroupRecordKey::Group(id.to_owned()), Some(value)))
 }
 
 /// A group as it was written down; its members' sessions begin now.
-fn restored<W: Copy>(now: Now, value: GroupValue) -> Group<W> {
-    let mut group = Group {
+fn restored<W: Copy>(now: Now, value: GroupValue) -> ConsumerGroup<W> {
+    let mut group = ConsumerGroup {
         state: if value.members.is_empty() {
-            State::Empty
+            GroupState::Empty
         } else {
-            State::Stable
+            GroupState::Stable
         },
         generation: value.generation,
         protocol_type: Some(value.protocol_type).filter(|kind| !kind.is_empty()),
         protocol: value.protocol.clone(),
         leader: value.leader,
         state_since_ms: value.state_since_ms,
-        ..Group::default()
+        ..ConsumerGroup::default()
     };
     for member in value.members {
         let protocols = vec![(
             value.protocol.clone().unwrap_or_default(),
             member.subscription,
         )];
-        group.restore(super::member::Member {
+        group.restore(super::member::ConsumerGroupMember {
             id: member.id,
             instance_id: member.instance_id,
             client_id: member.client_id,
@@ -285,7 +288,7 @@ fn restored<W: Copy>(now: Now, value: GroupValue) -> Group<W> {
 
 /// Writes everything alive of a partition once more, if most of its log is outdated, and lets the
 /// log begin there.
-pub(super) fn tidy(node: &mut Node, now: Now, partition: i32) -> Result<(), LogError> {
+pub(super) fn tidy(node: &mut BrokerNode, now: Now, partition: i32) -> Result<(), LogError> {
     let Some(id) = offsets_partition(node, partition) else {
         return Ok(());
     };
@@ -317,7 +320,7 @@ pub(super) fn tidy(node: &mut Node, now: Now, partition: i32) -> Result<(), LogE
 }
 
 /// Every record that a group needs.
-fn alive(group: &str, entry: &Entry) -> Result<Vec<Change>, ErrorCode> {
+fn alive(group: &str, entry: &GroupEntry) -> Result<Vec<GroupLogEntry>, ErrorCode> {
     let mut all = Vec::new();
     if entry.group.generation > 0 {
         all.push(group_change(group, &entry.group)?);
@@ -334,12 +337,12 @@ pub(super) fn offset_change(
     topic: &str,
     partition: i32,
     committed: Option<&Committed>,
-) -> Result<Change, ErrorCode> {
+) -> Result<GroupLogEntry, ErrorCode> {
     let value = committed.map(Committed::encode).transpose();
     let value = value.map_err(|_| ErrorCode::OffsetMetadataTooLarge)?;
     let (group, topic) = (group.to_owned(), topic.to_owned());
     Ok((
-        Key::Offset {
+        GroupRecordKey::Offset {
             group,
             topic,
             partition,
@@ -349,7 +352,7 @@ pub(super) fn offset_change(
 }
 
 /// The partition that a group's records are in.
-pub(super) fn partition_for(node: &Node, group: &str) -> Option<i32> {
+pub(super) fn partition_for(node: &BrokerNode, group: &str) -> Option<i32> {
     let topic = node.image.topic(OFFSETS_TOPIC)?;
     Some(partition_of(group, topic.partitions.len()))
 }

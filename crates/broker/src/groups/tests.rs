@@ -10,7 +10,7 @@ use crate::time::NS_PER_MS;
 
 /// A group and a clock.
 struct Bench {
-    group: Group<u32>,
+    group: ConsumerGroup<u32>,
     now: Now,
     effects: Vec<Effect<u32>>,
     rules: JoinRules,
@@ -45,7 +45,7 @@ impl Bench {
             wall_ms: 1_000,
         };
         Self {
-            group: Group::default(),
+            group: ConsumerGroup::default(),
             now,
             effects: Vec::new(),
             rules,
@@ -173,7 +173,7 @@ impl Bench {
             );
         }
         bench.syncs();
-        assert_eq!(bench.group.state, State::Stable);
+        assert_eq!(bench.group.state, GroupState::Stable);
         bench
     }
 }
@@ -192,10 +192,10 @@ fn the_first_member_leads_the_first_generation() {
     let mut bench = Bench::new();
     bench.join_as(7, "");
     assert_eq!(bench.joins(), [(7, member("m1", 1, true, 1))]);
-    assert_eq!(bench.group.state, State::Completing);
+    assert_eq!(bench.group.state, GroupState::Completing);
     bench.sync(8, "m1", &[("m1", b"all")]);
     assert_eq!(bench.syncs(), (vec![(8, Ok(b"all".to_vec()))], 1));
-    assert_eq!(bench.group.state, State::Stable);
+    assert_eq!(bench.group.state, GroupState::Stable);
     assert_eq!(bench.beat("m1"), Ok(()));
 }
 
@@ -300,7 +300,7 @@ fn when_everybody_leaves_the_group_is_empty_and_written_down() {
     assert_eq!(bench.leave("m1"), Err(UnknownMemberId));
     assert_eq!(bench.group.leader.as_deref(), Some("m2"));
     assert_eq!(bench.leave("m2"), Ok(()));
-    assert_eq!(bench.group.state, State::Empty);
+    assert_eq!(bench.group.state, GroupState::Empty);
     assert_eq!(bench.syncs(), (vec![], 1));
     assert_eq!(bench.group.next_ns(), None);
     let generation = bench.group.generation;
@@ -317,7 +317,7 @@ fn a_rebalance_tells_those_who_wait_for_their_assignment() {
     bench.sync(4, "m2", &[]);
     bench.join_as(5, "");
     assert_eq!(bench.syncs(), (vec![(4, Err(RebalanceInProgress))], 0));
-    assert_eq!(bench.group.state, State::Preparing);
+    assert_eq!(bench.group.state, GroupState::Preparing);
 }
 
 #[test]
@@ -410,7 +410,7 @@ fn a_full_group_takes_nobody() {
         bench.joins(),
         [(3, Told::Refused(GroupMaxSizeReached, String::new()))]
     );
-    assert_eq!(bench.group.state, State::Stable);
+    assert_eq!(bench.group.state, GroupState::Stable);
 }
 
 #[test]
@@ -421,7 +421,7 @@ fn a_follower_that_asks_again_is_told_the_same_without_a_rebalance() {
     assert_eq!(bench.joins(), [(5, member("m2", generation, false, 0))]);
     bench.sync(6, "m2", &[]);
     assert_eq!(bench.syncs(), (vec![(6, Ok(b"two".to_vec()))], 0));
-    assert_eq!(bench.group.state, State::Stable);
+    assert_eq!(bench.group.state, GroupState::Stable);
     let changed = Introduction {
         protocols: vec![("range".to_owned(), vec![9])],
         ..Bench::who("m2")
@@ -429,7 +429,7 @@ fn a_follower_that_asks_again_is_told_the_same_without_a_rebalance() {
     bench.join(7, changed);
     assert_eq!(
         bench.group.state,
-        State::Preparing,
+        GroupState::Preparing,
         "its subscription has changed"
     );
 }
@@ -475,7 +475,7 @@ fn a_lasting_member_comes_back_without_a_rebalance_and_fences_its_past() {
         joined.skip_assignment,
         "it led: told to leave the assignment as it is"
     );
-    assert_eq!(bench.group.state, State::Stable);
+    assert_eq!(bench.group.state, GroupState::Stable);
     let old = bench.group.heartbeat(bench.now, "m1", Some("i"), 1);
     assert_eq!(old, Err(FencedInstanceId));
     assert_eq!(bench.group.heartbeat(bench.now, "m2", Some("i"), 1), Ok(()));
@@ -507,7 +507,7 @@ fn a_generation_that_was_not_written_down_is_given_up() {
     let mut bench = Bench::settled(2);
     let before = bench.group.generation;
     bench.group.not_stored(bench.now, &mut bench.effects);
-    assert_eq!(bench.group.state, State::Preparing);
+    assert_eq!(bench.group.state, GroupState::Preparing);
     // Who asks again is not told what nobody else would know of.
     bench.sync(1, "m1", &[]);
     assert_eq!(bench.syncs(), (vec![(1, Err(RebalanceInProgress))], 0));

@@ -16,20 +16,24 @@ use kgauge_wire::messages::alter_client_quotas::{
     AlterClientQuotasResponseEntityData, AlterClientQuotasResponseEntryData,
 };
 
-use super::Body;
+use super::RequestBody;
 use super::decided::{Decided, told};
-use crate::controller::{Answer, Mode, QuotaChange, Refusal, Request};
-use crate::node::{Asked, Call, CloseReason, Node, Reply};
+use crate::controller::{ControllerReply, ControllerRequest, Mode, QuotaChange, Refusal};
+use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
 use crate::quota::{ByteRate, CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE, QuotaEntity, QuotaPart};
 
 /// The entities as they were named, with refusals that need no controller.
 #[derive(Debug)]
-pub(crate) struct Begun(Vec<(Named, Option<Refusal>)>);
+pub(crate) struct PendingQuotaChange(Vec<(Named, Option<Refusal>)>);
 
 /// An entity in the client's words: types and names.
 type Named = Vec<(String, Option<String>)>;
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: AlterClientQuotasRequest<'_> = body.decode(call.version())?;
     let (mut begun, mut changes) = (Vec::new(), Vec::new());
     for entry in &request.entries {
@@ -47,10 +51,10 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
         }
     }
     let mode = Mode::of(request.validate_only);
-    let asked = Asked::AlterClientQuotas(call.reply, Begun(begun));
+    let asked = Asked::AlterClientQuotas(call.reply, PendingQuotaChange(begun));
     node.ask(
         call.now,
-        Request::AlterClientQuotas { changes, mode },
+        ControllerRequest::AlterClientQuotas { changes, mode },
         asked,
     );
     Ok(())
@@ -91,10 +95,10 @@ fn change(entry: &AlterClientQuotasRequestEntryData<'_>) -> Result<QuotaChange, 
     Ok(QuotaChange { entity, values })
 }
 
-impl Begun {
-    pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
+impl PendingQuotaChange {
+    pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
-            Answer::AlterClientQuotas(results) => Decided::of(results),
+            ControllerReply::AlterClientQuotas(results) => Decided::of(results),
             other => Decided::without_results(other),
         };
         let entries = self.0.into_iter().map(|(named, early)| {

@@ -14,14 +14,15 @@ use kgauge_wire::messages::alter_configs::{
 };
 use kgauge_wire::messages::incremental_alter_configs as incremental;
 
-use super::Body;
+use super::RequestBody;
 use super::decided::{Decided, told};
 use super::describe_configs::{BROKER, TOPIC};
 use crate::controller::{
-    Answer, ChangeScope, ConfigChange, ConfigOperation, ConfigResource, Mode, Refusal, Request,
+    ChangeScope, ConfigChange, ConfigOperation, ConfigResource, ControllerReply, ControllerRequest,
+    Mode, Refusal,
 };
 use crate::ids::NodeId;
-use crate::node::{Asked, Call, CloseReason, Node, Reply};
+use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
 
 /// A resource of the request: its type, its name, and a refusal that needs no controller.
 #[derive(Debug)]
@@ -36,7 +37,7 @@ type Told = (Resource, Result<(), Refusal>);
 
 /// The request's resources in order.
 #[derive(Debug, Default)]
-pub(crate) struct Begun(Vec<Resource>);
+pub(crate) struct PendingConfigChange(Vec<Resource>);
 
 /// Configurations by name, each with what becomes of it.
 pub(super) type ConfigValues = Vec<(String, ConfigOperation)>;
@@ -44,11 +45,15 @@ pub(super) type ConfigValues = Vec<(String, ConfigOperation)>;
 /// A request being read: what the controller is to do, and the resources in order.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    begun: Begun,
+    begun: PendingConfigChange,
     changes: Vec<ConfigChange>,
 }
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: AlterConfigsRequest<'_> = body.decode(call.version())?;
     let mut changes = Changes::default();
     for resource in &request.resources {
@@ -99,8 +104,8 @@ impl Changes {
     }
 
     /// Hands the changes to the controller.
-    pub(super) fn ask(self, node: &mut Node, call: Call, mode: Mode) {
-        let request = Request::AlterConfigs {
+    pub(super) fn ask(self, node: &mut BrokerNode, call: PendingRequest, mode: Mode) {
+        let request = ControllerRequest::AlterConfigs {
             changes: self.changes,
             mode,
         };
@@ -130,11 +135,11 @@ fn resource(kind: i8, name: &str) -> Result<ConfigResource, Refusal> {
     }
 }
 
-impl Begun {
+impl PendingConfigChange {
     /// Answers with what the controller says, and with the early refusals.
-    pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
+    pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
-            Answer::AlterConfigs(results) => Decided::of(results),
+            ControllerReply::AlterConfigs(results) => Decided::of(results),
             other => Decided::without_results(other),
         };
         let resources = self.0.into_iter().map(|mut resource| {

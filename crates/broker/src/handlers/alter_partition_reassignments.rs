@@ -14,17 +14,21 @@ use kgauge_wire::messages::alter_partition_reassignments::{
     ReassignablePartitionResponse, ReassignableTopicResponse,
 };
 
-use super::Body;
+use super::RequestBody;
 use super::decided::{Decided, told};
-use crate::controller::{Answer, PartitionKey, Reassignment, Refusal, Request};
+use crate::controller::{ControllerReply, ControllerRequest, PartitionKey, Reassignment, Refusal};
 use crate::ids::NodeId;
-use crate::node::{Asked, Call, CloseReason, Node, Reply};
+use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
 
 /// What was asked, with refusals that need no controller.
 #[derive(Debug)]
-pub(crate) struct Begun(Vec<(PartitionKey, Option<Refusal>)>);
+pub(crate) struct PendingReassignment(Vec<(PartitionKey, Option<Refusal>)>);
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: AlterPartitionReassignmentsRequest<'_> = body.decode(call.version())?;
     let (mut begun, mut wanted) = (Vec::new(), Vec::new());
     for topic in &request.topics {
@@ -49,12 +53,12 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
             begun.push((key, early));
         }
     }
-    let asked = Asked::Reassign(call.reply, Begun(begun));
-    node.ask(call.now, Request::Reassign(wanted), asked);
+    let asked = Asked::Reassign(call.reply, PendingReassignment(begun));
+    node.ask(call.now, ControllerRequest::Reassign(wanted), asked);
     Ok(())
 }
 
-fn changes_factor(node: &Node, wanted: &Reassignment) -> Option<Refusal> {
+fn changes_factor(node: &BrokerNode, wanted: &Reassignment) -> Option<Refusal> {
     let target = wanted.replicas.as_ref()?;
     let topic = node.image.topic(&wanted.key.topic)?;
     let partition = topic.partition(wanted.key.index)?;
@@ -68,10 +72,10 @@ fn changes_factor(node: &Node, wanted: &Reassignment) -> Option<Refusal> {
     })
 }
 
-impl Begun {
-    pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
+impl PendingReassignment {
+    pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
-            Answer::Reassign(results) => Decided::of(results),
+            ControllerReply::Reassign(results) => Decided::of(results),
             other => Decided::without_results(other),
         };
         let mut topics: Vec<ReassignableTopicResponse<'static>> = Vec::new();

@@ -12,17 +12,21 @@ use kgauge_wire::messages::alter_user_scram_credentials::{
     AlterUserScramCredentialsResult,
 };
 
-use super::Body;
+use super::RequestBody;
 use super::decided::{Decided, told};
-use crate::controller::{Answer, Refusal, Request, ScramChange, ScramNew};
-use crate::node::{Asked, Call, CloseReason, Node, Reply};
-use crate::security::Secret;
+use crate::controller::{ControllerReply, ControllerRequest, Refusal, ScramChange, ScramNew};
+use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
+use crate::security::BrokerSecret;
 
 /// The users that were named, for an answer that names none.
 #[derive(Debug)]
-pub(crate) struct Begun(Vec<String>);
+pub(crate) struct PendingScramChange(Vec<String>);
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: AlterUserScramCredentialsRequest<'_> = body.decode(call.version())?;
     let deletions = request.deletions.iter().map(|deletion| ScramChange {
         user: deletion.name.to_string(),
@@ -35,23 +39,23 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
         new: Some(ScramNew {
             iterations: upsertion.iterations,
             salt: upsertion.salt.to_vec(),
-            salted_password: Secret::new(upsertion.salted_password.to_vec()),
+            salted_password: BrokerSecret::new(upsertion.salted_password.to_vec()),
         }),
     });
     let changes: Vec<ScramChange> = deletions.chain(upsertions).collect();
     let mut users: Vec<String> = changes.iter().map(|change| change.user.clone()).collect();
     users.sort_unstable();
     users.dedup();
-    let asked = Asked::AlterScramUsers(call.reply, Begun(users));
-    node.ask(call.now, Request::AlterScramUsers(changes), asked);
+    let asked = Asked::AlterScramUsers(call.reply, PendingScramChange(users));
+    node.ask(call.now, ControllerRequest::AlterScramUsers(changes), asked);
     Ok(())
 }
 
-impl Begun {
+impl PendingScramChange {
     /// Answers with what the controller says.
-    pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
+    pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let results = match answer {
-            Answer::AlterScramUsers(results) => results,
+            ControllerReply::AlterScramUsers(results) => results,
             other => {
                 let mut decided = Decided::without_results(other);
                 let users = self.0.into_iter();

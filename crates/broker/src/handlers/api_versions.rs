@@ -18,10 +18,14 @@ use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::api_versions::{ApiVersion, ApiVersionsRequest, ApiVersionsResponse};
 
-use super::{Body, SERVED};
-use crate::node::{Call, ClientSoftware, CloseReason, Node, Reply};
+use super::{RequestBody, SERVED};
+use crate::node::{BrokerNode, ClientSoftware, CloseReason, PendingRequest, Reply};
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: ApiVersionsRequest<'_> = body.decode(call.version())?;
     if let Some(connection) = node.connections.get_mut(call.reply.ticket.connection) {
         connection.software = ClientSoftware::of_name(&request.client_software_name);
@@ -50,7 +54,7 @@ fn announced((api, versions): &(ApiKey, std::ops::RangeInclusive<i16>)) -> ApiVe
 }
 
 /// Answers a version that is not served.
-pub(super) fn refuse_version(node: &mut Node, call: Call) {
+pub(super) fn refuse_version(node: &mut BrokerNode, call: PendingRequest) {
     let own = SERVED
         .iter()
         .filter(|(api, _)| *api == ApiKey::ApiVersions)

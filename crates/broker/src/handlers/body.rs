@@ -10,12 +10,12 @@ use crate::node::CloseReason;
 
 /// A request: its frame, and where behind the header its message begins.
 #[derive(Debug)]
-pub(crate) struct Body<'f> {
+pub(crate) struct RequestBody<'f> {
     frame: &'f mut [u8],
     message_at: usize,
 }
 
-impl<'f> Body<'f> {
+impl<'f> RequestBody<'f> {
     pub(super) fn new(frame: &'f mut [u8], message_at: usize) -> Self {
         Self { frame, message_at }
     }
@@ -58,13 +58,13 @@ impl<'f> Body<'f> {
 mod tests {
     use kgauge_wire::messages::metadata::MetadataRequest;
 
-    use super::Body;
+    use super::RequestBody;
 
     #[test]
     fn bytes_behind_the_message_are_left_alone() {
         // All topics, as librdkafka 2.16 asks for them in Metadata version 13.
         let mut frame = [0, 0, 0, 0, 1, 0, 0];
-        let body = Body::new(&mut frame, 0);
+        let body = RequestBody::new(&mut frame, 0);
         let request: MetadataRequest<'_> = body.decode(13).unwrap();
         assert_eq!(request.topics, None);
     }
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn a_part_is_found_where_it_lies() {
         let mut frame = [0, 1, 2, 3, 4, 5];
-        let mut body = Body::new(&mut frame, 1);
+        let mut body = RequestBody::new(&mut frame, 1);
         let part: &[u8] = &body.frame[2..5];
         let range = body.range_of(part).unwrap();
         assert_eq!(range, 2..5);

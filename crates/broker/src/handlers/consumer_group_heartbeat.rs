@@ -12,10 +12,14 @@ use kgauge_wire::messages::consumer_group_heartbeat::{
     ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse,
 };
 
-use super::Body;
-use crate::node::{Call, CloseReason, Node};
+use super::RequestBody;
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let _: ConsumerGroupHeartbeatRequest<'_> = body.decode(call.version())?;
     let words = "The embedded cluster serves the classic group protocol only: set \
                  group.protocol=classic.";

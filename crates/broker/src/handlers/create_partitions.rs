@@ -10,19 +10,23 @@ use kgauge_wire::messages::create_partitions::{
     CreatePartitionsTopicResult,
 };
 
-use super::Body;
+use super::RequestBody;
 use super::decided::{Decided, told};
-use crate::controller::{Answer, Mode, MorePartitions, Request};
+use crate::controller::{ControllerReply, ControllerRequest, Mode, MorePartitions};
 use crate::ids::NodeId;
-use crate::node::{Asked, Call, CloseReason, Node, Reply};
+use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
 
 /// The topics' names in the request's order.
 #[derive(Debug)]
-pub(crate) struct Begun(Vec<String>);
+pub(crate) struct PendingPartitionCreation(Vec<String>);
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: CreatePartitionsRequest<'_> = body.decode(call.version())?;
-    let begun = Begun(
+    let begun = PendingPartitionCreation(
         request
             .topics
             .iter()
@@ -32,7 +36,11 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     let topics = request.topics.iter().map(read).collect();
     let mode = Mode::of(request.validate_only);
     let asked = Asked::CreatePartitions(call.reply, begun);
-    node.ask(call.now, Request::CreatePartitions { topics, mode }, asked);
+    node.ask(
+        call.now,
+        ControllerRequest::CreatePartitions { topics, mode },
+        asked,
+    );
     Ok(())
 }
 
@@ -49,11 +57,11 @@ fn read(topic: &CreatePartitionsTopic<'_>) -> MorePartitions {
     }
 }
 
-impl Begun {
+impl PendingPartitionCreation {
     /// Answers with what the controller says.
-    pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
+    pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
-            Answer::CreatePartitions(results) => Decided::of(results),
+            ControllerReply::CreatePartitions(results) => Decided::of(results),
             other => Decided::without_results(other),
         };
         let mut results = Vec::with_capacity(self.0.len());

@@ -19,18 +19,24 @@ use kgauge_wire::messages::create_topics::{
     CreateTopicsResponse,
 };
 
-use super::Body;
+use super::RequestBody;
 use super::decided::Decided;
-use crate::controller::{Answer, CreatedTopic, Mode, NewTopic, Refusal, Request};
+use crate::controller::{
+    ControllerReply, ControllerRequest, CreatedTopic, Mode, NewTopic, Refusal,
+};
 use crate::ids::NodeId;
-use crate::node::{Asked, Call, CloseReason, Node, Reply};
+use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
 use crate::settings::{ConfigMap, TOPIC_DEFINITIONS};
 
 /// The names in the request's order, each with an early refusal or none.
 #[derive(Debug)]
-pub(crate) struct Begun(Vec<(String, Option<Refusal>)>);
+pub(crate) struct PendingTopicCreation(Vec<(String, Option<Refusal>)>);
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: CreateTopicsRequest<'_> = body.decode(call.version())?;
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     request
@@ -59,8 +65,12 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
         }
     }
     let mode = Mode::of(request.validate_only);
-    let asked = Asked::CreateTopics(call.reply, Begun(begun));
-    node.ask(call.now, Request::CreateTopics { topics, mode }, asked);
+    let asked = Asked::CreateTopics(call.reply, PendingTopicCreation(begun));
+    node.ask(
+        call.now,
+        ControllerRequest::CreateTopics { topics, mode },
+        asked,
+    );
     Ok(())
 }
 
@@ -91,11 +101,11 @@ fn read(topic: &CreatableTopic<'_>) -> Result<NewTopic, Refusal> {
     })
 }
 
-impl Begun {
+impl PendingTopicCreation {
     /// Answers with what the controller says, and with the early refusals.
-    pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
+    pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
-            Answer::CreateTopics(results) => Decided::of(results),
+            ControllerReply::CreateTopics(results) => Decided::of(results),
             other => Decided::without_results(other),
         };
         let told: Vec<(String, Result<CreatedTopic, Refusal>)> = self
@@ -116,7 +126,7 @@ impl Begun {
 }
 
 fn entry<'a>(
-    node: &Node,
+    node: &BrokerNode,
     name: &'a str,
     result: &'a Result<CreatedTopic, Refusal>,
 ) -> CreatableTopicResult<'a> {
@@ -140,7 +150,7 @@ fn entry<'a>(
 }
 
 /// Every configuration that holds for the topic on this node.
-fn effective(node: &Node, configs: &ConfigMap) -> Vec<CreatableTopicConfigs<'static>> {
+fn effective(node: &BrokerNode, configs: &ConfigMap) -> Vec<CreatableTopicConfigs<'static>> {
     let held = node.held_configs();
     TOPIC_DEFINITIONS
         .iter()

@@ -3,7 +3,7 @@
 use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;
 
-use crate::controller::{Answer, Refusal};
+use crate::controller::{ControllerReply, Refusal};
 
 /// What the controller said to the parts that reached it, in their order.
 #[derive(Debug)]
@@ -22,9 +22,9 @@ impl<T> Decided<T> {
 
     /// An answer that carries no results: a failure, or one of another kind than was asked for, which
     /// the controller never gives.
-    pub(super) fn without_results(answer: Answer) -> Self {
+    pub(super) fn without_results(answer: ControllerReply) -> Self {
         match answer {
-            Answer::Failed(refusal) => Self::Failed(refusal),
+            ControllerReply::Failed(refusal) => Self::Failed(refusal),
             other => {
                 debug_assert!(false, "{other:?}");
                 Self::Failed(no_result())

@@ -9,11 +9,15 @@ use kgauge_wire::messages::delete_acls::{
     DeleteAclsFilterResult, DeleteAclsRequest, DeleteAclsResponse,
 };
 
-use super::Body;
+use super::RequestBody;
 use super::authorized::NO_AUTHORIZER;
-use crate::node::{Call, CloseReason, Node};
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: DeleteAclsRequest<'_> = body.decode(call.version())?;
     let refused = |_| DeleteAclsFilterResult {
         error_code: ErrorCode::SecurityDisabled.as_i16(),

@@ -10,11 +10,15 @@ use kgauge_wire::messages::delete_groups::{
     DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse,
 };
 
-use super::Body;
+use super::RequestBody;
 use crate::groups::delete_group;
-use crate::node::{Call, CloseReason, Node};
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: DeleteGroupsRequest<'_> = body.decode(call.version())?;
     let mut results = Vec::with_capacity(request.groups_names.len());
     let mut targets = Vec::new();

@@ -14,14 +14,20 @@ use kgauge_wire::messages::delete_records::{
     DeleteRecordsResponse, DeleteRecordsTopicResult,
 };
 
-use super::{Body, lookup};
+use super::{RequestBody, lookup};
 use crate::ids::OFFSETS_TOPIC;
 use crate::log::LogError;
-use crate::node::{Call, CloseReason, Mark, Node, Reply, Target, Waited, Waiter};
+use crate::node::{
+    BrokerNode, CloseReason, DelayedAnswer, PendingRequest, Reply, WaitTarget, Waited, Watermark,
+};
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: DeleteRecordsRequest<'_> = body.decode(call.version())?;
-    let mut unfinished = Unfinished {
+    let mut unfinished = PendingDeletion {
         reply: call.reply,
         topics: Vec::with_capacity(request.topics.len()),
         places: Vec::new(),
@@ -58,7 +64,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
         unfinished.end(node, Waited::Reached);
     } else {
         let timeout_ms = i64::from(request.timeout_ms);
-        let waiter = Waiter::DeleteRecords(unfinished);
+        let waiter = DelayedAnswer::DeleteRecords(unfinished);
         node.wait(call.now, call.reply, waiter, &targets, timeout_ms);
     }
     Ok(())
@@ -66,7 +72,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
 
 /// An answer that waits for the other replicas.
 #[derive(Debug)]
-pub(crate) struct Unfinished {
+pub(crate) struct PendingDeletion {
     reply: Reply,
     topics: Vec<DeleteRecordsTopicResult<'static>>,
     places: Vec<Place>,
@@ -76,11 +82,11 @@ pub(crate) struct Unfinished {
 struct Place {
     /// Topic and partition in the answer.
     at: (usize, usize),
-    target: Target,
+    target: WaitTarget,
     settled: bool,
 }
 
-impl Unfinished {
+impl PendingDeletion {
     /// Notes what became of a target.
     pub(crate) fn settle(&mut self, index: usize, waited: Waited) {
         let Some(place) = self.places.get_mut(index) else {
@@ -95,7 +101,7 @@ impl Unfinished {
     }
 
     /// Answers; targets that are not settled become `waited`.
-    pub(crate) fn end(mut self, node: &mut Node, waited: Waited) {
+    pub(crate) fn end(mut self, node: &mut BrokerNode, waited: Waited) {
         (0..self.places.len()).for_each(|index| self.settle(index, waited));
         for place in &self.places {
             let (topic, partition) = place.at;
@@ -113,10 +119,10 @@ impl Unfinished {
 }
 
 fn delete(
-    node: &mut Node,
+    node: &mut BrokerNode,
     topic: &str,
     partition: &DeleteRecordsPartition,
-) -> Result<Target, ErrorCode> {
+) -> Result<WaitTarget, ErrorCode> {
     if topic == OFFSETS_TOPIC {
         return Err(ErrorCode::InvalidTopicException);
     }
@@ -134,9 +140,9 @@ fn delete(
     match replica.log.delete_records_before(offset) {
         Ok(_) => {
             node.log_start_moved(id);
-            Ok(Target {
+            Ok(WaitTarget {
                 partition: id,
-                mark: Mark::Low,
+                mark: Watermark::Low,
                 offset,
             })
         }

@@ -11,11 +11,11 @@ use kgauge_wire::messages::delete_topics::{
     DeletableTopicResult, DeleteTopicsRequest, DeleteTopicsResponse,
 };
 
-use super::Body;
+use super::RequestBody;
 use super::decided::{Decided, told};
-use crate::controller::{Answer, Refusal, Request};
+use crate::controller::{ControllerReply, ControllerRequest, Refusal};
 use crate::image::TopicImage;
-use crate::node::{Asked, Call, CloseReason, Node, Reply};
+use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
 
 /// One topic of the request.
 #[derive(Debug)]
@@ -27,9 +27,13 @@ struct Wanted {
 
 /// The request's topics in order.
 #[derive(Debug)]
-pub(crate) struct Begun(Vec<Wanted>);
+pub(crate) struct PendingTopicDeletion(Vec<Wanted>);
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: DeleteTopicsRequest<'_> = body.decode(call.version())?;
     let by_name = request
         .topic_names
@@ -47,16 +51,16 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
         .iter()
         .filter(|wanted| wanted.early.is_none())
         .map(|wanted| wanted.id);
-    let request = Request::DeleteTopics(ids.collect());
+    let request = ControllerRequest::DeleteTopics(ids.collect());
     node.ask(
         call.now,
         request,
-        Asked::DeleteTopics(call.reply, Begun(begun)),
+        Asked::DeleteTopics(call.reply, PendingTopicDeletion(begun)),
     );
     Ok(())
 }
 
-fn find(node: &Node, name: Option<&str>, id: Uuid) -> Wanted {
+fn find(node: &BrokerNode, name: Option<&str>, id: Uuid) -> Wanted {
     let refused = |code: ErrorCode, words: &str| Wanted {
         name: name.map(str::to_owned),
         id,
@@ -93,11 +97,11 @@ fn find(node: &Node, name: Option<&str>, id: Uuid) -> Wanted {
     }
 }
 
-impl Begun {
+impl PendingTopicDeletion {
     /// Answers with what the controller says, and with the early refusals.
-    pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
+    pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
-            Answer::DeleteTopics(results) => Decided::of(results),
+            ControllerReply::DeleteTopics(results) => Decided::of(results),
             other => Decided::without_results(other),
         };
         let mut responses = Vec::with_capacity(self.0.len());

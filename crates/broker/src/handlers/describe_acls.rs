@@ -7,10 +7,14 @@ use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::describe_acls::{DescribeAclsRequest, DescribeAclsResponse};
 
-use super::Body;
-use crate::node::{Call, CloseReason, Node};
+use super::RequestBody;
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let _: DescribeAclsRequest<'_> = body.decode(call.version())?;
     let response = DescribeAclsResponse {
         error_code: ErrorCode::SecurityDisabled.as_i16(),

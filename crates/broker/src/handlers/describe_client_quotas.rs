@@ -11,15 +11,19 @@ use kgauge_wire::messages::describe_client_quotas::{
     EntryData, ValueData,
 };
 
-use super::Body;
-use crate::node::{Call, CloseReason, Node};
+use super::RequestBody;
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 use crate::quota::{QuotaEntity, QuotaPart, QuotaValues};
 
 const EXACT: i8 = 0;
 const DEFAULT: i8 = 1;
 const ANY: i8 = 2;
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: DescribeClientQuotasRequest<'_> = body.decode(call.version())?;
     let known = |component: &ComponentData<'_>| (EXACT..=ANY).contains(&component.match_type);
     let response = if let Some(code) = node.faults.forced {

@@ -11,12 +11,16 @@ use kgauge_wire::messages::describe_cluster::{
     DescribeClusterBroker, DescribeClusterRequest, DescribeClusterResponse,
 };
 
-use super::{Body, authorized};
-use crate::node::{Call, CloseReason, Node};
+use super::{RequestBody, authorized};
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
 const BROKERS: i8 = 1;
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: DescribeClusterRequest = body.decode(call.version())?;
     let image = std::sync::Arc::clone(&node.image);
     let broker =

@@ -16,10 +16,12 @@ use kgauge_wire::messages::describe_configs::{
     DescribeConfigsResponse, DescribeConfigsResult, DescribeConfigsSynonym,
 };
 
-use super::Body;
+use super::RequestBody;
 use crate::controller::Refusal;
-use crate::node::{Call, CloseReason, Node};
-use crate::settings::{Change, ConfigType, NODE_DEFINITIONS, Source, Synonym, TOPIC_DEFINITIONS};
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
+use crate::settings::{
+    ChangePolicy, ConfigType, NODE_DEFINITIONS, SettingSource, Synonym, TOPIC_DEFINITIONS,
+};
 
 /// A topic.
 pub(super) const TOPIC: i8 = 2;
@@ -28,7 +30,11 @@ pub(super) const BROKER: i8 = 4;
 
 type Entries = Vec<DescribeConfigsResourceResult<'static>>;
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: DescribeConfigsRequest<'_> = body.decode(call.version())?;
     let one = |resource: &DescribeConfigsResource<'_>| {
         let found = describe(node, resource).map(|mut entries| {
@@ -64,7 +70,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     Ok(())
 }
 
-fn describe(node: &Node, resource: &DescribeConfigsResource<'_>) -> Result<Entries, Refusal> {
+fn describe(node: &BrokerNode, resource: &DescribeConfigsResource<'_>) -> Result<Entries, Refusal> {
     let name = &*resource.resource_name;
     match resource.resource_type {
         TOPIC => describe_topic(node, name),
@@ -84,7 +90,7 @@ fn describe(node: &Node, resource: &DescribeConfigsResource<'_>) -> Result<Entri
     }
 }
 
-fn describe_topic(node: &Node, name: &str) -> Result<Entries, Refusal> {
+fn describe_topic(node: &BrokerNode, name: &str) -> Result<Entries, Refusal> {
     let Some(topic) = node.image.topic(name) else {
         let code = match crate::ids::check_topic_name(name) {
             Ok(()) => ErrorCode::UnknownTopicOrPartition,
@@ -110,13 +116,13 @@ fn describe_topic(node: &Node, name: &str) -> Result<Entries, Refusal> {
     Ok(TOPIC_DEFINITIONS.iter().filter_map(entry).collect())
 }
 
-fn describe_node(node: &Node) -> Entries {
+fn describe_node(node: &BrokerNode) -> Entries {
     let held = node.held_configs();
     let entry = |definition: &crate::settings::NodeDefinition| {
         let layers = held.layers();
         let chain = layers.node_chain(definition);
         let kind = definition.kind;
-        let read_only = definition.change == Change::AtStart;
+        let read_only = definition.change == ChangePolicy::AtStart;
         let found = match layers.node_value(definition) {
             Some((value, source)) => Entry {
                 name: definition.name,
@@ -134,7 +140,7 @@ fn describe_node(node: &Node) -> Entries {
         ..Entry {
             name: "node.id",
             value: node.id().to_string(),
-            source: Source::Static,
+            source: SettingSource::Static,
             kind: ConfigType::Int,
         }
         .with(Vec::new())
@@ -143,11 +149,11 @@ fn describe_node(node: &Node) -> Entries {
 }
 
 /// What is set on all nodes while they run, and nothing else.
-fn describe_all_nodes(node: &Node) -> Entries {
+fn describe_all_nodes(node: &BrokerNode) -> Entries {
     let set = node.image.configs_of(None);
     let entry = |definition: &crate::settings::NodeDefinition| {
         let value = set.get(definition.name)?.clone();
-        let source = Source::DynamicDefault;
+        let source = SettingSource::DynamicDefault;
         let chain = vec![Synonym {
             name: definition.name,
             value: value.clone(),
@@ -170,7 +176,7 @@ fn describe_all_nodes(node: &Node) -> Entries {
 struct Entry {
     name: &'static str,
     value: String,
-    source: Source,
+    source: SettingSource,
     kind: ConfigType,
 }
 
@@ -199,7 +205,7 @@ fn unset(name: &'static str, kind: ConfigType) -> DescribeConfigsResourceResult<
     let entry = Entry {
         name,
         value: String::new(),
-        source: Source::Default,
+        source: SettingSource::Default,
         kind,
     };
     DescribeConfigsResourceResult {

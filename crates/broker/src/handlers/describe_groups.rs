@@ -13,14 +13,18 @@ use kgauge_wire::messages::describe_groups::{
     DescribeGroupsRequest, DescribeGroupsResponse, DescribedGroup, DescribedGroupMember,
 };
 
-use super::{Body, authorized};
-use crate::groups::{Entry, State, find};
-use crate::node::{Call, CloseReason, Node};
+use super::{RequestBody, authorized};
+use crate::groups::{GroupEntry, GroupState, find};
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
 /// From this version on an unknown group is an error.
 const NOT_FOUND_FROM: i16 = 6;
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: DescribeGroupsRequest<'_> = body.decode(call.version())?;
     let asked = request.include_authorized_operations;
     let operations = authorized::if_asked(asked, authorized::ON_GROUP);
@@ -66,14 +70,14 @@ fn unknown(version: i16, group: &str) -> DescribedGroup<'static> {
     described
 }
 
-fn describe(entry: &Entry) -> DescribedGroup<'static> {
+fn describe(entry: &GroupEntry) -> DescribedGroup<'static> {
     let group = &entry.group;
     // While members join, metadata and assignments are those of no generation.
-    let settled = group.state == State::Stable;
+    let settled = group.state == GroupState::Stable;
     let protocol = group.protocol.clone().unwrap_or_default();
     let mut members: Vec<_> = group.members.values().collect();
     members.sort_by_key(|member| member.order);
-    let member = |member: &crate::groups::Member<_>| DescribedGroupMember {
+    let member = |member: &crate::groups::ConsumerGroupMember<_>| DescribedGroupMember {
         member_id: Str::Owned(member.id.clone()),
         group_instance_id: member.instance_id.clone().map(Str::Owned),
         client_id: Str::Owned(member.client_id.clone()),

@@ -13,10 +13,14 @@ use kgauge_wire::messages::describe_log_dirs::{
     DescribeLogDirsResult, DescribeLogDirsTopic,
 };
 
-use super::Body;
-use crate::node::{Call, CloseReason, Node};
+use super::RequestBody;
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: DescribeLogDirsRequest<'_> = body.decode(call.version())?;
     let wanted = |topic: &str, index: i32| match &request.topics {
         None => true,

@@ -9,10 +9,14 @@ use kgauge_wire::messages::describe_producers::{
     TopicResponse,
 };
 
-use super::{Body, lookup};
-use crate::node::{Call, CloseReason, Node};
+use super::{RequestBody, lookup};
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: DescribeProducersRequest<'_> = body.decode(call.version())?;
     let mut topics = Vec::with_capacity(request.topics.len());
     for topic in &request.topics {
@@ -44,7 +48,11 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     Ok(())
 }
 
-fn producers(node: &mut Node, topic: &str, index: i32) -> Result<Vec<ProducerState>, ErrorCode> {
+fn producers(
+    node: &mut BrokerNode,
+    topic: &str,
+    index: i32,
+) -> Result<Vec<ProducerState>, ErrorCode> {
     let replica = lookup::led_by_name(node, topic, index, -1)?;
     let state = |(producer_id, entry): (i64, &crate::log::ProducerEntry)| {
         let last = entry.batches().last();

@@ -14,14 +14,18 @@ use kgauge_wire::messages::describe_topic_partitions::{
     DescribeTopicPartitionsResponseTopic,
 };
 
-use super::{Body, authorized};
+use super::{RequestBody, authorized};
 use crate::image::{ClusterImage, PartitionImage, TopicImage};
-use crate::node::{Call, CloseReason, Node};
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
 /// Kafka's `max.request.partition.size.limit`.
 const PARTITIONS_MAX: usize = 2000;
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: DescribeTopicPartitionsRequest<'_> = body.decode(call.version())?;
     let image = std::sync::Arc::clone(&node.image);
     let mut names: Vec<&str> = if request.topics.is_empty() {

@@ -14,10 +14,14 @@ use kgauge_wire::messages::describe_user_scram_credentials::{
     DescribeUserScramCredentialsResult,
 };
 
-use super::Body;
-use crate::node::{Call, CloseReason, Node};
+use super::RequestBody;
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: DescribeUserScramCredentialsRequest<'_> = body.decode(call.version())?;
     let image = Arc::clone(&node.image);
     let mut wanted: BTreeMap<&str, usize> = BTreeMap::new();

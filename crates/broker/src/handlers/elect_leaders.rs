@@ -13,22 +13,26 @@ use kgauge_wire::messages::elect_leaders::{
     ElectLeadersRequest, ElectLeadersResponse, PartitionResult, ReplicaElectionResult,
 };
 
-use super::Body;
+use super::RequestBody;
 use super::decided::{Decided, told};
-use crate::controller::{Answer, ElectionKind, PartitionKey, Refusal, Request};
-use crate::node::{Asked, Call, CloseReason, Node, Reply};
+use crate::controller::{ControllerReply, ControllerRequest, ElectionKind, PartitionKey, Refusal};
+use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
 
 const PREFERRED: i8 = 0;
 const UNCLEAN: i8 = 1;
 
 /// What was asked.
 #[derive(Debug)]
-pub(crate) struct Begun {
+pub(crate) struct PendingElection {
     wanted: Vec<PartitionKey>,
     all: bool,
 }
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: ElectLeadersRequest<'_> = body.decode(call.version())?;
     let kind = match request.election_type {
         PREFERRED => ElectionKind::Preferred,
@@ -54,11 +58,11 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
             })
             .collect(),
     };
-    let begun = Begun {
+    let begun = PendingElection {
         wanted: wanted.clone(),
         all: request.topic_partitions.is_none(),
     };
-    let request = Request::ElectLeaders {
+    let request = ControllerRequest::ElectLeaders {
         kind,
         partitions: wanted,
     };
@@ -66,7 +70,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     Ok(())
 }
 
-fn all_partitions(node: &Node) -> Vec<PartitionKey> {
+fn all_partitions(node: &BrokerNode) -> Vec<PartitionKey> {
     let topics = node.image.topics.values();
     let keys = topics.flat_map(|topic| {
         topic.indexed().map(|(index, _)| PartitionKey {
@@ -77,10 +81,10 @@ fn all_partitions(node: &Node) -> Vec<PartitionKey> {
     keys.collect()
 }
 
-impl Begun {
-    pub(crate) fn finish(self, node: &mut Node, reply: Reply, answer: Answer) {
+impl PendingElection {
+    pub(crate) fn finish(self, node: &mut BrokerNode, reply: Reply, answer: ControllerReply) {
         let mut decided = match answer {
-            Answer::ElectLeaders(results) => Decided::of(results),
+            ControllerReply::ElectLeaders(results) => Decided::of(results),
             other => Decided::without_results(other),
         };
         let mut topics: Vec<ReplicaElectionResult<'static>> = Vec::new();

@@ -33,14 +33,14 @@ use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::fetch::FetchRequest;
 
 use super::lookup::{self, TopicKey};
-use super::{Body, fetch_response};
-use crate::counts::Part;
+use super::{RequestBody, fetch_response};
+use crate::counts::RequestPhase;
 use crate::fault::amount_in_slices;
 use crate::ids::{ConnectionId, NodeId, PartitionId};
 use crate::image::ClusterImage;
 use crate::log::{FirstBatch, ReadRequest};
-use crate::node::replication::Role;
-use crate::node::{Call, CloseReason, Node, Replica, Reply};
+use crate::node::replication::ReplicaRole;
+use crate::node::{BrokerNode, CloseReason, PendingRequest, Replica, Reply};
 use crate::quota::QuotaKind;
 use crate::storage::FileSlice;
 use crate::time::Now;
@@ -97,7 +97,7 @@ struct PartitionFetch {
 
 /// What a partition has to give.
 #[derive(Debug)]
-pub(super) struct PartitionAnswer {
+pub(super) struct FetchedPartition {
     pub(super) index: i32,
     pub(super) error: ErrorCode,
     pub(super) high_watermark: i64,
@@ -113,7 +113,7 @@ pub(super) struct PartitionAnswer {
 pub(super) struct TopicAnswer<'f> {
     pub(super) name: &'f str,
     pub(super) id: Uuid,
-    pub(super) partitions: Vec<PartitionAnswer>,
+    pub(super) partitions: Vec<FetchedPartition>,
 }
 
 /// Whether a fetch may be parked.
@@ -146,7 +146,11 @@ impl Fetch {
     }
 }
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: FetchRequest<'_> = body.decode(call.version())?;
     if request.session_id != 0 && request.session_epoch > 0 {
         let error = ErrorCode::FetchSessionIdNotFound;
@@ -183,7 +187,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     Ok(())
 }
 
-fn topics_of(node: &Node, request: &FetchRequest<'_>, version: i16) -> Vec<TopicFetch> {
+fn topics_of(node: &BrokerNode, request: &FetchRequest<'_>, version: i16) -> Vec<TopicFetch> {
     let topic = |topic: &kgauge_wire::messages::fetch::FetchTopic<'_>| {
         let key = TopicKey::of(&topic.topic, topic.topic_id, version >= BY_ID_FROM);
         TopicFetch {
@@ -206,7 +210,7 @@ fn topics_of(node: &Node, request: &FetchRequest<'_>, version: i16) -> Vec<Topic
 }
 
 /// Answers a fetch, or parks it when there is too little and it may wait.
-pub(crate) fn serve(node: &mut Node, now: Now, mut fetch: Fetch, waiting: Waiting) {
+pub(crate) fn serve(node: &mut BrokerNode, now: Now, mut fetch: Fetch, waiting: Waiting) {
     let mut left = fetch.bytes_max;
     let mut found = 0;
     let mut failed = fetch.topics.is_empty();
@@ -237,7 +241,7 @@ pub(crate) fn serve(node: &mut Node, now: Now, mut fetch: Fetch, waiting: Waitin
     if found < fetch.bytes_min && !failed && may_wait {
         drop(answers);
         let missing = fetch.bytes_min - found;
-        fetch.reply = node.goes_on(fetch.reply, Part::Remote);
+        fetch.reply = node.goes_on(fetch.reply, RequestPhase::Remote);
         node.park_fetch(now, fetch, missing);
         return;
     }
@@ -252,7 +256,7 @@ pub(crate) fn serve(node: &mut Node, now: Now, mut fetch: Fetch, waiting: Waitin
 }
 
 /// When the records have passed the capacities that were set on the node.
-fn passed_ns(node: &mut Node, now: Now, fetch: &Fetch, answers: &[TopicAnswer<'_>]) -> u64 {
+fn passed_ns(node: &mut BrokerNode, now: Now, fetch: &Fetch, answers: &[TopicAnswer<'_>]) -> u64 {
     if !node.faults.are_set() {
         return now.mono_ns;
     }
@@ -265,7 +269,7 @@ fn passed_ns(node: &mut Node, now: Now, fetch: &Fetch, answers: &[TopicAnswer<'_
 }
 
 /// Counts what was found against the client's quota.
-fn throttle(node: &mut Node, now: Now, fetch: &Fetch, found: u64) -> i32 {
+fn throttle(node: &mut BrokerNode, now: Now, fetch: &Fetch, found: u64) -> i32 {
     if found == 0 || node.image.client_quotas.entities.is_empty() {
         return 0;
     }
@@ -275,13 +279,13 @@ fn throttle(node: &mut Node, now: Now, fetch: &Fetch, found: u64) -> i32 {
 }
 
 fn read(
-    node: &mut Node,
+    node: &mut BrokerNode,
     fetch: &Fetch,
     topic: &TopicFetch,
     partition: &PartitionFetch,
     left: usize,
     first_batch: FirstBatch,
-) -> Result<PartitionAnswer, ErrorCode> {
+) -> Result<FetchedPartition, ErrorCode> {
     let version = fetch.reply.version;
     let key = TopicKey::of(&topic.name, topic.id, version >= BY_ID_FROM);
     let topic = lookup::topic(node, key)?;
@@ -326,15 +330,15 @@ fn nearer(
         there.is_some_and(|there| there == rack)
     };
     match &replica.role {
-        Role::Leading(leading) if !rack.is_empty() && !stands(own) => {
+        ReplicaRole::Leading(leading) if !rack.is_empty() && !stands(own) => {
             leading.reader_replica(offset, stands)
         }
         _ => None,
     }
 }
 
-fn sent_elsewhere(replica: &Replica, index: i32, other: NodeId) -> PartitionAnswer {
-    PartitionAnswer {
+fn sent_elsewhere(replica: &Replica, index: i32, other: NodeId) -> FetchedPartition {
+    FetchedPartition {
         index,
         error: ErrorCode::None,
         high_watermark: replica.log.high_watermark(),
@@ -350,7 +354,7 @@ fn read_replica(
     partition: &PartitionFetch,
     (bytes_max, upper_bound_offset): (usize, i64),
     first_batch: FirstBatch,
-) -> Result<PartitionAnswer, ErrorCode> {
+) -> Result<FetchedPartition, ErrorCode> {
     replica.read = true;
     let high_watermark = replica.log.high_watermark();
     let request = ReadRequest {
@@ -363,7 +367,7 @@ fn read_replica(
         .log
         .read(&request)
         .map_err(|error| ErrorCode::from_i16(error.code()))?;
-    Ok(PartitionAnswer {
+    Ok(FetchedPartition {
         index: partition.index,
         error: ErrorCode::None,
         high_watermark,
@@ -374,8 +378,8 @@ fn read_replica(
     })
 }
 
-fn refusal(index: i32, error: ErrorCode) -> PartitionAnswer {
-    PartitionAnswer {
+fn refusal(index: i32, error: ErrorCode) -> FetchedPartition {
+    FetchedPartition {
         index,
         error,
         high_watermark: -1,

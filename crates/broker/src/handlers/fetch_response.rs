@@ -9,20 +9,25 @@ use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::frame::SIZE_BYTES;
 use kgauge_wire::header::ResponseHeader;
 
-use super::fetch::{BY_ID_FROM, PartitionAnswer, TopicAnswer};
-use crate::node::{Chunk, Node, Reply, Response};
+use super::fetch::{BY_ID_FROM, FetchedPartition, TopicAnswer};
+use crate::node::{BrokerNode, Chunk, EncodedResponse, Reply};
 use crate::time::Now;
 
 const FLEXIBLE_FROM: i16 = 12;
 
 /// Encodes and sends the answer.
-pub(super) fn send(node: &mut Node, reply: Reply, error: ErrorCode, topics: &[TopicAnswer<'_>]) {
+pub(super) fn send(
+    node: &mut BrokerNode,
+    reply: Reply,
+    error: ErrorCode,
+    topics: &[TopicAnswer<'_>],
+) {
     send_encoded(node, reply, encode(reply, 0, error, topics));
 }
 
 /// Encodes the answer, and sends it when its moment has come.
 pub(super) fn send_at(
-    node: &mut Node,
+    node: &mut BrokerNode,
     now: Now,
     reply: Reply,
     topics: &[TopicAnswer<'_>],
@@ -35,12 +40,16 @@ pub(super) fn send_at(
 }
 
 /// Sends the answer to a client that must wait.
-pub(super) fn send_throttled(node: &mut Node, reply: Reply, throttle_time_ms: i32) {
+pub(super) fn send_throttled(node: &mut BrokerNode, reply: Reply, throttle_time_ms: i32) {
     let encoded = encode(reply, throttle_time_ms, ErrorCode::None, &[]);
     send_encoded(node, reply, encoded);
 }
 
-fn send_encoded(node: &mut Node, reply: Reply, encoded: Result<Response, EncodeError>) {
+fn send_encoded(
+    node: &mut BrokerNode,
+    reply: Reply,
+    encoded: Result<EncodedResponse, EncodeError>,
+) {
     match encoded {
         Ok(response) => node.send(reply, response),
         Err(error) => node.cannot_encode(reply, &error),
@@ -58,7 +67,7 @@ fn encode(
     throttle_time_ms: i32,
     error: ErrorCode,
     topics: &[TopicAnswer<'_>],
-) -> Result<Response, EncodeError> {
+) -> Result<EncodedResponse, EncodeError> {
     let version = reply.version;
     let lengths = Lengths::of(version, FLEXIBLE_FROM);
     let mut pieces = Pieces {
@@ -109,7 +118,7 @@ fn put_partition(
     pieces: &mut Pieces,
     version: i16,
     lengths: Lengths,
-    partition: &PartitionAnswer,
+    partition: &FetchedPartition,
 ) -> Result<(), EncodeError> {
     let out = &mut pieces.bytes;
     codec::put_i32(out, partition.index);
@@ -141,11 +150,11 @@ fn put_no_tags(out: &mut Vec<u8>, version: i16) {
 }
 
 /// Sets the size in front of all pieces.
-fn finish(mut pieces: Pieces) -> Result<Response, EncodeError> {
+fn finish(mut pieces: Pieces) -> Result<EncodedResponse, EncodeError> {
     pieces.chunks.push(Chunk::Bytes(pieces.bytes));
-    let mut response = Response {
+    let mut response = EncodedResponse {
         chunks: pieces.chunks,
-        ..Response::default()
+        ..EncodedResponse::default()
     };
     let length = response.len() - SIZE_BYTES;
     let length_max = i32::MAX as usize;

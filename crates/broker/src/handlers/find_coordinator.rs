@@ -17,11 +17,11 @@ use kgauge_wire::messages::find_coordinator::{
     Coordinator, FindCoordinatorRequest, FindCoordinatorResponse,
 };
 
-use super::{Body, metadata};
-use crate::controller::{Mode, Refusal, Request};
+use super::{RequestBody, metadata};
+use crate::controller::{ControllerRequest, Mode, Refusal};
 use crate::groups::partition_of;
 use crate::ids::OFFSETS_TOPIC;
-use crate::node::{Asked, Call, ClientSoftware, CloseReason, Node, Reply};
+use crate::node::{Asked, BrokerNode, ClientSoftware, CloseReason, PendingRequest, Reply};
 
 const GROUP: i8 = 0;
 const TRANSACTION: i8 = 1;
@@ -31,12 +31,16 @@ const MANY_FROM: i16 = 4;
 
 /// What a client wants to know.
 #[derive(Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct CoordinatorQuery {
     key_type: i8,
     keys: Vec<String>,
 }
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: FindCoordinatorRequest<'_> = body.decode(call.version())?;
     let keys = if call.version() >= MANY_FROM {
         request
@@ -47,13 +51,13 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     } else {
         vec![request.key.to_string()]
     };
-    let wanted = Wanted {
+    let wanted = CoordinatorQuery {
         key_type: request.key_type,
         keys,
     };
     if wanted.key_type == GROUP && node.image.topic(OFFSETS_TOPIC).is_none() {
         let topic = metadata::new_topic(node, OFFSETS_TOPIC.to_owned());
-        let request = Request::CreateTopics {
+        let request = ControllerRequest::CreateTopics {
             topics: vec![topic],
             mode: Mode::Apply,
         };
@@ -65,7 +69,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
 }
 
 /// Answers from the image at hand.
-pub(crate) fn finish(node: &mut Node, reply: Reply, wanted: &Wanted) {
+pub(crate) fn finish(node: &mut BrokerNode, reply: Reply, wanted: &CoordinatorQuery) {
     let software = node.client_software(reply);
     let coordinators: Vec<Coordinator<'_>> = wanted
         .keys
@@ -85,7 +89,7 @@ pub(crate) fn finish(node: &mut Node, reply: Reply, wanted: &Wanted) {
     node.respond(reply, &response);
 }
 
-fn coordinator<'k>(node: &Node, kind: (i8, ClientSoftware), key: &'k str) -> Coordinator<'k> {
+fn coordinator<'k>(node: &BrokerNode, kind: (i8, ClientSoftware), key: &'k str) -> Coordinator<'k> {
     match find(node, kind, key) {
         Ok((id, host, port)) => Coordinator {
             key: Str::Borrowed(key),
@@ -106,7 +110,7 @@ fn coordinator<'k>(node: &Node, kind: (i8, ClientSoftware), key: &'k str) -> Coo
 }
 
 fn find(
-    node: &Node,
+    node: &BrokerNode,
     (key_type, software): (i8, ClientSoftware),
     key: &str,
 ) -> Result<(i32, String, u16), Refusal> {

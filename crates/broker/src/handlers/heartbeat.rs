@@ -6,11 +6,15 @@
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::heartbeat::{HeartbeatRequest, HeartbeatResponse};
 
-use super::Body;
+use super::RequestBody;
 use crate::groups::{check_coordinator, with_group};
-use crate::node::{Call, CloseReason, Node};
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: HeartbeatRequest<'_> = body.decode(call.version())?;
     let code = beat(node, call, &request).err().unwrap_or(ErrorCode::None);
     let response = HeartbeatResponse {
@@ -21,7 +25,11 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     Ok(())
 }
 
-fn beat(node: &mut Node, call: Call, request: &HeartbeatRequest<'_>) -> Result<(), ErrorCode> {
+fn beat(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    request: &HeartbeatRequest<'_>,
+) -> Result<(), ErrorCode> {
     if request.group_id.is_empty() {
         return Err(ErrorCode::InvalidGroupId);
     }

@@ -12,17 +12,21 @@ use kgauge_wire::messages::incremental_alter_configs::{
     AlterConfigsResource, IncrementalAlterConfigsRequest,
 };
 
-use super::Body;
+use super::RequestBody;
 use super::alter_configs::{Changes, ConfigValues};
 use crate::controller::{ChangeScope, ConfigOperation, Mode, Refusal};
-use crate::node::{Call, CloseReason, Node};
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
 const SET: i8 = 0;
 const DELETE: i8 = 1;
 const APPEND: i8 = 2;
 const SUBTRACT: i8 = 3;
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: IncrementalAlterConfigsRequest<'_> = body.decode(call.version())?;
     let mut changes = Changes::default();
     for resource in &request.resources {

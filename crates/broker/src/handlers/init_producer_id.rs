@@ -13,10 +13,14 @@
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::init_producer_id::{InitProducerIdRequest, InitProducerIdResponse};
 
-use super::Body;
-use crate::node::{Call, ClientSoftware, CloseReason, Node, Reply};
+use super::RequestBody;
+use crate::node::{BrokerNode, ClientSoftware, CloseReason, PendingRequest, Reply};
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: InitProducerIdRequest<'_> = body.decode(call.version())?;
     if let Some(code) = node.faults.forced {
         answer(node, call.reply, Err(code));
@@ -39,7 +43,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
 }
 
 /// Answers with an id or a refusal.
-pub(crate) fn answer(node: &mut Node, reply: Reply, result: Result<i64, ErrorCode>) {
+pub(crate) fn answer(node: &mut BrokerNode, reply: Reply, result: Result<i64, ErrorCode>) {
     let response = match result {
         Ok(producer_id) => InitProducerIdResponse {
             producer_id,

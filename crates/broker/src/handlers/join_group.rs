@@ -17,13 +17,17 @@ use kgauge_wire::messages::join_group::{
     JoinGroupRequest, JoinGroupResponse, JoinGroupResponseMember,
 };
 
-use super::Body;
+use super::RequestBody;
 use crate::groups::{
     Introduction, JoinRefused, JoinRules, Joined, check_coordinator, with_group, with_new_group,
 };
-use crate::node::{Call, CloseReason, Node, Reply};
+use crate::node::{BrokerNode, CloseReason, PendingRequest, Reply};
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: JoinGroupRequest<'_> = body.decode(call.version())?;
     let who = introduction(node, call, body.client_id(), &request);
     if let Err(code) = join(node, call, &request, who) {
@@ -34,8 +38,8 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
 }
 
 fn introduction(
-    node: &Node,
-    call: Call,
+    node: &BrokerNode,
+    call: PendingRequest,
     client_id: &str,
     request: &JoinGroupRequest<'_>,
 ) -> Introduction {
@@ -63,8 +67,8 @@ fn introduction(
 }
 
 fn join(
-    node: &mut Node,
-    call: Call,
+    node: &mut BrokerNode,
+    call: PendingRequest,
     request: &JoinGroupRequest<'_>,
     who: Introduction,
 ) -> Result<(), ErrorCode> {
@@ -102,7 +106,7 @@ fn join(
 }
 
 /// A new member's id: a name and a random UUID in its usual text form, as in Kafka.
-fn member_id(node: &mut Node, prefix: &str) -> String {
+fn member_id(node: &mut BrokerNode, prefix: &str) -> String {
     let hex: String = node
         .random
         .uuid_bytes()
@@ -120,7 +124,7 @@ fn member_id(node: &mut Node, prefix: &str) -> String {
 }
 
 /// Answers a member.
-pub(crate) fn answer(node: &mut Node, reply: Reply, result: Result<Joined, JoinRefused>) {
+pub(crate) fn answer(node: &mut BrokerNode, reply: Reply, result: Result<Joined, JoinRefused>) {
     let names_type = reply.version >= 7;
     let response = match result {
         Ok(joined) => JoinGroupResponse {

@@ -7,14 +7,18 @@ use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::leave_group::{LeaveGroupRequest, LeaveGroupResponse, MemberResponse};
 
-use super::Body;
+use super::RequestBody;
 use crate::groups::{check_coordinator, with_group};
-use crate::node::{Call, CloseReason, Node};
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
 /// From this version on a request has a list of members.
 const MANY_FROM: i16 = 3;
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: LeaveGroupRequest<'_> = body.decode(call.version())?;
     let mut response = LeaveGroupResponse::default();
     let checked = match request.group_id.is_empty() {
@@ -42,8 +46,8 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
 }
 
 fn leave(
-    node: &mut Node,
-    call: Call,
+    node: &mut BrokerNode,
+    call: PendingRequest,
     group: &str,
     (member_id, instance_id): (&str, Option<&str>),
 ) -> Result<(), ErrorCode> {

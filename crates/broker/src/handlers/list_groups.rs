@@ -6,12 +6,16 @@
 use kgauge_wire::codec::Str;
 use kgauge_wire::messages::list_groups::{ListGroupsRequest, ListGroupsResponse, ListedGroup};
 
-use super::Body;
-use crate::node::{Call, CloseReason, Node};
+use super::RequestBody;
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
 const TYPE: &str = "classic";
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: ListGroupsRequest<'_> = body.decode(call.version())?;
     let wanted = |filter: &[Str<'_>], value: &str| {
         filter.is_empty() || filter.iter().any(|one| one.eq_ignore_ascii_case(value))

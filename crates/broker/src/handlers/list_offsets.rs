@@ -21,9 +21,9 @@ use kgauge_wire::messages::list_offsets::{
     ListOffsetsTopicResponse,
 };
 
-use super::{Body, lookup};
-use crate::node::replication::Role;
-use crate::node::{Call, CloseReason, Node, Replica};
+use super::{RequestBody, lookup};
+use crate::node::replication::ReplicaRole;
+use crate::node::{BrokerNode, CloseReason, PendingRequest, Replica};
 
 /// Who asks so wants to know of this very replica.
 const DEBUGGING_REPLICA: i32 = -2;
@@ -34,7 +34,11 @@ const EARLIEST_LOCAL: i64 = -4;
 const LATEST_TIERED: i64 = -5;
 const EARLIEST_PENDING_UPLOAD: i64 = -6;
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: ListOffsetsRequest<'_> = body.decode(call.version())?;
     let twice = asked_twice(&request);
     let mut topics = Vec::with_capacity(request.topics.len());
@@ -84,7 +88,7 @@ fn asked_twice<'a>(request: &'a ListOffsetsRequest<'_>) -> HashSet<(&'a str, i32
 }
 
 fn find(
-    node: &mut Node,
+    node: &mut BrokerNode,
     version: i16,
     topic: &str,
     partition: &ListOffsetsPartition,
@@ -93,7 +97,7 @@ fn find(
     let replica = lookup::led_by_name(node, topic, index, partition.current_leader_epoch)?;
     let newest = !matches!(partition.timestamp, EARLIEST | EARLIEST_LOCAL);
     if newest
-        && let Role::Leading(leading) = &replica.role
+        && let ReplicaRole::Leading(leading) = &replica.role
         && replica.log.high_watermark() < leading.epoch_start
     {
         return Err(match version {
@@ -127,7 +131,7 @@ fn find(
 
 /// The same of the replica that this node has, be it a follower's; of its own log, the end is latest.
 fn find_here(
-    node: &mut Node,
+    node: &mut BrokerNode,
     version: i16,
     topic: &str,
     partition: &ListOffsetsPartition,

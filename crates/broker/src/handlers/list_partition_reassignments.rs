@@ -8,11 +8,15 @@ use kgauge_wire::messages::list_partition_reassignments::{
     OngoingPartitionReassignment, OngoingTopicReassignment,
 };
 
-use super::Body;
+use super::RequestBody;
 use crate::ids::NodeId;
-use crate::node::{Call, CloseReason, Node};
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: ListPartitionReassignmentsRequest<'_> = body.decode(call.version())?;
     let asked = |name: &str, index: i32| match &request.topics {
         None => true,

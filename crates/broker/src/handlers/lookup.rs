@@ -7,8 +7,8 @@ use kgauge_wire::error_code::ErrorCode;
 
 use crate::ids::PartitionId;
 use crate::image::TopicImage;
-use crate::node::replication::Role;
-use crate::node::{Node, Replica};
+use crate::node::replication::ReplicaRole;
+use crate::node::{BrokerNode, Replica};
 
 /// How a request names a topic: by name in old versions, by id in new ones.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +29,7 @@ impl<'a> TopicKey<'a> {
 }
 
 /// The topic that a request names.
-pub(super) fn topic(node: &Node, key: TopicKey<'_>) -> Result<Arc<TopicImage>, ErrorCode> {
+pub(super) fn topic(node: &BrokerNode, key: TopicKey<'_>) -> Result<Arc<TopicImage>, ErrorCode> {
     if let Some(code) = node.faults.forced {
         return Err(code);
     }
@@ -50,7 +50,7 @@ pub(super) fn topic(node: &Node, key: TopicKey<'_>) -> Result<Arc<TopicImage>, E
 /// The replica of a topic's partition, if this node leads it in the epoch that the client believes
 /// in.
 pub(super) fn led<'n>(
-    node: &'n mut Node,
+    node: &'n mut BrokerNode,
     topic: &TopicImage,
     index: i32,
     client_epoch: i32,
@@ -75,7 +75,7 @@ pub(super) fn led<'n>(
 
 /// The replica of a topic's partition on this node, whether it leads or follows.
 pub(super) fn kept<'n>(
-    node: &'n mut Node,
+    node: &'n mut BrokerNode,
     topic: &TopicImage,
     index: i32,
     client_epoch: i32,
@@ -85,7 +85,7 @@ pub(super) fn kept<'n>(
         index,
     };
     let known = node.replicas.get(&id);
-    if known.is_none_or(|replica| matches!(replica.role, Role::Idle)) {
+    if known.is_none_or(|replica| matches!(replica.role, ReplicaRole::Idle)) {
         return led(node, topic, index, client_epoch);
     }
     let replica = node
@@ -98,7 +98,7 @@ pub(super) fn kept<'n>(
 
 /// Like [`led`], from a topic's name.
 pub(super) fn led_by_name<'n>(
-    node: &'n mut Node,
+    node: &'n mut BrokerNode,
     name: &str,
     index: i32,
     client_epoch: i32,

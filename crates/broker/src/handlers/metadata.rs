@@ -22,18 +22,18 @@ use kgauge_wire::messages::metadata::{
     MetadataResponsePartition, MetadataResponseTopic,
 };
 
-use super::{Body, authorized};
-use crate::controller::{Answer, Mode, NewTopic, Request};
+use super::{RequestBody, authorized};
+use crate::controller::{ControllerReply, ControllerRequest, Mode, NewTopic};
 use crate::ids::{NodeId, OFFSETS_TOPIC, TopicName};
 use crate::image::{ClusterImage, TopicImage};
-use crate::node::{Asked, Call, CloseReason, Node, Reply};
+use crate::node::{Asked, BrokerNode, CloseReason, PendingRequest, Reply};
 
 /// Kafka's `offsets.topic.segment.bytes`.
 const OFFSETS_SEGMENT_BYTES: u32 = 100 << 20;
 
 /// What a client wants to know.
 #[derive(Debug, Clone)]
-pub(crate) struct Wanted {
+pub(crate) struct MetadataQuery {
     topics: Topics,
     /// Names that no topic had any more when the request came.
     deleted: BTreeSet<TopicName>,
@@ -53,9 +53,13 @@ enum TopicKey {
     Id(Uuid),
 }
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: MetadataRequest<'_> = body.decode(call.version())?;
-    let mut wanted = Wanted {
+    let mut wanted = MetadataQuery {
         topics: topics_of(&request, call.version()),
         deleted: BTreeSet::new(),
         topic_operations: request.include_topic_authorized_operations,
@@ -77,7 +81,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
             .into_iter()
             .map(|name| new_topic(node, name))
             .collect();
-        let request = Request::CreateTopics {
+        let request = ControllerRequest::CreateTopics {
             topics,
             mode: Mode::Apply,
         };
@@ -104,7 +108,7 @@ fn topics_of(request: &MetadataRequest<'_>, version: i16) -> Topics {
 }
 
 /// The wanted names that no topic has.
-fn missing(image: &ClusterImage, wanted: &Wanted) -> Vec<String> {
+fn missing(image: &ClusterImage, wanted: &MetadataQuery) -> Vec<String> {
     let Topics::Named(keys) = &wanted.topics else {
         return Vec::new();
     };
@@ -117,7 +121,7 @@ fn missing(image: &ClusterImage, wanted: &Wanted) -> Vec<String> {
 }
 
 /// A topic with the defaults, or with those of the offsets topic.
-pub(super) fn new_topic(node: &Node, name: String) -> NewTopic {
+pub(super) fn new_topic(node: &BrokerNode, name: String) -> NewTopic {
     if name != OFFSETS_TOPIC {
         return NewTopic {
             name,
@@ -146,10 +150,15 @@ pub(super) fn new_topic(node: &Node, name: String) -> NewTopic {
 }
 
 /// Answers after the controller has created what was missing, or has not.
-pub(crate) fn finish(node: &mut Node, reply: Reply, wanted: &Wanted, answer_of: Answer) {
+pub(crate) fn finish(
+    node: &mut BrokerNode,
+    reply: Reply,
+    wanted: &MetadataQuery,
+    answer_of: ControllerReply,
+) {
     let mut invalid = BTreeSet::new();
     let missing = missing(&node.image, wanted);
-    if let Answer::CreateTopics(results) = answer_of {
+    if let ControllerReply::CreateTopics(results) = answer_of {
         let refused = |result: &Result<_, crate::controller::Refusal>| match result {
             Err(refusal) => refusal.code == ErrorCode::InvalidTopicException,
             Ok(_) => false,
@@ -161,7 +170,7 @@ pub(crate) fn finish(node: &mut Node, reply: Reply, wanted: &Wanted, answer_of: 
     answer(node, reply, wanted, &invalid);
 }
 
-fn answer(node: &mut Node, reply: Reply, wanted: &Wanted, invalid: &BTreeSet<String>) {
+fn answer(node: &mut BrokerNode, reply: Reply, wanted: &MetadataQuery, invalid: &BTreeSet<String>) {
     let image = std::sync::Arc::clone(&node.image);
     let mut topics: Vec<MetadataResponseTopic<'_>> = match &wanted.topics {
         Topics::All => image
@@ -204,7 +213,7 @@ fn brokers(image: &ClusterImage) -> Vec<MetadataResponseBroker<'_>> {
 fn by_key<'a>(
     image: &'a ClusterImage,
     key: &'a TopicKey,
-    wanted: &Wanted,
+    wanted: &MetadataQuery,
     invalid: &BTreeSet<String>,
 ) -> MetadataResponseTopic<'a> {
     let unknown = |name: Option<&'a str>, topic_id, error: ErrorCode| MetadataResponseTopic {
@@ -235,7 +244,7 @@ fn by_key<'a>(
 fn found<'a>(
     image: &ClusterImage,
     topic: &'a TopicImage,
-    wanted: &Wanted,
+    wanted: &MetadataQuery,
 ) -> MetadataResponseTopic<'a> {
     let partition = |(index, partition): (i32, &crate::image::PartitionImage)| {
         let error = match partition.leader {

@@ -55,11 +55,11 @@ use kgauge_wire::api::ApiKey;
 use kgauge_wire::codec::Reader;
 use kgauge_wire::header::RequestHeader;
 
-pub(crate) use body::Body;
+pub(crate) use body::RequestBody;
 
 use crate::fault::amount_in_frame;
 use crate::ids::ConnectionId;
-use crate::node::{Call, CloseReason, Node, Outcome, Reply, Stage};
+use crate::node::{BrokerNode, CloseReason, ConnectionStage, DueFault, PendingRequest, Reply};
 use crate::time::Now;
 
 /// Makes the list that `ApiVersions` answers and the dispatch out of one table.
@@ -68,7 +68,7 @@ macro_rules! serve {
         /// The APIs that are served, with their versions.
         pub const SERVED: &[(ApiKey, RangeInclusive<i16>)] = &[$((ApiKey::$api, $versions)),*];
 
-        fn dispatch(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+        fn dispatch(node: &mut BrokerNode, call: PendingRequest, body: RequestBody<'_>) -> Result<(), CloseReason> {
             match call.reply.api {
                 $(ApiKey::$api => $handler::handle(node, call, body),)*
                 other => Err(CloseReason::UnknownApi { key: other.as_i16() }),
@@ -133,7 +133,7 @@ pub fn served_versions(api: ApiKey) -> Option<RangeInclusive<i16>> {
 
 /// Serves one request. An error closes its connection, as Kafka does with what it cannot read.
 pub(crate) fn serve(
-    node: &mut Node,
+    node: &mut BrokerNode,
     now: Now,
     connection: ConnectionId,
     frame: &mut [u8],
@@ -141,7 +141,7 @@ pub(crate) fn serve(
     let Some(stage) = node.connections.get(connection).map(|known| known.stage) else {
         return Ok(());
     };
-    if stage == Stage::ProvingBare {
+    if stage == ConnectionStage::ProvingBare {
         return sasl_authenticate::bare(node, connection, frame);
     }
     let malformed = |error| CloseReason::Malformed(format!("{error}"));
@@ -158,7 +158,7 @@ pub(crate) fn serve(
     let Some(ticket) = node.connections.take_slot(connection) else {
         return Ok(());
     };
-    let call = Call {
+    let call = PendingRequest {
         now,
         reply: Reply {
             ticket,
@@ -179,7 +179,7 @@ pub(crate) fn serve(
         });
     }
     if !node.faults.are_set() {
-        return dispatch(node, call, Body::new(frame, message_at));
+        return dispatch(node, call, RequestBody::new(frame, message_at));
     }
     let message = frame.get(message_at..).unwrap_or_default();
     let amount = |amount| amount_in_frame(amount, api, version, message);
@@ -195,18 +195,18 @@ pub(crate) fn serve(
 
 /// Carries out a request whose header has been read, or what a fault makes of it.
 pub(crate) fn carry_out(
-    node: &mut Node,
-    (call, outcome): (Call, Outcome),
+    node: &mut BrokerNode,
+    (call, outcome): (PendingRequest, DueFault),
     frame: &mut [u8],
     message_at: usize,
 ) -> Result<(), CloseReason> {
     match outcome {
-        Outcome::CloseBefore => return Err(CloseReason::Fault),
-        Outcome::CloseAfter => node.faults.close_after(call.reply.ticket),
-        Outcome::Fail(code) => node.faults.forced = Some(code),
-        Outcome::Serve => {}
+        DueFault::CloseBefore => return Err(CloseReason::Fault),
+        DueFault::CloseAfter => node.faults.close_after(call.reply.ticket),
+        DueFault::Fail(code) => node.faults.forced = Some(code),
+        DueFault::Serve => {}
     }
-    let result = dispatch(node, call, Body::new(frame, message_at));
+    let result = dispatch(node, call, RequestBody::new(frame, message_at));
     node.faults.forced = None;
     result
 }

@@ -18,15 +18,19 @@ use kgauge_wire::messages::offset_commit::{
     OffsetCommitResponsePartition, OffsetCommitResponseTopic,
 };
 
-use super::Body;
+use super::RequestBody;
 use super::lookup::{self, TopicKey};
 use crate::groups::{Committed, Committer, NewOffset, check_commit, commit};
-use crate::node::{Call, CloseReason, Node};
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
 /// From this version on topics go by id.
 const BY_ID_FROM: i16 = 10;
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: OffsetCommitRequest<'_> = body.decode(call.version())?;
     let who = Committer {
         group: &request.group_id,
@@ -96,8 +100,8 @@ fn refuse_accepted(topics: &mut [OffsetCommitResponseTopic<'_>], code: ErrorCode
 }
 
 fn new_offset(
-    node: &Node,
-    call: Call,
+    node: &BrokerNode,
+    call: PendingRequest,
     topic: &str,
     partition: &OffsetCommitRequestPartition<'_>,
 ) -> Result<NewOffset, ErrorCode> {

@@ -9,11 +9,15 @@ use kgauge_wire::messages::offset_delete::{
     OffsetDeleteResponseTopic,
 };
 
-use super::Body;
+use super::RequestBody;
 use crate::groups::delete_offsets;
-use crate::node::{Call, CloseReason, Node};
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: OffsetDeleteRequest<'_> = body.decode(call.version())?;
     let mut wanted = Vec::new();
     for topic in &request.topics {

@@ -19,10 +19,10 @@ use kgauge_wire::messages::offset_fetch::{
     OffsetFetchResponseTopics,
 };
 
-use super::Body;
+use super::RequestBody;
 use super::lookup::{self, TopicKey};
-use crate::groups::{Committed, Entry, View, find, newest_target};
-use crate::node::{Call, CloseReason, Node};
+use crate::groups::{Committed, GroupEntry, OffsetView, find, newest_target};
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
 /// From this version on a request has a list of groups.
 const MANY_FROM: i16 = 8;
@@ -39,11 +39,15 @@ struct Told {
 /// What is committed for each wanted partition.
 type Partitions = Vec<(i32, Result<Option<Committed>, ErrorCode>)>;
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: OffsetFetchRequest<'_> = body.decode(call.version())?;
     let view = match request.require_stable {
-        true => View::Newest,
-        false => View::Replicated,
+        true => OffsetView::Newest,
+        false => OffsetView::Replicated,
     };
     let asked: Vec<&str> = match call.version() {
         ..MANY_FROM => vec![&*request.group_id],
@@ -54,7 +58,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
             .collect(),
     };
     let newest = asked.iter().filter_map(|group| newest_target(node, group));
-    let targets: Vec<_> = newest.filter(|_| view == View::Newest).collect();
+    let targets: Vec<_> = newest.filter(|_| view == OffsetView::Newest).collect();
     let lost = ErrorCode::NotCoordinator;
     let (response, failed) = if call.version() < MANY_FROM {
         (single(node, &request, view), single_refused(&request, lost))
@@ -89,9 +93,9 @@ fn answer(
 }
 
 fn single(
-    node: &Node,
+    node: &BrokerNode,
     request: &OffsetFetchRequest<'_>,
-    view: View,
+    view: OffsetView,
 ) -> OffsetFetchResponse<'static> {
     let told = find(node, &request.group_id).map(|entry| match &request.topics {
         None => everything(entry, view),
@@ -147,10 +151,10 @@ fn refused(request: &OffsetFetchRequest<'_>, code: ErrorCode) -> Vec<Told> {
 }
 
 fn many(
-    node: &Node,
+    node: &BrokerNode,
     version: i16,
     group: &OffsetFetchRequestGroup<'_>,
-    view: View,
+    view: OffsetView,
 ) -> Result<Vec<Told>, ErrorCode> {
     let entry = find(node, &group.group_id)?;
     let by_id = version >= BY_ID_FROM;
@@ -188,7 +192,7 @@ fn many(
     Ok(told)
 }
 
-fn everything(entry: Option<&Entry>, view: View) -> Vec<Told> {
+fn everything(entry: Option<&GroupEntry>, view: OffsetView) -> Vec<Told> {
     let mut topics: BTreeMap<&str, Partitions> = BTreeMap::new();
     let all = entry.map(|entry| entry.all_offsets(view));
     for ((topic, index), committed) in all.into_iter().flatten() {
@@ -205,7 +209,13 @@ fn everything(entry: Option<&Entry>, view: View) -> Vec<Told> {
     topics.into_iter().map(told).collect()
 }
 
-fn some(entry: Option<&Entry>, view: View, name: String, id: Uuid, indexes: &[i32]) -> Told {
+fn some(
+    entry: Option<&GroupEntry>,
+    view: OffsetView,
+    name: String,
+    id: Uuid,
+    indexes: &[i32],
+) -> Told {
     let mut key = (name, 0);
     let mut partitions = Vec::with_capacity(indexes.len());
     for index in indexes {

@@ -11,11 +11,15 @@ use kgauge_wire::messages::offset_for_leader_epoch::{
     OffsetForLeaderPartition, OffsetForLeaderTopicResult,
 };
 
-use super::{Body, lookup};
+use super::{RequestBody, lookup};
 use crate::log::EpochEnd;
-use crate::node::{Call, CloseReason, Node};
+use crate::node::{BrokerNode, CloseReason, PendingRequest};
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: OffsetForLeaderEpochRequest<'_> = body.decode(call.version())?;
     let mut topics = Vec::with_capacity(request.topics.len());
     for topic in &request.topics {
@@ -42,7 +46,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
 }
 
 fn end(
-    node: &mut Node,
+    node: &mut BrokerNode,
     topic: &str,
     partition: &OffsetForLeaderPartition,
 ) -> Result<EpochEndOffset, ErrorCode> {

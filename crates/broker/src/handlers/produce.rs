@@ -31,14 +31,16 @@ use kgauge_wire::messages::produce::{
     TopicProduceResponse,
 };
 
-use super::Body;
+use super::RequestBody;
 use super::lookup::{self, TopicKey};
 use crate::controller::Refusal;
-use crate::counts::Part;
+use crate::counts::RequestPhase;
 use crate::image::TopicImage;
 use crate::log::{AppendError, AppendInfo};
-use crate::node::replication::Role;
-use crate::node::{Call, CloseReason, Mark, Node, Reply, Target, Waited, Waiter};
+use crate::node::replication::ReplicaRole;
+use crate::node::{
+    BrokerNode, CloseReason, DelayedAnswer, PendingRequest, Reply, WaitTarget, Waited, Watermark,
+};
 use crate::quota::QuotaKind;
 
 /// From this version on topics go by id.
@@ -57,7 +59,11 @@ struct TopicPlan {
     partitions: Vec<(i32, Option<Range<usize>>)>,
 }
 
-pub(super) fn handle(node: &mut Node, call: Call, mut body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    mut body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let throttle_time_ms = throttle(node, call, &body);
     let request: ProduceRequest<'_> = body.decode(call.version())?;
     let acks = request.acks;
@@ -83,7 +89,7 @@ pub(super) fn handle(node: &mut Node, call: Call, mut body: Body<'_>) -> Result<
         })
         .collect();
     let timeout_ms = i64::from(request.timeout_ms);
-    let mut unfinished = Unfinished {
+    let mut unfinished = PendingProduce {
         reply: call.reply,
         throttle_time_ms,
         responses: Vec::with_capacity(plan.len()),
@@ -105,15 +111,15 @@ pub(super) fn handle(node: &mut Node, call: Call, mut body: Body<'_>) -> Result<
     } else if targets.is_empty() {
         unfinished.answer(node);
     } else {
-        unfinished.reply = node.goes_on(unfinished.reply, Part::Remote);
-        let waiter = Waiter::Produce(unfinished);
+        unfinished.reply = node.goes_on(unfinished.reply, RequestPhase::Remote);
+        let waiter = DelayedAnswer::Produce(unfinished);
         node.wait(call.now, call.reply, waiter, &targets, timeout_ms);
     }
     Ok(())
 }
 
 /// Counts the request against its client's quota.
-fn throttle(node: &mut Node, call: Call, body: &Body<'_>) -> i32 {
+fn throttle(node: &mut BrokerNode, call: PendingRequest, body: &RequestBody<'_>) -> i32 {
     if node.image.client_quotas.entities.is_empty() {
         return 0;
     }
@@ -124,7 +130,7 @@ fn throttle(node: &mut Node, call: Call, body: &Body<'_>) -> i32 {
 
 /// An answer of which some partitions wait for their high watermarks.
 #[derive(Debug)]
-pub(crate) struct Unfinished {
+pub(crate) struct PendingProduce {
     reply: Reply,
     throttle_time_ms: i32,
     responses: Vec<TopicProduceResponse<'static>>,
@@ -132,7 +138,7 @@ pub(crate) struct Unfinished {
     places: Vec<Option<(usize, usize)>>,
 }
 
-impl Unfinished {
+impl PendingProduce {
     /// Notes what became of a target.
     pub(crate) fn settle(&mut self, index: usize, waited: Waited) {
         let place = self.places.get_mut(index).and_then(Option::take);
@@ -143,12 +149,12 @@ impl Unfinished {
     }
 
     /// Answers; targets that are not settled become `waited`.
-    pub(crate) fn end(mut self, node: &mut Node, waited: Waited) {
+    pub(crate) fn end(mut self, node: &mut BrokerNode, waited: Waited) {
         (0..self.places.len()).for_each(|index| self.settle(index, waited));
         self.answer(node);
     }
 
-    fn answer(self, node: &mut Node) {
+    fn answer(self, node: &mut BrokerNode) {
         let response = ProduceResponse {
             responses: self.responses,
             throttle_time_ms: self.throttle_time_ms,
@@ -171,7 +177,7 @@ fn refuse_all(request: &ProduceRequest<'_>) -> Option<Refusal> {
     None
 }
 
-fn writable_topic(node: &Node, key: TopicKey<'_>) -> Result<Arc<TopicImage>, Refusal> {
+fn writable_topic(node: &BrokerNode, key: TopicKey<'_>) -> Result<Arc<TopicImage>, Refusal> {
     let topic = lookup::topic(node, key).map_err(bare)?;
     if topic.is_internal() {
         let words = "The topic of the groups' committed offsets takes no records from clients.";
@@ -181,12 +187,12 @@ fn writable_topic(node: &Node, key: TopicKey<'_>) -> Result<Arc<TopicImage>, Ref
 }
 
 fn append_topic(
-    node: &mut Node,
-    call: Call,
-    body: &mut Body<'_>,
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: &mut RequestBody<'_>,
     (acks, plan): (i16, TopicPlan),
-    unfinished: &mut Unfinished,
-    targets: &mut Vec<(usize, Target)>,
+    unfinished: &mut PendingProduce,
+    targets: &mut Vec<(usize, WaitTarget)>,
 ) {
     let TopicPlan {
         name,
@@ -220,16 +226,16 @@ fn append_topic(
 
 /// Appends one partition's batches. Also gives what an answer has to wait for.
 fn append(
-    node: &mut Node,
-    call: Call,
+    node: &mut BrokerNode,
+    call: PendingRequest,
     (acks, topic): (i16, &TopicImage),
     index: i32,
     batches: &mut [u8],
-) -> Result<(AppendInfo, Option<Target>), Refused> {
+) -> Result<(AppendInfo, Option<WaitTarget>), Refused> {
     let replica = lookup::led(node, topic, index, -1).map_err(bare)?;
     let (id, epoch) = (replica.id, replica.leader_epoch);
     if acks == ACKS_ALL
-        && let Role::Leading(leading) = &replica.role
+        && let ReplicaRole::Leading(leading) = &replica.role
         && !leading.has_enough_in_sync()
     {
         return Err(bare(ErrorCode::NotEnoughReplicas).into());
@@ -251,9 +257,9 @@ fn append(
                 node.appended(call.now, id, end_before, bytes);
             }
             let offset = info.last_offset + 1;
-            let target = Target {
+            let target = WaitTarget {
                 partition: id,
-                mark: Mark::High,
+                mark: Watermark::High,
                 offset,
             };
             let acked_early = node.config.deviations.ack_before_replication;
@@ -343,8 +349,8 @@ fn partition_response(
 
 /// acks=0: silence, or the end of the connection.
 fn end_unacknowledged(
-    node: &mut Node,
-    call: Call,
+    node: &mut BrokerNode,
+    call: PendingRequest,
     responses: &[TopicProduceResponse<'_>],
 ) -> Result<(), CloseReason> {
     let partitions = responses

@@ -14,11 +14,15 @@ use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::frame::SIZE_BYTES;
 use kgauge_wire::messages::sasl_authenticate::{SaslAuthenticateRequest, SaslAuthenticateResponse};
 
-use super::Body;
+use super::RequestBody;
 use crate::ids::ConnectionId;
-use crate::node::{Call, CloseReason, Node, Proof, Response};
+use crate::node::{BrokerNode, CloseReason, EncodedResponse, PendingRequest, Proof};
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: SaslAuthenticateRequest<'_> = body.decode(call.version())?;
     if let Some(forced) = node.faults.forced {
         let words = "A fault that was set.".to_owned();
@@ -59,7 +63,7 @@ fn refusal(code: ErrorCode, words: String) -> SaslAuthenticateResponse<'static> 
 
 /// A message without a request around it. Its refusal is that the connection closes.
 pub(super) fn bare(
-    node: &mut Node,
+    node: &mut BrokerNode,
     connection: ConnectionId,
     message: &[u8],
 ) -> Result<(), CloseReason> {
@@ -71,7 +75,7 @@ pub(super) fn bare(
     bytes.extend_from_slice(&size.to_be_bytes());
     bytes.extend_from_slice(&token);
     if let Some(ticket) = node.connections.take_slot(connection) {
-        node.send_bare(ticket, Response::from(bytes));
+        node.send_bare(ticket, EncodedResponse::from(bytes));
     }
     Ok(())
 }

@@ -12,11 +12,15 @@ use kgauge_wire::codec::Str;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::sasl_handshake::{SaslHandshakeRequest, SaslHandshakeResponse};
 
-use super::Body;
-use crate::node::{Call, CloseReason, Node, Stage};
+use super::RequestBody;
+use crate::node::{BrokerNode, CloseReason, ConnectionStage, PendingRequest};
 use crate::security::SaslMechanism;
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: SaslHandshakeRequest<'_> = body.decode(call.version())?;
     let connection = call.reply.ticket.connection;
     let stage = node.connections.get(connection).map(|known| known.stage);
@@ -28,7 +32,7 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
         mechanisms: offered.map(Str::Borrowed).collect(),
         ..SaslHandshakeResponse::default()
     };
-    if stage != Some(Stage::Naming) {
+    if stage != Some(ConnectionStage::Naming) {
         response.error_code = ErrorCode::IllegalSaslState.as_i16();
         response.mechanisms.clear();
         node.respond(call.reply, &response);
@@ -39,8 +43,8 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
         (None, None) => ErrorCode::UnsupportedSaslMechanism,
         (None, Some(mechanism)) => {
             let proving = match call.version() {
-                0 => Stage::ProvingBare,
-                _ => Stage::Proving,
+                0 => ConnectionStage::ProvingBare,
+                _ => ConnectionStage::Proving,
             };
             node.begin_exchange(connection, mechanism, proving);
             node.respond(call.reply, &response);

@@ -8,12 +8,16 @@ use kgauge_wire::codec::{Bytes, Str};
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::sync_group::{SyncGroupRequest, SyncGroupResponse};
 
-use super::Body;
+use super::RequestBody;
 use crate::groups::{SyncCall, Synced, check_coordinator, with_group};
-use crate::node::{Call, CloseReason, Node, Reply, Target};
+use crate::node::{BrokerNode, CloseReason, PendingRequest, Reply, WaitTarget};
 use crate::time::Now;
 
-pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), CloseReason> {
+pub(super) fn handle(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    body: RequestBody<'_>,
+) -> Result<(), CloseReason> {
     let request: SyncGroupRequest<'_> = body.decode(call.version())?;
     if let Err(code) = sync(node, call, &request) {
         answer(node, call.reply, Err(code));
@@ -21,7 +25,11 @@ pub(super) fn handle(node: &mut Node, call: Call, body: Body<'_>) -> Result<(), 
     Ok(())
 }
 
-fn sync(node: &mut Node, call: Call, request: &SyncGroupRequest<'_>) -> Result<(), ErrorCode> {
+fn sync(
+    node: &mut BrokerNode,
+    call: PendingRequest,
+    request: &SyncGroupRequest<'_>,
+) -> Result<(), ErrorCode> {
     if request.group_id.is_empty() {
         return Err(ErrorCode::InvalidGroupId);
     }
@@ -45,7 +53,7 @@ fn sync(node: &mut Node, call: Call, request: &SyncGroupRequest<'_>) -> Result<(
 }
 
 /// Answers a member.
-pub(crate) fn answer(node: &mut Node, reply: Reply, result: Result<Synced, ErrorCode>) {
+pub(crate) fn answer(node: &mut BrokerNode, reply: Reply, result: Result<Synced, ErrorCode>) {
     let response = match result {
         Ok(synced) => told(synced),
         Err(code) => refused(code),
@@ -55,11 +63,11 @@ pub(crate) fn answer(node: &mut Node, reply: Reply, result: Result<Synced, Error
 
 /// Answers a member when what it is told is on every replica.
 pub(crate) fn answer_when(
-    node: &mut Node,
+    node: &mut BrokerNode,
     now: Now,
     reply: Reply,
     synced: Synced,
-    target: Option<Target>,
+    target: Option<WaitTarget>,
 ) {
     let failed = refused(ErrorCode::NotCoordinator);
     node.respond_when(now, reply, target.as_slice(), &told(synced), &failed);

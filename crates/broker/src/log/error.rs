@@ -66,7 +66,7 @@ pub enum AppendError {
     Nothing,
     /// A batch is malformed or of a kind that clients may not write.
     #[error(transparent)]
-    Batch(#[from] batch::AppendError),
+    Batch(#[from] batch::BatchRejection),
     /// The records of an uncompressed batch are others than its header says.
     #[error("the batch's records are not {record_count}, or do not end where it does")]
     Miscounted {

@@ -11,7 +11,7 @@ use super::epochs::{EpochEnd, EpochStart, LeaderEpochs};
 use super::producers::ProducerStates;
 use super::recent::Recent;
 use super::recovery::Recovery;
-use super::segment::{Place, Segment};
+use super::segment::{Segment, SegmentFiles};
 use super::{LogConfig, LogError};
 use crate::storage::{Storage, StorageError};
 
@@ -202,8 +202,8 @@ impl PartitionLog {
     }
 
     /// Splits the log into where its files are and the segments, to use both at once.
-    pub(super) fn parts(&mut self) -> (Place<'_>, &mut Vec<Segment>) {
-        let place = Place {
+    pub(super) fn parts(&mut self) -> (SegmentFiles<'_>, &mut Vec<Segment>) {
+        let place = SegmentFiles {
             storage: &*self.storage,
             dir: &self.dir,
             index_interval_bytes: self.config.index_interval_bytes,
@@ -212,13 +212,13 @@ impl PartitionLog {
     }
 
     /// A segment by its index, with where its files are.
-    pub(super) fn segment(&mut self, index: usize) -> (Place<'_>, &mut Segment) {
+    pub(super) fn segment(&mut self, index: usize) -> (SegmentFiles<'_>, &mut Segment) {
         let (place, segments) = self.parts();
         (place, &mut segments[index])
     }
 
     /// The segment that takes the appends.
-    pub(super) fn active(&mut self) -> (Place<'_>, &mut Segment) {
+    pub(super) fn active(&mut self) -> (SegmentFiles<'_>, &mut Segment) {
         let last = self.segments.len() - 1;
         self.segment(last)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::recent::Spot;
-use super::scan::Found;
+use super::scan::ScannedBatch;
 use super::{LogError, PartitionLog, ReadError};
 use crate::storage::FileSlice;
 
@@ -120,7 +120,7 @@ impl PartitionLog {
         }
         let (place, segment) = self.segment(index);
         let found = segment.find(place, offset)?;
-        Ok(found.map(|Found { position, header }| Spot {
+        Ok(found.map(|ScannedBatch { position, header }| Spot {
             base_offset: header.base_offset,
             last_offset: header.last_offset(),
             position,

@@ -7,7 +7,7 @@ use kgauge_wire::record_batch::{Batch, BatchError, BatchHeader, HEADER_BYTES};
 
 use super::epochs::LeaderEpochs;
 use super::names::{LOG, OFFSET_INDEX, SNAPSHOT, TIME_INDEX, file_at};
-use super::segment::{Place, Segment, Summary};
+use super::segment::{Segment, SegmentFiles, SegmentIndexes};
 use super::{Corruption, Gaps, LogError, PartitionLog};
 use crate::storage::{StorageError, StorageFile};
 
@@ -117,14 +117,14 @@ impl PartitionLog {
 /// Reads a whole segment, cuts it before the first batch that is not whole, and builds its indexes.
 /// Gives the offset after what is left.
 fn recover_segment(
-    place: Place<'_>,
+    place: SegmentFiles<'_>,
     segment: &mut Segment,
     gaps: Gaps,
     epochs: &mut LeaderEpochs,
     recovery: &mut Recovery,
 ) -> Result<i64, LogError> {
     let base_offset = segment.base_offset;
-    let mut summary = Summary::empty(base_offset);
+    let mut summary = SegmentIndexes::empty(base_offset);
     let file = Arc::clone(segment.file(place)?);
     let end = segment.bytes;
     let mut reader = Reader {
@@ -203,7 +203,7 @@ fn judge(
     }
 }
 
-fn does_not_follow(place: Place<'_>, segment: &Segment, next_offset: i64) -> Corruption {
+fn does_not_follow(place: SegmentFiles<'_>, segment: &Segment, next_offset: i64) -> Corruption {
     Corruption {
         file: file_at(place.dir, segment.base_offset, LOG),
         position: 0,

@@ -12,13 +12,13 @@ const CHUNK_BYTES: usize = 4096;
 
 /// One batch found in a segment.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct ScannedBatch {
     /// Position of its first byte in the file.
     pub(super) position: u64,
     pub(super) header: BatchHeader,
 }
 
-impl Found {
+impl ScannedBatch {
     /// Position of the byte after it.
     pub(super) fn end(&self) -> u64 {
         self.position + self.header.batch_bytes() as u64
@@ -50,14 +50,14 @@ impl HeaderScan {
     }
 
     /// The next batch, or `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<Found>, LogError> {
+    pub(super) fn next(&mut self) -> Result<Option<ScannedBatch>, LogError> {
         if self.position >= self.end {
             return Ok(None);
         }
         let bytes = self.header_bytes()?;
         let parsed = BatchHeader::parse(bytes);
         let header = parsed.map_err(|error| self.corrupt(&error.to_string()))?;
-        let found = Found {
+        let found = ScannedBatch {
             position: self.position,
             header,
         };
@@ -71,7 +71,7 @@ impl HeaderScan {
     }
 
     /// Goes back to where the batch begins that was found last.
-    pub(super) fn back_to(&mut self, found: &Found) {
+    pub(super) fn back_to(&mut self, found: &ScannedBatch) {
         self.position = found.position;
     }
 

@@ -14,13 +14,13 @@ use super::LogError;
 use super::facts::{NewestTimestamp, SegmentFacts};
 use super::names::{LOG, file_at};
 use super::offset_index::{OffsetEntry, OffsetIndex};
-use super::scan::{Found, HeaderScan};
+use super::scan::{HeaderScan, ScannedBatch};
 use super::time_index::{TimeEntry, TimeIndex};
 use crate::storage::{OpenMode, Storage, StorageFile};
 
 /// Where a segment's files are, and how densely they are indexed.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct SegmentFiles<'a> {
     pub(super) storage: &'a dyn Storage,
     pub(super) dir: &'a Path,
     pub(super) index_interval_bytes: u32,
@@ -38,7 +38,7 @@ pub(super) struct Segment {
     first_timestamp_ms: Option<i64>,
     file: Option<Arc<dyn StorageFile>>,
     /// What the indexes and the end of the log file tell; `None` until it is needed.
-    pub(super) summary: Option<Summary>,
+    pub(super) summary: Option<SegmentIndexes>,
     /// What was written down when the indexes were stored; `None` once there is more in the
     /// segment.
     pub(super) facts: Option<SegmentFacts>,
@@ -46,7 +46,7 @@ pub(super) struct Segment {
 
 /// The indexes of a segment and what goes with them.
 #[derive(Debug)]
-pub(super) struct Summary {
+pub(super) struct SegmentIndexes {
     pub(super) offsets: OffsetIndex,
     pub(super) times: TimeIndex,
     /// The offset after the last batch.
@@ -55,7 +55,7 @@ pub(super) struct Summary {
     bytes_since_entry: u64,
 }
 
-impl Summary {
+impl SegmentIndexes {
     /// That of a segment without batches.
     pub(super) fn empty(base_offset: i64) -> Self {
         Self {
@@ -102,7 +102,7 @@ impl Summary {
 
     /// Takes note of the batch that the last index entry names, on the way from the files into
     /// memory.
-    pub(super) fn note_after_entry(&mut self, found: &Found) {
+    pub(super) fn note_after_entry(&mut self, found: &ScannedBatch) {
         self.next_offset = found.header.next_offset();
         self.bytes_since_entry = found.header.batch_bytes() as u64;
     }
@@ -161,25 +161,28 @@ impl Segment {
 
     /// Creates the log file of a new, empty segment. A file left over under its name is emptied.
     pub(super) fn create(
-        place: Place<'_>,
+        place: SegmentFiles<'_>,
         base_offset: i64,
         now_ms: i64,
     ) -> Result<Self, LogError> {
         let mut segment = Self::existing(base_offset, 0, now_ms);
         segment.create_file(place)?;
-        segment.summary = Some(Summary::empty(base_offset));
+        segment.summary = Some(SegmentIndexes::empty(base_offset));
         Ok(segment)
     }
 
     /// Creates the log file of a segment that was begun without one.
-    pub(super) fn create_file(&mut self, place: Place<'_>) -> Result<(), LogError> {
+    pub(super) fn create_file(&mut self, place: SegmentFiles<'_>) -> Result<(), LogError> {
         let path = file_at(place.dir, self.base_offset, LOG);
         self.file = Some(place.storage.open(&path, OpenMode::CreateOrTruncate)?);
         Ok(())
     }
 
     /// The log file, opened if need be.
-    pub(super) fn file(&mut self, place: Place<'_>) -> Result<&Arc<dyn StorageFile>, LogError> {
+    pub(super) fn file(
+        &mut self,
+        place: SegmentFiles<'_>,
+    ) -> Result<&Arc<dyn StorageFile>, LogError> {
         match &mut self.file {
             Some(file) => Ok(file),
             closed => {
@@ -203,7 +206,7 @@ impl Segment {
     }
 
     /// Opens what an append needs, so that only its write can fail.
-    pub(super) fn prepare_write(&mut self, place: Place<'_>) -> Result<(), LogError> {
+    pub(super) fn prepare_write(&mut self, place: SegmentFiles<'_>) -> Result<(), LogError> {
         self.summary(place)?;
         self.file(place)?;
         Ok(())
@@ -211,7 +214,7 @@ impl Segment {
 
     /// Writes batches at the segment's end. The segment's own idea of its end stays:
     /// [`Segment::add`] moves it.
-    pub(super) fn write(&mut self, place: Place<'_>, bytes: &[u8]) -> Result<(), LogError> {
+    pub(super) fn write(&mut self, place: SegmentFiles<'_>, bytes: &[u8]) -> Result<(), LogError> {
         let position = self.bytes;
         self.file(place)?.write_at(bytes, position)?;
         Ok(())
@@ -226,13 +229,13 @@ impl Segment {
         let base_offset = self.base_offset;
         let summary = self
             .summary
-            .get_or_insert_with(|| Summary::empty(base_offset));
+            .get_or_insert_with(|| SegmentIndexes::empty(base_offset));
         summary.note(base_offset, self.bytes, header, index_interval_bytes);
         self.bytes += header.batch_bytes() as u64;
     }
 
     /// The first batch's timestamp, for rolling by time; -1 when there is none.
-    pub(super) fn first_timestamp(&mut self, place: Place<'_>) -> Result<i64, LogError> {
+    pub(super) fn first_timestamp(&mut self, place: SegmentFiles<'_>) -> Result<i64, LogError> {
         if let Some(known) = self.first_timestamp_ms {
             return Ok(known);
         }
@@ -252,7 +255,11 @@ impl Segment {
     }
 
     /// Walks the headers from a position to the end.
-    pub(super) fn scan(&mut self, place: Place<'_>, position: u64) -> Result<HeaderScan, LogError> {
+    pub(super) fn scan(
+        &mut self,
+        place: SegmentFiles<'_>,
+        position: u64,
+    ) -> Result<HeaderScan, LogError> {
         let end = self.bytes;
         let file = Arc::clone(self.file(place)?);
         Ok(HeaderScan::new(file, position, end))

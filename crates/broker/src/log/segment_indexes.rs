@@ -7,15 +7,18 @@
 use super::facts::{NewestTimestamp, Seal, SegmentFacts};
 use super::names::{OFFSET_INDEX, TIME_INDEX, file_at};
 use super::offset_index::OffsetIndex;
-use super::scan::{Found, HeaderScan};
-use super::segment::{Place, Segment, Summary};
+use super::scan::{HeaderScan, ScannedBatch};
+use super::segment::{Segment, SegmentFiles, SegmentIndexes};
 use super::time_index::TimeIndex;
 use super::{Corruption, LogError};
 use crate::storage::{OpenMode, read_whole};
 
 impl Segment {
     /// The indexes and what goes with them, read from files or built from the batches if need be.
-    pub(super) fn summary(&mut self, place: Place<'_>) -> Result<&mut Summary, LogError> {
+    pub(super) fn summary(
+        &mut self,
+        place: SegmentFiles<'_>,
+    ) -> Result<&mut SegmentIndexes, LogError> {
         if self.summary.is_none() && self.bytes > 0 {
             let loaded = match self.load_indexes(place)? {
                 Some(summary) => summary,
@@ -29,11 +32,14 @@ impl Segment {
         let base_offset = self.base_offset;
         Ok(self
             .summary
-            .get_or_insert_with(|| Summary::empty(base_offset)))
+            .get_or_insert_with(|| SegmentIndexes::empty(base_offset)))
     }
 
     /// Reads the index files. `None` when they are not what was stored, or nothing was.
-    fn load_indexes(&mut self, place: Place<'_>) -> Result<Option<Summary>, LogError> {
+    fn load_indexes(
+        &mut self,
+        place: SegmentFiles<'_>,
+    ) -> Result<Option<SegmentIndexes>, LogError> {
         let base_offset = self.base_offset;
         let Some(facts) = self.facts.filter(|facts| facts.bytes == self.bytes) else {
             return Ok(None);
@@ -46,7 +52,7 @@ impl Segment {
             return Ok(None);
         };
         let last = offsets.last();
-        let mut summary = Summary::from_indexes(base_offset, offsets, times);
+        let mut summary = SegmentIndexes::from_indexes(base_offset, offsets, times);
         let mut scan = self.scan(place, last.map_or(0, |entry| u64::from(entry.position)))?;
         if let Some(last) = last {
             let Some(found) = batch_or_lie(scan.next())? else {
@@ -65,9 +71,12 @@ impl Segment {
     }
 
     /// Builds the indexes from the batches' headers.
-    pub(super) fn build_summary(&mut self, place: Place<'_>) -> Result<Summary, LogError> {
+    pub(super) fn build_summary(
+        &mut self,
+        place: SegmentFiles<'_>,
+    ) -> Result<SegmentIndexes, LogError> {
         let base_offset = self.base_offset;
-        let mut summary = Summary::empty(base_offset);
+        let mut summary = SegmentIndexes::empty(base_offset);
         if self.bytes == 0 {
             return Ok(summary);
         }
@@ -80,7 +89,7 @@ impl Segment {
     }
 
     /// Replaces indexes that proved untrue.
-    fn rebuild(&mut self, place: Place<'_>) -> Result<&Summary, LogError> {
+    fn rebuild(&mut self, place: SegmentFiles<'_>) -> Result<&SegmentIndexes, LogError> {
         let rebuilt = self.build_summary(place)?;
         self.summary = Some(rebuilt);
         self.facts = None;
@@ -90,7 +99,7 @@ impl Segment {
     }
 
     /// A scan that begins with the batch of the last index entry at or below `offset`.
-    fn scan_for(&mut self, place: Place<'_>, offset: i64) -> Result<HeaderScan, LogError> {
+    fn scan_for(&mut self, place: SegmentFiles<'_>, offset: i64) -> Result<HeaderScan, LogError> {
         let base_offset = self.base_offset;
         let entry = self
             .summary(place)?
@@ -114,9 +123,9 @@ impl Segment {
     /// The first batch that ends at or above `offset`, if there is one.
     pub(super) fn find(
         &mut self,
-        place: Place<'_>,
+        place: SegmentFiles<'_>,
         offset: i64,
-    ) -> Result<Option<Found>, LogError> {
+    ) -> Result<Option<ScannedBatch>, LogError> {
         if self.bytes == 0 {
             return Ok(None);
         }
@@ -138,10 +147,10 @@ impl Segment {
     /// `offset`.
     pub(super) fn find_timestamp(
         &mut self,
-        place: Place<'_>,
+        place: SegmentFiles<'_>,
         timestamp_ms: i64,
         offset: i64,
-    ) -> Result<Option<Found>, LogError> {
+    ) -> Result<Option<ScannedBatch>, LogError> {
         let base_offset = self.base_offset;
         let entry = self.summary(place)?.times.lookup(timestamp_ms);
         let mut from = offset;
@@ -171,7 +180,7 @@ impl Segment {
     }
 
     /// The segment's largest timestamp.
-    pub(super) fn newest(&mut self, place: Place<'_>) -> Result<NewestTimestamp, LogError> {
+    pub(super) fn newest(&mut self, place: SegmentFiles<'_>) -> Result<NewestTimestamp, LogError> {
         match &self.facts {
             Some(facts) => Ok(facts.newest),
             None => Ok(self.summary(place)?.newest),
@@ -180,7 +189,7 @@ impl Segment {
 
     /// Writes the index entries that are not in the files yet, with one for the largest timestamp,
     /// and notes the facts. Nothing is flushed: what a crash loses is built anew.
-    pub(super) fn store_indexes(&mut self, place: Place<'_>) -> Result<(), LogError> {
+    pub(super) fn store_indexes(&mut self, place: SegmentFiles<'_>) -> Result<(), LogError> {
         let base_offset = self.base_offset;
         let Some(summary) = self.summary.as_mut().filter(|_| self.facts.is_none()) else {
             return Ok(());
@@ -213,7 +222,7 @@ impl Segment {
         Ok(())
     }
 
-    fn out_of_order(&self, place: Place<'_>, found: &Found) -> LogError {
+    fn out_of_order(&self, place: SegmentFiles<'_>, found: &ScannedBatch) -> LogError {
         let base_offset = found.header.base_offset;
         Corruption {
             file: file_at(place.dir, self.base_offset, super::names::LOG),
@@ -226,7 +235,7 @@ impl Segment {
 
 /// Reads an index file if it is exactly what was stored.
 fn load_sealed(
-    place: Place<'_>,
+    place: SegmentFiles<'_>,
     base_offset: i64,
     kind: &str,
     seal: Seal,
@@ -239,7 +248,9 @@ fn load_sealed(
 }
 
 /// What an index points to: a batch, or (`None`) bytes that are none, which makes the index a lie.
-fn batch_or_lie(next: Result<Option<Found>, LogError>) -> Result<Option<Found>, LogError> {
+fn batch_or_lie(
+    next: Result<Option<ScannedBatch>, LogError>,
+) -> Result<Option<ScannedBatch>, LogError> {
     match next {
         Err(LogError::Corrupt(_)) => Ok(None),
         next => next,

@@ -4,7 +4,7 @@ use kgauge_wire::compress::{DecompressError, Decompressor};
 use kgauge_wire::record_batch::{Batch, BatchError, Record};
 
 use super::facts::NewestTimestamp;
-use super::scan::Found;
+use super::scan::ScannedBatch;
 use super::{Corruption, LogError, PartitionLog};
 use crate::storage::FileSlice;
 
@@ -84,7 +84,7 @@ impl PartitionLog {
         index: usize,
         timestamp_ms: i64,
         from: i64,
-    ) -> Result<Option<Found>, LogError> {
+    ) -> Result<Option<ScannedBatch>, LogError> {
         let (place, segment) = self.segment(index);
         segment.find_timestamp(place, timestamp_ms, from)
     }
@@ -93,7 +93,7 @@ impl PartitionLog {
     fn first_record(
         &mut self,
         index: usize,
-        found: &Found,
+        found: &ScannedBatch,
         wanted: impl Fn(&Record<'_>) -> bool,
     ) -> Result<Option<TimestampedOffset>, LogError> {
         let (place, segment) = self.segment(index);

@@ -168,7 +168,11 @@ impl PartitionLog {
 impl Segment {
     /// Cuts the log file at a position where a batch begins, and the indexes with it. The file is
     /// durable when this returns.
-    fn cut(&mut self, place: super::segment::Place<'_>, position: u64) -> Result<(), LogError> {
+    fn cut(
+        &mut self,
+        place: super::segment::SegmentFiles<'_>,
+        position: u64,
+    ) -> Result<(), LogError> {
         if position < self.bytes {
             let file = self.file(place)?;
             file.truncate(position)?;

@@ -1,36 +1,42 @@
 //! Questions to the controller that wait for its answer, and who waits behind them.
 
-use super::{Node, Output, Reply};
-use crate::controller::{Answer, Refusal, Request, ToController};
+use super::{BrokerNode, NodeOutput, Reply};
+use crate::controller::{ControllerReply, ControllerRequest, Refusal, ToController};
 use crate::handlers;
 use crate::time::Now;
 
 /// What to do with an answer of the controller.
 #[derive(Debug)]
 pub(crate) enum Asked {
-    CreateTopics(Reply, handlers::create_topics::Begun),
-    DeleteTopics(Reply, handlers::delete_topics::Begun),
-    CreatePartitions(Reply, handlers::create_partitions::Begun),
-    AlterConfigs(Reply, handlers::alter_configs::Begun),
-    AlterScramUsers(Reply, handlers::alter_user_scram_credentials::Begun),
+    CreateTopics(Reply, handlers::create_topics::PendingTopicCreation),
+    DeleteTopics(Reply, handlers::delete_topics::PendingTopicDeletion),
+    CreatePartitions(Reply, handlers::create_partitions::PendingPartitionCreation),
+    AlterConfigs(Reply, handlers::alter_configs::PendingConfigChange),
+    AlterScramUsers(
+        Reply,
+        handlers::alter_user_scram_credentials::PendingScramChange,
+    ),
     /// Topics that a metadata request mentioned first.
-    AutoCreate(Reply, handlers::metadata::Wanted),
+    AutoCreate(Reply, handlers::metadata::MetadataQuery),
     /// The topic of the groups' offsets, which a search for a coordinator needs.
-    OffsetsTopic(Reply, handlers::find_coordinator::Wanted),
+    OffsetsTopic(Reply, handlers::find_coordinator::CoordinatorQuery),
     ProducerIds,
     /// Other ISRs.
     AlterIsr,
-    ElectLeaders(Reply, handlers::elect_leaders::Begun),
-    AlterClientQuotas(Reply, handlers::alter_client_quotas::Begun),
-    Reassign(Reply, handlers::alter_partition_reassignments::Begun),
+    ElectLeaders(Reply, handlers::elect_leaders::PendingElection),
+    AlterClientQuotas(Reply, handlers::alter_client_quotas::PendingQuotaChange),
+    Reassign(
+        Reply,
+        handlers::alter_partition_reassignments::PendingReassignment,
+    ),
 }
 
-impl Node {
+impl BrokerNode {
     /// Asks the controller; `asked` says what happens with the answer.
-    pub(crate) fn ask(&mut self, now: Now, request: Request, asked: Asked) {
+    pub(crate) fn ask(&mut self, now: Now, request: ControllerRequest, asked: Asked) {
         if let Some(code) = self.faults.forced {
             let refusal = Refusal::new(code, "A fault that was set.");
-            return asked.finish(self, now, Answer::Failed(refusal));
+            return asked.finish(self, now, ControllerReply::Failed(refusal));
         }
         self.ask_always(request, asked);
     }
@@ -41,18 +47,21 @@ impl Node {
     }
 
     /// The same for what no client has asked for: faults do not concern it.
-    pub(crate) fn ask_always(&mut self, request: Request, asked: Asked) -> u64 {
+    pub(crate) fn ask_always(&mut self, request: ControllerRequest, asked: Asked) -> u64 {
         let id = self.asked_count;
         self.asked_count += 1;
         self.asked.insert(id, asked);
         self.outputs
-            .push(Output::ToController(ToController::Request { id, request }));
+            .push(NodeOutput::ToController(ToController::Request {
+                id,
+                request,
+            }));
         id
     }
 }
 
 impl Asked {
-    pub(super) fn finish(self, node: &mut Node, now: Now, answer: Answer) {
+    pub(super) fn finish(self, node: &mut BrokerNode, now: Now, answer: ControllerReply) {
         match self {
             Self::CreateTopics(reply, begun) => begun.finish(node, reply, answer),
             Self::DeleteTopics(reply, begun) => begun.finish(node, reply, answer),

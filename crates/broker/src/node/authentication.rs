@@ -1,10 +1,11 @@
 //! Letting clients in: what a listener wants to know first, step by step, and not for ever.
 
-use super::connections::{Connection, Stage};
-use super::{CloseReason, Node, Timer};
+use super::connections::{ConnectionStage, ConnectionState};
+use super::{BrokerNode, CloseReason, Timer};
 use crate::ids::ConnectionId;
 use crate::security::{
-    Exchange, LET_IN_MS, Logins, Protocol, STRANGER_FRAME_BYTES_MAX, SaslMechanism, Step,
+    Exchange, LET_IN_MS, ListenerProtocol, Logins, STRANGER_FRAME_BYTES_MAX, SaslMechanism,
+    SaslStep,
 };
 use crate::time::Now;
 
@@ -16,13 +17,13 @@ pub(crate) enum Proof {
     Refused(String),
 }
 
-impl Node {
+impl BrokerNode {
     /// Where a new connection begins. One that is not let in at once has a time for it.
-    pub(super) fn first_stage(&mut self, now: Now, connection: ConnectionId) -> Stage {
+    pub(super) fn first_stage(&mut self, now: Now, connection: ConnectionId) -> ConnectionStage {
         let stage = match self.config.security.protocol {
-            Protocol::Plaintext => return Stage::Authenticated,
-            Protocol::Ssl | Protocol::SaslSsl => Stage::Securing,
-            Protocol::SaslPlaintext => Stage::Naming,
+            ListenerProtocol::Plaintext => return ConnectionStage::Authenticated,
+            ListenerProtocol::Ssl | ListenerProtocol::SaslSsl => ConnectionStage::Securing,
+            ListenerProtocol::SaslPlaintext => ConnectionStage::Naming,
         };
         let due_ns = now.after_ms(LET_IN_MS);
         self.timers.set(due_ns, Timer::LetIn(connection));
@@ -42,14 +43,14 @@ impl Node {
         let Some(known) = self.connections.get_mut(connection) else {
             return;
         };
-        if known.stage != Stage::Securing {
+        if known.stage != ConnectionStage::Securing {
             return;
         }
         if has_sasl {
-            known.stage = Stage::Naming;
+            known.stage = ConnectionStage::Naming;
             return;
         }
-        known.stage = Stage::Authenticated;
+        known.stage = ConnectionStage::Authenticated;
         if let Some(subject) = subject {
             known.principal = format!("User:{subject}").into();
         }
@@ -59,7 +60,7 @@ impl Node {
     #[must_use]
     pub fn is_let_in(&self, connection: ConnectionId) -> bool {
         let known = self.connections.get(connection);
-        known.is_some_and(|known| known.stage == Stage::Authenticated)
+        known.is_some_and(|known| known.stage == ConnectionStage::Authenticated)
     }
 
     /// Who a client is, in Kafka's form: `User:name`, `User:CN=...` or `User:ANONYMOUS`.
@@ -84,10 +85,10 @@ impl Node {
         &mut self,
         connection: ConnectionId,
         mechanism: SaslMechanism,
-        proving: Stage,
+        proving: ConnectionStage,
     ) {
         if let Some(known) = self.connections.get_mut(connection)
-            && known.stage == Stage::Naming
+            && known.stage == ConnectionStage::Naming
         {
             known.stage = proving;
             known.exchange = Some(Exchange::new(mechanism));
@@ -101,11 +102,11 @@ impl Node {
             scram: &self.image.scram_users,
             nonces: &*self.config.security.nonces,
         };
-        let known: &mut Connection = self.connections.get_mut(connection)?;
+        let known: &mut ConnectionState = self.connections.get_mut(connection)?;
         Some(match known.exchange.as_mut()?.step(message, &logins) {
-            Ok(Step::Continue { token }) => Proof::Token(token),
-            Ok(Step::Done { token, user }) => {
-                known.stage = Stage::Authenticated;
+            Ok(SaslStep::Continue { token }) => Proof::Token(token),
+            Ok(SaslStep::Done { token, user }) => {
+                known.stage = ConnectionStage::Authenticated;
                 known.principal = format!("User:{user}").into();
                 known.exchange = None;
                 Proof::Token(token)

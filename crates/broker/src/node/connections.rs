@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use kgauge_wire::api::ApiKey;
 
-use super::{ClientSoftware, CloseReason, Output, Response};
+use super::{ClientSoftware, CloseReason, EncodedResponse, NodeOutput};
 use crate::ids::ConnectionId;
 use crate::security::{ANONYMOUS, Exchange};
 
@@ -40,7 +40,7 @@ impl Ticket {
 /// What a connection may do. Kafka's order: a TLS and a SASL handshake first, where the listener
 /// wants them, then everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum ConnectionStage {
     /// The TLS handshake goes on: nothing is served.
     Securing,
     /// The client must say by which mechanism it wants to come in.
@@ -53,7 +53,7 @@ pub(crate) enum Stage {
     Authenticated,
 }
 
-impl Stage {
+impl ConnectionStage {
     /// Whether a request of this API may be served.
     pub(crate) fn serves(self, api: ApiKey) -> bool {
         match self {
@@ -67,9 +67,9 @@ impl Stage {
 
 /// What is known of one connection.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct ConnectionState {
     pub(crate) peer: IpAddr,
-    pub(crate) stage: Stage,
+    pub(crate) stage: ConnectionStage,
     /// Who the client is, in Kafka's form: `User:name`.
     pub(crate) principal: Arc<str>,
     /// The library that it is made of.
@@ -88,7 +88,7 @@ pub(crate) struct Connection {
 #[derive(Debug)]
 enum Slot {
     Waiting,
-    Filled(Response),
+    Filled(EncodedResponse),
     /// Answered by silence: acks=0.
     Silent,
 }
@@ -104,16 +104,16 @@ pub(crate) struct Answered {
 /// All connections of a node.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
-    open: HashMap<ConnectionId, Connection>,
+    open: HashMap<ConnectionId, ConnectionState>,
     pub(crate) answered: Answered,
 }
 
 impl Connections {
-    pub(crate) fn opened(&mut self, id: ConnectionId, peer: IpAddr, stage: Stage) {
+    pub(crate) fn opened(&mut self, id: ConnectionId, peer: IpAddr, stage: ConnectionStage) {
         let slots = VecDeque::new();
         self.open.insert(
             id,
-            Connection {
+            ConnectionState {
                 peer,
                 stage,
                 principal: ANONYMOUS.into(),
@@ -132,11 +132,11 @@ impl Connections {
         self.open.remove(&id);
     }
 
-    pub(crate) fn get(&self, id: ConnectionId) -> Option<&Connection> {
+    pub(crate) fn get(&self, id: ConnectionId) -> Option<&ConnectionState> {
         self.open.get(&id)
     }
 
-    pub(crate) fn get_mut(&mut self, id: ConnectionId) -> Option<&mut Connection> {
+    pub(crate) fn get_mut(&mut self, id: ConnectionId) -> Option<&mut ConnectionState> {
         self.open.get_mut(&id)
     }
 
@@ -185,8 +185,8 @@ impl Connections {
     pub(crate) fn fill(
         &mut self,
         ticket: Ticket,
-        response: Option<Response>,
-        outputs: &mut Vec<Output>,
+        response: Option<EncodedResponse>,
+        outputs: &mut Vec<NodeOutput>,
     ) {
         let Some(connection) = self.open.get_mut(&ticket.connection) else {
             return;
@@ -196,7 +196,7 @@ impl Connections {
         let Some(slot) = place.and_then(|place| connection.slots.get_mut(place)) else {
             return;
         };
-        connection.bytes += response.as_ref().map_or(0, Response::memory_bytes);
+        connection.bytes += response.as_ref().map_or(0, EncodedResponse::memory_bytes);
         *slot = response.map_or(Slot::Silent, Slot::Filled);
         while let Some(slot) = connection.slots.pop_front() {
             match slot {
@@ -209,7 +209,7 @@ impl Connections {
                     connection.bytes -= bytes;
                     self.answered.answers += 1;
                     self.answered.bytes += bytes as u64;
-                    outputs.push(Output::Respond {
+                    outputs.push(NodeOutput::Respond {
                         connection: ticket.connection,
                         response,
                     });
@@ -225,10 +225,10 @@ impl Connections {
         &mut self,
         id: ConnectionId,
         reason: CloseReason,
-        outputs: &mut Vec<Output>,
+        outputs: &mut Vec<NodeOutput>,
     ) {
         if self.open.remove(&id).is_some() {
-            outputs.push(Output::Close {
+            outputs.push(NodeOutput::Close {
                 connection: id,
                 reason,
             });
@@ -246,19 +246,27 @@ mod tests {
 
     fn open() -> Connections {
         let mut connections = Connections::default();
-        connections.opened(ONE, Ipv4Addr::LOCALHOST.into(), Stage::Authenticated);
+        connections.opened(
+            ONE,
+            Ipv4Addr::LOCALHOST.into(),
+            ConnectionStage::Authenticated,
+        );
         connections
     }
 
     fn fill(connections: &mut Connections, ticket: Ticket, byte: u8) -> Vec<Vec<u8>> {
         let mut outputs = Vec::new();
-        connections.fill(ticket, Some(Response::from(vec![byte])), &mut outputs);
+        connections.fill(
+            ticket,
+            Some(EncodedResponse::from(vec![byte])),
+            &mut outputs,
+        );
         sent(outputs)
     }
 
-    fn sent(outputs: Vec<Output>) -> Vec<Vec<u8>> {
+    fn sent(outputs: Vec<NodeOutput>) -> Vec<Vec<u8>> {
         let bytes = |output| match output {
-            Output::Respond { response, .. } => response.to_bytes().unwrap(),
+            NodeOutput::Respond { response, .. } => response.to_bytes().unwrap(),
             other => panic!("{other:?}"),
         };
         outputs.into_iter().map(bytes).collect()

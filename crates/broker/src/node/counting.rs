@@ -3,9 +3,9 @@
 
 use kgauge_wire::api::ApiKey;
 
-use super::replication::Role;
-use super::{Node, Reply};
-use crate::counts::{Counters, Course, Kind, Part, Standing};
+use super::replication::ReplicaRole;
+use super::{BrokerNode, Reply};
+use crate::counts::{CountedRequest, Counters, Course, ReplicaCounts, RequestPhase};
 use crate::quota::QuotaKind;
 use crate::time::{NS_PER_MS, Now};
 
@@ -18,7 +18,7 @@ pub(super) struct Turn {
     read_ns: u64,
 }
 
-impl Node {
+impl BrokerNode {
     /// Requests of a connection follow that has waited for its turn since `ready_ns`.
     pub(crate) fn begin_turn(&mut self, ready_ns: u64) {
         self.turn.ready_ns = Some(ready_ns);
@@ -42,7 +42,7 @@ impl Node {
     }
 
     /// Another part of a request's time begins now.
-    pub(crate) fn goes_on(&mut self, mut reply: Reply, part: Part) -> Reply {
+    pub(crate) fn goes_on(&mut self, mut reply: Reply, part: RequestPhase) -> Reply {
         if let (Some(course), Some(counters)) = (&mut reply.course, &self.config.counters) {
             self.turn.read_ns = counters.now_ns();
             course.go_on(part, self.turn.read_ns);
@@ -83,8 +83,8 @@ impl Node {
     /// Notes for how long a client was told to wait for its quota.
     pub(crate) fn count_throttle(&self, kind: QuotaKind, ms: i32) {
         let kind = match kind {
-            QuotaKind::Produce => Kind::Produce,
-            QuotaKind::Fetch => Kind::Fetch,
+            QuotaKind::Produce => CountedRequest::Produce,
+            QuotaKind::Fetch => CountedRequest::Fetch,
         };
         let ns = u64::try_from(ms).unwrap_or(0) * NS_PER_MS;
         self.count(|counters| counters.throttled(kind, ns));
@@ -113,10 +113,10 @@ impl Node {
         let Some(counters) = &self.config.counters else {
             return;
         };
-        let mut standing = Standing::default();
+        let mut standing = ReplicaCounts::default();
         for replica in self.replicas.values() {
             standing.partitions += 1;
-            if let Role::Leading(leading) = &replica.role {
+            if let ReplicaRole::Leading(leading) = &replica.role {
                 standing.leaders += 1;
                 let all = leading.followers.len() + 1;
                 standing.under_replicated += u64::from(leading.isr.len() < all);

@@ -1,7 +1,7 @@
 //! Work on the disk that may take long: it is run away from the node's thread, and its result comes
 //! back.
 
-use super::Node;
+use super::BrokerNode;
 use crate::ids::PartitionId;
 use crate::log::{CheckpointDone, CheckpointJob, FlushDone, FlushJob, LogError, RemoveJob};
 use crate::storage::StorageResult;
@@ -41,7 +41,7 @@ impl DiskJob {
     }
 }
 
-impl Node {
+impl BrokerNode {
     /// Work on the disk was done. What a log was given meanwhile is flushed and written down in its own
     /// time.
     pub fn disk_done(&mut self, now: Now, done: DiskDone) {

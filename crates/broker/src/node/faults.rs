@@ -6,9 +6,11 @@ use std::fmt;
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
 
-use super::{Call, CloseReason, Node, Reply, Response, Ticket, Timer};
-use crate::counts::Part;
-use crate::fault::{Amount, Bucket, Delays, Fault, FaultAction, FaultId, StallWatch, Struck};
+use super::{BrokerNode, CloseReason, EncodedResponse, PendingRequest, Reply, Ticket, Timer};
+use crate::counts::RequestPhase;
+use crate::fault::{
+    Amount, Bucket, Delays, FaultAction, FaultId, InjectedFault, NodeFaultCounts, StallWatch,
+};
 use crate::handlers;
 use crate::ids::{ConnectionId, NodeId};
 use crate::time::Now;
@@ -17,7 +19,7 @@ use crate::time::Now;
 #[derive(Debug)]
 struct Active {
     id: FaultId,
-    fault: Fault,
+    fault: InjectedFault,
     set_ns: u64,
     /// For [`FaultAction::Delay`].
     delays: Option<Delays>,
@@ -53,13 +55,16 @@ impl Active {
 enum Held {
     /// A request that is not carried out yet.
     Request {
-        call: Call,
+        call: PendingRequest,
         frame: Vec<u8>,
         message_at: usize,
-        outcome: Outcome,
+        outcome: DueFault,
     },
     /// An answer that is not sent yet.
-    Answer { reply: Reply, response: Response },
+    Answer {
+        reply: Reply,
+        response: EncodedResponse,
+    },
 }
 
 impl Held {
@@ -88,13 +93,13 @@ struct Queue {
 
 /// All faults of a node.
 #[derive(Debug, Default)]
-pub(crate) struct Faults {
+pub(crate) struct NodeFaults {
     active: Vec<Active>,
     held: BTreeMap<u64, Held>,
     queues: BTreeMap<ConnectionId, Queue>,
     count: u64,
     /// What each fault has struck, until it is lifted: also when it is over before that.
-    struck: BTreeMap<FaultId, Struck>,
+    struck: BTreeMap<FaultId, NodeFaultCounts>,
     /// The stalls that were set and not lifted: when they began, and what was answered since.
     stalls: BTreeMap<FaultId, (Option<ApiKey>, StallWatch)>,
     /// The moment that was given last. Without counters there is no better one for answers.
@@ -107,23 +112,23 @@ pub(crate) struct Faults {
 
 /// What to do with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub(crate) struct FaultDecision {
     /// Not before this moment, if it is said.
     pub(crate) until_ns: Option<u64>,
     /// And then this.
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: DueFault,
 }
 
 /// What becomes of a request when its time has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum DueFault {
     Serve,
     Fail(ErrorCode),
     CloseBefore,
     CloseAfter,
 }
 
-impl Outcome {
+impl DueFault {
     fn of(action: &FaultAction) -> Option<Self> {
         match action {
             FaultAction::Fail(code) => Some(Self::Fail(*code)),
@@ -134,7 +139,7 @@ impl Outcome {
     }
 }
 
-impl Faults {
+impl NodeFaults {
     /// Decides about a request; counts what the faults are for. `amount` says how much the request
     /// brings.
     pub(crate) fn judge(
@@ -142,7 +147,7 @@ impl Faults {
         now: Now,
         (api, ticket): (ApiKey, Ticket),
         amount: impl Fn(Amount) -> u64,
-    ) -> Verdict {
+    ) -> FaultDecision {
         self.now_ns = now.mono_ns;
         // A stall that is over is no fault any more.
         self.active.retain(|active| match active.fault.action {
@@ -163,7 +168,7 @@ impl Faults {
                     ready_ns = ready_ns.max(active.set_ns + nanos(*length));
                 }
                 FaultAction::Capacity(_) => continue,
-                action if outcome.is_none() => outcome = Outcome::of(action),
+                action if outcome.is_none() => outcome = DueFault::of(action),
                 _ => continue,
             }
             active.count();
@@ -177,8 +182,8 @@ impl Faults {
                 watch.request(ticket, records);
             }
         }
-        let outcome = outcome.unwrap_or(Outcome::Serve);
-        if matches!(outcome, Outcome::Serve | Outcome::CloseAfter) {
+        let outcome = outcome.unwrap_or(DueFault::Serve);
+        if matches!(outcome, DueFault::Serve | DueFault::CloseAfter) {
             ready_ns = self.take(api, ready_ns, amount);
         }
         let mut until_ns = ready_ns + delay_ns;
@@ -187,7 +192,7 @@ impl Faults {
             until_ns = until_ns.max(queue.last_ns);
         }
         let is_later = until_ns > now.mono_ns || self.queues.contains_key(&connection);
-        Verdict {
+        FaultDecision {
             until_ns: is_later.then_some(until_ns),
             outcome,
         }
@@ -261,9 +266,9 @@ fn nanos(length: std::time::Duration) -> u64 {
         .min(u64::MAX / 8)
 }
 
-impl Node {
+impl BrokerNode {
     /// Sets a fault. Faults that were set before come first.
-    pub fn set_fault(&mut self, now: Now, id: FaultId, fault: Fault) {
+    pub fn set_fault(&mut self, now: Now, id: FaultId, fault: InjectedFault) {
         let own: NodeId = self.id();
         let delays = match &fault.action {
             FaultAction::Delay(delay) => Some(delay.draws(fault.seed, own)),
@@ -289,7 +294,7 @@ impl Node {
 
     /// Lifts one fault. What a stall or a capacity held back goes on at once, with everything else
     /// that is held; what a delay holds back keeps its time. Gives what the fault has struck.
-    pub fn lift_fault(&mut self, now: Now, id: FaultId) -> Struck {
+    pub fn lift_fault(&mut self, now: Now, id: FaultId) -> NodeFaultCounts {
         let of_id = |active: &mut Active| active.id == id;
         let lifted: Vec<Active> = self.faults.active.extract_if(.., of_id).collect();
         if lifted.iter().any(|one| one.holds(now)) {
@@ -310,13 +315,13 @@ impl Node {
     /// Keeps a request for a later moment.
     pub(crate) fn hold(
         &mut self,
-        (mut call, outcome): (Call, Outcome),
+        (mut call, outcome): (PendingRequest, DueFault),
         at_ns: u64,
         frame: &[u8],
         message_at: usize,
     ) {
         if let Some(course) = &mut call.reply.course {
-            course.go_on(Part::RequestQueue, call.now.mono_ns);
+            course.go_on(RequestPhase::RequestQueue, call.now.mono_ns);
         }
         let queue = self.faults.queues.entry(call.reply.ticket.connection);
         let queue = queue.or_default();
@@ -332,11 +337,17 @@ impl Node {
     }
 
     /// Sends an answer when its moment has come.
-    pub(crate) fn send_at(&mut self, now: Now, reply: Reply, response: Response, at_ns: u64) {
+    pub(crate) fn send_at(
+        &mut self,
+        now: Now,
+        reply: Reply,
+        response: EncodedResponse,
+        at_ns: u64,
+    ) {
         if at_ns <= now.mono_ns {
             return self.send(reply, response);
         }
-        let reply = self.goes_on(reply, Part::ResponseQueue);
+        let reply = self.goes_on(reply, RequestPhase::ResponseQueue);
         let id = self.faults.keep(Held::Answer { reply, response });
         self.timers.set(at_ns, Timer::Held(id));
     }
@@ -361,7 +372,7 @@ impl Node {
                 let connection = call.reply.ticket.connection;
                 call.now = now;
                 if let Some(course) = &mut call.reply.course {
-                    course.go_on(Part::Local, self.begin_ns(now));
+                    course.go_on(RequestPhase::Local, self.begin_ns(now));
                 }
                 let served = handlers::carry_out(self, (call, outcome), &mut frame, message_at);
                 if let Err(reason) = served {

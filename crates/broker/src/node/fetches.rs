@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Node, Timer};
+use super::{BrokerNode, Timer};
 use crate::handlers::fetch::{self, Fetch};
 use crate::ids::{ConnectionId, PartitionId};
 use crate::time::Now;
@@ -106,7 +106,7 @@ impl Fetches {
     }
 }
 
-impl Node {
+impl BrokerNode {
     /// Parks a fetch until `missing` bytes more can be read, or its time is over.
     pub(crate) fn park_fetch(&mut self, now: Now, fetch: Fetch, missing: u64) {
         let due_ns = now.after_ms(fetch.wait_ms_max());

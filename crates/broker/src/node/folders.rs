@@ -11,7 +11,7 @@ use std::sync::Arc;
 use kgauge_wire::codec::Uuid;
 
 use super::disk::DiskJob;
-use super::{Node, Notice, Output};
+use super::{BrokerNode, NodeOutput, Notice};
 use crate::controller::ToController;
 use crate::ids::PartitionId;
 use crate::image::{ClusterImage, TopicImage};
@@ -52,7 +52,7 @@ impl Folders {
     }
 }
 
-impl Node {
+impl BrokerNode {
     /// Opens a partition's log: from the folder that was found at the start, or without any.
     pub(super) fn open_log(
         &mut self,
@@ -115,7 +115,7 @@ impl Node {
             true => Notice::Damaged { topic, index },
             false => Notice::SetAside { topic, index },
         };
-        self.outputs.push(Output::Notice(notice));
+        self.outputs.push(NodeOutput::Notice(notice));
         if !kept {
             self.set_folder_aside(name)?;
         }
@@ -159,14 +159,14 @@ impl Node {
     pub(super) fn say_applied(&mut self) {
         let version = self.image.version;
         self.outputs
-            .push(Output::ToController(ToController::Applied(version)));
+            .push(NodeOutput::ToController(ToController::Applied(version)));
     }
 
     fn set_log_aside(&mut self, log: PartitionLog) -> Result<(), LogError> {
         let name = log.dir().file_name().unwrap_or_default();
         let aside = name_aside(&name.to_string_lossy(), self.random_id(), DELETED);
         if let Some(job) = log.set_aside(&self.config.dir.join(aside))? {
-            self.outputs.push(Output::Disk(DiskJob::Remove(job)));
+            self.outputs.push(NodeOutput::Disk(DiskJob::Remove(job)));
         }
         Ok(())
     }
@@ -196,7 +196,7 @@ impl Node {
             }
             if is_name_aside(&entry.name, DELETED) {
                 let job = RemoveJob::new(Arc::clone(&storage), dir.join(&entry.name));
-                self.outputs.push(Output::Disk(DiskJob::Remove(job)));
+                self.outputs.push(NodeOutput::Disk(DiskJob::Remove(job)));
                 continue;
             }
             let Some((topic, index)) = parse_partition_dir_name(&entry.name) else {

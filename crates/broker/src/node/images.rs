@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::preparing::{FOLDER_WORK, Prepared, Preparing};
-use super::replication::{Leading, Role};
-use super::{Node, Timer};
+use super::preparing::{FOLDER_WORK, PreparationState, Preparing};
+use super::replication::{Leading, ReplicaRole};
+use super::{BrokerNode, Timer};
 use crate::ids::PartitionId;
 use crate::image::{ClusterImage, PartitionImage, TopicImage};
 use crate::settings::{ConfigMap, Layers, TopicSettings};
@@ -32,7 +32,7 @@ impl HeldConfigs {
     }
 }
 
-impl Node {
+impl BrokerNode {
     /// The maps that decide this node's configuration.
     pub(crate) fn held_configs(&self) -> HeldConfigs {
         self.configs_held_by(&self.image)
@@ -84,8 +84,8 @@ impl Node {
             }
         } else if let Some(preparing) = self.preparing.take() {
             match self.prepare(now, preparing, work) {
-                Prepared::Partly(preparing) => self.preparing = Some(preparing),
-                Prepared::Whole { image, opened } => self.take_over(now, image, &opened),
+                PreparationState::Partly(preparing) => self.preparing = Some(preparing),
+                PreparationState::Whole { image, opened } => self.take_over(now, image, &opened),
             }
         }
         let unfinished = self.folders.are_leaving() || self.preparing.is_some();
@@ -168,7 +168,7 @@ impl Node {
         }
         let mut led = Vec::new();
         for (id, replica) in &mut self.replicas {
-            let Role::Leading(leading) = &mut replica.role else {
+            let ReplicaRole::Leading(leading) = &mut replica.role else {
                 continue;
             };
             let topic = image.topic_by_id(id.topic);
@@ -240,7 +240,7 @@ impl Node {
             self.partition_changed(id);
             self.advance(now, id);
             crate::groups::partition_changed(self, now, id, leads);
-        } else if let Role::Leading(leading) = &mut replica.role {
+        } else if let ReplicaRole::Leading(leading) = &mut replica.role {
             let image = Arc::clone(&self.image);
             let before = leading.isr.len();
             leading.follow(partition, &image.nodes, settings.min_insync_replicas);
@@ -266,7 +266,7 @@ impl Node {
                 let end = replica.log.log_end_offset();
                 let insync_min = replica.settings.min_insync_replicas;
                 let leading = Leading::new(own, partition, &nodes.nodes, end, insync_min);
-                replica.role = Role::Leading(Box::new(leading));
+                replica.role = ReplicaRole::Leading(Box::new(leading));
                 self.follow_nobody(id);
             }
             Some(leader) => {
@@ -275,11 +275,11 @@ impl Node {
                     // A deviation has nobody to tell that it failed.
                     let _ = replica.log.truncate_to(high_watermark, now.wall_ms);
                 }
-                replica.role = Role::Following(leader);
+                replica.role = ReplicaRole::Following(leader);
                 self.follow_leader(id, leader);
             }
             None => {
-                replica.role = Role::Idle;
+                replica.role = ReplicaRole::Idle;
                 self.follow_nobody(id);
             }
         }

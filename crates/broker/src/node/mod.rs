@@ -38,15 +38,15 @@ use std::sync::Arc;
 pub(crate) use asked::Asked;
 pub(crate) use authentication::Proof;
 pub(crate) use client_software::ClientSoftware;
-pub(crate) use connections::{Answered, Stage, Ticket};
+pub(crate) use connections::{Answered, ConnectionStage, Ticket};
 pub use disk::{DiskDone, DiskJob};
-pub(crate) use faults::Outcome;
+pub(crate) use faults::DueFault;
 pub(crate) use fetches::ParkedId;
 pub use notice::Notice;
 pub(crate) use replica::Replica;
-pub(crate) use reply::{Call, Reply};
-pub use response::{Chunk, Response};
-pub(crate) use waits::{Mark, Target, Waited, Waiter};
+pub(crate) use reply::{PendingRequest, Reply};
+pub use response::{Chunk, EncodedResponse};
+pub(crate) use waits::{DelayedAnswer, WaitTarget, Waited, Watermark};
 
 use crate::controller::{FromController, ToController};
 use crate::counts::Counters;
@@ -54,30 +54,30 @@ use crate::groups::{GroupTimer, Groups};
 use crate::handlers;
 use crate::ids::{ConnectionId, NodeId, PartitionId, TopicName};
 use crate::image::{ClusterImage, NodeImage};
-use crate::random::Random;
+use crate::random::SmallRandom;
 use crate::security::NodeSecurity;
 use crate::settings::{ConfigMap, Layers, NodeSettings};
 use crate::storage::{Storage, StorageError};
 use crate::time::{NS_PER_MS, Now};
 use crate::timers::Timers;
 use connections::Connections;
-use faults::Faults;
+use faults::NodeFaults;
 use fetches::Fetches;
 use producer_ids::ProducerIds;
 use replication::isr::IsrQuestions;
 use replication::message::PeerMessage;
 use replication::{Fetchers, Sessions, Watermarks};
-use waits::Waits;
+use waits::Purgatory;
 
 /// What a node wants done by whoever drives it.
 #[derive(Debug)]
-pub enum Output {
+pub enum NodeOutput {
     /// Send an answer. Answers of one connection come in the order of its requests.
     Respond {
         /// Where to.
         connection: ConnectionId,
         /// The answer.
-        response: Response,
+        response: EncodedResponse,
     },
     /// Close a connection. The node has forgotten it already.
     Close {
@@ -244,11 +244,11 @@ pub struct Deviations {
 
 /// One node.
 #[derive(Debug)]
-pub struct Node {
+pub struct BrokerNode {
     pub(crate) config: NodeConfig,
     pub(crate) settings: NodeSettings,
     pub(crate) image: Arc<ClusterImage>,
-    pub(crate) random: Random,
+    pub(crate) random: SmallRandom,
     pub(crate) replicas: Replicas,
     /// Partitions whose logs could not be opened.
     pub(crate) broken: BTreeSet<PartitionId>,
@@ -262,8 +262,8 @@ pub struct Node {
     pub(crate) timers: Timers<Timer>,
     pub(crate) fetches: Fetches,
     pub(crate) groups: Groups,
-    pub(crate) faults: Faults,
-    pub(crate) waits: Waits,
+    pub(crate) faults: NodeFaults,
+    pub(crate) waits: Purgatory,
     /// Topics that were deleted in this life of the node and not created again.
     pub(crate) deleted_topics: BTreeSet<TopicName>,
     meters: quotas::Meters,
@@ -276,10 +276,10 @@ pub struct Node {
     asked_count: u64,
     producer_ids: ProducerIds,
     turn: counting::Turn,
-    outputs: Vec<Output>,
+    outputs: Vec<NodeOutput>,
 }
 
-impl Node {
+impl BrokerNode {
     /// A node that waits for its first image. Its first output registers it with the controller.
     #[must_use]
     pub fn new(now: Now, config: NodeConfig) -> Self {
@@ -292,7 +292,7 @@ impl Node {
         let settings = NodeSettings::read(&layers);
         let mut node = Self {
             image: Arc::default(),
-            random: Random::new(config.seed),
+            random: SmallRandom::new(config.seed),
             replicas: Replicas::default(),
             broken: BTreeSet::new(),
             folders: folders::Folders::default(),
@@ -303,8 +303,8 @@ impl Node {
             timers: Timers::default(),
             fetches: Fetches::default(),
             groups: Groups::default(),
-            faults: Faults::default(),
-            waits: Waits::default(),
+            faults: NodeFaults::default(),
+            waits: Purgatory::default(),
             deleted_topics: BTreeSet::new(),
             meters: quotas::Meters::default(),
             sessions: Sessions::default(),
@@ -330,7 +330,7 @@ impl Node {
     }
 
     /// Takes what is to be done.
-    pub fn outputs(&mut self) -> std::vec::Drain<'_, Output> {
+    pub fn outputs(&mut self) -> std::vec::Drain<'_, NodeOutput> {
         self.outputs.drain(..)
     }
 
@@ -451,7 +451,7 @@ impl Node {
 
     /// Reports a disk that cannot be trusted any more.
     pub(crate) fn fatal(&mut self, error: StorageError) {
-        self.outputs.push(Output::Fatal(error));
+        self.outputs.push(NodeOutput::Fatal(error));
     }
 
     pub(crate) fn id(&self) -> NodeId {

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, Bound};
 use std::io;
 use std::sync::Arc;
 
-use super::replication::Role;
-use super::{Node, Replica};
+use super::replication::ReplicaRole;
+use super::{BrokerNode, Replica};
 use crate::ids::{PartitionId, TopicName};
 use crate::image::{ClusterImage, TopicImage};
 use crate::log::LogError;
@@ -27,7 +27,7 @@ pub(crate) struct Preparing {
 }
 
 /// How far it is.
-pub(super) enum Prepared {
+pub(super) enum PreparationState {
     /// Its time is over.
     Partly(Preparing),
     /// All logs are open, but those that cannot be opened.
@@ -53,14 +53,14 @@ impl Preparing {
     }
 }
 
-impl Node {
+impl BrokerNode {
     /// Opens logs, as many as the work allows.
     pub(super) fn prepare(
         &mut self,
         now: Now,
         mut preparing: Preparing,
         work_max: usize,
-    ) -> Prepared {
+    ) -> PreparationState {
         let image = Arc::clone(&preparing.image);
         let held = self.configs_held_by(&image);
         let mut work = 0;
@@ -79,7 +79,7 @@ impl Node {
             for (index, id) in self.missing(topic, first) {
                 if work >= work_max {
                     preparing.next = Some((Arc::clone(name), index));
-                    return Prepared::Partly(preparing);
+                    return PreparationState::Partly(preparing);
                 }
                 work += match self.folders.has(topic, index) {
                     true => FOLDER_WORK,
@@ -100,7 +100,7 @@ impl Node {
                 }
             }
         }
-        Prepared::Whole {
+        PreparationState::Whole {
             image,
             opened: preparing.opened,
         }
@@ -150,7 +150,7 @@ impl Node {
         Ok(Replica {
             id,
             topic: Arc::clone(&topic.name),
-            role: Role::Idle,
+            role: ReplicaRole::Idle,
             leader_epoch: -1,
             partition_epoch: -1,
             is_replicated: false,

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use kgauge_wire::error_code::ErrorCode;
 
-use super::{Asked, Node, Reply};
-use crate::controller::{Answer, ProducerIdBlock, Request};
+use super::{Asked, BrokerNode, Reply};
+use crate::controller::{ControllerReply, ControllerRequest, ProducerIdBlock};
 use crate::handlers::init_producer_id;
 use crate::time::Now;
 
@@ -17,7 +17,7 @@ pub(super) struct ProducerIds {
     waiting: VecDeque<Reply>,
 }
 
-impl Node {
+impl BrokerNode {
     /// Answers a request for a producer id, now or when the next block is here.
     pub(crate) fn give_producer_id(&mut self, now: Now, reply: Reply) {
         let ids = &mut self.producer_ids;
@@ -29,13 +29,13 @@ impl Node {
         }
         ids.waiting.push_back(reply);
         if ids.waiting.len() == 1 {
-            self.ask(now, Request::ProducerIds, Asked::ProducerIds);
+            self.ask(now, ControllerRequest::ProducerIds, Asked::ProducerIds);
         }
     }
 
-    pub(super) fn producer_ids_arrived(&mut self, now: Now, answer: Answer) {
+    pub(super) fn producer_ids_arrived(&mut self, now: Now, answer: ControllerReply) {
         let waiting = std::mem::take(&mut self.producer_ids.waiting);
-        if let Answer::ProducerIds(ProducerIdBlock { first, count }) = answer {
+        if let ControllerReply::ProducerIds(ProducerIdBlock { first, count }) = answer {
             self.producer_ids.next = first;
             self.producer_ids.end = first + count;
             waiting

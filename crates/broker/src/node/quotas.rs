@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Node, Output, Timer};
+use super::{BrokerNode, NodeOutput, Timer};
 use crate::ids::ConnectionId;
 use crate::quota::{Limit, QuotaKind};
 use crate::time::{NS_PER_MS, Now};
@@ -67,7 +67,7 @@ impl Meter {
     }
 }
 
-impl Node {
+impl BrokerNode {
     fn limit_of(&self, kind: QuotaKind, connection: ConnectionId, client: &str) -> Option<Limit> {
         if self.image.client_quotas.entities.is_empty() {
             return None;
@@ -118,7 +118,7 @@ impl Node {
     /// A throttled client may go on.
     pub(super) fn unmute(&mut self, connection: ConnectionId) {
         if self.connections.unmute(connection) {
-            self.outputs.push(Output::Resume { connection });
+            self.outputs.push(NodeOutput::Resume { connection });
         }
     }
 }

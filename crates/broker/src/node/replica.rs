@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use kgauge_wire::error_code::ErrorCode;
 
-use super::replication::Role;
+use super::replication::ReplicaRole;
 use crate::ids::{PartitionId, TopicName};
 use crate::log::PartitionLog;
 use crate::settings::TopicSettings;
@@ -14,7 +14,7 @@ use crate::settings::TopicSettings;
 pub(crate) struct Replica {
     pub(crate) id: PartitionId,
     pub(crate) topic: TopicName,
-    pub(crate) role: Role,
+    pub(crate) role: ReplicaRole,
     pub(crate) leader_epoch: i32,
     /// The state of the partition that this node goes by.
     pub(crate) partition_epoch: i32,
@@ -37,7 +37,7 @@ pub(crate) struct Replica {
 impl Replica {
     /// Whether this node leads the partition.
     pub(crate) fn leads(&self) -> bool {
-        matches!(self.role, Role::Leading(_))
+        matches!(self.role, ReplicaRole::Leading(_))
     }
 
     /// Checks that this node leads the partition, in the epoch that the client believes in (-1: it

@@ -5,18 +5,18 @@ use kgauge_wire::codec::EncodeError;
 use kgauge_wire::frame::put_response;
 use kgauge_wire::messages::Message;
 
-use super::{CloseReason, Node, Response, Ticket};
-use crate::counts::{Course, Part};
+use super::{BrokerNode, CloseReason, EncodedResponse, Ticket};
+use crate::counts::{Course, RequestPhase};
 use crate::time::Now;
 
 /// A request being served: when it came and where its answer goes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Call {
+pub(crate) struct PendingRequest {
     pub(crate) now: Now,
     pub(crate) reply: Reply,
 }
 
-impl Call {
+impl PendingRequest {
     /// The request's version.
     pub(crate) fn version(&self) -> i16 {
         self.reply.version
@@ -44,19 +44,19 @@ impl Reply {
     }
 }
 
-impl Node {
+impl BrokerNode {
     /// Answers a request.
     pub(crate) fn respond<'m>(&mut self, reply: Reply, message: &impl Message<'m>) {
         match reply.encode(message) {
-            Ok(bytes) => self.send(reply, Response::from(bytes)),
+            Ok(bytes) => self.send(reply, EncodedResponse::from(bytes)),
             Err(error) => self.cannot_encode(reply, &error),
         }
     }
 
     /// Sends an answer that is in its final form.
-    pub(crate) fn send(&mut self, reply: Reply, mut response: Response) {
+    pub(crate) fn send(&mut self, reply: Reply, mut response: EncodedResponse) {
         if !self.closes_instead(reply.ticket) {
-            response.course = self.goes_on(reply, Part::ResponseQueue).course;
+            response.course = self.goes_on(reply, RequestPhase::ResponseQueue).course;
             self.faults.answered(reply.ticket, self.last_read_ns());
             self.connections
                 .fill(reply.ticket, Some(response), &mut self.outputs);
@@ -64,7 +64,7 @@ impl Node {
     }
 
     /// Sends an answer to what was no request.
-    pub(crate) fn send_bare(&mut self, ticket: Ticket, response: Response) {
+    pub(crate) fn send_bare(&mut self, ticket: Ticket, response: EncodedResponse) {
         self.connections
             .fill(ticket, Some(response), &mut self.outputs);
     }

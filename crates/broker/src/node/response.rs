@@ -32,14 +32,14 @@ impl Chunk {
 
 /// One whole answer, its length prefix included.
 #[derive(Debug, Clone, Default)]
-pub struct Response {
+pub struct EncodedResponse {
     /// The pieces, in order.
     pub chunks: Vec<Chunk>,
     /// The way of its request, where that is counted.
     pub(crate) course: Option<Course>,
 }
 
-impl From<Vec<u8>> for Response {
+impl From<Vec<u8>> for EncodedResponse {
     fn from(bytes: Vec<u8>) -> Self {
         Self {
             chunks: vec![Chunk::Bytes(bytes)],
@@ -48,7 +48,7 @@ impl From<Vec<u8>> for Response {
     }
 }
 
-impl Response {
+impl EncodedResponse {
     /// Number of bytes of all pieces.
     #[must_use]
     pub fn len(&self) -> usize {

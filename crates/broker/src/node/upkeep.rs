@@ -2,7 +2,7 @@
 
 use super::disk::DiskJob;
 use super::preparing::FOLDER_WORK;
-use super::{Node, Output, Timer};
+use super::{BrokerNode, NodeOutput, Timer};
 use crate::controller::ToController;
 use crate::ids::PartitionId;
 use crate::image::NodeImage;
@@ -25,7 +25,7 @@ pub(super) struct Sweeps {
     retention: Vec<PartitionId>,
 }
 
-impl Node {
+impl BrokerNode {
     pub(super) fn start_upkeep(&mut self, now: Now) {
         let settings = &self.settings;
         for (after_ms, timer) in [
@@ -55,7 +55,7 @@ impl Node {
             },
             stopped_in_order: self.config.stopped_in_order,
         };
-        self.outputs.push(Output::ToController(register));
+        self.outputs.push(NodeOutput::ToController(register));
     }
 
     /// Tells the controller that the node is alive, and sets the next time.
@@ -65,7 +65,7 @@ impl Node {
             self.register();
         } else {
             self.outputs
-                .push(Output::ToController(ToController::Heartbeat));
+                .push(NodeOutput::ToController(ToController::Heartbeat));
         }
         let due_ns = now.after_ms(self.settings.broker_heartbeat_interval_ms);
         self.timers.set(due_ns, Timer::Heartbeat);
@@ -162,7 +162,7 @@ impl Node {
             Ok(None) => {}
             Ok(Some(job)) => {
                 replica.flushing = true;
-                self.outputs.push(Output::Disk(DiskJob::Flush(id, job)));
+                self.outputs.push(NodeOutput::Disk(DiskJob::Flush(id, job)));
             }
             Err(error) => self.log_failed(error),
         }
@@ -217,7 +217,7 @@ impl Node {
         {
             replica.checkpointing = true;
             self.outputs
-                .push(Output::Disk(DiskJob::Checkpoint(id, job)));
+                .push(NodeOutput::Disk(DiskJob::Checkpoint(id, job)));
             work = FOLDER_WORK;
         }
         Ok(work)

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::messages::Message;
 
-use super::replication::Role;
-use super::{Node, Reply, Timer};
+use super::replication::ReplicaRole;
+use super::{BrokerNode, Reply, Timer};
 use crate::groups;
 use crate::handlers::{delete_records, produce};
 use crate::ids::{ConnectionId, PartitionId};
@@ -47,7 +47,7 @@ impl Waited {
 
 /// Which watermark is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Mark {
+pub(crate) enum Watermark {
     /// Records below it are on all members of the ISR.
     High,
     /// Records below it are on no replica any more.
@@ -56,18 +56,18 @@ pub(crate) enum Mark {
 
 /// One thing that is waited for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Target {
+pub(crate) struct WaitTarget {
     pub(crate) partition: PartitionId,
-    pub(crate) mark: Mark,
+    pub(crate) mark: Watermark,
     /// The watermark must be at least here.
     pub(crate) offset: i64,
 }
 
 /// An answer that waits, and what happens to it as its targets are reached or missed.
 #[derive(Debug)]
-pub(crate) enum Waiter {
-    Produce(produce::Unfinished),
-    DeleteRecords(delete_records::Unfinished),
+pub(crate) enum DelayedAnswer {
+    Produce(produce::PendingProduce),
+    DeleteRecords(delete_records::PendingDeletion),
     /// An answer about a group, which has two forms ready.
     Group(Box<Replicated>),
 }
@@ -91,7 +91,7 @@ impl Waited {
 
 #[derive(Debug)]
 struct Waiting {
-    waiter: Waiter,
+    waiter: DelayedAnswer,
     reply: Reply,
     left: usize,
     timer: TimerId,
@@ -101,15 +101,15 @@ type Place = (i64, u64, usize);
 
 /// All answers that wait.
 #[derive(Debug, Default)]
-pub(crate) struct Waits {
+pub(crate) struct Purgatory {
     waiting: BTreeMap<u64, Waiting>,
     /// By offset, number of the answer and index of the target.
-    at: HashMap<(PartitionId, Mark), BTreeSet<Place>>,
+    at: HashMap<(PartitionId, Watermark), BTreeSet<Place>>,
     count: u64,
 }
 
-impl Waits {
-    fn reached(&mut self, key: (PartitionId, Mark), offset: i64) -> Vec<(u64, usize)> {
+impl Purgatory {
+    fn reached(&mut self, key: (PartitionId, Watermark), offset: i64) -> Vec<(u64, usize)> {
         let Some(places) = self.at.get_mut(&key) else {
             return Vec::new();
         };
@@ -124,7 +124,7 @@ impl Waits {
             .collect()
     }
 
-    fn all_of(&mut self, key: (PartitionId, Mark)) -> Vec<(u64, usize)> {
+    fn all_of(&mut self, key: (PartitionId, Watermark)) -> Vec<(u64, usize)> {
         let places = self.at.remove(&key).unwrap_or_default();
         places
             .into_iter()
@@ -145,21 +145,21 @@ impl Waits {
     }
 
     /// The lowest offset that is waited for at a partition.
-    pub(crate) fn lowest(&self, partition: PartitionId, mark: Mark) -> Option<i64> {
+    pub(crate) fn lowest(&self, partition: PartitionId, mark: Watermark) -> Option<i64> {
         let (offset, _, _) = self.at.get(&(partition, mark))?.first()?;
         Some(*offset)
     }
 }
 
-impl Node {
+impl BrokerNode {
     /// Keeps an answer until its targets are reached, for `timeout_ms` at most. The index of a
     /// target is what its waiter is told.
     pub(crate) fn wait(
         &mut self,
         now: Now,
         reply: Reply,
-        waiter: Waiter,
-        targets: &[(usize, Target)],
+        waiter: DelayedAnswer,
+        targets: &[(usize, WaitTarget)],
         timeout_ms: i64,
     ) {
         let id = self.waits.count;
@@ -185,7 +185,7 @@ impl Node {
         &mut self,
         now: Now,
         reply: Reply,
-        targets: &[Target],
+        targets: &[WaitTarget],
         done: &M,
         failed: &M,
     ) {
@@ -194,13 +194,14 @@ impl Node {
         }
         match (reply.encode(done), reply.encode(failed)) {
             (Ok(done), Ok(failed)) => {
-                let waiter = Waiter::Group(Box::new(Replicated {
+                let waiter = DelayedAnswer::Group(Box::new(Replicated {
                     reply,
                     done,
                     failed,
                     is_missed: false,
                 }));
-                let targets: Vec<(usize, Target)> = targets.iter().copied().enumerate().collect();
+                let targets: Vec<(usize, WaitTarget)> =
+                    targets.iter().copied().enumerate().collect();
                 self.wait(now, reply, waiter, &targets, COMMIT_TIMEOUT_MS);
             }
             (Err(error), _) | (_, Err(error)) => self.cannot_encode(reply, &error),
@@ -211,12 +212,12 @@ impl Node {
     pub(super) fn watermark_reached(&mut self, id: PartitionId, offset: i64) {
         // Who is told that something was committed must see it.
         groups::replicated(self, id, offset);
-        let reached = self.waits.reached((id, Mark::High), offset);
+        let reached = self.waits.reached((id, Watermark::High), offset);
         if reached.is_empty() {
             return;
         }
         let enough = self.replicas.get(&id).is_some_and(|replica| {
-            matches!(&replica.role, Role::Leading(leading) if leading.has_enough_in_sync())
+            matches!(&replica.role, ReplicaRole::Leading(leading) if leading.has_enough_in_sync())
         });
         let waited = if enough {
             Waited::Reached
@@ -228,11 +229,11 @@ impl Node {
 
     /// A replica's log start may have moved.
     pub(super) fn log_start_reported(&mut self, id: PartitionId) {
-        if self.waits.lowest(id, Mark::Low).is_none() {
+        if self.waits.lowest(id, Watermark::Low).is_none() {
             return;
         }
         let low = self.low_watermark(id);
-        let reached = self.waits.reached((id, Mark::Low), low);
+        let reached = self.waits.reached((id, Watermark::Low), low);
         self.settle_waits(&reached, Waited::Reached);
     }
 
@@ -243,7 +244,7 @@ impl Node {
         };
         let start = replica.log.log_start_offset();
         match &replica.role {
-            Role::Leading(leading) => {
+            ReplicaRole::Leading(leading) => {
                 leading.low_watermark(start, |node| self.image.nodes.contains_key(&node))
             }
             _ => start,
@@ -252,7 +253,7 @@ impl Node {
 
     /// This node does not lead a partition any more.
     pub(super) fn waits_lost(&mut self, id: PartitionId) {
-        for mark in [Mark::High, Mark::Low] {
+        for mark in [Watermark::High, Watermark::Low] {
             let lost = self.waits.all_of((id, mark));
             self.settle_waits(&lost, Waited::Lost);
         }
@@ -297,7 +298,7 @@ impl Node {
     }
 }
 
-impl Waiter {
+impl DelayedAnswer {
     /// One of the targets is reached or missed.
     fn settle(&mut self, index: usize, waited: Waited) {
         match self {
@@ -308,7 +309,7 @@ impl Waiter {
     }
 
     /// Answers; what is not settled by now becomes `waited`.
-    fn end(self, node: &mut Node, waited: Waited) {
+    fn end(self, node: &mut BrokerNode, waited: Waited) {
         match self {
             Self::Produce(unfinished) => unfinished.end(node, waited),
             Self::DeleteRecords(unfinished) => unfinished.end(node, waited),

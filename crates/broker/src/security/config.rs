@@ -1,10 +1,10 @@
 //! How the clients' listeners are protected, as the cluster's owner says it.
 
-use super::{SaslMechanism, Secret};
+use super::{BrokerSecret, SaslMechanism};
 
 /// What a listener speaks, under Kafka's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Protocol {
+pub enum ListenerProtocol {
     /// Neither encrypted nor authenticated.
     #[default]
     Plaintext,
@@ -16,7 +16,7 @@ pub enum Protocol {
     SaslSsl,
 }
 
-impl Protocol {
+impl ListenerProtocol {
     const ALL: [Self; 4] = [
         Self::Plaintext,
         Self::Ssl,
@@ -98,21 +98,21 @@ impl ClientAuth {
 /// assert_eq!(security.protocol.name(), "SASL_PLAINTEXT");
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Security {
+pub struct ClusterSecurity {
     /// What the listeners speak.
-    pub protocol: Protocol,
+    pub protocol: ListenerProtocol,
     /// Wanted exactly by protocols with TLS.
     pub tls: Option<ServerTls>,
     /// Wanted exactly by protocols with SASL.
     pub sasl: Option<Sasl>,
 }
 
-impl Security {
+impl ClusterSecurity {
     /// TLS alone.
     #[must_use]
     pub fn ssl(tls: ServerTls) -> Self {
         Self {
-            protocol: Protocol::Ssl,
+            protocol: ListenerProtocol::Ssl,
             tls: Some(tls),
             sasl: None,
         }
@@ -122,7 +122,7 @@ impl Security {
     #[must_use]
     pub fn sasl_plaintext(sasl: Sasl) -> Self {
         Self {
-            protocol: Protocol::SaslPlaintext,
+            protocol: ListenerProtocol::SaslPlaintext,
             tls: None,
             sasl: Some(sasl),
         }
@@ -132,7 +132,7 @@ impl Security {
     #[must_use]
     pub fn sasl_ssl(sasl: Sasl, tls: ServerTls) -> Self {
         Self {
-            protocol: Protocol::SaslSsl,
+            protocol: ListenerProtocol::SaslSsl,
             tls: Some(tls),
             sasl: Some(sasl),
         }
@@ -145,7 +145,7 @@ pub struct ServerTls {
     /// The certificate and those that lead to its authority (`ssl.keystore.certificate.chain`).
     pub certificate_chain_pem: String,
     /// Its private key, not encrypted (`ssl.keystore.key`).
-    pub key_pem: Secret,
+    pub key_pem: BrokerSecret,
     /// The authorities of clients' certificates (`ssl.truststore.certificates`).
     pub client_ca_pem: Option<String>,
     /// Whether clients show certificates.
@@ -158,7 +158,7 @@ impl ServerTls {
     pub fn new(certificate_chain_pem: impl Into<String>, key_pem: impl Into<Vec<u8>>) -> Self {
         Self {
             certificate_chain_pem: certificate_chain_pem.into(),
-            key_pem: Secret::new(key_pem),
+            key_pem: BrokerSecret::new(key_pem),
             client_ca_pem: None,
             client_auth: ClientAuth::None,
         }
@@ -199,7 +199,7 @@ impl Sasl {
     pub fn with_user(mut self, name: impl Into<String>, password: impl Into<Vec<u8>>) -> Self {
         self.users.push(User {
             name: name.into(),
-            password: Secret::new(password),
+            password: BrokerSecret::new(password),
         });
         self
     }
@@ -211,5 +211,5 @@ pub struct User {
     /// The name.
     pub name: String,
     /// The password.
-    pub password: Secret,
+    pub password: BrokerSecret,
 }

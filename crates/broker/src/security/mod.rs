@@ -19,16 +19,16 @@ mod settings;
 mod tests;
 mod tls;
 
-pub use config::{ClientAuth, Protocol, Sasl, Security, ServerTls, User};
+pub use config::{ClientAuth, ClusterSecurity, ListenerProtocol, Sasl, ServerTls, User};
 pub(crate) use distinguished_name::subject;
 pub use nonce::{NONCE_BYTES, NoRandomness, NonceSource, SystemNonces};
 pub use prepared::NodeSecurity;
-pub(crate) use prepared::Prepared;
+pub(crate) use prepared::PreparedSecurity;
 pub use sasl::SaslMechanism;
-pub(crate) use sasl::{Exchange, Logins, Step};
+pub(crate) use sasl::{Exchange, Logins, SaslStep};
 pub(crate) use scram::{ITERATIONS_MAX, ITERATIONS_MIN, ScramUsers};
 pub use scram::{ScramCredential, ScramMechanism};
-pub use secret::Secret;
+pub use secret::BrokerSecret;
 pub(crate) use settings::{is_secret, is_security_setting, read_settings};
 
 /// The principal of a client that did not say who it is, as Kafka names it.

@@ -6,16 +6,17 @@ use std::sync::Arc;
 use rustls::ServerConfig;
 
 use super::{
-    NonceSource, Protocol, Sasl, SaslMechanism, Secret, Security, SystemNonces, User, tls,
+    BrokerSecret, ClusterSecurity, ListenerProtocol, NonceSource, Sasl, SaslMechanism,
+    SystemNonces, User, tls,
 };
 
 /// What a node needs to let clients in.
 #[derive(Debug, Clone)]
 pub struct NodeSecurity {
-    pub(crate) protocol: Protocol,
+    pub(crate) protocol: ListenerProtocol,
     pub(crate) mechanisms: Vec<SaslMechanism>,
     /// Those who may come in by PLAIN.
-    pub(crate) plain_users: BTreeMap<String, Secret>,
+    pub(crate) plain_users: BTreeMap<String, BrokerSecret>,
     pub(crate) nonces: Arc<dyn NonceSource>,
 }
 
@@ -23,7 +24,7 @@ impl NodeSecurity {
     /// For listeners that are protected like this. Only tests give other nonces than
     /// [`SystemNonces`].
     #[must_use]
-    pub fn new(security: &Security, nonces: Arc<dyn NonceSource>) -> Self {
+    pub fn new(security: &ClusterSecurity, nonces: Arc<dyn NonceSource>) -> Self {
         let sasl = security.sasl.clone().unwrap_or_default();
         let users = sasl.users.into_iter();
         Self {
@@ -38,13 +39,16 @@ impl NodeSecurity {
 /// Everything may be done by everybody.
 impl Default for NodeSecurity {
     fn default() -> Self {
-        Self::new(&Security::default(), Arc::new(SystemNonces::default()))
+        Self::new(
+            &ClusterSecurity::default(),
+            Arc::new(SystemNonces::default()),
+        )
     }
 }
 
 /// Security made ready for use.
 #[derive(Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct PreparedSecurity {
     /// For sockets, when the protocol has TLS.
     pub(crate) tls: Option<Arc<ServerConfig>>,
     /// For every node.
@@ -53,9 +57,9 @@ pub(crate) struct Prepared {
     pub(crate) scram_users: Vec<User>,
 }
 
-impl Prepared {
+impl PreparedSecurity {
     /// Makes it ready, or says everything that is wrong, a sentence each.
-    pub(crate) fn make(security: &Security) -> Result<Self, Vec<String>> {
+    pub(crate) fn make(security: &ClusterSecurity) -> Result<Self, Vec<String>> {
         let protocol = security.protocol;
         let mut wrong = Vec::new();
         let mut config = None;
@@ -92,11 +96,11 @@ impl Prepared {
     }
 }
 
-fn needless(what: &str, protocol: Protocol) -> String {
+fn needless(what: &str, protocol: ListenerProtocol) -> String {
     format!("{what}, but the listeners' protocol is {}", protocol.name())
 }
 
-fn lacking(what: &str, protocol: Protocol) -> String {
+fn lacking(what: &str, protocol: ListenerProtocol) -> String {
     format!("the listeners' protocol {} needs {what}", protocol.name())
 }
 

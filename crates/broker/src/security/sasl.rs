@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
 use super::scram::{Refused, ScramExchange, ScramMechanism, ScramUsers, is_same};
-use super::{NonceSource, Secret};
+use super::{BrokerSecret, NonceSource};
 
 /// Kafka's words for a client that wants to be somebody else.
 pub(super) const OTHER_AUTHORIZATION: &str = "Authentication failed: Client requested an \
@@ -61,14 +61,14 @@ impl SaslMechanism {
 
 /// Who may come in.
 pub(crate) struct Logins<'a> {
-    pub(crate) plain: &'a BTreeMap<String, Secret>,
+    pub(crate) plain: &'a BTreeMap<String, BrokerSecret>,
     pub(crate) scram: &'a ScramUsers,
     pub(crate) nonces: &'a dyn NonceSource,
 }
 
 /// What follows from a client's message.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum SaslStep {
     /// Another one is wanted.
     Continue {
         /// The answer to this one.
@@ -114,7 +114,7 @@ impl Exchange {
     }
 
     /// Takes a client's message. An error is what to tell the client; the exchange is over then.
-    pub(crate) fn step(&mut self, message: &[u8], logins: &Logins<'_>) -> Result<Step, String> {
+    pub(crate) fn step(&mut self, message: &[u8], logins: &Logins<'_>) -> Result<SaslStep, String> {
         let state = std::mem::replace(&mut self.state, State::Over);
         let done = match (state, self.mechanism) {
             (State::Begun, SaslMechanism::Plain) => {
@@ -123,15 +123,17 @@ impl Exchange {
             (State::Begun, SaslMechanism::Scram(mechanism)) => begin(mechanism, message, logins)
                 .map(|(exchange, token)| {
                     self.state = State::Halfway(Box::new(exchange));
-                    Step::Continue {
+                    SaslStep::Continue {
                         token: token.into_bytes(),
                     }
                 }),
             (State::Halfway(exchange), _) => {
-                exchange.finish(message).map(|(user, token)| Step::Done {
-                    token: token.into_bytes(),
-                    user,
-                })
+                exchange
+                    .finish(message)
+                    .map(|(user, token)| SaslStep::Done {
+                        token: token.into_bytes(),
+                        user,
+                    })
             }
             (State::Over, _) => Err(Refused::Untold),
         };
@@ -180,7 +182,7 @@ impl Told {
 }
 
 /// RFC 4616: authorization id, name and password with zero bytes between.
-fn plain(message: &[u8], users: &BTreeMap<String, Secret>) -> Result<Step, Told> {
+fn plain(message: &[u8], users: &BTreeMap<String, BrokerSecret>) -> Result<SaslStep, Told> {
     let told = |words: &str| Err(Told::Words(words.to_owned()));
     let parts: Vec<&[u8]> = message.splitn(4, |byte| *byte == 0).collect();
     let &[authorization, name, password] = &parts[..] else {
@@ -203,7 +205,7 @@ fn plain(message: &[u8], users: &BTreeMap<String, Secret>) -> Result<Step, Told>
     if !authorization.is_empty() && authorization != name {
         return told(OTHER_AUTHORIZATION);
     }
-    Ok(Step::Done {
+    Ok(SaslStep::Done {
         token: Vec::new(),
         user: user.clone(),
     })

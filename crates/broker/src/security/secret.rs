@@ -6,9 +6,9 @@ use zeroize::Zeroizing;
 
 /// A password or key: it has no `Display`, its `Debug` says nothing, and it is wiped when dropped.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(Zeroizing<Vec<u8>>);
+pub struct BrokerSecret(Zeroizing<Vec<u8>>);
 
-impl Secret {
+impl BrokerSecret {
     /// Wraps bytes or a text.
     #[must_use]
     pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
@@ -22,7 +22,7 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for BrokerSecret {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Secret(not shown)")
     }

@@ -1,6 +1,6 @@
 //! Security under Kafka's names, for those who have a broker's properties at hand.
 
-use super::{ClientAuth, Sasl, SaslMechanism, Secret, Security, ServerTls};
+use super::{BrokerSecret, ClientAuth, ClusterSecurity, Sasl, SaslMechanism, ServerTls};
 use crate::settings::ConfigMap;
 
 const CLIENT_AUTH: &str = "ssl.client.auth";
@@ -32,9 +32,9 @@ pub(crate) fn is_secret(name: &str) -> bool {
 
 /// What the owner said, completed by settings. Every mistake has its sentence.
 pub(crate) fn read_settings(
-    said: &Security,
+    said: &ClusterSecurity,
     settings: &ConfigMap,
-) -> Result<Security, Vec<String>> {
+) -> Result<ClusterSecurity, Vec<String>> {
     let mut security = said.clone();
     let mut wrong = Vec::new();
     let protocol = security.protocol;
@@ -80,7 +80,7 @@ fn unused(name: &str, protocol: &str, what: &str) -> String {
 fn put(tls: &mut ServerTls, name: &str, value: &str) -> Option<String> {
     match name {
         CHAIN => value.clone_into(&mut tls.certificate_chain_pem),
-        KEY => tls.key_pem = Secret::new(value),
+        KEY => tls.key_pem = BrokerSecret::new(value),
         TRUSTED => tls.client_ca_pem = Some(value.to_owned()),
         CLIENT_AUTH => match ClientAuth::parse(value) {
             Some(auth) => tls.client_auth = auth,

@@ -10,7 +10,7 @@ use ring::{digest, hmac, pbkdf2};
 
 use super::scram::{Hashes, Refused, ScramExchange};
 use super::*;
-use crate::random::Random;
+use crate::random::SmallRandom;
 use crate::settings::ConfigMap;
 
 const ROUNDS: NonZeroU32 = NonZeroU32::new(4096).unwrap();
@@ -124,7 +124,7 @@ fn users() -> ScramUsers {
 
 /// One exchange by these messages: the answers, and who was let in.
 fn exchange(mechanism: SaslMechanism, messages: &[&[u8]]) -> (Vec<String>, Option<String>) {
-    let plain = [("alice".to_owned(), Secret::new("pencil"))].into();
+    let plain = [("alice".to_owned(), BrokerSecret::new("pencil"))].into();
     let logins = Logins {
         plain: &plain,
         scram: &USERS,
@@ -134,8 +134,8 @@ fn exchange(mechanism: SaslMechanism, messages: &[&[u8]]) -> (Vec<String>, Optio
     let mut answers = Vec::new();
     for message in messages {
         match exchange.step(message, &logins) {
-            Ok(Step::Continue { token }) => answers.push(String::from_utf8(token).unwrap()),
-            Ok(Step::Done { token, user }) => {
+            Ok(SaslStep::Continue { token }) => answers.push(String::from_utf8(token).unwrap()),
+            Ok(SaslStep::Done { token, user }) => {
                 answers.push(String::from_utf8(token).unwrap());
                 return (answers, Some(user));
             }
@@ -292,7 +292,7 @@ fn plain_is_answered_in_kafkas_words() {
 
 #[test]
 fn no_bytes_bring_an_exchange_down_or_in() {
-    let mut random = Random::new(3);
+    let mut random = SmallRandom::new(3);
     let samples: [(SaslMechanism, &[u8]); 3] = [
         (SaslMechanism::Plain, b"\0alice\0pencil"),
         (SaslMechanism::SCRAM_SHA_256, b"n,,n=alice,r=abc"),
@@ -338,7 +338,7 @@ fn names_are_shown_as_java_shows_them() {
         for cut in 0..certificate.len() {
             assert_eq!(super::subject(&certificate[..cut]), None, "{cut}");
         }
-        let mut random = Random::new(5);
+        let mut random = SmallRandom::new(5);
         for _ in 0..5_000 {
             let mut broken = certificate.clone();
             let place = usize::try_from(random.below(broken.len() as u64)).unwrap();
@@ -390,10 +390,11 @@ fn certificate_of(subject: &[u8]) -> Vec<u8> {
 
 #[test]
 fn every_mistake_in_the_configuration_has_its_sentence() {
-    let mistakes = |security: &Security| Prepared::make(security).map(|_| ()).unwrap_err();
-    let no_tls = Security {
-        protocol: Protocol::SaslSsl,
-        ..Security::default()
+    let mistakes =
+        |security: &ClusterSecurity| PreparedSecurity::make(security).map(|_| ()).unwrap_err();
+    let no_tls = ClusterSecurity {
+        protocol: ListenerProtocol::SaslSsl,
+        ..ClusterSecurity::default()
     };
     let words = mistakes(&no_tls);
     assert_eq!(words.len(), 2, "{words:?}");
@@ -401,16 +402,16 @@ fn every_mistake_in_the_configuration_has_its_sentence() {
         words[0].contains("SASL_SSL needs a certificate"),
         "{words:?}"
     );
-    let broken = Security::ssl(ServerTls::new("nothing", "nothing"));
+    let broken = ClusterSecurity::ssl(ServerTls::new("nothing", "nothing"));
     assert!(mistakes(&broken)[0].contains("ssl.keystore.certificate.chain holds no"));
     let sasl = Sasl::new([SaslMechanism::Plain])
         .with_user("a", "")
         .with_user("b", "x")
         .with_user("b", "y");
-    let words = mistakes(&Security::sasl_plaintext(sasl));
+    let words = mistakes(&ClusterSecurity::sasl_plaintext(sasl));
     assert_eq!(words.len(), 2, "{words:?}");
     assert_eq!(words[1], "user b is given twice");
-    let nobody = Security::sasl_plaintext(Sasl::new([SaslMechanism::Plain]));
+    let nobody = ClusterSecurity::sasl_plaintext(Sasl::new([SaslMechanism::Plain]));
     assert!(mistakes(&nobody)[0].contains("no user"));
 }
 
@@ -420,9 +421,9 @@ fn settings_under_kafkas_names_complete_what_was_said() {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         pairs.iter().map(owned).collect()
     };
-    let said = Security {
-        protocol: Protocol::SaslSsl,
-        ..Security::default()
+    let said = ClusterSecurity {
+        protocol: ListenerProtocol::SaslSsl,
+        ..ClusterSecurity::default()
     };
     let read = read_settings(
         &said,
@@ -457,7 +458,7 @@ fn settings_under_kafkas_names_complete_what_was_said() {
         ("ssl.client.auth", "none"),
         ("sasl.enabled.mechanisms", "PLAIN"),
     ];
-    let words = read_settings(&Security::default(), &settings(&unused)).unwrap_err();
+    let words = read_settings(&ClusterSecurity::default(), &settings(&unused)).unwrap_err();
     assert_eq!(words.len(), 2, "{words:?}");
     assert!(words[0].contains("the listeners' protocol PLAINTEXT has no TLS"));
 }

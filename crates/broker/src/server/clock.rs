@@ -6,13 +6,13 @@ use crate::time::{Now, Stopwatch};
 
 /// Reads both clocks.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Clock {
+pub(crate) struct NodeClock {
     start: Instant,
     /// How much the wall clock is ahead of the system's.
     ahead_ms: i64,
 }
 
-impl Clock {
+impl NodeClock {
     pub(crate) fn new() -> Self {
         Self {
             start: Instant::now(),
@@ -51,7 +51,7 @@ impl UnixOffset {
     }
 }
 
-impl Clock {
+impl NodeClock {
     /// The system's wall clock beside the monotonic one, whatever [`Clock::set_ahead`] says. Both are read a few times, and
     /// the closest pair counts: between two readings the thread may lose its processor.
     pub(crate) fn unix(self) -> UnixOffset {
@@ -70,7 +70,7 @@ impl Clock {
     }
 }
 
-impl Stopwatch for Clock {
+impl Stopwatch for NodeClock {
     fn mono_ns(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn an_offset_moves_the_wall_clock_and_not_the_other() {
-        let mut clock = Clock::new();
+        let mut clock = NodeClock::new();
         let before = clock.now();
         clock.set_ahead(-3_600_000);
         let behind = clock.now();

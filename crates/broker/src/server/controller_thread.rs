@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use super::clock::Clock;
-use super::{Command, Event, Peers};
-use crate::controller::{Controller, Output, ToController};
+use super::clock::NodeClock;
+use super::{NodeCommand, PeerChannels, ServerEvent};
+use crate::controller::{Controller, ControllerOutput, ToController};
 use crate::ids::NodeId;
 use crate::image::ClusterImage;
 
@@ -26,16 +26,16 @@ pub(crate) enum ToControllerThread {
 pub(crate) struct ControllerThread {
     pub(crate) controller: Controller,
     pub(crate) messages: Receiver<ToControllerThread>,
-    pub(crate) peers: Arc<Peers>,
+    pub(crate) peers: Arc<PeerChannels>,
     /// How many nodes the cluster is made of.
     pub(crate) nodes: usize,
-    pub(crate) events: Sender<Event>,
+    pub(crate) events: Sender<ServerEvent>,
 }
 
 impl ControllerThread {
     /// Works until told to stop, or until the disk fails.
     pub(crate) fn run(mut self) {
-        let clock = Clock::new();
+        let clock = NodeClock::new();
         let mut announced = false;
         loop {
             let now = clock.now();
@@ -67,7 +67,7 @@ impl ControllerThread {
             if !announced && self.controller.is_followed_by(self.nodes) {
                 announced = true;
                 // An owner that is gone does not want to know.
-                let _ = self.events.send(Event::Ready);
+                let _ = self.events.send(ServerEvent::Ready);
             }
         }
     }
@@ -76,18 +76,19 @@ impl ControllerThread {
     fn carry_out(&mut self) -> bool {
         for output in self.controller.outputs() {
             match output {
-                Output::Send(node, message) => {
-                    self.peers.send(None, node, Command::Controller(message));
+                ControllerOutput::Send(node, message) => {
+                    self.peers
+                        .send(None, node, NodeCommand::Controller(message));
                 }
-                Output::Fatal(error) => {
+                ControllerOutput::Fatal(error) => {
                     let words = error.to_string();
-                    let _ = self.events.send(Event::Failed {
+                    let _ = self.events.send(ServerEvent::Failed {
                         node: None,
                         words,
                         disk_full: false,
                     });
                     // Without it the nodes could answer no admin request.
-                    self.peers.tell_all(|| Command::Stop);
+                    self.peers.tell_all(|| NodeCommand::Stop);
                     return false;
                 }
             }

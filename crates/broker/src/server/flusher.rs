@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use super::{Command, Inbox};
+use super::{NodeCommand, NodeHandle};
 use crate::log::{CloseJob, LogError};
 use crate::node::DiskJob;
 
@@ -23,7 +23,7 @@ pub(super) struct Flusher {
 }
 
 impl Flusher {
-    pub(super) fn start(name: &str, inbox: Inbox) -> io::Result<Self> {
+    pub(super) fn start(name: &str, inbox: NodeHandle) -> io::Result<Self> {
         let (jobs, receiver) = mpsc::channel();
         let abandoned = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&abandoned);
@@ -57,12 +57,12 @@ impl Drop for Flusher {
     }
 }
 
-fn run_all(jobs: &Receiver<DiskJob>, inbox: &Inbox, over: &AtomicBool) {
+fn run_all(jobs: &Receiver<DiskJob>, inbox: &NodeHandle, over: &AtomicBool) {
     while let Ok(job) = jobs.recv() {
         if over.load(Ordering::Acquire) {
             return;
         }
-        inbox.send(Command::Disk(job.run()));
+        inbox.send(NodeCommand::Disk(job.run()));
     }
 }
 

@@ -15,18 +15,20 @@ mod sockets;
 mod tls_stream;
 mod transport;
 
-pub(crate) use clock::Clock;
+pub(crate) use clock::NodeClock;
 pub(crate) use controller_thread::{ControllerThread, ToControllerThread};
 pub(crate) use inbound::{Inbound, Spare};
-pub(crate) use node_thread::{Command, FaultOrder, Inbox, NodeThread, Parts, poll_with_waker};
-pub(crate) use peers::Peers;
+pub(crate) use node_thread::{
+    FaultOrder, NodeCommand, NodeHandle, NodeThread, NodeThreadParts, poll_with_waker,
+};
+pub(crate) use peers::PeerChannels;
 
 use crate::ids::NodeId;
 use crate::node::Notice;
 
 /// What the threads tell the cluster's owner.
 #[derive(Debug, Clone)]
-pub(crate) enum Event {
+pub(crate) enum ServerEvent {
     /// All nodes are up and know each other.
     Ready,
     /// A node did or found something that the owner should know.

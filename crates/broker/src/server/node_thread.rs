@@ -14,16 +14,16 @@ use rustls::ServerConfig;
 
 use super::accept::{Accepted, RETRY_MS, accept};
 use super::alarm::Alarm;
-use super::clock::Clock;
+use super::clock::NodeClock;
 use super::flusher::{Flusher, close_all};
 use super::sockets::{Readable, Sockets};
-use super::{Event, Peers, ToControllerThread};
+use super::{PeerChannels, ServerEvent, ToControllerThread};
 use crate::controller::{FromController, ToController};
-use crate::fault::{Fault, FaultId, Lifted};
+use crate::fault::{FaultId, InjectedFault, Lifted};
 use crate::ids::{ConnectionId, NodeId};
 use crate::node::clean_shutdown;
 use crate::node::replication::message::PeerMessage;
-use crate::node::{CloseReason, DiskDone, DiskJob, Node, NodeConfig, Output};
+use crate::node::{BrokerNode, CloseReason, DiskDone, DiskJob, NodeConfig, NodeOutput};
 use crate::storage::Storage;
 use crate::time::Now;
 
@@ -43,7 +43,7 @@ const IDLE_CHECK_MS: i64 = 10_000;
 
 /// What a node's thread can be told.
 #[derive(Debug)]
-pub(crate) enum Command {
+pub(crate) enum NodeCommand {
     /// The controller's message.
     Controller(FromController),
     /// Work on the disk was done.
@@ -67,7 +67,7 @@ pub(crate) enum Command {
 #[derive(Debug, Clone)]
 pub(crate) enum FaultOrder {
     /// Sets one.
-    Set(FaultId, Fault),
+    Set(FaultId, InjectedFault),
     /// Lifts one.
     Lift(FaultId),
     /// Lifts all.
@@ -78,14 +78,14 @@ pub(crate) enum FaultOrder {
 
 /// The way to tell a node's thread something.
 #[derive(Debug, Clone)]
-pub(crate) struct Inbox {
-    pub(crate) commands: Sender<Command>,
+pub(crate) struct NodeHandle {
+    pub(crate) commands: Sender<NodeCommand>,
     pub(crate) waker: Arc<Waker>,
 }
 
-impl Inbox {
+impl NodeHandle {
     /// Tells it. A thread that has ended does not mind.
-    pub(crate) fn send(&self, command: Command) {
+    pub(crate) fn send(&self, command: NodeCommand) {
         if self.commands.send(command).is_ok() {
             let _ = self.waker.wake();
         }
@@ -96,23 +96,23 @@ impl Inbox {
 #[derive(Debug)]
 pub(crate) struct NodeThread {
     id: NodeId,
-    clock: Clock,
+    clock: NodeClock,
     poll: Poll,
     alarm: Alarm,
     listener: TcpListener,
-    node: Node,
+    node: BrokerNode,
     sockets: Sockets,
-    commands: Receiver<Command>,
+    commands: Receiver<NodeCommand>,
     /// Commands that came while the node was paused.
-    kept: VecDeque<Command>,
+    kept: VecDeque<NodeCommand>,
     /// Commands may have been left for the next round.
     more_commands: bool,
     flusher: Flusher,
     /// For what no client waits for: ten thousand checkpoints shall not delay a flush.
     cleaner: Flusher,
-    peers: Arc<Peers>,
+    peers: Arc<PeerChannels>,
     controller: Sender<ToControllerThread>,
-    events: Sender<Event>,
+    events: Sender<ServerEvent>,
     home: Home,
     connections: u64,
     accept_again_ns: Option<u64>,
@@ -120,18 +120,18 @@ pub(crate) struct NodeThread {
 }
 
 /// What a node's thread is made of.
-pub(crate) struct Parts {
+pub(crate) struct NodeThreadParts {
     pub(crate) config: NodeConfig,
     pub(crate) listener: std::net::TcpListener,
     pub(crate) tls: Option<Arc<ServerConfig>>,
     pub(crate) poll: Poll,
-    pub(crate) commands: Receiver<Command>,
-    pub(crate) inbox: Inbox,
-    pub(crate) peers: Arc<Peers>,
+    pub(crate) commands: Receiver<NodeCommand>,
+    pub(crate) inbox: NodeHandle,
+    pub(crate) peers: Arc<PeerChannels>,
     pub(crate) controller: Sender<ToControllerThread>,
-    pub(crate) events: Sender<Event>,
+    pub(crate) events: Sender<ServerEvent>,
     /// The one that the node's counters read too.
-    pub(crate) clock: Clock,
+    pub(crate) clock: NodeClock,
     /// How much the node's wall clock is ahead of the system's.
     pub(crate) clock_ahead_ms: i64,
 }
@@ -160,8 +160,8 @@ struct Home {
 }
 
 impl NodeThread {
-    pub(crate) fn new(parts: Parts) -> io::Result<Self> {
-        let Parts {
+    pub(crate) fn new(parts: NodeThreadParts) -> io::Result<Self> {
+        let NodeThreadParts {
             config,
             listener,
             tls,
@@ -190,7 +190,7 @@ impl NodeThread {
             dir: config.dir.clone(),
         };
         let counters = config.counters.clone();
-        let node = Node::new(now, config);
+        let node = BrokerNode::new(now, config);
         let frame_bytes_max = node.request_bytes_max();
         Ok(Self {
             id,
@@ -256,7 +256,7 @@ impl NodeThread {
         }
         if let Some(words) = words {
             // An owner that is gone does not want to know.
-            let _ = self.events.send(Event::Failed {
+            let _ = self.events.send(ServerEvent::Failed {
                 node: Some(self.id),
                 words,
                 disk_full: false,
@@ -266,7 +266,7 @@ impl NodeThread {
 
     fn failed(&self, words: &str) {
         let words = words.to_owned();
-        let _ = self.events.send(Event::Failed {
+        let _ = self.events.send(ServerEvent::Failed {
             node: Some(self.id),
             words,
             disk_full: false,
@@ -327,17 +327,17 @@ impl NodeThread {
                 break;
             };
             match command {
-                Command::Controller(message) => self.node.controller(now, message),
-                Command::Peer(from, message) => self.node.peer(now, from, message),
-                Command::Disk(done) => self.node.disk_done(now, done),
-                Command::Fault(order, done) => self.change_faults(order, &done),
-                Command::Pause => match self.pause() {
+                NodeCommand::Controller(message) => self.node.controller(now, message),
+                NodeCommand::Peer(from, message) => self.node.peer(now, from, message),
+                NodeCommand::Disk(done) => self.node.disk_done(now, done),
+                NodeCommand::Fault(order, done) => self.change_faults(order, &done),
+                NodeCommand::Pause => match self.pause() {
                     Onward::Go => return Onward::Go,
                     end => return end,
                 },
-                Command::Resume => {}
-                Command::Stop => return Onward::Stop,
-                Command::Crash => return Onward::Crash,
+                NodeCommand::Resume => {}
+                NodeCommand::Stop => return Onward::Stop,
+                NodeCommand::Crash => return Onward::Crash,
             }
         }
         self.node.tick(now);
@@ -382,7 +382,7 @@ impl NodeThread {
         let _ = done.send(lifted);
     }
 
-    fn next_command(&mut self) -> Option<Command> {
+    fn next_command(&mut self) -> Option<NodeCommand> {
         let kept = self.kept.pop_front();
         kept.or_else(|| self.commands.try_recv().ok())
     }
@@ -391,10 +391,10 @@ impl NodeThread {
     fn pause(&mut self) -> Onward {
         while let Ok(command) = self.commands.recv() {
             match command {
-                Command::Resume => return Onward::Go,
-                Command::Stop => return Onward::Stop,
-                Command::Crash => return Onward::Crash,
-                Command::Fault(order, done) => self.change_faults(order, &done),
+                NodeCommand::Resume => return Onward::Go,
+                NodeCommand::Stop => return Onward::Stop,
+                NodeCommand::Crash => return Onward::Crash,
+                NodeCommand::Fault(order, done) => self.change_faults(order, &done),
                 other => self.kept.push_back(other),
             }
         }
@@ -450,7 +450,7 @@ impl NodeThread {
             let mut onward = Onward::Go;
             for output in self.node.outputs() {
                 match output {
-                    Output::Respond {
+                    NodeOutput::Respond {
                         connection,
                         response,
                     } => {
@@ -459,29 +459,29 @@ impl NodeThread {
                             touched.push(connection);
                         }
                     }
-                    Output::Close {
+                    NodeOutput::Close {
                         connection,
                         reason: CloseReason::AuthenticationFailed,
                     } => self.sockets.part(self.clock.now(), connection),
-                    Output::Close { connection, .. } => self.sockets.close(connection),
-                    Output::ToController(message) => {
+                    NodeOutput::Close { connection, .. } => self.sockets.close(connection),
+                    NodeOutput::ToController(message) => {
                         to_controller.push(message);
                     }
-                    Output::ToPeer { to, message } => {
-                        let command = Command::Peer(self.id, message);
+                    NodeOutput::ToPeer { to, message } => {
+                        let command = NodeCommand::Peer(self.id, message);
                         self.peers.send(Some(self.id), to, command);
                     }
-                    Output::Resume { connection } => touched.push(connection),
-                    Output::Disk(job @ DiskJob::Flush(..)) => self.flusher.put(job),
-                    Output::Disk(job) => self.cleaner.put(job),
-                    Output::Notice(notice) => {
+                    NodeOutput::Resume { connection } => touched.push(connection),
+                    NodeOutput::Disk(job @ DiskJob::Flush(..)) => self.flusher.put(job),
+                    NodeOutput::Disk(job) => self.cleaner.put(job),
+                    NodeOutput::Notice(notice) => {
                         let node = self.id;
-                        let _ = self.events.send(Event::Notice { node, notice });
+                        let _ = self.events.send(ServerEvent::Notice { node, notice });
                     }
-                    Output::Fatal(error) => {
+                    NodeOutput::Fatal(error) => {
                         let (node, words) = (Some(self.id), error.to_string());
                         let disk_full = error.is_disk_full();
-                        let _ = self.events.send(Event::Failed {
+                        let _ = self.events.send(ServerEvent::Failed {
                             node,
                             words,
                             disk_full,

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 
 use super::transport::Transport;
-use crate::counts::{Course, Part};
-use crate::node::{Chunk, Response};
+use crate::counts::{Course, RequestPhase};
+use crate::node::{Chunk, EncodedResponse};
 
 /// Answers that may wait for a slow client, and bytes in memory that they may hold. Beyond either,
 /// no request of the client is read until it takes what is there.
@@ -48,7 +48,7 @@ pub(crate) enum Flushed {
 }
 
 impl Outbound {
-    pub(crate) fn push(&mut self, response: Response) {
+    pub(crate) fn push(&mut self, response: EncodedResponse) {
         let pieces = response
             .chunks
             .into_iter()
@@ -81,7 +81,7 @@ impl Outbound {
     pub(crate) fn send_from(&mut self, at_ns: u64) {
         let waiting = std::mem::take(&mut self.waiting);
         for course in self.courses.iter_mut().rev().take(waiting).flatten() {
-            course.go_on(Part::ResponseSend, at_ns);
+            course.go_on(RequestPhase::ResponseSend, at_ns);
         }
     }
 

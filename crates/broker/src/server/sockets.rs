@@ -16,7 +16,7 @@ use super::parting::Parting;
 use super::transport::{FILE_BUFFER_BYTES, Transport};
 use crate::counts::Counters;
 use crate::ids::ConnectionId;
-use crate::node::{Answered, Node, Response};
+use crate::node::{Answered, BrokerNode, EncodedResponse};
 use crate::time::Now;
 
 /// Bytes that one connection may read, and write, before the others have their turn.
@@ -196,7 +196,7 @@ impl Sockets {
     }
 
     /// Gives the next connection its turn: writes what waits, then reads and serves.
-    pub(super) fn turn(&mut self, now: Now, node: &mut Node) -> Option<ConnectionId> {
+    pub(super) fn turn(&mut self, now: Now, node: &mut BrokerNode) -> Option<ConnectionId> {
         let id = self.queue.pop_front()?;
         let socket = self.open.get_mut(&id)?;
         socket.queued = false;
@@ -221,14 +221,14 @@ impl Sockets {
     }
 
     /// Puts an answer behind those that wait, without writing yet.
-    pub(super) fn push(&mut self, id: ConnectionId, response: Response) {
+    pub(super) fn push(&mut self, id: ConnectionId, response: EncodedResponse) {
         if let Some(socket) = self.open.get_mut(&id) {
             socket.outbound.push(response);
         }
     }
 
     /// Writes what waits for a connection, and lets it go on if it had to wait for that.
-    pub(super) fn flush(&mut self, node: &mut Node, id: ConnectionId) {
+    pub(super) fn flush(&mut self, node: &mut BrokerNode, id: ConnectionId) {
         let Some(socket) = self.open.get_mut(&id) else {
             return;
         };
@@ -283,7 +283,12 @@ impl Sockets {
     }
 
     /// Reads and serves until nothing is there, the connection's turn is over, or it must wait.
-    fn read_and_serve(&mut self, now: Now, node: &mut Node, id: ConnectionId) -> Result<(), End> {
+    fn read_and_serve(
+        &mut self,
+        now: Now,
+        node: &mut BrokerNode,
+        id: ConnectionId,
+    ) -> Result<(), End> {
         let mut left = TURN_BYTES;
         let before = node.answered();
         loop {
@@ -358,7 +363,7 @@ impl Sockets {
 
     /// Keeps the memory of requests that have begun within its bound: the connection that holds most of
     /// it ends, which no client that sends whole requests of a usual size can be.
-    fn end_largest(&mut self, node: &mut Node, current: ConnectionId) -> Result<(), End> {
+    fn end_largest(&mut self, node: &mut BrokerNode, current: ConnectionId) -> Result<(), End> {
         let bytes_max = BEGUN_BYTES_MAX.max(self.frame_bytes_max.saturating_mul(2));
         while self.spare.lent_bytes() > bytes_max {
             let largest = self.open.iter().max_by_key(|(id, socket)| {
@@ -379,7 +384,7 @@ impl Sockets {
 
 /// What becomes of a connection of which no more requests may be served for now: one whose client has
 /// left will take none of the answers that wait, so it ends.
-fn stay(node: &Node, id: ConnectionId, socket: &Socket) -> Result<(), End> {
+fn stay(node: &BrokerNode, id: ConnectionId, socket: &Socket) -> Result<(), End> {
     let waits = !socket.outbound.is_empty() || node.owes_answers(id);
     match socket.hung_up && waits {
         true => Err(End::Closed),
@@ -390,7 +395,7 @@ fn stay(node: &Node, id: ConnectionId, socket: &Socket) -> Result<(), End> {
 /// Serves the whole frames at the start of `bytes` and gives where they end.
 fn serve_all(
     now: Now,
-    node: &mut Node,
+    node: &mut BrokerNode,
     (id, socket): (ConnectionId, &mut Socket),
     (bytes, frame_bytes_max): (&mut [u8], usize),
     before: Answered,
@@ -412,7 +417,7 @@ fn serve_all(
 }
 
 /// The largest request that may come now.
-fn limit(node: &Node, id: ConnectionId, trusted: &mut bool, most: usize) -> usize {
+fn limit(node: &BrokerNode, id: ConnectionId, trusted: &mut bool, most: usize) -> usize {
     if *trusted {
         return most;
     }
@@ -421,14 +426,14 @@ fn limit(node: &Node, id: ConnectionId, trusted: &mut bool, most: usize) -> usiz
 }
 
 /// Whether no more requests of a connection may be served for now.
-fn is_stalled(node: &Node, id: ConnectionId, socket: &mut Socket) -> bool {
+fn is_stalled(node: &BrokerNode, id: ConnectionId, socket: &mut Socket) -> bool {
     socket.stalled = socket.outbound.is_full() || node.is_full(id);
     socket.stalled
 }
 
 /// Whether so many answers have come of a turn that they must reach their connection first. Until then
 /// nobody knows whether the client takes them, and small requests may want large answers.
-fn is_answered_enough(node: &Node, before: Answered) -> bool {
+fn is_answered_enough(node: &BrokerNode, before: Answered) -> bool {
     let now = node.answered();
     now.answers - before.answers >= RESPONSES_MAX as u64
         || now.bytes - before.bytes >= BYTES_HELD_MAX as u64

@@ -20,7 +20,7 @@ pub enum ConfigType {
 
 /// What a value must fulfil beyond its type.
 #[derive(Debug, Clone, Copy)]
-pub enum Check {
+pub enum ValueRule {
     /// Nothing more.
     Any,
     /// A number of at least this.
@@ -41,7 +41,12 @@ pub enum Check {
 }
 
 /// Tells what is wrong with `value`, in Kafka's manner of speaking.
-pub(super) fn check(name: &str, kind: ConfigType, rule: Check, value: &str) -> Result<(), String> {
+pub(super) fn check(
+    name: &str,
+    kind: ConfigType,
+    rule: ValueRule,
+    value: &str,
+) -> Result<(), String> {
     let value = value.trim();
     let wrong = check_type(kind, value).or_else(|| check_rule(name, rule, value));
     match wrong {
@@ -70,30 +75,30 @@ fn check_type(kind: ConfigType, value: &str) -> Option<String> {
     (!is_fitting).then(|| expected.to_owned())
 }
 
-fn check_rule(name: &str, rule: Check, value: &str) -> Option<String> {
+fn check_rule(name: &str, rule: ValueRule, value: &str) -> Option<String> {
     let number = value.parse::<i64>().unwrap_or(0);
     let at_least = |least: i64| (number < least).then(|| format!("Value must be at least {least}"));
     match rule {
-        Check::Any => None,
-        Check::AtLeast(least) => at_least(least),
-        Check::Between(least, most) => at_least(least)
+        ValueRule::Any => None,
+        ValueRule::AtLeast(least) => at_least(least),
+        ValueRule::Between(least, most) => at_least(least)
             .or_else(|| (number > most).then(|| format!("Value must be no more than {most}"))),
-        Check::MinusOneOr(least, most) => {
+        ValueRule::MinusOneOr(least, most) => {
             let fits = number == -1 || (least..=most).contains(&number);
             (!fits).then(|| format!("Value must be between {least} and {most} or equal to -1"))
         }
-        Check::OneOf(words) => (!words.contains(&value)).then(|| one_of(words)),
-        Check::ListOf(words) => {
+        ValueRule::OneOf(words) => (!words.contains(&value)).then(|| one_of(words)),
+        ValueRule::ListOf(words) => {
             let fits = value.is_empty() || list(value).all(|entry| words.contains(&entry));
             (!fits).then(|| one_of(words))
         }
-        Check::ReplicaList => (!is_replica_list(value)).then(|| {
+        ValueRule::ReplicaList => (!is_replica_list(value)).then(|| {
             format!(
                 "{name} must be the literal '*' or a list of replicas in the following format: \
                  [partitionId]:[brokerId],[partitionId]:[brokerId],..."
             )
         }),
-        Check::Only(only, why) => (!is_same(only, value))
+        ValueRule::Only(only, why) => (!is_same(only, value))
             .then(|| format!("the embedded cluster takes only {only} here: {why}")),
     }
 }

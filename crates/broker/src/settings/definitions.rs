@@ -2,7 +2,7 @@
 //! defaults. A name or value that would promise what the cluster does not do is refused, so that
 //! nobody measures a setting that did nothing.
 
-use super::check::{Check, ConfigType};
+use super::check::{ConfigType, ValueRule};
 
 /// A configuration of a node.
 #[derive(Debug, Clone, Copy)]
@@ -14,14 +14,14 @@ pub struct NodeDefinition {
     /// What holds when nobody says otherwise; `None` where another unit of the same thing decides.
     pub default: Option<&'static str>,
     /// What a value must fulfil.
-    pub check: Check,
+    pub check: ValueRule,
     /// Whether it can be changed while the cluster runs.
-    pub change: Change,
+    pub change: ChangePolicy,
 }
 
 /// When a node's configuration can be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum ChangePolicy {
     /// Only by [`ClusterConfig::settings`](crate::ClusterConfig::settings), before the start.
     AtStart,
     /// Also by the admin APIs, for one node or for all.
@@ -36,7 +36,7 @@ pub struct TopicDefinition {
     /// Type of the value.
     pub kind: ConfigType,
     /// What a value must fulfil.
-    pub check: Check,
+    pub check: ValueRule,
     /// The node configurations that decide when the topic does not, the strongest first, each with
     /// the factor that turns its unit into the topic's (hours to milliseconds).
     pub synonyms: &'static [(&'static str, i64)],
@@ -50,7 +50,7 @@ const HOUR_MS: i64 = 60 * MINUTE_MS;
 const fn topic(
     name: &'static str,
     kind: ConfigType,
-    check: Check,
+    check: ValueRule,
     synonyms: &'static [(&'static str, i64)],
 ) -> TopicDefinition {
     TopicDefinition {
@@ -66,7 +66,7 @@ const fn topic(
 const fn of_topics(
     name: &'static str,
     kind: ConfigType,
-    check: Check,
+    check: ValueRule,
     default: &'static str,
 ) -> TopicDefinition {
     TopicDefinition {
@@ -78,11 +78,11 @@ const fn of_topics(
     }
 }
 
-use Check::{Any, AtLeast, Between, ListOf, MinusOneOr, OneOf, Only, ReplicaList};
 use ConfigType::{Boolean, Double, Int, List, Long, String};
+use ValueRule::{Any, AtLeast, Between, ListOf, MinusOneOr, OneOf, Only, ReplicaList};
 
 /// A compacted log may keep every record: Kafka does not promise when its cleaner comes by.
-const CLEANUP: Check = ListOf(&[COMPACT, DELETE]);
+const CLEANUP: ValueRule = ListOf(&[COMPACT, DELETE]);
 /// The entry of `cleanup.policy` that asks for compaction and for a key in every record.
 pub(super) const COMPACT: &str = "compact";
 /// The entry of `cleanup.policy` that removes records by age and size.
@@ -91,22 +91,22 @@ pub(super) const DELETE: &str = "delete";
 pub(super) const PRODUCER: &str = "producer";
 /// The `compression.type` that stores batches without compression.
 pub(super) const UNCOMPRESSED: &str = "uncompressed";
-const COMPRESSION: Check = OneOf(&[UNCOMPRESSED, "zstd", "lz4", "snappy", "gzip", PRODUCER]);
-const GZIP_LEVEL: Check = MinusOneOr(1, 9);
-const LZ4_LEVEL: Check = Only("9", "the other levels need LZ4's slow compressor");
-const ZSTD_LEVEL: Check = Between(-131_072, 22);
+const COMPRESSION: ValueRule = OneOf(&[UNCOMPRESSED, "zstd", "lz4", "snappy", "gzip", PRODUCER]);
+const GZIP_LEVEL: ValueRule = MinusOneOr(1, 9);
+const LZ4_LEVEL: ValueRule = Only("9", "the other levels need LZ4's slow compressor");
+const ZSTD_LEVEL: ValueRule = Between(-131_072, 22);
 const NO_CLEANER: &str = "it does not compact topics yet";
-const CLEANABLE_RATIO: Check = Only("0.5", NO_CLEANER);
-const COMPACTION_LAG_MAX: Check = Only(FOREVER, NO_CLEANER);
+const CLEANABLE_RATIO: ValueRule = Only("0.5", NO_CLEANER);
+const COMPACTION_LAG_MAX: ValueRule = Only(FOREVER, NO_CLEANER);
 const NO_TIERED_STORAGE: &str = "it has no tiered storage";
-const SELECTOR: Check = OneOf(&[
+const SELECTOR: ValueRule = OneOf(&[
     "org.apache.kafka.common.replica.LeaderSelector",
     RACK_AWARE_SELECTOR,
 ]);
 /// The `replica.selector.class` that sends a reader to the replica in its own rack (KIP-392).
 pub(super) const RACK_AWARE_SELECTOR: &str =
     "org.apache.kafka.common.replica.RackAwareReplicaSelector";
-const TIMESTAMP_TYPE: Check = OneOf(&["CreateTime", "LogAppendTime"]);
+const TIMESTAMP_TYPE: ValueRule = OneOf(&["CreateTime", "LogAppendTime"]);
 
 /// Topic configurations, in alphabetical order.
 pub const TOPIC_DEFINITIONS: &[TopicDefinition] = &[
@@ -310,8 +310,8 @@ const fn node(
     name: &'static str,
     kind: ConfigType,
     default: Option<&'static str>,
-    check: Check,
-    change: Change,
+    check: ValueRule,
+    change: ChangePolicy,
 ) -> NodeDefinition {
     NodeDefinition {
         name,
@@ -322,7 +322,7 @@ const fn node(
     }
 }
 
-use Change::{AtStart, Live};
+use ChangePolicy::{AtStart, Live};
 
 const FOREVER: &str = "9223372036854775807";
 

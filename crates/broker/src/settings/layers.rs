@@ -6,7 +6,7 @@ use super::definitions::{NodeDefinition, TopicDefinition, node_definition};
 /// Where a value comes from, with the numbers of the DescribeConfigs response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i8)]
-pub enum Source {
+pub enum SettingSource {
     /// Set on the topic.
     Topic = 1,
     /// Set on this node while it runs.
@@ -27,7 +27,7 @@ pub struct Synonym {
     /// The value as written there.
     pub value: String,
     /// The place.
-    pub source: Source,
+    pub source: SettingSource,
 }
 
 /// The three maps that can decide a node's configuration, before the defaults.
@@ -42,11 +42,11 @@ pub struct Layers<'a> {
 }
 
 impl Layers<'_> {
-    fn places(&self) -> [(&ConfigMap, Source); 3] {
+    fn places(&self) -> [(&ConfigMap, SettingSource); 3] {
         [
-            (self.dynamic_node, Source::DynamicNode),
-            (self.dynamic_default, Source::DynamicDefault),
-            (self.fixed, Source::Static),
+            (self.dynamic_node, SettingSource::DynamicNode),
+            (self.dynamic_default, SettingSource::DynamicDefault),
+            (self.fixed, SettingSource::Static),
         ]
     }
 
@@ -69,7 +69,7 @@ impl Layers<'_> {
                 found.push(Synonym {
                     name,
                     value: value.to_owned(),
-                    source: Source::Default,
+                    source: SettingSource::Default,
                 });
             }
         }
@@ -87,7 +87,7 @@ impl Layers<'_> {
     pub fn topic_chain(&self, topic: &ConfigMap, definition: &TopicDefinition) -> Vec<Synonym> {
         let mut found = Vec::new();
         if let Some(value) = topic.get(definition.name) {
-            let (name, source) = (definition.name, Source::Topic);
+            let (name, source) = (definition.name, SettingSource::Topic);
             found.push(Synonym {
                 name,
                 value: value.clone(),
@@ -100,7 +100,7 @@ impl Layers<'_> {
 
     /// The value that holds for a node configuration.
     #[must_use]
-    pub fn node_value(&self, definition: &NodeDefinition) -> Option<(String, Source)> {
+    pub fn node_value(&self, definition: &NodeDefinition) -> Option<(String, SettingSource)> {
         let first = self.node_chain(definition).into_iter().next()?;
         Some((first.value, first.source))
     }
@@ -111,14 +111,14 @@ impl Layers<'_> {
         &self,
         topic: &ConfigMap,
         definition: &TopicDefinition,
-    ) -> Option<(String, Source)> {
+    ) -> Option<(String, SettingSource)> {
         let Some(first) = self.topic_chain(topic, definition).into_iter().next() else {
-            return Some((definition.default?.to_owned(), Source::Default));
+            return Some((definition.default?.to_owned(), SettingSource::Default));
         };
         let factor = definition
             .synonyms
             .iter()
-            .find(|(name, _)| *name == first.name && first.source != Source::Topic)
+            .find(|(name, _)| *name == first.name && first.source != SettingSource::Topic)
             .map_or(1, |(_, factor)| *factor);
         Some((scaled(first.value, factor), first.source))
     }
@@ -134,7 +134,7 @@ fn scaled(value: String, factor: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ConfigMap, Layers, Source};
+    use super::{ConfigMap, Layers, SettingSource};
     use crate::settings::topic_definition;
 
     fn map(entries: &[(&str, &str)]) -> ConfigMap {
@@ -154,7 +154,10 @@ mod tests {
         };
         let definition = topic_definition("retention.ms").unwrap();
         let value = layers.topic_value(&none, definition);
-        assert_eq!(value, Some(("604800000".to_owned(), Source::Default)));
+        assert_eq!(
+            value,
+            Some(("604800000".to_owned(), SettingSource::Default))
+        );
     }
 
     #[test]
@@ -175,18 +178,21 @@ mod tests {
             layers.topic_value(topic, definition).unwrap()
         };
         let topic = map(&[("retention.ms", "1")]);
-        assert_eq!(value(&topic, &node, &all), ("1".to_owned(), Source::Topic));
+        assert_eq!(
+            value(&topic, &node, &all),
+            ("1".to_owned(), SettingSource::Topic)
+        );
         assert_eq!(
             value(&none, &node, &all),
-            ("2".to_owned(), Source::DynamicNode)
+            ("2".to_owned(), SettingSource::DynamicNode)
         );
         assert_eq!(
             value(&none, &none, &all),
-            ("3".to_owned(), Source::DynamicDefault)
+            ("3".to_owned(), SettingSource::DynamicDefault)
         );
         assert_eq!(
             value(&none, &none, &none),
-            ("240000".to_owned(), Source::Static)
+            ("240000".to_owned(), SettingSource::Static)
         );
     }
 
@@ -207,9 +213,9 @@ mod tests {
         assert_eq!(
             told,
             [
-                ("segment.bytes", "1000", Source::Topic),
-                ("log.segment.bytes", "2000", Source::Static),
-                ("log.segment.bytes", "1073741824", Source::Default),
+                ("segment.bytes", "1000", SettingSource::Topic),
+                ("log.segment.bytes", "2000", SettingSource::Static),
+                ("log.segment.bytes", "1073741824", SettingSource::Default),
             ]
         );
     }

@@ -9,13 +9,13 @@ mod typed;
 
 use std::collections::BTreeMap;
 
-pub use check::{Check, ConfigType};
+pub use check::{ConfigType, ValueRule};
 pub use definitions::{
-    Change, NODE_DEFINITIONS, NodeDefinition, TOPIC_DEFINITIONS, TopicDefinition, node_definition,
-    topic_definition,
+    ChangePolicy, NODE_DEFINITIONS, NodeDefinition, TOPIC_DEFINITIONS, TopicDefinition,
+    node_definition, topic_definition,
 };
 pub use ignored::is_ignored_node_config;
-pub use layers::{Layers, Source, Synonym};
+pub use layers::{Layers, SettingSource, Synonym};
 pub use typed::{NodeSettings, TopicSettings};
 
 /// Configuration values by Kafka's names.

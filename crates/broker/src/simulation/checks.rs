@@ -6,7 +6,7 @@ use kgauge_wire::compress::Decompressor;
 use kgauge_wire::record_batch::{Batch, batches};
 
 use super::Violation;
-use super::clients::{Kind, RECORDS_OF_CLIENT};
+use super::clients::{ClientKind, RECORDS_OF_CLIENT};
 use super::world::{TOPIC, World};
 use crate::ids::{NodeId, PartitionId};
 use crate::image::ClusterImage;
@@ -15,7 +15,7 @@ use crate::node::Replica;
 
 /// What was seen so far.
 #[derive(Debug, Default)]
-pub(super) struct Checks {
+pub(super) struct SimulationChecks {
     /// Record by partition and offset, acknowledged with acks=all.
     acked: BTreeMap<(i32, i64), u64>,
     acked_by_leader: BTreeMap<(i32, i64), u64>,
@@ -32,15 +32,15 @@ pub(super) struct Checks {
 }
 
 /// Records that were acknowledged.
-pub(super) struct Counts {
+pub(super) struct AckedCounts {
     pub(super) all: u64,
     pub(super) by_leader: u64,
     pub(super) lost_by_leader: u64,
 }
 
-impl Checks {
-    pub(super) fn counts(&self) -> Counts {
-        Counts {
+impl SimulationChecks {
+    pub(super) fn counts(&self) -> AckedCounts {
+        AckedCounts {
             all: self.acked.len() as u64,
             by_leader: self.acked_by_leader.len() as u64,
             lost_by_leader: self.lost_by_leader,
@@ -66,9 +66,9 @@ impl Checks {
         std::mem::replace(&mut self.image, image.version) != image.version
     }
 
-    pub(super) fn acked(&mut self, kind: Kind, place: (i32, i64), first: u64, count: u64) {
+    pub(super) fn acked(&mut self, kind: ClientKind, place: (i32, i64), first: u64, count: u64) {
         let acked = match kind {
-            Kind::Leader => &mut self.acked_by_leader,
+            ClientKind::Leader => &mut self.acked_by_leader,
             _ => &mut self.acked,
         };
         let (partition, offset) = place;

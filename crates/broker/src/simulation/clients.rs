@@ -15,12 +15,12 @@ use kgauge_wire::messages::produce::{
 };
 use kgauge_wire::record_batch::{BatchEncoder, ProducerState, batches};
 
-use super::checks::{Checks, records_of};
+use super::checks::{SimulationChecks, records_of};
 use super::world::TOPIC;
-use super::{Plan, Violation};
+use super::{SeedPlan, Violation};
 use crate::ids::{ConnectionId, NodeId};
 use crate::image::ClusterImage;
-use crate::random::Random;
+use crate::random::SmallRandom;
 use crate::time::NS_PER_MS;
 
 const PRODUCE_VERSION: i16 = 11;
@@ -34,7 +34,7 @@ pub(super) const RECORDS_OF_CLIENT: u64 = 1 << 32;
 
 /// What a client does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ClientKind {
     /// acks=all and idempotent.
     Exact,
     /// acks=all.
@@ -54,7 +54,7 @@ struct Batch {
 
 #[derive(Debug)]
 struct Client {
-    kind: Kind,
+    kind: ClientKind,
     partition: i32,
     leader_epoch: i32,
     connection: Option<(ConnectionId, NodeId)>,
@@ -78,16 +78,21 @@ pub(super) struct Clients {
 }
 
 /// What a client wants after its turn.
-pub(super) struct Wanted {
+pub(super) struct ClientAction {
     pub(super) connect: Option<NodeId>,
     pub(super) next_ns: u64,
 }
 
 impl Clients {
-    pub(super) fn new(plan: &Plan) -> Self {
+    pub(super) fn new(plan: &SeedPlan) -> Self {
         let mut clients = Vec::new();
         for partition in 0..plan.partitions {
-            for kind in [Kind::Exact, Kind::All, Kind::Leader, Kind::Reader] {
+            for kind in [
+                ClientKind::Exact,
+                ClientKind::All,
+                ClientKind::Leader,
+                ClientKind::Reader,
+            ] {
                 clients.push(Client {
                     kind,
                     partition,
@@ -159,8 +164,8 @@ impl Clients {
         now_ns: u64,
         index: usize,
         image: Option<&ClusterImage>,
-        random: &mut Random,
-    ) -> Wanted {
+        random: &mut SmallRandom,
+    ) -> ClientAction {
         let finishing = self.finishing;
         let client = &mut self.clients[index];
         let next_ns = now_ns + 2 * NS_PER_MS + random.below(20 * NS_PER_MS);
@@ -168,12 +173,12 @@ impl Clients {
             client.lose_patience(now_ns, &mut self.by_connection);
         }
         if client.rest_until_ns > now_ns {
-            return Wanted {
+            return ClientAction {
                 connect: None,
                 next_ns,
             };
         }
-        let writes = client.kind != Kind::Reader && !finishing;
+        let writes = client.kind != ClientKind::Reader && !finishing;
         if writes && client.in_flight.len() < IN_FLIGHT_MAX {
             let count = 1 + random.below(4);
             client.in_flight.push_back(Batch {
@@ -200,13 +205,13 @@ impl Clients {
         if client.patience_ns.is_none() && client.waits() {
             client.patience_ns = Some(now_ns + PATIENCE_NS);
         }
-        Wanted { connect, next_ns }
+        ClientAction { connect, next_ns }
     }
 
     fn send_from(&mut self, index: usize) {
         let client = &mut self.clients[index];
         match client.kind {
-            Kind::Reader => client.fetch(),
+            ClientKind::Reader => client.fetch(),
             _ => client.produce(index),
         }
     }
@@ -217,7 +222,7 @@ impl Clients {
         now_ns: u64,
         connection: ConnectionId,
         bytes: &[u8],
-        checks: &mut Checks,
+        checks: &mut SimulationChecks,
     ) -> Result<(), Violation> {
         let Some(index) = self.by_connection.get(&connection).copied() else {
             return Ok(());
@@ -225,7 +230,7 @@ impl Clients {
         let client = &mut self.clients[index];
         client.patience_ns = None;
         let code = match client.kind {
-            Kind::Reader => client.fetched(&bytes[4..], checks)?,
+            ClientKind::Reader => client.fetched(&bytes[4..], checks)?,
             _ => client.produced(index, &bytes[4..], checks)?,
         };
         if !code.is_none() {
@@ -262,7 +267,11 @@ impl Client {
 
     fn produce(&mut self, index: usize) {
         let base = index as u64 * RECORDS_OF_CLIENT;
-        let acks = if self.kind == Kind::Leader { 1 } else { -1 };
+        let acks = if self.kind == ClientKind::Leader {
+            1
+        } else {
+            -1
+        };
         for batch in self
             .in_flight
             .iter_mut()
@@ -277,7 +286,7 @@ impl Client {
                 encoder.append(1_700_000_000_000, None, Some(&value), &[]);
             }
             let state = match self.kind {
-                Kind::Exact => ProducerState {
+                ClientKind::Exact => ProducerState {
                     id: index as i64,
                     epoch: 0,
                     transactional: false,
@@ -319,7 +328,7 @@ impl Client {
         &mut self,
         index: usize,
         bytes: &[u8],
-        checks: &mut Checks,
+        checks: &mut SimulationChecks,
     ) -> Result<ErrorCode, Violation> {
         let mut reader = Reader::new(bytes);
         let version = ApiKey::Produce.response_header_version(PRODUCE_VERSION);
@@ -382,7 +391,11 @@ impl Client {
         }
     }
 
-    fn fetched(&mut self, bytes: &[u8], checks: &mut Checks) -> Result<ErrorCode, Violation> {
+    fn fetched(
+        &mut self,
+        bytes: &[u8],
+        checks: &mut SimulationChecks,
+    ) -> Result<ErrorCode, Violation> {
         self.fetching = None;
         let mut reader = Reader::new(bytes);
         let version = ApiKey::Fetch.response_header_version(FETCH_VERSION);

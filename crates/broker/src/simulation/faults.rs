@@ -1,13 +1,13 @@
 //! What goes wrong, and when: drawn from the seed, within what the settings promise to survive.
 
-use super::world::{Event, World};
+use super::world::{SimulatedEvent, World};
 use crate::ids::NodeId;
 use crate::storage::Crash;
 use crate::time::NS_PER_MS;
 
 /// Faults so far.
 #[derive(Debug, Default)]
-pub(super) struct Faults {
+pub(super) struct SimulatedFaults {
     pub(super) count: u64,
     ended: bool,
 }
@@ -42,7 +42,7 @@ impl World<'_> {
             _ => self.restart_cluster(),
         }
         let after_ns = (20 + self.random.below(500)) * NS_PER_MS;
-        self.push(self.now_ns + after_ns, Event::Fault);
+        self.push(self.now_ns + after_ns, SimulatedEvent::Fault);
     }
 
     /// A node crashes: with its machine (what was not flushed is lost or torn) or with its process.

@@ -1,6 +1,6 @@
 //! The words of a history: what people read who look for what went wrong.
 
-use crate::controller::{Request, ToController};
+use crate::controller::{ControllerRequest, ToController};
 use crate::ids::NodeId;
 use crate::image::PartitionImage;
 use crate::node::replication::message::{FollowerPosition, News, PartitionNews, PeerMessage};
@@ -9,7 +9,7 @@ use crate::node::replication::message::{FollowerPosition, News, PartitionNews, P
 pub(super) fn asked(message: &ToController) -> String {
     match message {
         ToController::Request { request, .. } => match request {
-            Request::AlterIsr(changes) => format!(
+            ControllerRequest::AlterIsr(changes) => format!(
                 "ISR {:?}",
                 changes
                     .iter()

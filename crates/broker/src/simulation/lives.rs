@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::world::{Entry, Event, World, settings};
+use super::world::{QueuedEvent, SimulatedEvent, World, settings};
 use crate::controller::{Controller, ToController};
 use crate::ids::{ConnectionId, NodeId};
 use crate::image::NodeImage;
-use crate::node::{Node, NodeConfig, clean_shutdown};
+use crate::node::{BrokerNode, NodeConfig, clean_shutdown};
 use crate::time::NS_PER_MS;
 
 impl World<'_> {
@@ -51,7 +51,7 @@ impl World<'_> {
         place.paused = false;
         place.kept.clear();
         place.timer_ns = None;
-        place.node = Some(Node::new(now, config));
+        place.node = Some(BrokerNode::new(now, config));
         self.say(&format!(
             "node {id} starts, in order before: {stopped_in_order}"
         ));
@@ -61,7 +61,7 @@ impl World<'_> {
     }
 
     /// Takes a node away. Gives it, to be stopped in order or not.
-    pub(super) fn take_down(&mut self, id: NodeId) -> Option<Node> {
+    pub(super) fn take_down(&mut self, id: NodeId) -> Option<BrokerNode> {
         let place = self.places.get_mut(&id)?;
         let node = place.node.take()?;
         place.life += 1;
@@ -77,7 +77,10 @@ impl World<'_> {
         for connection in gone {
             self.connections.remove(&connection);
             let after_ns = self.random.below(2 * NS_PER_MS);
-            self.push(self.now_ns + after_ns, Event::Disconnected(connection));
+            self.push(
+                self.now_ns + after_ns,
+                SimulatedEvent::Disconnected(connection),
+            );
         }
         Some(node)
     }
@@ -115,16 +118,18 @@ impl World<'_> {
         if let Some(place) = self.places.get_mut(&id) {
             place.timer_ns = Some(self.now_ns);
         }
-        self.push(self.now_ns, Event::NodeTimer(id));
+        self.push(self.now_ns, SimulatedEvent::NodeTimer(id));
     }
 
     /// The controller dies with its process, and what was on its way with it; then it reads its
     /// journal anew.
     pub(super) fn restart_controller(&mut self) -> bool {
-        self.queue.retain(|Reverse(Entry(_, _, event))| {
+        self.queue.retain(|Reverse(QueuedEvent(_, _, event))| {
             !matches!(
                 event,
-                Event::ToNode(..) | Event::ToController(..) | Event::ControllerTimer
+                SimulatedEvent::ToNode(..)
+                    | SimulatedEvent::ToController(..)
+                    | SimulatedEvent::ControllerTimer
             )
         });
         let seed = self.random.next_u64();

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::controller::{self, Controller};
 use crate::ids::{ConnectionId, NodeId};
 use crate::image::NodeImage;
-use crate::node::{Deviations, Node, NodeConfig, Output, TURN_WORK_MAX};
+use crate::node::{BrokerNode, Deviations, NodeConfig, NodeOutput, TURN_WORK_MAX};
 use crate::server::{Inbound, Spare};
 use crate::settings::ConfigMap;
 use crate::storage::{MemoryStorage, StorageError};
@@ -22,7 +22,7 @@ const NODE: NodeId = NodeId(1);
 
 /// A node that is alone in its cluster.
 pub struct Lone {
-    node: Node,
+    node: BrokerNode,
     controller: Controller,
     now: Now,
     connections: BTreeMap<ConnectionId, Client>,
@@ -84,7 +84,7 @@ impl Lone {
             counters: None,
         };
         let mut lone = Self {
-            node: Node::new(now, config),
+            node: BrokerNode::new(now, config),
             controller,
             now,
             connections: BTreeMap::new(),
@@ -186,7 +186,7 @@ impl Lone {
         for output in self.node.outputs().collect::<Vec<_>>() {
             any = true;
             match output {
-                Output::Respond {
+                NodeOutput::Respond {
                     connection,
                     response,
                 } => {
@@ -196,29 +196,29 @@ impl Lone {
                     }
                     resumed.push(connection);
                 }
-                Output::Close { connection, .. } => {
+                NodeOutput::Close { connection, .. } => {
                     self.connections.remove(&connection);
                 }
-                Output::ToController(message) => {
+                NodeOutput::ToController(message) => {
                     self.controller.handle(self.now, NODE, message);
                 }
-                Output::Disk(job) => {
+                NodeOutput::Disk(job) => {
                     self.node.disk_done(self.now, job.run());
                 }
-                Output::Resume { connection } => resumed.push(connection),
-                Output::Notice(_) => {}
+                NodeOutput::Resume { connection } => resumed.push(connection),
+                NodeOutput::Notice(_) => {}
                 // There is no other node.
-                Output::ToPeer { .. } => {}
-                Output::Fatal(error) => return Err(error),
+                NodeOutput::ToPeer { .. } => {}
+                NodeOutput::Fatal(error) => return Err(error),
             }
         }
         for output in self.controller.outputs().collect::<Vec<_>>() {
             any = true;
             match output {
-                controller::Output::Send(NODE, message) => {
+                controller::ControllerOutput::Send(NODE, message) => {
                     self.node.controller(self.now, message);
                 }
-                controller::Output::Fatal(error) => return Err(error),
+                controller::ControllerOutput::Fatal(error) => return Err(error),
                 _ => {}
             }
         }

@@ -18,9 +18,9 @@ use kgauge_wire::messages::{
 
 use super::group_checks::GroupChecks;
 use super::world::TOPIC;
-use super::{Plan, Violation};
+use super::{SeedPlan, Violation};
 use crate::ids::{ConnectionId, NodeId};
-use crate::random::Random;
+use crate::random::SmallRandom;
 use crate::time::NS_PER_MS;
 
 const GROUP: &str = "g";
@@ -83,7 +83,7 @@ pub(super) struct Members {
 }
 
 impl Members {
-    pub(super) fn new(plan: &Plan) -> Self {
+    pub(super) fn new(plan: &SeedPlan) -> Self {
         let member = |_| Member {
             stage: Stage::Outside,
             coordinator: None,
@@ -190,7 +190,7 @@ impl Members {
         now_ns: u64,
         index: usize,
         nodes: &[NodeId],
-        random: &mut Random,
+        random: &mut SmallRandom,
     ) -> (Option<NodeId>, u64) {
         let next_ns = now_ns + 3 * NS_PER_MS + random.below(25 * NS_PER_MS);
         let member = &mut self.members[index];
@@ -427,7 +427,7 @@ impl Member {
         self.ask(3, &request, Asked::Heartbeat);
     }
 
-    fn commit(&mut self, newest: i32, random: &mut Random) {
+    fn commit(&mut self, newest: i32, random: &mut SmallRandom) {
         for position in self.positions.values_mut() {
             *position += 1 + i64::try_from(random.below(5)).unwrap_or(0);
         }

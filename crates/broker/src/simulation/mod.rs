@@ -32,7 +32,7 @@ use crate::node::Deviations;
 
 /// What one seed runs.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan {
+pub struct SeedPlan {
     /// Everything that is left to chance follows from it.
     pub seed: u64,
     /// Nodes of the cluster.
@@ -47,7 +47,7 @@ pub struct Plan {
     pub deviations: Deviations,
 }
 
-impl Plan {
+impl SeedPlan {
     /// Three nodes, two partitions, no group, some seconds of faults.
     #[must_use]
     pub fn new(seed: u64) -> Self {
@@ -64,7 +64,7 @@ impl Plan {
 
 /// What a run came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct SeedOutcome {
     /// Checksum of the whole history.
     pub history: u64,
     /// Events that happened.
@@ -203,7 +203,7 @@ pub enum Violation {
 /// A seed that broke a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("seed {seed}, after {at_ms} ms: {violation}")]
-pub struct Failure {
+pub struct FailedSeed {
     /// The seed.
     pub seed: u64,
     /// When, in virtual milliseconds.
@@ -213,6 +213,6 @@ pub struct Failure {
 }
 
 /// Runs one seed. `tell` gets every line of the history.
-pub fn run(plan: &Plan, tell: &mut dyn FnMut(&str)) -> Result<Outcome, Box<Failure>> {
+pub fn run(plan: &SeedPlan, tell: &mut dyn FnMut(&str)) -> Result<SeedOutcome, Box<FailedSeed>> {
     world::World::new(*plan, tell).run()
 }

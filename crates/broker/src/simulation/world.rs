@@ -7,16 +7,18 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::checks::Checks;
+use super::checks::SimulationChecks;
 use super::clients::Clients;
-use super::faults::Faults;
+use super::faults::SimulatedFaults;
 use super::members::Members;
-use super::{Failure, Outcome, Plan, Violation};
-use crate::controller::{self, Controller, FromController, NewTopic, Request, ToController};
+use super::{FailedSeed, SeedOutcome, SeedPlan, Violation};
+use crate::controller::{
+    self, Controller, ControllerRequest, FromController, NewTopic, ToController,
+};
 use crate::ids::{ConnectionId, NodeId, PartitionId};
 use crate::node::replication::message::PeerMessage;
-use crate::node::{DiskJob, Node, Output};
-use crate::random::Random;
+use crate::node::{BrokerNode, DiskJob, NodeOutput};
+use crate::random::SmallRandom;
 use crate::settings::ConfigMap;
 use crate::storage::MemoryStorage;
 use crate::time::{NS_PER_MS, Now};
@@ -33,12 +35,12 @@ const WALL_MS: i64 = 1_700_000_000_000;
 const REST_MS: u64 = 60_000;
 
 /// One end of a way: a node, or (`None`) the controller.
-pub(super) type End = Option<NodeId>;
+pub(super) type LinkEnd = Option<NodeId>;
 
 /// Something that happens.
 #[derive(Debug)]
-pub(super) enum Event {
-    ToNode(End, NodeId, Box<NodeMessage>),
+pub(super) enum SimulatedEvent {
+    ToNode(LinkEnd, NodeId, Box<NodeMessage>),
     ToController(NodeId, ToController),
     NodeTimer(NodeId),
     ControllerTimer,
@@ -58,53 +60,53 @@ pub(super) enum NodeMessage {
 }
 
 /// An event with its moment and its number.
-pub(super) struct Entry(pub(super) u64, pub(super) u64, pub(super) Event);
+pub(super) struct QueuedEvent(pub(super) u64, pub(super) u64, pub(super) SimulatedEvent);
 
-impl PartialEq for Entry {
+impl PartialEq for QueuedEvent {
     fn eq(&self, other: &Self) -> bool {
         (self.0, self.1) == (other.0, other.1)
     }
 }
 
-impl Eq for Entry {}
+impl Eq for QueuedEvent {}
 
-impl PartialOrd for Entry {
+impl PartialOrd for QueuedEvent {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Entry {
+impl Ord for QueuedEvent {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (self.0, self.1).cmp(&(other.0, other.1))
     }
 }
 
 /// One node's place.
-pub(super) struct Place {
+pub(super) struct NodeSlot {
     pub(super) storage: MemoryStorage,
-    pub(super) node: Option<Node>,
+    pub(super) node: Option<BrokerNode>,
     /// Counts the node's lives.
     pub(super) life: u64,
     pub(super) paused: bool,
     /// What came while it was paused.
-    pub(super) kept: Vec<Event>,
+    pub(super) kept: Vec<SimulatedEvent>,
     /// It may have lost something and has not registered since.
     pub(super) lossy: bool,
     pub(super) timer_ns: Option<u64>,
 }
 
 pub(super) struct World<'t> {
-    pub(super) plan: Plan,
-    pub(super) random: Random,
+    pub(super) plan: SeedPlan,
+    pub(super) random: SmallRandom,
     pub(super) now_ns: u64,
-    pub(super) queue: BinaryHeap<Reverse<Entry>>,
+    pub(super) queue: BinaryHeap<Reverse<QueuedEvent>>,
     sequence: u64,
     pub(super) controller: Controller,
     pub(super) controller_storage: MemoryStorage,
     pub(super) controller_timer_ns: Option<u64>,
-    pub(super) places: BTreeMap<NodeId, Place>,
-    pub(super) cuts: BTreeSet<(End, End)>,
+    pub(super) places: BTreeMap<NodeId, NodeSlot>,
+    pub(super) cuts: BTreeSet<(LinkEnd, LinkEnd)>,
     /// When the last message of a way arrives: none overtakes another.
     ways: BTreeMap<(u8, i64, i64), u64>,
     pub(super) connections: BTreeMap<ConnectionId, NodeId>,
@@ -112,8 +114,8 @@ pub(super) struct World<'t> {
     pub(super) lives: u64,
     pub(super) clients: Clients,
     pub(super) members: Members,
-    pub(super) faults: Faults,
-    pub(super) checks: Checks,
+    pub(super) faults: SimulatedFaults,
+    pub(super) checks: SimulationChecks,
     history: DefaultHasher,
     events: u64,
     tell: &'t mut dyn FnMut(&str),
@@ -140,8 +142,8 @@ pub(super) fn settings() -> ConfigMap {
 }
 
 impl<'t> World<'t> {
-    pub(super) fn new(plan: Plan, tell: &'t mut dyn FnMut(&str)) -> Self {
-        let mut random = Random::new(plan.seed);
+    pub(super) fn new(plan: SeedPlan, tell: &'t mut dyn FnMut(&str)) -> Self {
+        let mut random = SmallRandom::new(plan.seed);
         let controller_storage = MemoryStorage::new();
         let dir = Path::new("/controller");
         let seed = random.next_u64();
@@ -153,7 +155,7 @@ impl<'t> World<'t> {
         )
         .expect("a new disk has no fault");
         let place = |id: i32| {
-            let place = Place {
+            let place = NodeSlot {
                 storage: MemoryStorage::new(),
                 node: None,
                 life: 0,
@@ -181,20 +183,20 @@ impl<'t> World<'t> {
             connections: BTreeMap::new(),
             connection_count: 0,
             lives: 1,
-            faults: Faults::default(),
-            checks: Checks::default(),
+            faults: SimulatedFaults::default(),
+            checks: SimulationChecks::default(),
             history: DefaultHasher::new(),
             events: 0,
             tell,
         }
     }
 
-    pub(super) fn run(mut self) -> Result<Outcome, Box<Failure>> {
+    pub(super) fn run(mut self) -> Result<SeedOutcome, Box<FailedSeed>> {
         let result = self.live();
         match result {
             Ok(()) => {
                 let acked = self.checks.counts();
-                Ok(Outcome {
+                Ok(SeedOutcome {
                     history: self.history.finish(),
                     events: self.events,
                     faults: self.faults.count,
@@ -206,7 +208,7 @@ impl<'t> World<'t> {
                     generations: self.members.checks.generations(),
                 })
             }
-            Err(violation) => Err(Box::new(Failure {
+            Err(violation) => Err(Box::new(FailedSeed {
                 seed: self.plan.seed,
                 at_ms: self.now_ns / NS_PER_MS,
                 violation,
@@ -223,12 +225,12 @@ impl<'t> World<'t> {
         self.create_topic();
         for client in 0..self.clients.count() {
             let after_ns = self.random.below(5 * NS_PER_MS);
-            self.push(self.now_ns + after_ns, Event::Client(client));
+            self.push(self.now_ns + after_ns, SimulatedEvent::Client(client));
         }
         for member in 0..self.members.count() {
-            self.push(self.now_ns + NS_PER_MS, Event::Member(member));
+            self.push(self.now_ns + NS_PER_MS, SimulatedEvent::Member(member));
         }
-        self.push(self.now_ns + 300 * NS_PER_MS, Event::Fault);
+        self.push(self.now_ns + 300 * NS_PER_MS, SimulatedEvent::Fault);
         self.until(self.now_ns + self.plan.faults_ms * NS_PER_MS, |_| false)?;
         self.say("mending everything");
         self.mend();
@@ -249,7 +251,7 @@ impl<'t> World<'t> {
             replication_factor: Some(i16::try_from(self.plan.nodes.min(3)).unwrap_or(1)),
             ..NewTopic::default()
         };
-        let request = Request::CreateTopics {
+        let request = ControllerRequest::CreateTopics {
             topics: vec![topic],
             mode: controller::Mode::Apply,
         };
@@ -260,11 +262,11 @@ impl<'t> World<'t> {
 
     /// Lets events happen until a moment, or until `done`.
     fn until(&mut self, end_ns: u64, done: fn(&Self) -> bool) -> Result<(), Violation> {
-        while let Some(Reverse(Entry(at_ns, _, _))) = self.queue.peek() {
+        while let Some(Reverse(QueuedEvent(at_ns, _, _))) = self.queue.peek() {
             if *at_ns > end_ns {
                 break;
             }
-            let Some(Reverse(Entry(at_ns, _, event))) = self.queue.pop() else {
+            let Some(Reverse(QueuedEvent(at_ns, _, event))) = self.queue.pop() else {
                 break;
             };
             self.now_ns = at_ns;
@@ -278,12 +280,12 @@ impl<'t> World<'t> {
         Ok(())
     }
 
-    fn happen(&mut self, event: Event) -> Result<(), Violation> {
+    fn happen(&mut self, event: SimulatedEvent) -> Result<(), Violation> {
         match event {
-            Event::ToNode(_, node, _) | Event::Request(node, ..) | Event::Disk(node, ..) => {
-                self.happen_to_node(node, event)
-            }
-            Event::NodeTimer(node) => {
+            SimulatedEvent::ToNode(_, node, _)
+            | SimulatedEvent::Request(node, ..)
+            | SimulatedEvent::Disk(node, ..) => self.happen_to_node(node, event),
+            SimulatedEvent::NodeTimer(node) => {
                 let due = self.places.get_mut(&node).is_some_and(|place| {
                     place
                         .timer_ns
@@ -295,7 +297,7 @@ impl<'t> World<'t> {
                     false => Ok(()),
                 }
             }
-            Event::ToController(node, message) => {
+            SimulatedEvent::ToController(node, message) => {
                 self.note(&format_args!(
                     "controller < {node}: {}",
                     super::history::asked(&message)
@@ -309,41 +311,41 @@ impl<'t> World<'t> {
                 self.carry_out_controller();
                 Ok(())
             }
-            Event::ControllerTimer => {
+            SimulatedEvent::ControllerTimer => {
                 self.controller_timer_ns = None;
                 self.controller.tick(self.now());
                 self.carry_out_controller();
                 Ok(())
             }
-            Event::Answer(connection, bytes) if self.members.has(connection) => {
+            SimulatedEvent::Answer(connection, bytes) if self.members.has(connection) => {
                 self.members.answered(self.now_ns, connection, &bytes)
             }
-            Event::Answer(connection, bytes) => {
+            SimulatedEvent::Answer(connection, bytes) => {
                 let now_ns = self.now_ns;
                 self.clients
                     .answered(now_ns, connection, &bytes, &mut self.checks)
             }
-            Event::Disconnected(connection) => {
+            SimulatedEvent::Disconnected(connection) => {
                 self.clients.disconnected(self.now_ns, connection);
                 self.members.disconnected(self.now_ns, connection);
                 Ok(())
             }
-            Event::Client(client) => {
+            SimulatedEvent::Client(client) => {
                 self.client_turn(client);
                 Ok(())
             }
-            Event::Member(member) => {
+            SimulatedEvent::Member(member) => {
                 self.member_turn(member);
                 Ok(())
             }
-            Event::Fault => {
+            SimulatedEvent::Fault => {
                 self.next_fault();
                 Ok(())
             }
         }
     }
 
-    fn happen_to_node(&mut self, id: NodeId, event: Event) -> Result<(), Violation> {
+    fn happen_to_node(&mut self, id: NodeId, event: SimulatedEvent) -> Result<(), Violation> {
         let now = self.now();
         let Some(place) = self.places.get_mut(&id) else {
             return Ok(());
@@ -356,7 +358,7 @@ impl<'t> World<'t> {
             return Ok(());
         };
         match event {
-            Event::ToNode(from, _, message) => match (*message, from) {
+            SimulatedEvent::ToNode(from, _, message) => match (*message, from) {
                 (NodeMessage::Controller(message), _) => node.controller(now, message),
                 (NodeMessage::Peer(message), Some(from)) => {
                     let line = format!("{id} < {from}: {}", super::history::told(&message));
@@ -365,13 +367,13 @@ impl<'t> World<'t> {
                 }
                 (NodeMessage::Peer(_), None) => {}
             },
-            Event::Request(_, life, connection, mut frame) if life == place.life => {
+            SimulatedEvent::Request(_, life, connection, mut frame) if life == place.life => {
                 node.request(now, connection, &mut frame);
             }
-            Event::Disk(_, life, job) if life == place.life => {
+            SimulatedEvent::Disk(_, life, job) if life == place.life => {
                 node.disk_done(now, job.run());
             }
-            Event::NodeTimer(_) => node.tick(now),
+            SimulatedEvent::NodeTimer(_) => node.tick(now),
             _ => return Ok(()),
         }
         self.carry_out(id)?;
@@ -385,9 +387,10 @@ impl<'t> World<'t> {
         }
     }
 
-    pub(super) fn push(&mut self, at_ns: u64, event: Event) {
+    pub(super) fn push(&mut self, at_ns: u64, event: SimulatedEvent) {
         self.sequence += 1;
-        self.queue.push(Reverse(Entry(at_ns, self.sequence, event)));
+        self.queue
+            .push(Reverse(QueuedEvent(at_ns, self.sequence, event)));
     }
 
     /// When a message that is sent now arrives: soon, and not before those sent earlier.
@@ -398,23 +401,23 @@ impl<'t> World<'t> {
         *last_ns
     }
 
-    fn is_open(&self, from: End, to: End) -> bool {
+    fn is_open(&self, from: LinkEnd, to: LinkEnd) -> bool {
         !self.cuts.contains(&(from, to))
     }
 
-    fn post(&mut self, from: End, to: NodeId, message: NodeMessage) {
+    fn post(&mut self, from: LinkEnd, to: NodeId, message: NodeMessage) {
         if self.is_open(from, Some(to)) {
             let number = from.map_or(0, |node| i64::from(node.0));
             let at_ns = self.arrival(0, number, i64::from(to.0));
-            self.push(at_ns, Event::ToNode(from, to, Box::new(message)));
+            self.push(at_ns, SimulatedEvent::ToNode(from, to, Box::new(message)));
         }
     }
 
     pub(super) fn carry_out_controller(&mut self) {
         for output in self.controller.outputs().collect::<Vec<_>>() {
             match output {
-                controller::Output::Send(NOBODY, _) => {}
-                controller::Output::Send(node, message) => {
+                controller::ControllerOutput::Send(NOBODY, _) => {}
+                controller::ControllerOutput::Send(node, message) => {
                     if let FromController::Image(image) = &message
                         && self.checks.published(image)
                     {
@@ -427,14 +430,14 @@ impl<'t> World<'t> {
                     }
                     self.post(None, node, NodeMessage::Controller(message));
                 }
-                controller::Output::Fatal(error) => self.say(&error.to_string()),
+                controller::ControllerOutput::Fatal(error) => self.say(&error.to_string()),
             }
         }
         if let Some(at_ns) = self.controller.next_timer()
             && self.controller_timer_ns.is_none_or(|set_ns| at_ns < set_ns)
         {
             self.controller_timer_ns = Some(at_ns);
-            self.push(at_ns.max(self.now_ns), Event::ControllerTimer);
+            self.push(at_ns.max(self.now_ns), SimulatedEvent::ControllerTimer);
         }
     }
 
@@ -446,39 +449,39 @@ impl<'t> World<'t> {
         let Some(node) = &mut place.node else {
             return Ok(());
         };
-        let outputs: Vec<Output> = node.outputs().collect();
+        let outputs: Vec<NodeOutput> = node.outputs().collect();
         let next_ns = node.next_timer();
         let set_ns = place.timer_ns;
         for output in outputs {
             match output {
-                Output::Respond {
+                NodeOutput::Respond {
                     connection,
                     response,
                 } => {
                     let bytes = response.to_bytes().map_err(|error| died(id, &error))?;
                     let at_ns =
                         self.arrival(1, i64::from(id.0), i64::try_from(connection.0).unwrap_or(0));
-                    self.push(at_ns, Event::Answer(connection, bytes));
+                    self.push(at_ns, SimulatedEvent::Answer(connection, bytes));
                 }
-                Output::Close { connection, reason } => {
+                NodeOutput::Close { connection, reason } => {
                     self.note(&format_args!("node {id} closes {}: {reason}", connection.0));
-                    self.push(self.now_ns + 1, Event::Disconnected(connection));
+                    self.push(self.now_ns + 1, SimulatedEvent::Disconnected(connection));
                 }
-                Output::Resume { .. } | Output::Notice(_) => {}
-                Output::ToController(message) => {
+                NodeOutput::Resume { .. } | NodeOutput::Notice(_) => {}
+                NodeOutput::ToController(message) => {
                     if self.is_open(Some(id), None) {
                         let at_ns = self.arrival(0, i64::from(id.0), 0);
-                        self.push(at_ns, Event::ToController(id, message));
+                        self.push(at_ns, SimulatedEvent::ToController(id, message));
                     }
                 }
-                Output::ToPeer { to, message } => {
+                NodeOutput::ToPeer { to, message } => {
                     self.post(Some(id), to, NodeMessage::Peer(message));
                 }
-                Output::Disk(job) => {
+                NodeOutput::Disk(job) => {
                     let at_ns = self.now_ns + 100_000 + self.random.below(3 * NS_PER_MS);
-                    self.push(at_ns, Event::Disk(id, life, job));
+                    self.push(at_ns, SimulatedEvent::Disk(id, life, job));
                 }
-                Output::Fatal(error) => return Err(died(id, &error)),
+                NodeOutput::Fatal(error) => return Err(died(id, &error)),
             }
         }
         if let Some(at_ns) = next_ns
@@ -488,7 +491,7 @@ impl<'t> World<'t> {
             if let Some(place) = self.places.get_mut(&id) {
                 place.timer_ns = Some(at_ns);
             }
-            self.push(at_ns, Event::NodeTimer(id));
+            self.push(at_ns, SimulatedEvent::NodeTimer(id));
         }
         Ok(())
     }
@@ -514,7 +517,7 @@ impl<'t> World<'t> {
         }
         let frames = self.clients.frames(client);
         self.send(self.clients.connection(client), frames);
-        self.push(wanted.next_ns, Event::Client(client));
+        self.push(wanted.next_ns, SimulatedEvent::Client(client));
     }
 
     fn member_turn(&mut self, member: usize) {
@@ -531,7 +534,7 @@ impl<'t> World<'t> {
         }
         let frames = self.members.frames(member);
         self.send(self.members.connection(member), frames);
-        self.push(next_ns, Event::Member(member));
+        self.push(next_ns, SimulatedEvent::Member(member));
     }
 
     /// Requests of a client set out.
@@ -543,7 +546,10 @@ impl<'t> World<'t> {
             let life = self.places.get(&node).map_or(0, |place| place.life);
             let number = i64::try_from(connection.0).unwrap_or(0);
             let at_ns = self.arrival(2, number, i64::from(node.0));
-            self.push(at_ns, Event::Request(node, life, connection, frame));
+            self.push(
+                at_ns,
+                SimulatedEvent::Request(node, life, connection, frame),
+            );
         }
     }
 

@@ -7,24 +7,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::memory_file::MemoryFile;
 use super::{
-    Crash, DirEntry, EntryKind, Fault, OpenMode, Operation, Space, Storage, StorageError,
+    Crash, DirEntry, DiskFault, EntryKind, OpenMode, Operation, Space, Storage, StorageError,
     StorageFile, StorageResult,
 };
-use crate::random::Random;
+use crate::random::SmallRandom;
 
 /// A disk in memory. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStorage {
-    disk: Arc<Mutex<Disk>>,
+    disk: Arc<Mutex<SimulatedDisk>>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Disk {
+pub(super) struct SimulatedDisk {
     /// The tree as programs see it.
     names: BTreeMap<PathBuf, Node>,
     /// The tree that a crash leaves.
     names_durable: BTreeMap<PathBuf, Node>,
-    faults: Vec<Fault>,
+    faults: Vec<DiskFault>,
     /// How often each operation was tried.
     tried: HashMap<Operation, u64>,
     /// Room for file bytes; `None` for no limit.
@@ -47,13 +47,13 @@ pub(super) struct Inode {
     pub(super) bytes: Vec<u8>,
     pub(super) bytes_durable: Vec<u8>,
     /// What was done since the last flush, oldest first.
-    pub(super) pending: Vec<Change>,
+    pub(super) pending: Vec<UnsyncedWrite>,
     /// It has no name any more; its bytes no longer count.
     removed: bool,
 }
 
 #[derive(Debug)]
-pub(super) enum Change {
+pub(super) enum UnsyncedWrite {
     Write {
         number: u64,
         position: usize,
@@ -94,7 +94,7 @@ impl MemoryStorage {
                 disk.each_inode(|inode| inode.bytes = inode.bytes_durable.clone());
             }
             Crash::TearLastWrite { bytes_kept } => disk.tear_last_write(bytes_kept),
-            Crash::Random { seed } => disk.roll_dice(&mut Random::new(seed)),
+            Crash::Random { seed } => disk.roll_dice(&mut SmallRandom::new(seed)),
         }
         disk.drop_unreachable();
         disk.names_durable = disk.names.clone();
@@ -113,7 +113,7 @@ impl MemoryStorage {
     }
 
     /// Adds an error to come.
-    pub fn inject(&self, fault: Fault) {
+    pub fn inject(&self, fault: DiskFault) {
         lock(&self.disk).faults.push(fault);
     }
 
@@ -159,12 +159,12 @@ impl MemoryStorage {
         let names_durable = names.clone();
         let capacity_bytes = disk.capacity_bytes;
         let used_bytes = disk.used_bytes;
-        let disk = Disk {
+        let disk = SimulatedDisk {
             names,
             names_durable,
             capacity_bytes,
             used_bytes,
-            ..Disk::default()
+            ..SimulatedDisk::default()
         };
         Self {
             disk: Arc::new(Mutex::new(disk)),
@@ -172,7 +172,7 @@ impl MemoryStorage {
     }
 }
 
-impl Disk {
+impl SimulatedDisk {
     pub(super) fn strike(&mut self, operation: Operation, path: &Path) -> StorageResult<()> {
         *self.tried.entry(operation).or_default() += 1;
         for fault in &mut self.faults {
@@ -255,14 +255,14 @@ impl Disk {
         let mut newest = None;
         self.each_inode(|inode| {
             for change in &inode.pending {
-                if let Change::Write { number, .. } = change {
+                if let UnsyncedWrite::Write { number, .. } = change {
                     newest = newest.max(Some(*number));
                 }
             }
         });
         self.each_inode(|inode| {
             for change in &mut inode.pending {
-                if let Change::Write { number, bytes, .. } = change
+                if let UnsyncedWrite::Write { number, bytes, .. } = change
                     && Some(*number) == newest
                 {
                     bytes.truncate(bytes_kept);
@@ -272,7 +272,7 @@ impl Disk {
         });
     }
 
-    fn roll_dice(&mut self, dice: &mut Random) {
+    fn roll_dice(&mut self, dice: &mut SmallRandom) {
         let mut names = self.names_durable.clone();
         for path in self.names.keys().chain(self.names_durable.keys()) {
             if dice.below(2) == 0 {
@@ -288,7 +288,7 @@ impl Disk {
                 .pending
                 .retain_mut(|change| match (dice.below(4), change) {
                     (0, _) => false,
-                    (1, Change::Write { bytes, .. }) => {
+                    (1, UnsyncedWrite::Write { bytes, .. }) => {
                         bytes.truncate(dice.below(bytes.len() as u64 + 1) as usize);
                         true
                     }
@@ -305,8 +305,8 @@ impl Inode {
         let mut bytes = self.bytes_durable.clone();
         for change in &self.pending {
             match change {
-                Change::Truncate { len } => bytes.resize(*len, 0),
-                Change::Write {
+                UnsyncedWrite::Truncate { len } => bytes.resize(*len, 0),
+                UnsyncedWrite::Write {
                     position,
                     bytes: written,
                     ..

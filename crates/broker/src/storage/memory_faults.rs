@@ -29,7 +29,7 @@ pub enum Crash {
 
 /// An error to come: which operations fail, and with what.
 #[derive(Debug, Clone)]
-pub struct Fault {
+pub struct DiskFault {
     /// The operation that fails.
     pub operation: Operation,
     /// It fails only on paths that contain this text; an empty text means every path.
@@ -42,7 +42,7 @@ pub struct Fault {
     pub error: io::ErrorKind,
 }
 
-impl Fault {
+impl DiskFault {
     /// Every matching call fails from now on.
     #[must_use]
     pub fn always(operation: Operation, path_contains: &str, error: io::ErrorKind) -> Self {

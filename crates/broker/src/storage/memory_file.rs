@@ -4,14 +4,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::memory::{Change, Disk, Inode, lock, overwrite, said};
+use super::memory::{Inode, SimulatedDisk, UnsyncedWrite, lock, overwrite, said};
 use super::{Operation, StorageError, StorageFile, StorageResult};
 
 /// An open file of a [`super::MemoryStorage`].
 #[derive(Debug)]
 pub(super) struct MemoryFile {
     pub(super) path: PathBuf,
-    pub(super) disk: Arc<Mutex<Disk>>,
+    pub(super) disk: Arc<Mutex<SimulatedDisk>>,
     pub(super) inode: Arc<Mutex<Inode>>,
     /// The disk's life in which the file was opened.
     pub(super) life: u64,
@@ -20,7 +20,7 @@ pub(super) struct MemoryFile {
 impl MemoryFile {
     /// Locks the disk for one operation; fails by injected fault, or when the disk crashed since
     /// the file was opened.
-    fn begin(&self, operation: Operation) -> StorageResult<MutexGuard<'_, Disk>> {
+    fn begin(&self, operation: Operation) -> StorageResult<MutexGuard<'_, SimulatedDisk>> {
         let mut disk = lock(&self.disk);
         if disk.life != self.life {
             let words = "the disk crashed since the file was opened";
@@ -35,12 +35,12 @@ impl MemoryFile {
     }
 
     /// Cuts the file, or extends it with zeros.
-    pub(super) fn cut(&self, disk: &mut Disk, len: usize) {
+    pub(super) fn cut(&self, disk: &mut SimulatedDisk, len: usize) {
         let mut inode = lock(&self.inode);
         let bytes_before = inode.bytes.len();
         inode.bytes.resize(len, 0);
         disk.account(&inode, bytes_before);
-        inode.pending.push(Change::Truncate { len });
+        inode.pending.push(UnsyncedWrite::Truncate { len });
     }
 }
 
@@ -81,7 +81,7 @@ impl StorageFile for MemoryFile {
             overwrite(&mut inode.bytes, position, written);
             disk.account(&inode, len_before);
             disk.writes += 1;
-            let change = Change::Write {
+            let change = UnsyncedWrite::Write {
                 number: disk.writes,
                 position,
                 bytes: written.to_vec(),

@@ -27,7 +27,7 @@ mod tracked;
 pub use error::{Operation, StorageError};
 pub use fill::Fill;
 pub use memory::MemoryStorage;
-pub use memory_faults::{Crash, Fault};
+pub use memory_faults::{Crash, DiskFault};
 pub use real::RealStorage;
 pub use replace::{read_whole, replace_file, replace_file_unflushed};
 pub use tracked::TrackedStorage;

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use kgauge_broker::{Cluster, ClusterConfig, ClusterHandle};
+use kgauge_broker::{ClusterConfig, ClusterHandle, EmbeddedCluster};
 use kgauge_wire::codec::{Bytes, Reader, Str};
 use kgauge_wire::frame::put_request;
 use kgauge_wire::header::ResponseHeader;
@@ -28,7 +28,7 @@ pub(crate) struct Running {
 
 pub(crate) fn start(nodes: u16) -> Running {
     let dir = tempfile::tempdir().unwrap();
-    let cluster = Cluster::start(ClusterConfig::new(dir.path()).with_nodes(nodes)).unwrap();
+    let cluster = EmbeddedCluster::start(ClusterConfig::new(dir.path()).with_nodes(nodes)).unwrap();
     Running { cluster, dir }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::common::{Client, batch, count};
-use kgauge_broker::{Cluster, ClusterConfig, ClusterHandle};
+use kgauge_broker::{ClusterConfig, ClusterHandle, EmbeddedCluster};
 use kgauge_wire::codec::{Bytes, Str};
 use kgauge_wire::messages::create_topics::{
     CreatableTopic, CreatableTopicConfig, CreateTopicsRequest,
@@ -42,7 +42,7 @@ impl Base {
     /// Three nodes, a topic on all of them with several segments, a group's offset; stopped.
     pub(crate) fn make() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let cluster = Cluster::start(config(dir.path())).unwrap();
+        let cluster = EmbeddedCluster::start(config(dir.path())).unwrap();
         let config = |name, value| CreatableTopicConfig {
             name: Str::Borrowed(name),
             value: Some(Str::Borrowed(value)),
@@ -89,7 +89,7 @@ impl Base {
 
     /// The cluster serves all that it served, and goes on.
     pub(crate) fn is_served_from(&self, dir: &Path, damage: &str) {
-        let cluster = Cluster::start(config(dir)).unwrap_or_else(|error| {
+        let cluster = EmbeddedCluster::start(config(dir)).unwrap_or_else(|error| {
             panic!("{damage}: {error}");
         });
         until_whole(&cluster);

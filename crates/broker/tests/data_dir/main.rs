@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use base::*;
 use kgauge_broker::ids::NodeId;
 use kgauge_broker::node::Notice;
-use kgauge_broker::{Cluster, StartError};
+use kgauge_broker::{EmbeddedCluster, StartError};
 use kgauge_wire::codec::Str;
 use kgauge_wire::messages::delete_topics::{DeleteTopicState, DeleteTopicsRequest};
 
@@ -62,7 +62,7 @@ fn a_damaged_id_of_a_partition_stops_its_node_in_words() {
             continue;
         }
         let until = Instant::now() + Duration::from_secs(60);
-        let words = match Cluster::start(config(copy.path())) {
+        let words = match EmbeddedCluster::start(config(copy.path())) {
             Err(error) => error.to_string(),
             Ok(mut cluster) => loop {
                 if let Some(failure) = cluster.failures().first() {
@@ -160,7 +160,7 @@ fn an_older_segment_that_became_shorter_comes_from_the_other_replicas() {
     let base = Base::make();
     let copy = base.copy();
     cut_logs(copy.path(), |logs| &logs[1]);
-    let mut cluster = Cluster::start(config(copy.path())).unwrap();
+    let mut cluster = EmbeddedCluster::start(config(copy.path())).unwrap();
     until_whole(&cluster);
     let notices = cluster.notices();
     for index in 0..PARTITIONS {
@@ -188,7 +188,7 @@ fn records_that_a_leader_lost_are_told_when_the_others_cut_theirs() {
         fs::remove_file(mark).unwrap();
     }
     cut_logs(copy.path(), |logs| logs.last().unwrap());
-    let mut cluster = Cluster::start(config(copy.path())).unwrap();
+    let mut cluster = EmbeddedCluster::start(config(copy.path())).unwrap();
     until_whole(&cluster);
     let notices = cluster.notices();
     let (last, end) = ((BATCHES - 1) * RECORDS_OF_BATCH, BATCHES * RECORDS_OF_BATCH);
@@ -240,7 +240,7 @@ fn files_and_folders_of_others_are_left_alone() {
 fn the_folder_of_a_deleted_topic_is_set_aside() {
     let base = Base::make();
     let copy = base.copy();
-    let cluster = Cluster::start(config(copy.path())).unwrap();
+    let cluster = EmbeddedCluster::start(config(copy.path())).unwrap();
     until_whole(&cluster);
     let request = DeleteTopicsRequest {
         topics: vec![DeleteTopicState {
@@ -256,7 +256,7 @@ fn the_folder_of_a_deleted_topic_is_set_aside() {
     // A node that was down when the topic was deleted still has it.
     let (from, to) = (base.dir.path(), copy.path());
     copy_all(&from.join("node-1/t-0"), &to.join("node-1/t-0"));
-    let cluster = Cluster::start(config(to)).unwrap();
+    let cluster = EmbeddedCluster::start(config(to)).unwrap();
     assert!(cluster.image().unwrap().topic("t").is_none());
     client_of(&cluster, 1).create_topic("t", 3);
     assert_eq!(
@@ -273,7 +273,7 @@ fn the_folder_of_a_deleted_topic_is_set_aside() {
 
 /// The words of a start that must fail, and that name what they are about.
 fn refusal(dir: &Path, about: &str) -> StartError {
-    let error = Cluster::start(config(dir)).unwrap_err();
+    let error = EmbeddedCluster::start(config(dir)).unwrap_err();
     let words = error.to_string();
     assert!(words.contains(about), "{words}");
     error

@@ -84,7 +84,7 @@ fn a_batch_that_inflates_to_gigabytes_is_never_inflated() {
     drop(running.cluster);
     std::fs::remove_file(dir.path().join("node-1/.kafka_cleanshutdown")).ok();
     let config = kgauge_broker::ClusterConfig::new(dir.path());
-    let cluster = kgauge_broker::Cluster::start(config).unwrap();
+    let cluster = kgauge_broker::EmbeddedCluster::start(config).unwrap();
     is_served(cluster.addresses()[0]);
     assert!(memory.grown_bytes() < 300 << 20);
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kgauge_broker::storage::{
-    Crash, EntryKind, Fault, FileSlice, MemoryStorage, OpenMode, Operation, Storage, StorageFile,
-    read_whole, replace_file,
+    Crash, DiskFault, EntryKind, FileSlice, MemoryStorage, OpenMode, Operation, Storage,
+    StorageFile, read_whole, replace_file,
 };
 
 use crate::support::Lab;
@@ -225,7 +225,7 @@ fn a_full_disk_takes_what_fits() {
 fn faults_strike_where_and_as_often_as_they_are_told() {
     let disk = half_flushed();
     let file = open(&disk, Path::new("f"));
-    let mut fault = Fault::once(Operation::Write, "f", ErrorKind::Other);
+    let mut fault = DiskFault::once(Operation::Write, "f", ErrorKind::Other);
     fault.successes_before = 1;
     disk.inject(fault);
     file.write_at(b"1", 0).unwrap();
@@ -234,9 +234,13 @@ fn faults_strike_where_and_as_often_as_they_are_told() {
         ErrorKind::Other
     );
     file.write_at(b"3", 0).unwrap();
-    disk.inject(Fault::always(Operation::SyncData, "g", ErrorKind::Other));
+    disk.inject(DiskFault::always(
+        Operation::SyncData,
+        "g",
+        ErrorKind::Other,
+    ));
     file.sync_data().unwrap();
-    disk.inject(Fault::always(Operation::SyncData, "", ErrorKind::Other));
+    disk.inject(DiskFault::always(Operation::SyncData, "", ErrorKind::Other));
     assert!(file.sync_data().is_err() && file.sync_data().is_err());
     disk.heal();
     file.sync_data().unwrap();

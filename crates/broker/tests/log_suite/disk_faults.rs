@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 
 use kgauge_broker::log::{AppendError, LogConfig, LogError, PartitionLog};
-use kgauge_broker::storage::{Crash, Fault, Operation};
+use kgauge_broker::storage::{Crash, DiskFault, Operation};
 
 use crate::support::{Lab, NOW_MS, append, batch, headers, read_from};
 
@@ -131,8 +131,11 @@ fn a_failed_flush_ends_the_log_and_is_never_tried_again() {
     let lab = Lab::in_memory();
     let mut log = lab.open();
     append(&mut log, batch(1));
-    lab.memory()
-        .inject(Fault::once(Operation::SyncData, ".log", ErrorKind::Other));
+    lab.memory().inject(DiskFault::once(
+        Operation::SyncData,
+        ".log",
+        ErrorKind::Other,
+    ));
     let error = log.flush().unwrap_err();
     assert!(
         error
@@ -159,7 +162,7 @@ fn an_append_that_must_flush_fails_with_the_flush() {
     append(&mut log, batch(1));
     assert_eq!(log.flushed_offset(), 1);
     lab.memory()
-        .inject(Fault::once(Operation::SyncData, "", ErrorKind::Other));
+        .inject(DiskFault::once(Operation::SyncData, "", ErrorKind::Other));
     assert!(try_append(&mut log).is_err());
     assert!(is_dead(&mut log));
 }
@@ -170,7 +173,7 @@ fn a_write_error_other_than_a_full_disk_ends_the_log() {
     let mut log = lab.open();
     append(&mut log, batch(1));
     lab.memory()
-        .inject(Fault::once(Operation::Write, ".log", ErrorKind::Other));
+        .inject(DiskFault::once(Operation::Write, ".log", ErrorKind::Other));
     assert!(try_append(&mut log).is_err());
     assert!(is_dead(&mut log));
 }
@@ -182,8 +185,11 @@ fn a_full_disk_that_cannot_be_tidied_ends_the_log() {
     append(&mut log, batch(1));
     lab.memory()
         .set_capacity(Some(lab.memory().used_bytes() + 1));
-    lab.memory()
-        .inject(Fault::once(Operation::Truncate, ".log", ErrorKind::Other));
+    lab.memory().inject(DiskFault::once(
+        Operation::Truncate,
+        ".log",
+        ErrorKind::Other,
+    ));
     assert!(try_append(&mut log).is_err());
     assert!(is_dead(&mut log));
 }

@@ -1,7 +1,7 @@
 //! Who comes in and who does not, with every protocol and mechanism.
 
-use kgauge_broker::security::{ClientAuth, SaslMechanism, Security, ServerTls};
-use kgauge_broker::{Cluster, ClusterConfig, StartError};
+use kgauge_broker::security::{ClientAuth, ClusterSecurity, SaslMechanism, ServerTls};
+use kgauge_broker::{ClusterConfig, EmbeddedCluster, StartError};
 use kgauge_client::Connection;
 use kgauge_wire::messages::MetadataRequest;
 
@@ -63,7 +63,7 @@ fn a_mechanism_that_is_not_offered_is_refused_with_those_that_are() {
     let secured = Secured::start(|_| {
         let mut sasl = sasl();
         sasl.mechanisms = vec![SaslMechanism::SCRAM_SHA_512];
-        Security::sasl_plaintext(sasl)
+        ClusterSecurity::sasl_plaintext(sasl)
     });
     let plain = logging_in(SaslMechanism::Plain, USER, PASSWORD);
     let error = secured
@@ -151,7 +151,7 @@ fn users_of_the_start_survive_a_restart_and_take_new_passwords() {
         let sasl = kgauge_broker::security::Sasl::new([SaslMechanism::SCRAM_SHA_256])
             .with_user(USER, password);
         let config = ClusterConfig::new(dir.path());
-        Cluster::start(config.with_security(Security::sasl_plaintext(sasl))).unwrap()
+        EmbeddedCluster::start(config.with_security(ClusterSecurity::sasl_plaintext(sasl))).unwrap()
     };
     let journal = dir.path().join("controller/metadata.journal");
     let lets_in = |servers: String, password: &str| {
@@ -192,8 +192,8 @@ fn what_is_wrong_with_certificates_is_told_before_the_start() {
     let (one, other) = (authority.server(), authority.server());
     let dir = tempfile::tempdir().unwrap();
     let start = |tls: ServerTls| {
-        let config = ClusterConfig::new(dir.path()).with_security(Security::ssl(tls));
-        match Cluster::start(config) {
+        let config = ClusterConfig::new(dir.path()).with_security(ClusterSecurity::ssl(tls));
+        match EmbeddedCluster::start(config) {
             Err(StartError::Config(words)) => words.join("; "),
             other => panic!("{other:?}"),
         }
@@ -215,7 +215,7 @@ fn nothing_secret_is_shown() {
     let tls = server_tls(&authority, ClientAuth::None);
     let key = authority.server().key_pem;
     let config = ClusterConfig::new("nowhere")
-        .with_security(Security::sasl_ssl(sasl(), tls))
+        .with_security(ClusterSecurity::sasl_ssl(sasl(), tls))
         .with_setting("ssl.keystore.key", &key);
     let shown = format!("{config:?}");
     assert!(

@@ -1,7 +1,7 @@
 //! Secured clusters on temporary folders, and clients of them.
 
-use kgauge_broker::security::{ClientAuth, Sasl, SaslMechanism, Security, ServerTls};
-use kgauge_broker::{Cluster, ClusterConfig, ClusterHandle};
+use kgauge_broker::security::{ClientAuth, ClusterSecurity, Sasl, SaslMechanism, ServerTls};
+use kgauge_broker::{ClusterConfig, ClusterHandle, EmbeddedCluster};
 use kgauge_client::{ClientConfig, Connection};
 use tempfile::TempDir;
 
@@ -39,27 +39,29 @@ pub(crate) fn sasl() -> Sasl {
 }
 
 impl Secured {
-    pub(crate) fn start(make: impl FnOnce(&Authority) -> Security) -> Self {
+    pub(crate) fn start(make: impl FnOnce(&Authority) -> ClusterSecurity) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let authority = Authority::new("authority of a test");
         let config = ClusterConfig::new(dir.path()).with_security(make(&authority));
         Self {
-            handle: Cluster::start(config).unwrap(),
+            handle: EmbeddedCluster::start(config).unwrap(),
             authority,
             _dir: dir,
         }
     }
 
     pub(crate) fn ssl(auth: ClientAuth) -> Self {
-        Self::start(|authority| Security::ssl(server_tls(authority, auth)))
+        Self::start(|authority| ClusterSecurity::ssl(server_tls(authority, auth)))
     }
 
     pub(crate) fn sasl_ssl() -> Self {
-        Self::start(|authority| Security::sasl_ssl(sasl(), server_tls(authority, ClientAuth::None)))
+        Self::start(|authority| {
+            ClusterSecurity::sasl_ssl(sasl(), server_tls(authority, ClientAuth::None))
+        })
     }
 
     pub(crate) fn sasl_plaintext() -> Self {
-        Self::start(|_| Security::sasl_plaintext(sasl()))
+        Self::start(|_| ClusterSecurity::sasl_plaintext(sasl()))
     }
 
     /// A client.properties with these lines.

@@ -11,7 +11,7 @@ use crate::exit::{ExitStatus, OrStop, Stop, stop};
 use crate::interrupt::{self, Stopping};
 use crate::place::{check_name, fresh_number, run_id, unix_ms};
 use crate::print;
-use crate::targets::{Surroundings, failed, setup};
+use crate::targets::{TargetContext, failed, setup};
 
 /// The hosts for which a secured embedded cluster has a certificate.
 const CERTIFIED: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
@@ -27,7 +27,7 @@ pub(super) fn up(arguments: &ClusterUp) -> anyhow::Result<ExitStatus> {
     let name = run_id(unix_ms(), number);
     let work = std::env::temp_dir().join(format!("kgauge-cluster-{name}"));
     let data_dir: PathBuf = arguments.data.clone().unwrap_or_else(|| work.join("data"));
-    let surroundings = Surroundings {
+    let surroundings = TargetContext {
         name: &name,
         data_dir: &data_dir,
         keep_data: arguments.data.is_some(),

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use kgauge_load::Progress;
+use kgauge_load::LoadProgress;
 use kgauge_report::{LiveNow, LivePhase, LiveReport, LiveTrial};
 use kgauge_results::live::{FlowTotals, LiveRepeat};
 use kgauge_results::recorder::SliceTap;
 use kgauge_results::run::{Event, Evidence, EvidenceKind, RepeatKey, Subject};
 use kgauge_results::{RunFolder, RunRead, Slice};
-use kgauge_scenario::{Step, Trial};
+use kgauge_scenario::{RepeatStep, Trial};
 
-use super::look::{Look, Seen};
+use super::look::{ProgressSnapshot, RepeatProgress};
 use super::render::of_trial;
 use crate::interrupt::Stopping;
 
@@ -26,34 +26,34 @@ const UNSEEN_MAX: Duration = Duration::from_secs(10);
 
 /// Written by the run, read by the server.
 pub(crate) struct Board {
-    state: Mutex<State>,
+    state: Mutex<LiveState>,
     stopping: Stopping,
 }
 
 /// Which step of a run it is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
-    pub(crate) step: Step,
+pub(crate) struct RunStep {
+    pub(crate) step: RepeatStep,
     /// From 0.
     pub(crate) index: usize,
     pub(crate) of: usize,
 }
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct LiveState {
     /// Changes with everything that a viewer would see, about once a second.
     changes: u64,
     second: u64,
     pub(super) now: LiveNow,
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<LiveRun>,
     trial: Option<Trial>,
     pub(super) live: Option<LiveRepeat>,
-    pub(super) look: Look,
+    pub(super) look: RepeatProgress,
     /// The run that is judged, without what grows: of the trial that goes on.
     judged: Option<RunRead>,
     /// By run, trial and flow: what ended.
-    totals: BTreeMap<(usize, u32, u16), Ended>,
-    processes: BTreeMap<(usize, String), Process>,
+    totals: BTreeMap<(usize, u32, u16), EndedFlow>,
+    processes: BTreeMap<(usize, String), LiveProcess>,
     /// Network interfaces of whom it is known how fast they are.
     interfaces: BTreeMap<(usize, String), Interface>,
     /// The pages of [`LiveNow::reports`].
@@ -67,7 +67,7 @@ pub(super) struct State {
 }
 
 /// A run of this process.
-pub(super) struct Run {
+pub(super) struct LiveRun {
     /// The folder without what grows.
     pub(super) frame: Arc<RunRead>,
     pub(super) target: String,
@@ -78,21 +78,21 @@ pub(super) struct Run {
 }
 
 /// What a flow did in repeats that ended.
-pub(super) struct Ended {
+pub(super) struct EndedFlow {
     pub(super) scenario: String,
     pub(super) flow: String,
     pub(super) totals: FlowTotals,
 }
 
 #[derive(Default)]
-pub(super) struct Process {
+pub(super) struct LiveProcess {
     last_ns: Option<u64>,
     pub(super) cpu_ns: u64,
     /// When, and how many bytes.
     resident: Option<(Instant, u64)>,
 }
 
-impl Process {
+impl LiveProcess {
     /// What it holds; `None` of one that has ended.
     pub(super) fn resident_bytes(&self, now: Instant) -> Option<u64> {
         let (seen, bytes) = self.resident?;
@@ -111,24 +111,24 @@ pub(super) struct Interface {
 impl Board {
     pub(crate) fn new(stopping: Stopping) -> Self {
         Self {
-            state: Mutex::new(State::default()),
+            state: Mutex::new(LiveState::default()),
             stopping,
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LiveState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Looks at the state, under its lock: only for moments. With it comes what names this moment.
-    pub(super) fn read<T>(&self, read: impl FnOnce(&State, u64) -> T) -> T {
+    pub(super) fn read<T>(&self, read: impl FnOnce(&LiveState, u64) -> T) -> T {
         let state = self.state();
         let version = state.changes * 2 + u64::from(self.stopping.is_wanted());
         read(&state, version)
     }
 
     /// Where the run is, for people.
-    pub(super) fn now(&self, state: &State) -> LiveNow {
+    pub(super) fn now(&self, state: &LiveState) -> LiveNow {
         let mut now = state.now.clone();
         if now.phase != LivePhase::Over && self.stopping.is_wanted() {
             now.phase = LivePhase::Stopping;
@@ -157,7 +157,7 @@ impl Board {
             ..LiveNow::default()
         };
         state.live = None;
-        state.look = Look::default();
+        state.look = RepeatProgress::default();
         state.changes += 1;
     }
 
@@ -169,7 +169,7 @@ impl Board {
         let mut state = self.state();
         state.now.run.clone_from(&frame.head.run_id);
         let target = state.now.target.clone();
-        state.runs.push(Run {
+        state.runs.push(LiveRun {
             frame: Arc::new(frame),
             target,
             is_over: false,
@@ -181,7 +181,7 @@ impl Board {
     }
 
     /// The next step of it begins.
-    pub(crate) fn step_begins(&self, trial: &Trial, place: Place) {
+    pub(crate) fn step_begins(&self, trial: &Trial, place: RunStep) {
         let mut state = self.state();
         state.settle();
         let Some(run) = state.runs.last_mut() else {
@@ -201,7 +201,7 @@ impl Board {
         state.now.phase = LivePhase::Between;
         state.trial = Some(trial.clone());
         state.live = None;
-        state.look = Look::default();
+        state.look = RepeatProgress::default();
         state.changes += 1;
     }
 
@@ -221,7 +221,7 @@ impl Board {
         let frame = state.runs.last().map(|run| Arc::clone(&run.frame));
         state.judged = frame.map(|frame| of_trial(&frame, key.trial));
         state.live = Some(LiveRepeat::new(key));
-        state.look = Look::default();
+        state.look = RepeatProgress::default();
         state.changes += 1;
         drop(state);
         let board = Arc::clone(self);
@@ -261,7 +261,7 @@ impl Board {
     }
 
     /// The load goes on.
-    pub(crate) fn look(&self, progress: &Progress) -> Seen {
+    pub(crate) fn look(&self, progress: &LoadProgress) -> ProgressSnapshot {
         let mut state = self.state();
         let state = &mut *state;
         if let (Some(trial), Some(live)) = (&state.trial, &mut state.live) {
@@ -415,7 +415,7 @@ impl Drop for Sending {
     }
 }
 
-impl State {
+impl LiveState {
     /// Counts what goes on to what has ended, also where it ended in an error.
     fn settle(&mut self) {
         for (key, ended) in self.going_on() {
@@ -428,7 +428,7 @@ impl State {
     }
 
     /// The flows that are counted now.
-    fn going_on(&self) -> Vec<((usize, u32, u16), Ended)> {
+    fn going_on(&self) -> Vec<((usize, u32, u16), EndedFlow)> {
         let (Some(live), Some(trial), Some(run)) =
             (&self.live, &self.trial, self.runs.len().checked_sub(1))
         else {
@@ -437,7 +437,7 @@ impl State {
         let mut flows = live.totals();
         let plans = trial.flows.iter().enumerate();
         let of = |(index, plan): (usize, &kgauge_scenario::FlowPlan)| {
-            let ended = Ended {
+            let ended = EndedFlow {
                 scenario: trial.scenario.clone(),
                 flow: plan.name().to_owned(),
                 totals: flows.remove(&(index as u16)).unwrap_or_default(),
@@ -448,10 +448,10 @@ impl State {
     }
 
     /// All flows with what they did so far, and which of them go on.
-    pub(super) fn flows(&self) -> Vec<((usize, u32, u16), Ended, bool)> {
+    pub(super) fn flows(&self) -> Vec<((usize, u32, u16), EndedFlow, bool)> {
         let mut flows = BTreeMap::new();
         for (key, ended) in &self.totals {
-            let ended = Ended {
+            let ended = EndedFlow {
                 scenario: ended.scenario.clone(),
                 flow: ended.flow.clone(),
                 totals: ended.totals.clone(),
@@ -477,7 +477,7 @@ impl State {
         processes.for_each(|process| process.resident = None);
     }
 
-    pub(super) fn processes(&self) -> impl Iterator<Item = (usize, &str, &Process)> {
+    pub(super) fn processes(&self) -> impl Iterator<Item = (usize, &str, &LiveProcess)> {
         let processes = self.processes.iter();
         processes.map(|((run, name), process)| (*run, name.as_str(), process))
     }

@@ -13,7 +13,7 @@ use super::board::Board;
 use super::render::of_trial;
 
 /// What was read so far.
-pub(super) struct Ended {
+pub(super) struct EndedRepeats {
     board: Arc<Board>,
     known: Mutex<Known>,
 }
@@ -31,7 +31,7 @@ struct Known {
 /// The repeats of a trial that are to be read.
 type Unread = (u32, Vec<RepeatKey>);
 
-impl Ended {
+impl EndedRepeats {
     pub(super) fn new(board: Arc<Board>) -> Self {
         Self {
             board,
@@ -86,7 +86,7 @@ impl Ended {
 }
 
 /// A thread reads; dropped when it has ended, or could not be started.
-struct Reading(Arc<Ended>);
+struct Reading(Arc<EndedRepeats>);
 
 impl Drop for Reading {
     fn drop(&mut self) {

@@ -18,7 +18,7 @@ const REST_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// What a client wants.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Request {
+pub(super) struct HttpRequest {
     pub(super) is_head: bool,
     /// Without what follows a question mark.
     pub(super) path: String,
@@ -30,7 +30,7 @@ pub(super) struct Request {
 
 /// What it gets.
 #[derive(Debug)]
-pub(super) struct Response {
+pub(super) struct HttpResponse {
     pub(super) status: &'static str,
     pub(super) content_type: &'static str,
     pub(super) body: std::sync::Arc<str>,
@@ -41,7 +41,7 @@ pub(super) struct Response {
     pub(super) sending: Option<Sending>,
 }
 
-impl Response {
+impl HttpResponse {
     /// A status with a sentence.
     pub(super) fn words(status: &'static str, words: &str) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl Response {
 pub(super) fn serve(
     stream: &mut TcpStream,
     names_loopback: bool,
-    answer: impl FnOnce(&Request) -> Response,
+    answer: impl FnOnce(&HttpRequest) -> HttpResponse,
 ) -> io::Result<()> {
     let deadline = Instant::now() + HEAD_TIME_MAX;
     let (response, is_head, is_whole) = match read_head(stream, deadline)? {
@@ -68,13 +68,13 @@ pub(super) fn serve(
         Head::TooLong => {
             let words = "a request has at most 8 KiB here";
             (
-                Response::words("431 Request Header Fields Too Large", words),
+                HttpResponse::words("431 Request Header Fields Too Large", words),
                 false,
                 false,
             )
         }
         Head::TooSlow => (
-            Response::words("408 Request Timeout", "the request took too long"),
+            HttpResponse::words("408 Request Timeout", "the request took too long"),
             false,
             true,
         ),
@@ -83,7 +83,7 @@ pub(super) fn serve(
             Ok(request) if !is_here(&request, names_loopback) => {
                 let words = "this server has another name: use the address that kgauge printed";
                 (
-                    Response::words("421 Misdirected Request", words),
+                    HttpResponse::words("421 Misdirected Request", words),
                     request.is_head,
                     false,
                 )
@@ -101,7 +101,7 @@ pub(super) fn serve(
 }
 
 /// Says no to a client that was not listened to.
-pub(super) fn refuse(stream: &mut TcpStream, response: &Response) -> io::Result<()> {
+pub(super) fn refuse(stream: &mut TcpStream, response: &HttpResponse) -> io::Result<()> {
     write(stream, response, false)
 }
 
@@ -158,8 +158,8 @@ fn end_of_head(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Reads a head, or says what is wrong with it.
-fn parse(bytes: &[u8]) -> Result<Request, Response> {
-    let bad = |words: &str| Response::words("400 Bad Request", words);
+fn parse(bytes: &[u8]) -> Result<HttpRequest, HttpResponse> {
+    let bad = |words: &str| HttpResponse::words("400 Bad Request", words);
     let text = std::str::from_utf8(bytes).map_err(|_| bad("this is not HTTP"))?;
     let mut lines = text.split("\r\n");
     let mut words = lines.next().unwrap_or_default().split(' ');
@@ -170,13 +170,15 @@ fn parse(bytes: &[u8]) -> Result<Request, Response> {
     };
     if !matches!(version, "HTTP/1.1" | "HTTP/1.0") {
         return Err(match version.starts_with("HTTP/") {
-            true => Response::words("505 HTTP Version Not Supported", "HTTP/1.1 is spoken here"),
+            true => {
+                HttpResponse::words("505 HTTP Version Not Supported", "HTTP/1.1 is spoken here")
+            }
             false => bad("this is not HTTP"),
         });
     }
-    let mut request = Request {
+    let mut request = HttpRequest {
         is_head: method == "HEAD",
-        ..Request::default()
+        ..HttpRequest::default()
     };
     for line in lines.take_while(|line| !line.is_empty()) {
         let Some((name, value)) = line.split_once(':') else {
@@ -198,7 +200,7 @@ fn parse(bytes: &[u8]) -> Result<Request, Response> {
         return Err(bad("the Host header is missing"));
     }
     if !matches!(method, "GET" | "HEAD") {
-        return Err(Response::words(
+        return Err(HttpResponse::words(
             "405 Method Not Allowed",
             "only GET and HEAD are answered",
         ));
@@ -212,7 +214,7 @@ fn parse(bytes: &[u8]) -> Result<Request, Response> {
 }
 
 /// Whether a request names this machine's loopback, where it has to.
-fn is_here(request: &Request, names_loopback: bool) -> bool {
+fn is_here(request: &HttpRequest, names_loopback: bool) -> bool {
     if !names_loopback {
         return true;
     }
@@ -244,8 +246,8 @@ fn is_port(text: &str) -> bool {
             .is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-fn write(stream: &mut TcpStream, response: &Response, is_head: bool) -> io::Result<()> {
-    let Response {
+fn write(stream: &mut TcpStream, response: &HttpResponse, is_head: bool) -> io::Result<()> {
+    let HttpResponse {
         status,
         content_type,
         body,
@@ -314,7 +316,7 @@ fn swallow(stream: &mut TcpStream) {
 mod tests {
     use super::*;
 
-    fn request(head: &str) -> Request {
+    fn request(head: &str) -> HttpRequest {
         parse(head.as_bytes()).unwrap()
     }
 
@@ -364,9 +366,9 @@ mod tests {
     #[test]
     fn only_names_of_the_loopback_are_this_server() {
         let named = |host: &str| {
-            let request = Request {
+            let request = HttpRequest {
                 host: Some(host.to_owned()),
-                ..Request::default()
+                ..HttpRequest::default()
             };
             is_here(&request, true)
         };

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use kgauge_load::Progress;
-use kgauge_report::{LiveFlow, LiveStage, limit_in_short};
+use kgauge_load::LoadProgress;
+use kgauge_report::{LiveFlowView, LiveStage, limit_in_short};
 use kgauge_results::live::{FlowSecond, LiveRepeat};
-use kgauge_results::{Kind, RunRead};
+use kgauge_results::{RunRead, TimeKind};
 use kgauge_scenario::{FlowPlan, Shape, Trial};
 
 /// Rates are of so long.
@@ -13,7 +13,7 @@ const WINDOW_NS: u64 = 1_000_000_000;
 
 /// What a progress line says.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Seen {
+pub(crate) struct ProgressSnapshot {
     /// 99th percentile of the last whole second of the slowest flow that sends, and whether that is a closed loop.
     pub(crate) p99: Option<(u64, bool)>,
     /// What seems to be the limit.
@@ -22,25 +22,25 @@ pub(crate) struct Seen {
 
 /// What was seen of the repeat that goes on.
 #[derive(Default)]
-pub(super) struct Look {
+pub(super) struct RepeatProgress {
     /// The last second of which all is known.
     pub(super) whole: Option<u32>,
     /// Up to when all threads had shipped at the look before: by now that has arrived.
     shipped_ns: u64,
     pub(super) stage: Option<LiveStage>,
-    pub(super) flows: Vec<LiveFlow>,
-    pub(super) seen: Seen,
+    pub(super) flows: Vec<LiveFlowView>,
+    pub(super) seen: ProgressSnapshot,
     /// Of each flow; `None` before the first whole second.
     seconds: Option<(u32, Vec<Option<FlowSecond>>)>,
     /// When, and what each flow had done by then.
     window: VecDeque<(u64, Vec<u64>)>,
 }
 
-impl Look {
+impl RepeatProgress {
     /// Looks once more.
     pub(super) fn look(
         &mut self,
-        progress: &Progress,
+        progress: &LoadProgress,
         trial: &Trial,
         live: &LiveRepeat,
         frame: Option<&RunRead>,
@@ -64,7 +64,7 @@ impl Look {
         self.note_times(trial);
     }
 
-    fn note_rates(&mut self, progress: &Progress, trial: &Trial) {
+    fn note_rates(&mut self, progress: &LoadProgress, trial: &Trial) {
         let flows = trial.flows.iter().zip(&progress.flows);
         let done: Vec<u64> = flows
             .map(|(plan, totals)| match plan.produces() {
@@ -94,14 +94,14 @@ impl Look {
             .flows
             .iter()
             .zip(totals)
-            .map(|(plan, (index, totals))| LiveFlow {
+            .map(|(plan, (index, totals))| LiveFlowView {
                 name: plan.name().to_owned(),
                 rate: rate(index).unwrap_or(0.0),
                 done: done.get(index).copied().unwrap_or(0),
                 failed: totals.failed,
                 skipped: totals.skipped,
                 closed: is_closed(plan),
-                ..LiveFlow::default()
+                ..LiveFlowView::default()
             })
             .collect();
         self.window.push_back((now_ns, done));
@@ -117,8 +117,8 @@ impl Look {
                 continue;
             };
             flow.time = match kind {
-                Kind::EndToEnd => "end to end",
-                Kind::FetchRoundTrip => "fetch round trip",
+                TimeKind::EndToEnd => "end to end",
+                TimeKind::FetchRoundTrip => "fetch round trip",
                 _ => "response",
             };
             flow.p50_ns = Some(times.p50_ns);

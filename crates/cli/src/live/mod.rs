@@ -9,8 +9,8 @@ mod pages;
 mod render;
 mod server;
 
-pub(crate) use board::{Board, Place};
-pub(crate) use look::Seen;
+pub(crate) use board::{Board, RunStep};
+pub(crate) use look::ProgressSnapshot;
 
 use std::io::IsTerminal;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use kgauge_report::{LiveNow, LivePhase, MetricsForm};
 use serde_json::json;
 
 use super::board::{Board, Sending};
-use super::http::{Request, Response};
+use super::http::{HttpRequest, HttpResponse};
 use super::render::Renderer;
 
 /// Everything that is served.
@@ -31,7 +31,7 @@ impl Pages {
         }
     }
 
-    pub(super) fn answer(&self, request: &Request) -> Response {
+    pub(super) fn answer(&self, request: &HttpRequest) -> HttpResponse {
         match request.path.as_str() {
             "/" | "/index.html" => {
                 self.board.asked();
@@ -41,26 +41,26 @@ impl Pages {
                 self.board.asked();
                 self.part(request)
             }
-            "/live.json" => Response {
+            "/live.json" => HttpResponse {
                 content_type: "application/json",
                 ..data(now(&self.renderer.now()).to_string().into())
             },
             "/metrics" => self.metrics(request),
             path => match self.report(path) {
-                Some(page) => Response {
+                Some(page) => HttpResponse {
                     sending: Some(Sending::begin(&self.board)),
                     ..html(page, REPORT_POLICY)
                 },
                 None => {
                     let words = "there is no such page: / is the run, /live.json where it is, /metrics its numbers";
-                    Response::words("404 Not Found", words)
+                    HttpResponse::words("404 Not Found", words)
                 }
             },
         }
     }
 
     /// The part that changes; nothing to somebody who has it.
-    fn part(&self, request: &Request) -> Response {
+    fn part(&self, request: &HttpRequest) -> HttpResponse {
         let (version, part) = self.renderer.part(Instant::now());
         if self.renderer.now().phase == LivePhase::Over {
             self.board.told_over();
@@ -79,13 +79,13 @@ impl Pages {
         response
     }
 
-    fn metrics(&self, request: &Request) -> Response {
+    fn metrics(&self, request: &HttpRequest) -> HttpResponse {
         let form = match request.accept.contains("application/openmetrics-text") {
             true => MetricsForm::OpenMetrics,
             false => MetricsForm::Prometheus,
         };
         let text = kgauge_report::render_metrics(&self.renderer.metrics(Instant::now()), form);
-        Response {
+        HttpResponse {
             content_type: form.content_type(),
             ..data(text.into())
         }
@@ -100,8 +100,8 @@ impl Pages {
     }
 }
 
-fn html(body: Arc<str>, policy: &str) -> Response {
-    Response {
+fn html(body: Arc<str>, policy: &str) -> HttpResponse {
+    HttpResponse {
         status: "200 OK",
         content_type: "text/html; charset=utf-8",
         body,
@@ -111,8 +111,8 @@ fn html(body: Arc<str>, policy: &str) -> Response {
     }
 }
 
-fn data(body: Arc<str>) -> Response {
-    Response {
+fn data(body: Arc<str>) -> HttpResponse {
+    HttpResponse {
         status: "200 OK",
         content_type: "text/plain",
         body,

@@ -4,15 +4,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use kgauge_report::{
-    FlowMetrics, InterfaceMetrics, LiveNow, LivePage, LivePart, LivePhase, Metrics, ProcessMetrics,
-    RunMetrics,
+    FlowMetrics, InterfaceMetrics, LiveMetrics, LiveNow, LivePage, LivePart, LivePhase,
+    ProcessMetrics, RunMetrics,
 };
 use kgauge_results::live::LiveSnapshot;
 use kgauge_results::run::RunStatus;
 use kgauge_results::{RunRead, Summary};
 
-use super::board::{Board, State};
-use super::ended::Ended;
+use super::board::{Board, LiveState};
+use super::ended::EndedRepeats;
 
 /// The page is drawn no sooner than so long after the last time, unless the run has come to another phase: about once a
 /// second, however many viewers ask and however often something changes.
@@ -21,7 +21,7 @@ const DRAWN_FOR: Duration = Duration::from_millis(900);
 /// Makes texts of a board.
 pub(super) struct Renderer {
     board: Arc<Board>,
-    ended: Arc<Ended>,
+    ended: Arc<EndedRepeats>,
     drawn: Mutex<Option<Drawn>>,
 }
 
@@ -46,7 +46,7 @@ struct Moment {
 impl Renderer {
     pub(super) fn new(board: Arc<Board>) -> Self {
         Self {
-            ended: Arc::new(Ended::new(Arc::clone(&board))),
+            ended: Arc::new(EndedRepeats::new(Arc::clone(&board))),
             board,
             drawn: Mutex::new(None),
         }
@@ -140,7 +140,7 @@ impl Renderer {
     }
 
     /// The numbers for Prometheus.
-    pub(super) fn metrics(&self, now: Instant) -> Metrics {
+    pub(super) fn metrics(&self, now: Instant) -> LiveMetrics {
         self.board.read(|state, _| metrics(state, now))
     }
 }
@@ -155,7 +155,7 @@ pub(super) fn of_trial(frame: &RunRead, trial: u32) -> RunRead {
     run
 }
 
-fn metrics(state: &State, now: Instant) -> Metrics {
+fn metrics(state: &LiveState, now: Instant) -> LiveMetrics {
     let run_id = |index: usize| {
         let run = state.runs.get(index);
         run.map_or_else(String::new, |run| run.frame.head.run_id.clone())
@@ -214,7 +214,7 @@ fn metrics(state: &State, now: Instant) -> Metrics {
             bytes_per_s: seen.bits_per_s as f64 / 8.0,
             moved_bytes: seen.moved_bytes,
         });
-    Metrics {
+    LiveMetrics {
         runs: runs.collect(),
         flows: flows.collect(),
         processes: processes.collect(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::address::Listener;
 use super::board::Board;
-use super::http::{self, Response};
+use super::http::{self, HttpResponse};
 use super::pages::Pages;
 
 /// Connections at a time. A browser has up to six, a scraper one.
@@ -46,7 +46,7 @@ fn connection(mut stream: TcpStream, names_loopback: bool, place: Option<&Place>
         let _ = stream.set_nonblocking(true);
         let _ = http::refuse(
             &mut stream,
-            &Response::words("503 Service Unavailable", "too many connections"),
+            &HttpResponse::words("503 Service Unavailable", "too many connections"),
         );
         return;
     };

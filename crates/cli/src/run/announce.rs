@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use kgauge_scenario::{ClusterNeeds, FlowPlan, Plan, Step, TargetKind, Trial};
+use kgauge_scenario::{ClusterNeeds, FlowPlan, Plan, RepeatStep, TargetKind, Trial};
 
 use crate::progress::seconds;
 
@@ -21,7 +21,7 @@ const KAFKA_BROKER_NS: u64 = 2_000_000_000;
 const MIRROR_NS: u64 = 10_000_000_000;
 
 /// What starting clusters takes for those steps that want another than the one before them had; the first one runs already.
-fn clusters_ns(plan: &Plan, steps: &[Step]) -> u64 {
+fn clusters_ns(plan: &Plan, steps: &[RepeatStep]) -> u64 {
     let needs = steps
         .iter()
         .filter_map(|step| Some(&plan.trials.get(step.trial as usize)?.cluster));
@@ -41,10 +41,10 @@ fn clusters_ns(plan: &Plan, steps: &[Step]) -> u64 {
 }
 
 /// What the stages take together, and starting clusters between them; a flow that ends by count is taken to need its whole hold, if there is one.
-pub(super) fn planned_time(plan: &Plan, steps: &[Step]) -> Duration {
+pub(super) fn planned_time(plan: &Plan, steps: &[RepeatStep]) -> Duration {
     /// Creating and deleting a topic, connecting, the last answers.
     const BETWEEN_NS: u64 = 300_000_000;
-    let of_step = |(index, step): (usize, &Step)| {
+    let of_step = |(index, step): (usize, &RepeatStep)| {
         let Some(trial) = plan.trials.get(step.trial as usize) else {
             return 0;
         };
@@ -82,7 +82,7 @@ fn counted_ns(trial: &Trial) -> u64 {
 }
 
 /// What is done to the target, each once.
-pub(super) fn faults(plan: &Plan, steps: &[Step]) -> Vec<String> {
+pub(super) fn faults(plan: &Plan, steps: &[RepeatStep]) -> Vec<String> {
     let mut faults = Vec::new();
     let runs = |trial: &&Trial| steps.iter().any(|step| step.trial == trial.index);
     for fault in plan
@@ -101,7 +101,7 @@ pub(super) fn faults(plan: &Plan, steps: &[Step]) -> Vec<String> {
 
 pub(super) fn announcement(
     plan: &Plan,
-    steps: &[Step],
+    steps: &[RepeatStep],
     (dir, is_resumed): (&str, bool),
     planned: Duration,
 ) -> String {

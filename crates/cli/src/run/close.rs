@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use kgauge_client::security::Protocol;
+use kgauge_client::security::SecurityProtocol;
 use kgauge_client::{ClientConfig, Cluster};
 use kgauge_results::run::{EventKind, RunStatus};
 use kgauge_target::{Leftover, Target, TopicGuard};
 
 use super::mirror::Mirror;
-use super::repeat::Ended;
+use super::repeat::RepeatEnd;
 use super::session::{ClusterHealth, Session};
 use crate::exit::{OrStop, in_one_line};
 use crate::place::unix_ms;
@@ -24,7 +24,7 @@ const DOUBTFUL_CLEANING_TIME_MAX: Duration = Duration::from_secs(3);
 const HURRIED_CLEANING_TIME_MAX: Duration = Duration::from_millis(500);
 
 /// Deletes what was made, stops what was started, and says how it ended.
-pub(super) fn close(session: Session, ended: &anyhow::Result<Ended>) -> anyhow::Result<()> {
+pub(super) fn close(session: Session, ended: &anyhow::Result<RepeatEnd>) -> anyhow::Result<()> {
     session.progress.end();
     let is_stopped = session.stopping.is_wanted();
     if is_stopped {
@@ -61,8 +61,8 @@ pub(super) fn close(session: Session, ended: &anyhow::Result<Ended>) -> anyhow::
         topics.keep();
     }
     let (status, why) = match ended {
-        Ok(Ended::Complete) => (RunStatus::Complete, None),
-        Ok(Ended::Interrupted) => (
+        Ok(RepeatEnd::Complete) => (RunStatus::Complete, None),
+        Ok(RepeatEnd::Interrupted) => (
             RunStatus::Interrupted,
             Some("stopped by the user".to_owned()),
         ),
@@ -119,8 +119,8 @@ fn deleting_command(config: &ClientConfig, names: &[&str]) -> String {
         .map(ToString::to_string)
         .collect();
     let settings = match config.security.protocol {
-        Protocol::Plaintext => "",
-        Protocol::Ssl | Protocol::SaslPlaintext | Protocol::SaslSsl => {
+        SecurityProtocol::Plaintext => "",
+        SecurityProtocol::Ssl | SecurityProtocol::SaslPlaintext | SecurityProtocol::SaslSsl => {
             " --command-config client.properties"
         }
     };

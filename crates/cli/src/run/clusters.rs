@@ -12,7 +12,7 @@ use super::session::Session;
 use super::targets::NamedTarget;
 use crate::exit::OrStop;
 use crate::interrupt::Stopping;
-use crate::targets::{self, Surroundings, failed};
+use crate::targets::{self, TargetContext, failed};
 
 /// What the names of the folders of clusters' data begin with.
 const TARGET_DATA: &str = "target-data";
@@ -63,7 +63,7 @@ impl Clusters {
             format!("{}{number}{beside}", self.run_id),
             format!("{TARGET_DATA}{number}{beside}"),
         );
-        targets::setup(&Surroundings {
+        targets::setup(&TargetContext {
             name: &name,
             data_dir: &self.dir.join(data),
             keep_data: self.keep,

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use kgauge_observe::{BrokerLooks, BrokerSource, LOOK_MAX, Missing};
+use kgauge_observe::{BrokerLooks, BrokerSource, LOOK_MAX, MissedBroker};
 use kgauge_results::run::{
-    BrokerLook, LogLook, MetricsSource, ReplicaLook, RequestKind, RequestLook, ThreadLook,
+    BrokerSample, LogLook, MetricsSource, ReplicaLook, RequestKind, RequestLook, ThreadLook,
     TrafficLook,
 };
 use kgauge_target::{NodeCounts, RequestCounts};
@@ -54,8 +54,8 @@ impl BrokerSource for EmbeddedNodes {
         "the embedded cluster".to_owned()
     }
 
-    fn missing(&self) -> Vec<Missing> {
-        let missing = self.missing.iter().map(|(node, (lost, why))| Missing {
+    fn missing(&self) -> Vec<MissedBroker> {
+        let missing = self.missing.iter().map(|(node, (lost, why))| MissedBroker {
             whose: format!("broker {node}"),
             lost: *lost,
             looks: self.looks,
@@ -67,9 +67,9 @@ impl BrokerSource for EmbeddedNodes {
 
 /// A node's counts under the names that brokers' metrics have in evidence. What a node does not have stays unknown: it has no queue
 /// between threads, no threads for the network alone, and no Java (docs/decisions/metrics.md).
-fn look(counts: &NodeCounts) -> BrokerLook {
+fn look(counts: &NodeCounts) -> BrokerSample {
     let follower = &counts.follower_fetch;
-    BrokerLook {
+    BrokerSample {
         source: MetricsSource::Embedded,
         started_unix_ms: Some(counts.started_unix_ms),
         requests: vec![

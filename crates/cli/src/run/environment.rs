@@ -4,7 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use kgauge_client::ClientConfig;
-use kgauge_results::run::{Broker, Build, DiskBaseline, Environment, Started, Target, TargetKind};
+use kgauge_results::run::{
+    BrokerRecord, BuildRecord, DiskBaseline, Environment, KafkaStart, RecordedTargetKind,
+    TargetRecord,
+};
 use kgauge_target::kafka::SecurityKind;
 use kgauge_target::{BrokerFacts, TargetFacts};
 
@@ -19,12 +22,12 @@ pub(crate) fn environment(
     Environment {
         disk,
         machine: kgauge_observe::host_facts(dir).machine,
-        kgauge: Build::this(),
-        target: Target {
+        kgauge: BuildRecord::this(),
+        target: TargetRecord {
             kind: match facts.kind {
-                kgauge_scenario::TargetKind::Embedded => TargetKind::Embedded,
-                kgauge_scenario::TargetKind::Kafka => TargetKind::Kafka,
-                kgauge_scenario::TargetKind::Existing => TargetKind::Existing,
+                kgauge_scenario::TargetKind::Embedded => RecordedTargetKind::Embedded,
+                kgauge_scenario::TargetKind::Kafka => RecordedTargetKind::Kafka,
+                kgauge_scenario::TargetKind::Existing => RecordedTargetKind::Existing,
             },
             cluster_id: facts.cluster_id.clone(),
             bootstrap_servers: facts.bootstrap_servers.clone(),
@@ -43,14 +46,14 @@ pub(crate) fn environment(
 }
 
 /// How kgauge started Apache Kafka.
-fn started(target: &kgauge_target::Target) -> Option<Started> {
+fn started(target: &kgauge_target::Target) -> Option<KafkaStart> {
     let kgauge_target::Target::Kafka(kafka) = target else {
         return None;
     };
     let (spec, facts) = (kafka.spec(), kafka.started());
     let ms = |time: Duration| u64::try_from(time.as_millis()).ok();
     let own = spec.broker_settings.iter();
-    Some(Started {
+    Some(KafkaStart {
         checked: kafka.release().checked,
         coordination: facts.coordination.clone(),
         java: kafka.java().version.clone(),
@@ -74,8 +77,8 @@ fn notes(config: &ClientConfig) -> Vec<String> {
     unchecked.into_iter().collect()
 }
 
-fn broker(facts: &BrokerFacts) -> Broker {
-    Broker {
+fn broker(facts: &BrokerFacts) -> BrokerRecord {
+    BrokerRecord {
         id: facts.id,
         address: facts.address.clone(),
         rack: facts.rack.clone(),

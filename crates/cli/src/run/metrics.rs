@@ -14,14 +14,14 @@ use crate::place::unix_ms;
 
 /// An address that the user gave, and whose it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Given {
+pub(crate) struct MetricsAddress {
     broker: Option<i32>,
     url: MetricsUrl,
 }
 
 /// Reads what stands behind `--metrics`: `URL` or `ID=URL`, several with commas between. No error repeats what was written: it may
 /// have a password in it.
-pub(super) fn read(texts: &[String]) -> anyhow::Result<Vec<Given>> {
+pub(super) fn read(texts: &[String]) -> anyhow::Result<Vec<MetricsAddress>> {
     let pieces = texts.iter().flat_map(|text| text.split(','));
     let given = pieces.enumerate().map(|(index, piece)| {
         let (id, url) = match piece.trim().split_once('=') {
@@ -46,7 +46,7 @@ pub(super) fn read(texts: &[String]) -> anyhow::Result<Vec<Given>> {
                 format!("--metrics: address {place} cannot be used: {error}"),
             )
         })?;
-        Ok(Given { broker, url })
+        Ok(MetricsAddress { broker, url })
     });
     given.collect()
 }
@@ -70,7 +70,10 @@ pub(super) fn without_secrets(argument: &str) -> String {
 }
 
 /// Finds out whose each address is: as told, as the endpoint itself says, by the host's name, or because there is one broker only.
-pub(super) fn known(mut given: Vec<Given>, brokers: &[BrokerFacts]) -> anyhow::Result<Vec<Given>> {
+pub(super) fn known(
+    mut given: Vec<MetricsAddress>,
+    brokers: &[BrokerFacts],
+) -> anyhow::Result<Vec<MetricsAddress>> {
     let refuse = |words: String| Err(stop(ExitStatus::BadInput, words));
     let said = ask_all(&given);
     let hosts: Vec<String> = given.iter().map(|one| one.url.host().to_owned()).collect();
@@ -116,9 +119,9 @@ pub(super) fn known(mut given: Vec<Given>, brokers: &[BrokerFacts]) -> anyhow::R
     Ok(given)
 }
 
-fn ask_all(given: &[Given]) -> Vec<Result<Option<i32>, String>> {
+fn ask_all(given: &[MetricsAddress]) -> Vec<Result<Option<i32>, String>> {
     std::thread::scope(|scope| {
-        let ask = |one: &Given| {
+        let ask = |one: &MetricsAddress| {
             let mut endpoint = MetricsEndpoint::new(one.url.clone(), None);
             let is_told = one.broker.is_some();
             scope.spawn(move || match is_told {
@@ -194,7 +197,7 @@ fn warm(sources: &mut [Box<dyn BrokerSource>]) {
 mod tests {
     use super::*;
 
-    fn given(text: &str) -> anyhow::Result<Vec<Given>> {
+    fn given(text: &str) -> anyhow::Result<Vec<MetricsAddress>> {
         read(&[text.to_owned()])
     }
 

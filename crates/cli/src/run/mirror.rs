@@ -291,11 +291,11 @@ impl Copy {
 
 /// How far echo flows were behind what they wrote at most, for each flow of a trial.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Behind {
+pub(super) struct EchoDelay {
     most: Vec<u64>,
 }
 
-impl Behind {
+impl EchoDelay {
     /// Looks once, in the hold.
     pub(super) fn look(&mut self, behind: &[Option<u64>]) {
         self.most.resize(behind.len(), 0);
@@ -310,7 +310,7 @@ pub(super) fn record(
     session: &mut Session,
     copy: Option<&Copy>,
     outcome: &kgauge_load::LoadOutcome,
-    seen: (&Behind, Option<u64>),
+    seen: (&EchoDelay, Option<u64>),
     flows: &mut [FlowRecord],
 ) {
     let (Some(copy), Some(mirror)) = (copy, &mut session.mirror) else {

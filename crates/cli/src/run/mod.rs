@@ -41,12 +41,12 @@ use std::ffi::OsString;
 use clap::Parser;
 use kgauge_results::{RunRead, Summary};
 
-use crate::args::{Arguments, Command, Run};
+use crate::args::{Arguments, Command, RunArgs};
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::interrupt::{self, Stopping};
 use crate::live::Live;
 use question::Question;
-use repeat::Ended;
+use repeat::RepeatEnd;
 
 pub(crate) use question::settings_of;
 pub(crate) use start::Beside;
@@ -54,7 +54,7 @@ pub(crate) use start::Beside;
 pub(crate) use output::{report, status, terminal_style};
 
 /// Runs what the arguments name on every target, keeps everything in run folders, and reports.
-pub(crate) fn run(arguments: &Run) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitStatus> {
     let question = Question::read(arguments)?;
     let targets = targets::read(arguments, &question)?;
     let stopping = interrupt::listen("stopping; topics are deleted, then the report is written")?;
@@ -87,7 +87,7 @@ pub(crate) fn one(
     let [target] = targets.as_slice() else {
         return Err(stop(ExitStatus::BadInput, "this takes one target"));
     };
-    let order = start::Order {
+    let order = start::RunRequest {
         arguments: &arguments,
         question: &question,
         target,
@@ -99,7 +99,7 @@ pub(crate) fn one(
     let finished = one::measure(&order, stopping.clone())?;
     let made = output::make(&finished.dir)?;
     match finished.ended? {
-        Ended::Complete => Ok(made),
-        Ended::Interrupted => Err(stop(ExitStatus::Interrupted, "stopped by the user")),
+        RepeatEnd::Complete => Ok(made),
+        RepeatEnd::Interrupted => Err(stop(ExitStatus::Interrupted, "stopped by the user")),
     }
 }

@@ -4,34 +4,34 @@ use std::path::{Path, PathBuf};
 
 use kgauge_results::folder::layout;
 use kgauge_results::run::EventKind;
-use kgauge_scenario::{Plan, Step, Trial};
+use kgauge_scenario::{Plan, RepeatStep, Trial};
 
 use super::close::close;
 use super::clusters;
 use super::outages;
 use super::output;
 use super::question::Question;
-use super::repeat::{Ended, event};
+use super::repeat::{RepeatEnd, event};
 use super::session::Session;
-use super::start::{self, Order, Started};
+use super::start::{self, RunRequest, StartedRun};
 use super::targets::NamedTarget;
-use super::trial::{Ground, run_step};
-use crate::args::Run;
+use super::trial::{PreparedTopic, run_step};
+use crate::args::RunArgs;
 use crate::exit::{ExitStatus, in_one_line, status_of, stop};
 use crate::interrupt::Stopping;
-use crate::live::{Live, Place};
+use crate::live::{Live, RunStep};
 use crate::progress::StepWords;
 
 /// A run that began: where its folder is, and how it ended.
-pub(super) struct Finished {
+pub(super) struct FinishedRun {
     pub(super) dir: PathBuf,
     /// Why it did not come to its end.
-    pub(super) ended: anyhow::Result<Ended>,
+    pub(super) ended: anyhow::Result<RepeatEnd>,
 }
 
 /// Runs on one target, and prints its report.
 pub(super) fn run(
-    arguments: &Run,
+    arguments: &RunArgs,
     question: &Question,
     target: &NamedTarget,
     stopping: &Stopping,
@@ -40,7 +40,7 @@ pub(super) fn run(
     if let Some(board) = &live.board {
         board.target_begins(question.name(), &target.text, None);
     }
-    let order = Order {
+    let order = RunRequest {
         arguments,
         question,
         target,
@@ -54,8 +54,8 @@ pub(super) fn run(
     publish(live, &target.text, &finished.dir);
     // The first thing that went wrong is what is said; the report has been written all the same.
     match finished.ended? {
-        Ended::Interrupted => reported.map(|_| ExitStatus::Interrupted),
-        Ended::Complete => reported,
+        RepeatEnd::Interrupted => reported.map(|_| ExitStatus::Interrupted),
+        RepeatEnd::Complete => reported,
     }
 }
 
@@ -68,8 +68,8 @@ pub(super) fn publish(live: &Live, target: &str, dir: &Path) {
 }
 
 /// Runs on one target. An error means that nothing began.
-pub(super) fn measure(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Finished> {
-    let Started {
+pub(super) fn measure(order: &RunRequest<'_>, stopping: Stopping) -> anyhow::Result<FinishedRun> {
+    let StartedRun {
         mut session,
         plan,
         steps,
@@ -94,20 +94,20 @@ pub(super) fn measure(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<F
         board.run_ends();
     }
     let ended = ended.and_then(|ended| closed.map(|()| ended));
-    Ok(Finished { dir, ended })
+    Ok(FinishedRun { dir, ended })
 }
 
 /// So many trials may fail one after the other before the run is given up.
 const FAILURES_MAX: usize = 3;
 
 /// Runs every step. A trial that fails is given up; the others go on.
-fn run_all(session: &mut Session, plan: &Plan, steps: &[Step]) -> anyhow::Result<Ended> {
-    let mut ground: Option<Ground> = None;
+fn run_all(session: &mut Session, plan: &Plan, steps: &[RepeatStep]) -> anyhow::Result<RepeatEnd> {
+    let mut ground: Option<PreparedTopic> = None;
     let mut failed: Vec<(u32, anyhow::Error)> = Vec::new();
     let mut in_a_row = 0;
     for (index, step) in steps.iter().enumerate() {
         if session.stopping.is_wanted() {
-            return Ok(Ended::Interrupted);
+            return Ok(RepeatEnd::Interrupted);
         }
         if failed.iter().any(|(trial, _)| *trial == step.trial) {
             continue;
@@ -119,14 +119,14 @@ fn run_all(session: &mut Session, plan: &Plan, steps: &[Step]) -> anyhow::Result
             .progress
             .step(step_words(trial, *step, index, steps.len()));
         if let Some(board) = &session.board {
-            let place = Place {
+            let place = RunStep {
                 step: *step,
                 index,
                 of: steps.len(),
             };
             board.step_begins(trial, place);
         }
-        let shares_ground = |next: &&Step| next.trial == step.trial;
+        let shares_ground = |next: &&RepeatStep| next.trial == step.trial;
         let is_last = steps.get(index + 1).filter(shares_ground).is_none();
         let ended = clusters::suit(session, trial).and_then(|is_new| {
             if is_new {
@@ -135,8 +135,8 @@ fn run_all(session: &mut Session, plan: &Plan, steps: &[Step]) -> anyhow::Result
             run_step(session, plan, *step, &mut ground, is_last)
         });
         match ended {
-            Ok(Ended::Interrupted) => return Ok(Ended::Interrupted),
-            Ok(Ended::Complete) => in_a_row = 0,
+            Ok(RepeatEnd::Interrupted) => return Ok(RepeatEnd::Interrupted),
+            Ok(RepeatEnd::Complete) => in_a_row = 0,
             Err(error) if session.stopping.is_wanted() => return Err(error),
             Err(error) => {
                 ground = None;
@@ -190,10 +190,10 @@ fn note_left_out(session: &Session, steps: usize) {
 }
 
 /// The first thing that went wrong is what the run ends with.
-fn first_failure(failed: Vec<(u32, anyhow::Error)>, plan: &Plan) -> anyhow::Result<Ended> {
+fn first_failure(failed: Vec<(u32, anyhow::Error)>, plan: &Plan) -> anyhow::Result<RepeatEnd> {
     let count = failed.len();
     match failed.into_iter().next() {
-        None => Ok(Ended::Complete),
+        None => Ok(RepeatEnd::Complete),
         Some((_, error)) if plan.trials.len() == 1 => Err(error),
         Some((_, error)) => {
             let status = status_of(&error);
@@ -206,7 +206,7 @@ fn first_failure(failed: Vec<(u32, anyhow::Error)>, plan: &Plan) -> anyhow::Resu
     }
 }
 
-fn step_words(trial: &Trial, step: Step, index: usize, count: usize) -> StepWords {
+fn step_words(trial: &Trial, step: RepeatStep, index: usize, count: usize) -> StepWords {
     let name = format!("{} {}", trial.scenario, trial.name);
     StepWords {
         count: format!("[{}/{count}]", index + 1),
@@ -217,9 +217,9 @@ fn step_words(trial: &Trial, step: Step, index: usize, count: usize) -> StepWord
 
 /// What a user's stop makes of the end of a run on a target that is alive: an exchange that the stop cut off
 /// is no failure of the target.
-fn stopped(ended: anyhow::Result<Ended>) -> anyhow::Result<Ended> {
+fn stopped(ended: anyhow::Result<RepeatEnd>) -> anyhow::Result<RepeatEnd> {
     match ended {
-        Err(error) if status_of(&error) == ExitStatus::TargetFailed => Ok(Ended::Interrupted),
+        Err(error) if status_of(&error) == ExitStatus::TargetFailed => Ok(RepeatEnd::Interrupted),
         ended => ended,
     }
 }
@@ -232,10 +232,13 @@ mod tests {
     #[test]
     fn a_stop_cuts_exchanges_off_and_excuses_nothing_else() {
         let cut_off = stop(ExitStatus::TargetFailed, "interrupted while connecting");
-        assert_eq!(stopped(Err(cut_off)).unwrap(), Ended::Interrupted);
+        assert_eq!(stopped(Err(cut_off)).unwrap(), RepeatEnd::Interrupted);
         let disk_full = stop(ExitStatus::Failed, "no space left on device");
         let kept = stopped(Err(disk_full)).unwrap_err();
         assert_eq!(status_of(&kept), ExitStatus::Failed);
-        assert_eq!(stopped(Ok(Ended::Complete)).unwrap(), Ended::Complete);
+        assert_eq!(
+            stopped(Ok(RepeatEnd::Complete)).unwrap(),
+            RepeatEnd::Complete
+        );
     }
 }

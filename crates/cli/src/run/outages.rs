@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kgauge_client::admin::OffsetsError;
-use kgauge_load::{LoadOutcome, Outage, OutageChange, OutageKind, Progress};
+use kgauge_load::{LoadOutcome, LoadProgress, Outage, OutageChange, OutageKind};
 use kgauge_results::run::{EventKind, OutageCause, RepeatKey};
 use kgauge_scenario::{FlowPlan, TargetKind, Trial};
 
@@ -21,7 +21,7 @@ const DOUBTFUL_QUESTION_MAX: Duration = Duration::from_secs(3);
 const INTERRUPTED_QUESTION_MAX: Duration = Duration::from_millis(300);
 
 /// Says what has changed since the last look.
-pub(super) fn tell(session: &Session, trial: &Trial, key: RepeatKey, progress: &Progress) {
+pub(super) fn tell(session: &Session, trial: &Trial, key: RepeatKey, progress: &LoadProgress) {
     for change in &progress.outage_changes {
         let (at_ns, kind, words) = match change {
             OutageChange::Found { outage, at_ns } => {
@@ -130,7 +130,7 @@ fn patience_ns(trial: &Trial) -> u64 {
 }
 
 /// Why a load that ends with its record counts is ended: it would never be.
-pub(super) fn given_up(trial: &Trial, progress: &Progress) -> Option<String> {
+pub(super) fn given_up(trial: &Trial, progress: &LoadProgress) -> Option<String> {
     if trial.stages.hold_ns.is_some() || !trial.faults.is_empty() {
         return None;
     }
@@ -148,7 +148,7 @@ pub(super) fn given_up(trial: &Trial, progress: &Progress) -> Option<String> {
 }
 
 /// The progress line's last word.
-pub(super) fn short_words(progress: &Progress) -> Option<String> {
+pub(super) fn short_words(progress: &LoadProgress) -> Option<String> {
     match progress.outages.as_slice() {
         [] => None,
         [one] => Some(format!("broker {} does not answer", one.broker)),

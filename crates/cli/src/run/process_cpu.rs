@@ -1,7 +1,7 @@
 //! CPU time of every process that takes part in a repeat, over its hold.
 
 use kgauge_load::LoadOutcome;
-use kgauge_results::run::Cpu;
+use kgauge_results::run::CpuRecord;
 
 use super::cpu::CpuTrack;
 use super::drivers::DriverTrack;
@@ -40,7 +40,7 @@ impl ProcessCpu {
         (!self.targets.is_empty()).then_some(all)
     }
 
-    pub(super) fn record(&self, outcome: &LoadOutcome) -> Cpu {
+    pub(super) fn record(&self, outcome: &LoadOutcome) -> CpuRecord {
         let (start_ns, end_ns) = (outcome.hold_start_ns, outcome.hold_end_ns);
         let (all, spun) = (&outcome.worker_hold_cpu_ns, &outcome.worker_hold_spun_ns);
         let threads = all.iter().zip(spun);
@@ -56,7 +56,7 @@ impl ProcessCpu {
             (count + threads, max_ns.max(ns))
         });
         let own_ns = self.generator.between(start_ns, end_ns);
-        Cpu {
+        CpuRecord {
             span_ns: end_ns.saturating_sub(start_ns),
             generator_threads_ns: threads.clone().sum::<u64>() + others_ns.unwrap_or(0),
             generator_threads: all.len() as u32 + count,

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use kgauge_scenario::{
-    AuditFacts, ClusterFacts, FileRead, Files, Plan, PlanRequest, Scenario, Size, Step, Studies,
-    Study, StudyFile, StudyRef, TargetKind, Trial,
+    AuditFacts, ClusterFacts, FileRead, Files, Plan, PlanRequest, RepeatStep, Scenario, Size,
+    Studies, Study, StudyFile, StudyRef, TargetKind, Trial,
 };
 
 use super::drivers;
 use super::published;
-use crate::args::Run;
+use crate::args::RunArgs;
 use crate::exit::{ExitStatus, OrStop, stop};
 
 /// The plan's file in a run folder.
@@ -37,7 +37,7 @@ pub(crate) enum Question {
 
 impl Question {
     /// Reads what the command line names.
-    pub(crate) fn read(arguments: &Run) -> anyhow::Result<Self> {
+    pub(crate) fn read(arguments: &RunArgs) -> anyhow::Result<Self> {
         if let Some(dir) = &arguments.resume {
             return saved(&dir.join(PLAN), arguments);
         }
@@ -157,7 +157,11 @@ impl Question {
     }
 
     /// The order of a run with this seed, before its cluster is known.
-    pub(crate) fn order(&self, seed: u64, size: Size) -> anyhow::Result<(Vec<Trial>, Vec<Step>)> {
+    pub(crate) fn order(
+        &self,
+        seed: u64,
+        size: Size,
+    ) -> anyhow::Result<(Vec<Trial>, Vec<RepeatStep>)> {
         let any = ClusterFacts {
             cluster_id: String::new(),
             brokers: u32::MAX,
@@ -170,7 +174,7 @@ impl Question {
     }
 }
 
-fn of_study(study: Study, arguments: &Run) -> anyhow::Result<Question> {
+fn of_study(study: Study, arguments: &RunArgs) -> anyhow::Result<Question> {
     let mut study = study;
     let known: Vec<String> = study
         .scenarios
@@ -205,7 +209,7 @@ fn changed(
     study: Option<StudyRef>,
     mut scenarios: Vec<Scenario>,
     name: String,
-    arguments: &Run,
+    arguments: &RunArgs,
 ) -> anyhow::Result<Question> {
     if !arguments.only.is_empty() {
         let words = "--only chooses among the scenarios of a study; this is one scenario";
@@ -225,7 +229,7 @@ fn changed(
 }
 
 /// What `--set` and `--repeat` change.
-fn settings(arguments: &Run) -> anyhow::Result<Vec<(String, String)>> {
+fn settings(arguments: &RunArgs) -> anyhow::Result<Vec<(String, String)>> {
     let mut settings = settings_of(&arguments.set)?;
     if let Some(repeats) = arguments.repeat {
         settings.push(("repeats".to_owned(), repeats.to_string()));
@@ -246,7 +250,7 @@ pub(crate) fn settings_of(set: &[String]) -> anyhow::Result<Vec<(String, String)
     Ok(settings)
 }
 
-fn saved(path: &Path, arguments: &Run) -> anyhow::Result<Question> {
+fn saved(path: &Path, arguments: &RunArgs) -> anyhow::Result<Question> {
     let is_changed =
         !arguments.set.is_empty() || !arguments.only.is_empty() || !arguments.drivers.is_empty();
     if is_changed || arguments.repeat.is_some() || arguments.quick || arguments.full {

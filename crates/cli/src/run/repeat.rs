@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::Context;
-use kgauge_load::{Clock, Load, LoadControl, LoadOutcome, LoadSetup, Progress};
-use kgauge_observe::{BrokerSource, Sampler, Watch, WireWatcher};
+use kgauge_load::{Clock, LoadControl, LoadOutcome, LoadProgress, LoadSetup, PreparedLoad};
+use kgauge_observe::{BrokerSource, Sampler, SamplingPlan, WireWatcher};
 use kgauge_results::recorder::WriteError;
 use kgauge_results::run::{
-    Event, EventKind, FlowRecord, Outcome, RepeatKey, RepeatRecord, Replication, StageSpan,
+    Event, EventKind, FlowRecord, RepeatKey, RepeatOutcome, RepeatRecord, Replication, StageSpan,
 };
 use kgauge_results::{FolderError, RepeatFolder, SlicesWritten, Stage};
 use kgauge_scenario::{FlowPlan, Share, Trial};
@@ -18,22 +18,22 @@ use super::cpu::CpuTrack;
 use super::drivers::{self, DriverTrack};
 use super::faults::{FaultThread, heal};
 use super::metrics;
-use super::mirror::{self, Behind, Mirror};
+use super::mirror::{self, EchoDelay, Mirror};
 use super::outages;
 use super::process_cpu::ProcessCpu;
 use super::session::Session;
 use super::transactions;
-use super::trial::{Ground, load_failed, prepare_failed};
+use super::trial::{PreparedTopic, load_failed, prepare_failed};
 use super::warm_up::WarmUp;
 use super::wire::{self, Held};
 use crate::exit::{ExitStatus, OrStop, in_one_line, stop};
-use crate::live::Seen;
+use crate::live::ProgressSnapshot;
 use crate::place::unix_ms;
 use crate::progress::{short_count, short_time};
 
 /// How a repeat ended, for the loop over repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum RepeatEnd {
     /// The next one can begin.
     Complete,
     /// The user wants to stop.
@@ -45,8 +45,8 @@ pub(crate) fn repeat(
     session: &mut Session,
     trial: &Trial,
     share: &Share,
-    ground: &Ground,
-) -> anyhow::Result<Ended> {
+    ground: &PreparedTopic,
+) -> anyhow::Result<RepeatEnd> {
     let facts = &ground.facts;
     let key = RepeatKey {
         trial: trial.index,
@@ -60,7 +60,7 @@ pub(crate) fn repeat(
     let outcome = &measured.load;
 
     let ended = how_it_ended(session);
-    let may_follow = ended == Ended::Complete;
+    let may_follow = ended == RepeatEnd::Complete;
     let (topic, unknown) = count(&mut session.cluster, facts, &before, outcome, may_follow);
     let unknown = unknown.map(|error| outages::offsets_unknown(&error));
     let end = measured.end(ended, unknown.as_ref());
@@ -94,22 +94,22 @@ pub(crate) fn repeat(
     }
     kept.or_unwritable()?;
     match unknown {
-        Some(error) if ended == Ended::Complete => Err(error),
+        Some(error) if ended == RepeatEnd::Complete => Err(error),
         Some(_) | None => Ok(ended),
     }
 }
 
 /// Whether the user has ended it.
-fn how_it_ended(session: &mut Session) -> Ended {
+fn how_it_ended(session: &mut Session) -> RepeatEnd {
     if !session.stopping.is_wanted() {
-        return Ended::Complete;
+        return RepeatEnd::Complete;
     }
     // The first signal ends the load; what the brokers have is still worth a short question.
     session.cluster.set_interrupt(session.stopping.all.clone());
     if let Some(mirror) = &mut session.mirror {
         mirror.set_interrupt(session.stopping.all.clone());
     }
-    Ended::Interrupted
+    RepeatEnd::Interrupted
 }
 
 /// The folder of a repeat, and whoever watches told of it.
@@ -135,26 +135,26 @@ fn finish(
 struct Measured {
     load: LoadOutcome,
     cpu: ProcessCpu,
-    behind: Behind,
+    behind: EchoDelay,
     trouble: Option<Trouble>,
 }
 
 impl Measured {
     /// How the repeat ended, for its record; `unknown` is why the brokers did not say what they have.
-    fn end(&self, ended: Ended, unknown: Option<&anyhow::Error>) -> Outcome {
+    fn end(&self, ended: RepeatEnd, unknown: Option<&anyhow::Error>) -> RepeatOutcome {
         match (&self.trouble, ended) {
-            (Some(trouble), _) => Outcome::Failed {
+            (Some(trouble), _) => RepeatOutcome::Failed {
                 why: in_one_line(&trouble.words()),
             },
-            (None, Ended::Complete) if let Some(error) = unknown => Outcome::Failed {
+            (None, RepeatEnd::Complete) if let Some(error) = unknown => RepeatOutcome::Failed {
                 why: in_one_line(&error.to_string()),
             },
-            (None, Ended::Interrupted) => Outcome::Interrupted,
-            (None, Ended::Complete) if self.load.broken => Outcome::Failed {
+            (None, RepeatEnd::Interrupted) => RepeatOutcome::Interrupted,
+            (None, RepeatEnd::Complete) if self.load.broken => RepeatOutcome::Failed {
                 why: "a client was refused, or records were corrupt or missing; see events.jsonl"
                     .to_owned(),
             },
-            (None, Ended::Complete) => Outcome::Complete,
+            (None, RepeatEnd::Complete) => RepeatOutcome::Complete,
         }
     }
 }
@@ -179,7 +179,7 @@ fn measure(
     session: &mut Session,
     trial: &Trial,
     share: &Share,
-    ground: &Ground,
+    ground: &PreparedTopic,
     folder: &RepeatFolder,
 ) -> anyhow::Result<Measured> {
     let groups = groups_of(session, trial, share.repeat);
@@ -199,7 +199,7 @@ fn measure(
         sink: &|| folder.sink(),
         interrupt: &session.stopping.load,
     };
-    let prepared = Load::prepare(&setup);
+    let prepared = PreparedLoad::prepare(&setup);
     let load = prepare_failed(session, prepared)?;
     let key = folder.key();
     // Their first answers may take long: that is no part of the load's time.
@@ -286,10 +286,10 @@ struct RepeatWatch<'a> {
     trial: &'a Trial,
     folder: &'a RepeatFolder,
     cpu: ProcessCpu,
-    behind: Behind,
+    behind: EchoDelay,
     held: Held,
     trouble: Option<Trouble>,
-    last: Option<Progress>,
+    last: Option<LoadProgress>,
     rate: f64,
     warm_up: WarmUp,
     hold_start_ns: u64,
@@ -317,7 +317,7 @@ impl<'a> RepeatWatch<'a> {
             trial,
             folder,
             cpu,
-            behind: Behind::default(),
+            behind: EchoDelay::default(),
             held: Held::default(),
             trouble: None,
             last: None,
@@ -327,7 +327,7 @@ impl<'a> RepeatWatch<'a> {
         }
     }
 
-    fn look(&mut self, progress: &Progress, control: &LoadControl<'_>) {
+    fn look(&mut self, progress: &LoadProgress, control: &LoadControl<'_>) {
         self.cpu.look(progress.elapsed_ns);
         self.warm_up.check(progress.elapsed_ns, control);
         self.hold_start_ns = control.hold_start_ns();
@@ -353,7 +353,7 @@ impl<'a> RepeatWatch<'a> {
             }
         }
         let board = self.session.board.as_ref();
-        let seen = board.map_or_else(Seen::default, |board| board.look(progress));
+        let seen = board.map_or_else(ProgressSnapshot::default, |board| board.look(progress));
         let words = self.words(progress, seen);
         self.session.progress.say(&words);
         self.last = Some(progress.clone());
@@ -367,8 +367,8 @@ impl<'a> RepeatWatch<'a> {
 
     /// Stage, rate, latency and what seems to be the limit, for the progress line: what matters most comes first, since
     /// narrow terminals cut off the end.
-    fn words(&mut self, progress: &Progress, seen: Seen) -> String {
-        let done = |progress: &Progress| -> u64 {
+    fn words(&mut self, progress: &LoadProgress, seen: ProgressSnapshot) -> String {
+        let done = |progress: &LoadProgress| -> u64 {
             progress
                 .flows
                 .iter()
@@ -436,7 +436,7 @@ fn start_sampler(
     let targets = targets.chain(beside.unwrap_or_default());
     let evidence = session.folder.evidence();
     Sampler::start_with(
-        Watch::each_second(key, targets.collect())
+        SamplingPlan::each_second(key, targets.collect())
             .with_data_dirs(session.data_dirs.clone())
             .with_speeds(session.speeds.clone()),
         brokers,

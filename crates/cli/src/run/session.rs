@@ -13,7 +13,7 @@ use kgauge_target::TopicGuard;
 
 use super::ceilings::Ceilings;
 use super::clusters::Clusters;
-use super::metrics::Given;
+use super::metrics::MetricsAddress;
 use super::mirror::Mirror;
 use super::repeat::event;
 use super::room::DiskGuard;
@@ -67,7 +67,7 @@ pub(crate) struct Session {
     /// How fast network interfaces are, as the user says.
     pub(crate) speeds: Vec<GivenSpeed>,
     /// Where brokers tell their metrics, as the user says.
-    pub(super) metrics: Vec<Given>,
+    pub(super) metrics: Vec<MetricsAddress>,
     /// The programs of other clients that flows name.
     pub(crate) drivers: Vec<(Driver, DriverProgram)>,
     /// What its flows do at full speed.

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use super::one::{measure, publish};
 use super::output;
 use super::question::Question;
-use super::repeat::Ended;
-use super::start::Order;
+use super::repeat::RepeatEnd;
+use super::start::RunRequest;
 use super::targets::NamedTarget;
-use crate::args::Run;
+use crate::args::RunArgs;
 use crate::compare::{COMPARISON, Compared, compare};
 use crate::exit::{ExitStatus, stop};
 use crate::interrupt::Stopping;
@@ -18,7 +18,7 @@ use crate::print;
 
 /// Runs on each target with the same seed. A target that fails does not end the others.
 pub(super) fn run(
-    arguments: &Run,
+    arguments: &RunArgs,
     question: &Question,
     targets: &[NamedTarget],
     stopping: &Stopping,
@@ -35,7 +35,7 @@ pub(super) fn run(
         }
         let at = format!("{} of {}", index + 1, targets.len());
         print::message(&format!("kgauge: target {at}: {}", target.text));
-        let order = Order {
+        let order = RunRequest {
             arguments,
             question,
             target,
@@ -78,7 +78,7 @@ fn fell_out(live: &Live, target: &str) {
 }
 
 /// One target's run, if it began. What went wrong is said here.
-fn on_one(order: &Order<'_>, stopping: &Stopping) -> (Option<Compared>, ExitStatus) {
+fn on_one(order: &RunRequest<'_>, stopping: &Stopping) -> (Option<Compared>, ExitStatus) {
     let finished = match measure(order, stopping.clone()) {
         Ok(finished) => finished,
         Err(error) => return (None, crate::exit::say(Err(error))),
@@ -88,8 +88,8 @@ fn on_one(order: &Order<'_>, stopping: &Stopping) -> (Option<Compared>, ExitStat
         Err(error) => return (None, crate::exit::say(Err(error))),
     };
     let status = match finished.ended {
-        Ok(Ended::Interrupted) => ExitStatus::Interrupted,
-        Ok(Ended::Complete) => output::status(&summary),
+        Ok(RepeatEnd::Interrupted) => ExitStatus::Interrupted,
+        Ok(RepeatEnd::Complete) => output::status(&summary),
         Err(error) => crate::exit::say(Err(error)),
     };
     (Some(Compared { read, summary }), status)
@@ -97,7 +97,7 @@ fn on_one(order: &Order<'_>, stopping: &Stopping) -> (Option<Compared>, ExitStat
 
 /// The comparison of what there is, and the gravest status.
 fn finish(
-    arguments: &Run,
+    arguments: &RunArgs,
     parent: &Path,
     compared: Vec<Compared>,
     statuses: &[ExitStatus],
@@ -121,7 +121,7 @@ fn finish(
     }
 }
 
-fn parent_dir(arguments: &Run, question: &Question, number: u64) -> anyhow::Result<PathBuf> {
+fn parent_dir(arguments: &RunArgs, question: &Question, number: u64) -> anyhow::Result<PathBuf> {
     let id = run_id(unix_ms(), number);
     let dir = run_dir(arguments.out.as_deref(), question.name(), &id)?;
     let is_used = dir

@@ -3,7 +3,7 @@
 use kgauge_observe::{GivenSpeed, network_interfaces};
 use kgauge_results::RunRead;
 
-use crate::args::Run;
+use crate::args::RunArgs;
 use crate::audit::with_unit;
 use crate::exit::{ExitStatus, OrStop, stop};
 
@@ -15,7 +15,7 @@ const BITS_MIN: f64 = 1e3;
 const BITS_MAX: f64 = 1e14;
 
 /// What the option says; of a run that goes on, what it said before, unless it says anything now.
-pub(super) fn read(arguments: &Run) -> anyhow::Result<Vec<GivenSpeed>> {
+pub(super) fn read(arguments: &RunArgs) -> anyhow::Result<Vec<GivenSpeed>> {
     let mut texts = arguments.network_speeds.clone();
     if let (true, Some(dir)) = (texts.is_empty(), &arguments.resume) {
         texts = values_in(&RunRead::head(dir).or_bad_input()?.command);

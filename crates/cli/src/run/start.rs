@@ -10,7 +10,7 @@ use kgauge_observe::WatchedProcess;
 use kgauge_results::folder::Resumed;
 use kgauge_results::run::{DiskBaseline, EventKind, RepeatKey, RunHead, RunStatus};
 use kgauge_results::{RunFolder, RunRead};
-use kgauge_scenario::{ClusterFacts, ClusterNeeds, Driver, Plan, Size, Step, TargetKind};
+use kgauge_scenario::{ClusterFacts, ClusterNeeds, Driver, Plan, RepeatStep, Size, TargetKind};
 use kgauge_target::{Target, TargetFacts, TargetSpec, TopicGuard};
 use kgauge_wire::api::ApiKey;
 
@@ -22,7 +22,7 @@ use super::data_dirs;
 use super::drivers;
 use super::environment::environment;
 use super::left_out::left_out;
-use super::metrics::{self, Given};
+use super::metrics::{self, MetricsAddress};
 use super::mirror::{self, Mirror};
 use super::processes;
 use super::question::Question;
@@ -32,7 +32,7 @@ use super::session::{ClusterHealth, Session};
 use super::shared::SharedTarget;
 use super::targets::NamedTarget;
 use super::trial::check_existing_topic;
-use crate::args::Run;
+use crate::args::RunArgs;
 use crate::exit::{ExitStatus, OrStop, Stop, stop};
 use crate::interrupt::Stopping;
 use crate::live::Board;
@@ -42,8 +42,8 @@ use crate::progress::ProgressLine;
 use crate::targets::{TARGET_LOGS, failed};
 
 /// A run that is wanted.
-pub(super) struct Order<'a> {
-    pub(super) arguments: &'a Run,
+pub(super) struct RunRequest<'a> {
+    pub(super) arguments: &'a RunArgs,
     pub(super) question: &'a Question,
     pub(super) target: &'a NamedTarget,
     /// The run folder; by default one named after the question.
@@ -60,16 +60,16 @@ pub(super) struct Order<'a> {
 pub(crate) type Beside<'a> = dyn Fn(&mut Cluster, &ClientConfig) -> anyhow::Result<()> + 'a;
 
 /// A run that is ready.
-pub(super) struct Started {
+pub(super) struct StartedRun {
     pub(super) session: Session,
     pub(super) plan: Plan,
     /// What is left to do, in order.
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<RepeatStep>,
 }
 
 /// Starts the target and opens the run folder. After an error neither of them is left, but for a folder that was
 /// there before.
-pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Started> {
+pub(super) fn start(order: &RunRequest<'_>, stopping: Stopping) -> anyhow::Result<StartedRun> {
     let mut opened = open(order)?;
     let ready = match ready(order, &opened, &stopping) {
         Ok(ready) => ready,
@@ -129,7 +129,7 @@ pub(super) fn start(order: &Order<'_>, stopping: Stopping) -> anyhow::Result<Sta
         attempt: u32::try_from(resumed).unwrap_or(u32::MAX),
         existing_topic: order.arguments.allow_existing.clone(),
     };
-    Ok(Started {
+    Ok(StartedRun {
         session,
         plan,
         steps,
@@ -147,7 +147,7 @@ struct Opened {
     before: Option<(Plan, BTreeSet<RepeatKey>, RunHead)>,
 }
 
-fn open(order: &Order<'_>) -> anyhow::Result<Opened> {
+fn open(order: &RunRequest<'_>) -> anyhow::Result<Opened> {
     let (started_unix_ms, number) = (unix_ms(), fresh_number());
     if let Some(dir) = &order.arguments.resume {
         check_name(dir)?;
@@ -238,7 +238,7 @@ fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
 
 /// Everything that a session is made of, before it is announced.
 struct Ready {
-    metrics: Vec<Given>,
+    metrics: Vec<MetricsAddress>,
     drivers: Vec<(Driver, DriverProgram)>,
     target: Target,
     mirror: Option<Mirror>,
@@ -246,7 +246,7 @@ struct Ready {
     cluster: Cluster,
     topics: TopicGuard,
     plan: Plan,
-    steps: Vec<Step>,
+    steps: Vec<RepeatStep>,
     target_processes: Vec<WatchedProcess>,
     data_dirs: Vec<PathBuf>,
     disk_guard: DiskGuard,
@@ -254,7 +254,7 @@ struct Ready {
     nodes: usize,
 }
 
-fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Result<Ready> {
+fn ready(order: &RunRequest<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Result<Ready> {
     let (arguments, question, folder) = (order.arguments, order.question, &opened.folder);
     let size = size(arguments);
     let drivers = drivers::programs(&question.trials(size), stopping)?;
@@ -330,7 +330,7 @@ fn ready(order: &Order<'_>, opened: &Opened, stopping: &Stopping) -> anyhow::Res
 
 /// Whether there is room for what the run writes, and whether the user of a cluster that is there agrees.
 fn check_and_ask(
-    arguments: &Run,
+    arguments: &RunArgs,
     (target, cluster): (&Target, &mut Cluster),
     to_run: &Plan,
     folder: &RunFolder,
@@ -347,14 +347,14 @@ fn check_and_ask(
 
 /// What is left to do.
 struct Todo {
-    steps: Vec<Step>,
+    steps: Vec<RepeatStep>,
     /// Trials that the target cannot serve, and why.
     left_out: Vec<(u32, String)>,
     /// What the first of them wants of its cluster.
     needs: ClusterNeeds,
 }
 
-fn todo(order: &Order<'_>, opened: &Opened) -> anyhow::Result<Todo> {
+fn todo(order: &RunRequest<'_>, opened: &Opened) -> anyhow::Result<Todo> {
     let size = size(order.arguments);
     let (trials, all_steps) = order.question.order(opened.seed, size)?;
     let left_out = left_out(&trials, order.target, size);
@@ -393,7 +393,7 @@ fn write_down(
 
 /// What the disk under the target does by itself, where the study asks; or why that is not known.
 fn disk_baseline(
-    order: &Order<'_>,
+    order: &RunRequest<'_>,
     dir: &Path,
     stopping: &Stopping,
 ) -> anyhow::Result<(Option<DiskBaseline>, Option<String>)> {
@@ -434,8 +434,8 @@ fn several_clusters(plan: &Plan) -> Option<String> {
     })
 }
 
-fn left_to_do(steps: Vec<Step>, opened: &Opened) -> Vec<Step> {
-    let done = |step: &Step| {
+fn left_to_do(steps: Vec<RepeatStep>, opened: &Opened) -> Vec<RepeatStep> {
+    let done = |step: &RepeatStep| {
         let key = RepeatKey {
             trial: step.trial,
             repeat: step.repeat,
@@ -447,7 +447,7 @@ fn left_to_do(steps: Vec<Step>, opened: &Opened) -> Vec<Step> {
 }
 
 /// The plan without what will not run.
-fn to_run(plan: &Plan, steps: &[Step]) -> Plan {
+fn to_run(plan: &Plan, steps: &[RepeatStep]) -> Plan {
     let mut to_run = plan.clone();
     to_run
         .trials
@@ -580,7 +580,7 @@ fn command_line() -> Vec<String> {
         .collect()
 }
 
-pub(super) fn size(arguments: &Run) -> Size {
+pub(super) fn size(arguments: &RunArgs) -> Size {
     match (arguments.quick, arguments.full) {
         (true, _) => Size::Quick,
         (_, true) => Size::Full,

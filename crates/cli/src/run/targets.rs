@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use kgauge_client::admin::ConfigResource;
+use kgauge_client::admin::AdminConfigResource;
 use kgauge_client::{Cluster, shown};
 use kgauge_observe::GivenSpeed;
 use kgauge_results::RunRead;
 use kgauge_scenario::{ClusterNeeds, MirrorNeeds, Replicator, Trial};
 use kgauge_target::{TargetSpec, refusals};
 
-use super::metrics::{self, Given};
+use super::metrics::{self, MetricsAddress};
 use super::question::Question;
 use super::speeds;
 use super::start::size;
-use crate::args::Run;
+use crate::args::RunArgs;
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::print;
 
@@ -31,13 +31,13 @@ pub(super) struct NamedTarget {
     /// The second cluster of trials with a mirror, where the user names one.
     pub(super) destination: Option<TargetSpec>,
     /// Where its brokers tell their metrics, if it is a cluster that is there.
-    pub(super) metrics: Vec<Given>,
+    pub(super) metrics: Vec<MetricsAddress>,
     /// How fast this machine's network interfaces are, where the user says it.
     pub(super) speeds: Vec<GivenSpeed>,
 }
 
 /// Reads all targets, so that a slip in the last one is found before the first one starts.
-pub(super) fn read(arguments: &Run, question: &Question) -> anyhow::Result<Vec<NamedTarget>> {
+pub(super) fn read(arguments: &RunArgs, question: &Question) -> anyhow::Result<Vec<NamedTarget>> {
     let brokers = question.brokers_needed(size(arguments));
     let trials = question.trials(size(arguments));
     let mut destination = destination(arguments, &trials)?;
@@ -123,7 +123,7 @@ fn clusters<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<(String, &'a Clu
 }
 
 /// The second cluster, if the user names one.
-fn destination(arguments: &Run, trials: &[Trial]) -> anyhow::Result<Option<TargetSpec>> {
+fn destination(arguments: &RunArgs, trials: &[Trial]) -> anyhow::Result<Option<TargetSpec>> {
     let before = match &arguments.resume {
         Some(dir) => Some(RunRead::head(dir).or_bad_input()?.destination),
         None => None,
@@ -161,7 +161,7 @@ fn parse(text: &str) -> anyhow::Result<TargetSpec> {
 }
 
 /// What `--target` says, or what the run that goes on was made on, or the embedded cluster.
-fn texts(arguments: &Run) -> anyhow::Result<Vec<String>> {
+fn texts(arguments: &RunArgs) -> anyhow::Result<Vec<String>> {
     if !arguments.targets.is_empty() {
         return Ok(arguments.targets.clone());
     }
@@ -173,7 +173,7 @@ fn texts(arguments: &Run) -> anyhow::Result<Vec<String>> {
 }
 
 /// A price for each target or for none, each one that can be divided by.
-fn check_prices(arguments: &Run, targets: usize) -> anyhow::Result<()> {
+fn check_prices(arguments: &RunArgs, targets: usize) -> anyhow::Result<()> {
     let prices = &arguments.prices;
     if !prices.is_empty() && prices.len() != targets {
         let words = format!(
@@ -374,7 +374,7 @@ impl NamedTarget {
         let mut differs = Vec::new();
         for id in brokers.into_iter().filter(|_| !needs.config.is_empty()) {
             let found = cluster
-                .describe_configs(ConfigResource::Broker(id))
+                .describe_configs(AdminConfigResource::Broker(id))
                 .or_target_failed("remove the broker settings from the scenario, or from --set")?;
             for (key, wanted) in &needs.config {
                 let entry = found.iter().find(|entry| entry.name == *key);

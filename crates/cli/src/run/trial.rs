@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use kgauge_client::Cluster;
-use kgauge_client::admin::ConfigResource;
+use kgauge_client::admin::AdminConfigResource;
 use kgauge_load::{LoadError, PreloadError, preload};
 use kgauge_results::run::{EventKind, TopicFacts};
-use kgauge_scenario::{Plan, Step, Stripe, TargetKind, Trial};
+use kgauge_scenario::{Plan, RepeatStep, Stripe, TargetKind, Trial};
 use kgauge_target::{AdoptError, Layout, TopicWish, adopt, retention_ms};
 
 use super::mirror::{self, Copy};
-use super::repeat::{Ended, repeat};
+use super::repeat::{RepeatEnd, repeat};
 use super::session::{ClusterHealth, Session};
 use super::warming;
 use crate::exit::{ExitStatus, OrStop, stop, with_cure};
@@ -38,10 +38,10 @@ const DOUBTFUL_TIME_MAX: Duration = Duration::from_secs(15);
 pub(crate) fn run_step(
     session: &mut Session,
     plan: &Plan,
-    step: Step,
-    ground: &mut Option<Ground>,
+    step: RepeatStep,
+    ground: &mut Option<PreparedTopic>,
     is_last: bool,
-) -> anyhow::Result<Ended> {
+) -> anyhow::Result<RepeatEnd> {
     let Some(share) = plan.share(step.trial, step.repeat, Stripe::WHOLE) else {
         let words = format!("the plan has no trial {}", step.trial);
         return Err(stop(ExitStatus::BadInput, words));
@@ -54,18 +54,18 @@ pub(crate) fn run_step(
     let interrupt = session.stopping.load.clone();
     session.ceilings.look(&share, &interrupt);
     if !warming::warm(session, &share)? {
-        return Ok(Ended::Interrupted);
+        return Ok(RepeatEnd::Interrupted);
     }
     // Repeats that only read can share what they read; those that write begin on empty ground.
     let found = match ground.take() {
         Some(ground) => ground,
         None => match make_topic(session, trial, step.repeat)? {
             Some(ground) => ground,
-            None => return Ok(Ended::Interrupted),
+            None => return Ok(RepeatEnd::Interrupted),
         },
     };
     let ended = repeat(session, trial, &share, &found);
-    let goes_on = matches!(ended, Ok(Ended::Complete)) && trial.only_reads() && !is_last;
+    let goes_on = matches!(ended, Ok(RepeatEnd::Complete)) && trial.only_reads() && !is_last;
     if goes_on {
         *ground = Some(found);
     } else if session.health == ClusterHealth::Gone
@@ -82,7 +82,7 @@ pub(crate) fn run_step(
 }
 
 /// The topic of a repeat.
-pub(crate) struct Ground {
+pub(crate) struct PreparedTopic {
     pub(crate) facts: TopicFacts,
     /// Where the run's own records begin in a topic that was there before.
     pub(crate) earliest: Option<Vec<i64>>,
@@ -91,7 +91,11 @@ pub(crate) struct Ground {
 }
 
 /// Makes and fills the topic; `None` when the user stopped it.
-fn make_topic(session: &mut Session, trial: &Trial, repeat: u32) -> anyhow::Result<Option<Ground>> {
+fn make_topic(
+    session: &mut Session,
+    trial: &Trial,
+    repeat: u32,
+) -> anyhow::Result<Option<PreparedTopic>> {
     let found = match session.existing_topic.clone() {
         Some(name) => adopted(session, trial, name),
         None => created(session, trial, repeat).map(|name| (name, None)),
@@ -109,7 +113,7 @@ fn make_topic(session: &mut Session, trial: &Trial, repeat: u32) -> anyhow::Resu
         return Ok(None);
     }
     let facts = topic_facts(session, trial, name);
-    Ok(Some(Ground {
+    Ok(Some(PreparedTopic {
         facts,
         earliest,
         copy,
@@ -217,7 +221,7 @@ fn topic_facts(session: &mut Session, trial: &Trial, name: String) -> TopicFacts
     // What the cluster does not tell is not in the report; it says so where it matters.
     let found = session
         .cluster
-        .describe_configs(ConfigResource::Topic(&name))
+        .describe_configs(AdminConfigResource::Topic(&name))
         .unwrap_or_default();
     let settings = found
         .into_iter()

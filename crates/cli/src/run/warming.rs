@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_load::{Clock, Load, LoadControl, LoadSetup, Progress};
+use kgauge_load::{Clock, LoadControl, LoadProgress, LoadSetup, PreparedLoad};
 use kgauge_results::SliceSink;
 use kgauge_results::run::{BrokerWarming, EventKind};
 use kgauge_scenario::{
@@ -42,7 +42,7 @@ pub(super) fn warm(session: &mut Session, share: &Share) -> anyhow::Result<bool>
     let warming = share_of(share);
     let topic = create_topic(session, &warming.trial)?;
     session.progress.say("warming the brokers");
-    let prepared = Load::prepare(&LoadSetup {
+    let prepared = PreparedLoad::prepare(&LoadSetup {
         copy: None,
         groups: &BTreeMap::new(),
         drivers: &[],
@@ -197,7 +197,7 @@ impl<'a> WarmingWatch<'a> {
         }
     }
 
-    fn check(&mut self, progress: &Progress, control: &LoadControl<'_>) {
+    fn check(&mut self, progress: &LoadProgress, control: &LoadControl<'_>) {
         if self.ended {
             return;
         }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context;
-use kgauge_load::{Clock, Progress};
-use kgauge_observe::{Told, WireWatch, WireWatcher};
+use kgauge_load::{Clock, LoadProgress};
+use kgauge_observe::{TopicObservation, WireWatch, WireWatcher};
 use kgauge_results::run::{ClientLook, Evidence, EvidenceKind, RepeatKey, Subject, TopicFacts};
 use kgauge_results::{RunFolder, SECOND_NS};
 
@@ -29,10 +29,10 @@ pub(super) fn start(
         groups: groups.values().cloned().collect(),
     };
     let (evidence, events) = (session.folder.evidence(), session.folder.events());
-    let write = move |told: Told<'_>| {
+    let write = move |told: TopicObservation<'_>| {
         let written = match told {
-            Told::Evidence(seen) => evidence.write(seen),
-            Told::Event(event) => events.write(event),
+            TopicObservation::Evidence(seen) => evidence.write(seen),
+            TopicObservation::Event(event) => events.write(event),
         };
         written.map_err(|error| error.to_string())
     };
@@ -50,7 +50,7 @@ pub(super) struct Held {
 
 impl Held {
     /// Looks at where a running load is. A folder that takes no line any more ends the run through its slices.
-    pub(super) fn look(&mut self, folder: &RunFolder, key: RepeatKey, progress: &Progress) {
+    pub(super) fn look(&mut self, folder: &RunFolder, key: RepeatKey, progress: &LoadProgress) {
         if progress.elapsed_ns < self.next_ns {
             return;
         }

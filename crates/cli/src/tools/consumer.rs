@@ -14,12 +14,12 @@ use super::consumer_watch::ReadWatch;
 use super::drive::{Drive, all_topics, connect, listen};
 use super::include::Include;
 use super::java::{DATE_FORMAT, DatePattern};
-use super::options::{Given, Mistake, Opt, Style, Takes, opt};
+use super::options::{Mistake, Opt, ParsedOptions, Style, Takes, opt};
 use super::producer_lines::metrics;
-use super::properties::{Properties, Role, Sources, servers_for_zookeeper};
-use super::release::Release;
+use super::properties::{ClientRole, PropertySources, ToolProperties, servers_for_zookeeper};
+use super::release::ToolRelease;
 use super::say::{self, note};
-use super::{Call, Ended, Failure, flow, names};
+use super::{ToolCall, ToolFailure, ToolResult, flow, names};
 use crate::exit::ExitStatus;
 use crate::place::{fresh_number, unix_ms};
 
@@ -133,13 +133,13 @@ const TABLE: &[Opt] = &[
     ),
 ];
 
-pub(super) fn run(call: &Call) -> Ended {
+pub(super) fn run(call: &ToolCall) -> ToolResult {
     let given = call.options(TABLE, STYLE, ABOUT)?;
-    let is_simple = call.named.tool == names::Tool::SimpleConsumer;
+    let is_simple = call.named.tool == names::KafkaTool::SimpleConsumer;
     let newest = match (given.has("zookeeper"), is_simple) {
-        (_, true) => Release::of(0, 11, 0),
-        (true, false) => Release::of(1, 1, 1),
-        (false, false) => Release::NEWEST,
+        (_, true) => ToolRelease::of(0, 11, 0),
+        (true, false) => ToolRelease::of(1, 1, 1),
+        (false, false) => ToolRelease::NEWEST,
     };
     let as_of = call.as_of_at_most(&given, newest)?;
     let typed =
@@ -158,7 +158,7 @@ pub(super) struct Typed {
     pub(super) columns: Columns,
     pub(super) is_detailed: bool,
     pub(super) dates: DatePattern,
-    pub(super) as_of: Release,
+    pub(super) as_of: ToolRelease,
     /// Nobody uses a group: the simple consumer.
     is_groupless: bool,
 }
@@ -178,7 +178,7 @@ struct Found {
     partitions: u32,
 }
 
-fn exactly_one<'a>(given: &'a Given, names: [&str; 2]) -> Result<&'a str, Mistake> {
+fn exactly_one<'a>(given: &'a ParsedOptions, names: [&str; 2]) -> Result<&'a str, Mistake> {
     match names.map(|name| given.text(name)) {
         [Some(text), None] | [None, Some(text)] => Ok(text),
         _ => Err(Mistake(format!(
@@ -192,8 +192,8 @@ fn missing<T>(name: &str) -> Result<T, Mistake> {
     Err(Mistake(format!("Missing required argument \"[{name}]\"")))
 }
 
-fn typed(given: &Given, as_of: Release, is_simple: bool) -> Result<Typed, Mistake> {
-    let is_4_2 = as_of >= Release::of(4, 2, 0);
+fn typed(given: &ParsedOptions, as_of: ToolRelease, is_simple: bool) -> Result<Typed, Mistake> {
+    let is_4_2 = as_of >= ToolRelease::of(4, 2, 0);
     if is_4_2 {
         exactly_one(given, ["topic", "include"])?;
     }
@@ -213,14 +213,14 @@ fn typed(given: &Given, as_of: Release, is_simple: bool) -> Result<Typed, Mistak
     // 0.8 to 1.x read on until nothing came any more.
     let records = match records {
         Some(records) => records,
-        None if as_of < Release::of(2, 0, 0) => u64::MAX >> 1,
+        None if as_of < ToolRelease::of(2, 0, 0) => u64::MAX >> 1,
         None => return missing("messages"),
     };
     let servers = ["bootstrap-server", "broker-list", "zookeeper", "server"];
     if !servers.iter().any(|name| given.has(name)) {
         return missing(match as_of {
-            of if of >= Release::of(2, 5, 0) => "bootstrap-server",
-            of if of >= Release::of(2, 0, 0) => "broker-list",
+            of if of >= ToolRelease::of(2, 5, 0) => "bootstrap-server",
+            of if of >= ToolRelease::of(2, 0, 0) => "broker-list",
             _ => "zookeeper",
         });
     }
@@ -255,7 +255,7 @@ fn typed(given: &Given, as_of: Release, is_simple: bool) -> Result<Typed, Mistak
     })
 }
 
-fn properties(given: &Given) -> Result<Properties, String> {
+fn properties(given: &ParsedOptions) -> Result<ToolProperties, String> {
     let servers = match given.first_of(&["bootstrap-server", "broker-list", "server"]) {
         Some(servers) => servers.trim_start_matches("kafka://").to_owned(),
         None => servers_for_zookeeper()?,
@@ -283,13 +283,13 @@ fn properties(given: &Given) -> Result<Properties, String> {
         }
     }
     let words: Vec<String> = given.all("command-property").to_vec();
-    let sources = Sources {
+    let sources = PropertySources {
         defaults,
         file: given.first_of(&["command-config", "consumer.config"]),
         words: &words,
         flags,
     };
-    sources.read(Role::Consumer)
+    sources.read(ClientRole::Consumer)
 }
 
 /// How the group is called, and whether it keeps its offsets.
@@ -299,7 +299,7 @@ struct Group {
 }
 
 impl Typed {
-    fn run(mut self, given: &Given) -> Ended {
+    fn run(mut self, given: &ParsedOptions) -> ToolResult {
         let mut properties = properties(given)?;
         let include = match &self.wanted {
             Wanted::Topic(_) => None,
@@ -307,7 +307,7 @@ impl Typed {
         };
         let reset = properties.flow.remove("auto.offset.reset");
         let from_latest = given.has("from-latest") || reset.as_deref() == Some("latest");
-        if self.as_of >= Release::of(4, 2, 0) && given.has("messages") {
+        if self.as_of >= ToolRelease::of(4, 2, 0) && given.has("messages") {
             say::line("Warning: --messages is deprecated. Use --num-records instead.");
         }
         if !given.has("hide-header") {
@@ -366,7 +366,7 @@ impl Typed {
     fn told(&mut self, outcome: &LoadOutcome, start: Reading, joined_ms: u64, timed_out: bool) {
         if timed_out {
             let words = gave_up(self.timeout_ms, self.as_of);
-            match self.as_of >= Release::of(2, 0, 0) {
+            match self.as_of >= ToolRelease::of(2, 0, 0) {
                 true => say::line(&words),
                 false => note(&words),
             }
@@ -396,7 +396,7 @@ impl Typed {
         cluster: &mut Cluster,
         include: Option<&Include>,
         excludes_internal: bool,
-    ) -> Result<Option<Found>, Failure> {
+    ) -> Result<Option<Found>, ToolFailure> {
         let all = all_topics(cluster)?;
         let is_wanted = |topic: &&Topic| match (&self.wanted, include) {
             (_, Some(include)) => {
@@ -421,7 +421,7 @@ impl Typed {
     }
 
     /// A topic that is not there has nothing to read: Kafka's tool waits for it until it gives up.
-    fn nothing_there(&mut self, start: Reading, interrupted: bool) -> Ended {
+    fn nothing_there(&mut self, start: Reading, interrupted: bool) -> ToolResult {
         note(&match &self.wanted {
             Wanted::Topic(topic) => format!("topic {topic} is not there"),
             Wanted::Matching(pattern) => format!("no topic's name matches {pattern}"),
@@ -448,7 +448,7 @@ impl Typed {
     }
 
     /// The group, on releases that have groups.
-    fn group(&self, cluster: &mut Cluster, properties: &Properties) -> Option<Group> {
+    fn group(&self, cluster: &mut Cluster, properties: &ToolProperties) -> Option<Group> {
         let broker = cluster.metadata().brokers.first()?.id;
         let knows = cluster
             .api_versions(broker)
@@ -473,10 +473,10 @@ impl Typed {
     fn trial(
         &self,
         partitions: u32,
-        properties: &Properties,
+        properties: &ToolProperties,
         group: Option<&Group>,
         from_latest: bool,
-    ) -> Result<Trial, Failure> {
+    ) -> Result<Trial, ToolFailure> {
         let keys = json!({
             "kind": "consume",
             "consumers": self.consumers.min(partitions.max(1)),
@@ -521,7 +521,7 @@ mod tests {
     fn typed(line: &str, version: &str) -> Result<Typed, Mistake> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let given = super::super::options::read(TABLE, STYLE, &words)?;
-        super::typed(&given, Release::parse(version).unwrap(), false)
+        super::typed(&given, ToolRelease::parse(version).unwrap(), false)
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use kgauge_results::Counts;
 
 use super::java::{DatePattern, fixed};
-use super::properties::Properties;
-use super::release::Release;
+use super::properties::ToolProperties;
+use super::release::ToolRelease;
 
 /// Bytes in what Kafka's tools call MB.
 const MB: f64 = 1024.0 * 1024.0;
@@ -22,10 +22,10 @@ pub(super) enum Columns {
 
 impl Columns {
     /// Those of a release; `is_old` for the consumer that asked ZooKeeper.
-    pub(super) fn of(as_of: Release, is_old: bool, fetch_bytes: u32) -> Columns {
-        if as_of < Release::of(0, 9, 0) {
+    pub(super) fn of(as_of: ToolRelease, is_old: bool, fetch_bytes: u32) -> Columns {
+        if as_of < ToolRelease::of(0, 9, 0) {
             Columns::FetchSize(fetch_bytes)
-        } else if as_of < Release::of(1, 0, 0) || is_old {
+        } else if as_of < ToolRelease::of(1, 0, 0) || is_old {
             Columns::Plain
         } else {
             Columns::Rebalance
@@ -114,8 +114,8 @@ fn row(columns: Columns, times: &str, from: Reading, to: Reading) -> String {
 }
 
 /// Said when records stay away.
-pub(super) fn gave_up(timeout_ms: u64, as_of: Release) -> String {
-    let what = if as_of < Release::of(4, 2, 0) {
+pub(super) fn gave_up(timeout_ms: u64, as_of: ToolRelease) -> String {
+    let what = if as_of < ToolRelease::of(4, 2, 0) {
         "messages"
     } else {
         "records"
@@ -128,7 +128,7 @@ pub(super) fn gave_up(timeout_ms: u64, as_of: Release) -> String {
 
 /// What `--print-metrics` tells.
 pub(super) fn metric_rows(
-    properties: &Properties,
+    properties: &ToolProperties,
     counts: &Counts,
     elapsed_ns: u64,
 ) -> Vec<(String, String)> {
@@ -172,7 +172,7 @@ mod tests {
     }
 
     fn columns(version: &str) -> Columns {
-        Columns::of(Release::parse(version).unwrap(), false, 1_048_576)
+        Columns::of(ToolRelease::parse(version).unwrap(), false, 1_048_576)
     }
 
     #[test]
@@ -200,7 +200,7 @@ mod tests {
              rebalance.time.ms, fetch.time.ms, fetch.MB.sec, fetch.nMsg.sec"
         );
         assert_eq!(
-            Columns::of(Release::of(1, 0, 2), true, 1),
+            Columns::of(ToolRelease::of(1, 0, 2), true, 1),
             Columns::Plain,
             "with --zookeeper 1.0.2 prints the old columns"
         );
@@ -268,9 +268,9 @@ mod tests {
 
     #[test]
     fn giving_up_is_said_in_the_words_of_the_release() {
-        assert!(gave_up(2_000, Release::NEWEST).starts_with(
+        assert!(gave_up(2_000, ToolRelease::NEWEST).starts_with(
             "WARNING: Exiting before consuming the expected number of records: timeout (2000 ms) exceeded."
         ));
-        assert!(gave_up(1, Release::of(3, 9, 1)).contains("number of messages:"));
+        assert!(gave_up(1, ToolRelease::of(3, 9, 1)).contains("number of messages:"));
     }
 }

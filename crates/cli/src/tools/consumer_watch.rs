@@ -1,11 +1,11 @@
 //! What the consumer tool watches while it reads: intervals, and records that stay away.
 
-use kgauge_load::{Clock, Progress};
+use kgauge_load::{Clock, LoadProgress};
 use kgauge_results::{Counts, Slice};
 
 use super::consumer::Typed;
 use super::consumer_rows::{Reading, interval};
-use super::drive::{Watch, counts_messages};
+use super::drive::{LoadWatch, counts_messages};
 use super::say;
 
 /// Intervals, and records that stay away.
@@ -35,8 +35,8 @@ impl<'a> ReadWatch<'a> {
     }
 }
 
-impl Watch for ReadWatch<'_> {
-    fn look(&mut self, slices: Vec<Slice>, progress: &Progress) {
+impl LoadWatch for ReadWatch<'_> {
+    fn look(&mut self, slices: Vec<Slice>, progress: &LoadProgress) {
         slices
             .iter()
             .for_each(|slice| self.counts.add(&slice.counts));

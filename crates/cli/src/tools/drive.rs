@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use kgauge_client::cluster::{Metadata, Topic};
+use kgauge_client::cluster::{MetadataView, Topic};
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_load::{Clock, Load, LoadOutcome, LoadSetup, Progress};
+use kgauge_load::{Clock, LoadOutcome, LoadProgress, LoadSetup, PreparedLoad};
 use kgauge_results::recorder::MemorySlices;
 use kgauge_results::{Slice, SliceSink};
 use kgauge_scenario::{Share, Trial};
@@ -15,7 +15,7 @@ use kgauge_wire::messages::{Message, MetadataRequest, MetadataRequestTopic};
 
 use super::flow::share;
 use super::say::note;
-use super::{Failure, Release};
+use super::{ToolFailure, ToolRelease};
 use crate::interrupt::{self, Stopping};
 
 /// How often a topic that is being made is looked for.
@@ -25,14 +25,17 @@ const TOPIC_LOOK: Duration = Duration::from_millis(20);
 const MAY_CREATE_FROM: i16 = 4;
 
 /// Listens to Ctrl-C.
-pub(crate) fn listen() -> Result<Stopping, Failure> {
-    interrupt::listen("ending (again: at once)").map_err(Failure::new)
+pub(crate) fn listen() -> Result<Stopping, ToolFailure> {
+    interrupt::listen("ending (again: at once)").map_err(ToolFailure::new)
 }
 
 /// Reaches the cluster.
-pub(crate) fn connect(client: &ClientConfig, interrupt: &Interrupt) -> Result<Cluster, Failure> {
+pub(crate) fn connect(
+    client: &ClientConfig,
+    interrupt: &Interrupt,
+) -> Result<Cluster, ToolFailure> {
     Cluster::bootstrap_until(client.clone(), interrupt.clone())
-        .map_err(|error| Failure::new(format!("{error}\n  {}", error.cure())))
+        .map_err(|error| ToolFailure::new(format!("{error}\n  {}", error.cure())))
 }
 
 /// The topic with its partitions, made by the broker if it does that on demand, as for any producer.
@@ -41,13 +44,13 @@ pub(crate) fn topic_on_demand(
     name: &str,
     interrupt: &Interrupt,
     patience: Duration,
-) -> Result<Topic, Failure> {
+) -> Result<Topic, ToolFailure> {
     let deadline = Instant::now() + patience;
     let mut asked = false;
     loop {
         let found = cluster
             .refresh(&[name])
-            .map_err(|error| Failure::new(format!("{error}\n  {}", error.cure())))?;
+            .map_err(|error| ToolFailure::new(format!("{error}\n  {}", error.cure())))?;
         let topic = found.topic(name);
         let ready = topic.filter(|topic| {
             topic.error.is_none()
@@ -59,11 +62,11 @@ pub(crate) fn topic_on_demand(
         }
         let code = topic.map(|topic| topic.error);
         if interrupt.is_raised() {
-            return Err(Failure::new("interrupted"));
+            return Err(ToolFailure::new("interrupted"));
         }
         if Instant::now() >= deadline {
             let why = code.map_or_else(String::new, |code| format!(" ({code})"));
-            return Err(Failure::new(format!(
+            return Err(ToolFailure::new(format!(
                 "topic {name} is not there{why}; make it with kafka-topics --create"
             )));
         }
@@ -76,7 +79,7 @@ pub(crate) fn topic_on_demand(
 }
 
 /// Asks for a topic in the way that makes brokers create it, if they do that.
-fn ask_for(cluster: &mut Cluster, name: &str) -> Result<(), Failure> {
+fn ask_for(cluster: &mut Cluster, name: &str) -> Result<(), ToolFailure> {
     let Some(broker) = cluster.metadata().brokers.first().map(|broker| broker.id) else {
         return Ok(());
     };
@@ -84,7 +87,7 @@ fn ask_for(cluster: &mut Cluster, name: &str) -> Result<(), Failure> {
         name: Some(name.into()),
         ..MetadataRequestTopic::default()
     }]);
-    let versions = cluster.api_versions(broker).map_err(Failure::new)?;
+    let versions = cluster.api_versions(broker).map_err(ToolFailure::new)?;
     let version = versions.highest_common(ApiKey::Metadata, MetadataRequest::VERSIONS);
     let request = MetadataRequest {
         topics: asked,
@@ -102,27 +105,27 @@ fn ask_for(cluster: &mut Cluster, name: &str) -> Result<(), Failure> {
     cluster
         .call(broker, &request)
         .map(|_| ())
-        .map_err(Failure::new)
+        .map_err(ToolFailure::new)
 }
 
 /// All topics of a cluster.
-pub(crate) fn all_topics(cluster: &mut Cluster) -> Result<Metadata, Failure> {
+pub(crate) fn all_topics(cluster: &mut Cluster) -> Result<MetadataView, ToolFailure> {
     let broker = cluster.metadata().brokers.first().map(|broker| broker.id);
-    let broker = broker.ok_or_else(|| Failure::new("the cluster has no broker"))?;
-    let versions = cluster.api_versions(broker).map_err(Failure::new)?;
+    let broker = broker.ok_or_else(|| ToolFailure::new("the cluster has no broker"))?;
+    let versions = cluster.api_versions(broker).map_err(ToolFailure::new)?;
     let version = versions
         .highest_common(ApiKey::Metadata, MetadataRequest::VERSIONS)
         .unwrap_or(0);
-    let request = Metadata::request(None, version);
-    let reply = cluster.call(broker, &request).map_err(Failure::new)?;
-    let answer = reply.decode().map_err(Failure::new)?;
-    Ok(Metadata::from_answer(&answer))
+    let request = MetadataView::request(None, version);
+    let reply = cluster.call(broker, &request).map_err(ToolFailure::new)?;
+    let answer = reply.decode().map_err(ToolFailure::new)?;
+    Ok(MetadataView::from_answer(&answer))
 }
 
 /// What a tool watches while its load runs.
-pub(crate) trait Watch {
+pub(crate) trait LoadWatch {
     /// Slices that were shipped since the last look, and where the load is.
-    fn look(&mut self, slices: Vec<Slice>, progress: &Progress);
+    fn look(&mut self, slices: Vec<Slice>, progress: &LoadProgress);
 
     /// Whether the load should end now.
     fn wants_end(&self) -> bool;
@@ -143,14 +146,14 @@ pub(crate) struct Drive<'a> {
 
 /// A load that is connected.
 pub(crate) struct Ready {
-    load: Load,
+    load: PreparedLoad,
     slices: Vec<MemorySlices>,
     stopping: Stopping,
 }
 
 impl Drive<'_> {
     /// Connects, and joins the group.
-    pub(crate) fn prepare(&self, trial: Trial) -> Result<Ready, Failure> {
+    pub(crate) fn prepare(&self, trial: Trial) -> Result<Ready, ToolFailure> {
         let share: Share = share(trial);
         let slices: RefCell<Vec<MemorySlices>> = RefCell::default();
         let sink = || {
@@ -170,7 +173,7 @@ impl Drive<'_> {
             sink: &sink,
             interrupt: &self.stopping.load,
         };
-        let load = Load::prepare(&setup).map_err(Failure::new)?;
+        let load = PreparedLoad::prepare(&setup).map_err(ToolFailure::new)?;
         Ok(Ready {
             load: load.ship_every(self.tick),
             slices: slices.into_inner(),
@@ -181,7 +184,11 @@ impl Drive<'_> {
 
 impl Ready {
     /// Runs to the end; all slices have been looked at when it returns.
-    pub(crate) fn run(self, clock: Clock, watch: &mut dyn Watch) -> Result<LoadOutcome, Failure> {
+    pub(crate) fn run(
+        self,
+        clock: Clock,
+        watch: &mut dyn LoadWatch,
+    ) -> Result<LoadOutcome, ToolFailure> {
         let Ready {
             load,
             slices,
@@ -199,7 +206,7 @@ impl Ready {
             }
             last = Some(progress.clone());
         });
-        let outcome = outcome.map_err(Failure::new)?;
+        let outcome = outcome.map_err(ToolFailure::new)?;
         if let Some(mut progress) = last {
             progress.incidents.clear();
             progress.elapsed_ns = outcome.end_ns;
@@ -213,6 +220,6 @@ impl Ready {
 }
 
 /// Whether a release counts reporting intervals in messages (KAFKA-3111 changed it in 0.10.1).
-pub(crate) fn counts_messages(as_of: Release) -> bool {
-    as_of < Release::of(0, 10, 1)
+pub(crate) fn counts_messages(as_of: ToolRelease) -> bool {
+    as_of < ToolRelease::of(0, 10, 1)
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use kgauge_client::Cluster;
-use kgauge_client::admin::{CreateTopicError, NewTopic};
+use kgauge_client::admin::{CreateTopicError, TopicSpec};
 use kgauge_client::cluster::Topic;
 use kgauge_results::{Histogram, Quantile};
 use kgauge_scenario::{FlowPlan, ProducerSettings, Random};
@@ -11,12 +11,12 @@ use serde_json::{Map, json};
 
 use super::drive::{all_topics, connect, listen, topic_on_demand};
 use super::java::{double, fixed};
-use super::options::{Given, Mistake, Opt, Style, Takes, opt};
-use super::plain::{Outgoing, Reader, ReaderSetup, Writer, WriterSetup};
-use super::properties::{Properties, Role, Sources};
-use super::release::Release;
+use super::options::{Mistake, Opt, ParsedOptions, Style, Takes, opt};
+use super::plain::{Outgoing, ReaderSetup, TopicReader, TopicWriter, WriterSetup};
+use super::properties::{ClientRole, PropertySources, ToolProperties};
+use super::release::ToolRelease;
 use super::say::{self, note};
-use super::{Call, Ended, Failure, flow, options};
+use super::{ToolCall, ToolFailure, ToolResult, flow, options};
 use crate::exit::ExitStatus;
 use crate::interrupt::Stopping;
 use crate::place::{fresh_number, unix_ms};
@@ -80,7 +80,7 @@ const TABLE: &[Opt] = &[
 /// How long a record may stay away.
 const RETURN_MAX: Duration = Duration::from_secs(60);
 
-pub(super) fn run(call: &Call) -> Ended {
+pub(super) fn run(call: &ToolCall) -> ToolResult {
     // Words in an order come from 0.8 to 4.1, and were still taken after that.
     let by_position = options::read(TABLE, STYLE, &call.arguments)
         .ok()
@@ -89,7 +89,7 @@ pub(super) fn run(call: &Call) -> Ended {
         Some(given) => {
             let as_of = call.as_of(&given)?;
             let asked = positional(&given.words, as_of, call.name.contains("TestEndToEnd"))?;
-            if as_of >= Release::of(4, 2, 0) {
+            if as_of >= ToolRelease::of(4, 2, 0) {
                 say::line(
                     "WARNING: Positional argument usage is deprecated and will be removed in Apache \
                      Kafka 5.0. Please use named arguments instead: --bootstrap-server, --topic, \
@@ -130,13 +130,13 @@ struct Asked {
     header_name_bytes: usize,
     /// Below zero: null.
     header_value_bytes: i64,
-    as_of: Release,
+    as_of: ToolRelease,
     /// The first tool has lines of its own.
     is_first: bool,
 }
 
 impl Asked {
-    fn new(servers: &str, topic: &str, records: u64, as_of: Release) -> Asked {
+    fn new(servers: &str, topic: &str, records: u64, as_of: ToolRelease) -> Asked {
         Asked {
             servers: servers.to_owned(),
             topic: topic.to_owned(),
@@ -155,7 +155,7 @@ impl Asked {
     }
 }
 
-fn named(given: &Given, as_of: Release) -> Result<Asked, Mistake> {
+fn named(given: &ParsedOptions, as_of: ToolRelease) -> Result<Asked, Mistake> {
     let text = |name: &str| {
         let text = given.text(name).map(str::to_owned);
         text.ok_or_else(|| Mistake(format!("Missing required argument \"[{name}]\"")))
@@ -191,11 +191,11 @@ fn named(given: &Given, as_of: Release) -> Result<Asked, Mistake> {
 }
 
 /// Words in an order; which one depends on the class and their number.
-fn positional(words: &[String], as_of: Release, is_oldest: bool) -> Result<Asked, Failure> {
+fn positional(words: &[String], as_of: ToolRelease, is_oldest: bool) -> Result<Asked, ToolFailure> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let number = |text: &str, what: &str| -> Result<u64, Failure> {
+    let number = |text: &str, what: &str| -> Result<u64, ToolFailure> {
         let number = text.parse().ok().filter(|&number: &u64| number > 0);
-        number.ok_or_else(|| Failure::new(format!("Invalid value for {what}: {text:?}")))
+        number.ok_or_else(|| ToolFailure::new(format!("Invalid value for {what}: {text:?}")))
     };
     if is_oldest {
         return match words[..] {
@@ -215,7 +215,7 @@ fn positional(words: &[String], as_of: Release, is_oldest: bool) -> Result<Asked
                 acks: acks.to_owned(),
                 ..Asked::new(servers, topic, number(records, "num_messages")?, as_of)
             }),
-            _ => Err(Failure::new(
+            _ => Err(ToolFailure::new(
                 "USAGE: java kafka.tools.TestEndToEndLatency broker_list zookeeper_connect topic \
                  num_messages consumer_fetch_max_wait producer_acks",
             )),
@@ -226,8 +226,8 @@ fn positional(words: &[String], as_of: Release, is_oldest: bool) -> Result<Asked
         [servers, topic, records, acks, bytes, file] => {
             (servers, topic, records, acks, bytes, Some(file.to_owned()))
         }
-        _ if as_of >= Release::of(4, 2, 0) => {
-            return Err(Failure::new(format!(
+        _ if as_of >= ToolRelease::of(4, 2, 0) => {
+            return Err(ToolFailure::new(format!(
                 "Invalid number of arguments. Expected 5 or 6 positional arguments, but got {}. \
                  Usage: bootstrap-server topic num-records producer-acks record-size [optional] \
                  command-config",
@@ -235,7 +235,7 @@ fn positional(words: &[String], as_of: Release, is_oldest: bool) -> Result<Asked
             )));
         }
         _ => {
-            return Err(Failure::new(
+            return Err(ToolFailure::new(
                 "USAGE: java org.apache.kafka.tools.EndToEndLatency broker_list topic num_messages \
                  producer_acks message_size_bytes [optional] properties_file",
             ));
@@ -251,9 +251,9 @@ fn positional(words: &[String], as_of: Release, is_oldest: bool) -> Result<Asked
 }
 
 impl Asked {
-    fn run(&self, zero_on_failures: bool) -> Ended {
+    fn run(&self, zero_on_failures: bool) -> ToolResult {
         let stopping = listen()?;
-        let sources = Sources {
+        let sources = PropertySources {
             defaults: Vec::new(),
             file: self.file.as_deref(),
             words: &[],
@@ -264,13 +264,13 @@ impl Asked {
                 ("enable.idempotence", "false".to_owned()),
             ],
         };
-        let properties = sources.read(Role::Producer)?;
+        let properties = sources.read(ClientRole::Producer)?;
         let settings = settings(&properties)?;
         let mut cluster = connect(&properties.client, &stopping.load)?;
         let topic = self.topic(&mut cluster, &stopping)?;
         let reading = connect(&properties.client, &stopping.load)?;
         let mut trip = Trip {
-            reader: Reader::new(ReaderSetup {
+            reader: TopicReader::new(ReaderSetup {
                 cluster: reading,
                 topic: self.topic.clone(),
                 // As in Kafka's tool: a broker answers at once, with or without a record.
@@ -278,12 +278,12 @@ impl Asked {
                 request_timeout: Duration::from_nanos(settings.request_timeout_ns),
                 partition_bytes_max: u32::MAX >> 1,
             }),
-            writer: Writer::new(WriterSetup {
+            writer: TopicWriter::new(WriterSetup {
                 cluster,
                 topic: &topic,
                 settings: &settings,
             })
-            .map_err(Failure::new)?,
+            .map_err(ToolFailure::new)?,
         };
         let mut times = Histogram::new();
         let every = if self.is_first { 10_000 } else { 1_000 };
@@ -299,7 +299,7 @@ impl Asked {
                     note(&words);
                     return Ok(ExitStatus::Good);
                 }
-                Err(words) => return Err(Failure::new(words)),
+                Err(words) => return Err(ToolFailure::new(words)),
             };
             let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
             times.record(ns, 1, index);
@@ -315,18 +315,18 @@ impl Asked {
     }
 
     /// The topic; one that is not there is made, as the tool does it.
-    fn topic(&self, cluster: &mut Cluster, stopping: &Stopping) -> Result<Topic, Failure> {
+    fn topic(&self, cluster: &mut Cluster, stopping: &Stopping) -> Result<Topic, ToolFailure> {
         let known = all_topics(cluster)?;
         let is_there = known
             .topic(&self.topic)
             .is_some_and(|topic| topic.error.is_none());
-        if !is_there && self.as_of >= Release::of(2, 0, 0) {
+        if !is_there && self.as_of >= ToolRelease::of(2, 0, 0) {
             say::line(&format!(
                 "Topic \"{}\" does not exist. Will create topic with 1 partition(s) and replication \
                  factor = 1",
                 self.topic
             ));
-            let created = cluster.create_topic(&NewTopic {
+            let created = cluster.create_topic(&TopicSpec {
                 name: self.topic.clone(),
                 partitions: 1,
                 replication_factor: 1,
@@ -334,7 +334,7 @@ impl Asked {
             });
             match created {
                 Ok(()) | Err(CreateTopicError::Exists { .. }) => {}
-                Err(error) => return Err(Failure::new(error)),
+                Err(error) => return Err(ToolFailure::new(error)),
             }
         }
         topic_on_demand(cluster, &self.topic, &stopping.load, RETURN_MAX)
@@ -382,7 +382,7 @@ impl Asked {
 }
 
 /// The lines at the end.
-fn total(times: &Histogram, as_of: Release, is_first: bool) -> Vec<String> {
+fn total(times: &Histogram, as_of: ToolRelease, is_first: bool) -> Vec<String> {
     let mean_ms = times.mean_ns().map_or(f64::NAN, |ns| ns / 1e6);
     if is_first {
         return vec![format!("Avg latency: {}ms", double(mean_ms))];
@@ -394,7 +394,7 @@ fn total(times: &Histogram, as_of: Release, is_first: bool) -> Vec<String> {
     };
     let mut lines = vec![format!("Avg latency: {} ms", fixed(mean_ms, 4))];
     // The Scala tool ended this line twice.
-    if as_of < Release::of(3, 5, 0) {
+    if as_of < ToolRelease::of(3, 5, 0) {
         lines.push(String::new());
     }
     lines.push(format!(
@@ -406,7 +406,7 @@ fn total(times: &Histogram, as_of: Release, is_first: bool) -> Vec<String> {
     lines
 }
 
-fn settings(properties: &Properties) -> Result<ProducerSettings, Failure> {
+fn settings(properties: &ToolProperties) -> Result<ProducerSettings, ToolFailure> {
     let mut keys = Map::new();
     keys.insert("kind".into(), "produce".into());
     keys.insert("shape".into(), "max".into());
@@ -414,14 +414,14 @@ fn settings(properties: &Properties) -> Result<ProducerSettings, Failure> {
     let mut trial = flow::trial(1, keys, &properties.flow)?;
     match trial.flows.pop() {
         Some(FlowPlan::Produce(flow)) => Ok(flow.settings),
-        _ => Err(Failure::new("the flow does not produce")),
+        _ => Err(ToolFailure::new("the flow does not produce")),
     }
 }
 
 /// Who sends and who waits.
 struct Trip {
-    writer: Writer,
-    reader: Reader,
+    writer: TopicWriter,
+    reader: TopicReader,
 }
 
 impl Trip {
@@ -462,7 +462,7 @@ mod tests {
     }
 
     fn positional(line: &str, is_oldest: bool) -> Result<Asked, String> {
-        super::positional(&words(line), Release::NEWEST, is_oldest).map_err(|error| error.words)
+        super::positional(&words(line), ToolRelease::NEWEST, is_oldest).map_err(|error| error.words)
     }
 
     #[test]
@@ -500,7 +500,7 @@ mod tests {
     fn names_say_it_too() {
         let read = |line: &str| {
             let given = options::read(TABLE, STYLE, &words(line)).unwrap();
-            named(&given, Release::NEWEST).map_err(|mistake| mistake.0)
+            named(&given, ToolRelease::NEWEST).map_err(|mistake| mistake.0)
         };
         let line = "--bootstrap-server b:1 --topic t --num-records 10 --producer-acks all \
                     --record-size 5 --record-key-size 3 --num-headers 2 --record-header-size -1";
@@ -525,14 +525,14 @@ mod tests {
     fn the_total_reads_as_in_its_release() {
         let mut times = Histogram::new();
         (1..=1000).for_each(|ms| times.record(ms * 1_000_000 + 999, 1, 0));
-        let newest = total(&times, Release::NEWEST, false);
+        let newest = total(&times, ToolRelease::NEWEST, false);
         assert_eq!(newest[0], "Avg latency: 500.5010 ms");
         assert_eq!(
             newest[1],
             "Percentiles: 50th = 501, 99th = 991, 99.9th = 1000"
         );
-        let old = total(&times, Release::of(3, 4, 1), false);
+        let old = total(&times, ToolRelease::of(3, 4, 1), false);
         assert_eq!((old.len(), old[1].as_str()), (3, ""));
-        assert!(total(&times, Release::of(0, 8, 1), true)[0].ends_with("ms"));
+        assert!(total(&times, ToolRelease::of(0, 8, 1), true)[0].ends_with("ms"));
     }
 }

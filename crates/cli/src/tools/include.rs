@@ -6,7 +6,7 @@
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::Failure;
+use super::ToolFailure;
 
 /// A topic pattern.
 #[derive(Debug)]
@@ -17,12 +17,12 @@ impl Include {
     ///
     /// # Errors
     /// In words: what is no pattern at all, and (as what kgauge cannot do) what only Java has.
-    pub(super) fn parse(pattern: &str) -> Result<Include, Failure> {
-        let wrong = |what: &str| Failure::new(format!("--include {pattern}: {what}"));
+    pub(super) fn parse(pattern: &str) -> Result<Include, ToolFailure> {
+        let wrong = |what: &str| ToolFailure::new(format!("--include {pattern}: {what}"));
         let whole = match translated(pattern) {
             Ok(same) => format!("^(?:{same})$"),
             Err(Wrong::OnlyJava(what)) => {
-                return Err(Failure::refused(format!(
+                return Err(ToolFailure::refused(format!(
                     "kgauge: --include {pattern}: {what} is not supported; write the pattern without it"
                 )));
             }

@@ -33,79 +33,79 @@ mod verifiable_producer;
 use std::fmt;
 
 use crate::exit::ExitStatus;
-use names::{Named, RUN_CLASS, Tool};
-use options::{Given, Mistake, Opt, Style};
-use release::Release;
+use names::{KafkaTool, RUN_CLASS, ToolName};
+use options::{Mistake, Opt, ParsedOptions, Style};
+use release::ToolRelease;
 
 /// A tool that was asked for, and what stands behind its name.
 #[derive(Debug)]
-pub(crate) struct Call {
-    named: Named,
+pub(crate) struct ToolCall {
+    named: ToolName,
     name: String,
     arguments: Vec<String>,
 }
 
 /// Why a tool ends before its work is done.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct ToolFailure {
     status: ExitStatus,
     words: String,
 }
 
-impl Failure {
+impl ToolFailure {
     /// As Kafka's tools end, whatever is wrong.
-    fn new(words: impl fmt::Display) -> Failure {
-        Failure {
+    fn new(words: impl fmt::Display) -> ToolFailure {
+        ToolFailure {
             status: ExitStatus::Failed,
             words: words.to_string(),
         }
     }
 
     /// Something that the old tool can and kgauge cannot.
-    fn refused(words: impl fmt::Display) -> Failure {
-        Failure {
+    fn refused(words: impl fmt::Display) -> ToolFailure {
+        ToolFailure {
             status: ExitStatus::BadInput,
             words: words.to_string(),
         }
     }
 }
 
-impl From<String> for Failure {
-    fn from(words: String) -> Failure {
-        Failure::new(words)
+impl From<String> for ToolFailure {
+    fn from(words: String) -> ToolFailure {
+        ToolFailure::new(words)
     }
 }
 
-impl From<Mistake> for Failure {
-    fn from(mistake: Mistake) -> Failure {
-        Failure::new(mistake.0)
+impl From<Mistake> for ToolFailure {
+    fn from(mistake: Mistake) -> ToolFailure {
+        ToolFailure::new(mistake.0)
     }
 }
 
 /// How a tool ends.
-pub(crate) type Ended = Result<ExitStatus, Failure>;
+pub(crate) type ToolResult = Result<ExitStatus, ToolFailure>;
 
 /// The tool that the program's name, or its first argument, asks for.
 ///
 /// `arguments` begins with the program's name, as the operating system gives it.
-pub(crate) fn called(arguments: &[String]) -> Option<Result<Call, String>> {
+pub(crate) fn called(arguments: &[String]) -> Option<Result<ToolCall, String>> {
     let (program, rest) = arguments.split_first()?;
     if names::bare(program) == RUN_CLASS {
         return Some(by_class(rest));
     }
     if let Some(named) = names::script(program) {
-        return Some(Ok(Call::new(named, names::bare(program), rest)));
+        return Some(Ok(ToolCall::new(named, names::bare(program), rest)));
     }
     let (first, rest) = rest.split_first()?;
     if names::bare(first) == RUN_CLASS {
         return Some(by_class(rest));
     }
     let named = names::script(first)?;
-    Some(Ok(Call::new(named, names::bare(first), rest)))
+    Some(Ok(ToolCall::new(named, names::bare(first), rest)))
 }
 
 /// `kafka-run-class [-daemon ...] CLASS ...`
-fn by_class(arguments: &[String]) -> Result<Call, String> {
+fn by_class(arguments: &[String]) -> Result<ToolCall, String> {
     // Flags of the script itself, which say how Java is started.
     let mut rest = arguments;
     while let Some((first, more)) = rest.split_first() {
@@ -129,14 +129,14 @@ fn by_class(arguments: &[String]) -> Result<Call, String> {
             known.join("\n  ")
         ));
     };
-    Ok(Call::new(named, class, rest))
+    Ok(ToolCall::new(named, class, rest))
 }
 
 /// Runs the tool.
-pub(crate) fn run(call: Result<Call, String>) -> ExitStatus {
+pub(crate) fn run(call: Result<ToolCall, String>) -> ExitStatus {
     let ended = match call {
         Ok(call) => call.run(),
-        Err(words) => Err(Failure::new(words)),
+        Err(words) => Err(ToolFailure::new(words)),
     };
     match ended {
         Ok(status) => status,
@@ -147,35 +147,40 @@ pub(crate) fn run(call: Result<Call, String>) -> ExitStatus {
     }
 }
 
-impl Call {
-    fn new(named: Named, name: &str, arguments: &[String]) -> Call {
-        Call {
+impl ToolCall {
+    fn new(named: ToolName, name: &str, arguments: &[String]) -> ToolCall {
+        ToolCall {
             named,
             name: name.to_owned(),
             arguments: arguments.to_vec(),
         }
     }
 
-    fn run(&self) -> Ended {
+    fn run(&self) -> ToolResult {
         match self.named.tool {
-            Tool::Producer => producer::run(self),
-            Tool::ProducerByPosition => positional::run(self),
-            Tool::OldProducer => old_producer::run(self),
-            Tool::Consumer | Tool::SimpleConsumer => consumer::run(self),
-            Tool::EndToEnd => e2e::run(self),
-            Tool::Topics => topics::run(self),
-            Tool::VerifiableProducer => verifiable_producer::run(self),
-            Tool::VerifiableConsumer => verifiable_consumer::run(self),
+            KafkaTool::Producer => producer::run(self),
+            KafkaTool::ProducerByPosition => positional::run(self),
+            KafkaTool::OldProducer => old_producer::run(self),
+            KafkaTool::Consumer | KafkaTool::SimpleConsumer => consumer::run(self),
+            KafkaTool::EndToEnd => e2e::run(self),
+            KafkaTool::Topics => topics::run(self),
+            KafkaTool::VerifiableProducer => verifiable_producer::run(self),
+            KafkaTool::VerifiableConsumer => verifiable_consumer::run(self),
         }
     }
 
     /// Reads the options; without any, or with `--help`, the tool's list of them is its answer.
-    fn options(&self, table: &[Opt], style: Style, about: &str) -> Result<Given, Failure> {
+    fn options(
+        &self,
+        table: &[Opt],
+        style: Style,
+        about: &str,
+    ) -> Result<ParsedOptions, ToolFailure> {
         let given = options::read(table, style, &self.arguments)
             .map_err(|mistake| self.mistake(table, style, &mistake))?;
         if given.has("version") {
             say::line(&self.as_of(&given)?.to_string());
-            return Err(Failure {
+            return Err(ToolFailure {
                 status: ExitStatus::Good,
                 words: format!("kgauge {}", env!("CARGO_PKG_VERSION")),
             });
@@ -192,24 +197,24 @@ impl Call {
             // argparse4j prints its help as a result, joptsimple as a mistake.
             Style::Argparse => {
                 say::line(help.trim_end());
-                Failure {
+                ToolFailure {
                     status: ExitStatus::Good,
                     words: String::new(),
                 }
             }
-            Style::Jopt => Failure::new(help.trim_end()),
+            Style::Jopt => ToolFailure::new(help.trim_end()),
         })
     }
 
     /// A mistake together with what the tool prints around it.
-    fn mistake(&self, table: &[Opt], style: Style, mistake: &Mistake) -> Failure {
+    fn mistake(&self, table: &[Opt], style: Style, mistake: &Mistake) -> ToolFailure {
         let (words, list) = (&mistake.0, options::list(table));
         let list = list.trim_end();
         match style {
-            Style::Jopt => Failure::new(format!("{words}\n{list}")),
+            Style::Jopt => ToolFailure::new(format!("{words}\n{list}")),
             Style::Argparse => {
                 let name = &self.name;
-                Failure::new(format!(
+                ToolFailure::new(format!(
                     "usage: {name} [options]\n{list}\n{name}: error: {words}"
                 ))
             }
@@ -217,16 +222,20 @@ impl Call {
     }
 
     /// The release whose lines are printed: as asked, or the newest that has the tool by this name.
-    fn as_of(&self, given: &Given) -> Result<Release, String> {
-        self.as_of_at_most(given, Release::NEWEST)
+    fn as_of(&self, given: &ParsedOptions) -> Result<ToolRelease, String> {
+        self.as_of_at_most(given, ToolRelease::NEWEST)
     }
 
     /// The same for options that no release after `newest` has.
-    fn as_of_at_most(&self, given: &Given, newest: Release) -> Result<Release, String> {
+    fn as_of_at_most(
+        &self,
+        given: &ParsedOptions,
+        newest: ToolRelease,
+    ) -> Result<ToolRelease, String> {
         let asked = given.text("as-of").map(str::to_owned);
         let asked = asked.or_else(|| std::env::var("KGAUGE_AS_OF").ok());
         match asked.filter(|text| !text.is_empty()) {
-            Some(text) => Release::parse(&text).map_err(|error| format!("--as-of: {error}")),
+            Some(text) => ToolRelease::parse(&text).map_err(|error| format!("--as-of: {error}")),
             None => Ok(self.named.newest.min(newest)),
         }
     }
@@ -236,12 +245,12 @@ impl Call {
 mod tests {
     use super::*;
 
-    fn called(line: &str) -> Option<Result<Call, String>> {
+    fn called(line: &str) -> Option<Result<ToolCall, String>> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         super::called(&words)
     }
 
-    fn tool(line: &str) -> (Tool, Vec<String>) {
+    fn tool(line: &str) -> (KafkaTool, Vec<String>) {
         let call = called(line).unwrap().unwrap();
         (call.named.tool, call.arguments)
     }
@@ -256,7 +265,7 @@ mod tests {
             "kafka-run-class.sh kafka.admin.TopicCommand --topic t",
             "kgauge kafka-run-class -daemon -name x org.apache.kafka.tools.TopicCommand --topic t",
         ] {
-            assert_eq!(tool(line), (Tool::Topics, rest()), "{line}");
+            assert_eq!(tool(line), (KafkaTool::Topics, rest()), "{line}");
         }
     }
 

@@ -1,10 +1,10 @@
 //! Under which names the tools of every release were started: scripts, links to them, Java classes.
 
-use super::release::Release;
+use super::release::ToolRelease;
 
 /// One of the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tool {
+pub(crate) enum KafkaTool {
     /// `ProducerPerformance` with named options (0.9 and later).
     Producer,
     /// `ProducerPerformance` of 0.8.1 and 0.8.2 with words in a fixed order.
@@ -27,98 +27,118 @@ pub(crate) enum Tool {
 
 /// A tool, and the newest release that has it under this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Named {
-    pub(crate) tool: Tool,
-    pub(crate) newest: Release,
+pub(crate) struct ToolName {
+    pub(crate) tool: KafkaTool,
+    pub(crate) newest: ToolRelease,
 }
 
-const LAST_0_8: Release = Release::of(0, 8, 2);
-const LAST_0_11: Release = Release::of(0, 11, 0);
-const LAST_1: Release = Release::of(1, 1, 1);
-const LAST_3_4: Release = Release::of(3, 4, 1);
-const NEWEST: Release = Release::NEWEST;
+const LAST_0_8: ToolRelease = ToolRelease::of(0, 8, 2);
+const LAST_0_11: ToolRelease = ToolRelease::of(0, 11, 0);
+const LAST_1: ToolRelease = ToolRelease::of(1, 1, 1);
+const LAST_3_4: ToolRelease = ToolRelease::of(3, 4, 1);
+const NEWEST: ToolRelease = ToolRelease::NEWEST;
 
 /// Scripts below `bin/`, without `.sh`.
-const SCRIPTS: &[(&str, Tool, Release)] = &[
-    ("kafka-producer-perf-test", Tool::Producer, NEWEST),
-    ("kafka-consumer-perf-test", Tool::Consumer, NEWEST),
+const SCRIPTS: &[(&str, KafkaTool, ToolRelease)] = &[
+    ("kafka-producer-perf-test", KafkaTool::Producer, NEWEST),
+    ("kafka-consumer-perf-test", KafkaTool::Consumer, NEWEST),
     (
         "kafka-simple-consumer-perf-test",
-        Tool::SimpleConsumer,
+        KafkaTool::SimpleConsumer,
         LAST_0_11,
     ),
-    ("kafka-e2e-latency", Tool::EndToEnd, NEWEST),
-    ("kafka-topics", Tool::Topics, NEWEST),
+    ("kafka-e2e-latency", KafkaTool::EndToEnd, NEWEST),
+    ("kafka-topics", KafkaTool::Topics, NEWEST),
     (
         "kafka-verifiable-producer",
-        Tool::VerifiableProducer,
+        KafkaTool::VerifiableProducer,
         NEWEST,
     ),
     (
         "kafka-verifiable-consumer",
-        Tool::VerifiableConsumer,
+        KafkaTool::VerifiableConsumer,
         NEWEST,
     ),
 ];
 
 /// Classes for `kafka-run-class`.
-const CLASSES: &[(&str, Tool, Release)] = &[
+const CLASSES: &[(&str, KafkaTool, ToolRelease)] = &[
     (
         "org.apache.kafka.tools.ProducerPerformance",
-        Tool::Producer,
+        KafkaTool::Producer,
         NEWEST,
     ),
     (
         "org.apache.kafka.clients.tools.ProducerPerformance",
-        Tool::ProducerByPosition,
+        KafkaTool::ProducerByPosition,
         LAST_0_8,
     ),
-    ("kafka.tools.ProducerPerformance", Tool::OldProducer, LAST_1),
+    (
+        "kafka.tools.ProducerPerformance",
+        KafkaTool::OldProducer,
+        LAST_1,
+    ),
     (
         "kafka.perf.ProducerPerformance",
-        Tool::OldProducer,
+        KafkaTool::OldProducer,
         LAST_0_8,
     ),
     (
         "org.apache.kafka.tools.ConsumerPerformance",
-        Tool::Consumer,
+        KafkaTool::Consumer,
         NEWEST,
     ),
-    ("kafka.tools.ConsumerPerformance", Tool::Consumer, LAST_3_4),
-    ("kafka.perf.ConsumerPerformance", Tool::Consumer, LAST_0_8),
+    (
+        "kafka.tools.ConsumerPerformance",
+        KafkaTool::Consumer,
+        LAST_3_4,
+    ),
+    (
+        "kafka.perf.ConsumerPerformance",
+        KafkaTool::Consumer,
+        LAST_0_8,
+    ),
     (
         "kafka.tools.SimpleConsumerPerformance",
-        Tool::SimpleConsumer,
+        KafkaTool::SimpleConsumer,
         LAST_0_11,
     ),
     (
         "kafka.perf.SimpleConsumerPerformance",
-        Tool::SimpleConsumer,
+        KafkaTool::SimpleConsumer,
         LAST_0_8,
     ),
     (
         "org.apache.kafka.tools.EndToEndLatency",
-        Tool::EndToEnd,
+        KafkaTool::EndToEnd,
         NEWEST,
     ),
-    ("kafka.tools.EndToEndLatency", Tool::EndToEnd, LAST_3_4),
-    ("kafka.tools.TestEndToEndLatency", Tool::EndToEnd, LAST_0_8),
-    ("kafka.TestEndToEndLatency", Tool::EndToEnd, LAST_0_8),
-    ("org.apache.kafka.tools.TopicCommand", Tool::Topics, NEWEST),
-    ("kafka.admin.TopicCommand", Tool::Topics, LAST_3_4),
+    ("kafka.tools.EndToEndLatency", KafkaTool::EndToEnd, LAST_3_4),
+    (
+        "kafka.tools.TestEndToEndLatency",
+        KafkaTool::EndToEnd,
+        LAST_0_8,
+    ),
+    ("kafka.TestEndToEndLatency", KafkaTool::EndToEnd, LAST_0_8),
+    (
+        "org.apache.kafka.tools.TopicCommand",
+        KafkaTool::Topics,
+        NEWEST,
+    ),
+    ("kafka.admin.TopicCommand", KafkaTool::Topics, LAST_3_4),
     (
         "org.apache.kafka.tools.VerifiableProducer",
-        Tool::VerifiableProducer,
+        KafkaTool::VerifiableProducer,
         NEWEST,
     ),
     (
         "org.apache.kafka.clients.tools.VerifiableProducer",
-        Tool::VerifiableProducer,
-        Release::of(0, 9, 0),
+        KafkaTool::VerifiableProducer,
+        ToolRelease::of(0, 9, 0),
     ),
     (
         "org.apache.kafka.tools.VerifiableConsumer",
-        Tool::VerifiableConsumer,
+        KafkaTool::VerifiableConsumer,
         NEWEST,
     ),
 ];
@@ -133,18 +153,18 @@ pub(crate) fn bare(name: &str) -> &str {
 }
 
 /// The tool behind a script's name.
-pub(crate) fn script(name: &str) -> Option<Named> {
+pub(crate) fn script(name: &str) -> Option<ToolName> {
     find(SCRIPTS, bare(name))
 }
 
 /// The tool behind a class's name.
-pub(crate) fn class(name: &str) -> Option<Named> {
+pub(crate) fn class(name: &str) -> Option<ToolName> {
     find(CLASSES, name)
 }
 
-fn find(list: &[(&str, Tool, Release)], name: &str) -> Option<Named> {
+fn find(list: &[(&str, KafkaTool, ToolRelease)], name: &str) -> Option<ToolName> {
     let found = list.iter().find(|(known, ..)| *known == name);
-    found.map(|&(_, tool, newest)| Named { tool, newest })
+    found.map(|&(_, tool, newest)| ToolName { tool, newest })
 }
 
 /// All that `kafka-run-class` can start, for its error.
@@ -164,7 +184,7 @@ mod tests {
             "bin/kafka-topics.sh",
             "/opt/kafka/bin/kafka-topics",
         ] {
-            assert_eq!(script(name).unwrap().tool, Tool::Topics, "{name}");
+            assert_eq!(script(name).unwrap().tool, KafkaTool::Topics, "{name}");
         }
         assert_eq!(script("kgauge"), None);
         assert_eq!(script("kafka-configs.sh"), None);
@@ -173,9 +193,9 @@ mod tests {
     #[test]
     fn a_class_that_is_gone_speaks_as_its_last_release_did() {
         let named = class("org.apache.kafka.clients.tools.ProducerPerformance").unwrap();
-        assert_eq!(named.tool, Tool::ProducerByPosition);
+        assert_eq!(named.tool, KafkaTool::ProducerByPosition);
         assert_eq!(named.newest, LAST_0_8);
         let named = class("org.apache.kafka.tools.ProducerPerformance").unwrap();
-        assert_eq!(named.newest, Release::NEWEST);
+        assert_eq!(named.newest, ToolRelease::NEWEST);
     }
 }

@@ -4,12 +4,12 @@ use kgauge_load::Totals;
 use kgauge_scenario::RecordPlan;
 
 use super::java::{DATE_FORMAT, DatePattern, fixed};
-use super::options::{Given, Opt, Style, Takes, opt};
-use super::producer_run::{Job, Payload};
-use super::properties::{Role, Sources};
-use super::release::Release;
+use super::options::{Opt, ParsedOptions, Style, Takes, opt};
+use super::producer_run::{PayloadSource, ProducerJob};
+use super::properties::{ClientRole, PropertySources};
+use super::release::ToolRelease;
 use super::say;
-use super::{Call, Ended, Failure};
+use super::{ToolCall, ToolFailure, ToolResult};
 use crate::exit::ExitStatus;
 use crate::place::unix_ms;
 
@@ -83,12 +83,12 @@ const TABLE: &[Opt] = &[
 const HEADER: &str = "start.time, end.time, compression, message.size, batch.size, \
                       total.data.sent.in.MB, MB.sec, total.data.sent.in.nMsg, nMsg.sec";
 
-pub(super) fn run(call: &Call) -> Ended {
+pub(super) fn run(call: &ToolCall) -> ToolResult {
     let given = call.options(TABLE, STYLE, ABOUT)?;
-    let as_of = call.as_of_at_most(&given, Release::of(1, 1, 1))?;
+    let as_of = call.as_of_at_most(&given, ToolRelease::of(1, 1, 1))?;
     let typed = typed(&given).map_err(|mistake| match mistake {
         Wrong::Typed(words) => call.mistake(TABLE, STYLE, &super::options::Mistake(words)),
-        Wrong::Refused(words) => Failure::refused(words),
+        Wrong::Refused(words) => ToolFailure::refused(words),
     })?;
     let started_unix_ms = unix_ms();
     if !given.has("hide-header") {
@@ -110,7 +110,7 @@ struct Typed {
     topic: String,
     messages: u64,
     bytes: u64,
-    payload: Payload,
+    payload: PayloadSource,
     batch_records: u64,
     threads: u32,
     codec: u8,
@@ -132,7 +132,7 @@ impl From<super::options::Mistake> for Wrong {
     }
 }
 
-fn typed(given: &Given) -> Result<Typed, Wrong> {
+fn typed(given: &ParsedOptions) -> Result<Typed, Wrong> {
     let required = |name: &str| {
         let text = given.text(name).map(str::to_owned);
         text.ok_or_else(|| Wrong::Typed(format!("Missing required argument \"[{name}]\"")))
@@ -166,13 +166,13 @@ fn typed(given: &Given) -> Result<Typed, Wrong> {
         given.has("vary-message-size"),
     ) {
         // One range of numbers for all threads; there each had its own.
-        (true, _) => Payload::Numbered {
+        (true, _) => PayloadSource::Numbered {
             words: format!("Topic:{topics}:ThreadID:0:MessageID:"),
             first: number("initial-message-id", 0)?,
             bytes,
         },
-        (false, true) => Payload::UpTo(bytes),
-        (false, false) => Payload::Size(bytes),
+        (false, true) => PayloadSource::UpTo(bytes),
+        (false, false) => PayloadSource::Size(bytes),
     };
     let batch_records = number("batch-size", 200)?.max(1);
     let batch_bytes = batch_bytes(bytes, batch_records, given.has("sync"));
@@ -196,7 +196,7 @@ fn typed(given: &Given) -> Result<Typed, Wrong> {
 
 /// The producer's settings but for its servers.
 fn settings(
-    given: &Given,
+    given: &ParsedOptions,
     codec: u8,
     batch_bytes: u64,
 ) -> Result<Vec<(&'static str, String)>, Wrong> {
@@ -243,21 +243,23 @@ fn batch_bytes(bytes: u64, records: u64, is_sync: bool) -> u64 {
 }
 
 impl Typed {
-    fn job(&self, as_of: Release) -> Result<Job, Failure> {
-        let sources = Sources {
+    fn job(&self, as_of: ToolRelease) -> Result<ProducerJob, ToolFailure> {
+        let sources = PropertySources {
             flags: self.settings.clone(),
-            ..Sources::default()
+            ..PropertySources::default()
         };
         // Each thread sent a record, and then waited.
         let rate = f64::from(self.threads) * 1_000.0 / self.gap_ms as f64;
-        Ok(Job {
+        Ok(ProducerJob {
             topic: self.topic.clone(),
             records: self.messages,
             payload: self.payload.clone(),
             rate: (self.gap_ms > 0).then_some(rate),
             warm_up: 0,
             interval_ms: u64::MAX / 1_000_000,
-            properties: sources.read(Role::Producer).map_err(Failure::new)?,
+            properties: sources
+                .read(ClientRole::Producer)
+                .map_err(ToolFailure::new)?,
             producers: self.threads,
             transaction_ms: None,
             print_metrics: false,
@@ -318,7 +320,7 @@ mod tests {
     #[test]
     fn a_batch_is_given_in_records() {
         let typed = typed("--broker-list a:1 --topics t --messages 5 --threads 3").unwrap();
-        let job = typed.job(Release::of(0, 8, 2)).unwrap();
+        let job = typed.job(ToolRelease::of(0, 8, 2)).unwrap();
         assert_eq!(
             job.properties.flow["batch.size"],
             (61 + 200 * 112).to_string()
@@ -326,7 +328,7 @@ mod tests {
         assert_eq!((job.producers, job.rate), (3, None));
         let typed = self::typed("--broker-list a:1 --topics t --messages 5 --sync").unwrap();
         assert_eq!(
-            typed.job(Release::of(0, 8, 2)).unwrap().properties.flow["batch.size"],
+            typed.job(ToolRelease::of(0, 8, 2)).unwrap().properties.flow["batch.size"],
             "0"
         );
     }

@@ -57,7 +57,7 @@ pub(crate) const OWN: &[Opt] = &[
 
 /// What was typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Given {
+pub(crate) struct ParsedOptions {
     values: BTreeMap<&'static str, Vec<String>>,
     /// Words that belong to no option.
     pub(crate) words: Vec<String>,
@@ -67,7 +67,7 @@ pub(crate) struct Given {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mistake(pub(crate) String);
 
-impl Given {
+impl ParsedOptions {
     /// Whether an option was given.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.values.contains_key(name)
@@ -113,8 +113,12 @@ impl Given {
 }
 
 /// Reads what was typed against a table, kgauge's own options beside it.
-pub(crate) fn read(table: &[Opt], style: Style, arguments: &[String]) -> Result<Given, Mistake> {
-    let mut given = Given::default();
+pub(crate) fn read(
+    table: &[Opt],
+    style: Style,
+    arguments: &[String],
+) -> Result<ParsedOptions, Mistake> {
+    let mut given = ParsedOptions::default();
     let mut rest = arguments.iter().peekable();
     while let Some(argument) = rest.next() {
         let Some(dashed) = dashed(argument, style) else {
@@ -246,7 +250,7 @@ mod tests {
         opt("help", Takes::Nothing, ""),
     ];
 
-    fn read(style: Style, line: &str) -> Result<Given, Mistake> {
+    fn read(style: Style, line: &str) -> Result<ParsedOptions, Mistake> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         super::read(TABLE, style, &words)
     }

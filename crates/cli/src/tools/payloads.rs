@@ -4,23 +4,26 @@ use std::path::Path;
 
 use kgauge_scenario::{Content, RecordFile, RecordPlan, SizePlan, file_digest};
 
-use super::Failure;
-use super::producer_run::Payload;
-use super::release::Release;
+use super::ToolFailure;
+use super::producer_run::PayloadSource;
+use super::release::ToolRelease;
 use super::say;
 
 /// The records of a payload. What is read from a file is told as Kafka's tool tells it.
 ///
 /// # Errors
 /// In words, when the file cannot be read or holds nothing.
-pub(super) fn records(payload: &Payload, as_of: Release) -> Result<RecordPlan, Failure> {
+pub(super) fn records(
+    payload: &PayloadSource,
+    as_of: ToolRelease,
+) -> Result<RecordPlan, ToolFailure> {
     let size = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
     Ok(match payload {
-        Payload::Size(bytes) => RecordPlan {
+        PayloadSource::Size(bytes) => RecordPlan {
             content: Content::Letters,
             ..RecordPlan::of_values(size(*bytes))
         },
-        Payload::UpTo(bytes) => RecordPlan {
+        PayloadSource::UpTo(bytes) => RecordPlan {
             content: Content::Letters,
             sizes: Some(SizePlan::Uniform {
                 from: 1,
@@ -28,7 +31,7 @@ pub(super) fn records(payload: &Payload, as_of: Release) -> Result<RecordPlan, F
             }),
             ..RecordPlan::of_values(size(bytes.div_ceil(2)))
         },
-        Payload::Numbered {
+        PayloadSource::Numbered {
             words,
             first,
             bytes,
@@ -39,37 +42,37 @@ pub(super) fn records(payload: &Payload, as_of: Release) -> Result<RecordPlan, F
             },
             ..RecordPlan::of_values(size(*bytes))
         },
-        Payload::Monotonic => RecordPlan {
+        PayloadSource::Monotonic => RecordPlan {
             content: Content::Numbers,
             ..RecordPlan::of_values(8)
         },
-        Payload::File { path, delimiter } => of_file(path, delimiter, as_of)?,
+        PayloadSource::File { path, delimiter } => of_file(path, delimiter, as_of)?,
     })
 }
 
-fn of_file(path: &Path, delimiter: &str, as_of: Release) -> Result<RecordPlan, Failure> {
+fn of_file(path: &Path, delimiter: &str, as_of: ToolRelease) -> Result<RecordPlan, ToolFailure> {
     // The default, as it is typed and as shells pass it.
     let delimiter = match delimiter {
         "\\n" => "\n",
         "\\t" => "\t",
         "" => {
             let words = "--payload-delimiter is empty: say what ends a record";
-            return Err(Failure::new(words));
+            return Err(ToolFailure::new(words));
         }
         other => other,
     };
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     say::line(&format!("Reading payloads from: {}", path.display()));
     let bytes = std::fs::read(&path);
-    let bytes = bytes.map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+    let bytes = bytes.map_err(|error| ToolFailure::new(format!("{}: {error}", path.display())))?;
     let values = pieces(&bytes, delimiter);
     if values.is_empty() {
-        return Err(Failure::new(format!(
+        return Err(ToolFailure::new(format!(
             "File does not exist or empty file provided: {}",
             path.display()
         )));
     }
-    let what = if as_of < Release::of(4, 2, 0) {
+    let what = if as_of < ToolRelease::of(4, 2, 0) {
         "messages"
     } else {
         "records"
@@ -126,11 +129,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("values");
         std::fs::write(&path, "one\nthree\n\n").unwrap();
-        let plan = of_file(&path, "\\n", Release::NEWEST).unwrap();
+        let plan = of_file(&path, "\\n", ToolRelease::NEWEST).unwrap();
         let file = plan.file.unwrap();
         assert_eq!((file.records, file.value_bytes_max), (2, 5));
         assert_eq!((plan.value_bytes, file.at_random), (4, true));
         let none = dir.path().join("none");
-        assert!(of_file(&none, "\\n", Release::NEWEST).is_err());
+        assert!(of_file(&none, "\\n", ToolRelease::NEWEST).is_err());
     }
 }

@@ -1,22 +1,26 @@
 //! `org.apache.kafka.clients.tools.ProducerPerformance` of 0.8.1 and 0.8.2: words in a fixed order.
 
-use super::producer_run::{Job, Payload};
-use super::properties::{Role, Sources, producer_defaults};
-use super::release::Release;
-use super::{Call, Ended, Failure, options};
+use super::producer_run::{PayloadSource, ProducerJob};
+use super::properties::{ClientRole, PropertySources, producer_defaults};
+use super::release::ToolRelease;
+use super::{ToolCall, ToolFailure, ToolResult, options};
 
 const USAGE: &str = "USAGE: java org.apache.kafka.clients.tools.ProducerPerformance topic_name \
                      num_records record_size target_records_sec [prop_name=prop_value]*";
 
-pub(super) fn run(call: &Call) -> Ended {
+pub(super) fn run(call: &ToolCall) -> ToolResult {
     let given = options::read(&[], options::Style::Argparse, &call.arguments)
-        .map_err(|_| Failure::new(USAGE))?;
+        .map_err(|_| ToolFailure::new(USAGE))?;
     let as_of = call.as_of(&given)?;
     job(&given.words, as_of, given.has("exit-zero-on-failures"))?.run()
 }
 
-fn job(words: &[String], as_of: Release, zero_on_failures: bool) -> Result<Job, Failure> {
-    let usage = || Failure::new(USAGE);
+fn job(
+    words: &[String],
+    as_of: ToolRelease,
+    zero_on_failures: bool,
+) -> Result<ProducerJob, ToolFailure> {
+    let usage = || ToolFailure::new(USAGE);
     // 0.8.1: url num_records record_size, and the topic is "test".
     if let [url, records, bytes] = words {
         let servers = vec![format!("bootstrap.servers={url}")];
@@ -24,7 +28,7 @@ fn job(words: &[String], as_of: Release, zero_on_failures: bool) -> Result<Job, 
             "test",
             (records, bytes, "-1"),
             &servers,
-            Release::of(0, 8, 1),
+            ToolRelease::of(0, 8, 1),
             zero_on_failures,
         );
     }
@@ -44,34 +48,36 @@ fn make(
     topic: &str,
     (records, bytes, rate): (&str, &str, &str),
     settings: &[String],
-    as_of: Release,
+    as_of: ToolRelease,
     zero_on_failures: bool,
-) -> Result<Job, Failure> {
+) -> Result<ProducerJob, ToolFailure> {
     let number = |text: &str| {
         let number: Option<i64> = text.parse().ok();
-        number.ok_or_else(|| Failure::new(format!("{text:?} is no whole number\n{USAGE}")))
+        number.ok_or_else(|| ToolFailure::new(format!("{text:?} is no whole number\n{USAGE}")))
     };
     let above_zero = |text: &str| {
         let number = number(text)?;
         u64::try_from(number)
             .ok()
             .filter(|&number| number > 0)
-            .ok_or_else(|| Failure::new(format!("{text} is not above zero\n{USAGE}")))
+            .ok_or_else(|| ToolFailure::new(format!("{text} is not above zero\n{USAGE}")))
     };
-    let sources = Sources {
+    let sources = PropertySources {
         defaults: producer_defaults(as_of),
         words: settings,
-        ..Sources::default()
+        ..PropertySources::default()
     };
     let rate = number(rate)?;
-    Ok(Job {
+    Ok(ProducerJob {
         topic: topic.to_owned(),
         records: above_zero(records)?,
-        payload: Payload::Size(above_zero(bytes)?),
+        payload: PayloadSource::Size(above_zero(bytes)?),
         rate: (rate >= 0).then_some(rate as f64),
         warm_up: 0,
         interval_ms: 5_000,
-        properties: sources.read(Role::Producer).map_err(Failure::new)?,
+        properties: sources
+            .read(ClientRole::Producer)
+            .map_err(ToolFailure::new)?,
         producers: 1,
         transaction_ms: None,
         print_metrics: false,
@@ -85,9 +91,9 @@ fn make(
 mod tests {
     use super::*;
 
-    fn job(line: &str) -> Result<Job, Failure> {
+    fn job(line: &str) -> Result<ProducerJob, ToolFailure> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        super::job(&words, Release::of(0, 8, 2), false)
+        super::job(&words, ToolRelease::of(0, 8, 2), false)
     }
 
     #[test]
@@ -98,7 +104,7 @@ mod tests {
         );
         let job = job.unwrap();
         assert_eq!((job.topic.as_str(), job.records), ("test7", 50_000_000));
-        assert_eq!((job.payload, job.rate), (Payload::Size(100), None));
+        assert_eq!((job.payload, job.rate), (PayloadSource::Size(100), None));
         assert_eq!(job.properties.flow["buffer.memory"], "67108864");
         assert_eq!(job.properties.flow["linger.ms"], "0", "as it was in 2014");
     }
@@ -107,7 +113,7 @@ mod tests {
     fn the_form_of_0_8_1_has_its_own_line() {
         let job = job("localhost:9092 1000 100").unwrap();
         assert_eq!((job.topic.as_str(), job.records), ("test", 1000));
-        assert_eq!(job.as_of, Release::of(0, 8, 1));
+        assert_eq!(job.as_of, ToolRelease::of(0, 8, 1));
     }
 
     #[test]

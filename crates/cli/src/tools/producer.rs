@@ -2,13 +2,13 @@
 
 use kgauge_scenario::RecordPlan;
 
-use super::options::{Given, Mistake, Opt, Style, Takes, opt};
+use super::options::{Mistake, Opt, ParsedOptions, Style, Takes, opt};
 use super::producer_lines::deprecated;
-use super::producer_run::{Job, Payload};
-use super::properties::{Properties, Role, Sources, producer_defaults};
-use super::release::Release;
+use super::producer_run::{PayloadSource, ProducerJob};
+use super::properties::{ClientRole, PropertySources, ToolProperties, producer_defaults};
+use super::release::ToolRelease;
 use super::say;
-use super::{Call, Ended, Failure, old_producer};
+use super::{ToolCall, ToolFailure, ToolResult, old_producer};
 
 const STYLE: Style = Style::Argparse;
 
@@ -80,7 +80,7 @@ const TABLE: &[Opt] = &[
     ),
 ];
 
-pub(super) fn run(call: &Call) -> Ended {
+pub(super) fn run(call: &ToolCall) -> ToolResult {
     // The script of 0.8 started another tool, whose options have no name in common with these.
     if call
         .arguments
@@ -103,7 +103,7 @@ pub(super) fn run(call: &Call) -> Ended {
 enum Wrong {
     /// The tool prints its usage around it.
     Typed(Mistake),
-    Other(Failure),
+    Other(ToolFailure),
 }
 
 impl From<Mistake> for Wrong {
@@ -112,8 +112,8 @@ impl From<Mistake> for Wrong {
     }
 }
 
-impl From<Failure> for Wrong {
-    fn from(failure: Failure) -> Wrong {
+impl From<ToolFailure> for Wrong {
+    fn from(failure: ToolFailure) -> Wrong {
         Wrong::Other(failure)
     }
 }
@@ -123,7 +123,7 @@ fn typed<T>(words: &str) -> Result<T, Wrong> {
 }
 
 /// A number above zero.
-fn positive(given: &Given, name: &'static str) -> Result<Option<u64>, Wrong> {
+fn positive(given: &ParsedOptions, name: &'static str) -> Result<Option<u64>, Wrong> {
     let kind = match name {
         "record-size" => "Integer",
         _ => "Long",
@@ -138,7 +138,7 @@ fn required<T>(value: Option<T>, name: &str) -> Result<T, Wrong> {
     value.map_or_else(|| typed(&format!("argument --{name} is required")), Ok)
 }
 
-fn job(given: &Given, as_of: Release) -> Result<Job, Wrong> {
+fn job(given: &ParsedOptions, as_of: ToolRelease) -> Result<ProducerJob, Wrong> {
     let topic = required(given.text("topic"), "topic")?.to_owned();
     let records = required(positive(given, "num-records")?, "num-records")?;
     let payload = payload(given)?;
@@ -171,7 +171,7 @@ fn job(given: &Given, as_of: Release) -> Result<Job, Wrong> {
     notices(given, as_of);
     let words = [given.all("producer-props"), given.all("command-property")].concat();
     let servers = given.text("bootstrap-server");
-    let sources = Sources {
+    let sources = PropertySources {
         defaults: producer_defaults(as_of),
         file: given.first_of(&["command-config", "producer.config"]),
         words: &words,
@@ -180,9 +180,11 @@ fn job(given: &Given, as_of: Release) -> Result<Job, Wrong> {
             .into_iter()
             .collect(),
     };
-    let mut properties = sources.read(Role::Producer).map_err(Failure::new)?;
+    let mut properties = sources
+        .read(ClientRole::Producer)
+        .map_err(ToolFailure::new)?;
     let transaction_ms = transactional(given, as_of, &mut properties)?;
-    Ok(Job {
+    Ok(ProducerJob {
         topic,
         records,
         payload,
@@ -201,19 +203,19 @@ fn job(given: &Given, as_of: Release) -> Result<Job, Wrong> {
 
 /// What is out of date, in its own words: as there, before all else, also before a mistake in the
 /// settings.
-fn notices(given: &Given, as_of: Release) {
+fn notices(given: &ParsedOptions, as_of: ToolRelease) {
     let pairs = [
         ("producer-props", "command-property"),
         ("producer.config", "command-config"),
     ];
     for (old, new) in pairs {
-        if as_of >= Release::of(4, 2, 0) && given.has(old) {
+        if as_of >= ToolRelease::of(4, 2, 0) && given.has(old) {
             say::line(&deprecated(old, new));
         }
     }
 }
 
-fn payload(given: &Given) -> Result<Payload, Wrong> {
+fn payload(given: &ParsedOptions) -> Result<PayloadSource, Wrong> {
     const ALL: [&str; 3] = ["record-size", "payload-file", "payload-monotonic"];
     let mut found = ALL.into_iter().filter(|name| given.has(name));
     let Some(first) = found.next() else {
@@ -227,16 +229,16 @@ fn payload(given: &Given) -> Result<Payload, Wrong> {
         ));
     }
     Ok(match first {
-        "payload-monotonic" => Payload::Monotonic,
-        "payload-file" => Payload::File {
+        "payload-monotonic" => PayloadSource::Monotonic,
+        "payload-file" => PayloadSource::File {
             path: given.text(first).unwrap_or_default().into(),
             delimiter: given.text("payload-delimiter").unwrap_or("\\n").to_owned(),
         },
-        _ => Payload::Size(required(positive(given, "record-size")?, first)?),
+        _ => PayloadSource::Size(required(positive(given, "record-size")?, first)?),
     })
 }
 
-fn exclusive(given: &Given, new: &str, old: &str) -> Result<(), Wrong> {
+fn exclusive(given: &ParsedOptions, new: &str, old: &str) -> Result<(), Wrong> {
     if given.has(new) && given.has(old) {
         return typed(&format!(
             "--{new} and --{old} cannot be specified together."
@@ -247,9 +249,9 @@ fn exclusive(given: &Given, new: &str, old: &str) -> Result<(), Wrong> {
 
 /// Makes the settings those of a producer that writes in transactions, if it is to; gives their length.
 fn transactional(
-    given: &Given,
-    as_of: Release,
-    properties: &mut Properties,
+    given: &ParsedOptions,
+    as_of: ToolRelease,
+    properties: &mut ToolProperties,
 ) -> Result<Option<u64>, Wrong> {
     let by_property = properties.flow.contains_key("transactional.id");
     let Some((id, ms)) = transactions(given, as_of, by_property)? else {
@@ -269,17 +271,17 @@ fn transactional(
 
 /// Whether there are transactions: their id, if one is typed or has a default, and their length.
 fn transactions(
-    given: &Given,
-    as_of: Release,
+    given: &ParsedOptions,
+    as_of: ToolRelease,
     by_property: bool,
 ) -> Result<Option<(Option<String>, u64)>, Wrong> {
     let by_flag = given.text("transactional-id").map(str::to_owned);
     let duration_ms = given.number::<i64>("transaction-duration-ms", STYLE, "Long")?;
-    if as_of < Release::of(4, 0, 0) {
+    if as_of < ToolRelease::of(4, 0, 0) {
         // An id alone began none.
         let Some(ms) = duration_ms.filter(|&ms| ms > 0) else {
             return match by_property {
-                true => Err(Wrong::Other(Failure::refused(
+                true => Err(Wrong::Other(ToolFailure::refused(
                     "kgauge: transactional.id without --transaction-duration-ms: Kafka's tool could \
                      not send then; give the duration",
                 ))),
@@ -312,10 +314,10 @@ mod tests {
     use super::*;
     use crate::exit::ExitStatus;
 
-    fn job(line: &str) -> Result<Job, Wrong> {
+    fn job(line: &str) -> Result<ProducerJob, Wrong> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let given = super::super::options::read(TABLE, STYLE, &words).map_err(Wrong::Typed)?;
-        super::job(&given, Release::of(3, 9, 1))
+        super::job(&given, ToolRelease::of(3, 9, 1))
     }
 
     fn said(line: &str) -> String {
@@ -339,7 +341,7 @@ mod tests {
             (job.topic.as_str(), job.records),
             ("performancetest", 10_000_000)
         );
-        assert_eq!(job.payload, Payload::Size(250));
+        assert_eq!(job.payload, PayloadSource::Size(250));
         assert_eq!(job.rate, Some(1_000_000.0));
         assert_eq!(job.properties.flow["batch.size"], "8196");
         assert_eq!(job.properties.client.bootstrap_servers.len(), 3);
@@ -391,7 +393,7 @@ mod tests {
         );
     }
 
-    fn transaction(more: &str, as_of: Release) -> (Option<String>, Option<u64>) {
+    fn transaction(more: &str, as_of: ToolRelease) -> (Option<String>, Option<u64>) {
         let line = format!("{GOOD} {more}").replace("acks=1", "acks=all");
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let given = super::super::options::read(TABLE, STYLE, &words).unwrap();
@@ -402,7 +404,7 @@ mod tests {
 
     #[test]
     fn transactions_begin_as_in_each_release() {
-        let (old, new) = (Release::of(3, 8, 0), Release::NEWEST);
+        let (old, new) = (ToolRelease::of(3, 8, 0), ToolRelease::NEWEST);
         assert_eq!(transaction("", new), (None, None));
         let default = "performance-producer-default-transactional-id".to_owned();
         let by_time = "--transaction-duration-ms 100";
@@ -424,7 +426,7 @@ mod tests {
             "--record-size 100",
             "--payload-file f --payload-delimiter ;;",
         );
-        let wanted = Payload::File {
+        let wanted = PayloadSource::File {
             path: "f".into(),
             delimiter: ";;".to_owned(),
         };

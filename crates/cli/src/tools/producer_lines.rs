@@ -1,9 +1,9 @@
 //! What the producer tool prints, release by release, and the figures in it.
 
-use kgauge_results::{Histogram, Kind, Slice};
+use kgauge_results::{Histogram, Slice, TimeKind};
 
 use super::java::fixed;
-use super::release::Release;
+use super::release::ToolRelease;
 
 /// Bytes in what Kafka's tools call MB.
 const MB: f64 = 1024.0 * 1024.0;
@@ -11,18 +11,18 @@ const MS: f64 = 1e6;
 
 /// Acked records and their latencies over some span.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tally {
+pub(crate) struct ProducerTally {
     pub(crate) latency: Histogram,
     pub(crate) records: u64,
     pub(crate) bytes: u64,
 }
 
-impl Tally {
+impl ProducerTally {
     /// Adds what a slice has of the latency `of` (response or service). The slice is settled.
     ///
     /// Records are counted where their latencies are, by their intended times: at the border of a
     /// stage their acks are counted in the other one. `value_bytes`: where all are of one size.
-    pub(crate) fn add(&mut self, slice: &Slice, of: Kind, value_bytes: Option<u64>) {
+    pub(crate) fn add(&mut self, slice: &Slice, of: TimeKind, value_bytes: Option<u64>) {
         let records = slice.times(of).count();
         self.latency.add(slice.times(of));
         self.records += records;
@@ -60,10 +60,10 @@ impl Tally {
 }
 
 /// The line of an interval.
-pub(crate) fn window(tally: &Tally, elapsed_ns: u64, as_of: Release) -> String {
+pub(crate) fn window(tally: &ProducerTally, elapsed_ns: u64, as_of: ToolRelease) -> String {
     let (per_second, mb) = tally.rates(elapsed_ns);
     // 2.2 mended the unit (KAFKA-7755).
-    let unit = if as_of < Release::of(2, 2, 0) {
+    let unit = if as_of < ToolRelease::of(2, 2, 0) {
         ""
     } else {
         "ms "
@@ -79,9 +79,14 @@ pub(crate) fn window(tally: &Tally, elapsed_ns: u64, as_of: Release) -> String {
 }
 
 /// The line at the end; `steady` for the records after the warm-up.
-pub(crate) fn total(tally: &Tally, elapsed_ns: u64, as_of: Release, steady: bool) -> String {
+pub(crate) fn total(
+    tally: &ProducerTally,
+    elapsed_ns: u64,
+    as_of: ToolRelease,
+    steady: bool,
+) -> String {
     let (per_second, mb) = tally.rates(elapsed_ns);
-    let is_4_0 = as_of >= Release::of(4, 0, 0) && as_of < Release::of(4, 2, 0);
+    let is_4_0 = as_of >= ToolRelease::of(4, 0, 0) && as_of < ToolRelease::of(4, 2, 0);
     let percentiles = [
         (0.5, "50th"),
         (0.95, "95th"),
@@ -102,7 +107,7 @@ pub(crate) fn total(tally: &Tally, elapsed_ns: u64, as_of: Release, steady: bool
 }
 
 /// The only line of 0.8.1's tool; it ends without a line feed there.
-pub(crate) fn total_0_8_1(tally: &Tally, elapsed_ns: u64) -> String {
+pub(crate) fn total_0_8_1(tally: &ProducerTally, elapsed_ns: u64) -> String {
     let (per_second, mb) = tally.rates(elapsed_ns);
     format!(
         "{} records sent in {} ms ms. {} records per second ({} mb/sec).",
@@ -135,13 +140,13 @@ pub(crate) fn metrics(mut rows: Vec<(String, String)>) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn release(text: &str) -> Release {
-        Release::parse(text).unwrap()
+    fn release(text: &str) -> ToolRelease {
+        ToolRelease::parse(text).unwrap()
     }
 
     /// Latencies of so many milliseconds, each once.
-    fn tally(latencies_ms: impl IntoIterator<Item = u64>, value_bytes: u64) -> Tally {
-        let mut tally = Tally::default();
+    fn tally(latencies_ms: impl IntoIterator<Item = u64>, value_bytes: u64) -> ProducerTally {
+        let mut tally = ProducerTally::default();
         for ms in latencies_ms {
             tally.latency.record(ms * 1_000_000, 1, 0);
             tally.records += 1;
@@ -191,7 +196,12 @@ mod tests {
     fn nothing_sent_is_told_as_the_old_tool_tells_it() {
         // Captured from 4.3.1 with records that are too large.
         assert_eq!(
-            total(&Tally::default(), 5_000_000, release("4.3.1"), false),
+            total(
+                &ProducerTally::default(),
+                5_000_000,
+                release("4.3.1"),
+                false
+            ),
             "0 records sent, 0.000000 records/sec (0.00 MB/sec), NaN ms avg latency, 0.00 ms max \
              latency, 0 ms 50th, 0 ms 95th, 0 ms 99th, 0 ms 99.9th."
         );

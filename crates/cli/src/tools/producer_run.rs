@@ -4,24 +4,24 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use kgauge_load::{Clock, LoadOutcome, Progress, Totals};
-use kgauge_results::{Counts, Kind, Slice, Stage};
+use kgauge_load::{Clock, LoadOutcome, LoadProgress, Totals};
+use kgauge_results::{Counts, Slice, Stage, TimeKind};
 use kgauge_scenario::{CompressionCodec, FlowPlan, ProduceFlow, RecordPlan, Shape, Trial};
 use serde_json::{Map, Value, json};
 
-use super::drive::{Drive, Watch, connect, listen, topic_on_demand};
+use super::drive::{Drive, LoadWatch, connect, listen, topic_on_demand};
 use super::java::fixed;
-use super::producer_lines::{Tally, metrics, total, total_0_8_1, window};
-use super::properties::Properties;
-use super::release::Release;
+use super::producer_lines::{ProducerTally, metrics, total, total_0_8_1, window};
+use super::properties::ToolProperties;
+use super::release::ToolRelease;
 use super::say::{self, note};
-use super::{Ended, Failure, flow, payloads};
+use super::{ToolFailure, ToolResult, flow, payloads};
 use crate::exit::ExitStatus;
 use crate::interrupt::Stopping;
 
 /// What is in the records.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Payload {
+pub(super) enum PayloadSource {
     /// So many bytes.
     Size(u64),
     /// Between one byte and so many.
@@ -40,36 +40,36 @@ pub(super) enum Payload {
 
 /// What a call of one of the producer tools asks for.
 #[derive(Debug)]
-pub(super) struct Job {
+pub(super) struct ProducerJob {
     pub(super) topic: String,
     pub(super) records: u64,
-    pub(super) payload: Payload,
+    pub(super) payload: PayloadSource,
     /// Records a second; `None`: as fast as it goes.
     pub(super) rate: Option<f64>,
     pub(super) warm_up: u64,
     pub(super) interval_ms: u64,
-    pub(super) properties: Properties,
+    pub(super) properties: ToolProperties,
     pub(super) producers: u32,
     /// Length of each transaction, if there are any.
     pub(super) transaction_ms: Option<u64>,
     pub(super) print_metrics: bool,
     pub(super) zero_on_failures: bool,
-    pub(super) as_of: Release,
+    pub(super) as_of: ToolRelease,
     /// What the payload comes to, once it has been read.
     pub(super) record: RecordPlan,
 }
 
 /// What became of the records.
 #[derive(Debug, Default)]
-pub(super) struct Sent {
+pub(super) struct SendReport {
     pub(super) totals: Totals,
-    pub(super) whole: Tally,
+    pub(super) whole: ProducerTally,
     pub(super) elapsed_ns: u64,
 }
 
-impl Job {
+impl ProducerJob {
     /// Does the work and prints what the tool prints.
-    pub(super) fn run(mut self) -> Ended {
+    pub(super) fn run(mut self) -> ToolResult {
         let stopping = listen()?;
         if self.warm_up > 0 {
             let warm_up = self.warm_up;
@@ -96,7 +96,7 @@ impl Job {
     }
 
     /// Does the work and prints nothing: what became of the records, and how long it took.
-    pub(super) fn run_quietly(&mut self) -> Result<(Totals, u64, ExitStatus), Failure> {
+    pub(super) fn run_quietly(&mut self) -> Result<(Totals, u64, ExitStatus), ToolFailure> {
         let stopping = listen()?;
         self.record = payloads::records(&self.payload, self.as_of)?;
         let flow = self.flow_settings()?;
@@ -112,15 +112,15 @@ impl Job {
     }
 
     /// The flow's settings with nothing left open, on a topic of one partition.
-    fn flow_settings(&self) -> Result<ProduceFlow, Failure> {
+    fn flow_settings(&self) -> Result<ProduceFlow, ToolFailure> {
         let mut trial = self.trial(1)?;
         match trial.flows.pop() {
             Some(FlowPlan::Produce(flow)) => Ok(flow),
-            _ => Err(Failure::new("the flow does not produce")),
+            _ => Err(ToolFailure::new("the flow does not produce")),
         }
     }
 
-    fn trial(&self, partitions: u32) -> Result<Trial, Failure> {
+    fn trial(&self, partitions: u32) -> Result<Trial, ToolFailure> {
         // Checked against the settings by its largest value; what the records are is put in after that.
         let size = format!("{} B", self.record.value_bytes_max().max(1));
         let keys = json!({
@@ -168,7 +168,7 @@ impl Job {
         }
     }
 
-    fn load(&self, stopping: &Stopping, watch: &mut SendWatch) -> Result<Sent, Failure> {
+    fn load(&self, stopping: &Stopping, watch: &mut SendWatch) -> Result<SendReport, ToolFailure> {
         let client = &self.properties.client;
         let mut cluster = connect(client, &stopping.load)?;
         let patience = Duration::from_nanos(self.flow_settings()?.settings.block_ns_max);
@@ -185,15 +185,15 @@ impl Job {
         let partitions = u32::try_from(topic.partitions.len()).unwrap_or(u32::MAX);
         let ready = drive.prepare(self.trial(partitions)?)?;
         let outcome = ready.run(Clock::start(), watch)?;
-        Ok(Sent {
+        Ok(SendReport {
             totals: sum(&outcome),
             whole: std::mem::take(&mut watch.whole),
             elapsed_ns: outcome.end_ns,
         })
     }
 
-    fn totals_said(&mut self, sent: &Sent, watch: &SendWatch) {
-        if self.as_of < Release::of(0, 8, 2) {
+    fn totals_said(&mut self, sent: &SendReport, watch: &SendWatch) {
+        if self.as_of < ToolRelease::of(0, 8, 2) {
             say::line(&total_0_8_1(&sent.whole, sent.elapsed_ns));
             return;
         }
@@ -219,7 +219,7 @@ impl Job {
         }
     }
 
-    fn metric_rows(&self, sent: &Sent, counts: &Counts) -> Vec<(String, String)> {
+    fn metric_rows(&self, sent: &SendReport, counts: &Counts) -> Vec<(String, String)> {
         let client = self.properties.flow.get("client.id");
         let client = client.map_or("perf-producer-client", String::as_str);
         let per = |part: u64, of: u64| part as f64 / of as f64;
@@ -261,7 +261,7 @@ impl Job {
     }
 
     /// What a reader of the lines would take for the cluster's and is not.
-    pub(super) fn misleading(&self, sent: &Sent, watch: &SendWatch, flow: &ProduceFlow) {
+    pub(super) fn misleading(&self, sent: &SendReport, watch: &SendWatch, flow: &ProduceFlow) {
         if sent.whole.records == 0 {
             return;
         }
@@ -294,7 +294,7 @@ impl Job {
             Some(_) => {}
         }
         let repeated =
-            self.as_of < Release::of(3, 0, 0) && matches!(self.payload, Payload::Size(_));
+            self.as_of < ToolRelease::of(3, 0, 0) && matches!(self.payload, PayloadSource::Size(_));
         if repeated && flow.settings.compression.codec != CompressionCodec::None {
             note(
                 "Kafka's tool sent one payload again and again before 3.0, which compresses to next to \
@@ -333,44 +333,44 @@ fn sum(outcome: &LoadOutcome) -> Totals {
 
 /// Intervals and the steady state, while records are acked.
 pub(super) struct SendWatch {
-    as_of: Release,
+    as_of: ToolRelease,
     interval_ns: u64,
     /// Records of the warm-up, in a closed loop; a schedule has a stage for it.
     warm_up: u64,
     has_schedule: bool,
     /// Where all values are of one size.
     pub(super) value_bytes: Option<u64>,
-    pub(super) whole: Tally,
-    pub(super) service: Tally,
+    pub(super) whole: ProducerTally,
+    pub(super) service: ProducerTally,
     pub(super) counts: Counts,
-    window: Tally,
+    window: ProducerTally,
     window_start_ns: u64,
-    pub(super) steady: Tally,
+    pub(super) steady: ProducerTally,
     pub(super) steady_from_ns: u64,
     is_steady: bool,
     prints_windows: bool,
 }
 
 impl SendWatch {
-    fn new(job: &Job) -> SendWatch {
+    fn new(job: &ProducerJob) -> SendWatch {
         SendWatch {
             as_of: job.as_of,
             interval_ns: job.interval_ms.saturating_mul(1_000_000),
             warm_up: job.warm_up,
             has_schedule: job.rate.is_some_and(|rate| rate > 0.0),
             value_bytes: match job.payload {
-                Payload::Size(bytes) => Some(bytes),
+                PayloadSource::Size(bytes) => Some(bytes),
                 _ => None,
             },
-            whole: Tally::default(),
-            service: Tally::default(),
+            whole: ProducerTally::default(),
+            service: ProducerTally::default(),
             counts: Counts::default(),
-            window: Tally::default(),
+            window: ProducerTally::default(),
             window_start_ns: 0,
-            steady: Tally::default(),
+            steady: ProducerTally::default(),
             steady_from_ns: 0,
             is_steady: job.warm_up == 0,
-            prints_windows: job.as_of >= Release::of(0, 8, 2),
+            prints_windows: job.as_of >= ToolRelease::of(0, 8, 2),
         }
     }
 
@@ -388,7 +388,7 @@ impl SendWatch {
     pub(super) fn add(&mut self, mut slice: Slice, now_ns: u64) {
         slice.settle();
         self.counts.add(&slice.counts);
-        let records = slice.times(Kind::Response).count();
+        let records = slice.times(TimeKind::Response).count();
         let is_warm_up = match self.has_schedule {
             true => slice.key.stage == Stage::WarmUp,
             false => self.whole.records + records <= self.warm_up,
@@ -397,15 +397,15 @@ impl SendWatch {
             self.is_steady = true;
             self.steady_from_ns = now_ns;
             say::line("In steady state.");
-            self.window = Tally::default();
+            self.window = ProducerTally::default();
             self.window_start_ns = now_ns;
         }
         let bytes = self.value_bytes;
-        self.whole.add(&slice, Kind::Response, bytes);
-        self.service.add(&slice, Kind::Service, bytes);
-        self.window.add(&slice, Kind::Response, bytes);
+        self.whole.add(&slice, TimeKind::Response, bytes);
+        self.service.add(&slice, TimeKind::Service, bytes);
+        self.window.add(&slice, TimeKind::Response, bytes);
         if self.is_steady && self.warm_up > 0 && !is_warm_up {
-            self.steady.add(&slice, Kind::Response, bytes);
+            self.steady.add(&slice, TimeKind::Response, bytes);
         }
     }
 
@@ -419,13 +419,13 @@ impl SendWatch {
             let line = window(&self.window, elapsed_ns, self.as_of);
             say::line(&line);
         }
-        self.window = Tally::default();
+        self.window = ProducerTally::default();
         self.window_start_ns = now_ns;
     }
 }
 
-impl Watch for SendWatch {
-    fn look(&mut self, slices: Vec<Slice>, progress: &Progress) {
+impl LoadWatch for SendWatch {
+    fn look(&mut self, slices: Vec<Slice>, progress: &LoadProgress) {
         let came = !slices.is_empty();
         for slice in slices {
             self.add(slice, progress.elapsed_ns);
@@ -448,17 +448,17 @@ mod tests {
 
     fn watch(warm_up: u64, has_schedule: bool) -> SendWatch {
         SendWatch {
-            as_of: Release::NEWEST,
+            as_of: ToolRelease::NEWEST,
             interval_ns: 5_000_000_000,
             warm_up,
             has_schedule,
             value_bytes: Some(10),
-            whole: Tally::default(),
-            service: Tally::default(),
+            whole: ProducerTally::default(),
+            service: ProducerTally::default(),
             counts: Counts::default(),
-            window: Tally::default(),
+            window: ProducerTally::default(),
             window_start_ns: 0,
-            steady: Tally::default(),
+            steady: ProducerTally::default(),
             steady_from_ns: 0,
             is_steady: warm_up == 0,
             prints_windows: true,
@@ -474,7 +474,7 @@ mod tests {
         slice.counts.records_acked = records;
         slice.counts.logical_bytes_acked = records * 10;
         slice
-            .times_mut(Kind::Immediate)
+            .times_mut(TimeKind::Immediate)
             .record(2_000_000, records, 0);
         slice
     }

@@ -7,12 +7,12 @@ use std::path::Path;
 use kgauge_client::config::{KeyRole, key_role};
 use kgauge_client::{ClientConfig, Settings};
 
-use super::release::Release;
+use super::release::ToolRelease;
 use super::say::note;
 
 /// Whose settings are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum ClientRole {
     Producer,
     Consumer,
     /// Neither: tools that only ask, and Kafka's admin client.
@@ -21,7 +21,7 @@ pub(crate) enum Role {
 
 /// Where settings come from. Later ones win: the release's own, the file, the words, the flags.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Sources<'a> {
+pub(crate) struct PropertySources<'a> {
     pub(crate) defaults: Vec<(&'static str, String)>,
     pub(crate) file: Option<&'a str>,
     pub(crate) words: &'a [String],
@@ -30,7 +30,7 @@ pub(crate) struct Sources<'a> {
 
 /// What they come to.
 #[derive(Debug, Clone)]
-pub(crate) struct Properties {
+pub(crate) struct ToolProperties {
     pub(crate) client: ClientConfig,
     /// Settings of the flow, by Kafka's names.
     pub(crate) flow: BTreeMap<String, String>,
@@ -66,12 +66,12 @@ const WITHOUT_EFFECT: &[&str] = &[
     "value.serializer",
 ];
 
-impl Sources<'_> {
+impl PropertySources<'_> {
     /// Reads everything.
     ///
     /// # Errors
     /// In words: what is wrong, and what to do about it.
-    pub(crate) fn read(&self, role: Role) -> Result<Properties, String> {
+    pub(crate) fn read(&self, role: ClientRole) -> Result<ToolProperties, String> {
         let mut settings = Settings::default();
         for (key, value) in &self.defaults {
             settings.add_pair(key, value);
@@ -93,7 +93,7 @@ impl Sources<'_> {
     }
 }
 
-fn sort_out(mut settings: Settings, role: Role) -> Result<Properties, String> {
+fn sort_out(mut settings: Settings, role: ClientRole) -> Result<ToolProperties, String> {
     for unknown in settings.take_unknown() {
         note(&format!(
             "{} has no effect: Kafka's clients know no such setting",
@@ -101,14 +101,14 @@ fn sort_out(mut settings: Settings, role: Role) -> Result<Properties, String> {
         ));
     }
     let (own, other) = match role {
-        Role::Producer => (Some(KeyRole::Producer), KeyRole::Consumer),
-        Role::Consumer => (Some(KeyRole::Consumer), KeyRole::Producer),
-        Role::Admin => (None, KeyRole::Producer),
+        ClientRole::Producer => (Some(KeyRole::Producer), KeyRole::Consumer),
+        ClientRole::Consumer => (Some(KeyRole::Consumer), KeyRole::Producer),
+        ClientRole::Admin => (None, KeyRole::Producer),
     };
     let mut flow = BTreeMap::new();
     // Kafka's clients ignore each other's settings.
     settings.take(other);
-    if role == Role::Admin {
+    if role == ClientRole::Admin {
         settings.take(KeyRole::Consumer);
     }
     for entry in own.map(|own| settings.take(own)).unwrap_or_default() {
@@ -117,7 +117,7 @@ fn sort_out(mut settings: Settings, role: Role) -> Result<Properties, String> {
     for entry in settings.take(KeyRole::Client) {
         let value = entry.value.expose();
         let of_flow = SHARED.contains(&entry.key.as_str());
-        if of_flow && role != Role::Admin {
+        if of_flow && role != ClientRole::Admin {
             flow.insert(entry.key.clone(), value.to_owned());
         }
         settings.add_pair(&entry.key, value);
@@ -125,7 +125,7 @@ fn sort_out(mut settings: Settings, role: Role) -> Result<Properties, String> {
     for key in WITHOUT_EFFECT {
         flow.remove(*key);
     }
-    if role == Role::Consumer {
+    if role == ClientRole::Consumer {
         for key in [
             "metadata.max.age.ms",
             "retry.backoff.ms",
@@ -149,7 +149,7 @@ fn sort_out(mut settings: Settings, role: Role) -> Result<Properties, String> {
         flow.keys()
             .all(|key| key_role(key).is_some() || key == "partitioner")
     );
-    Ok(Properties {
+    Ok(ToolProperties {
         client,
         flow,
         excludes_internal,
@@ -189,24 +189,24 @@ fn partitioner(flow: &mut BTreeMap<String, String>) -> Result<(), String> {
 }
 
 /// What a release's producer does when nobody says otherwise, where it differs from the newest.
-pub(crate) fn producer_defaults(as_of: Release) -> Vec<(&'static str, String)> {
+pub(crate) fn producer_defaults(as_of: ToolRelease) -> Vec<(&'static str, String)> {
     let mut defaults = vec![("client.id", "perf-producer-client".to_owned())];
     let mut set = |key, value: &str| defaults.push((key, value.to_owned()));
-    if as_of < Release::of(4, 0, 0) {
+    if as_of < ToolRelease::of(4, 0, 0) {
         set("linger.ms", "0");
     }
-    if as_of < Release::of(3, 0, 0) {
+    if as_of < ToolRelease::of(3, 0, 0) {
         // Idempotent by default, and acks=all with it, since 3.0 (KIP-679).
         set("acks", "1");
         set("enable.idempotence", "false");
     }
-    if as_of < Release::of(2, 4, 0) {
+    if as_of < ToolRelease::of(2, 4, 0) {
         set(
             "partitioner.class",
             "org.apache.kafka.clients.producer.RoundRobinPartitioner",
         );
     }
-    if as_of < Release::of(2, 1, 0) {
+    if as_of < ToolRelease::of(2, 1, 0) {
         set("retries", "0");
     }
     defaults
@@ -233,12 +233,12 @@ pub(crate) fn servers_for_zookeeper() -> Result<String, String> {
 mod tests {
     use super::*;
 
-    fn read(role: Role, words: &[&str]) -> Result<Properties, String> {
+    fn read(role: ClientRole, words: &[&str]) -> Result<ToolProperties, String> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        Sources {
+        PropertySources {
             words: &words,
             flags: vec![("bootstrap.servers", "a:1,b:2".to_owned())],
-            ..Sources::default()
+            ..PropertySources::default()
         }
         .read(role)
     }
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn the_flow_gets_its_settings_and_the_connection_its_own() {
         let read = read(
-            Role::Producer,
+            ClientRole::Producer,
             &["acks=1", "client.id=me", "bootstrap.servers=c:3"],
         )
         .unwrap();
@@ -265,9 +265,9 @@ mod tests {
             "sasl.mechanism=PLAIN",
             jaas,
         ];
-        assert!(read(Role::Producer, &words).is_ok());
+        assert!(read(ClientRole::Producer, &words).is_ok());
         assert_eq!(
-            read(Role::Producer, &["acks"]).unwrap_err(),
+            read(ClientRole::Producer, &["acks"]).unwrap_err(),
             "Invalid property: acks"
         );
     }
@@ -279,9 +279,9 @@ mod tests {
             "no.such.key=1",
             "key.serializer=org.apache.kafka.common.serialization.ByteArraySerializer",
         ];
-        assert!(read(Role::Producer, &words).unwrap().flow.is_empty());
+        assert!(read(ClientRole::Producer, &words).unwrap().flow.is_empty());
         let read = read(
-            Role::Consumer,
+            ClientRole::Consumer,
             &["group.id=g", "acks=0", "max.poll.records=1"],
         )
         .unwrap();
@@ -292,15 +292,19 @@ mod tests {
     #[test]
     fn kafkas_own_partitioners_are_known_and_no_others() {
         let class = "partitioner.class=org.apache.kafka.clients.producer.RoundRobinPartitioner";
-        let found = read(Role::Producer, &[class]).unwrap();
+        let found = read(ClientRole::Producer, &[class]).unwrap();
         assert_eq!(found.flow["partitioner"], "round-robin");
-        let error = read(Role::Producer, &["partitioner.class=com.example.Mine"]).unwrap_err();
+        let error = read(
+            ClientRole::Producer,
+            &["partitioner.class=com.example.Mine"],
+        )
+        .unwrap_err();
         assert!(error.contains("com.example.Mine"), "{error}");
     }
 
     #[test]
     fn a_release_has_its_own_defaults() {
-        let of = |text| producer_defaults(Release::parse(text).unwrap());
+        let of = |text| producer_defaults(ToolRelease::parse(text).unwrap());
         let has = |list: &[(&str, String)], key| list.iter().any(|(one, _)| *one == key);
         assert!(!has(&of("4.3.1"), "linger.ms") && !has(&of("4.3.1"), "acks"));
         assert!(has(&of("3.9.1"), "linger.ms") && !has(&of("3.9.1"), "acks"));

@@ -4,19 +4,19 @@ use std::fmt;
 
 /// A release: up to four numbers, `0.8.2.2` or `4.3.1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Release([u16; 4]);
+pub(crate) struct ToolRelease([u16; 4]);
 
-impl Release {
+impl ToolRelease {
     /// The release whose lines are printed when nobody asks for others.
-    pub(crate) const NEWEST: Release = Release([4, 3, 1, 0]);
+    pub(crate) const NEWEST: ToolRelease = ToolRelease([4, 3, 1, 0]);
 
     /// The first two numbers; before 1.0 the second and third are what counts.
-    pub(crate) const fn of(first: u16, second: u16, third: u16) -> Release {
-        Release([first, second, third, 0])
+    pub(crate) const fn of(first: u16, second: u16, third: u16) -> ToolRelease {
+        ToolRelease([first, second, third, 0])
     }
 
     /// Reads `4.3.1`, `2.8` or `0.10.1.0`.
-    pub(crate) fn parse(text: &str) -> Result<Release, String> {
+    pub(crate) fn parse(text: &str) -> Result<ToolRelease, String> {
         let wrong = || format!("{text:?} is no release of Kafka; write it as in 4.3.1 or 0.8.2.2");
         let mut numbers = [0; 4];
         let parts: Vec<&str> = text.split('.').collect();
@@ -26,8 +26,8 @@ impl Release {
         for (number, part) in numbers.iter_mut().zip(&parts) {
             *number = part.parse().map_err(|_| wrong())?;
         }
-        let release = Release(numbers);
-        if release < Release::of(0, 8, 0) {
+        let release = ToolRelease(numbers);
+        if release < ToolRelease::of(0, 8, 0) {
             return Err(format!(
                 "Kafka {text} is older than 0.8.0, where the tools begin"
             ));
@@ -36,7 +36,7 @@ impl Release {
     }
 }
 
-impl fmt::Display for Release {
+impl fmt::Display for ToolRelease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [first, second, third, fourth] = self.0;
         write!(f, "{first}.{second}.{third}")?;
@@ -56,12 +56,12 @@ mod tests {
         let sorted = [
             "0.8.0", "0.8.2.2", "0.10.1.0", "0.11", "1.0.2", "2.8", "4.3.1",
         ];
-        let sorted: Vec<Release> = sorted
+        let sorted: Vec<ToolRelease> = sorted
             .iter()
-            .map(|text| Release::parse(text).unwrap())
+            .map(|text| ToolRelease::parse(text).unwrap())
             .collect();
         assert!(sorted.is_sorted(), "{sorted:?}");
-        assert_eq!(sorted[6], Release::NEWEST);
+        assert_eq!(sorted[6], ToolRelease::NEWEST);
         assert_eq!(sorted[1].to_string(), "0.8.2.2");
         assert_eq!(sorted[5].to_string(), "2.8.0");
     }
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn what_is_no_release_is_refused() {
         for wrong in ["", "4", "newest", "4.x", "1.2.3.4.5", "0.7.2"] {
-            assert!(Release::parse(wrong).is_err(), "{wrong:?}");
+            assert!(ToolRelease::parse(wrong).is_err(), "{wrong:?}");
         }
     }
 }

@@ -3,16 +3,16 @@
 use std::time::{Duration, Instant};
 
 use kgauge_client::group::{
-    Assignor, Beat, ConsumerMember, GroupMember, GroupSettings, Partitions, Target,
+    Assignor, Beat, ConsumerMember, GroupMember, GroupSettings, HeartbeatAnswer, Partitions,
 };
 
 use super::drive::{connect, listen};
-use super::options::{Given, Mistake, Opt, Style, Takes, opt};
-use super::plain::{Reader, ReaderSetup, Taken};
-use super::properties::{Role, Sources};
+use super::options::{Mistake, Opt, ParsedOptions, Style, Takes, opt};
+use super::plain::{ReaderSetup, Taken, TopicReader};
+use super::properties::{ClientRole, PropertySources};
 use super::verifiable_events::{committed, consumed, partitions_of, record_data};
 use super::verifiable_producer::Events;
-use super::{Call, Ended, Failure, Release};
+use super::{ToolCall, ToolFailure, ToolRelease, ToolResult};
 use crate::exit::ExitStatus;
 use crate::interrupt::Stopping;
 use crate::print;
@@ -75,12 +75,12 @@ const WAIT: Duration = Duration::from_millis(100);
 /// Kafka's default of `auto.commit.interval.ms`.
 const COMMIT: Duration = Duration::from_secs(5);
 
-pub(super) fn run(call: &Call) -> Ended {
+pub(super) fn run(call: &ToolCall) -> ToolResult {
     let given = call.options(TABLE, STYLE, ABOUT)?;
     let as_of = call.as_of(&given)?;
     let asked = asked(&given, as_of).map_err(|wrong| match wrong {
         Wrong::Typed(mistake) => call.mistake(TABLE, STYLE, &mistake),
-        Wrong::Refused(words) => Failure::refused(words),
+        Wrong::Refused(words) => ToolFailure::refused(words),
     })?;
     asked.run()
 }
@@ -110,7 +110,7 @@ struct Asked {
     auto_commit: bool,
     reset: Reset,
     file: Option<String>,
-    as_of: Release,
+    as_of: ToolRelease,
 }
 
 /// Where to read where the group has no offset.
@@ -121,7 +121,7 @@ enum Reset {
     None,
 }
 
-fn asked(given: &Given, as_of: Release) -> Result<Asked, Wrong> {
+fn asked(given: &ParsedOptions, as_of: ToolRelease) -> Result<Asked, Wrong> {
     let required = |name: &str, text: Option<&str>| {
         let text = text.map(str::to_owned);
         text.ok_or_else(|| Mistake(format!("argument --{name} is required")))
@@ -193,14 +193,14 @@ fn asked(given: &Given, as_of: Release) -> Result<Asked, Wrong> {
 }
 
 impl Asked {
-    fn run(&self) -> Ended {
+    fn run(&self) -> ToolResult {
         let stopping = listen()?;
-        let sources = Sources {
+        let sources = PropertySources {
             file: self.file.as_deref(),
             flags: vec![("bootstrap.servers", self.servers.clone())],
-            ..Sources::default()
+            ..PropertySources::default()
         };
-        let properties = sources.read(Role::Consumer)?;
+        let properties = sources.read(ClientRole::Consumer)?;
         let mut events = Events;
         events.event("startup_complete", "");
         let cluster = connect(&properties.client, &stopping.load)?;
@@ -217,7 +217,7 @@ impl Asked {
             asked: self,
             events,
             member,
-            reader: Reader::new(ReaderSetup {
+            reader: TopicReader::new(ReaderSetup {
                 cluster,
                 topic: self.topic.clone(),
                 wait: WAIT,
@@ -235,12 +235,12 @@ impl Asked {
         // The first signal asks for this; the second ends the wait for it.
         at_work.member.offsets().set_interrupt(&stopping.all);
         at_work.leave();
-        if !stopping.is_wanted() && self.as_of >= Release::of(4, 0, 0) {
+        if !stopping.is_wanted() && self.as_of >= ToolRelease::of(4, 0, 0) {
             // As there, where its own end looks like a signal.
             at_work.events.event("shutdown_requested", "");
         }
         match ended {
-            Err(words) if !stopping.is_wanted() => Err(Failure::new(words)),
+            Err(words) if !stopping.is_wanted() => Err(ToolFailure::new(words)),
             _ if stopping.is_wanted() => Ok(ExitStatus::Interrupted),
             _ => Ok(ExitStatus::Good),
         }
@@ -268,7 +268,7 @@ struct AtWork<'a> {
     asked: &'a Asked,
     events: Events,
     member: Membership,
-    reader: Reader,
+    reader: TopicReader,
     /// Tells where partitions begin and end.
     starts: kgauge_client::Cluster,
     consumed: u64,
@@ -333,13 +333,13 @@ impl AtWork<'_> {
         let heard = member.heartbeat();
         let pause = member.interval();
         match heard.map_err(|error| format!("{error}; {}", error.cure()))? {
-            Target::Stable => Ok(pause),
-            Target::Unsure => Ok(pause.min(WAIT)),
-            Target::Lost(_) => {
+            HeartbeatAnswer::Stable => Ok(pause),
+            HeartbeatAnswer::Unsure => Ok(pause.min(WAIT)),
+            HeartbeatAnswer::Lost(_) => {
                 self.revoke_all();
                 Ok(Duration::ZERO)
             }
-            Target::Assigned(partitions) => {
+            HeartbeatAnswer::Assigned(partitions) => {
                 self.change_to(&partitions)?;
                 if let Membership::Anew(member) = &mut self.member {
                     member.acknowledge(&partitions);
@@ -503,7 +503,7 @@ mod tests {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let given =
             super::super::options::read(TABLE, STYLE, &words).map_err(|mistake| mistake.0)?;
-        super::asked(&given, Release::NEWEST).map_err(|wrong| match wrong {
+        super::asked(&given, ToolRelease::NEWEST).map_err(|wrong| match wrong {
             Wrong::Typed(mistake) => mistake.0,
             Wrong::Refused(words) => words,
         })

@@ -8,10 +8,10 @@ use serde_json::{Map, json};
 
 use super::drive::{connect, listen, topic_on_demand};
 use super::java::double;
-use super::options::{Given, Mistake, Opt, Style, Takes, opt};
-use super::plain::{Outgoing, SendFailure, Writer, WriterSetup};
-use super::properties::{Role, Sources};
-use super::{Call, Ended, Failure, flow};
+use super::options::{Mistake, Opt, ParsedOptions, Style, Takes, opt};
+use super::plain::{Outgoing, SendFailure, TopicWriter, WriterSetup};
+use super::properties::{ClientRole, PropertySources};
+use super::{ToolCall, ToolFailure, ToolResult, flow};
 use crate::exit::ExitStatus;
 use crate::place::unix_ms;
 use crate::print;
@@ -63,7 +63,7 @@ const TABLE: &[Opt] = &[
 /// Records in a batch, at most; few enough that their lines do not come in lumps.
 const BATCH_RECORDS: usize = 500;
 
-pub(super) fn run(call: &Call) -> Ended {
+pub(super) fn run(call: &ToolCall) -> ToolResult {
     let given = call.options(TABLE, STYLE, ABOUT)?;
     let asked = asked(&given).map_err(|mistake| call.mistake(TABLE, STYLE, &mistake))?;
     asked.run(given.has("exit-zero-on-failures"))
@@ -82,7 +82,7 @@ struct Asked {
     keys: Option<u64>,
 }
 
-fn asked(given: &Given) -> Result<Asked, Mistake> {
+fn asked(given: &ParsedOptions) -> Result<Asked, Mistake> {
     let required = |name: &str, text: Option<&str>| {
         let text = text.map(str::to_owned);
         text.ok_or_else(|| Mistake(format!("argument --{name} is required")))
@@ -108,9 +108,9 @@ fn asked(given: &Given) -> Result<Asked, Mistake> {
 }
 
 impl Asked {
-    fn run(&self, zero_on_failures: bool) -> Ended {
+    fn run(&self, zero_on_failures: bool) -> ToolResult {
         let stopping = listen()?;
-        let sources = Sources {
+        let sources = PropertySources {
             defaults: Vec::new(),
             file: self.file.as_deref(),
             words: &[],
@@ -121,7 +121,7 @@ impl Asked {
                 ("enable.idempotence", "false".to_owned()),
             ],
         };
-        let properties = sources.read(Role::Producer)?;
+        let properties = sources.read(ClientRole::Producer)?;
         let settings = settings(&properties.flow)?;
         let mut events = Events;
         events.event("startup_complete", "");
@@ -133,7 +133,7 @@ impl Asked {
             topic: &topic,
             settings: &settings,
         };
-        let mut writer = Writer::new(setup).map_err(Failure::refused)?;
+        let mut writer = TopicWriter::new(setup).map_err(ToolFailure::refused)?;
         let clock = Clock::start();
         let mut course = Course::default();
         let wanted = self.records.unwrap_or(u64::MAX);
@@ -183,7 +183,7 @@ impl Asked {
 
     fn batch(
         &self,
-        writer: &mut Writer,
+        writer: &mut TopicWriter,
         events: &mut Events,
         course: &mut Course,
         due: usize,
@@ -241,7 +241,7 @@ impl Asked {
 
 fn settings(
     flow: &std::collections::BTreeMap<String, String>,
-) -> Result<ProducerSettings, Failure> {
+) -> Result<ProducerSettings, ToolFailure> {
     let mut keys = Map::new();
     keys.insert("kind".into(), "produce".into());
     keys.insert("shape".into(), "max".into());
@@ -249,7 +249,7 @@ fn settings(
     let mut trial = flow::trial(1, keys, flow)?;
     match trial.flows.pop() {
         Some(FlowPlan::Produce(flow)) => Ok(flow.settings),
-        _ => Err(Failure::new("the flow does not produce")),
+        _ => Err(ToolFailure::new("the flow does not produce")),
     }
 }
 

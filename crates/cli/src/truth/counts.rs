@@ -4,8 +4,8 @@ use kgauge_results::client_code;
 use kgauge_results::slice::SendOutcome;
 use kgauge_wire::error_code::ErrorCode;
 
-use super::row::{Row, Truth, Unit};
-use super::runs::{Ran, Runs};
+use super::row::{ExpectedValue, TruthRow, TruthUnit};
+use super::runs::{Runs, TruthRun};
 use super::scenarios::COUNTS;
 
 /// What a flow's client makes of its node's fault.
@@ -78,14 +78,14 @@ const CASES: &[Case] = &[
 ];
 
 /// All rows.
-pub(super) fn rows(runs: &Runs) -> Vec<Row> {
+pub(super) fn rows(runs: &Runs) -> Vec<TruthRow> {
     let Some(ran) = runs.get(COUNTS) else {
         return Vec::new();
     };
     CASES.iter().flat_map(|case| of_case(ran, case)).collect()
 }
 
-fn of_case(ran: &Ran, case: &Case) -> Vec<Row> {
+fn of_case(ran: &TruthRun, case: &Case) -> Vec<TruthRow> {
     let flow = ran.flow(case.flow);
     let counted = flow.map(|flow| {
         let errors = flow
@@ -97,9 +97,9 @@ fn of_case(ran: &Ran, case: &Case) -> Vec<Row> {
     let figure = |words: &str| format!("{}, {words}", case.flow);
     let Some((_, records)) = ran.struck(case.entry) else {
         let words = "the nodes did not tell what the fault has struck".to_owned();
-        return vec![Row::missing("counts", figure(case.words), words)];
+        return vec![TruthRow::missing("counts", figure(case.words), words)];
     };
-    let struck = Truth::exact(Unit::Records, records as f64);
+    let struck = ExpectedValue::exact(TruthUnit::Records, records as f64);
     let mut rows = vec![struck.row("counts", figure(case.words), counted.map(|n| n as f64))];
     if let (Some(flow), Ok(node)) = (flow, i32::try_from(case.entry + 1)) {
         let all = &flow.records_all_stages;
@@ -108,7 +108,7 @@ fn of_case(ran: &Ran, case: &Case) -> Vec<Row> {
         } else {
             0
         };
-        let there = Truth::exact(Unit::Records, (all.acked + unknown) as f64);
+        let there = ExpectedValue::exact(TruthUnit::Records, (all.acked + unknown) as f64);
         let grown = ran.grown_on(node).map(|grown| grown as f64);
         rows.push(there.row("counts", figure("on its node"), grown));
     }

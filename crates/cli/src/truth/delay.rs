@@ -6,13 +6,13 @@
 
 use std::ops::RangeInclusive;
 
-use kgauge_results::{Histogram, Kind, Quantile};
+use kgauge_results::{Histogram, Quantile, TimeKind};
 use kgauge_scenario::{DelayPlan, FaultKind, RequestFault, Stripe, derive_seed};
 use kgauge_target::delays_drawn;
 
 use super::formula::{delay_quantile_ns, rank_reach};
-use super::row::{LostBy, Row, Truth, Unit, Verdict};
-use super::runs::{Ran, Runs};
+use super::row::{ExpectedValue, LostBy, RowVerdict, TruthRow, TruthUnit};
+use super::runs::{Runs, TruthRun};
 use super::scenarios::{DELAY_FETCH, DELAY_PRODUCE, Shipped};
 
 /// How far a quantile may be off: requests of two runs do not take exactly the same without a delay, and a histogram's
@@ -39,7 +39,7 @@ struct Side {
     delayed: Shipped,
     base: Shipped,
     flow: &'static str,
-    kind: Kind,
+    kind: TimeKind,
     words: &'static str,
 }
 
@@ -49,7 +49,7 @@ const SIDES: &[Side] = &[
         delayed: DELAY_PRODUCE,
         base: DELAY_FETCH,
         flow: "writers",
-        kind: Kind::Response,
+        kind: TimeKind::Response,
         words: "response",
     },
     Side {
@@ -57,17 +57,17 @@ const SIDES: &[Side] = &[
         delayed: DELAY_FETCH,
         base: DELAY_PRODUCE,
         flow: "readers",
-        kind: Kind::FetchRoundTrip,
+        kind: TimeKind::FetchRoundTrip,
         words: "fetch round trip",
     },
 ];
 
 /// All rows.
-pub(super) fn rows(runs: &Runs) -> Vec<Row> {
+pub(super) fn rows(runs: &Runs) -> Vec<TruthRow> {
     SIDES.iter().flat_map(|side| of_side(runs, side)).collect()
 }
 
-fn of_side(runs: &Runs, side: &Side) -> Vec<Row> {
+fn of_side(runs: &Runs, side: &Side) -> Vec<TruthRow> {
     let (Some(delayed), Some(base)) = (runs.get(side.delayed), runs.get(side.base)) else {
         return Vec::new();
     };
@@ -75,7 +75,7 @@ fn of_side(runs: &Runs, side: &Side) -> Vec<Row> {
     let without = base.times_of_all(side.flow, side.kind);
     let (Some(with), Some(without), Some(drawn)) = (with, without, Drawn::of(delayed)) else {
         let words = "the run folders do not tell all that is needed".to_owned();
-        return vec![Row::missing("delay", side.api, words)];
+        return vec![TruthRow::missing("delay", side.api, words)];
     };
     let disturbed = disturbed(&without);
     let mut rows = drawn.as_written(side);
@@ -95,11 +95,15 @@ fn of_side(runs: &Runs, side: &Side) -> Vec<Row> {
                     None => row,
                 });
             }
-            None => rows.push(Row::missing("delay", figure, "too few requests".to_owned())),
+            None => rows.push(TruthRow::missing(
+                "delay",
+                figure,
+                "too few requests".to_owned(),
+            )),
         }
     }
     let mut open = rows.iter_mut();
-    if let Some(first) = open.find(|row| row.verdict == Verdict::Inconclusive) {
+    if let Some(first) = open.find(|row| row.verdict == RowVerdict::Inconclusive) {
         first.note = disturbed;
     }
     rows
@@ -128,7 +132,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn of(ran: &Ran) -> Option<Self> {
+    fn of(ran: &TruthRun) -> Option<Self> {
         let plan = ran.read.plan.as_ref()?;
         let fault = ran.trial()?.faults.first()?;
         let FaultKind::Requests {
@@ -151,14 +155,14 @@ impl Drawn {
     }
 
     /// That the delays have the distribution of the scenario, as far as chance allows.
-    fn as_written(&self, side: &Side) -> Vec<Row> {
+    fn as_written(&self, side: &Side) -> Vec<TruthRow> {
         let count = self.delays_ns.len() as f64;
         let row = |part: f64| {
             let at = |part: f64| delay_quantile_ns(&self.plan, part.clamp(0.0, 1.0));
             let reach = rank_reach(part, count);
             let (low, high) = (at(part - reach)?, at(part + reach)?);
-            let truth = Truth {
-                unit: Unit::Nanoseconds,
+            let truth = ExpectedValue {
+                unit: TruthUnit::Nanoseconds,
                 expected: at(part)?,
                 band: low..=high,
                 tolerance: span(low..=high),
@@ -179,7 +183,12 @@ impl Drawn {
     /// Each of them took its delay and something between the least and (but for one in a hundred) the
     /// p99 of the base. Those that were answered before the fault was set had no delay; those that were
     /// not answered when the run ended are in the list of delays only.
-    fn truth(&self, with: &Histogram, without: &Histogram, quantile: Quantile) -> Option<Truth> {
+    fn truth(
+        &self,
+        with: &Histogram,
+        without: &Histogram,
+        quantile: Quantile,
+    ) -> Option<ExpectedValue> {
         let answered = usize::try_from(with.count()).ok()?;
         let undelayed = answered.saturating_sub(self.delays_ns.len());
         let unanswered = self.delays_ns.len().saturating_sub(answered);
@@ -192,8 +201,8 @@ impl Drawn {
         let base = |quantile| without.value_ns_at(quantile).map(|ns| ns as f64);
         let low = (least + without.min_ns()? as f64) * (1.0 - PART);
         let high = (most + base(Quantile::P99)?) * (1.0 + PART);
-        Some(Truth {
-            unit: Unit::Nanoseconds,
+        Some(ExpectedValue {
+            unit: TruthUnit::Nanoseconds,
             expected: least + base(Quantile::P50)?,
             band: low..=high,
             tolerance: span(low..=high),
@@ -203,7 +212,7 @@ impl Drawn {
 
     /// By how much a quantile may exceed its band because other programs took the machine. If but for a part of them no request lost
     /// more than some time, then the quantile is at most that of the delays a part further up, plus that time.
-    fn lost_ns(&self, ran: &Ran, with: &Histogram, quantile: Quantile) -> f64 {
+    fn lost_ns(&self, ran: &TruthRun, with: &Histogram, quantile: Quantile) -> f64 {
         let fraction = quantile.as_fraction();
         let part = ((1.0 - fraction) / 2.0).min(0.01);
         let hold_ns = ran.trial().and_then(|trial| trial.stages.hold_ns);

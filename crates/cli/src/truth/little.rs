@@ -5,9 +5,9 @@
 //! exactly, on any machine. Over the hold alone it holds but for what is in flight at its ends, which is much on a machine that
 //! stands still at that moment.
 
-use kgauge_results::Kind;
+use kgauge_results::TimeKind;
 
-use super::row::{Row, Truth, Unit};
+use super::row::{ExpectedValue, TruthRow, TruthUnit};
 use super::runs::Runs;
 use super::scenarios::{CAPACITY, STALL, Shipped, TWO_STALLS};
 
@@ -15,7 +15,7 @@ use super::scenarios::{CAPACITY, STALL, Shipped, TWO_STALLS};
 const PART: f64 = 0.02;
 
 /// Open loops around stalls, and closed ones before a capacity.
-pub(super) fn rows(runs: &Runs) -> Vec<Row> {
+pub(super) fn rows(runs: &Runs) -> Vec<TruthRow> {
     let flows = [
         (STALL, "even"),
         (STALL, "poisson"),
@@ -26,10 +26,10 @@ pub(super) fn rows(runs: &Runs) -> Vec<Row> {
     ];
     let row = |(scenario, name): (Shipped, &str)| {
         let ran = runs.get(scenario)?;
-        let service = ran.times_of_all(name, Kind::Service)?;
+        let service = ran.times_of_all(name, TimeKind::Service)?;
         let (span_ns, in_flight_record_ns) = ran.in_flight_of_all(name)?;
         let per_ns = service.count() as f64 / span_ns;
-        let truth = Truth::within(Unit::Records, per_ns * service.mean_ns()?, PART);
+        let truth = ExpectedValue::within(TruthUnit::Records, per_ns * service.mean_ns()?, PART);
         let figure = format!("{}, {name}", scenario.name);
         Some(truth.row("little", figure, Some(in_flight_record_ns / span_ns)))
     };

@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct MachineLog {
     /// Looks at kgauge's own threads at which some time was lost.
-    pub(super) looks: Vec<Look>,
+    pub(super) looks: Vec<TimeSample>,
     /// The machine, second by second.
     pub(super) seconds: Vec<Second>,
 }
 
 /// A few milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Look {
+pub(super) struct TimeSample {
     /// Their end.
     pub(super) at_unix_ns: u64,
     pub(super) span_ns: u64,
@@ -68,7 +68,7 @@ impl Lost<'_> {
         end - span_ns as f64..end
     }
 
-    fn looks(&self, window: &Window) -> impl Iterator<Item = &Look> {
+    fn looks(&self, window: &Window) -> impl Iterator<Item = &TimeSample> {
         let window = window.clone();
         self.log.looks.iter().filter(move |look| {
             let of = self.window_of(look.at_unix_ns, look.span_ns);
@@ -150,8 +150,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn look(at_ms: u64, waited_ms: u64, late_ms: u64) -> Look {
-        Look {
+    fn look(at_ms: u64, waited_ms: u64, late_ms: u64) -> TimeSample {
+        TimeSample {
             at_unix_ns: at_ms * MS,
             span_ns: 5 * MS,
             waited_ns: waited_ms * MS,

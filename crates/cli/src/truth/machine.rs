@@ -13,7 +13,7 @@ use anyhow::Context;
 use kgauge_observe::{HostCpu, RunQueue, host_cpu, storage_wait_ns};
 use serde::{Deserialize, Serialize};
 
-use super::lost::{Look, MachineLog, Second};
+use super::lost::{MachineLog, Second, TimeSample};
 
 /// How often threads are looked at.
 const PERIOD: Duration = Duration::from_millis(5);
@@ -139,7 +139,7 @@ impl Recorder {
             looked = Instant::now();
             let span_ns = nanos(span);
             let late_ns = nanos(span.saturating_sub(PERIOD));
-            let look = Look {
+            let look = TimeSample {
                 at_unix_ns: unix_ns(),
                 span_ns,
                 waited_ns: self.last.waited_ns - waited_ns,

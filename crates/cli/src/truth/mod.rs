@@ -25,13 +25,13 @@ use anyhow::Context;
 use kgauge_scenario::{Scenario, Size};
 use serde::Serialize;
 
-use crate::args::{Doubt, Truth};
+use crate::args::{Doubt, TruthArgs};
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::interrupt;
 use crate::place::{fresh_number, run_dir, run_id, unix_ms};
 use crate::print;
 use crate::progress::seconds;
-use row::{Row, Unit, Verdict};
+use row::{RowVerdict, TruthRow, TruthUnit};
 use runs::{RunOrder, Runs};
 use scenarios::Shipped;
 
@@ -48,9 +48,9 @@ struct Check {
 /// How a check comes to its rows.
 enum How {
     /// From run folders.
-    Read(fn(&Runs) -> Vec<Row>),
+    Read(fn(&Runs) -> Vec<TruthRow>),
     /// From run folders, with a latency that begins when the order says.
-    Latency(fn(&Runs, stall::From) -> Vec<Row>),
+    Latency(fn(&Runs, stall::From) -> Vec<TruthRow>),
     /// By cutting a run folder up.
     Cut,
     /// By a run of its own, beside Kafka's tool.
@@ -149,12 +149,12 @@ struct Told<'a> {
     failed: usize,
     /// How many other programs may have changed.
     inconclusive: usize,
-    rows: &'a [Row],
+    rows: &'a [TruthRow],
 }
 
 /// Runs the suite, or reads an earlier one; prints its table, and gives 1 when a figure is wrong, else 2 when one is
 /// inconclusive.
-pub(crate) fn truth(arguments: &Truth) -> anyhow::Result<ExitStatus> {
+pub(crate) fn truth(arguments: &TruthArgs) -> anyhow::Result<ExitStatus> {
     let checks = chosen(arguments)?;
     let started = Instant::now();
     let number = fresh_number();
@@ -213,16 +213,19 @@ pub(crate) fn truth(arguments: &Truth) -> anyhow::Result<ExitStatus> {
 }
 
 /// The checks with a figure that is inconclusive.
-fn inconclusive(checks: &[&'static Check], rows: &[Vec<Row>]) -> Vec<&'static Check> {
-    let is_open = |rows: &Vec<Row>| rows.iter().any(|row| row.verdict == Verdict::Inconclusive);
+fn inconclusive(checks: &[&'static Check], rows: &[Vec<TruthRow>]) -> Vec<&'static Check> {
+    let is_open = |rows: &Vec<TruthRow>| {
+        rows.iter()
+            .any(|row| row.verdict == RowVerdict::Inconclusive)
+    };
     let open = checks.iter().zip(rows).filter(|(_, rows)| is_open(rows));
     open.map(|(check, _)| *check).collect()
 }
 
 /// Puts the rows of another try to those before.
 fn merge(
-    (checks, rows): (&[&Check], &mut [Vec<Row>]),
-    (open, again): (&[&Check], Vec<Vec<Row>>),
+    (checks, rows): (&[&Check], &mut [Vec<TruthRow>]),
+    (open, again): (&[&Check], Vec<Vec<TruthRow>>),
     tries: u32,
 ) {
     for (check, again) in open.iter().zip(again) {
@@ -240,12 +243,12 @@ fn merge(
 
 /// The rows of each check. Without an order nothing is run.
 fn judge(
-    arguments: &Truth,
+    arguments: &TruthArgs,
     checks: &[&Check],
     runs: &mut Runs,
     (dir, order): (&Path, Option<&RunOrder<'_>>),
     seed: u64,
-) -> anyhow::Result<Vec<Vec<Row>>> {
+) -> anyhow::Result<Vec<Vec<TruthRow>>> {
     let mut rows = Vec::new();
     for check in checks {
         let mut found = match &check.how {
@@ -259,7 +262,7 @@ fn judge(
         };
         if found.is_empty() {
             let words = format!("{} has no runs for it", dir.display());
-            found.push(Row::missing(check.name, "nothing", words));
+            found.push(TruthRow::missing(check.name, "nothing", words));
         }
         if arguments.doubt == Some(Doubt::Figures) {
             found.iter_mut().for_each(doubt_figures);
@@ -270,23 +273,26 @@ fn judge(
 }
 
 fn tell(
-    arguments: &Truth,
-    (checks, rows): (&[&Check], Vec<Vec<Row>>),
+    arguments: &TruthArgs,
+    (checks, rows): (&[&Check], Vec<Vec<TruthRow>>),
     used_by_others: Option<f64>,
     (started, dir): (Instant, &Path),
 ) -> anyhow::Result<ExitStatus> {
-    let parts = checks.iter().zip(&rows).map(|(check, rows)| table::Part {
-        name: check.name,
-        title: check.title,
-        formula: check.formula,
-        rows,
-    });
+    let parts = checks
+        .iter()
+        .zip(&rows)
+        .map(|(check, rows)| table::TruthTable {
+            name: check.name,
+            title: check.title,
+            formula: check.formula,
+            rows,
+        });
     let text = table::text(&parts.collect::<Vec<_>>());
-    let all: Vec<Row> = rows.into_iter().flatten().collect();
+    let all: Vec<TruthRow> = rows.into_iter().flatten().collect();
     let failed = all.iter().filter(|row| row.verdict.is_bad()).count();
     let inconclusive = all.iter();
     let inconclusive = inconclusive
-        .filter(|row| row.verdict == Verdict::Inconclusive)
+        .filter(|row| row.verdict == RowVerdict::Inconclusive)
         .count();
     let told = Told {
         format: 1,
@@ -323,7 +329,7 @@ fn tell(
     })
 }
 
-fn chosen(arguments: &Truth) -> anyhow::Result<Vec<&'static Check>> {
+fn chosen(arguments: &TruthArgs) -> anyhow::Result<Vec<&'static Check>> {
     let is_known = |name: &String| CHECKS.iter().any(|check| check.name == name);
     if let Some(unknown) = arguments.only.iter().find(|name| !is_known(name)) {
         let names: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
@@ -361,9 +367,9 @@ fn check_is_free(dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn announce_again(open: &[&Check], rows: &[Vec<Row>], (tries, of): (u32, u32)) {
+fn announce_again(open: &[&Check], rows: &[Vec<TruthRow>], (tries, of): (u32, u32)) {
     let figures = rows.iter().flatten();
-    let figures = figures.filter(|row| row.verdict == Verdict::Inconclusive);
+    let figures = figures.filter(|row| row.verdict == RowVerdict::Inconclusive);
     let names: Vec<&str> = open.iter().map(|check| check.name).collect();
     print::message(&format!(
         "kgauge: {} inconclusive, because other programs used the machine; measuring {} again (try {tries} of {of})",
@@ -401,7 +407,7 @@ fn announce(checks: &[&Check], order: &RunOrder<'_>) {
     ));
 }
 
-fn latency_from(arguments: &Truth) -> stall::From {
+fn latency_from(arguments: &TruthArgs) -> stall::From {
     match arguments.doubt {
         Some(Doubt::Recorder) => stall::From::Sent,
         _ => stall::From::Intended,
@@ -409,8 +415,8 @@ fn latency_from(arguments: &Truth) -> stall::From {
 }
 
 /// The same row with a wrong expectation: 5 % more, and of what is counted one more.
-fn doubt_figures(row: &mut Row) {
-    let is_count = matches!(row.unit, Unit::Records | Unit::Count);
+fn doubt_figures(row: &mut TruthRow) {
+    let is_count = matches!(row.unit, TruthUnit::Records | TruthUnit::Count);
     let wrong = |value: f64| value * 1.05 + f64::from(u8::from(is_count));
     let (Some(low), Some(high), Some(measured)) = (row.low, row.high, row.measured) else {
         return;
@@ -420,13 +426,13 @@ fn doubt_figures(row: &mut Row) {
     (row.low, row.high) = (Some(wrong(low)), Some(wrong(high)));
     let fits = (wrong(low)..=wrong(high)).contains(&measured);
     row.verdict = match (row.verdict, fits) {
-        (Verdict::Pass | Verdict::Fail | Verdict::Inconclusive, true) => Verdict::Pass,
-        (Verdict::Pass | Verdict::Fail | Verdict::Inconclusive, false) => Verdict::Fail,
+        (RowVerdict::Pass | RowVerdict::Fail | RowVerdict::Inconclusive, true) => RowVerdict::Pass,
+        (RowVerdict::Pass | RowVerdict::Fail | RowVerdict::Inconclusive, false) => RowVerdict::Fail,
         (
-            verdict @ (Verdict::Caught
-            | Verdict::NotCaught
-            | Verdict::Information
-            | Verdict::Missing),
+            verdict @ (RowVerdict::Caught
+            | RowVerdict::NotCaught
+            | RowVerdict::Information
+            | RowVerdict::Missing),
             _,
         ) => verdict,
     };
@@ -465,15 +471,15 @@ mod tests {
 
     #[test]
     fn a_wrong_expectation_fails_every_figure() {
-        let exact = row::Truth::exact(Unit::Count, 0.0);
-        let within = row::Truth::within(Unit::Nanoseconds, 400e6, 0.01);
+        let exact = row::ExpectedValue::exact(TruthUnit::Count, 0.0);
+        let within = row::ExpectedValue::within(TruthUnit::Nanoseconds, 400e6, 0.01);
         for mut row in [
             exact.row("slices", "buckets", Some(0.0)),
             within.row("stall", "p99", Some(401e6)),
         ] {
-            assert_eq!(row.verdict, Verdict::Pass);
+            assert_eq!(row.verdict, RowVerdict::Pass);
             doubt_figures(&mut row);
-            assert_eq!(row.verdict, Verdict::Fail, "{row:?}");
+            assert_eq!(row.verdict, RowVerdict::Fail, "{row:?}");
         }
     }
 }

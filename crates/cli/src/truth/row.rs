@@ -6,13 +6,13 @@ use serde::Serialize;
 
 /// One figure that has a known answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct Row {
+pub(super) struct TruthRow {
     /// The check that it belongs to.
     pub(super) check: &'static str,
     /// Which figure, such as `even, p99`.
     pub(super) figure: String,
     /// What the figures are in.
-    pub(super) unit: Unit,
+    pub(super) unit: TruthUnit,
     /// What the formula gives; none in rows that only inform.
     pub(super) expected: Option<f64>,
     /// What the run folder says; none when it says nothing.
@@ -30,7 +30,7 @@ pub(super) struct Row {
     /// How far measured and expected may be apart, in words.
     pub(super) tolerance: String,
     /// What it comes to.
-    pub(super) verdict: Verdict,
+    pub(super) verdict: RowVerdict,
     /// How often it was measured.
     pub(super) tries: u32,
     /// What else a reader must know.
@@ -41,7 +41,7 @@ pub(super) struct Row {
 /// What a figure is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Unit {
+pub(super) enum TruthUnit {
     Nanoseconds,
     RecordsPerSecond,
     BytesPerSecond,
@@ -53,7 +53,7 @@ pub(super) enum Unit {
 /// What a row comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Verdict {
+pub(super) enum RowVerdict {
     /// Measured is what was expected.
     Pass,
     /// It is not.
@@ -70,7 +70,7 @@ pub(super) enum Verdict {
     Missing,
 }
 
-impl Verdict {
+impl RowVerdict {
     /// Whether the suite fails with it.
     pub(super) fn is_bad(self) -> bool {
         matches!(self, Self::Fail | Self::NotCaught)
@@ -92,8 +92,8 @@ impl Verdict {
 
 /// What a figure has to be.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Truth {
-    pub(super) unit: Unit,
+pub(super) struct ExpectedValue {
+    pub(super) unit: TruthUnit,
     pub(super) expected: f64,
     /// What passes.
     pub(super) band: RangeInclusive<f64>,
@@ -110,9 +110,9 @@ pub(super) struct LostBy {
     pub(super) above: f64,
 }
 
-impl Truth {
+impl ExpectedValue {
     /// Exactly this.
-    pub(super) fn exact(unit: Unit, expected: f64) -> Self {
+    pub(super) fn exact(unit: TruthUnit, expected: f64) -> Self {
         Self {
             unit,
             expected,
@@ -123,7 +123,7 @@ impl Truth {
     }
 
     /// This, give or take a part of it.
-    pub(super) fn within(unit: Unit, expected: f64, part: f64) -> Self {
+    pub(super) fn within(unit: TruthUnit, expected: f64, part: f64) -> Self {
         Self {
             unit,
             expected,
@@ -144,18 +144,18 @@ impl Truth {
         check: &'static str,
         figure: impl Into<String>,
         measured: Option<f64>,
-    ) -> Row {
+    ) -> TruthRow {
         // No figure of the suite can be negative.
         let least = (self.band.start() - self.lost.below).max(0.0);
         let possible = least..=self.band.end() + self.lost.above;
         let verdict = match measured {
-            Some(measured) if self.band.contains(&measured) => Verdict::Pass,
-            Some(measured) if possible.contains(&measured) => Verdict::Inconclusive,
-            Some(_) | None => Verdict::Fail,
+            Some(measured) if self.band.contains(&measured) => RowVerdict::Pass,
+            Some(measured) if possible.contains(&measured) => RowVerdict::Inconclusive,
+            Some(_) | None => RowVerdict::Fail,
         };
-        let is_inconclusive = verdict == Verdict::Inconclusive;
+        let is_inconclusive = verdict == RowVerdict::Inconclusive;
         let possible = is_inconclusive.then_some(possible);
-        Row {
+        TruthRow {
             check,
             figure: figure.into(),
             unit: self.unit,
@@ -173,12 +173,12 @@ impl Truth {
     }
 }
 
-impl Row {
+impl TruthRow {
     /// A row that only informs.
     pub(super) fn information(
         check: &'static str,
         figure: impl Into<String>,
-        (unit, expected, measured): (Unit, Option<f64>, f64),
+        (unit, expected, measured): (TruthUnit, Option<f64>, f64),
     ) -> Self {
         Self {
             check,
@@ -191,7 +191,7 @@ impl Row {
             possible_low: None,
             possible_high: None,
             tolerance: String::new(),
-            verdict: Verdict::Information,
+            verdict: RowVerdict::Information,
             tries: 1,
             note: None,
         }
@@ -202,7 +202,7 @@ impl Row {
         Self {
             check,
             figure: figure.into(),
-            unit: Unit::Nanoseconds,
+            unit: TruthUnit::Nanoseconds,
             expected: None,
             measured: None,
             low: None,
@@ -210,7 +210,7 @@ impl Row {
             possible_low: None,
             possible_high: None,
             tolerance: String::new(),
-            verdict: Verdict::Missing,
+            verdict: RowVerdict::Missing,
             tries: 1,
             note: Some(note),
         }
@@ -219,15 +219,15 @@ impl Row {
     /// The same row, when what it is compared with was itself measured on a machine that others used: passing says nothing then.
     pub(super) fn compared_with_nothing(self) -> Self {
         let verdict = match self.verdict {
-            Verdict::Pass => Verdict::Inconclusive,
+            RowVerdict::Pass => RowVerdict::Inconclusive,
             verdict => verdict,
         };
         Self { verdict, ..self }
     }
 
     /// This row after another try. A failure stays one, and so does what has passed before.
-    pub(super) fn or_again(self, again: Row, tries: u32) -> Self {
-        let counts = self.verdict == Verdict::Inconclusive || again.verdict.is_bad();
+    pub(super) fn or_again(self, again: TruthRow, tries: u32) -> Self {
+        let counts = self.verdict == RowVerdict::Inconclusive || again.verdict.is_bad();
         if self.verdict.is_bad() || !counts {
             return self;
         }
@@ -237,13 +237,13 @@ impl Row {
     /// The same row of a recorder that is wrong on purpose: it has to fail.
     pub(super) fn of_a_wrong_recorder(self) -> Self {
         let verdict = match self.verdict {
-            Verdict::Fail => Verdict::Caught,
-            Verdict::Inconclusive => Verdict::Inconclusive,
-            Verdict::Pass
-            | Verdict::Caught
-            | Verdict::NotCaught
-            | Verdict::Information
-            | Verdict::Missing => Verdict::NotCaught,
+            RowVerdict::Fail => RowVerdict::Caught,
+            RowVerdict::Inconclusive => RowVerdict::Inconclusive,
+            RowVerdict::Pass
+            | RowVerdict::Caught
+            | RowVerdict::NotCaught
+            | RowVerdict::Information
+            | RowVerdict::Missing => RowVerdict::NotCaught,
         };
         Self { verdict, ..self }
     }
@@ -255,13 +255,13 @@ mod tests {
 
     #[test]
     fn a_figure_passes_within_its_band_and_fails_without_a_figure() {
-        let truth = Truth::within(Unit::Nanoseconds, 400e6, 0.01);
+        let truth = ExpectedValue::within(TruthUnit::Nanoseconds, 400e6, 0.01);
         let verdict = |measured| truth.row("stall", "p99", measured).verdict;
-        assert_eq!(verdict(Some(404e6)), Verdict::Pass);
-        assert_eq!(verdict(Some(396e6)), Verdict::Pass);
-        assert_eq!(verdict(Some(404.1e6)), Verdict::Fail);
-        assert_eq!(verdict(Some(2e6)), Verdict::Fail);
-        assert_eq!(verdict(None), Verdict::Fail);
+        assert_eq!(verdict(Some(404e6)), RowVerdict::Pass);
+        assert_eq!(verdict(Some(396e6)), RowVerdict::Pass);
+        assert_eq!(verdict(Some(404.1e6)), RowVerdict::Fail);
+        assert_eq!(verdict(Some(2e6)), RowVerdict::Fail);
+        assert_eq!(verdict(None), RowVerdict::Fail);
     }
 
     #[test]
@@ -270,43 +270,43 @@ mod tests {
             below: 0.0,
             above: 3e6,
         };
-        let truth = Truth::within(Unit::Nanoseconds, 400e6, 0.01).with_lost(lost);
+        let truth = ExpectedValue::within(TruthUnit::Nanoseconds, 400e6, 0.01).with_lost(lost);
         let verdict = |measured| truth.row("stall", "p99", Some(measured)).verdict;
-        assert_eq!(verdict(404e6), Verdict::Pass);
-        assert_eq!(verdict(406e6), Verdict::Inconclusive);
-        assert_eq!(verdict(407.1e6), Verdict::Fail);
+        assert_eq!(verdict(404e6), RowVerdict::Pass);
+        assert_eq!(verdict(406e6), RowVerdict::Inconclusive);
+        assert_eq!(verdict(407.1e6), RowVerdict::Fail);
         assert_eq!(
             verdict(395.9e6),
-            Verdict::Fail,
+            RowVerdict::Fail,
             "nobody is early because others run"
         );
     }
 
     #[test]
     fn another_try_decides_what_was_inconclusive_and_hides_no_failure() {
-        let truth = Truth::within(Unit::Nanoseconds, 400e6, 0.01).with_lost(LostBy {
+        let truth = ExpectedValue::within(TruthUnit::Nanoseconds, 400e6, 0.01).with_lost(LostBy {
             below: 0.0,
             above: 3e6,
         });
         let row = |measured| truth.row("stall", "p99", Some(measured));
         let (pass, unsure, fail) = (row(400e6), row(406e6), row(500e6));
-        let after = |first: &Row, second: &Row| {
+        let after = |first: &TruthRow, second: &TruthRow| {
             let merged = first.clone().or_again(second.clone(), 2);
             (merged.verdict, merged.tries)
         };
-        assert_eq!(after(&unsure, &pass), (Verdict::Pass, 2));
-        assert_eq!(after(&unsure, &unsure), (Verdict::Inconclusive, 2));
-        assert_eq!(after(&unsure, &fail), (Verdict::Fail, 2));
-        assert_eq!(after(&pass, &unsure), (Verdict::Pass, 1));
-        assert_eq!(after(&pass, &fail), (Verdict::Fail, 2));
-        assert_eq!(after(&fail, &pass), (Verdict::Fail, 1));
+        assert_eq!(after(&unsure, &pass), (RowVerdict::Pass, 2));
+        assert_eq!(after(&unsure, &unsure), (RowVerdict::Inconclusive, 2));
+        assert_eq!(after(&unsure, &fail), (RowVerdict::Fail, 2));
+        assert_eq!(after(&pass, &unsure), (RowVerdict::Pass, 1));
+        assert_eq!(after(&pass, &fail), (RowVerdict::Fail, 2));
+        assert_eq!(after(&fail, &pass), (RowVerdict::Fail, 1));
     }
 
     #[test]
     fn a_wrong_recorder_that_passes_is_bad() {
-        let truth = Truth::exact(Unit::Records, 7.0);
+        let truth = ExpectedValue::exact(TruthUnit::Records, 7.0);
         let of = |measured| truth.row("recorder", "p99", Some(measured));
-        assert_eq!(of(6.0).of_a_wrong_recorder().verdict, Verdict::Caught);
+        assert_eq!(of(6.0).of_a_wrong_recorder().verdict, RowVerdict::Caught);
         assert!(of(7.0).of_a_wrong_recorder().verdict.is_bad());
         assert!(!of(6.0).of_a_wrong_recorder().verdict.is_bad());
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use kgauge_results::run::{EventKind, EvidenceKind, NodeStall, Subject};
 use kgauge_results::summary::FlowSummary;
-use kgauge_results::{Histogram, Kind, RunRead, Summary};
+use kgauge_results::{Histogram, RunRead, Summary, TimeKind};
 use kgauge_scenario::{FlowPlan, Partitioner, Shape, Trial};
 
 use super::formula::{StalledHold, WaitSpan};
@@ -20,7 +20,7 @@ use crate::run::{self, Beside};
 
 /// A run of the suite, read from its folder.
 #[derive(Debug)]
-pub(super) struct Ran {
+pub(super) struct TruthRun {
     pub(super) read: RunRead,
     pub(super) summary: Summary,
     /// What was recorded about the machine meanwhile.
@@ -29,7 +29,7 @@ pub(super) struct Ran {
 
 /// The last run of each scenario, by its name.
 #[derive(Debug, Default)]
-pub(super) struct Runs(BTreeMap<&'static str, Ran>);
+pub(super) struct Runs(BTreeMap<&'static str, TruthRun>);
 
 /// How the runs are made.
 pub(super) struct RunOrder<'a> {
@@ -41,7 +41,7 @@ pub(super) struct RunOrder<'a> {
 }
 
 impl Runs {
-    pub(super) fn get(&self, scenario: Shipped) -> Option<&Ran> {
+    pub(super) fn get(&self, scenario: Shipped) -> Option<&TruthRun> {
         self.0.get(scenario.name)
     }
 
@@ -67,7 +67,7 @@ impl Runs {
         let read = RunRead::open(&folder).or_bad_input()?;
         let summary = Summary::of(&read);
         let machine = machine::read(&machine_log(scenario, dir, tries));
-        let ran = Ran {
+        let ran = TruthRun {
             read,
             summary,
             machine,
@@ -108,7 +108,7 @@ impl Runs {
         let (read, summary) = done?;
         let machine =
             machine::keep(log, &machine_log(scenario, order.dir, tries)).or_unwritable()?;
-        let ran = Ran {
+        let ran = TruthRun {
             read,
             summary,
             machine,
@@ -130,7 +130,7 @@ fn machine_log(scenario: Shipped, dir: &Path, tries: u32) -> PathBuf {
     dir.join(format!("{}.machine.json", folder(scenario, tries)))
 }
 
-impl Ran {
+impl TruthRun {
     /// Scenarios of the suite have one trial.
     pub(super) fn trial(&self) -> Option<&Trial> {
         self.read.plan.as_ref()?.trials.first()
@@ -149,14 +149,14 @@ impl Ran {
     }
 
     /// A distribution of a flow's hold.
-    pub(super) fn times(&self, flow: &str, kind: Kind) -> Option<&Histogram> {
+    pub(super) fn times(&self, flow: &str, kind: TimeKind) -> Option<&Histogram> {
         let index = self.flow(flow)?.index;
         let read = self.read.repeats.first()?.flows.get(&index)?;
         Some(read.hold()?.times(kind)).filter(|times| !times.is_empty())
     }
 
     /// A distribution of a flow over all stages.
-    pub(super) fn times_of_all(&self, flow: &str, kind: Kind) -> Option<Histogram> {
+    pub(super) fn times_of_all(&self, flow: &str, kind: TimeKind) -> Option<Histogram> {
         let index = self.flow(flow)?.index;
         let read = self.read.repeats.first()?.flows.get(&index)?;
         let mut all = Histogram::new();

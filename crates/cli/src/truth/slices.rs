@@ -12,12 +12,12 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use kgauge_results::slice::SliceKey;
 use kgauge_results::{
-    Histogram, Kind, Recorder, RunRead, Slice, SliceSink, Stage, StageBorders, Summary,
+    Histogram, Recorder, RunRead, Slice, SliceSink, Stage, StageBorders, Summary, TimeKind,
 };
 use kgauge_scenario::Random;
 
-use super::row::{Row, Truth, Unit};
-use super::runs::{Ran, Runs};
+use super::row::{ExpectedValue, TruthRow, TruthUnit};
+use super::runs::{Runs, TruthRun};
 use super::scenarios::STALL;
 use crate::exit::OrStop;
 
@@ -31,7 +31,7 @@ const SAMPLES: u64 = 300_000;
 const THREADS: u64 = 4;
 
 /// All rows. `dir` is a folder that is not there yet; it is gone afterwards.
-pub(super) fn rows(runs: &Runs, dir: &Path, seed: u64) -> anyhow::Result<Vec<Row>> {
+pub(super) fn rows(runs: &Runs, dir: &Path, seed: u64) -> anyhow::Result<Vec<TruthRow>> {
     let mut rows = Vec::new();
     if let Some(ran) = runs.get(STALL) {
         let cut = of_a_run(ran, dir, Random::new(seed));
@@ -44,7 +44,7 @@ pub(super) fn rows(runs: &Runs, dir: &Path, seed: u64) -> anyhow::Result<Vec<Row
 }
 
 /// Deals the lines of a run's slices out, again and again.
-fn of_a_run(ran: &Ran, dir: &Path, random: Random) -> anyhow::Result<Vec<Row>> {
+fn of_a_run(ran: &TruthRun, dir: &Path, random: Random) -> anyhow::Result<Vec<TruthRow>> {
     let repeats = ran.read.dir.join("repeats/0000-00");
     let text = fs::read_to_string(repeats.join("slices.jsonl"))?;
     let lines: Vec<&str> = text.lines().collect();
@@ -66,7 +66,7 @@ fn of_a_run(ran: &Ran, dir: &Path, random: Random) -> anyhow::Result<Vec<Row>> {
         differing += buckets_that_differ(&ran.read, &read);
         summaries += u64::from(serde_json::to_vec(&Summary::of(&read))? != whole);
     }
-    let none = Truth::exact(Unit::Count, 0.0);
+    let none = ExpectedValue::exact(TruthUnit::Count, 0.0);
     let figure = format!("buckets in {CUTS} cuts of {} slices", lines.len());
     Ok(vec![
         none.row("slices", figure, Some(differing as f64)),
@@ -131,7 +131,7 @@ fn slices_that_differ<K: Ord>(one: &BTreeMap<K, Slice>, other: &BTreeMap<K, Slic
 /// Buckets, and what is kept exactly beside them: counts, errors, extremes, sums.
 fn in_slice(one: &Slice, other: &Slice) -> u64 {
     let exact = u64::from(one.counts != other.counts) + u64::from(one.errors != other.errors);
-    let kinds = Kind::ALL.into_iter();
+    let kinds = TimeKind::ALL.into_iter();
     exact
         + kinds
             .map(|kind| in_times(one.times(kind), other.times(kind)))
@@ -155,7 +155,7 @@ fn in_times(one: &Histogram, other: &Histogram) -> u64 {
 }
 
 /// One list of samples through one recorder, and through several threads.
-fn of_threads(random: Random) -> Row {
+fn of_threads(random: Random) -> TruthRow {
     let whole = recorded(random, |_| true, 0);
     let parts = std::thread::scope(|scope| {
         let part = |thread: u64| {
@@ -173,7 +173,7 @@ fn of_threads(random: Random) -> Row {
         }
         slices_that_differ(&whole, &sum) as f64
     });
-    let none = Truth::exact(Unit::Count, 0.0);
+    let none = ExpectedValue::exact(TruthUnit::Count, 0.0);
     let figure = format!("buckets of {THREADS} threads");
     none.row("slices", figure, differing)
 }
@@ -233,11 +233,11 @@ fn add(sum: &mut BTreeMap<Stage, Slice>, stage: Stage, slice: &Slice) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::truth::row::Verdict;
+    use crate::truth::row::RowVerdict;
 
     #[test]
     fn threads_add_up_to_one() {
-        assert_eq!(of_threads(Random::new(7)).verdict, Verdict::Pass);
+        assert_eq!(of_threads(Random::new(7)).verdict, RowVerdict::Pass);
     }
 
     #[test]

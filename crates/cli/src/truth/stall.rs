@@ -6,12 +6,12 @@
 //! When the stall began, when it ended and when the node had answered what piled up is taken from the node's own record: on a busy
 //! machine the last of these is milliseconds after the plan's.
 
-use kgauge_results::{Kind, Quantile};
+use kgauge_results::{Quantile, TimeKind};
 use kgauge_scenario::{FlowPlan, Shape};
 
 use super::formula::{StalledHold, rank_reach};
-use super::row::{LostBy, Row, Truth, Unit};
-use super::runs::{Ran, Runs};
+use super::row::{ExpectedValue, LostBy, TruthRow, TruthUnit};
+use super::runs::{Runs, TruthRun};
 use super::scenarios::{BORDER_STALLS, STALL, Shipped, TWO_STALLS};
 
 /// How far a percentile may be off: what the broker and the generator take beside the stall, and a
@@ -19,12 +19,12 @@ use super::scenarios::{BORDER_STALLS, STALL, Shipped, TWO_STALLS};
 const PART: f64 = 0.01;
 
 /// A quantile and its name.
-pub(super) type Named = (&'static str, Quantile);
+pub(super) type NamedQuantile = (&'static str, Quantile);
 
-pub(super) const P99: Named = ("p99", Quantile::P99);
-pub(super) const P99_9: Named = ("p99.9", Quantile::P99_9);
-const P90: Named = ("p90", Quantile::P90);
-const P80: Named = ("p80", Quantile::new(800_000));
+pub(super) const P99: NamedQuantile = ("p99", Quantile::P99);
+pub(super) const P99_9: NamedQuantile = ("p99.9", Quantile::P99_9);
+const P90: NamedQuantile = ("p90", Quantile::P90);
+const P80: NamedQuantile = ("p80", Quantile::new(800_000));
 
 /// What is read as a record's latency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,16 +36,16 @@ pub(super) enum From {
 }
 
 impl From {
-    fn kind(self) -> Kind {
+    fn kind(self) -> TimeKind {
         match self {
-            From::Intended => Kind::Response,
-            From::Sent => Kind::Service,
+            From::Intended => TimeKind::Response,
+            From::Sent => TimeKind::Service,
         }
     }
 }
 
 /// The rows of one stall.
-pub(super) fn of_one(runs: &Runs, from: From) -> Vec<Row> {
+pub(super) fn of_one(runs: &Runs, from: From) -> Vec<TruthRow> {
     let rows = |flow| rows("stall", runs, STALL, (flow, &[P99, P99_9]), from);
     ["even", "poisson", "tiny-buffer"]
         .into_iter()
@@ -54,7 +54,7 @@ pub(super) fn of_one(runs: &Runs, from: From) -> Vec<Row> {
 }
 
 /// The rows of several stalls.
-pub(super) fn of_several(runs: &Runs, from: From) -> Vec<Row> {
+pub(super) fn of_several(runs: &Runs, from: From) -> Vec<TruthRow> {
     let mut all = rows(
         "stalls",
         runs,
@@ -68,25 +68,27 @@ pub(super) fn of_several(runs: &Runs, from: From) -> Vec<Row> {
 }
 
 /// The same check with a recorder that starts at the actual send: it has to fail.
-pub(super) fn of_a_wrong_recorder(runs: &Runs) -> Vec<Row> {
+pub(super) fn of_a_wrong_recorder(runs: &Runs) -> Vec<TruthRow> {
     let rows = rows("recorder", runs, STALL, ("tiny-buffer", &[P99]), From::Sent);
-    rows.into_iter().map(Row::of_a_wrong_recorder).collect()
+    rows.into_iter()
+        .map(TruthRow::of_a_wrong_recorder)
+        .collect()
 }
 
 fn rows(
     check: &'static str,
     runs: &Runs,
     scenario: Shipped,
-    (flow, quantiles): (&str, &[Named]),
+    (flow, quantiles): (&str, &[NamedQuantile]),
     from: From,
-) -> Vec<Row> {
+) -> Vec<TruthRow> {
     let ran = runs.get(scenario);
     let hold = ran.and_then(|ran| ran.stalled_hold(flow));
     let (Some(ran), Some(hold)) = (ran, hold) else {
         return Vec::new();
     };
     let times = ran.times(flow, from.kind());
-    let row = |(name, quantile): &Named| {
+    let row = |(name, quantile): &NamedQuantile| {
         let measured = times.and_then(|times| times.value_ns_at(*quantile));
         let measured = measured.map(|ns| ns as f64);
         let truth = truth(&hold, ran.flow_plan(flow), quantile.as_fraction());
@@ -101,7 +103,12 @@ fn rows(
 ///
 /// What counts is time lost between the node's answer and the moment at which the generator had read it, and outages: who is
 /// not served for half a second at another moment waits that long too.
-fn lost_by(ran: &Ran, hold: &StalledHold, truth: &Truth, measured: Option<f64>) -> LostBy {
+fn lost_by(
+    ran: &TruthRun,
+    hold: &StalledHold,
+    truth: &ExpectedValue,
+    measured: Option<f64>,
+) -> LostBy {
     /// A look at the machine, and how exactly the wall clock places it.
     const MARGIN_NS: f64 = 10e6;
     let excess_ns = measured.map_or(0.0, |measured| measured - truth.band.end());
@@ -134,7 +141,7 @@ fn lost_by(ran: &Ran, hold: &StalledHold, truth: &Truth, measured: Option<f64>) 
 /// What a quantile has to be. Evenly spaced records have no chance in them. Of Poisson arrivals, given how
 /// many there are, each is due at any moment of the hold with equal probability: a quantile of them is an
 /// order statistic, whose rank is binomial.
-pub(super) fn truth(hold: &StalledHold, plan: Option<&FlowPlan>, part: f64) -> Truth {
+pub(super) fn truth(hold: &StalledHold, plan: Option<&FlowPlan>, part: f64) -> ExpectedValue {
     let expected = hold.quantile_ns(part);
     let rate = match plan {
         Some(FlowPlan::Produce(flow)) => match flow.shape {
@@ -144,13 +151,13 @@ pub(super) fn truth(hold: &StalledHold, plan: Option<&FlowPlan>, part: f64) -> T
         _ => None,
     };
     let Some(per_second) = rate else {
-        return Truth::within(Unit::Nanoseconds, expected, PART);
+        return ExpectedValue::within(TruthUnit::Nanoseconds, expected, PART);
     };
     let reach = rank_reach(part, per_second * hold.hold_ns / 1e9);
     let low = hold.quantile_ns(part - reach) * (1.0 - PART);
     let high = hold.quantile_ns((part + reach).min(1.0)) * (1.0 + PART);
-    Truth {
-        unit: Unit::Nanoseconds,
+    ExpectedValue {
+        unit: TruthUnit::Nanoseconds,
         expected,
         band: low..=high,
         tolerance: format!("{:.0} to {:.0} ms", low / 1e6, high / 1e6),

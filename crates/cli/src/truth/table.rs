@@ -1,14 +1,14 @@
 //! The suite's table, as people read it.
 
-use super::row::{Row, Unit, Verdict};
+use super::row::{RowVerdict, TruthRow, TruthUnit};
 
 /// A check's part of the table.
-pub(super) struct Part<'a> {
+pub(super) struct TruthTable<'a> {
     pub(super) name: &'a str,
     pub(super) title: &'a str,
     /// The formula in words.
     pub(super) formula: &'a str,
-    pub(super) rows: &'a [Row],
+    pub(super) rows: &'a [TruthRow],
 }
 
 /// Lines are not longer than this, but for figures with long names.
@@ -16,8 +16,8 @@ const WIDTH: usize = 80;
 const HEADS: [&str; 5] = ["", "expected", "measured", "tolerance", "verdict"];
 
 /// The whole table, ending with a line break.
-pub(super) fn text(parts: &[Part<'_>]) -> String {
-    let cells = |row: &Row| -> [String; 5] {
+pub(super) fn text(parts: &[TruthTable<'_>]) -> String {
+    let cells = |row: &TruthRow| -> [String; 5] {
         [
             format!("  {}", row.figure),
             row.expected
@@ -92,29 +92,29 @@ fn wrap(text: &mut String, words: &str) {
 }
 
 /// An amount for people.
-pub(super) fn amount(value: f64, unit: Unit) -> String {
+pub(super) fn amount(value: f64, unit: TruthUnit) -> String {
     match unit {
-        Unit::Nanoseconds if value.abs() >= 99_950_000.0 => format!("{:.1} ms", value / 1e6),
-        Unit::Nanoseconds => format!("{:.2} ms", value / 1e6),
-        Unit::RecordsPerSecond => format!("{value:.1} /s"),
-        Unit::BytesPerSecond => format!("{:.3} MB/s", value / 1e6),
-        Unit::Records if value.fract() == 0.0 => format!("{value:.0} records"),
-        Unit::Records => format!("{value:.2} records"),
-        Unit::Count => format!("{value:.0}"),
+        TruthUnit::Nanoseconds if value.abs() >= 99_950_000.0 => format!("{:.1} ms", value / 1e6),
+        TruthUnit::Nanoseconds => format!("{:.2} ms", value / 1e6),
+        TruthUnit::RecordsPerSecond => format!("{value:.1} /s"),
+        TruthUnit::BytesPerSecond => format!("{:.3} MB/s", value / 1e6),
+        TruthUnit::Records if value.fract() == 0.0 => format!("{value:.0} records"),
+        TruthUnit::Records => format!("{value:.2} records"),
+        TruthUnit::Count => format!("{value:.0}"),
     }
 }
 
 /// The last sentences: how many of how many, and, when one is wrong, what else the machine did meanwhile.
-pub(super) fn closing(rows: &[Row], used_by_others: Option<f64>) -> String {
-    let is = |wanted: &[Verdict]| {
+pub(super) fn closing(rows: &[TruthRow], used_by_others: Option<f64>) -> String {
+    let is = |wanted: &[RowVerdict]| {
         rows.iter()
             .filter(|row| wanted.contains(&row.verdict))
             .count()
     };
-    let good = is(&[Verdict::Pass, Verdict::Caught]);
-    let bad = is(&[Verdict::Fail, Verdict::NotCaught]);
-    let missing = is(&[Verdict::Missing]);
-    let unsure = is(&[Verdict::Inconclusive]);
+    let good = is(&[RowVerdict::Pass, RowVerdict::Caught]);
+    let bad = is(&[RowVerdict::Fail, RowVerdict::NotCaught]);
+    let missing = is(&[RowVerdict::Missing]);
+    let unsure = is(&[RowVerdict::Inconclusive]);
     let all = good + bad + unsure;
     let mut text = format!("{good} of {all} figures are what they must be");
     if unsure > 0 {
@@ -148,16 +148,16 @@ pub(super) fn closing(rows: &[Row], used_by_others: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::truth::row::Truth;
+    use crate::truth::row::ExpectedValue;
 
     #[test]
     fn the_table_fits_and_says_what_fails() {
-        let truth = Truth::within(Unit::Nanoseconds, 400e6, 0.01);
+        let truth = ExpectedValue::within(TruthUnit::Nanoseconds, 400e6, 0.01);
         let rows = [
             truth.row("stall", "even, p99", Some(400.6e6)),
             truth.row("stall", "wrong, p99", Some(1.2e6)),
         ];
-        let parts = [Part {
+        let parts = [TruthTable {
             name: "stall",
             title: "a second of silence",
             formula: "Of a hold of 60 s the part (1 s - x) / 60 s waits longer than x, because records that \

@@ -7,14 +7,14 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use kgauge_client::admin::NewTopic;
+use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_results::Kind;
+use kgauge_results::TimeKind;
 use kgauge_scenario::{Scenario, Shape, Size, Trial};
 use kgauge_target::kafka::ReleaseTools;
 
-use super::row::{Row, Unit};
-use super::runs::{Ran, RunOrder, Runs};
+use super::row::{TruthRow, TruthUnit};
+use super::runs::{RunOrder, Runs, TruthRun};
 use super::scenarios::BESIDE;
 use super::stall::{P99, P99_9};
 use crate::exit::{OrStop, with_cure};
@@ -37,14 +37,14 @@ const PAIRS: &[(&str, &[&str])] = &[
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Runs both, and gives the rows.
-pub(super) fn rows(runs: &mut Runs, order: &RunOrder<'_>) -> anyhow::Result<Vec<Row>> {
+pub(super) fn rows(runs: &mut Runs, order: &RunOrder<'_>) -> anyhow::Result<Vec<TruthRow>> {
     let version = RELEASE.parse().or_bad_input()?;
     let found = ReleaseTools::find(&version, &kafka_setup(), &order.stopping.load);
     let tools = match found {
         Ok(tools) => tools,
         Err(error) => {
             let words = with_cure(&error, error.cure());
-            return Ok(vec![Row::missing("kafka-tool", "Kafka's tool", words)]);
+            return Ok(vec![TruthRow::missing("kafka-tool", "Kafka's tool", words)]);
         }
     };
     let scenario = Scenario::parse(BESIDE.name, BESIDE.text).or_bad_input()?;
@@ -79,7 +79,7 @@ pub(super) fn rows(runs: &mut Runs, order: &RunOrder<'_>) -> anyhow::Result<Vec<
 }
 
 /// The same from the folder of an earlier suite.
-pub(super) fn rows_again(runs: &Runs, dir: &Path) -> Vec<Row> {
+pub(super) fn rows_again(runs: &Runs, dir: &Path) -> Vec<TruthRow> {
     let rows = PAIRS.iter().flat_map(|(flow, _)| {
         let said = std::fs::read_to_string(said_in(dir, flow));
         pair(
@@ -142,7 +142,7 @@ fn begin(
     trial: &Trial,
     dir: &Path,
 ) -> anyhow::Result<Running> {
-    let topic = NewTopic {
+    let topic = TopicSpec {
         name: format!("kgauge-truth-{name}"),
         partitions: 1,
         replication_factor: 1,
@@ -198,7 +198,7 @@ fn produce_flow<'t>(trial: &'t Trial, name: &str) -> Option<&'t kgauge_scenario:
 }
 
 /// Ours and theirs, percentile by percentile.
-fn pair(ran: Option<&Ran>, flow: &str, said: &Result<String, String>) -> Vec<Row> {
+fn pair(ran: Option<&TruthRun>, flow: &str, said: &Result<String, String>) -> Vec<TruthRow> {
     let hold = ran.and_then(|ran| ran.stalled_hold(flow));
     let (Some(ran), Some(hold)) = (ran, hold) else {
         return Vec::new();
@@ -210,7 +210,7 @@ fn pair(ran: Option<&Ran>, flow: &str, said: &Result<String, String>) -> Vec<Row
     };
     for (index, (name, quantile)) in [P99, P99_9].into_iter().enumerate() {
         let expected = hold.quantile_ns(quantile.as_fraction());
-        let times = ran.times(flow, Kind::Response);
+        let times = ran.times(flow, TimeKind::Response);
         if let Some(ns) = times.and_then(|times| times.value_ns_at(quantile)) {
             let figure = format!("{flow}, {name}, kgauge");
             rows.push(beside(figure, expected, ns as f64));
@@ -221,7 +221,7 @@ fn pair(ran: Option<&Ran>, flow: &str, said: &Result<String, String>) -> Vec<Row
         }
     }
     if let Err(words) = theirs {
-        rows.push(Row::missing(
+        rows.push(TruthRow::missing(
             "kafka-tool",
             format!("{flow}, Kafka's tool"),
             words,
@@ -231,14 +231,14 @@ fn pair(ran: Option<&Ran>, flow: &str, said: &Result<String, String>) -> Vec<Row
 }
 
 /// A figure and how far it is from what it should be.
-fn beside(figure: String, expected: f64, measured: f64) -> Row {
+fn beside(figure: String, expected: f64, measured: f64) -> TruthRow {
     let off = (measured - expected) / expected * 100.0;
-    let row = Row::information(
+    let row = TruthRow::information(
         "kafka-tool",
         figure,
-        (Unit::Nanoseconds, Some(expected), measured),
+        (TruthUnit::Nanoseconds, Some(expected), measured),
     );
-    Row {
+    TruthRow {
         tolerance: format!("off by {off:+.1} %"),
         ..row
     }

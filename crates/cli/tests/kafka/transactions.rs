@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use kgauge_client::admin::NewTopic;
+use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster};
 use kgauge_wire::messages::ListOffsetsRequest;
 use kgauge_wire::messages::list_offsets::{ListOffsetsPartition, ListOffsetsTopic};
@@ -298,7 +298,7 @@ fn check_ctrl_c(version: &str) {
     let serving = Serving::start(&site, version);
     let servers = vec![serving.1.parse().unwrap()];
     let mut cluster = Cluster::bootstrap(ClientConfig::new(servers)).unwrap();
-    let topic = NewTopic {
+    let topic = TopicSpec {
         name: "orders".to_owned(),
         partitions: 1,
         replication_factor: 1,

@@ -13,33 +13,33 @@ use crate::cluster::{Cluster, ClusterError, Failed, Next, OperationError, broker
 
 /// Whose settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ConfigResource<'a> {
+pub enum AdminConfigResource<'a> {
     /// A topic's.
     Topic(&'a str),
     /// A broker's.
     Broker(i32),
 }
 
-impl ConfigResource<'_> {
+impl AdminConfigResource<'_> {
     /// Kafka's number for the kind (`ConfigResource.Type`).
     fn kind(self) -> i8 {
         match self {
-            ConfigResource::Topic(_) => 2,
-            ConfigResource::Broker(_) => 4,
+            AdminConfigResource::Topic(_) => 2,
+            AdminConfigResource::Broker(_) => 4,
         }
     }
 
     fn name(self) -> String {
         match self {
-            ConfigResource::Topic(name) => name.to_owned(),
-            ConfigResource::Broker(id) => id.to_string(),
+            AdminConfigResource::Topic(name) => name.to_owned(),
+            AdminConfigResource::Broker(id) => id.to_string(),
         }
     }
 
     fn words(self) -> String {
         match self {
-            ConfigResource::Topic(name) => format!("topic {name}"),
-            ConfigResource::Broker(id) => format!("broker {id}"),
+            AdminConfigResource::Topic(name) => format!("topic {name}"),
+            AdminConfigResource::Broker(id) => format!("broker {id}"),
         }
     }
 }
@@ -76,7 +76,7 @@ pub struct ConfigEntry {
 
 /// A change of one setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfigChange {
+pub struct ConfigEdit {
     /// The key.
     pub name: String,
     /// The new value; `None` goes back to the default.
@@ -117,7 +117,7 @@ impl ConfigsError {
     }
 
     fn refused(
-        resource: ConfigResource<'_>,
+        resource: AdminConfigResource<'_>,
         code: i16,
         message: Option<&str>,
     ) -> Result<(), ConfigsError> {
@@ -159,7 +159,7 @@ impl Cluster {
     /// All settings of a topic or broker as they take effect, sorted by name.
     pub fn describe_configs(
         &mut self,
-        resource: ConfigResource<'_>,
+        resource: AdminConfigResource<'_>,
     ) -> Result<Vec<ConfigEntry>, ConfigsError> {
         self.retrying("read settings", |cluster, deadline| {
             let attempt = cluster.describe_configs_once(resource, deadline);
@@ -173,8 +173,8 @@ impl Cluster {
     /// Changes some settings of a topic or broker; the others stay. Needs Kafka 2.3.
     pub fn alter_configs(
         &mut self,
-        resource: ConfigResource<'_>,
-        changes: &[ConfigChange],
+        resource: AdminConfigResource<'_>,
+        changes: &[ConfigEdit],
     ) -> Result<(), ConfigsError> {
         self.retrying("change settings", |cluster, deadline| {
             let attempt = cluster.alter_configs_once(resource, changes, deadline);
@@ -186,16 +186,16 @@ impl Cluster {
     }
 
     /// A broker answers for its own settings only, anybody for a topic's.
-    fn answering(&self, resource: ConfigResource<'_>) -> Result<i32, ClusterError> {
+    fn answering(&self, resource: AdminConfigResource<'_>) -> Result<i32, ClusterError> {
         match resource {
-            ConfigResource::Broker(id) => Ok(id),
-            ConfigResource::Topic(_) => self.any_broker(),
+            AdminConfigResource::Broker(id) => Ok(id),
+            AdminConfigResource::Topic(_) => self.any_broker(),
         }
     }
 
     fn describe_configs_once(
         &mut self,
-        resource: ConfigResource<'_>,
+        resource: AdminConfigResource<'_>,
         deadline: Instant,
     ) -> Result<Vec<ConfigEntry>, ConfigsError> {
         let request = DescribeConfigsRequest {
@@ -229,11 +229,11 @@ impl Cluster {
 
     fn alter_configs_once(
         &mut self,
-        resource: ConfigResource<'_>,
-        changes: &[ConfigChange],
+        resource: AdminConfigResource<'_>,
+        changes: &[ConfigEdit],
         deadline: Instant,
     ) -> Result<(), ConfigsError> {
-        let change = |change: &ConfigChange| AlterableConfig {
+        let change = |change: &ConfigEdit| AlterableConfig {
             name: change.name.clone().into(),
             // AlterConfigOp.OpType: 0 sets, 1 deletes.
             config_operation: i8::from(change.value.is_none()),
@@ -249,8 +249,8 @@ impl Cluster {
         };
         let limit = self.request_limit(deadline);
         let broker_id = match resource {
-            ConfigResource::Broker(id) => id,
-            ConfigResource::Topic(_) => self.controller()?,
+            AdminConfigResource::Broker(id) => id,
+            AdminConfigResource::Topic(_) => self.controller()?,
         };
         let reply = self
             .connection(broker_id, deadline)?

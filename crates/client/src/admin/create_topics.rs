@@ -13,7 +13,7 @@ use crate::release::ReleaseGuess;
 
 /// A topic to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewTopic {
+pub struct TopicSpec {
     /// Its name.
     pub name: String,
     /// How many partitions it gets.
@@ -136,7 +136,7 @@ impl Cluster {
     ///
     /// A topic that was there before is an error, unless an earlier attempt of this very call got
     /// no answer: then it is taken as made by that attempt.
-    pub fn create_topic(&mut self, topic: &NewTopic) -> Result<(), CreateTopicError> {
+    pub fn create_topic(&mut self, topic: &TopicSpec) -> Result<(), CreateTopicError> {
         let mut unanswered = false;
         self.retrying("create the topic", |cluster, deadline| {
             let error = match cluster.create_once(topic, deadline) {
@@ -165,7 +165,11 @@ impl Cluster {
         self.await_leaders(topic)
     }
 
-    fn create_once(&mut self, topic: &NewTopic, deadline: Instant) -> Result<(), CreateTopicError> {
+    fn create_once(
+        &mut self,
+        topic: &TopicSpec,
+        deadline: Instant,
+    ) -> Result<(), CreateTopicError> {
         let name = || topic.name.clone();
         let limit = self.request_limit(deadline);
         let request = CreateTopicsRequest {
@@ -206,7 +210,7 @@ impl Cluster {
         }
     }
 
-    fn await_leaders(&mut self, topic: &NewTopic) -> Result<(), CreateTopicError> {
+    fn await_leaders(&mut self, topic: &TopicSpec) -> Result<(), CreateTopicError> {
         let wanted = usize::try_from(topic.partitions).ok();
         self.await_everywhere(&topic.name, SilentBroker::Wait, |found| {
             let Some(found) = found else {
@@ -266,7 +270,7 @@ impl CreateTopicError {
     }
 }
 
-fn creatable(topic: &NewTopic) -> CreatableTopic<'_> {
+fn creatable(topic: &TopicSpec) -> CreatableTopic<'_> {
     let config = |(name, value): &(String, String)| CreatableTopicConfig {
         name: name.clone().into(),
         value: Some(value.clone().into()),

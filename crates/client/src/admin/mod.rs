@@ -13,9 +13,9 @@ mod replica_ends;
 mod scram_users;
 mod topic_wait;
 
-pub use configs::{ConfigChange, ConfigEntry, ConfigResource, ConfigSource, ConfigsError};
+pub use configs::{AdminConfigResource, ConfigEdit, ConfigEntry, ConfigSource, ConfigsError};
 pub(crate) use coordinator::CoordinatorOf;
-pub use create_topics::{CreateTopicError, NewTopic};
+pub use create_topics::{CreateTopicError, TopicSpec};
 pub use delete_groups::DeleteGroupError;
 pub use delete_topics::DeleteTopicError;
 pub use log_dirs::{LogDir, LogDirPartition, LogDirsError};

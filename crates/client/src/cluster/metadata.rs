@@ -17,7 +17,7 @@ const VERSION_WITHOUT_CREATION: i16 = 4;
 
 /// One broker's picture of the cluster at one moment.
 #[derive(Debug, Clone)]
-pub struct Metadata {
+pub struct MetadataView {
     /// The cluster's identity; brokers before 0.10.1 have none.
     pub cluster_id: Option<String>,
     /// The broker to send topic changes to. With KRaft it is any live broker, which forwards.
@@ -74,7 +74,7 @@ pub struct Partition {
     pub offline_replicas: Vec<i32>,
 }
 
-impl Metadata {
+impl MetadataView {
     /// The request for these topics in a given version; it never creates a topic.
     ///
     /// `None` asks for all topics. Versions before 4 cannot ask without creating, so in those all
@@ -103,7 +103,7 @@ impl Metadata {
     }
 
     /// A broker's answer in kgauge's words. Ports that no TCP has are left out with their broker.
-    pub fn from_answer(answer: &MetadataResponse<'_>) -> Metadata {
+    pub fn from_answer(answer: &MetadataResponse<'_>) -> MetadataView {
         let mut brokers: Vec<Broker> = answer
             .brokers
             .iter()
@@ -120,7 +120,7 @@ impl Metadata {
             })
             .collect();
         brokers.sort_by_key(|broker| broker.id);
-        Metadata {
+        MetadataView {
             cluster_id: answer.cluster_id.as_ref().map(ToString::to_string),
             controller_id: id(answer.controller_id),
             brokers,

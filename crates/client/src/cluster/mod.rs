@@ -15,11 +15,11 @@ use kgauge_wire::messages::{Message, MetadataRequest, Request};
 
 pub use error::ClusterError;
 pub(crate) use error::{Next, broker_words};
-pub use metadata::{Broker, Metadata, Partition, Topic};
+pub use metadata::{Broker, MetadataView, Partition, Topic};
 pub(crate) use retry::{Failed, OperationError};
 
 use crate::config::{ClientConfig, MetadataRecovery};
-use crate::connection::{ApiVersions, ConnectError, Connection, Reply};
+use crate::connection::{ApiVersions, ConnectError, Connection, Decoded};
 use crate::interrupt::Interrupt;
 use pool::Pool;
 
@@ -32,7 +32,7 @@ pub struct Cluster {
     config: ClientConfig,
     interrupt: Interrupt,
     pool: Pool,
-    metadata: Metadata,
+    metadata: MetadataView,
     /// The topics that refreshing asks for.
     topics: BTreeSet<String>,
     /// Operations may take less than the configuration allows.
@@ -93,13 +93,13 @@ impl Cluster {
     }
 
     /// The newest picture of the cluster, with the topics that were asked for last.
-    pub fn metadata(&self) -> &Metadata {
+    pub fn metadata(&self) -> &MetadataView {
         &self.metadata
     }
 
     /// Asks for brokers and these topics anew, with retries; unknown topics stand in the answer
     /// with their error.
-    pub fn refresh(&mut self, topics: &[&str]) -> Result<&Metadata, ClusterError> {
+    pub fn refresh(&mut self, topics: &[&str]) -> Result<&MetadataView, ClusterError> {
         self.topics = topics.iter().map(|&topic| topic.to_owned()).collect();
         self.refresh_again()?;
         Ok(&self.metadata)
@@ -196,7 +196,7 @@ impl Cluster {
         &mut self,
         broker_id: i32,
         request: &R,
-    ) -> Result<Reply<R>, ClusterError> {
+    ) -> Result<Decoded<R>, ClusterError> {
         let deadline = self.deadline();
         self.connection(broker_id, deadline)?;
         let limit = match self.time_limit {
@@ -269,7 +269,7 @@ impl Cluster {
         broker_id: i32,
         topics: &[String],
         deadline: Instant,
-    ) -> Result<Metadata, ClusterError> {
+    ) -> Result<MetadataView, ClusterError> {
         let limit = self.request_limit(deadline);
         ask(self.connection(broker_id, deadline)?, topics, limit)
     }
@@ -352,14 +352,14 @@ fn ask(
     connection: &mut Connection,
     topics: &[String],
     limit: Duration,
-) -> Result<Metadata, ClusterError> {
+) -> Result<MetadataView, ClusterError> {
     if connection.api_versions().range(ApiKey::Metadata).is_none() {
         return Err(ClusterError::NoBrokerThere {
             address: connection.address().clone(),
         });
     }
     let version = connection.version(ApiKey::Metadata, MetadataRequest::VERSIONS)?;
-    let request = Metadata::request(Some(topics), version);
+    let request = MetadataView::request(Some(topics), version);
     let reply = connection.call_between(&request, version..=version, limit)?;
     let answer = reply.decode()?;
     let code = ErrorCode::from(answer.error_code);
@@ -370,7 +370,7 @@ fn ask(
             message: None,
         });
     }
-    let mut metadata = Metadata::from_answer(&answer);
+    let mut metadata = MetadataView::from_answer(&answer);
     // Old versions tell all topics whatever was asked for.
     metadata.topics.retain(|topic| topics.contains(&topic.name));
     Ok(metadata)

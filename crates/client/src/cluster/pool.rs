@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::error::ClusterError;
-use super::metadata::{Broker, Metadata};
+use super::metadata::{Broker, MetadataView};
 use crate::backoff::Backoff;
 use crate::config::{Address, ClientConfig};
 use crate::connection::{ConnectError, Connection};
@@ -67,7 +67,7 @@ impl Pool {
     }
 
     /// Forgets the brokers that the cluster no longer lists.
-    pub(super) fn keep(&mut self, metadata: &Metadata) {
+    pub(super) fn keep(&mut self, metadata: &MetadataView) {
         self.brokers.retain(|&id, _| metadata.broker(id).is_some());
     }
 
@@ -88,7 +88,7 @@ impl Pool {
         interrupt: &Interrupt,
         topics: &[String],
         deadline: Instant,
-    ) -> Result<Metadata, ClusterError> {
+    ) -> Result<MetadataView, ClusterError> {
         let mut attempts = Vec::new();
         for address in &config.bootstrap_servers {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -113,7 +113,7 @@ impl Pool {
     }
 
     /// Keeps a bootstrap connection if the server advertises the very address that was given.
-    fn adopt(&mut self, connection: Connection, metadata: &Metadata) {
+    fn adopt(&mut self, connection: Connection, metadata: &MetadataView) {
         let same = |broker: &&Broker| broker.address == *connection.address();
         if let Some(broker) = metadata.brokers.iter().find(same) {
             let address = broker.address.clone();

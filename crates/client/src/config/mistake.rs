@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Where a setting stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum SettingLocation {
     /// A line of a properties file, counted from 1.
     Line {
         /// The file's name as the user gave it.
@@ -19,12 +19,12 @@ pub enum Place {
     Missing,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SettingLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Line { file, line } => write!(formatter, "{file}:{line}"),
-            Place::Pair => formatter.write_str("client settings"),
-            Place::Missing => formatter.write_str("client settings"),
+            SettingLocation::Line { file, line } => write!(formatter, "{file}:{line}"),
+            SettingLocation::Pair => formatter.write_str("client settings"),
+            SettingLocation::Missing => formatter.write_str("client settings"),
         }
     }
 }
@@ -33,7 +33,7 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigMistake {
     /// Where it is.
-    pub place: Place,
+    pub place: SettingLocation,
     /// What is wrong.
     pub what: String,
     /// What to write instead.
@@ -50,7 +50,7 @@ impl fmt::Display for ConfigMistake {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigNote {
     /// Where it is.
-    pub place: Place,
+    pub place: SettingLocation,
     /// What the user should know.
     pub what: String,
 }
@@ -63,7 +63,7 @@ impl fmt::Display for ConfigNote {
 
 /// Why no [`crate::ClientConfig`] came out.
 #[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
+pub enum ClientConfigError {
     /// The file cannot be read.
     #[error("cannot read {}: {error}", path.display())]
     Unreadable {

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub use address::{Address, AddressMistake};
 pub use keys::{KeyRole, role as key_role};
-pub use mistake::{ConfigError, ConfigMistake, ConfigNote, Place};
+pub use mistake::{ClientConfigError, ConfigMistake, ConfigNote, SettingLocation};
 pub use settings::{Setting, Settings};
 
 use crate::connection::OldBrokers;
@@ -112,21 +112,24 @@ impl ClientConfig {
     }
 
     /// From `host:port[,host:port]` alone.
-    pub fn from_servers(servers: &str) -> Result<ClientConfig, ConfigError> {
+    pub fn from_servers(servers: &str) -> Result<ClientConfig, ClientConfigError> {
         let mut settings = Settings::default();
         settings.add_pair("bootstrap.servers", servers);
         settings.client_config()
     }
 
     /// From the text of a properties file; `origin` is its name in messages.
-    pub fn from_properties_text(text: &str, origin: &str) -> Result<ClientConfig, ConfigError> {
+    pub fn from_properties_text(
+        text: &str,
+        origin: &str,
+    ) -> Result<ClientConfig, ClientConfigError> {
         let mut settings = Settings::default();
         settings.add_properties(origin, text.as_bytes());
         settings.client_config()
     }
 
     /// From a file as Kafka's own tools take it with `--command-config`.
-    pub fn from_properties_file(path: &Path) -> Result<ClientConfig, ConfigError> {
+    pub fn from_properties_file(path: &Path) -> Result<ClientConfig, ClientConfigError> {
         let mut settings = Settings::default();
         settings.add_file(path)?;
         settings.client_config()

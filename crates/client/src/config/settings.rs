@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::keys::{self, KeyRole};
-use super::mistake::{ConfigError, ConfigMistake, ConfigNote, Place};
+use super::mistake::{ClientConfigError, ConfigMistake, ConfigNote, SettingLocation};
 use super::{ClientConfig, properties, value};
 use crate::secret::Secret;
 
@@ -17,7 +17,7 @@ pub struct Setting {
     /// The value; a secret until the key says otherwise.
     pub value: Secret,
     /// Where it stands.
-    pub place: Place,
+    pub place: SettingLocation,
 }
 
 impl fmt::Debug for Setting {
@@ -38,7 +38,7 @@ impl Settings {
     /// Adds all entries of a properties file's text. `file` is its name for messages.
     pub fn add_properties(&mut self, file: &str, text: &[u8]) {
         let (lines, mistakes) = properties::parse(text);
-        let place = |line| Place::Line {
+        let place = |line| SettingLocation::Line {
             file: file.to_owned(),
             line,
         };
@@ -68,8 +68,8 @@ impl Settings {
     }
 
     /// Adds all entries of a properties file.
-    pub fn add_file(&mut self, path: &Path) -> Result<(), ConfigError> {
-        let text = std::fs::read(path).map_err(|error| ConfigError::Unreadable {
+    pub fn add_file(&mut self, path: &Path) -> Result<(), ClientConfigError> {
+        let text = std::fs::read(path).map_err(|error| ClientConfigError::Unreadable {
             path: path.to_owned(),
             error,
         })?;
@@ -82,7 +82,7 @@ impl Settings {
         self.entries.push(Setting {
             key: key.to_owned(),
             value: Secret::new(value),
-            place: Place::Pair,
+            place: SettingLocation::Pair,
         });
     }
 
@@ -108,7 +108,7 @@ impl Settings {
     }
 
     /// The settings' meaning, or everything that is wrong with them.
-    pub fn client_config(self) -> Result<ClientConfig, ConfigError> {
+    pub fn client_config(self) -> Result<ClientConfig, ClientConfigError> {
         let Settings {
             entries,
             mut mistakes,
@@ -146,14 +146,14 @@ impl Settings {
         notes.extend(found.notes);
         if !servers_seen {
             mistakes.push(ConfigMistake {
-                place: Place::Missing,
+                place: SettingLocation::Missing,
                 what: "bootstrap.servers is missing".to_owned(),
                 cure: "write bootstrap.servers=host:9092".to_owned(),
             });
         }
         if !mistakes.is_empty() {
             mistakes.sort_by_key(|mistake| line_of(&mistake.place));
-            return Err(ConfigError::Mistakes { mistakes });
+            return Err(ClientConfigError::Mistakes { mistakes });
         }
         notes.sort_by_key(|note| line_of(&note.place));
         config.notes = notes;
@@ -166,7 +166,7 @@ impl Settings {
             .rev()
             .filter(|entry| entry.key == key)
             .find_map(|entry| match &entry.place {
-                Place::Line { file: there, line } if there == file => Some(*line),
+                SettingLocation::Line { file: there, line } if there == file => Some(*line),
                 _ => None,
             })
     }
@@ -182,15 +182,18 @@ fn effective(entries: Vec<Setting>) -> Vec<Setting> {
     kept
 }
 
-fn line_of(place: &Place) -> u32 {
+fn line_of(place: &SettingLocation) -> u32 {
     match place {
-        Place::Line { line, .. } => *line,
-        Place::Pair | Place::Missing => u32::MAX,
+        SettingLocation::Line { line, .. } => *line,
+        SettingLocation::Pair | SettingLocation::Missing => u32::MAX,
     }
 }
 
 /// Applies one entry; `Some` words for an entry without effect.
-fn judge(config: &mut ClientConfig, entry: &Setting) -> Result<Option<String>, value::Wrong> {
+fn judge(
+    config: &mut ClientConfig,
+    entry: &Setting,
+) -> Result<Option<String>, value::ValueMistake> {
     let key = entry.key.as_str();
     let flow = |kind: &str| {
         (
@@ -215,7 +218,7 @@ fn judge(config: &mut ClientConfig, entry: &Setting) -> Result<Option<String>, v
     }
 }
 
-fn unknown(key: &str) -> value::Wrong {
+fn unknown(key: &str) -> value::ValueMistake {
     let cure = match keys::nearest(key) {
         Some(known) => format!("did you mean {known}?"),
         None => "remove it; docs/guide/client-properties.md lists what there is".to_owned(),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::*;
 
-fn from_text(text: &str) -> Result<ClientConfig, ConfigError> {
+fn from_text(text: &str) -> Result<ClientConfig, ClientConfigError> {
     let mut settings = Settings::default();
     settings.add_properties("client.properties", text.as_bytes());
     settings.client_config()
@@ -12,7 +12,7 @@ fn from_text(text: &str) -> Result<ClientConfig, ConfigError> {
 
 fn mistakes(text: &str) -> Vec<String> {
     match from_text(text) {
-        Err(ConfigError::Mistakes { mistakes }) => {
+        Err(ClientConfigError::Mistakes { mistakes }) => {
             mistakes.iter().map(ToString::to_string).collect()
         }
         other => panic!("expected mistakes, got {other:?}"),

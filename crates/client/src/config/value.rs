@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use super::address::Address;
 use super::{ClientConfig, MetadataRecovery};
-use crate::security::Protocol;
+use crate::security::SecurityProtocol;
 
 /// What is wrong with a value, and what to write instead.
-pub(super) type Wrong = (String, String);
+pub(super) type ValueMistake = (String, String);
 
 /// Sets the field that `key` names. `text` is a harmless value: no secret key comes here.
-pub(super) fn apply(config: &mut ClientConfig, key: &str, text: &str) -> Result<(), Wrong> {
+pub(super) fn apply(config: &mut ClientConfig, key: &str, text: &str) -> Result<(), ValueMistake> {
     let text = text.trim();
     match key {
         "bootstrap.servers" => config.bootstrap_servers = servers(text)?,
@@ -52,7 +52,7 @@ fn shown(text: &str) -> String {
     format!("\"{}\"", cut.escape_debug())
 }
 
-fn servers(text: &str) -> Result<Vec<Address>, Wrong> {
+fn servers(text: &str) -> Result<Vec<Address>, ValueMistake> {
     let cure = "write bootstrap.servers=host:9092,other-host:9092".to_owned();
     if text.is_empty() {
         return Err(("bootstrap.servers is empty".to_owned(), cure));
@@ -76,7 +76,7 @@ fn servers(text: &str) -> Result<Vec<Address>, Wrong> {
     Err((format!("bootstrap.servers: {}", wrong.join("; ")), cure))
 }
 
-fn client_id(text: &str) -> Result<String, Wrong> {
+fn client_id(text: &str) -> Result<String, ValueMistake> {
     // The protocol writes it with a 16-bit length.
     if text.len() > i16::MAX.unsigned_abs().into() {
         let cure = "write a name of at most 32767 bytes".to_owned();
@@ -85,7 +85,7 @@ fn client_id(text: &str) -> Result<String, Wrong> {
     Ok(text.to_owned())
 }
 
-fn number(key: &str, text: &str, min: i32) -> Result<i32, Wrong> {
+fn number(key: &str, text: &str, min: i32) -> Result<i32, ValueMistake> {
     match text.parse::<i32>() {
         Ok(value) if value >= min => Ok(value),
         _ => Err((
@@ -98,7 +98,7 @@ fn number(key: &str, text: &str, min: i32) -> Result<i32, Wrong> {
     }
 }
 
-fn ms(key: &str, text: &str, min: i32) -> Result<Duration, Wrong> {
+fn ms(key: &str, text: &str, min: i32) -> Result<Duration, ValueMistake> {
     number(key, text, min)
         .map(|value| Duration::from_millis(value.unsigned_abs().into()))
         .map_err(|(what, cure)| {
@@ -109,11 +109,11 @@ fn ms(key: &str, text: &str, min: i32) -> Result<Duration, Wrong> {
         })
 }
 
-fn positive_ms(key: &str, text: &str) -> Result<Duration, Wrong> {
+fn positive_ms(key: &str, text: &str) -> Result<Duration, ValueMistake> {
     ms(key, text, 1)
 }
 
-fn buffer_bytes(key: &str, text: &str) -> Result<Option<u32>, Wrong> {
+fn buffer_bytes(key: &str, text: &str) -> Result<Option<u32>, ValueMistake> {
     let value = number(key, text, -1).map_err(|(what, _)| {
         (
             what,
@@ -123,7 +123,7 @@ fn buffer_bytes(key: &str, text: &str) -> Result<Option<u32>, Wrong> {
     Ok(u32::try_from(value).ok().filter(|&bytes| bytes > 0))
 }
 
-fn recovery(text: &str) -> Result<MetadataRecovery, Wrong> {
+fn recovery(text: &str) -> Result<MetadataRecovery, ValueMistake> {
     match text.to_ascii_lowercase().as_str() {
         "rebootstrap" => Ok(MetadataRecovery::Rebootstrap),
         "none" => Ok(MetadataRecovery::None),
@@ -134,7 +134,7 @@ fn recovery(text: &str) -> Result<MetadataRecovery, Wrong> {
     }
 }
 
-fn dns_lookup(text: &str) -> Result<(), Wrong> {
+fn dns_lookup(text: &str) -> Result<(), ValueMistake> {
     let cure = "write use_all_dns_ips, or leave the line out".to_owned();
     match text {
         // "default" is the name that releases before 2.6 used.
@@ -149,7 +149,7 @@ fn dns_lookup(text: &str) -> Result<(), Wrong> {
     }
 }
 
-fn security_protocol(text: &str) -> Result<Protocol, Wrong> {
+fn security_protocol(text: &str) -> Result<SecurityProtocol, ValueMistake> {
     crate::security::settings::protocol(text).ok_or_else(|| {
         (
             format!("security.protocol is {}", shown(text)),

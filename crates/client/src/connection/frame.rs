@@ -12,7 +12,7 @@ const READ_STEP_BYTES: usize = 256 * 1024;
 
 /// Why no frame could be moved.
 #[derive(Debug)]
-pub(super) enum FrameError {
+pub(super) enum FrameIoError {
     /// The peer closed; what it had sent of the frame, length included.
     Closed { received: Vec<u8> },
     /// Time is up; the first bytes of what had come of the frame.
@@ -34,14 +34,14 @@ pub(super) struct Patience<'a> {
 
 impl Patience<'_> {
     /// The next wait, or why there is none.
-    fn slice(&self, received: &[u8]) -> Result<std::time::Duration, FrameError> {
+    fn slice(&self, received: &[u8]) -> Result<std::time::Duration, FrameIoError> {
         if self.interrupt.is_raised() {
-            return Err(FrameError::Interrupted);
+            return Err(FrameIoError::Interrupted);
         }
         let left = self.deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             let received = received[..received.len().min(PREVIEW_BYTES_MAX)].to_vec();
-            return Err(FrameError::TimedOut { received });
+            return Err(FrameIoError::TimedOut { received });
         }
         Ok(left.min(WAIT_SLICE))
     }
@@ -57,14 +57,14 @@ pub(super) fn write_all(
     stream: &mut Channel,
     mut bytes: &[u8],
     patience: Patience<'_>,
-) -> Result<(), FrameError> {
+) -> Result<(), FrameIoError> {
     while !bytes.is_empty() {
         stream
             .set_write_timeout(Some(patience.slice(&[])?))
-            .map_err(FrameError::Io)?;
+            .map_err(FrameIoError::Io)?;
         match stream.write(bytes) {
             Ok(0) => {
-                return Err(FrameError::Closed {
+                return Err(FrameIoError::Closed {
                     received: Vec::new(),
                 });
             }
@@ -81,7 +81,7 @@ pub(super) fn read_frame(
     stream: &mut Channel,
     body_bytes_max: usize,
     patience: Patience<'_>,
-) -> Result<Vec<u8>, FrameError> {
+) -> Result<Vec<u8>, FrameIoError> {
     // Every answer begins with a correlation id of 4 bytes.
     read_sized(stream, 4..=body_bytes_max, patience)
 }
@@ -91,7 +91,7 @@ pub(super) fn read_bare(
     stream: &mut Channel,
     body_bytes_max: usize,
     patience: Patience<'_>,
-) -> Result<Vec<u8>, FrameError> {
+) -> Result<Vec<u8>, FrameIoError> {
     read_sized(stream, 0..=body_bytes_max, patience)
 }
 
@@ -99,13 +99,13 @@ fn read_sized(
     stream: &mut Channel,
     allowed: std::ops::RangeInclusive<usize>,
     patience: Patience<'_>,
-) -> Result<Vec<u8>, FrameError> {
+) -> Result<Vec<u8>, FrameIoError> {
     let mut head = Vec::with_capacity(4);
     fill(stream, &mut head, 4, patience)?;
     let length = i32::from_be_bytes([head[0], head[1], head[2], head[3]]);
     let body_bytes = usize::try_from(length).unwrap_or(usize::MAX);
     if !allowed.contains(&body_bytes) {
-        return Err(FrameError::Length {
+        return Err(FrameIoError::Length {
             length: length.into(),
             received: and_what_follows(stream, head),
         });
@@ -117,10 +117,10 @@ fn read_sized(
         body.reserve(step);
         if let Err(error) = fill(stream, &mut body, wanted, patience) {
             return Err(match error {
-                FrameError::Closed { received } => FrameError::Closed {
+                FrameIoError::Closed { received } => FrameIoError::Closed {
                     received: [head, received].concat(),
                 },
-                FrameError::TimedOut { received } => FrameError::TimedOut {
+                FrameIoError::TimedOut { received } => FrameIoError::TimedOut {
                     received: [head, received].concat(),
                 },
                 other => other,
@@ -136,7 +136,7 @@ fn fill(
     bytes: &mut Vec<u8>,
     wanted: usize,
     patience: Patience<'_>,
-) -> Result<(), FrameError> {
+) -> Result<(), FrameIoError> {
     let mut filled = bytes.len();
     bytes.resize(wanted, 0);
     while filled < wanted {
@@ -144,9 +144,9 @@ fn fill(
         let read = wait.and_then(|wait| {
             stream
                 .set_read_timeout(Some(wait))
-                .map_err(FrameError::Io)?;
+                .map_err(FrameIoError::Io)?;
             match stream.read(&mut bytes[filled..]) {
-                Ok(0) => Err(FrameError::Closed {
+                Ok(0) => Err(FrameIoError::Closed {
                     received: Vec::new(),
                 }),
                 Ok(count) => Ok(count),
@@ -156,9 +156,9 @@ fn fill(
         });
         match read {
             Ok(count) => filled += count,
-            Err(FrameError::Closed { .. }) => {
+            Err(FrameIoError::Closed { .. }) => {
                 let received = bytes[..filled].to_vec();
-                return Err(FrameError::Closed { received });
+                return Err(FrameIoError::Closed { received });
             }
             Err(other) => return Err(other),
         }
@@ -167,11 +167,11 @@ fn fill(
 }
 
 /// A reset is a closed connection, only in a worse mood.
-fn classify(error: io::Error, received: Vec<u8>) -> FrameError {
+fn classify(error: io::Error, received: Vec<u8>) -> FrameIoError {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
     match error.kind() {
-        BrokenPipe | ConnectionAborted | ConnectionReset => FrameError::Closed { received },
-        _ => FrameError::Io(error),
+        BrokenPipe | ConnectionAborted | ConnectionReset => FrameIoError::Closed { received },
+        _ => FrameIoError::Io(error),
     }
 }
 

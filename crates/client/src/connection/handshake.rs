@@ -14,7 +14,7 @@ use kgauge_wire::messages::{ApiVersionsRequest, ApiVersionsResponse, Message};
 
 use super::error::ConnectError;
 use super::foreign::{self, Foreign};
-use super::frame::FrameError;
+use super::frame::FrameIoError;
 use super::{ApiVersions, Connection, Failure, probe};
 use crate::config::Address;
 use crate::interrupt::Interrupt;
@@ -123,7 +123,7 @@ pub(super) fn ask(
 /// Whether not a single byte came in time.
 fn is_silence(answer: &Result<Vec<u8>, Failure>) -> bool {
     match answer {
-        Err(Failure::Frame(FrameError::TimedOut { received })) => received.is_empty(),
+        Err(Failure::Frame(FrameIoError::TimedOut { received })) => received.is_empty(),
         _ => false,
     }
 }
@@ -131,18 +131,18 @@ fn is_silence(answer: &Result<Vec<u8>, Failure>) -> bool {
 fn in_words(connection: &Connection, failure: Failure, waited: Duration) -> ConnectError {
     let address = connection.address.clone();
     match failure {
-        Failure::Frame(FrameError::Closed { received }) if received.is_empty() => {
+        Failure::Frame(FrameIoError::Closed { received }) if received.is_empty() => {
             ConnectError::Closed { address }
         }
-        Failure::Frame(FrameError::Closed { received } | FrameError::Length { received, .. }) => {
+        Failure::Frame(
+            FrameIoError::Closed { received } | FrameIoError::Length { received, .. },
+        ) => not_kafka(connection, &received),
+        Failure::Frame(FrameIoError::TimedOut { received }) if !received.is_empty() => {
             not_kafka(connection, &received)
         }
-        Failure::Frame(FrameError::TimedOut { received }) if !received.is_empty() => {
-            not_kafka(connection, &received)
-        }
-        Failure::Frame(FrameError::TimedOut { .. }) => ConnectError::Silent { address, waited },
-        Failure::Frame(FrameError::Interrupted) => ConnectError::Interrupted { address },
-        Failure::Frame(FrameError::Io(error)) => ConnectError::Io { address, error },
+        Failure::Frame(FrameIoError::TimedOut { .. }) => ConnectError::Silent { address, waited },
+        Failure::Frame(FrameIoError::Interrupted) => ConnectError::Interrupted { address },
+        Failure::Frame(FrameIoError::Io(error)) => ConnectError::Io { address, error },
         // Nothing of the request depends on outside but the client id, whose length is checked.
         Failure::Encode(error) => ConnectError::Io {
             address,

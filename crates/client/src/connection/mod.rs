@@ -24,12 +24,12 @@ pub(crate) use error::time_words;
 pub use error::{CallError, ConnectError};
 pub use foreign::Foreign;
 pub use old::OldBrokers;
-pub use reply::Reply;
+pub use reply::Decoded;
 
 use crate::config::{Address, ClientConfig};
 use crate::interrupt::Interrupt;
 use crate::security::{Channel, sasl};
-use frame::{FrameError, Patience};
+use frame::{FrameIoError, Patience};
 use handshake::Peer;
 
 /// How long before its end a session is no longer used.
@@ -221,7 +221,7 @@ impl Connection {
 
     /// Sends `request` in the highest version that both sides know, and waits for its answer at
     /// most `request.timeout.ms`.
-    pub fn call<'a, R: Request<'a>>(&mut self, request: &R) -> Result<Reply<R>, CallError> {
+    pub fn call<'a, R: Request<'a>>(&mut self, request: &R) -> Result<Decoded<R>, CallError> {
         self.call_between(request, R::VERSIONS, self.request_timeout)
     }
 
@@ -244,7 +244,7 @@ impl Connection {
         &mut self,
         request: &R,
         version: i16,
-    ) -> Result<Reply<R>, CallError> {
+    ) -> Result<Decoded<R>, CallError> {
         self.call_between(request, version..=version, self.request_timeout)
     }
 
@@ -254,7 +254,7 @@ impl Connection {
         request: &R,
         versions: RangeInclusive<i16>,
         limit: Duration,
-    ) -> Result<Reply<R>, CallError> {
+    ) -> Result<Decoded<R>, CallError> {
         let version = self.version(R::KEY, versions)?;
         let start = Instant::now();
         let deadline = start + limit;
@@ -269,7 +269,7 @@ impl Connection {
                     self.response_bytes_max,
                 )
             })?;
-        let reply = Reply::new(body, version, self.address.clone());
+        let reply = Decoded::new(body, version, self.address.clone());
         if reply.correlation_id() != self.correlation_id {
             self.broken = true;
             return Err(CallError::Correlation {
@@ -317,7 +317,7 @@ impl Connection {
         deadline: Instant,
     ) -> Result<(), Failure> {
         if self.broken {
-            return Err(Failure::Frame(FrameError::Closed {
+            return Err(Failure::Frame(FrameIoError::Closed {
                 received: Vec::new(),
             }));
         }
@@ -361,7 +361,7 @@ fn next_id(id: i32) -> i32 {
 /// What goes wrong in an exchange, before anybody knows what it was for.
 enum Failure {
     Encode(kgauge_wire::codec::EncodeError),
-    Frame(FrameError),
+    Frame(FrameIoError),
 }
 
 impl Failure {
@@ -381,20 +381,20 @@ impl Failure {
                 version,
                 error,
             },
-            Failure::Frame(FrameError::Closed { .. }) => CallError::Closed { broker, api },
-            Failure::Frame(FrameError::TimedOut { .. }) => CallError::TimedOut {
+            Failure::Frame(FrameIoError::Closed { .. }) => CallError::Closed { broker, api },
+            Failure::Frame(FrameIoError::TimedOut { .. }) => CallError::TimedOut {
                 broker,
                 api,
                 waited,
             },
-            Failure::Frame(FrameError::Length { length, .. }) => CallError::Length {
+            Failure::Frame(FrameIoError::Length { length, .. }) => CallError::Length {
                 broker,
                 api,
                 bytes: length,
                 bytes_max,
             },
-            Failure::Frame(FrameError::Interrupted) => CallError::Interrupted { broker, api },
-            Failure::Frame(FrameError::Io(error)) => CallError::Io { broker, api, error },
+            Failure::Frame(FrameIoError::Interrupted) => CallError::Interrupted { broker, api },
+            Failure::Frame(FrameIoError::Io(error)) => CallError::Io { broker, api, error },
         }
     }
 }

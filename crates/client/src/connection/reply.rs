@@ -11,17 +11,17 @@ use crate::config::Address;
 
 /// The answer to an `R`: it owns the bytes, and what is decoded borrows from them.
 #[derive(Debug)]
-pub struct Reply<R> {
+pub struct Decoded<R> {
     body: Vec<u8>,
     version: i16,
     broker: Address,
     request: PhantomData<fn() -> R>,
 }
 
-impl<R> Reply<R> {
+impl<R> Decoded<R> {
     /// `body` is a frame without its length, at least the 4 bytes of the correlation id long.
-    pub(super) fn new(body: Vec<u8>, version: i16, broker: Address) -> Reply<R> {
-        Reply {
+    pub(super) fn new(body: Vec<u8>, version: i16, broker: Address) -> Decoded<R> {
+        Decoded {
             body,
             version,
             broker,

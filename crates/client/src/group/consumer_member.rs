@@ -41,7 +41,7 @@ const BEAT_DEFAULT: Duration = Duration::from_secs(5);
 
 /// What a heartbeat was answered with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
+pub enum HeartbeatAnswer {
     /// All is as it was.
     Stable,
     /// From now on these: give up what is not among them, [acknowledge](ConsumerMember::acknowledge),
@@ -132,11 +132,11 @@ impl ConsumerMember {
     }
 
     /// Joins, or says that it is there; hears what it is to read.
-    pub fn heartbeat(&mut self) -> Result<Target, GroupError> {
+    pub fn heartbeat(&mut self) -> Result<HeartbeatAnswer, GroupError> {
         if self.inner.generation < JOINS {
             // A commit has heard it.
             self.lose();
-            return Ok(Target::Lost(ErrorCode::UnknownMemberId));
+            return Ok(HeartbeatAnswer::Lost(ErrorCode::UnknownMemberId));
         }
         let epoch = self.inner.generation;
         let answer = self.beat(epoch);
@@ -145,24 +145,24 @@ impl ConsumerMember {
             Ok(answer) => (ErrorCode::from(answer.code), &answer.why),
             Err(error) if passes(error) => {
                 self.is_full = true;
-                return Ok(Target::Unsure);
+                return Ok(HeartbeatAnswer::Unsure);
             }
-            Err(_) => return answer.map(|_| Target::Unsure),
+            Err(_) => return answer.map(|_| HeartbeatAnswer::Unsure),
         };
         match code {
             ErrorCode::None => {}
             ErrorCode::UnknownMemberId | ErrorCode::FencedMemberEpoch => {
                 self.lose();
-                return Ok(Target::Lost(code));
+                return Ok(HeartbeatAnswer::Lost(code));
             }
             code if code.refreshes_coordinator() => {
                 coordinator.forget();
                 self.is_full = true;
-                return Ok(Target::Unsure);
+                return Ok(HeartbeatAnswer::Unsure);
             }
             code if code.is_retriable() => {
                 self.is_full = true;
-                return Ok(Target::Unsure);
+                return Ok(HeartbeatAnswer::Unsure);
             }
             ErrorCode::UnsupportedVersion => {
                 return Err(GroupError::NoConsumerProtocol {
@@ -227,9 +227,9 @@ impl ConsumerMember {
     }
 
     /// What was given, under the topics' names.
-    fn named(&mut self) -> Result<Target, GroupError> {
+    fn named(&mut self) -> Result<HeartbeatAnswer, GroupError> {
         let Some(given) = &self.nameless else {
-            return Ok(Target::Stable);
+            return Ok(HeartbeatAnswer::Stable);
         };
         if given
             .iter()
@@ -239,7 +239,7 @@ impl ConsumerMember {
             let topics: Vec<&str> = inner.settings.topics.iter().map(String::as_str).collect();
             let metadata = match inner.coordinator.cluster.refresh(&topics) {
                 Ok(metadata) => metadata,
-                Err(error) if error.may_pass() => return Ok(Target::Unsure),
+                Err(error) if error.may_pass() => return Ok(HeartbeatAnswer::Unsure),
                 Err(error) => return Err(inner.coordinator.failed(error)),
             };
             let known = metadata.topics.iter();
@@ -250,7 +250,7 @@ impl ConsumerMember {
         for topic in given {
             // A topic that was made again meanwhile is not known by its new id everywhere yet.
             let Some(name) = self.names.get(&topic.topic_id) else {
-                return Ok(Target::Unsure);
+                return Ok(HeartbeatAnswer::Unsure);
             };
             let of_topic = partitions.entry(name.clone()).or_default();
             of_topic.extend(&topic.partitions);
@@ -258,7 +258,7 @@ impl ConsumerMember {
             of_topic.dedup();
         }
         self.nameless = None;
-        Ok(Target::Assigned(partitions))
+        Ok(HeartbeatAnswer::Assigned(partitions))
     }
 
     fn beat(&mut self, epoch: i32) -> Result<Answer, GroupError> {

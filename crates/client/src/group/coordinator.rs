@@ -9,7 +9,7 @@ use kgauge_wire::messages::Request;
 
 use super::error::GroupError;
 use crate::cluster::{Cluster, ClusterError};
-use crate::connection::{CallError, Connection, Reply};
+use crate::connection::{CallError, Connection, Decoded};
 use crate::interrupt::Interrupt;
 
 /// A connection of the member's own: joining blocks it for as long as the group rebalances.
@@ -71,7 +71,7 @@ impl Coordinator {
         request: &R,
         version: i16,
         limit: Duration,
-    ) -> Result<Reply<R>, GroupError> {
+    ) -> Result<Decoded<R>, GroupError> {
         let called = self.link().and_then(|link| {
             let reply = link.call_between(request, version..=version, limit);
             reply.map_err(ClusterError::from)

@@ -20,7 +20,7 @@ mod settings;
 mod sticky;
 
 pub use assignor::{Assignor, Partitions, Subscriber};
-pub use consumer_member::{ConsumerMember, Target};
+pub use consumer_member::{ConsumerMember, HeartbeatAnswer};
 pub use error::GroupError;
 pub use member::{Assignment, Beat, GroupMember};
 pub use settings::GroupSettings;

@@ -25,7 +25,7 @@ use crate::secret::Secret;
 
 /// `security.protocol`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Protocol {
+pub enum SecurityProtocol {
     /// Neither encrypted nor authenticated.
     #[default]
     Plaintext,
@@ -37,29 +37,32 @@ pub enum Protocol {
     SaslSsl,
 }
 
-impl Protocol {
+impl SecurityProtocol {
     /// Whether connections are encrypted.
     pub fn has_tls(self) -> bool {
-        matches!(self, Protocol::Ssl | Protocol::SaslSsl)
+        matches!(self, SecurityProtocol::Ssl | SecurityProtocol::SaslSsl)
     }
 
     /// Whether clients say who they are by SASL.
     pub fn has_sasl(self) -> bool {
-        matches!(self, Protocol::SaslPlaintext | Protocol::SaslSsl)
+        matches!(
+            self,
+            SecurityProtocol::SaslPlaintext | SecurityProtocol::SaslSsl
+        )
     }
 
     /// Kafka's name.
     pub fn name(self) -> &'static str {
         match self {
-            Protocol::Plaintext => "PLAINTEXT",
-            Protocol::Ssl => "SSL",
-            Protocol::SaslPlaintext => "SASL_PLAINTEXT",
-            Protocol::SaslSsl => "SASL_SSL",
+            SecurityProtocol::Plaintext => "PLAINTEXT",
+            SecurityProtocol::Ssl => "SSL",
+            SecurityProtocol::SaslPlaintext => "SASL_PLAINTEXT",
+            SecurityProtocol::SaslSsl => "SASL_SSL",
         }
     }
 }
 
-impl fmt::Display for Protocol {
+impl fmt::Display for SecurityProtocol {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
     }
@@ -69,7 +72,7 @@ impl fmt::Display for Protocol {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Security {
     /// `security.protocol`.
-    pub protocol: Protocol,
+    pub protocol: SecurityProtocol,
     /// Set exactly when the protocol has TLS.
     pub tls: Option<TlsSettings>,
     /// Set exactly when the protocol has SASL.

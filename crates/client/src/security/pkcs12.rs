@@ -67,7 +67,7 @@ const JAVA_TRUSTS: &[u8] = &[
 const DEPTH_MAX: usize = 4;
 
 /// A certificate chain as DER, the own certificate first, and its key as PKCS #8.
-pub(super) type Identity = (Vec<Vec<u8>>, Zeroizing<Vec<u8>>);
+pub(super) type StoredKey = (Vec<Vec<u8>>, Zeroizing<Vec<u8>>);
 
 impl Pkcs12 {
     /// Reads a store. Without a seal its integrity is not checked.
@@ -162,7 +162,7 @@ impl Pkcs12 {
     }
 
     /// The first key by name that has a certificate: its chain, the own certificate first, and the key as PKCS #8.
-    pub(super) fn identity(mut self) -> Option<Identity> {
+    pub(super) fn identity(mut self) -> Option<StoredKey> {
         self.keys.sort_by(|a, b| a.name.cmp(&b.name));
         let own_of = |key: &Key| {
             let of_key =

@@ -7,8 +7,10 @@ use rustls::RootCertStore;
 use rustls::crypto::{CryptoProvider, ring as provider};
 
 use super::store::{self, Passwords};
-use super::{Login, Protocol, SaslSettings, Security, TlsSettings, TokenSource, jaas, tls, token};
-use crate::config::{ConfigMistake, ConfigNote, Place, Setting};
+use super::{
+    Login, SaslSettings, Security, SecurityProtocol, TlsSettings, TokenSource, jaas, tls, token,
+};
+use crate::config::{ConfigMistake, ConfigNote, Setting, SettingLocation};
 use crate::secret::Secret;
 
 /// Keys of TLS that only a Java client has a use for.
@@ -20,23 +22,26 @@ const TLS_JAVA_ONLY: &[&str] = &[
 ];
 
 /// The settings of one protocol, and what is found wrong with them.
-pub(crate) struct Draft {
+pub(crate) struct SecurityDraft {
     values: BTreeMap<String, Setting>,
     pub(crate) mistakes: Vec<ConfigMistake>,
     pub(crate) notes: Vec<ConfigNote>,
 }
 
 /// `security.protocol`'s value.
-pub(crate) fn protocol(text: &str) -> Option<Protocol> {
-    use Protocol::{Plaintext, SaslPlaintext, SaslSsl, Ssl};
+pub(crate) fn protocol(text: &str) -> Option<SecurityProtocol> {
+    use SecurityProtocol::{Plaintext, SaslPlaintext, SaslSsl, Ssl};
     [Plaintext, Ssl, SaslPlaintext, SaslSsl]
         .into_iter()
         .find(|known| text.trim().eq_ignore_ascii_case(known.name()))
 }
 
 /// Reads the security settings, and the files that they name.
-pub(crate) fn read(protocol: Protocol, settings: Vec<Setting>) -> (Security, Draft) {
-    let mut draft = Draft {
+pub(crate) fn read(
+    protocol: SecurityProtocol,
+    settings: Vec<Setting>,
+) -> (Security, SecurityDraft) {
+    let mut draft = SecurityDraft {
         values: BTreeMap::new(),
         mistakes: Vec::new(),
         notes: Vec::new(),
@@ -66,8 +71,8 @@ pub(crate) fn read(protocol: Protocol, settings: Vec<Setting>) -> (Security, Dra
     (security, draft)
 }
 
-impl Draft {
-    fn wrong(&mut self, place: Place, what: impl Into<String>, cure: impl Into<String>) {
+impl SecurityDraft {
+    fn wrong(&mut self, place: SettingLocation, what: impl Into<String>, cure: impl Into<String>) {
         self.mistakes.push(ConfigMistake {
             place,
             what: what.into(),
@@ -76,7 +81,7 @@ impl Draft {
     }
 
     /// A key's value and place; an empty value counts as none, as most do in Kafka.
-    fn take(&mut self, key: &str) -> Option<(Secret, Place)> {
+    fn take(&mut self, key: &str) -> Option<(Secret, SettingLocation)> {
         let setting = self.values.remove(key)?;
         (!setting.value.expose().trim().is_empty()).then_some((setting.value, setting.place))
     }
@@ -115,7 +120,7 @@ impl Draft {
         let verifier = match tls::verifier(roots, &provider, host_names_checked) {
             Ok(verifier) => verifier,
             Err(words) => {
-                self.wrong(Place::Missing, words, "correct the trust store");
+                self.wrong(SettingLocation::Missing, words, "correct the trust store");
                 return None;
             }
         };
@@ -139,7 +144,7 @@ impl Draft {
             Err(error) => {
                 let what = format!("TLS cannot work with these ssl.* settings: {error}");
                 let cure = "check that key and certificate belong together";
-                self.wrong(Place::Missing, what, cure);
+                self.wrong(SettingLocation::Missing, what, cure);
                 None
             }
         }
@@ -206,7 +211,7 @@ impl Draft {
             versions.retain(|version| version.version == rustls::ProtocolVersion::TLSv1_2);
             if versions.is_empty() {
                 let what = "ssl.protocol=TLSv1.2 leaves nothing of ssl.enabled.protocols";
-                self.wrong(Place::Missing, what, "write TLSv1.2 in both");
+                self.wrong(SettingLocation::Missing, what, "write TLSv1.2 in both");
                 versions.push(&rustls::version::TLS12);
             }
         }
@@ -263,7 +268,11 @@ impl Draft {
             }
             (None, None) => {
                 let read = system_roots();
-                ("ssl.truststore.location".to_owned(), Place::Missing, read)
+                (
+                    "ssl.truststore.location".to_owned(),
+                    SettingLocation::Missing,
+                    read,
+                )
             }
         };
         let added = read.and_then(|certificates| {
@@ -286,7 +295,7 @@ impl Draft {
         }
     }
 
-    fn identity(&mut self) -> Option<store::Identity> {
+    fn identity(&mut self) -> Option<store::KeyPair> {
         let key = self.take("ssl.keystore.key");
         let chain = self.take("ssl.keystore.certificate.chain");
         let location = self.take("ssl.keystore.location");
@@ -310,7 +319,9 @@ impl Draft {
                 (format!("ssl.keystore.location={path}"), place, read)
             }
             (key, chain, _) => {
-                let place = key.or(chain).map_or(Place::Missing, |(_, place)| place);
+                let place = key
+                    .or(chain)
+                    .map_or(SettingLocation::Missing, |(_, place)| place);
                 let what = "ssl.keystore.key needs ssl.keystore.certificate.chain, and neither goes \
                             together with ssl.keystore.location";
                 self.wrong(place, what, "give key and chain, or a location alone");
@@ -340,7 +351,7 @@ impl Draft {
         let (mechanism, place) = match self.take("sasl.mechanism") {
             Some((text, place)) => (text.expose().trim().to_uppercase(), place),
             // Kafka's own default.
-            None => ("GSSAPI".to_owned(), Place::Missing),
+            None => ("GSSAPI".to_owned(), SettingLocation::Missing),
         };
         match mechanism.as_str() {
             "PLAIN" => self.login("PlainLoginModule").map(SaslSettings::Plain),
@@ -364,13 +375,17 @@ impl Draft {
         }
     }
 
-    fn jaas(&mut self, module: &str) -> Option<(BTreeMap<String, Secret>, Place)> {
+    fn jaas(&mut self, module: &str) -> Option<(BTreeMap<String, Secret>, SettingLocation)> {
         let cure = format!(
             "write sasl.jaas.config=org.apache.kafka.common.security...{module} required \
              key=\"value\";"
         );
         let Some((text, place)) = self.take("sasl.jaas.config") else {
-            self.wrong(Place::Missing, "sasl.jaas.config is missing", cure);
+            self.wrong(
+                SettingLocation::Missing,
+                "sasl.jaas.config is missing",
+                cure,
+            );
             return None;
         };
         match jaas::parse(text.expose()) {
@@ -437,7 +452,9 @@ impl Draft {
             },
             (None, None, None) => self.unsecured(),
             (file, command, _) => {
-                let place = file.or(command).map_or(Place::Missing, |(_, place)| place);
+                let place = file
+                    .or(command)
+                    .map_or(SettingLocation::Missing, |(_, place)| place);
                 let what = "more than one source of the bearer token is given";
                 self.wrong(place, what, "keep one of them");
                 None
@@ -489,7 +506,7 @@ impl Draft {
 
 const MECHANISMS: &str = "write sasl.mechanism=PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER";
 
-fn system_roots() -> Result<Vec<rustls::pki_types::CertificateDer<'static>>, store::Wrong> {
+fn system_roots() -> Result<Vec<rustls::pki_types::CertificateDer<'static>>, store::StoreMistake> {
     let found = rustls_native_certs::load_native_certs().certs;
     if found.is_empty() {
         return Err((

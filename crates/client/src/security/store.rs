@@ -12,10 +12,10 @@ use super::{ec_key, jks, pem};
 const STORE_BYTES_MAX: u64 = 16 << 20;
 
 /// What is wrong, as a clause after the file's name, and the cure.
-pub(super) type Wrong = (String, &'static str);
+pub(super) type StoreMistake = (String, &'static str);
 
 /// A key with its certificates, the own one first.
-pub(super) type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+pub(super) type KeyPair = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 /// The passwords of a store and of the keys in it.
 #[derive(Clone, Copy)]
@@ -31,7 +31,7 @@ enum Kind {
 }
 
 /// The bytes of a store or token file.
-pub(super) fn read(path: &str) -> Result<Vec<u8>, Wrong> {
+pub(super) fn read(path: &str) -> Result<Vec<u8>, StoreMistake> {
     const CURE: &str = "correct the path, or make the file readable";
     let path = Path::new(path);
     let told = |error: std::io::Error| (format!("cannot be read: {error}"), CURE);
@@ -42,7 +42,7 @@ pub(super) fn read(path: &str) -> Result<Vec<u8>, Wrong> {
     std::fs::read(path).map_err(told)
 }
 
-fn kind(bytes: &[u8]) -> Result<Kind, Wrong> {
+fn kind(bytes: &[u8]) -> Result<Kind, StoreMistake> {
     const JCEKS: &[u8] = &[0xce, 0xce, 0xce, 0xce];
     match bytes {
         _ if bytes.starts_with(&jks::MAGIC) => Ok(Kind::Jks),
@@ -63,7 +63,7 @@ fn kind(bytes: &[u8]) -> Result<Kind, Wrong> {
 pub(super) fn trusted(
     bytes: &[u8],
     password: Option<&str>,
-) -> Result<Vec<CertificateDer<'static>>, Wrong> {
+) -> Result<Vec<CertificateDer<'static>>, StoreMistake> {
     let found = match kind(bytes)? {
         Kind::Pem => pem::certificates(bytes)
             .map_err(|what| (what.to_owned(), "write certificates in PEM"))?,
@@ -88,13 +88,13 @@ pub(super) fn trusted(
 }
 
 /// The key of a store; the first by name, if there are several.
-pub(super) fn identity(bytes: &[u8], passwords: Passwords<'_>) -> Result<Identity, Wrong> {
+pub(super) fn identity(bytes: &[u8], passwords: Passwords<'_>) -> Result<KeyPair, StoreMistake> {
     let (chain, key) = stored_identity(bytes, passwords)?;
     let key = ec_key::completed(key, chain.first());
     Ok((chain, key))
 }
 
-fn stored_identity(bytes: &[u8], passwords: Passwords<'_>) -> Result<Identity, Wrong> {
+fn stored_identity(bytes: &[u8], passwords: Passwords<'_>) -> Result<KeyPair, StoreMistake> {
     const NONE: (&str, &str) = ("holds no private key with its certificate", "add one");
     let none = || (NONE.0.to_owned(), NONE.1);
     match kind(bytes)? {
@@ -127,7 +127,7 @@ pub(super) fn pem_identity(
     key: &[u8],
     chain: &[u8],
     password: Option<&str>,
-) -> Result<Identity, Wrong> {
+) -> Result<KeyPair, StoreMistake> {
     const CURE: &str = "write the key (PKCS#8) and its certificates in PEM, and its password as \
                         ssl.key.password";
     let told = |what: &str| (what.to_owned(), CURE);
@@ -137,7 +137,7 @@ pub(super) fn pem_identity(
     Ok((certificates, key))
 }
 
-fn key_der(bytes: Vec<u8>) -> Result<PrivateKeyDer<'static>, Wrong> {
+fn key_der(bytes: Vec<u8>) -> Result<PrivateKeyDer<'static>, StoreMistake> {
     PrivateKeyDer::try_from(bytes).map_err(|_| {
         (
             "holds a key of unknown kind".to_owned(),
@@ -146,7 +146,7 @@ fn key_der(bytes: Vec<u8>) -> Result<PrivateKeyDer<'static>, Wrong> {
     })
 }
 
-fn pkcs12(bytes: &[u8], password: Option<&str>) -> Result<Pkcs12, Wrong> {
+fn pkcs12(bytes: &[u8], password: Option<&str>) -> Result<Pkcs12, StoreMistake> {
     Pkcs12::parse(bytes, password.unwrap_or_default()).map_err(|error| match error {
         SealedError::Password => (
             "is a PKCS12 store that its password does not open".to_owned(),
@@ -163,7 +163,7 @@ fn pkcs12(bytes: &[u8], password: Option<&str>) -> Result<Pkcs12, Wrong> {
     })
 }
 
-fn jks_words(error: jks::JksError) -> Wrong {
+fn jks_words(error: jks::JksError) -> StoreMistake {
     match error {
         jks::JksError::Password => (
             "is a JKS store that its password does not open".to_owned(),

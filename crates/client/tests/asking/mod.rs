@@ -4,11 +4,11 @@
 
 use kgauge_client::Cluster;
 use kgauge_client::admin::{
-    ConfigChange, ConfigResource, ConfigSource, CreateTopicError, EndOf, NewTopic,
+    AdminConfigResource, ConfigEdit, ConfigSource, CreateTopicError, EndOf, TopicSpec,
 };
 
-fn topic(name: &str) -> NewTopic {
-    NewTopic {
+fn topic(name: &str) -> TopicSpec {
+    TopicSpec {
         name: format!("kgauge-client-test-{}-{name}", std::process::id()),
         partitions: 3,
         replication_factor: 1,
@@ -36,7 +36,7 @@ pub(crate) fn a_topic_is_made_looked_at_and_deleted(cluster: &mut Cluster) {
 }
 
 pub(crate) fn the_brokers_words_come_through(cluster: &mut Cluster) {
-    let error = cluster.create_topic(&NewTopic {
+    let error = cluster.create_topic(&TopicSpec {
         replication_factor: 99,
         ..topic("rf")
     });
@@ -64,7 +64,7 @@ pub(crate) fn settings_sizes_and_groups_are_told(cluster: &mut Cluster) {
     let topic = topic("facts");
     cluster.create_topic(&topic).unwrap();
     let settings = cluster
-        .describe_configs(ConfigResource::Topic(&topic.name))
+        .describe_configs(AdminConfigResource::Topic(&topic.name))
         .unwrap();
     let retention = settings
         .iter()
@@ -72,7 +72,7 @@ pub(crate) fn settings_sizes_and_groups_are_told(cluster: &mut Cluster) {
         .unwrap();
     assert_eq!(retention.value.as_deref(), Some("60000"));
     assert_eq!(retention.source, ConfigSource::Topic);
-    let change = |value: Option<&str>| ConfigChange {
+    let change = |value: Option<&str>| ConfigEdit {
         name: "retention.ms".to_owned(),
         value: value.map(str::to_owned),
     };
@@ -81,11 +81,11 @@ pub(crate) fn settings_sizes_and_groups_are_told(cluster: &mut Cluster) {
         (None, ConfigSource::Default),
     ] {
         cluster
-            .alter_configs(ConfigResource::Topic(&topic.name), &[change(value)])
+            .alter_configs(AdminConfigResource::Topic(&topic.name), &[change(value)])
             .unwrap();
         // The change reaches the broker's own picture a moment later.
         while cluster
-            .describe_configs(ConfigResource::Topic(&topic.name))
+            .describe_configs(AdminConfigResource::Topic(&topic.name))
             .unwrap()
             .iter()
             .all(|entry| entry.name != "retention.ms" || entry.source != source)
@@ -95,7 +95,7 @@ pub(crate) fn settings_sizes_and_groups_are_told(cluster: &mut Cluster) {
     }
     let id = cluster.metadata().brokers[0].id;
     let broker = cluster
-        .describe_configs(ConfigResource::Broker(id))
+        .describe_configs(AdminConfigResource::Broker(id))
         .unwrap();
     assert!(broker.iter().any(|entry| entry.name == "log.segment.bytes"));
     let dirs = cluster.describe_log_dirs(id, Some(&[&topic.name])).unwrap();
@@ -117,7 +117,7 @@ pub(crate) fn settings_sizes_and_groups_are_told(cluster: &mut Cluster) {
 
 /// On three brokers: every replica tells the end of its own log, leaders what may be read, and brokers their sizes.
 pub(crate) fn each_replica_tells_where_it_ends(cluster: &mut Cluster) {
-    let topic = NewTopic {
+    let topic = TopicSpec {
         replication_factor: 3,
         ..topic("replicas")
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use kgauge_client::admin::NewTopic;
+use kgauge_client::admin::TopicSpec;
 use kgauge_client::group::{Assignment, Assignor, Beat, GroupError, GroupMember, GroupSettings};
 use kgauge_client::{ClientConfig, Cluster};
 
@@ -21,7 +21,7 @@ impl Place {
     pub(crate) fn new(config: &ClientConfig, label: &str) -> Place {
         let name = format!("kgauge-groups-{label}-{}", std::process::id());
         let mut cluster = Cluster::bootstrap(config.clone()).unwrap();
-        let topic = NewTopic {
+        let topic = TopicSpec {
             name: name.clone(),
             partitions: TOPIC_PARTITIONS,
             replication_factor: 1,

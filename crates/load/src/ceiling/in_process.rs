@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::hold_part::thread_cpu_ns;
 use crate::payload::Payload;
 use crate::prepare::{PrepareError, cores};
-use crate::produce::{Identity, Producer, ProducerSetup, RecordsFormat};
+use crate::produce::{Producer, ProducerIdentity, ProducerSetup, RecordsFormat};
 
 /// As the engine's consumers.
 const DECOMPRESSED_BYTES_MAX: usize = 256 << 20;
@@ -111,7 +111,7 @@ fn producer(
         identity: flow
             .settings
             .idempotence
-            .then_some(Identity { id: 1, epoch: 0 }),
+            .then_some(ProducerIdentity { id: 1, epoch: 0 }),
         stages: share.trial.stages,
         echo: None,
         transaction: None,

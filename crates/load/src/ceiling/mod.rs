@@ -22,7 +22,7 @@ use kgauge_scenario::{
 
 use crate::clock::Clock;
 use crate::payload::{Payload, payload_for};
-use crate::prepare::{Load, LoadSetup, PrepareError};
+use crate::prepare::{LoadSetup, PrepareError, PreparedLoad};
 use crate::run::LoadError;
 use sink::{BROKER_ID, LoopbackSink};
 
@@ -240,7 +240,7 @@ fn over_loopback(
         slices.borrow_mut().push(received);
         sink
     };
-    let load = Load::prepare(&LoadSetup {
+    let load = PreparedLoad::prepare(&LoadSetup {
         copy: None,
         share,
         topic: TOPIC,

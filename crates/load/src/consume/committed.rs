@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use kgauge_wire::message_set::MessageError;
-use kgauge_wire::record_batch::{BatchError, Tally, batches};
+use kgauge_wire::record_batch::{BatchError, BatchTally, batches};
 
 use super::response::Aborted;
 
@@ -40,9 +40,9 @@ fn committed<'b, E: From<BatchError>>(
 pub(super) fn sum_of_committed(
     bytes: &[u8],
     aborted: &[Aborted],
-    mut count: impl FnMut(&[u8]) -> Result<Tally, MessageError>,
-) -> Result<Tally, MessageError> {
-    let mut sum = Tally::default();
+    mut count: impl FnMut(&[u8]) -> Result<BatchTally, MessageError>,
+) -> Result<BatchTally, MessageError> {
+    let mut sum = BatchTally::default();
     committed::<MessageError>(bytes, aborted, |batch| {
         let found = count(batch)?;
         sum.records += found.records;

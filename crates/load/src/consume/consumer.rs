@@ -19,7 +19,7 @@ use crate::broker_link::{BrokerLink, Loss};
 use crate::control::Leaders;
 use crate::echo::EchoBoard;
 use crate::pacing::Until;
-use crate::surroundings::Surroundings;
+use crate::surroundings::WorkerContext;
 use crate::tally::Totals;
 use crate::topics::Topics;
 
@@ -81,7 +81,7 @@ pub(crate) struct ConsumerSetup {
 
 /// A request whose answer is awaited.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct InFlight {
+pub(super) struct FetchInFlight {
     correlation_id: i32,
     pub(super) sent_ns: u64,
     /// Which assignment it belongs to: of what came later it brings nothing.
@@ -108,7 +108,7 @@ pub(crate) struct Consumer {
 
     // State
     pub(super) links: Vec<BrokerLink>,
-    pub(super) in_flight: Vec<Option<InFlight>>,
+    pub(super) in_flight: Vec<Option<FetchInFlight>>,
     pub(super) positions: Vec<Position>,
     pub(super) leaders: Leaders,
     pub(super) seat: Option<Seat>,
@@ -174,7 +174,7 @@ impl Consumer {
     }
 
     /// Registers its connections with the worker's event loop.
-    pub(crate) fn register(&mut self, around: &Surroundings<'_>) -> io::Result<()> {
+    pub(crate) fn register(&mut self, around: &WorkerContext<'_>) -> io::Result<()> {
         if let Some(seat) = &self.seat {
             seat.begin();
         }
@@ -184,7 +184,7 @@ impl Consumer {
     }
 
     /// Asks every leader that is not being asked yet.
-    pub(crate) fn step(&mut self, around: &Surroundings<'_>) {
+    pub(crate) fn step(&mut self, around: &WorkerContext<'_>) {
         self.hear(around);
         let now_ns = around.clock.now_ns();
         self.seen_ns = now_ns;
@@ -256,7 +256,7 @@ impl Consumer {
     }
 
     /// Sends a request for all partitions of a link that have something to read.
-    fn ask(&mut self, link: usize, now_ns: u64, around: &Surroundings<'_>) {
+    fn ask(&mut self, link: usize, now_ns: u64, around: &WorkerContext<'_>) {
         if self.in_flight[link].is_some() || !self.links[link].is_usable(now_ns) {
             return;
         }
@@ -285,7 +285,7 @@ impl Consumer {
             "topics and client id were checked before the run"
         );
         self.links[link].push(frame);
-        self.in_flight[link] = Some(InFlight {
+        self.in_flight[link] = Some(FetchInFlight {
             correlation_id,
             sent_ns: now_ns,
             assignment: self.assignment,
@@ -293,7 +293,7 @@ impl Consumer {
         self.write(link, around);
     }
 
-    fn write(&mut self, link: usize, around: &Surroundings<'_>) {
+    fn write(&mut self, link: usize, around: &WorkerContext<'_>) {
         if let Err(error) = self.links[link].write(&crate::link::NoBodies) {
             self.lose_link(link, &error.into(), around);
         }
@@ -304,7 +304,7 @@ impl Consumer {
         &mut self,
         link: usize,
         recorder: &mut Recorder,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) {
         self.write(link, around);
         loop {
@@ -329,7 +329,7 @@ impl Consumer {
         &mut self,
         link: usize,
         recorder: &mut Recorder,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) -> Result<(), Loss> {
         while let Some(at) = self.links[link]
             .next_frame()
@@ -367,11 +367,11 @@ impl Consumer {
     fn note_answer(
         &mut self,
         link: usize,
-        asked: InFlight,
+        asked: FetchInFlight,
         at: Range<usize>,
         now_ns: u64,
         recorder: &mut Recorder,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) -> Result<(), Loss> {
         let frame = self.links[link].frame(at.clone());
         let frame_address = frame.as_ptr() as usize;
@@ -442,7 +442,12 @@ impl Consumer {
     }
 
     /// Moves each position behind the whole batches that have arrived.
-    fn advance(&mut self, link: usize, now_ns: u64, around: &Surroundings<'_>) -> Result<(), Loss> {
+    fn advance(
+        &mut self,
+        link: usize,
+        now_ns: u64,
+        around: &WorkerContext<'_>,
+    ) -> Result<(), Loss> {
         /// Since Fetch 3 the first partition's first record comes however large it is (KIP-74).
         const WHOLE_FROM: i16 = 3;
         let may_starve = self.links[link].version() < WHOLE_FROM;
@@ -491,7 +496,7 @@ impl Consumer {
         link: usize,
         now_ns: u64,
         recorder: &mut Recorder,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) -> u64 {
         let depth = if self.flow.settings.check_crcs {
             TallyDepth::Records
@@ -564,7 +569,7 @@ impl Consumer {
         }
     }
 
-    fn refuse(&mut self, index: usize, error: i16, now_ns: u64, around: &Surroundings<'_>) {
+    fn refuse(&mut self, index: usize, error: i16, now_ns: u64, around: &WorkerContext<'_>) {
         let code = ErrorCode::from_i16(error);
         if code.refreshes_metadata() {
             around.ask_for_leaders();

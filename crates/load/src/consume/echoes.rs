@@ -3,7 +3,7 @@
 use kgauge_results::Recorder;
 
 use super::consumer::{Consumer, Fetched};
-use crate::surroundings::Surroundings;
+use crate::surroundings::WorkerContext;
 
 impl Consumer {
     /// The hold ends elsewhere than was said at first; an echo flow ends when all is back.
@@ -29,7 +29,7 @@ impl Consumer {
     }
 
     /// The drain's time is over: what is not read back by now is missing.
-    pub(crate) fn abandon(&mut self, now_ns: u64, around: &Surroundings<'_>) {
+    pub(crate) fn abandon(&mut self, now_ns: u64, around: &WorkerContext<'_>) {
         let missing = self.echo.as_ref().map_or(0, |echo| echo.missing());
         let is_copy = self.echo.as_ref().is_some_and(|echo| echo.reads_copy());
         // What a slow replicator has not brought yet is its figure, and no fault of the run.

@@ -17,13 +17,13 @@ use kgauge_client::{ClientConfig, Interrupt};
 use kgauge_results::run::GroupRecord;
 use kgauge_scenario::GroupProtocol;
 
-use super::member::Body;
+use super::member::GroupThread;
 use super::progress::GroupShared;
 use crate::topics::Topics;
 
 /// What the member's thread tells its consumer.
 #[derive(Debug)]
-pub(crate) enum Word {
+pub(crate) enum MemberEvent {
     /// Read these partitions and no others; those that are new to you from these offsets.
     Assigned {
         generation: i32,
@@ -67,7 +67,7 @@ impl Presence {
 /// A consumer's side.
 #[derive(Debug)]
 pub(crate) struct Seat {
-    words: Receiver<Word>,
+    words: Receiver<MemberEvent>,
     released: Sender<Released>,
     presence: Arc<Presence>,
     pub(super) shared: Arc<GroupShared>,
@@ -86,7 +86,7 @@ impl Seat {
         self.presence.0.store(Presence::OVER, Ordering::Release);
     }
 
-    pub(crate) fn next_word(&self) -> Option<Word> {
+    pub(crate) fn next_word(&self) -> Option<MemberEvent> {
         self.words.try_recv().ok()
     }
 
@@ -167,7 +167,7 @@ pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(Seat, MemberThread)>
         name: setup.name.clone(),
     };
     let (flow, shared) = (setup.flow, Arc::clone(&setup.shared));
-    let body = Body {
+    let body = GroupThread {
         say,
         released,
         presence,

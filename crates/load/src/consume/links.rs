@@ -4,9 +4,9 @@ use kgauge_results::Recorder;
 
 use super::consumer::{Consumer, Position};
 use crate::broker_link::{BrokerLink, Loss};
-use crate::control::{Leaders, Side};
-use crate::outage::{BrokerLook, add_look};
-use crate::surroundings::Surroundings;
+use crate::control::{ClientSide, Leaders};
+use crate::outage::{BrokerLinkState, add_look};
+use crate::surroundings::WorkerContext;
 
 impl Consumer {
     /// Takes its lag, once in each second: over its partitions how far the position is behind the end
@@ -24,7 +24,12 @@ impl Consumer {
     }
 
     /// What its links show of brokers. A Fetch is answered once there is something to read, or its wait is over.
-    pub(crate) fn look_at_brokers(&mut self, side: Side, now_ns: u64, looks: &mut Vec<BrokerLook>) {
+    pub(crate) fn look_at_brokers(
+        &mut self,
+        side: ClientSide,
+        now_ns: u64,
+        looks: &mut Vec<BrokerLinkState>,
+    ) {
         let wait_ns = self.flow.settings.fetch_wait_ns_max;
         for (link, in_flight) in self.links.iter_mut().zip(&self.in_flight) {
             let owed_since_ns = in_flight.map(|asked| asked.sent_ns + wait_ns);
@@ -34,7 +39,7 @@ impl Consumer {
     }
 
     /// Loses connections whose answer is overdue.
-    pub(super) fn expire(&mut self, now_ns: u64, around: &Surroundings<'_>) {
+    pub(super) fn expire(&mut self, now_ns: u64, around: &WorkerContext<'_>) {
         for link in 0..self.links.len() {
             let overdue = self.in_flight[link].is_some_and(|asked| {
                 now_ns.saturating_sub(asked.sent_ns) >= self.flow.settings.request_timeout_ns
@@ -45,7 +50,7 @@ impl Consumer {
         }
     }
 
-    pub(super) fn lose_link(&mut self, link: usize, loss: &Loss, around: &Surroundings<'_>) {
+    pub(super) fn lose_link(&mut self, link: usize, loss: &Loss, around: &WorkerContext<'_>) {
         let (now_ns, broker_id) = (around.clock.now_ns(), self.links[link].broker_id());
         around.incident(now_ns, &self.flow.name, || {
             format!("lost the connection to broker {broker_id}: {loss}")
@@ -62,7 +67,7 @@ impl Consumer {
         link: usize,
         channel: kgauge_client::security::Channel,
         version: i16,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) {
         let (now_ns, registry) = (around.clock.now_ns(), around.registry);
         if self.links[link]
@@ -74,18 +79,18 @@ impl Consumer {
     }
 
     /// A connection that was asked for could not be made.
-    pub(crate) fn on_not_connected(&mut self, link: usize, around: &Surroundings<'_>) {
+    pub(crate) fn on_not_connected(&mut self, link: usize, around: &WorkerContext<'_>) {
         self.links[link].lost(around.clock.now_ns(), around.registry);
         around.ask_for_leaders();
     }
 
     /// New metadata: partitions may have moved to other brokers, also to ones not yet known.
-    pub(crate) fn on_leaders(&mut self, leaders: &Leaders, around: &Surroundings<'_>) {
+    pub(crate) fn on_leaders(&mut self, leaders: &Leaders, around: &WorkerContext<'_>) {
         self.leaders.clone_from(leaders);
         self.place(around);
     }
 
-    pub(super) fn add_link(&mut self, broker_id: i32, around: &Surroundings<'_>) -> usize {
+    pub(super) fn add_link(&mut self, broker_id: i32, around: &WorkerContext<'_>) -> usize {
         let index = self.links.len();
         self.links.push(BrokerLink::unconnected(
             broker_id,

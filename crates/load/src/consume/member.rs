@@ -11,7 +11,7 @@ use kgauge_client::{Cluster, Interrupt};
 use kgauge_results::run::GroupRecord;
 use kgauge_scenario::GroupProtocol;
 
-use super::group::{MemberSetup, Presence, Released, Word};
+use super::group::{MemberEvent, MemberSetup, Presence, Released};
 
 /// How often the thread looks whether it should end, or its consumer has given up its partitions.
 const LOOK: Duration = Duration::from_millis(20);
@@ -33,9 +33,9 @@ enum Parting {
 }
 
 /// The thread's own state.
-pub(super) struct Body {
+pub(super) struct GroupThread {
     pub(super) setup: MemberSetup,
-    pub(super) say: Sender<Word>,
+    pub(super) say: Sender<MemberEvent>,
     pub(super) released: Receiver<Released>,
     pub(super) presence: Arc<Presence>,
     pub(super) stop: Interrupt,
@@ -45,13 +45,13 @@ pub(super) struct Body {
     pub(super) outcome: GroupRecord,
 }
 
-impl Body {
+impl GroupThread {
     pub(super) fn run(mut self) -> GroupRecord {
         let cluster = Cluster::bootstrap_until(self.setup.client.clone(), self.stop.clone());
         let cluster = match cluster {
             Ok(cluster) => cluster,
             Err(error) => {
-                self.say(Word::Failed(format!("{error}; {}", error.cure())));
+                self.say(MemberEvent::Failed(format!("{error}; {}", error.cure())));
                 return self.outcome;
             }
         };
@@ -62,13 +62,15 @@ impl Body {
         if let Err(error) = self.belong(&mut member)
             && !self.stop.is_raised()
         {
-            self.say(Word::Failed(format!("{error}; {}", error.cure())));
+            self.say(MemberEvent::Failed(format!("{error}; {}", error.cure())));
         }
         // From now on only the runner's patience counts.
         member.set_interrupt(&self.give_up.clone());
         self.commit(&mut member);
         if let Err(error) = member.leave() {
-            self.say(Word::Note(format!("did not leave its group: {error}")));
+            self.say(MemberEvent::Note(format!(
+                "did not leave its group: {error}"
+            )));
         }
         self.outcome
     }
@@ -80,13 +82,15 @@ impl Body {
         if let Err(error) = self.belong_anew(&mut member)
             && !self.stop.is_raised()
         {
-            self.say(Word::Failed(format!("{error}; {}", error.cure())));
+            self.say(MemberEvent::Failed(format!("{error}; {}", error.cure())));
         }
         member.set_interrupt(&self.give_up.clone());
         self.commit(member.offsets());
         // Static members leave for good as well: theirs is a group that ends with the run.
         if let Err(error) = member.leave(false) {
-            self.say(Word::Note(format!("did not leave its group: {error}")));
+            self.say(MemberEvent::Note(format!(
+                "did not leave its group: {error}"
+            )));
         }
         self.outcome
     }
@@ -146,7 +150,7 @@ impl Body {
                 self.keep(&assignment.partitions);
             }
             let positions = self.positions(member, &assignment.partitions)?;
-            self.say(Word::Assigned {
+            self.say(MemberEvent::Assigned {
                 generation: assignment.generation,
                 positions,
                 is_settled: !gone,
@@ -290,7 +294,7 @@ impl Body {
     pub(super) fn revoke(&self, why: &str, partitions: Option<Vec<u32>>) {
         while self.released.try_recv().is_ok() {}
         let why = why.to_owned();
-        self.say(Word::Revoked { why, partitions });
+        self.say(MemberEvent::Revoked { why, partitions });
         let limit = Instant::now() + self.setup.settings.rebalance_timeout;
         // Before the run begins, and once it has ended, nobody reads.
         while self.presence.reads() && !self.stop.is_raised() {
@@ -325,13 +329,13 @@ impl Body {
             Err(error) => {
                 self.outcome.commits_failed += 1;
                 if !error.is_interrupt() {
-                    self.say(Word::Note(format!("a commit failed: {error}")));
+                    self.say(MemberEvent::Note(format!("a commit failed: {error}")));
                 }
             }
         }
     }
 
-    pub(super) fn say(&self, word: Word) {
+    pub(super) fn say(&self, word: MemberEvent) {
         // A consumer that is gone reads nothing.
         let _ = self.say.send(word);
     }

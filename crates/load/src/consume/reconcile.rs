@@ -3,12 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use kgauge_client::group::{ConsumerMember, GroupError, Partitions, Target};
+use kgauge_client::group::{ConsumerMember, GroupError, HeartbeatAnswer, Partitions};
 
-use super::group::Word;
-use super::member::{Body, SETTLING_BEAT, UNSURE_BEAT};
+use super::group::MemberEvent;
+use super::member::{GroupThread, SETTLING_BEAT, UNSURE_BEAT};
 
-impl Body {
+impl GroupThread {
     /// Joins and beats until the end; what the coordinator wants is done at once.
     pub(super) fn belong_anew(&mut self, member: &mut ConsumerMember) -> Result<(), GroupError> {
         let mut began = Instant::now();
@@ -24,11 +24,11 @@ impl Body {
             let mut pause = self.pause(member.interval());
             match heard {
                 // Told again, as after an answer that was lost.
-                Target::Assigned(partitions) if !is_first && partitions == assigned => {
+                HeartbeatAnswer::Assigned(partitions) if !is_first && partitions == assigned => {
                     member.acknowledge(&partitions);
                     pause = Duration::ZERO;
                 }
-                Target::Assigned(partitions) => {
+                HeartbeatAnswer::Assigned(partitions) => {
                     if !is_first {
                         began = Instant::now();
                     }
@@ -40,9 +40,9 @@ impl Body {
                     // The coordinator waits to hear that it is done.
                     pause = Duration::ZERO;
                 }
-                Target::Stable => {}
-                Target::Unsure => pause = pause.min(UNSURE_BEAT),
-                Target::Lost(code) => {
+                HeartbeatAnswer::Stable => {}
+                HeartbeatAnswer::Unsure => pause = pause.min(UNSURE_BEAT),
+                HeartbeatAnswer::Lost(code) => {
                     let why = format!("the group went on without it ({code})");
                     self.revoke(&why, None);
                     self.held.clear();
@@ -79,7 +79,7 @@ impl Body {
     }
 
     fn say_assigned(&self, generation: i32, positions: Vec<(u32, i64)>) {
-        self.say(Word::Assigned {
+        self.say(MemberEvent::Assigned {
             generation,
             positions,
             is_settled: true,

@@ -1,31 +1,31 @@
 //! A consumer as a member of its group: partitions come and go.
 
 use super::consumer::{Consumer, Position};
-use super::group::Word;
-use crate::surroundings::Surroundings;
+use super::group::MemberEvent;
+use crate::surroundings::WorkerContext;
 
 /// A member without anything to read looks so often whether the group is done.
 const IDLE_LOOK_NS: u64 = 1_000_000;
 
 impl Consumer {
     /// Hears what its member's thread has to say.
-    pub(super) fn hear(&mut self, around: &Surroundings<'_>) {
+    pub(super) fn hear(&mut self, around: &WorkerContext<'_>) {
         while let Some(word) = self.seat.as_ref().and_then(|seat| seat.next_word()) {
             let now_ns = around.clock.now_ns();
             match word {
-                Word::Assigned {
+                MemberEvent::Assigned {
                     generation,
                     positions,
                     ..
                 } => self.take_over(generation, &positions, now_ns, around),
-                Word::Revoked { why, partitions } => {
+                MemberEvent::Revoked { why, partitions } => {
                     self.give_up(&why, partitions.as_deref(), now_ns, around);
                 }
-                Word::Note(what) => {
+                MemberEvent::Note(what) => {
                     let name = self.seat_name();
                     around.incident(now_ns, self.flow_name(), || format!("{name}: {what}"));
                 }
-                Word::Failed(why) => {
+                MemberEvent::Failed(why) => {
                     let name = self.seat_name();
                     around.broken(now_ns, self.flow_name(), || format!("{name}: {why}"));
                     self.stop();
@@ -41,7 +41,7 @@ impl Consumer {
         why: &str,
         partitions: Option<&[u32]>,
         now_ns: u64,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) {
         let before = self.positions.len();
         let is_kept = |position: &Position| {
@@ -66,7 +66,7 @@ impl Consumer {
         generation: i32,
         positions: &[(u32, i64)],
         now_ns: u64,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) {
         self.assignment += 1;
         let Some(seat) = &mut self.seat else { return };
@@ -110,7 +110,7 @@ impl Consumer {
     }
 
     /// Finds each position's link to its leader, by the leaders known last.
-    pub(super) fn place(&mut self, around: &Surroundings<'_>) {
+    pub(super) fn place(&mut self, around: &WorkerContext<'_>) {
         let mut is_unknown = false;
         for index in 0..self.positions.len() {
             let Some(broker_id) = self.leaders.of(self.positions[index].partition) else {

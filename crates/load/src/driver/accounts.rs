@@ -4,7 +4,7 @@ use kgauge_results::{Recorder, client_code};
 use kgauge_scenario::Schedule;
 
 use super::child::monotonic_ns;
-use super::frames::{Fate, Outcome, Outcomes};
+use super::frames::{Fate, Outcomes, RecordOutcome};
 use super::ledger::{Fed, Ledger};
 use crate::tally::Totals;
 
@@ -41,7 +41,7 @@ impl Accounts<'_> {
         Ok(())
     }
 
-    fn book(&mut self, outcome: &Outcome, fed: Fed) {
+    fn book(&mut self, outcome: &RecordOutcome, fed: Fed) {
         let (sent_ns, end_ns) = (self.since(outcome.sent_ns), self.since(outcome.end_ns));
         // In a closed loop a record is wanted when it is taken.
         let intended_ns = fed.intended_ns.unwrap_or(sent_ns);

@@ -12,7 +12,7 @@ use kgauge_scenario::ProduceFlow;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::error::DriverError;
-use super::frames::{self, FRAME_BYTES_MAX, HEAD_BYTES, Said};
+use super::frames::{self, DriverFrame, FRAME_BYTES_MAX, HEAD_BYTES};
 use super::{DriverProgram, settings};
 
 /// How long a child may take until its producer is there: a Java machine on a busy one takes seconds.
@@ -127,7 +127,7 @@ impl DriverChild {
                     Err(what) => return Err(DriverError::Nonsense { driver, what }),
                 };
                 match said {
-                    Said::Ready { now_ns, client } => {
+                    DriverFrame::Ready { now_ns, client } => {
                         // Its clock must be this machine's: all latencies are differences of both.
                         let here = self.started_ns..=monotonic_ns();
                         if !here.contains(&now_ns) {
@@ -136,16 +136,18 @@ impl DriverChild {
                         }
                         return Ok(client);
                     }
-                    Said::Refused(what) => return Err(DriverError::Refused { driver, what }),
-                    Said::Failed(what) => return Err(DriverError::Failed { driver, what }),
-                    Said::Status { .. } | Said::Words { .. } => {}
+                    DriverFrame::Refused(what) => {
+                        return Err(DriverError::Refused { driver, what });
+                    }
+                    DriverFrame::Failed(what) => return Err(DriverError::Failed { driver, what }),
+                    DriverFrame::Status { .. } | DriverFrame::Words { .. } => {}
                     other => {
                         let what = format!("before the start it said {other:?}");
                         return Err(DriverError::Nonsense { driver, what });
                     }
                 }
             }
-            if arrived == Arrived::End {
+            if arrived == PipeRead::End {
                 return Err(self.died());
             }
         }
@@ -263,7 +265,7 @@ fn words_of(status: ExitStatus) -> String {
 
 /// What a look at the pipe brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Arrived {
+pub(super) enum PipeRead {
     Bytes,
     Nothing,
     End,
@@ -290,7 +292,7 @@ impl FrameReader {
     }
 
     /// Waits for bytes, at most so long, and reads what is there.
-    pub(super) fn fill(&mut self, wait: Duration) -> io::Result<Arrived> {
+    pub(super) fn fill(&mut self, wait: Duration) -> io::Result<PipeRead> {
         self.buffer.copy_within(self.from..self.to, 0);
         (self.from, self.to) = (0, self.to - self.from);
         let limit = Timespec {
@@ -299,25 +301,25 @@ impl FrameReader {
         };
         let mut waited_for = [PollFd::new(&self.stdout, PollFlags::IN)];
         match poll(&mut waited_for, Some(&limit)) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(Arrived::Nothing),
+            Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(PipeRead::Nothing),
             Ok(_) => {}
             Err(error) => return Err(error.into()),
         }
         let read = match self.stdout.read(&mut self.buffer[self.to..]) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {
-                return Ok(Arrived::Nothing);
+                return Ok(PipeRead::Nothing);
             }
             read => read?,
         };
         self.to += read;
         Ok(match read {
-            0 => Arrived::End,
-            _ => Arrived::Bytes,
+            0 => PipeRead::End,
+            _ => PipeRead::Bytes,
         })
     }
 
     /// The next whole frame.
-    pub(super) fn next(&mut self) -> Result<Option<Said<'_>>, String> {
+    pub(super) fn next(&mut self) -> Result<Option<DriverFrame<'_>>, String> {
         let found = frames::read(&self.buffer[self.from..self.to])?;
         Ok(found.map(|(said, bytes)| {
             self.from += bytes;

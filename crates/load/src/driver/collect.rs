@@ -11,17 +11,17 @@ use kgauge_results::{PaceSeries, Recorder, SliceSink, StageBorders};
 use kgauge_scenario::{ProduceFlow, Schedule, Shape, Stages, Stripe};
 
 use super::accounts::Accounts;
-use super::child::{Arrived, DriverChild, monotonic_ns};
+use super::child::{DriverChild, PipeRead, monotonic_ns};
 use super::error::DriverError;
 use super::feed::{FedAll, Feeder};
-use super::frames::{self, Said, Start};
+use super::frames::{self, DriverFrame, DriverStart};
 use super::ledger::Ledger;
 use crate::clock::Clock;
 use crate::hold_part::HoldCpu;
 use crate::incident::Incident;
 use crate::payload::Payload;
 use crate::tally::Totals;
-use crate::worker::{STOP_NS, Shared};
+use crate::worker::{STOP_NS, WorkerShared};
 
 /// How often it is looked whether the run is over.
 const LOOK: Duration = Duration::from_millis(20);
@@ -71,7 +71,7 @@ pub(crate) struct DrivenRun {
     is_limited: bool,
     is_closed: bool,
     client: String,
-    shared: Arc<Shared>,
+    shared: Arc<WorkerShared>,
     /// Its place among the threads that ship.
     thread: usize,
     recorder: Recorder,
@@ -96,7 +96,7 @@ impl DrivenRun {
     /// Begins to feed.
     pub(crate) fn start(
         driven: Driven,
-        (shared, thread): (&Arc<Shared>, usize),
+        (shared, thread): (&Arc<WorkerShared>, usize),
         stages: &Stages,
         borders: StageBorders,
     ) -> std::io::Result<Self> {
@@ -120,7 +120,7 @@ impl DrivenRun {
             return Err(std::io::Error::other("a child was started twice"));
         };
         let hold_end_ns = shared.hold_end_ns.load(Ordering::Relaxed);
-        let start = Start {
+        let start = DriverStart {
             hold_start_ns: origin_ns.saturating_add_unsigned(hold_start_ns),
             hold_end_ns: origin_ns.saturating_add_unsigned(hold_end_ns),
             skip_after_ns: i64::try_from(plan.skip_after_ns).unwrap_or(i64::MAX),
@@ -194,7 +194,7 @@ impl DrivenRun {
             if self.has_ended {
                 return Ok(());
             }
-            if arrived == Arrived::End {
+            if arrived == PipeRead::End {
                 return Err(self.child.died());
             }
             if now_ns >= self.drain_end_ns {
@@ -244,7 +244,7 @@ impl DrivenRun {
             };
             self.heard_ns = now_ns;
             match said {
-                Said::Outcomes(outcomes) => {
+                DriverFrame::Outcomes(outcomes) => {
                     let mut accounts = Accounts {
                         recorder: &mut self.recorder,
                         totals: &mut self.outcome.totals,
@@ -253,21 +253,21 @@ impl DrivenRun {
                     let booked = accounts.book_all(outcomes, &ledger);
                     booked.map_err(|what| self.child.nonsense(what))?;
                 }
-                Said::Blocked { at_ns, ns } => self.recorder.buffer_wait(since(at_ns), ns),
-                Said::StoppedTaking => self.stop_taking(now_ns),
-                Said::Words { code, words } => {
+                DriverFrame::Blocked { at_ns, ns } => self.recorder.buffer_wait(since(at_ns), ns),
+                DriverFrame::StoppedTaking => self.stop_taking(now_ns),
+                DriverFrame::Words { code, words } => {
                     let name = kgauge_results::error_name(code);
                     let name = name.map_or_else(|| format!("error code {code}"), str::to_owned);
                     let what = format!("records failed: {name}: {words}");
                     let incident = Incident::new(now_ns, &self.name, what, false);
                     self.shared.incidents.note(incident);
                 }
-                Said::Ended { starved_ns } => {
+                DriverFrame::Ended { starved_ns } => {
                     // Whoever follows a schedule waits for records that are not due.
                     self.outcome.starved_ns = if self.is_closed { starved_ns } else { 0 };
                     self.has_ended = true;
                 }
-                Said::Status { .. } => {}
+                DriverFrame::Status { .. } => {}
                 other => {
                     let what = format!("in the run it said {other:?}");
                     return Err(self.child.nonsense(what));

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use kgauge_scenario::{Partitioner, ProduceFlow, Schedule, Stripe};
 
-use super::frames::{self, Due, RecordMaker};
+use super::frames::{self, DueRecord, RecordMaker};
 use super::ledger::{Fed, Ledger};
 use crate::hold_part::HoldCpu;
 use crate::payload::Payload;
-use crate::worker::Shared;
+use crate::worker::WorkerShared;
 
 /// So long before they are due records go into the pipe: far longer than this thread may have to wait
 /// for a core, and short beside the second within which a run has to stop.
@@ -35,7 +35,7 @@ pub(super) struct Feeder {
     /// Records of a schedule that the hold may still take.
     pub(super) records_left: u64,
     pub(super) hold_start_ns: u64,
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<WorkerShared>,
     pub(super) ledger: Arc<Ledger>,
     /// The child takes no more, or is gone.
     pub(super) stop: Arc<AtomicBool>,
@@ -132,8 +132,8 @@ impl Feeder {
         Some(Some(intended_ns))
     }
 
-    fn due(&self, intended_ns: Option<u64>) -> Due {
-        Due {
+    fn due(&self, intended_ns: Option<u64>) -> DueRecord {
+        DueRecord {
             intended_ns: intended_ns.map(|ns| self.origin_ns.saturating_add_unsigned(ns)),
             partition: match self.flow.settings.partitioner {
                 Partitioner::Partition(partition) => Some(partition),

@@ -7,7 +7,7 @@
 use kgauge_client::Secret;
 use kgauge_scenario::HeadersPlan;
 
-use crate::payload::{Draft, Header, Payload};
+use crate::payload::{HeaderBytes, Payload, RecordDraft};
 
 const TO_SETTINGS: u8 = 1;
 const TO_START: u8 = 2;
@@ -44,7 +44,7 @@ pub(super) struct Property {
 
 /// When the stages begin and end, and what else limits a producer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Start {
+pub(super) struct DriverStart {
     pub(super) hold_start_ns: i64,
     pub(super) hold_end_ns: i64,
     pub(super) skip_after_ns: i64,
@@ -69,7 +69,7 @@ pub(super) fn settings(topic: &str, properties: &[Property]) -> Vec<u8> {
 }
 
 /// The frame that begins the run.
-pub(super) fn start(start: &Start) -> Vec<u8> {
+pub(super) fn start(start: &DriverStart) -> Vec<u8> {
     let mut frame = begin(TO_START);
     let records_max = start.records_max.map_or(-1, |records| records as i64);
     for number in [
@@ -93,7 +93,7 @@ pub(super) fn end() -> Vec<u8> {
 
 /// Where a record goes and when.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Due {
+pub(super) struct DueRecord {
     /// On CLOCK_MONOTONIC; `None` in a closed loop.
     pub(super) intended_ns: Option<i64>,
     /// `None` leaves it to the client.
@@ -103,20 +103,20 @@ pub(super) struct Due {
 /// Makes records of a flow, one after another.
 pub(super) struct RecordMaker<'a> {
     payload: &'a Payload,
-    draft: Draft,
+    draft: RecordDraft,
 }
 
 impl<'a> RecordMaker<'a> {
     pub(super) fn new(payload: &'a Payload) -> Self {
         Self {
             payload,
-            draft: Draft::default(),
+            draft: RecordDraft::default(),
         }
     }
 
     /// Appends the frame of record `number` of the flow, the producer's `n`-th; gives the bytes of
     /// its key, value and headers.
-    pub(super) fn push(&mut self, to: &mut Vec<u8>, due: Due, number: u64, n: u64) -> u32 {
+    pub(super) fn push(&mut self, to: &mut Vec<u8>, due: DueRecord, number: u64, n: u64) -> u32 {
         let at = to.len();
         to.extend_from_slice(&[0, 0, 0, 0, TO_RECORD]);
         to.extend_from_slice(&due.intended_ns.unwrap_or(AT_WILL).to_be_bytes());
@@ -134,7 +134,7 @@ impl<'a> RecordMaker<'a> {
         } else {
             self.payload.make(number, n, &mut self.draft);
             let mut list;
-            let headers: &[Header<'_>] = if self.payload.has_headers() {
+            let headers: &[HeaderBytes<'_>] = if self.payload.has_headers() {
                 list = [("", None); HeadersPlan::COUNT_MAX as usize];
                 self.payload.headers(&self.draft, &mut list)
             } else {
@@ -148,7 +148,7 @@ impl<'a> RecordMaker<'a> {
 }
 
 /// Lengths of key and value and the number of headers; then all of them. Gives their bytes.
-fn put_whole(to: &mut Vec<u8>, draft: &Draft, headers: &[Header<'_>]) -> usize {
+fn put_whole(to: &mut Vec<u8>, draft: &RecordDraft, headers: &[HeaderBytes<'_>]) -> usize {
     let length = |part: Option<&[u8]>| part.map_or(NULL, |part| part.len() as i32);
     let (key, value) = (draft.key(), draft.value());
     to.extend_from_slice(&length(key).to_be_bytes());
@@ -187,7 +187,7 @@ fn put_short(to: &mut Vec<u8>, text: &str) {
 
 /// A frame from the child.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Said<'a> {
+pub(super) enum DriverFrame<'a> {
     /// The producer is there; by the child's clock it is so late.
     Ready {
         now_ns: i64,
@@ -219,7 +219,7 @@ pub(super) enum Said<'a> {
 }
 
 /// The frame at the start of `bytes` with its length; `None` when more has to come.
-pub(super) fn read(bytes: &[u8]) -> Result<Option<(Said<'_>, usize)>, String> {
+pub(super) fn read(bytes: &[u8]) -> Result<Option<(DriverFrame<'_>, usize)>, String> {
     let Some((head, rest)) = bytes.split_at_checked(HEAD_BYTES) else {
         return Ok(None);
     };
@@ -236,7 +236,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Option<(Said<'_>, usize)>, String> {
     Ok(Some((said, HEAD_BYTES + length)))
 }
 
-fn parse(kind: u8, body: &[u8]) -> Option<Said<'_>> {
+fn parse(kind: u8, body: &[u8]) -> Option<DriverFrame<'_>> {
     let number = |at: usize| -> Option<i64> {
         let bytes = body.get(at..)?.first_chunk::<8>()?;
         Some(i64::from_be_bytes(*bytes))
@@ -244,24 +244,26 @@ fn parse(kind: u8, body: &[u8]) -> Option<Said<'_>> {
     let count = |at: usize| u64::try_from(number(at)?).ok();
     let text = |at: usize| Some(clean(body.get(at..)?));
     Some(match kind {
-        FROM_READY => Said::Ready {
+        FROM_READY => DriverFrame::Ready {
             now_ns: number(0)?,
             client: text(8)?,
         },
-        FROM_REFUSED => Said::Refused(text(0)?),
-        FROM_FAILED => Said::Failed(text(0)?),
-        FROM_OUTCOMES if body.len().is_multiple_of(OUTCOME_BYTES) => Said::Outcomes(Outcomes(body)),
-        FROM_STATUS => Said::Status { handled: count(8)? },
-        FROM_BLOCKED => Said::Blocked {
+        FROM_REFUSED => DriverFrame::Refused(text(0)?),
+        FROM_FAILED => DriverFrame::Failed(text(0)?),
+        FROM_OUTCOMES if body.len().is_multiple_of(OUTCOME_BYTES) => {
+            DriverFrame::Outcomes(Outcomes(body))
+        }
+        FROM_STATUS => DriverFrame::Status { handled: count(8)? },
+        FROM_BLOCKED => DriverFrame::Blocked {
             at_ns: number(0)?,
             ns: count(8)?,
         },
-        FROM_STOPPED_TAKING => Said::StoppedTaking,
-        FROM_WORDS => Said::Words {
+        FROM_STOPPED_TAKING => DriverFrame::StoppedTaking,
+        FROM_WORDS => DriverFrame::Words {
             code: i16::from_be_bytes(*body.first_chunk::<2>()?),
             words: text(2)?,
         },
-        FROM_ENDED => Said::Ended {
+        FROM_ENDED => DriverFrame::Ended {
             starved_ns: count(0)?,
         },
         _ => return None,
@@ -283,7 +285,7 @@ pub(super) struct Outcomes<'a>(&'a [u8]);
 
 /// What became of one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Outcome {
+pub(super) struct RecordOutcome {
     /// Which of the records that were fed, from 0.
     pub(super) index: u64,
     /// When the client had taken it.
@@ -308,14 +310,14 @@ pub(super) enum Fate {
 
 impl Outcomes<'_> {
     /// Each of them; `None` for one that makes no sense.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Option<Outcome>> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Option<RecordOutcome>> + '_ {
         let (entries, _) = self.0.as_chunks::<OUTCOME_BYTES>();
         entries.iter().map(|entry| {
             let number = |at: usize| {
                 let bytes = entry[at..].first_chunk::<8>()?;
                 Some(i64::from_be_bytes(*bytes))
             };
-            Some(Outcome {
+            Some(RecordOutcome {
                 index: u64::try_from(number(0)?).ok()?,
                 sent_ns: number(8)?,
                 end_ns: number(16)?,
@@ -350,7 +352,7 @@ mod tests {
         for end in 0..ready.len() {
             assert_eq!(read(&ready[..end]), Ok(None), "{end} bytes");
         }
-        let said = Said::Ready {
+        let said = DriverFrame::Ready {
             now_ns: 256,
             client: "librdkafka 2.0".to_owned(),
         };
@@ -368,12 +370,12 @@ mod tests {
             body.extend_from_slice(&(-103_i16).to_be_bytes());
         }
         let frame = frame(FROM_OUTCOMES, &body);
-        let Ok(Some((Said::Outcomes(outcomes), _))) = read(&frame) else {
+        let Ok(Some((DriverFrame::Outcomes(outcomes), _))) = read(&frame) else {
             panic!("outcomes are outcomes");
         };
         let found: Vec<_> = outcomes.iter().collect();
         let one = |index, fate| {
-            Some(Outcome {
+            Some(RecordOutcome {
                 index,
                 sent_ns: 100,
                 end_ns: 300,
@@ -401,7 +403,7 @@ mod tests {
         }
         let words = frame(FROM_WORDS, b"\0\x07a\nb\x1b[31m");
         let said = read(&words).unwrap().unwrap().0;
-        let Said::Words { code, words } = said else {
+        let DriverFrame::Words { code, words } = said else {
             panic!("words are words");
         };
         assert_eq!((code, words.as_str()), (7, "a b [31m"));

@@ -4,7 +4,7 @@ use kgauge_client::ClientConfig;
 use kgauge_client::config::{KeyRole, Setting, key_role};
 use kgauge_client::security::{Login, SaslSettings};
 
-use super::settings::Properties;
+use super::settings::DriverProperties;
 
 /// Keys of the connection that the flow's own settings say, or that no producer has.
 const SAID_BY_FLOW: &[&str] = &[
@@ -36,7 +36,7 @@ fn login(client: &ClientConfig) -> Result<Option<&Login>, String> {
 }
 
 /// Kafka's Java client takes everything as it was written.
-pub(super) fn java(client: &ClientConfig, properties: &mut Properties) -> Result<(), String> {
+pub(super) fn java(client: &ClientConfig, properties: &mut DriverProperties) -> Result<(), String> {
     login(client)?;
     for setting in own_keys(client) {
         properties.set(&setting.key, setting.value.expose());
@@ -50,7 +50,10 @@ fn own_keys(client: &ClientConfig) -> impl Iterator<Item = &Setting> {
 }
 
 /// librdkafka has other names for much of it.
-pub(super) fn librdkafka(client: &ClientConfig, properties: &mut Properties) -> Result<(), String> {
+pub(super) fn librdkafka(
+    client: &ClientConfig,
+    properties: &mut DriverProperties,
+) -> Result<(), String> {
     let login = login(client)?;
     let protocol = client.security.protocol;
     for setting in own_keys(client) {

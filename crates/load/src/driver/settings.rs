@@ -15,9 +15,9 @@ const MS: u64 = 1_000_000;
 
 /// Collects properties.
 #[derive(Default)]
-pub(super) struct Properties(pub(super) Vec<Property>);
+pub(super) struct DriverProperties(pub(super) Vec<Property>);
 
-impl Properties {
+impl DriverProperties {
     /// A setting that somebody asked for.
     pub(super) fn set(&mut self, key: &str, value: impl Into<String>) {
         self.put(key, value.into(), false);
@@ -38,7 +38,7 @@ pub(super) fn properties(
     flow: &ProduceFlow,
     client: &ClientConfig,
 ) -> Result<Vec<Property>, String> {
-    let mut properties = Properties::default();
+    let mut properties = DriverProperties::default();
     let servers: Vec<String> = client
         .bootstrap_servers
         .iter()
@@ -59,7 +59,7 @@ pub(super) fn properties(
 }
 
 /// What both have under one name.
-fn shared(settings: &ProducerSettings, properties: &mut Properties) {
+fn shared(settings: &ProducerSettings, properties: &mut DriverProperties) {
     let default = ProducerSettings::default();
     let acks = match settings.acks {
         Acks::None => "0",
@@ -98,7 +98,7 @@ fn shared(settings: &ProducerSettings, properties: &mut Properties) {
     );
 }
 
-fn java(settings: &ProducerSettings, properties: &mut Properties) {
+fn java(settings: &ProducerSettings, properties: &mut DriverProperties) {
     shared(settings, properties);
     let default = ProducerSettings::default();
     let socket = |bytes: Option<u32>| bytes.map_or("-1".to_owned(), |bytes| bytes.to_string());
@@ -155,7 +155,7 @@ fn level(compression: Compression) -> Option<(&'static str, i32, i32)> {
 }
 
 /// Names and ranges: librdkafka's CONFIGURATION.md.
-fn librdkafka(settings: &ProducerSettings, properties: &mut Properties) {
+fn librdkafka(settings: &ProducerSettings, properties: &mut DriverProperties) {
     shared(settings, properties);
     let socket = |bytes: Option<u32>| bytes.unwrap_or(0).to_string();
     // Kafka's 0: one record a batch.

@@ -9,7 +9,7 @@ use kgauge_wire::compress::{CompressError, Compressor};
 use kgauge_wire::record_batch::{BatchEncoder, HEADER_BYTES, ProducerState};
 
 use super::pool::POOL_BYTES;
-use super::{Draft, Payload, PayloadError};
+use super::{Payload, PayloadError, RecordDraft};
 
 /// The search ends this near to the wanted ratio; it is promised to ± 5 %.
 const NEAR_ENOUGH: f64 = 0.01;
@@ -159,7 +159,7 @@ impl Search<'_> {
         let far = self.batch_bytes.saturating_mul(4).next_power_of_two();
         let pool_bytes = far.clamp(POOL_BYTES, POOL_BYTES_MAX);
         let payload = Payload::new(self.plan, self.seed, pool_bytes, random_part)?;
-        let (mut encoder, mut draft) = (BatchEncoder::default(), Draft::default());
+        let (mut encoder, mut draft) = (BatchEncoder::default(), RecordDraft::default());
         let (mut plain, mut packed, mut number) = (0, 0, 0);
         while plain < SAMPLE_BYTES {
             encoder.start(0);
@@ -180,7 +180,7 @@ impl Search<'_> {
     fn takes_another(
         &self,
         payload: &Payload,
-        draft: &mut Draft,
+        draft: &mut RecordDraft,
         encoder: &BatchEncoder,
         number: u64,
     ) -> bool {

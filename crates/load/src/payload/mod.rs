@@ -49,7 +49,7 @@ struct Headers {
 
 /// A record in the making; used again and again.
 #[derive(Debug, Default)]
-pub(crate) struct Draft {
+pub(crate) struct RecordDraft {
     key: Vec<u8>,
     value: Vec<u8>,
     has_key: bool,
@@ -58,7 +58,7 @@ pub(crate) struct Draft {
     headers_from: u64,
 }
 
-impl Draft {
+impl RecordDraft {
     /// The key, `None` for null.
     pub(crate) fn key(&self) -> Option<&[u8]> {
         self.has_key.then_some(self.key.as_slice())
@@ -76,7 +76,7 @@ impl Draft {
 }
 
 /// A header of a record.
-pub(crate) type Header<'a> = (&'a str, Option<&'a [u8]>);
+pub(crate) type HeaderBytes<'a> = (&'a str, Option<&'a [u8]>);
 
 impl Payload {
     /// The records of a plan, of whose made bytes `random_part` are random.
@@ -182,7 +182,7 @@ impl Payload {
 
     /// Makes the key of record `number` of the flow.
     #[inline]
-    pub(crate) fn make_key(&self, number: u64, draft: &mut Draft) {
+    pub(crate) fn make_key(&self, number: u64, draft: &mut RecordDraft) {
         draft.has_key = self.keys.is_some();
         if let Some(keys) = &self.keys {
             if draft.key.len() != keys.bytes {
@@ -193,7 +193,7 @@ impl Payload {
     }
 
     /// Makes record `number` of the flow, the producer's `n`-th.
-    pub(crate) fn make(&self, number: u64, n: u64, draft: &mut Draft) {
+    pub(crate) fn make(&self, number: u64, n: u64, draft: &mut RecordDraft) {
         // Three draws of one mixer, told apart by constants without meaning.
         const NULLS: u64 = 0x6e75_6c6c_7661_6c73;
         const HEADERS: u64 = 0x6865_6164_6572_7321;
@@ -232,9 +232,9 @@ impl Payload {
     #[inline]
     pub(crate) fn headers<'a>(
         &'a self,
-        draft: &Draft,
-        list: &'a mut [Header<'a>],
-    ) -> &'a [Header<'a>] {
+        draft: &RecordDraft,
+        list: &'a mut [HeaderBytes<'a>],
+    ) -> &'a [HeaderBytes<'a>] {
         let Some(headers) = &self.headers else {
             return &[];
         };
@@ -342,7 +342,7 @@ mod tests {
     type Whole = (Option<Vec<u8>>, Option<Vec<u8>>, Vec<(String, Vec<u8>)>);
 
     fn made(payload: &Payload, number: u64) -> Whole {
-        let mut draft = Draft::default();
+        let mut draft = RecordDraft::default();
         payload.make(number, number, &mut draft);
         let mut list = [("", None); HeadersPlan::COUNT_MAX as usize];
         let headers = payload.headers(&draft, &mut list);

@@ -3,10 +3,10 @@
 use kgauge_results::Recorder;
 use kgauge_wire::error_code::ErrorCode;
 
-use super::producer::{InFlight, Producer};
+use super::producer::{ProduceInFlight, Producer};
 use super::response;
 use crate::broker_link::Loss;
-use crate::surroundings::Surroundings;
+use crate::surroundings::WorkerContext;
 
 /// Bytes of a response before its body: the correlation id.
 const CORRELATION_BYTES: usize = 4;
@@ -27,7 +27,7 @@ impl Producer {
         &mut self,
         link: usize,
         recorder: &mut Recorder,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) {
         self.write(link, recorder, around);
         loop {
@@ -52,7 +52,7 @@ impl Producer {
         &mut self,
         link: usize,
         recorder: &mut Recorder,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) -> Result<(), String> {
         while let Some(at) = self.links[link]
             .next_frame()
@@ -81,10 +81,10 @@ impl Producer {
         &mut self,
         link: usize,
         at: std::ops::Range<usize>,
-        mut entry: InFlight,
+        mut entry: ProduceInFlight,
         now_ns: u64,
         recorder: &mut Recorder,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) -> Result<(), String> {
         let version = self.links[link].version();
         let (mut refused, mut unmatched) = (Vec::new(), 0);
@@ -154,7 +154,12 @@ impl Producer {
     }
 
     /// Every batch of the request has been acked.
-    pub(super) fn answer_all(&mut self, entry: InFlight, now_ns: u64, recorder: &mut Recorder) {
+    pub(super) fn answer_all(
+        &mut self,
+        entry: ProduceInFlight,
+        now_ns: u64,
+        recorder: &mut Recorder,
+    ) {
         for &place in &entry.batches {
             self.partition_of(place).in_flight -= 1;
             self.ack(place, now_ns, recorder);
@@ -194,7 +199,7 @@ impl Producer {
         words: Option<String>,
         now_ns: u64,
         recorder: &mut Recorder,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) {
         self.partition_of(place).in_flight -= 1;
         let code = ErrorCode::from_i16(error);

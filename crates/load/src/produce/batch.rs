@@ -109,7 +109,7 @@ impl Times {
 
 /// A batch from its first record until its answer.
 #[derive(Debug)]
-pub(crate) struct Batch {
+pub(crate) struct OpenBatch {
     pub(crate) encoder: RecordsEncoder,
     pub(crate) times: Times,
     pub(crate) partition: u32,
@@ -132,7 +132,7 @@ pub(crate) struct Batch {
 /// All batches of one producer. A place in here is a batch's name until it is given back.
 #[derive(Debug)]
 pub(crate) struct BatchPool {
-    batches: Vec<Batch>,
+    batches: Vec<OpenBatch>,
     /// `buffer.memory`.
     bytes_max: u64,
     /// Places that are free, the warmest last.
@@ -163,7 +163,7 @@ impl BatchPool {
         let pool_bytes = self.batch_bytes.max(bytes) as u64;
         self.bytes_free = self.bytes_free.checked_sub(pool_bytes)?;
         let place = self.free.pop().unwrap_or_else(|| {
-            self.batches.push(Batch {
+            self.batches.push(OpenBatch {
                 encoder: RecordsEncoder::new(self.format, self.batch_bytes.max(bytes)),
                 times: Times::default(),
                 partition: 0,
@@ -208,15 +208,15 @@ impl BatchPool {
 }
 
 impl Index<u32> for BatchPool {
-    type Output = Batch;
+    type Output = OpenBatch;
 
-    fn index(&self, place: u32) -> &Batch {
+    fn index(&self, place: u32) -> &OpenBatch {
         &self.batches[place as usize]
     }
 }
 
 impl IndexMut<u32> for BatchPool {
-    fn index_mut(&mut self, place: u32) -> &mut Batch {
+    fn index_mut(&mut self, place: u32) -> &mut OpenBatch {
         &mut self.batches[place as usize]
     }
 }

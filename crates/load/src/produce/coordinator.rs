@@ -9,7 +9,7 @@ use kgauge_client::admin::ProducerId;
 use kgauge_client::transaction::{TransactionError, TransactionKind, TransactionalProducer};
 use kgauge_client::{ClientConfig, Cluster, ClusterError, Interrupt};
 
-use super::producer::Identity;
+use super::producer::ProducerIdentity;
 
 /// How long the last transaction of a producer may take to end, the load being over.
 const LEAVE: Duration = Duration::from_secs(10);
@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// What the producer wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum TransactionRequest {
     /// The partition becomes part of the transaction. Only of the first kind.
     Add(u32),
     /// There is a transaction from now on: its first batch goes out. Only of the second kind.
@@ -33,15 +33,18 @@ pub(super) enum Order {
 
 /// What became of it.
 #[derive(Debug)]
-pub(super) enum Word {
+pub(super) enum TransactionReply {
     /// The partition may be written to.
     Added(u32),
     /// It may not.
     NotAdded { partition: u32, why: String },
     /// The producer goes on as this one, which need not be new.
-    Committed(Identity),
+    Committed(ProducerIdentity),
     /// The producer goes on as somebody new: what it was is fenced.
-    Aborted { why: String, identity: Identity },
+    Aborted {
+        why: String,
+        identity: ProducerIdentity,
+    },
     /// The coordinator has not ended the transaction yet; it is asked again.
     Waits(String),
     /// The coordinator may be another broker now.
@@ -67,11 +70,11 @@ pub(super) enum Left {
 #[derive(Debug)]
 pub(crate) struct TransactionThread {
     /// Who the producer was at first.
-    pub(super) identity: Identity,
+    pub(super) identity: ProducerIdentity,
     /// What it speaks.
     pub(super) kind: TransactionKind,
-    orders: Option<Sender<Order>>,
-    words: Receiver<Word>,
+    orders: Option<Sender<TransactionRequest>>,
+    words: Receiver<TransactionReply>,
     waker: Arc<OnceLock<Arc<mio::Waker>>>,
     /// The user wants to stop.
     interrupt: Interrupt,
@@ -165,7 +168,7 @@ impl TransactionThread {
         let _ = self.waker.set(Arc::clone(waker));
     }
 
-    pub(super) fn order(&self, order: Order) {
+    pub(super) fn order(&self, order: TransactionRequest) {
         if let Some(orders) = &self.orders {
             // A thread that is gone has said why.
             let _ = orders.send(order);
@@ -178,7 +181,7 @@ impl TransactionThread {
         self.left_at.get_or_insert_with(Instant::now);
     }
 
-    pub(super) fn next_word(&self) -> Option<Word> {
+    pub(super) fn next_word(&self) -> Option<TransactionReply> {
         self.words.try_recv().ok()
     }
 
@@ -216,8 +219,8 @@ impl Drop for TransactionThread {
     }
 }
 
-fn named(producer: ProducerId) -> Identity {
-    Identity {
+fn named(producer: ProducerId) -> ProducerIdentity {
+    ProducerIdentity {
         id: producer.id,
         epoch: producer.epoch,
     }
@@ -229,7 +232,7 @@ struct Body {
     topic: String,
     /// `transaction.timeout.ms`
     timeout: Duration,
-    say: Sender<Word>,
+    say: Sender<TransactionReply>,
     waker: Arc<OnceLock<Arc<mio::Waker>>>,
     /// Nobody waits any longer.
     give_up: Interrupt,
@@ -251,19 +254,19 @@ enum Ended {
 }
 
 impl Body {
-    fn serve(&mut self, orders: &Receiver<Order>) -> Left {
+    fn serve(&mut self, orders: &Receiver<TransactionRequest>) -> Left {
         let mut unknown = None;
         while let Ok(order) = orders.recv() {
             match order {
-                Order::Begin => self.begin(),
-                Order::Add(first) => {
+                TransactionRequest::Begin => self.begin(),
+                TransactionRequest::Add(first) => {
                     let mut partitions = vec![first];
                     let mut next = None;
                     while let Ok(order) = orders.try_recv() {
                         match order {
-                            Order::Add(partition) => partitions.push(partition),
-                            Order::Begin => self.begin(),
-                            Order::End { commits } => {
+                            TransactionRequest::Add(partition) => partitions.push(partition),
+                            TransactionRequest::Begin => self.begin(),
+                            TransactionRequest::End { commits } => {
                                 next = Some(commits);
                                 break;
                             }
@@ -274,7 +277,7 @@ impl Body {
                         unknown = self.end(commits);
                     }
                 }
-                Order::End { commits } => unknown = self.end(commits),
+                TransactionRequest::End { commits } => unknown = self.end(commits),
             }
         }
         if let Some(why) = unknown {
@@ -303,7 +306,7 @@ impl Body {
             Ok(()) => {
                 self.open_since.get_or_insert(at);
                 for &partition in partitions {
-                    self.say(Word::Added(partition));
+                    self.say(TransactionReply::Added(partition));
                 }
             }
             Err(error) => {
@@ -314,7 +317,7 @@ impl Body {
                 let why = format!("{error}; {}", error.cure());
                 for &partition in partitions {
                     let why = why.clone();
-                    self.say(Word::NotAdded { partition, why });
+                    self.say(TransactionReply::NotAdded { partition, why });
                 }
                 // With something open its end tells whether it was too old.
                 if error.is_of_the_past() && self.open_since.is_none() {
@@ -342,7 +345,7 @@ impl Body {
         let refused = match self.insist(commits) {
             Ended::AsWanted(identity) if commits => {
                 self.tell_moves();
-                self.say(Word::Committed(named(identity)));
+                self.say(TransactionReply::Committed(named(identity)));
                 return None;
             }
             Ended::AsWanted(identity) => {
@@ -393,7 +396,7 @@ impl Body {
                 Err(error) if self.give_up.is_raised() => return Ended::GivenUp(error),
                 Err(error) if error.may_pass() => {
                     let what = if commits { "committed" } else { "aborted" };
-                    self.say(Word::Waits(format!(
+                    self.say(TransactionReply::Waits(format!(
                         "a transaction is not {what} yet: {error}"
                     )));
                 }
@@ -424,7 +427,7 @@ impl Body {
     fn aborted(&mut self, why: String, next: Result<ProducerId, TransactionError>) {
         self.tell_moves();
         match next {
-            Ok(identity) => self.say(Word::Aborted {
+            Ok(identity) => self.say(TransactionReply::Aborted {
                 why,
                 identity: named(identity),
             }),
@@ -433,17 +436,20 @@ impl Body {
     }
 
     fn fail(&self, error: &TransactionError) {
-        self.say(Word::Failed(format!("{error}; {}", error.cure())));
+        self.say(TransactionReply::Failed(format!(
+            "{error}; {}",
+            error.cure()
+        )));
     }
 
     fn tell_moves(&mut self) {
         let links = self.producer.links();
         if std::mem::replace(&mut self.links, links) != links {
-            self.say(Word::Moved);
+            self.say(TransactionReply::Moved);
         }
     }
 
-    fn say(&self, word: Word) {
+    fn say(&self, word: TransactionReply) {
         // A producer that is gone needs no answer.
         if self.say.send(word).is_ok()
             && let Some(waker) = self.waker.get()

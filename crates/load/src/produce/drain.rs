@@ -3,9 +3,9 @@
 use kgauge_results::Recorder;
 use kgauge_wire::record_batch::ProducerState;
 
-use super::producer::{InFlight, Producer};
+use super::producer::{ProduceInFlight, Producer};
 use super::request::ProduceHead;
-use crate::surroundings::Surroundings;
+use crate::surroundings::WorkerContext;
 
 /// Bytes of a request beside its batches: header, topic, and for each partition index, length, tags.
 const REQUEST_OVERHEAD_BYTES: usize = 512;
@@ -17,7 +17,7 @@ const RATIO_DETERIORATING: f32 = 0.05;
 
 impl Producer {
     /// Sends what is ready and finds room.
-    pub(super) fn drain(&mut self, recorder: &mut Recorder, around: &Surroundings<'_>) {
+    pub(super) fn drain(&mut self, recorder: &mut Recorder, around: &WorkerContext<'_>) {
         let now_ns = around.clock.now_ns();
         self.drained_at_ns = now_ns;
         self.end_lingers(now_ns);
@@ -192,7 +192,7 @@ impl Producer {
         let mut entry = self.spare_in_flight.pop().unwrap_or_default();
         entry.batches.clear();
         entry.batches.extend_from_slice(picked);
-        self.in_flight[link].push_back(InFlight {
+        self.in_flight[link].push_back(ProduceInFlight {
             correlation_id,
             sent_ns: now_ns,
             records,
@@ -244,7 +244,7 @@ impl Producer {
         &mut self,
         link: usize,
         recorder: &mut Recorder,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) {
         match self.links[link].write(&self.pool) {
             Ok(complete) if complete > 0 && !self.awaits_answers() => {

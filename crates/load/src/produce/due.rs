@@ -7,7 +7,7 @@ pub(super) const AHEAD: usize = 64;
 
 /// A schedule, with the moments of the next few records at hand.
 #[derive(Debug)]
-pub(crate) struct Due {
+pub(crate) struct ScheduleCursor {
     schedule: Schedule,
     ahead: [u64; AHEAD],
     /// Those from `first` up to `end` are at hand.
@@ -15,7 +15,7 @@ pub(crate) struct Due {
     end: usize,
 }
 
-impl Due {
+impl ScheduleCursor {
     pub(super) fn new(schedule: Schedule) -> Self {
         Self {
             schedule,
@@ -66,16 +66,16 @@ impl Due {
 
 #[cfg(test)]
 mod tests {
-    use kgauge_scenario::{Pace, Shape, Stripe};
+    use kgauge_scenario::{Pacing, Shape, Stripe};
 
     use super::*;
 
     /// A record each microsecond.
-    fn due() -> Due {
+    fn due() -> ScheduleCursor {
         let shape = Shape::Constant {
             per_second: 1_000_000.0,
         };
-        Due::new(Schedule::new(Pace::of(&shape), 1, Stripe::WHOLE))
+        ScheduleCursor::new(Schedule::new(Pacing::of(&shape), 1, Stripe::WHOLE))
     }
 
     #[test]

@@ -5,7 +5,7 @@ use kgauge_wire::compress::{CompressError, Compressor};
 use kgauge_wire::message_set::{Format, MessageSetEncoder};
 use kgauge_wire::record_batch::{BatchEncoder, HEADER_BYTES, ProducerState, record_bytes};
 
-use crate::payload::Header;
+use crate::payload::HeaderBytes;
 
 /// How records are laid out; it follows from the version of Produce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +154,7 @@ pub(crate) struct Whole<'a> {
     pub(crate) timestamp_ms: i64,
     pub(crate) key: Option<&'a [u8]>,
     pub(crate) value: Option<&'a [u8]>,
-    pub(crate) headers: &'a [Header<'a>],
+    pub(crate) headers: &'a [HeaderBytes<'a>],
 }
 
 impl Whole<'_> {

@@ -4,7 +4,7 @@ use kgauge_results::{LATE_AFTER_NS, RecordLateness, Recorder};
 use kgauge_scenario::Stripe;
 use kgauge_wire::record_batch::record_bytes;
 
-use super::due::{AHEAD, Due};
+use super::due::{AHEAD, ScheduleCursor};
 use super::encoder::{RecordsEncoder, TakeRecords};
 use super::producer::{Lingering, Phase, Producer};
 use super::whole::Moments;
@@ -52,7 +52,7 @@ impl Producer {
 
     /// When the next record is due: in a closed loop, now.
     fn next_intended_ns(&self, now_ns: u64) -> u64 {
-        self.due.as_ref().map_or(now_ns, Due::peek_ns)
+        self.due.as_ref().map_or(now_ns, ScheduleCursor::peek_ns)
     }
 
     /// Closed loop: as much as a turn allows.

@@ -225,7 +225,7 @@ mod tests {
     use kgauge_scenario::{KeyChoice, KeyPlan, RecordPlan};
 
     use super::*;
-    use crate::payload::Draft;
+    use crate::payload::RecordDraft;
 
     #[test]
     fn keys_of_a_block_are_those_of_its_records() {
@@ -243,7 +243,7 @@ mod tests {
             assert_eq!(block.logical_bytes(), key_bytes as usize + 100);
             // The third of five producers: its records are 2, 7, 12 and so on.
             block.make(&payload, 1_000, |n| 5 * n + 2);
-            let mut draft = Draft::default();
+            let mut draft = RecordDraft::default();
             for at in 0..AHEAD {
                 payload.make_key(5 * (1_000 + at as u64) + 2, &mut draft);
                 let key = draft.key().unwrap();

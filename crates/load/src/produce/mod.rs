@@ -28,7 +28,7 @@ mod whole;
 pub use coordinator::TransactionStartError;
 pub(crate) use coordinator::{TransactionSetup, TransactionThread};
 pub(crate) use encoder::RecordsFormat;
-pub(crate) use producer::{Identity, Producer, ProducerSetup};
+pub(crate) use producer::{Producer, ProducerIdentity, ProducerSetup};
 pub(crate) use request::{VERSIONS, versions_of};
 pub(crate) use transaction::Transaction;
 

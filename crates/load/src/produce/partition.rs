@@ -6,7 +6,7 @@ use super::batch::BatchPool;
 
 /// One partition of the topic.
 #[derive(Debug)]
-pub(crate) struct Partition {
+pub(crate) struct PartitionQueue {
     /// The link to its leader, once one is known.
     pub(crate) leader: Option<usize>,
     /// The batch that takes records.
@@ -26,7 +26,7 @@ pub(crate) struct Partition {
     next_order: u64,
 }
 
-impl Partition {
+impl PartitionQueue {
     pub(crate) fn new(leader: Option<usize>) -> Self {
         Self {
             leader,
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn sequences_wrap_to_zero() {
-        let mut partition = Partition::new(None);
+        let mut partition = PartitionQueue::new(None);
         partition.next_sequence = i32::MAX - 1;
         assert_eq!(partition.take_sequences(3), i32::MAX - 1);
         assert_eq!(partition.next_sequence, 1);
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_retried_batch_returns_to_its_place() {
         let mut pool = BatchPool::new(RecordsFormat::Batch, 10_000, 100);
-        let mut partition = Partition::new(None);
+        let mut partition = PartitionQueue::new(None);
         let places: Vec<u32> = (0..4)
             .map(|_| {
                 let place = pool.take(10, 0, 0).unwrap();

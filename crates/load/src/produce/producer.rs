@@ -5,25 +5,25 @@ use std::io;
 use std::sync::Arc;
 
 use kgauge_results::run::ClientLook;
-use kgauge_results::{Recorder, Request};
+use kgauge_results::{AnsweredRequest, Recorder};
 use kgauge_scenario::{Acks, Partitioner, ProduceFlow, Schedule, Shape, Stages, Stripe};
 use kgauge_wire::compress::Compressor;
 
 use super::batch::BatchPool;
-use super::due::Due;
+use super::due::ScheduleCursor;
 use super::encoder::RecordsFormat;
 use super::keyed::KeyBlock;
 use super::murmur::follows_keys;
-use super::partition::Partition;
+use super::partition::PartitionQueue;
 use super::request::ProduceHead;
-use super::sticky::{PartitionChoice, Standing};
+use super::sticky::{PartitionChoice, PartitionLoads};
 use super::transaction::Transaction;
 use crate::broker_link::BrokerLink;
 use crate::clock::Clock;
 use crate::echo::EchoBoard;
 use crate::pacing::Until;
-use crate::payload::{Draft, Payload};
-use crate::surroundings::Surroundings;
+use crate::payload::{Payload, RecordDraft};
+use crate::surroundings::WorkerContext;
 use crate::tally::Totals;
 
 /// How often deadlines of waiting batches are looked at; they are whole seconds.
@@ -31,7 +31,7 @@ const EXPIRY_NS: u64 = 100_000_000;
 
 /// What InitProducerId gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub(crate) struct ProducerIdentity {
     pub(crate) id: i64,
     pub(crate) epoch: i16,
 }
@@ -49,7 +49,7 @@ pub(crate) struct ProducerSetup {
     pub(crate) links: Vec<BrokerLink>,
     /// For each partition the link to its leader.
     pub(crate) leaders: Vec<Option<usize>>,
-    pub(crate) identity: Option<Identity>,
+    pub(crate) identity: Option<ProducerIdentity>,
     /// Where the hold begins and ends: records before it don't count towards the flow's limit.
     pub(crate) stages: Stages,
     /// The board of its flow, if somebody reads back what it writes.
@@ -71,7 +71,7 @@ pub(crate) enum Phase {
 
 /// A request whose answer is awaited.
 #[derive(Debug, Default)]
-pub(crate) struct InFlight {
+pub(crate) struct ProduceInFlight {
     pub(crate) correlation_id: i32,
     pub(crate) sent_ns: u64,
     pub(crate) records: u64,
@@ -79,10 +79,10 @@ pub(crate) struct InFlight {
     pub(crate) batches: Vec<u32>,
 }
 
-impl InFlight {
+impl ProduceInFlight {
     /// What the recorder is told of it.
-    pub(super) fn as_request(&self, round_trip_ns: Option<u64>) -> Request {
-        Request {
+    pub(super) fn as_request(&self, round_trip_ns: Option<u64>) -> AnsweredRequest {
+        AnsweredRequest {
             batches: self.batches.len() as u64,
             records: self.records,
             wire_bytes: self.wire_bytes,
@@ -112,7 +112,7 @@ pub(crate) struct Producer {
     // Records coming in
     pub(super) phase: Phase,
     /// `None` in a closed loop.
-    pub(super) due: Option<Due>,
+    pub(super) due: Option<ScheduleCursor>,
     pub(super) next_record: u64,
     /// Records that the hold may still take.
     pub(super) records_left: u64,
@@ -120,7 +120,7 @@ pub(crate) struct Producer {
     /// Records with a key go where it says.
     pub(super) is_keyed: bool,
     /// The record in the making.
-    pub(super) draft: Draft,
+    pub(super) draft: RecordDraft,
     /// Keys of the next records, if all have keys and values of one size.
     pub(super) key_block: Option<KeyBlock>,
     pub(super) blocked_since_ns: Option<u64>,
@@ -131,20 +131,20 @@ pub(crate) struct Producer {
 
     // Batches
     pub(super) pool: BatchPool,
-    pub(super) partitions: Vec<Partition>,
+    pub(super) partitions: Vec<PartitionQueue>,
     /// Open batches in the order in which their linger ends.
     pub(super) lingering: VecDeque<Lingering>,
     pub(super) compressor: Option<Compressor>,
-    pub(super) identity: Option<Identity>,
+    pub(super) identity: Option<ProducerIdentity>,
     /// The identity has been used up by an error; nothing is sent until there is a new one.
     pub(super) identity_wanted: bool,
 
     // Requests
     pub(super) links: Vec<BrokerLink>,
-    pub(super) in_flight: Vec<VecDeque<InFlight>>,
+    pub(super) in_flight: Vec<VecDeque<ProduceInFlight>>,
     /// For each link the partitions that have something to send, in turn.
     pub(super) ready: Vec<VecDeque<u32>>,
-    pub(super) spare_in_flight: Vec<InFlight>,
+    pub(super) spare_in_flight: Vec<ProduceInFlight>,
     pub(super) picked: Vec<u32>,
     /// For each link since when what is ready for it could not be sent; `u64::MAX` if it can.
     pub(super) stuck_since_ns: Vec<u64>,
@@ -214,7 +214,11 @@ impl Producer {
         let pace = setup.flow.pace(&setup.stages);
         let due = match setup.flow.shape {
             Shape::Max => None,
-            _ => Some(Due::new(Schedule::new(pace, setup.seed, setup.member))),
+            _ => Some(ScheduleCursor::new(Schedule::new(
+                pace,
+                setup.seed,
+                setup.member,
+            ))),
         };
         let stages = &setup.stages;
         let hold_end_ns = stages.hold_end_limit_ns();
@@ -240,7 +244,7 @@ impl Producer {
             ),
             in_flight: setup.links.iter().map(|_| VecDeque::new()).collect(),
             ready: setup.links.iter().map(|_| VecDeque::new()).collect(),
-            partitions: setup.leaders.into_iter().map(Partition::new).collect(),
+            partitions: setup.leaders.into_iter().map(PartitionQueue::new).collect(),
             stuck_since_ns: vec![u64::MAX; setup.links.len()],
             links: setup.links,
             member: setup.member,
@@ -253,7 +257,7 @@ impl Producer {
             hold_start_ns: stages.warm_up_limit_ns(),
             hold_end_ns: hold_end_ns.unwrap_or(u64::MAX),
             is_keyed: follows_keys(settings),
-            draft: Draft::default(),
+            draft: RecordDraft::default(),
             key_block,
             drained_at_ns: 0,
             identity: setup.identity,
@@ -281,7 +285,7 @@ impl Producer {
 
     /// A batch of the current partition is complete: the partitioner may move on.
     pub(super) fn batch_complete(&mut self, partition: u32) {
-        let standing = Standing {
+        let standing = PartitionLoads {
             partitions: &self.partitions,
             stuck_since_ns: &self.stuck_since_ns,
             now_ns: self.drained_at_ns,
@@ -290,7 +294,7 @@ impl Producer {
     }
 
     /// Registers its connections with the worker's event loop.
-    pub(crate) fn register(&mut self, around: &Surroundings<'_>) -> io::Result<()> {
+    pub(crate) fn register(&mut self, around: &WorkerContext<'_>) -> io::Result<()> {
         if let Some(transaction) = &self.transaction {
             transaction.thread.wakes(around.waker);
         }
@@ -300,7 +304,7 @@ impl Producer {
     }
 
     /// Does what can be done without waiting: takes records that are due, sends batches that are ready.
-    pub(crate) fn step(&mut self, recorder: &mut Recorder, around: &Surroundings<'_>) {
+    pub(crate) fn step(&mut self, recorder: &mut Recorder, around: &WorkerContext<'_>) {
         let now_ns = around.clock.now_ns();
         if self.transaction.is_some() {
             self.step_transaction(now_ns, recorder, around);

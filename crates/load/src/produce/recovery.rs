@@ -4,12 +4,12 @@ use kgauge_results::Recorder;
 use kgauge_wire::error_code::ErrorCode;
 
 use super::encoder::RecordsFormat;
-use super::partition::Partition;
-use super::producer::{Identity, Phase, Producer};
+use super::partition::PartitionQueue;
+use super::producer::{Phase, Producer, ProducerIdentity};
 use crate::broker_link::{BrokerLink, Loss};
-use crate::control::{Leaders, Side};
-use crate::outage::{BrokerLook, add_look};
-use crate::surroundings::Surroundings;
+use crate::control::{ClientSide, Leaders};
+use crate::outage::{BrokerLinkState, add_look};
+use crate::surroundings::WorkerContext;
 
 impl Producer {
     /// A connection is gone: what was in flight on it is sent again over the next one.
@@ -18,7 +18,7 @@ impl Producer {
         link: usize,
         loss: &Loss,
         recorder: &mut Recorder,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) {
         let now_ns = around.clock.now_ns();
         let broker_id = self.links[link].broker_id();
@@ -49,7 +49,12 @@ impl Producer {
     }
 
     /// What its links show of brokers.
-    pub(crate) fn look_at_brokers(&mut self, side: Side, now_ns: u64, looks: &mut Vec<BrokerLook>) {
+    pub(crate) fn look_at_brokers(
+        &mut self,
+        side: ClientSide,
+        now_ns: u64,
+        looks: &mut Vec<BrokerLinkState>,
+    ) {
         for (link, in_flight) in self.links.iter_mut().zip(&self.in_flight) {
             let owed_since_ns = in_flight.front().map(|entry| entry.sent_ns);
             add_look(looks, link.look(side, owed_since_ns, now_ns));
@@ -57,7 +62,12 @@ impl Producer {
     }
 
     /// Asks for a new connection when the pause is over.
-    pub(super) fn reconnect_if_due(&mut self, link: usize, now_ns: u64, around: &Surroundings<'_>) {
+    pub(super) fn reconnect_if_due(
+        &mut self,
+        link: usize,
+        now_ns: u64,
+        around: &WorkerContext<'_>,
+    ) {
         if self.links[link].take_reconnect(now_ns) {
             around.ask_to_connect(link, self.links[link].broker_id());
         }
@@ -69,7 +79,7 @@ impl Producer {
         link: usize,
         channel: kgauge_client::security::Channel,
         version: i16,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) {
         // What is encoded already stays as it is, also when the broker came back as a newer release.
         let format = self.pool.format();
@@ -88,13 +98,13 @@ impl Producer {
     }
 
     /// A connection that was asked for could not be made.
-    pub(crate) fn on_not_connected(&mut self, link: usize, around: &Surroundings<'_>) {
+    pub(crate) fn on_not_connected(&mut self, link: usize, around: &WorkerContext<'_>) {
         self.links[link].lost(around.clock.now_ns(), around.registry);
         around.ask_for_leaders();
     }
 
     /// New metadata: partitions may have moved to other brokers, also to ones not yet known.
-    pub(crate) fn on_leaders(&mut self, leaders: &Leaders, around: &Surroundings<'_>) {
+    pub(crate) fn on_leaders(&mut self, leaders: &Leaders, around: &WorkerContext<'_>) {
         for index in 0..self.partitions.len() as u32 {
             let leader = leaders
                 .of(index)
@@ -114,7 +124,7 @@ impl Producer {
         }
     }
 
-    fn link_to(&mut self, broker_id: i32, around: &Surroundings<'_>) -> usize {
+    fn link_to(&mut self, broker_id: i32, around: &WorkerContext<'_>) -> usize {
         if let Some(known) = self
             .links
             .iter()
@@ -135,7 +145,7 @@ impl Producer {
         index
     }
 
-    pub(super) fn partition_of(&mut self, place: u32) -> &mut Partition {
+    pub(super) fn partition_of(&mut self, place: u32) -> &mut PartitionQueue {
         &mut self.partitions[self.pool[place].partition as usize]
     }
 
@@ -164,7 +174,7 @@ impl Producer {
     }
 
     /// The leader of a batch's partition is not what was thought.
-    pub(super) fn forget_leader(&mut self, place: u32, around: &Surroundings<'_>) {
+    pub(super) fn forget_leader(&mut self, place: u32, around: &WorkerContext<'_>) {
         let index = self.pool[place].partition;
         let known = self.partitions[index as usize].leader;
         if known.is_some() {
@@ -222,7 +232,7 @@ impl Producer {
         &mut self,
         now_ns: u64,
         recorder: &mut Recorder,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) {
         if now_ns >= self.next_metadata_ns {
             self.next_metadata_ns = now_ns.saturating_add(self.flow.settings.metadata_age_ns_max);
@@ -286,7 +296,7 @@ impl Producer {
     }
 
     /// Asks for a new producer id once nothing is in flight under the old one.
-    pub(super) fn renew_identity_if_quiet(&mut self, around: &Surroundings<'_>) {
+    pub(super) fn renew_identity_if_quiet(&mut self, around: &WorkerContext<'_>) {
         if self.identity_wanted
             && self.identity.is_some()
             && self.in_flight.iter().all(|requests| requests.is_empty())
@@ -297,7 +307,7 @@ impl Producer {
     }
 
     /// A new producer id is there: sequences start at zero, and what waits gets its numbers anew.
-    pub(crate) fn on_identity(&mut self, identity: Identity) {
+    pub(crate) fn on_identity(&mut self, identity: ProducerIdentity) {
         self.identity = Some(identity);
         self.identity_wanted = false;
         for index in 0..self.partitions.len() {
@@ -312,7 +322,7 @@ impl Producer {
         }
     }
 
-    fn renumber(&mut self, index: usize, place: u32, identity: Identity) {
+    fn renumber(&mut self, index: usize, place: u32, identity: ProducerIdentity) {
         let transactional = self.is_transactional();
         let batch = &mut self.pool[place];
         batch.base_sequence = self.partitions[index].take_sequences(batch.encoder.records());

@@ -15,7 +15,7 @@ use kgauge_wire::codec::{
 };
 
 use crate::hand_codec::no_tags;
-use crate::link::{Cut, Frame};
+use crate::link::{Cut, OutgoingFrame};
 
 /// The versions that [`ProduceHead`] writes and `response` reads.
 pub(crate) const VERSIONS: RangeInclusive<i16> = 0..=12;
@@ -70,7 +70,7 @@ impl ProduceHead {
     /// Starts a request for `partitions` batches. The size prefix is written by [`Frame::seal`].
     pub(crate) fn begin(
         &self,
-        frame: &mut Frame,
+        frame: &mut OutgoingFrame,
         version: i16,
         correlation_id: i32,
         partitions: usize,
@@ -97,7 +97,13 @@ impl ProduceHead {
     }
 
     /// Adds one partition's batch.
-    pub(crate) fn partition(frame: &mut Frame, version: i16, index: u32, batch: u32, bytes: usize) {
+    pub(crate) fn partition(
+        frame: &mut OutgoingFrame,
+        version: i16,
+        index: u32,
+        batch: u32,
+        bytes: usize,
+    ) {
         let lengths = Lengths::of(version, FLEXIBLE_FROM);
         let out = &mut frame.head;
         put_i32(out, index as i32);
@@ -111,7 +117,7 @@ impl ProduceHead {
     }
 
     /// Ends the request: the tags of the topic and of the request itself.
-    pub(crate) fn end(frame: &mut Frame, version: i16) {
+    pub(crate) fn end(frame: &mut OutgoingFrame, version: i16) {
         let lengths = Lengths::of(version, FLEXIBLE_FROM);
         no_tags(&mut frame.head, lengths);
         no_tags(&mut frame.head, lengths);
@@ -134,7 +140,7 @@ mod tests {
         }
     }
 
-    fn on_the_wire(frame: &Frame, batches: &Batches) -> Vec<u8> {
+    fn on_the_wire(frame: &OutgoingFrame, batches: &Batches) -> Vec<u8> {
         let (mut bytes, mut start) = (Vec::new(), 0);
         for cut in &frame.cuts {
             bytes.extend_from_slice(&frame.head[start..cut.head_end]);
@@ -164,7 +170,7 @@ mod tests {
                 acks: -1,
                 timeout_ms: 30_000,
             };
-            let mut frame = Frame::default();
+            let mut frame = OutgoingFrame::default();
             head.begin(&mut frame, version, 77, 2).unwrap();
             ProduceHead::partition(&mut frame, version, 4, 0, batches.0[0].len());
             ProduceHead::partition(&mut frame, version, 9, 1, batches.0[1].len());

@@ -7,7 +7,7 @@ use crate::hand_codec::{read_count, skip_tags};
 
 /// What a broker says of one batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PartitionAnswer<'a> {
+pub(crate) struct BatchAnswer<'a> {
     /// The partition.
     pub(crate) partition: i32,
     /// Kafka's error code, 0 for none.
@@ -23,7 +23,7 @@ pub(crate) struct PartitionAnswer<'a> {
 pub(crate) fn read<'a>(
     body: &'a [u8],
     version: i16,
-    mut each: impl FnMut(PartitionAnswer<'a>),
+    mut each: impl FnMut(BatchAnswer<'a>),
 ) -> Result<u32, DecodeError> {
     let lengths = Lengths::of(version, FLEXIBLE_FROM);
     let mut reader = Reader::new(body);
@@ -47,7 +47,7 @@ fn partition<'a>(
     reader: &mut Reader<'a>,
     version: i16,
     lengths: Lengths,
-) -> Result<PartitionAnswer<'a>, DecodeError> {
+) -> Result<BatchAnswer<'a>, DecodeError> {
     let partition = reader.read_i32()?;
     let error = reader.read_i16()?;
     let base_offset = reader.read_i64()?;
@@ -67,7 +67,7 @@ fn partition<'a>(
         message = reader.read_nullable_string(lengths)?;
     }
     skip_tags(reader, lengths)?;
-    Ok(PartitionAnswer {
+    Ok(BatchAnswer {
         partition,
         error,
         base_offset,
@@ -136,13 +136,13 @@ mod tests {
             assert_eq!(
                 answers,
                 [
-                    PartitionAnswer {
+                    BatchAnswer {
                         partition: 1,
                         error: 0,
                         base_offset: 55,
                         message: None
                     },
-                    PartitionAnswer {
+                    BatchAnswer {
                         partition: 3,
                         error: 87,
                         base_offset: 0,

@@ -2,7 +2,7 @@
 
 use kgauge_scenario::{Partitioner, ProducerSettings};
 
-use super::partition::Partition;
+use super::partition::PartitionQueue;
 use crate::payload::mix;
 
 /// Chooses partitions.
@@ -33,8 +33,8 @@ enum Way {
 }
 
 /// How the partitions stand when one is drawn.
-pub(crate) struct Standing<'a> {
-    pub(crate) partitions: &'a [Partition],
+pub(crate) struct PartitionLoads<'a> {
+    pub(crate) partitions: &'a [PartitionQueue],
     /// For each link since when what is ready for it could not be sent; `u64::MAX` if it can.
     pub(crate) stuck_since_ns: &'a [u64],
     pub(crate) now_ns: u64,
@@ -104,7 +104,7 @@ impl PartitionChoice {
     }
 
     /// A batch of the current partition is complete: time to go elsewhere, if enough went there.
-    pub(crate) fn batch_complete(&mut self, standing: &Standing<'_>) {
+    pub(crate) fn batch_complete(&mut self, standing: &PartitionLoads<'_>) {
         if matches!(self.way, Way::Sticky(_)) && self.bytes >= self.bytes_max / 2 {
             self.current = self.draw(standing);
             self.bytes = 0;
@@ -112,7 +112,7 @@ impl PartitionChoice {
     }
 
     /// As [`Self::batch_complete`], for a batch that was sent before it was full.
-    pub(crate) fn batch_complete_of(&mut self, partition: u32, standing: &Standing<'_>) {
+    pub(crate) fn batch_complete_of(&mut self, partition: u32, standing: &PartitionLoads<'_>) {
         if partition == self.current {
             self.batch_complete(standing);
         }
@@ -146,7 +146,7 @@ impl PartitionChoice {
 
     /// Kafka's `BuiltInPartitioner`: each partition weighs the longest queue plus one, less its own
     /// queue. Partitions whose broker takes nothing weigh nothing, unless all are like that.
-    fn draw(&mut self, standing: &Standing<'_>) -> u32 {
+    fn draw(&mut self, standing: &PartitionLoads<'_>) -> u32 {
         if !self.is_adaptive {
             return self.draw_evenly();
         }
@@ -179,7 +179,7 @@ impl PartitionChoice {
     }
 
     /// Batches that wait for a partition; `None` when its broker takes nothing.
-    fn queue_of(&self, index: u32, standing: &Standing<'_>) -> Option<usize> {
+    fn queue_of(&self, index: u32, standing: &PartitionLoads<'_>) -> Option<usize> {
         let partition = standing.partitions.get(self.candidate(index) as usize)?;
         let leader = partition.leader;
         let since_ns = leader
@@ -204,12 +204,12 @@ mod tests {
         }
     }
 
-    fn partitions(count: usize) -> Vec<Partition> {
-        (0..count).map(|_| Partition::new(Some(0))).collect()
+    fn partitions(count: usize) -> Vec<PartitionQueue> {
+        (0..count).map(|_| PartitionQueue::new(Some(0))).collect()
     }
 
-    fn standing(partitions: &[Partition]) -> Standing<'_> {
-        Standing {
+    fn standing(partitions: &[PartitionQueue]) -> PartitionLoads<'_> {
+        PartitionLoads {
             partitions,
             stuck_since_ns: &[u64::MAX],
             now_ns: 0,
@@ -217,7 +217,7 @@ mod tests {
     }
 
     /// How often each partition is drawn when a full batch goes to it each time.
-    fn drawn(choice: &mut PartitionChoice, standing: &Standing<'_>, draws: u32) -> Vec<u32> {
+    fn drawn(choice: &mut PartitionChoice, standing: &PartitionLoads<'_>, draws: u32) -> Vec<u32> {
         let mut batches = vec![0; standing.partitions.len()];
         for _ in 0..draws {
             choice.note(1_000);
@@ -307,7 +307,7 @@ mod tests {
         for (count, wanted) in batches.iter().zip([10_000_u32, 30_000, 40_000]) {
             assert!(count.abs_diff(wanted) < 800, "{batches:?}");
         }
-        let stuck = Standing {
+        let stuck = PartitionLoads {
             stuck_since_ns: &[u64::MAX, 100],
             now_ns: 200,
             ..standing(&partitions)

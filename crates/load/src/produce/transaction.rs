@@ -11,10 +11,10 @@ use kgauge_results::Recorder;
 use kgauge_scenario::TransactionLength;
 use kgauge_wire::error_code::ErrorCode;
 
-use super::coordinator::{Left, Order, TransactionThread, Word};
+use super::coordinator::{Left, TransactionReply, TransactionRequest, TransactionThread};
 use super::partition::sequence_after;
-use super::producer::{Identity, Phase, Producer};
-use crate::surroundings::Surroundings;
+use super::producer::{Phase, Producer, ProducerIdentity};
+use crate::surroundings::WorkerContext;
 
 /// A producer's side of its transactions.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl Transaction {
     }
 
     /// Who the producer is.
-    pub(crate) fn identity(&self) -> Identity {
+    pub(crate) fn identity(&self) -> ProducerIdentity {
         self.thread.identity
     }
 
@@ -163,12 +163,12 @@ impl Producer {
         match (transaction.thread.kind, *membership) {
             (TransactionKind::First, Membership::No) => {
                 *membership = Membership::Asked;
-                transaction.thread.order(Order::Add(partition));
+                transaction.thread.order(TransactionRequest::Add(partition));
             }
             (TransactionKind::Second, Membership::No) => {
                 *membership = Membership::Written;
                 if !std::mem::replace(&mut transaction.is_begun, true) {
-                    transaction.thread.order(Order::Begin);
+                    transaction.thread.order(TransactionRequest::Begin);
                 }
             }
             _ => {}
@@ -241,7 +241,7 @@ impl Producer {
         &mut self,
         now_ns: u64,
         recorder: &mut Recorder,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) {
         while let Some(word) = self.next_word() {
             self.hear(word, now_ns, recorder, around);
@@ -269,23 +269,25 @@ impl Producer {
                 since_ns: now_ns,
                 commits,
             };
-            transaction.thread.order(Order::End { commits });
+            transaction
+                .thread
+                .order(TransactionRequest::End { commits });
         }
     }
 
-    fn next_word(&self) -> Option<Word> {
+    fn next_word(&self) -> Option<TransactionReply> {
         self.transaction.as_ref()?.thread.next_word()
     }
 
     fn hear(
         &mut self,
-        word: Word,
+        word: TransactionReply,
         now_ns: u64,
         recorder: &mut Recorder,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) {
         match word {
-            Word::Added(partition) => {
+            TransactionReply::Added(partition) => {
                 if let Some(transaction) = &mut self.transaction {
                     transaction.partitions[partition as usize] = Membership::Yes;
                 }
@@ -293,7 +295,7 @@ impl Producer {
                     self.list_ready(partition);
                 }
             }
-            Word::NotAdded { partition, why } => {
+            TransactionReply::NotAdded { partition, why } => {
                 around.incident(now_ns, &self.flow.name, || why);
                 if let Some(transaction) = &mut self.transaction {
                     transaction.is_spoilt = true;
@@ -301,23 +303,23 @@ impl Producer {
                 }
                 self.fail_waiting(partition, now_ns, recorder);
             }
-            Word::Committed(identity) => {
+            TransactionReply::Committed(identity) => {
                 self.conclude(true, now_ns, recorder);
                 // The second kind gives another one after each transaction, and sequences begin anew.
                 if self.identity != Some(identity) {
                     self.on_identity(identity);
                 }
             }
-            Word::Moved => self.shake_transaction(),
-            Word::Waits(why) => around.incident(now_ns, &self.flow.name, || why),
-            Word::Aborted { why, identity } => {
+            TransactionReply::Moved => self.shake_transaction(),
+            TransactionReply::Waits(why) => around.incident(now_ns, &self.flow.name, || why),
+            TransactionReply::Aborted { why, identity } => {
                 around.incident(now_ns, &self.flow.name, || {
                     format!("a transaction was aborted: {why}")
                 });
                 self.conclude(false, now_ns, recorder);
                 self.on_identity(identity);
             }
-            Word::Failed(why) => {
+            TransactionReply::Failed(why) => {
                 around.broken(now_ns, &self.flow.name, || why);
                 if self.is_in_transaction() {
                     // Nobody will commit it.
@@ -375,7 +377,7 @@ impl Producer {
     pub(crate) fn settle_transaction(
         &mut self,
         recorder: &mut Recorder,
-        around: &Surroundings<'_>,
+        around: &WorkerContext<'_>,
     ) {
         let Some(transaction) = &mut self.transaction else {
             return;

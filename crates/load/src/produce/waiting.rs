@@ -5,7 +5,7 @@
 use kgauge_results::run::ClientLook;
 use kgauge_wire::error_code::ErrorCode;
 
-use super::partition::Partition;
+use super::partition::PartitionQueue;
 use super::producer::Producer;
 
 impl Producer {
@@ -31,7 +31,7 @@ impl Producer {
     }
 
     /// Whether a partition has records and nobody is known to lead it: the last broker that was asked said so.
-    fn lacks_leader(&self, partition: &Partition) -> bool {
+    fn lacks_leader(&self, partition: &PartitionQueue) -> bool {
         let is_refused = || {
             let front = partition.front().map(|place| &self.pool[place]);
             let moved = [

@@ -5,7 +5,7 @@ use kgauge_scenario::HeadersPlan;
 use super::encoder::{RecordsEncoder, Whole};
 use super::murmur::partition_for_key;
 use super::producer::Producer;
-use crate::payload::{Draft, Payload};
+use crate::payload::{Payload, RecordDraft};
 
 /// More than what stands around key and value of a record without headers, in any format.
 pub(super) const AROUND_BYTES_MAX: usize = 64;
@@ -92,7 +92,7 @@ impl Producer {
         payload: &Payload,
         number: u64,
         moment: Moment,
-        draft: &mut Draft,
+        draft: &mut RecordDraft,
     ) -> bool {
         let n = self.next_record;
         payload.make_key(number, draft);
@@ -156,7 +156,7 @@ impl Producer {
         payload: &Payload,
         number: u64,
         moment: Moment,
-        draft: &mut Draft,
+        draft: &mut RecordDraft,
     ) -> bool {
         payload.make(number, self.next_record, draft);
         if let Some(echo) = &self.echo {

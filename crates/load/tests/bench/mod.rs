@@ -8,10 +8,10 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_broker::{Cluster as Broker, ClusterConfig, ClusterHandle};
-use kgauge_client::admin::NewTopic;
+use kgauge_broker::{ClusterConfig, ClusterHandle, EmbeddedCluster as Broker};
+use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_load::{Clock, CopySetup, Load, LoadOutcome, LoadSetup, PrepareError};
+use kgauge_load::{Clock, CopySetup, LoadOutcome, LoadSetup, PrepareError, PreparedLoad};
 use kgauge_results::recorder::MemorySlices;
 use kgauge_results::{Slice, SliceSink};
 use kgauge_scenario::{Files, Scenario, Share, Size};
@@ -37,7 +37,7 @@ impl Bench {
         let broker = Broker::start(ClusterConfig::new(dir.path()).with_nodes(nodes)).unwrap();
         let client = ClientConfig::from_servers(&broker.bootstrap_servers()).unwrap();
         let mut cluster = Cluster::bootstrap(client.clone()).unwrap();
-        let topic = NewTopic {
+        let topic = TopicSpec {
             name: TOPIC.to_owned(),
             partitions: PARTITIONS as i32,
             replication_factor: 1,
@@ -93,7 +93,7 @@ impl Bench {
             .into_iter()
             .map(|label| (label.to_owned(), format!("group-{label}")))
             .collect();
-        let load = Load::prepare(&LoadSetup {
+        let load = PreparedLoad::prepare(&LoadSetup {
             copy,
             drivers: &[],
             share,

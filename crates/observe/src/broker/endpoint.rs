@@ -2,7 +2,7 @@
 
 use super::http::Http;
 use super::jolokia::Jolokia;
-use super::prometheus::Metrics;
+use super::prometheus::Exposition;
 use super::url::MetricsUrl;
 use super::{BrokerLooks, BrokerSource, prometheus_answer};
 
@@ -41,7 +41,7 @@ impl MetricsEndpoint {
             Found::Jolokia(jolokia) => return jolokia.broker_id(),
             Found::Prometheus(text) => text,
         };
-        Ok(prometheus_answer::broker_id(&Metrics::parse(&text)?))
+        Ok(prometheus_answer::broker_id(&Exposition::parse(&text)?))
     }
 
     /// Finds out what stands there, once; and asks it, if it is what answers to a mere request.
@@ -82,7 +82,7 @@ impl BrokerSource for MetricsEndpoint {
             Found::Jolokia(jolokia) => return jolokia.look(),
             Found::Prometheus(text) => text,
         };
-        let look = prometheus_answer::look(&Metrics::parse(&text)?);
+        let look = prometheus_answer::look(&Exposition::parse(&text)?);
         match look.is_empty() {
             true => {
                 Err("it tells none of Kafka's metrics under a name that is known here".to_owned())

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use kgauge_results::run::{
-    BrokerLook, JvmLook, LogLook, MetricsSource, ReplicaLook, RequestKind, RequestLook, ThreadLook,
-    TrafficLook,
+    BrokerSample, JvmLook, LogLook, MetricsSource, ReplicaLook, RequestKind, RequestLook,
+    ThreadLook, TrafficLook,
 };
 use serde_json::{Map, Value};
 
 use super::http::said;
 use super::jolokia::{KINDS, request_name};
-use super::listeners::Waits;
+use super::listeners::ListenerWaits;
 
 const NS_PER_MS: f64 = 1e6;
 
@@ -130,11 +130,11 @@ pub(super) fn whole(number: f64) -> Option<u64> {
 }
 
 /// What the beans say of a broker.
-pub(super) fn look(beans: &Beans) -> BrokerLook {
+pub(super) fn look(beans: &Beans) -> BrokerSample {
     let requests = KINDS.into_iter().filter_map(|kind| requests(beans, kind));
     let jvm = jvm(beans);
     let waits = waits(beans);
-    BrokerLook {
+    BrokerSample {
         source: MetricsSource::Jolokia,
         started_unix_ms: beans
             .number("java.lang:type=Runtime", "StartTime")
@@ -180,7 +180,7 @@ fn requests(beans: &Beans, kind: RequestKind) -> Option<RequestLook> {
     })
 }
 
-fn threads(beans: &Beans, waits: &Waits) -> ThreadLook {
+fn threads(beans: &Beans, waits: &ListenerWaits) -> ThreadLook {
     let handlers = |name: &str| {
         beans.count(&format!(
             "kafka.server:type=KafkaRequestHandlerPool,name={name}"
@@ -214,8 +214,8 @@ fn threads(beans: &Beans, waits: &Waits) -> ThreadLook {
 }
 
 /// How long the network threads have waited.
-fn waits(beans: &Beans) -> Waits {
-    let mut waits = Waits::default();
+fn waits(beans: &Beans) -> ListenerWaits {
+    let mut waits = ListenerWaits::default();
     for name in beans.of_type("kafka.server", "type=socket-server-metrics") {
         // The second name is that of releases before 4.0.
         let modern = beans.number(name, "io-wait-time-ns-total");

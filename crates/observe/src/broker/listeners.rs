@@ -8,11 +8,11 @@ use super::jolokia_answer::whole;
 
 /// How long network threads have waited, each by its listener, where that is known, and by its own name.
 #[derive(Debug, Default)]
-pub(super) struct Waits {
+pub(super) struct ListenerWaits {
     of: BTreeMap<(Option<String>, String), f64>,
 }
 
-impl Waits {
+impl ListenerWaits {
     /// Takes note of one thread. Those of a controller's listener serve no clients; what is told of a thread twice counts once.
     pub(super) fn add(&mut self, listener: Option<&str>, thread: &str, wait_ns: f64) {
         let name = listener.unwrap_or_default().to_ascii_lowercase();

@@ -1,6 +1,6 @@
 //! Brokers' own metrics: who is asked, how, and a thread for each that asks once a second.
 
-use kgauge_results::run::{BrokerLook, NotSeen};
+use kgauge_results::run::{BrokerSample, NotSeen};
 
 mod endpoint;
 mod http;
@@ -19,7 +19,7 @@ pub use url::{MetricsUrl, MetricsUrlError};
 pub(crate) use thread::{BrokerThread, END_MAX};
 
 /// What one asking brings: each broker with its id, where that is known.
-pub type BrokerLooks = Vec<(Option<i32>, BrokerLook)>;
+pub type BrokerLooks = Vec<(Option<i32>, BrokerSample)>;
 
 /// Somebody who tells brokers' metrics.
 pub trait BrokerSource: Send {
@@ -33,14 +33,14 @@ pub trait BrokerSource: Send {
     fn whose(&self) -> String;
 
     /// Of those who tell about several brokers: which of them were missing in looks that brought others, and why.
-    fn missing(&self) -> Vec<Missing> {
+    fn missing(&self) -> Vec<MissedBroker> {
         Vec::new()
     }
 }
 
 /// A broker that looks did not bring, though they brought others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissedBroker {
     /// Whose metrics they are, for people: `broker 2`.
     pub whose: String,
     /// How many looks brought nothing of it.

@@ -9,7 +9,7 @@ use super::http::said;
 
 /// An answer to a question, sorted by names in lower case.
 #[derive(Debug, Default)]
-pub(super) struct Metrics {
+pub(super) struct Exposition {
     of: HashMap<String, Vec<Sample>>,
     /// Names whose type is told to be a gauge.
     gauges: Vec<String>,
@@ -46,10 +46,10 @@ const PARTS: [&str; 8] = [
     "version",
 ];
 
-impl Metrics {
+impl Exposition {
     /// # Errors
     /// It is no such text.
-    pub(super) fn parse(body: &[u8]) -> Result<Metrics, String> {
+    pub(super) fn parse(body: &[u8]) -> Result<Exposition, String> {
         let strange = || {
             format!(
                 "it answers neither as Prometheus nor as Jolokia does{}",
@@ -57,7 +57,7 @@ impl Metrics {
             )
         };
         let text = std::str::from_utf8(body).map_err(|_| strange())?;
-        let (mut metrics, mut lines) = (Metrics::default(), 0_u64);
+        let (mut metrics, mut lines) = (Exposition::default(), 0_u64);
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             if let Some(comment) = line.strip_prefix('#') {
                 let mut words = comment.split_whitespace();

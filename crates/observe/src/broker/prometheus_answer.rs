@@ -1,22 +1,22 @@
 //! From Prometheus's text to a look.
 
 use kgauge_results::run::{
-    BrokerLook, JvmLook, LogLook, MetricsSource, ReplicaLook, RequestKind, RequestLook, ThreadLook,
-    TrafficLook,
+    BrokerSample, JvmLook, LogLook, MetricsSource, ReplicaLook, RequestKind, RequestLook,
+    ThreadLook, TrafficLook,
 };
 
 use super::jolokia::{KINDS, request_name};
 use super::jolokia_answer::whole;
-use super::listeners::Waits;
-use super::prometheus::{Bean, Metrics};
+use super::listeners::ListenerWaits;
+use super::prometheus::{Bean, Exposition};
 
 /// What the lines say of a broker.
-pub(super) fn look(metrics: &Metrics) -> BrokerLook {
+pub(super) fn look(metrics: &Exposition) -> BrokerSample {
     let started = metrics.plain("process_start_time_seconds", None);
     let requests = KINDS.into_iter().filter_map(|kind| requests(metrics, kind));
     let jvm = jvm(metrics);
     let waits = waits(metrics);
-    BrokerLook {
+    BrokerSample {
         source: MetricsSource::Prometheus,
         started_unix_ms: started.and_then(|seconds| whole(seconds * 1e3)),
         requests: requests.collect(),
@@ -30,7 +30,7 @@ pub(super) fn look(metrics: &Metrics) -> BrokerLook {
 }
 
 /// The `id` of Kafka's `app-info`, where the exporter's rules leave it in.
-pub(super) fn broker_id(metrics: &Metrics) -> Option<i32> {
+pub(super) fn broker_id(metrics: &Exposition) -> Option<i32> {
     let mut lines = metrics.beginning("kafka_server_app_info");
     lines.find_map(|(_, sample)| sample.labels.get("id")?.parse().ok())
 }
@@ -44,14 +44,14 @@ fn bean<'a>(base: &'a str, name: &'a str) -> Bean<'a> {
 }
 
 /// The sum of everything that a histogram has seen, if the exporter tells its mean.
-fn sum(metrics: &Metrics, bean: Bean<'_>) -> Option<f64> {
+fn sum(metrics: &Exposition, bean: Bean<'_>) -> Option<f64> {
     match metrics.count(bean)? {
         0.0 => Some(0.0),
         count => Some(metrics.mean(bean)? * count),
     }
 }
 
-fn requests(metrics: &Metrics, kind: RequestKind) -> Option<RequestLook> {
+fn requests(metrics: &Exposition, kind: RequestKind) -> Option<RequestLook> {
     let of = |name: &'static str| Bean {
         base: "kafka_network_requestmetrics",
         name,
@@ -90,7 +90,7 @@ fn requests(metrics: &Metrics, kind: RequestKind) -> Option<RequestLook> {
     })
 }
 
-fn threads(metrics: &Metrics, waits: &Waits) -> ThreadLook {
+fn threads(metrics: &Exposition, waits: &ListenerWaits) -> ThreadLook {
     let pool = |name| {
         let count = metrics.count(bean("kafka_server_kafkarequesthandlerpool", name));
         count.and_then(whole)
@@ -130,9 +130,9 @@ fn threads(metrics: &Metrics, waits: &Waits) -> ThreadLook {
 }
 
 /// How long the network threads have waited; a rule may have made listener and thread a part of the name.
-fn waits(metrics: &Metrics) -> Waits {
+fn waits(metrics: &Exposition) -> ListenerWaits {
     const BASE: &str = "kafka_server_socket_server_metrics";
-    let mut waits = Waits::default();
+    let mut waits = ListenerWaits::default();
     // The first name is that of releases before 4.0; some have both.
     for end in ["io_waittime_total", "io_wait_time_ns_total"] {
         for (name, sample) in metrics.beginning(BASE) {
@@ -158,7 +158,7 @@ fn waits(metrics: &Metrics) -> Waits {
     waits
 }
 
-fn traffic(metrics: &Metrics) -> TrafficLook {
+fn traffic(metrics: &Exposition) -> TrafficLook {
     let count = |name| {
         metrics
             .count(bean("kafka_server_brokertopicmetrics", name))
@@ -177,7 +177,7 @@ fn traffic(metrics: &Metrics) -> TrafficLook {
     }
 }
 
-fn replicas(metrics: &Metrics) -> ReplicaLook {
+fn replicas(metrics: &Exposition) -> ReplicaLook {
     let value = |base, name| metrics.value(bean(base, name)).and_then(whole);
     let count = |base, name| metrics.count(bean(base, name)).and_then(whole);
     let (manager, controller) = (
@@ -206,7 +206,7 @@ fn replicas(metrics: &Metrics) -> ReplicaLook {
     }
 }
 
-fn log(metrics: &Metrics) -> LogLook {
+fn log(metrics: &Exposition) -> LogLook {
     let flushes = bean("kafka_log_logflushstats", "logflushrateandtimems");
     let has_mean = metrics.mean(flushes).is_some();
     LogLook {
@@ -218,7 +218,7 @@ fn log(metrics: &Metrics) -> LogLook {
 }
 
 /// What the exporter tells of its own process; of a broker when it is an agent in it.
-fn jvm(metrics: &Metrics) -> JvmLook {
+fn jvm(metrics: &Exposition) -> JvmLook {
     let heap = || Some(("area", "heap"));
     let used = metrics.plain("jvm_memory_used_bytes", heap());
     let used = used.or_else(|| metrics.plain("jvm_memory_bytes_used", heap()));

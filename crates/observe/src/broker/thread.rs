@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use kgauge_results::run::{EvidenceKind, Subject};
 
-use super::{BrokerSource, LOOK_MAX, Missing, lost, metrics_not_seen};
+use super::{BrokerSource, LOOK_MAX, MissedBroker, lost, metrics_not_seen};
 use crate::cpu_clock::thread_cpu_ns;
-use crate::looker::{Moment, Seen, unix_ms};
+use crate::looker::{Moment, Observation, unix_ms};
 
 /// A slow one is asked about every eight seconds at last: one that stood still is heard of again soon.
 const REST_DOUBLINGS_MAX: u32 = 3;
@@ -37,11 +37,11 @@ pub(crate) struct Ending {
 struct Shared {
     tally: Tally,
     /// `None` from the end on: who comes later is not heard.
-    sink: Option<Box<dyn FnMut(Seen) + Send>>,
+    sink: Option<Box<dyn FnMut(Observation) + Send>>,
     /// When it was asked, while it has not answered.
     asked_ns: Option<u64>,
     /// Brokers that the source misses, as of its last answer.
-    missing: Vec<Missing>,
+    missing: Vec<MissedBroker>,
     cpu_ns: u64,
 }
 
@@ -72,7 +72,7 @@ impl BrokerThread {
         mut source: Box<dyn BrokerSource>,
         every: Duration,
         now_ns: impl Fn() -> u64 + Send + 'static,
-        sink: impl FnMut(Seen) + Send + 'static,
+        sink: impl FnMut(Observation) + Send + 'static,
     ) -> std::io::Result<BrokerThread> {
         let (stop, stopped) = channel::<()>();
         let (ending, ended) = channel::<()>();
@@ -142,7 +142,7 @@ impl Ending {
             at_unix_ms: unix_ms(),
         };
         let mut say = |whose: &str, why: String| {
-            sink(Seen {
+            sink(Observation {
                 at,
                 subject: Subject::Target { broker: None },
                 kind: EvidenceKind::NotSeen(metrics_not_seen(whose, why)),
@@ -202,7 +202,7 @@ fn ask(source: &mut dyn BrokerSource, now_ns: &impl Fn() -> u64, shared: &Mutex<
             for (broker, look) in looks {
                 let kind = EvidenceKind::Broker(Box::new(look));
                 let subject = Subject::Target { broker };
-                sink(Seen { at, subject, kind });
+                sink(Observation { at, subject, kind });
             }
         }
         Err(words) => {
@@ -241,7 +241,7 @@ fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
 mod tests {
     use super::*;
     use crate::broker::BrokerLooks;
-    use kgauge_results::run::{BrokerLook, NotSeen};
+    use kgauge_results::run::{BrokerSample, NotSeen};
 
     /// Says that it was asked, and answers when it is told to.
     struct Slow {
@@ -253,7 +253,7 @@ mod tests {
         fn look(&mut self) -> Result<BrokerLooks, String> {
             self.asked.send(()).unwrap();
             let _ = self.answer.recv();
-            Ok(vec![(Some(1), BrokerLook::default())])
+            Ok(vec![(Some(1), BrokerSample::default())])
         }
 
         fn whose(&self) -> String {
@@ -262,7 +262,12 @@ mod tests {
     }
 
     /// The thread on a clock that stands still, so that it asks once and then at its end.
-    fn slow() -> (BrokerThread, Receiver<()>, Sender<()>, Receiver<Seen>) {
+    fn slow() -> (
+        BrokerThread,
+        Receiver<()>,
+        Sender<()>,
+        Receiver<Observation>,
+    ) {
         let ((asked, was_asked), (answer, answers)) = (channel(), channel());
         let source = Box::new(Slow {
             asked,
@@ -275,7 +280,7 @@ mod tests {
         (thread, was_asked, answer, seen)
     }
 
-    fn not_seen(seen: &Receiver<Seen>) -> Option<NotSeen> {
+    fn not_seen(seen: &Receiver<Observation>) -> Option<NotSeen> {
         seen.try_iter().find_map(|one| match one.kind {
             EvidenceKind::NotSeen(what) => Some(what),
             _ => None,

@@ -10,11 +10,11 @@ use kgauge_results::run::{
     Event, EventKind, Evidence, EvidenceKind, GroupLook, NotSeen, ReplicasLook, Subject, TopicLook,
 };
 
-use super::changes::{Known, State, told};
-use super::lag::{End, Ends, Replica};
-use super::pace::Pace;
+use super::changes::{KnownTopic, PartitionState, told};
+use super::lag::{Ends, LogEnd, ObservedReplica};
+use super::pace::PollPace;
 use super::rest::Rests;
-use super::{Told, WireWatch};
+use super::{TopicObservation, WireWatch};
 use crate::looker::unix_ms;
 
 /// How long one answer may take. What is not told by then is not told in this look.
@@ -58,7 +58,7 @@ pub(super) struct Asker {
     watch: WireWatch,
     interrupt: Interrupt,
     cluster: Option<Cluster>,
-    known: Known,
+    known: KnownTopic,
     ends: Ends,
     /// All replicas that a partition ever had: old releases leave out those that are down.
     replicas: BTreeMap<i32, BTreeSet<i32>>,
@@ -87,7 +87,7 @@ struct Look {
     log_bytes: BTreeMap<i32, u64>,
 }
 
-type Sink<'a> = &'a mut dyn FnMut(Told<'_>) -> Result<(), String>;
+type Sink<'a> = &'a mut dyn FnMut(TopicObservation<'_>) -> Result<(), String>;
 
 impl Asker {
     pub(super) fn new(watch: WireWatch, interrupt: Interrupt) -> Asker {
@@ -95,7 +95,7 @@ impl Asker {
             watch,
             interrupt,
             cluster: None,
-            known: Known::default(),
+            known: KnownTopic::default(),
             ends: Ends::default(),
             replicas: BTreeMap::new(),
             resting: Rests::new(),
@@ -194,7 +194,7 @@ impl Asker {
 
     fn tell_changes(&mut self, at_ns: u64, partitions: &[Partition], sink: Sink<'_>) {
         let states = partitions.iter().map(|partition| {
-            let state = State::new(partition.leader_id, &partition.isr);
+            let state = PartitionState::new(partition.leader_id, &partition.isr);
             (partition.index, state)
         });
         let changes = self.known.changes(&self.watch.topic, states);
@@ -208,7 +208,7 @@ impl Asker {
             at_ns: Some(at_ns),
             kind: EventKind::ReplicasChanged { text, changes: all },
         };
-        if let Err(complaint) = sink(Told::Event(&event)) {
+        if let Err(complaint) = sink(TopicObservation::Event(&event)) {
             self.complain(complaint);
         }
         for change in changes.into_iter().take(CHANGES_MAX) {
@@ -337,7 +337,8 @@ impl Asker {
     }
 
     fn topic_look(&self, partitions: &[Partition], look: &Look, took_ns: u64) -> TopicLook {
-        let in_sync = |partition: &Partition| State::new(None, &partition.isr).in_sync.len();
+        let in_sync =
+            |partition: &Partition| PartitionState::new(None, &partition.isr).in_sync.len();
         let planned = usize::from(self.watch.replication_factor);
         let wanted = |partition: &Partition| partition.replicas.len().max(planned);
         let short = partitions.iter().filter(|one| in_sync(one) < wanted(one));
@@ -347,7 +348,7 @@ impl Asker {
             u64::try_from(*end).ok()
         });
         let log_ends = partitions.iter().map(|one| {
-            let end = self.ends.of(Replica {
+            let end = self.ends.of(ObservedReplica {
                 broker: one.leader_id?,
                 partition: one.index,
             })?;
@@ -375,7 +376,7 @@ impl Asker {
         let leads = here().filter(|one| one.leader_id == Some(broker)).count();
         let lags = here().filter_map(|one| {
             let leader = one.leader_id.filter(|leader| *leader != broker)?;
-            let replica = |broker| Replica {
+            let replica = |broker| ObservedReplica {
                 broker,
                 partition: one.index,
             };
@@ -407,7 +408,7 @@ impl Asker {
     /// The last words: what was not told, and what asking has cost. Gives what a reader of the run should know, in sentences.
     pub(super) fn end(
         mut self,
-        pace: &Pace,
+        pace: &PollPace,
         at_ns: u64,
         cpu_ns: u64,
         sink: Sink<'_>,
@@ -454,7 +455,7 @@ impl Asker {
             subject: Subject::Cluster { broker },
             kind,
         };
-        if let Err(complaint) = sink(Told::Evidence(&evidence)) {
+        if let Err(complaint) = sink(TopicObservation::Evidence(&evidence)) {
             self.complain(complaint);
         }
     }
@@ -489,7 +490,10 @@ fn ask(
                     match told.end {
                         Ok(offset) => {
                             followers.is_answered |= !led.contains(&partition);
-                            ends.tell(Replica { broker, partition }, End { at_ns, offset });
+                            ends.tell(
+                                ObservedReplica { broker, partition },
+                                LogEnd { at_ns, offset },
+                            );
                         }
                         // A follower's log is not everywhere told.
                         Err(code) if !led.contains(&partition) => {

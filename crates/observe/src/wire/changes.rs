@@ -9,32 +9,32 @@ const NAMED_MAX: usize = 8;
 
 /// Who leads a partition, and who is in sync, in the order of their ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct State {
+pub(super) struct PartitionState {
     pub(super) leader: Option<i32>,
     pub(super) in_sync: Vec<i32>,
 }
 
-impl State {
-    pub(super) fn new(leader: Option<i32>, in_sync: &[i32]) -> State {
+impl PartitionState {
+    pub(super) fn new(leader: Option<i32>, in_sync: &[i32]) -> PartitionState {
         let mut in_sync = in_sync.to_vec();
         in_sync.sort_unstable();
         in_sync.dedup();
-        State { leader, in_sync }
+        PartitionState { leader, in_sync }
     }
 }
 
 /// The topic as it was told last.
 #[derive(Debug, Default)]
-pub(super) struct Known {
-    partitions: BTreeMap<i32, State>,
+pub(super) struct KnownTopic {
+    partitions: BTreeMap<i32, PartitionState>,
 }
 
-impl Known {
+impl KnownTopic {
     /// The partitions that are different from last time; the first time there is none.
     pub(super) fn changes(
         &mut self,
         topic: &str,
-        partitions: impl Iterator<Item = (i32, State)>,
+        partitions: impl Iterator<Item = (i32, PartitionState)>,
     ) -> Vec<PartitionChange> {
         let mut changes = Vec::new();
         for (partition, state) in partitions {
@@ -90,23 +90,23 @@ mod tests {
 
     type Partition<'a> = (Option<i32>, &'a [i32]);
 
-    fn changes(known: &mut Known, partitions: &[Partition<'_>]) -> Vec<PartitionChange> {
+    fn changes(known: &mut KnownTopic, partitions: &[Partition<'_>]) -> Vec<PartitionChange> {
         let states = partitions
             .iter()
-            .map(|(leader, isr)| State::new(*leader, isr));
+            .map(|(leader, isr)| PartitionState::new(*leader, isr));
         known.changes("t", (0..).zip(states))
     }
 
     #[test]
     fn the_first_picture_is_no_change_and_the_order_of_replicas_is_none() {
-        let mut known = Known::default();
+        let mut known = KnownTopic::default();
         assert_eq!(changes(&mut known, &[(Some(1), &[1, 2, 3])]), []);
         assert_eq!(changes(&mut known, &[(Some(1), &[3, 2, 1])]), []);
     }
 
     #[test]
     fn a_broker_that_dies_moves_its_leaders_and_leaves_the_sync() {
-        let mut known = Known::default();
+        let mut known = KnownTopic::default();
         let healthy: &[i32] = &[1, 2, 3];
         let before = [(Some(1), healthy), (Some(2), healthy), (Some(3), healthy)];
         changes(&mut known, &before);
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn of_many_partitions_some_are_named() {
-        let mut known = Known::default();
+        let mut known = KnownTopic::default();
         let in_sync: &[i32] = &[1];
         changes(&mut known, &[(Some(1), in_sync); 30]);
         let changes = changes(&mut known, &[(Some(2), in_sync); 30]);

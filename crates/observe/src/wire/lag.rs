@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 
 /// The end of a log, and when it was told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct End {
+pub(super) struct LogEnd {
     pub(super) at_ns: u64,
     pub(super) offset: i64,
 }
 
 /// A replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Replica {
+pub(super) struct ObservedReplica {
     pub(super) broker: i32,
     pub(super) partition: i32,
 }
@@ -23,8 +23,8 @@ pub(super) struct Replica {
 /// What replicas have told of the ends of their logs.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
-    before: BTreeMap<Replica, End>,
-    now: BTreeMap<Replica, End>,
+    before: BTreeMap<ObservedReplica, LogEnd>,
+    now: BTreeMap<ObservedReplica, LogEnd>,
 }
 
 impl Ends {
@@ -33,24 +33,24 @@ impl Ends {
         self.before = std::mem::take(&mut self.now);
     }
 
-    pub(super) fn tell(&mut self, replica: Replica, end: End) {
+    pub(super) fn tell(&mut self, replica: ObservedReplica, end: LogEnd) {
         self.now.insert(replica, end);
     }
 
     /// What a replica told in this look.
-    pub(super) fn of(&self, replica: Replica) -> Option<End> {
+    pub(super) fn of(&self, replica: ObservedReplica) -> Option<LogEnd> {
         self.now.get(&replica).copied()
     }
 
     /// How many records a follower is behind; `None` where one of the two told nothing.
-    pub(super) fn lag(&self, leader: Replica, follower: Replica) -> Option<u64> {
+    pub(super) fn lag(&self, leader: ObservedReplica, follower: ObservedReplica) -> Option<u64> {
         let end = self.of(follower)?;
         let leader_end = self.end_at(leader, end.at_ns)?;
         Some(u64::try_from(leader_end.saturating_sub(end.offset)).unwrap_or(0))
     }
 
     /// Where a log ended, or was about to end, at a moment near this look.
-    fn end_at(&self, replica: Replica, at_ns: u64) -> Option<i64> {
+    fn end_at(&self, replica: ObservedReplica, at_ns: u64) -> Option<i64> {
         let now = self.of(replica)?;
         let Some(before) = self.before.get(&replica) else {
             return Some(now.offset);
@@ -74,17 +74,17 @@ impl Ends {
 mod tests {
     use super::*;
 
-    const LEADER: Replica = Replica {
+    const LEADER: ObservedReplica = ObservedReplica {
         broker: 1,
         partition: 0,
     };
-    const FOLLOWER: Replica = Replica {
+    const FOLLOWER: ObservedReplica = ObservedReplica {
         broker: 2,
         partition: 0,
     };
 
-    fn end(at_ns: u64, offset: i64) -> End {
-        End { at_ns, offset }
+    fn end(at_ns: u64, offset: i64) -> LogEnd {
+        LogEnd { at_ns, offset }
     }
 
     #[test]

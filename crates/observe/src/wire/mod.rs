@@ -16,7 +16,7 @@ use kgauge_client::{ClientConfig, Interrupt};
 use kgauge_results::run::{Event, Evidence, RepeatKey};
 
 use asker::Asker;
-use pace::Pace;
+use pace::PollPace;
 
 use crate::cpu_clock::thread_cpu_ns;
 
@@ -37,7 +37,7 @@ pub struct WireWatch {
 
 /// Something that was told.
 #[derive(Debug)]
-pub enum Told<'a> {
+pub enum TopicObservation<'a> {
     /// A line of evidence.
     Evidence(&'a Evidence),
     /// Leaders or in-sync replicas changed.
@@ -59,7 +59,7 @@ impl WireWatcher {
     pub fn start(
         watch: WireWatch,
         now_ns: impl Fn() -> u64 + Send + 'static,
-        mut sink: impl FnMut(Told<'_>) -> Result<(), String> + Send + 'static,
+        mut sink: impl FnMut(TopicObservation<'_>) -> Result<(), String> + Send + 'static,
     ) -> std::io::Result<WireWatcher> {
         let (stop, stopped) = channel::<()>();
         let interrupt = Interrupt::new();
@@ -68,7 +68,7 @@ impl WireWatcher {
             .name("wire".to_owned())
             .spawn(move || {
                 let mut asker = Asker::new(watch, raised.clone());
-                let mut pace = Pace::default();
+                let mut pace = PollPace::default();
                 loop {
                     let begun_ns = now_ns();
                     let waited_ns = asker.look(&now_ns, &mut sink);

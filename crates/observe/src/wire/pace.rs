@@ -11,14 +11,14 @@ const APART_NS_MAX: u64 = 10 * SECOND_NS;
 
 /// When the next look is due, and the longest pause so far.
 #[derive(Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct PollPace {
     /// The first look connects to each broker, which says nothing of the others.
     has_begun: bool,
     slowest_ns: u64,
     apart_ns_max: u64,
 }
 
-impl Pace {
+impl PollPace {
     /// When to look again after a look that began and ended then, of which `waited_ns` went by for brokers that did not
     /// answer: those are left alone, and say nothing of the others. At a whole second of the run's clock.
     pub(super) fn next_ns(&mut self, begun_ns: u64, ended_ns: u64, waited_ns: u64) -> u64 {
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn quick_answers_are_asked_for_each_second_and_slow_ones_less_often() {
-        let mut pace = Pace::default();
+        let mut pace = PollPace::default();
         // The first look connects.
         assert_eq!(pace.next_ns(7 * MS_NS, 900 * MS_NS, 0), SECOND_NS);
         let begun_ns = SECOND_NS;

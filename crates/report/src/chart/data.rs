@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Axis, Chart, Line, Scale};
+use super::{Axis, Chart, ChartLine, Scale};
 
 /// One chart's numbers.
 #[derive(Serialize)]
@@ -66,7 +66,7 @@ impl<'a> AxisData<'a> {
 }
 
 impl<'a> LineData<'a> {
-    fn of(line: &'a Line) -> Self {
+    fn of(line: &'a ChartLine) -> Self {
         Self {
             group: line.group,
             name: &line.name,

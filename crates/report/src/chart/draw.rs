@@ -4,7 +4,7 @@
 //! whose 1,000 × [`HEIGHT`] units are stretched; strokes do not stretch (`vector-effect`). So a
 //! phone and a large screen get the same file, without script.
 
-use super::{Axis, Band, Chart, Line, Look, Marker, Mean, Point, Scale};
+use super::{Axis, Band, Chart, ChartLine, LineStyle, Marker, Mean, Point, Scale};
 use crate::markup::Markup;
 
 /// Height of the plot in pixels.
@@ -236,7 +236,7 @@ fn write_curves(page: &mut Markup, chart: &Chart) {
     });
 }
 
-fn look(chart: &Chart, line: &Line) -> Option<Look> {
+fn look(chart: &Chart, line: &ChartLine) -> Option<LineStyle> {
     chart.groups.get(line.group).map(|group| group.look)
 }
 

@@ -1,6 +1,6 @@
 //! A chart as a figure: caption, legend, plot, notes and the same data as a table.
 
-use super::{Chart, Group, Line, Look, Marker, Unit, draw};
+use super::{AxisUnit, Chart, ChartLine, LegendEntry, LineStyle, Marker, draw};
 use crate::format;
 use crate::markup::Markup;
 
@@ -17,7 +17,7 @@ pub(crate) fn write_figure(page: &mut Markup, chart: &Chart) {
             .all(|line| line.points.iter().all(|point| point.y.is_none()));
         if is_empty {
             let words = match chart.x.unit {
-                Unit::Seconds => "It was over before a whole second could be measured.",
+                AxisUnit::Seconds => "It was over before a whole second could be measured.",
                 _ => "Nothing was measured here.",
             };
             page.leaf("p", &[("class", "empty")], words);
@@ -52,7 +52,7 @@ pub(super) fn write_axis_name(page: &mut Markup, chart: &Chart) {
     );
 }
 
-fn write_legend(page: &mut Markup, groups: &[Group]) {
+fn write_legend(page: &mut Markup, groups: &[LegendEntry]) {
     page.element("ul", &[("class", "legend")], |page| {
         for (index, group) in groups.iter().enumerate() {
             page.element("li", &[("data-group", &index.to_string())], |page| {
@@ -63,7 +63,7 @@ fn write_legend(page: &mut Markup, groups: &[Group]) {
     });
 }
 
-fn write_swatch(page: &mut Markup, look: Look) {
+fn write_swatch(page: &mut Markup, look: LineStyle) {
     let attributes = [
         ("class", "swatch"),
         ("width", "28"),
@@ -148,7 +148,7 @@ fn write_head(page: &mut Markup, chart: &Chart) {
     });
 }
 
-fn column_name(chart: &Chart, line: &Line) -> String {
+fn column_name(chart: &Chart, line: &ChartLine) -> String {
     let group = chart
         .groups
         .get(line.group)
@@ -184,12 +184,12 @@ fn write_row(page: &mut Markup, chart: &Chart, x: f64) {
 }
 
 /// How many rows the table of these lines has at most.
-pub(super) fn rows(lines: &[Line]) -> usize {
+pub(super) fn rows(lines: &[ChartLine]) -> usize {
     places(lines).len().min(TABLE_ROWS_MAX)
 }
 
 /// All places of all lines, rising, each once.
-fn places(lines: &[Line]) -> Vec<f64> {
+fn places(lines: &[ChartLine]) -> Vec<f64> {
     let mut places: Vec<f64> = lines
         .iter()
         .flat_map(|line| line.points.iter().map(|point| point.x))

@@ -11,7 +11,7 @@ mod unit;
 
 pub(crate) use figure::write_figure;
 pub(crate) use scale::Scale;
-pub(crate) use unit::Unit;
+pub(crate) use unit::AxisUnit;
 
 /// One chart.
 #[derive(Debug, Clone)]
@@ -29,13 +29,13 @@ pub(crate) struct Chart {
     /// Spans that are shaded: stages.
     pub(crate) bands: Vec<Band>,
     /// Moments that are marked: faults.
-    pub(crate) marks: Vec<Mark>,
+    pub(crate) marks: Vec<AxisMark>,
     /// What the legend lists and switches on and off.
-    pub(crate) groups: Vec<Group>,
+    pub(crate) groups: Vec<LegendEntry>,
     /// Means with their interval, drawn across the plot behind the curves.
     pub(crate) means: Vec<Mean>,
     /// The curves, drawn in this order.
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<ChartLine>,
     /// Whether groups are named at the end of their line too, for eyes that do not tell colours
     /// apart.
     pub(crate) end_labels: bool,
@@ -78,7 +78,7 @@ impl Chart {
             + lines.chain(groups).chain(notes).chain(bands).sum::<usize>()
     }
 
-    fn bytes_of_points(&self, line: &Line, rows: usize) -> usize {
+    fn bytes_of_points(&self, line: &ChartLine, rows: usize) -> usize {
         // Two coordinates of a path and two numbers of the data block.
         const POINT: usize = 32;
         // An empty cell; a row has one for each line that has nothing there.
@@ -118,16 +118,16 @@ pub(crate) struct Axis {
     /// Where values stand.
     pub(crate) scale: Scale,
     /// How values are written.
-    pub(crate) unit: Unit,
+    pub(crate) unit: AxisUnit,
     /// Which values are labelled.
     pub(crate) ticks: Vec<f64>,
 }
 
 impl Axis {
     /// An axis with the labels that its scale suggests.
-    pub(crate) fn new(name: &str, scale: Scale, unit: Unit) -> Self {
+    pub(crate) fn new(name: &str, scale: Scale, unit: AxisUnit) -> Self {
         let ticks = match (unit, scale) {
-            (Unit::Seconds, Scale::Linear { high, .. }) => Scale::time_ticks(high),
+            (AxisUnit::Seconds, Scale::Linear { high, .. }) => Scale::time_ticks(high),
             _ => scale.ticks(),
         };
         Self {
@@ -141,7 +141,7 @@ impl Axis {
     /// Labels with their values.
     fn labels(&self) -> Vec<(f64, String)> {
         let clock =
-            self.unit == Unit::Seconds && self.ticks.last().is_some_and(|end| *end >= 100.0);
+            self.unit == AxisUnit::Seconds && self.ticks.last().is_some_and(|end| *end >= 100.0);
         let write = |tick: f64| match clock {
             true => unit::clock(tick),
             false => self.unit.tick(tick),
@@ -168,7 +168,7 @@ pub(crate) struct Band {
 
 /// A moment of the horizontal axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Mark {
+pub(crate) struct AxisMark {
     /// Where.
     pub(crate) at: f64,
     /// By which the notes name it.
@@ -201,16 +201,16 @@ pub(crate) struct Mean {
 
 /// An entry of the legend.
 #[derive(Debug, Clone)]
-pub(crate) struct Group {
+pub(crate) struct LegendEntry {
     /// Its name.
     pub(crate) name: String,
     /// How its lines look.
-    pub(crate) look: Look,
+    pub(crate) look: LineStyle,
 }
 
 /// Colour, dash and marker together, so that no group is told by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct LineStyle {
     /// Which of the [`Look::COLOURS`] colours of the style sheet.
     pub(crate) colour: u8,
     /// Which dash pattern.
@@ -221,7 +221,7 @@ pub(crate) struct Look {
     pub(crate) joined: bool,
 }
 
-impl Look {
+impl LineStyle {
     /// Colours in the style sheet (`.c0` to `.c5`).
     pub(crate) const COLOURS: u8 = 6;
 
@@ -298,7 +298,7 @@ pub(crate) enum Marker {
 
 /// One curve.
 #[derive(Debug, Clone)]
-pub(crate) struct Line {
+pub(crate) struct ChartLine {
     /// Index of its [`Group`].
     pub(crate) group: usize,
     /// What it is within the group, for the table: `repeat 2`; empty when the group has one line.
@@ -337,8 +337,8 @@ mod tests {
     use crate::markup::Markup;
 
     /// Lines of so many points whose places differ between them by `apart`.
-    fn chart(lines: usize, points: usize, apart: f64, unit: Unit) -> Chart {
-        let line = |index: usize| Line {
+    fn chart(lines: usize, points: usize, apart: f64, unit: AxisUnit) -> Chart {
+        let line = |index: usize| ChartLine {
             group: index,
             name: format!("repeat {index}"),
             faint: index > 0,
@@ -349,9 +349,9 @@ mod tests {
                 })
                 .collect(),
         };
-        let group = |index| Group {
+        let group = |index| LegendEntry {
             name: format!("sd{index} \"written\""),
-            look: Look::line(index, Dash::nth(index)),
+            look: LineStyle::line(index, Dash::nth(index)),
         };
         let high = points as f64 + 1.0;
         let x = Scale::Linear { low: 0.0, high };
@@ -359,7 +359,7 @@ mod tests {
             id: "trial-1-disks".to_owned(),
             title: "Disks".to_owned(),
             subtitle: "megabytes a second".to_owned(),
-            x: Axis::new("time since the repeat began", x, Unit::Seconds),
+            x: Axis::new("time since the repeat began", x, AxisUnit::Seconds),
             y: Axis::new("MB/s", Scale::from_zero(123_456.0 * high), unit),
             bands: Vec::new(),
             marks: Vec::new(),
@@ -380,7 +380,11 @@ mod tests {
             (40, 60, 0.01),
             (90, 3, 0.001),
         ] {
-            for unit in [Unit::MegabytesPerSecond, Unit::Nanoseconds, Unit::Bytes] {
+            for unit in [
+                AxisUnit::MegabytesPerSecond,
+                AxisUnit::Nanoseconds,
+                AxisUnit::Bytes,
+            ] {
                 let chart = chart(lines, points, apart, unit);
                 let mut page = Markup::new();
                 write_figure(&mut page, &chart);

@@ -4,7 +4,7 @@ use crate::format;
 
 /// The unit of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub(crate) enum AxisUnit {
     /// Seconds since the start of a repeat.
     Seconds,
     /// Records per second.
@@ -25,7 +25,7 @@ pub(crate) enum Unit {
     Plain,
 }
 
-impl Unit {
+impl AxisUnit {
     /// The unit's name in the page's data, which the script knows too.
     pub(crate) fn key(self) -> &'static str {
         match self {
@@ -94,12 +94,12 @@ mod tests {
 
     #[test]
     fn ticks_are_short_and_values_are_exact() {
-        assert_eq!(Unit::Nanoseconds.tick(1e6), "1 ms");
-        assert_eq!(Unit::Nanoseconds.value(1e6), "1.00 ms");
-        assert_eq!(Unit::Seconds.tick(90.0), "90 s");
-        assert_eq!(Unit::Seconds.tick(120.0), "2:00");
-        assert_eq!(Unit::Seconds.tick(7500.0), "2:05:00");
-        assert_eq!(Unit::RecordsPerSecond.tick(800_000.0), "800 k");
-        assert_eq!(Unit::Quantile.tick(0.99999), "99.999 %");
+        assert_eq!(AxisUnit::Nanoseconds.tick(1e6), "1 ms");
+        assert_eq!(AxisUnit::Nanoseconds.value(1e6), "1.00 ms");
+        assert_eq!(AxisUnit::Seconds.tick(90.0), "90 s");
+        assert_eq!(AxisUnit::Seconds.tick(120.0), "2:00");
+        assert_eq!(AxisUnit::Seconds.tick(7500.0), "2:05:00");
+        assert_eq!(AxisUnit::RecordsPerSecond.tick(800_000.0), "800 k");
+        assert_eq!(AxisUnit::Quantile.tick(0.99999), "99.999 %");
     }
 }

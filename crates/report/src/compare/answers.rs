@@ -14,7 +14,7 @@ const SAME_FROM: f64 = 0.9;
 
 /// How a run compares with the baseline.
 #[derive(Debug, Clone)]
-pub(crate) struct Answer {
+pub(crate) struct RunAnswer {
     /// `after against before`
     pub(crate) head: String,
     /// A sentence for each figure, the most important first.
@@ -22,14 +22,14 @@ pub(crate) struct Answer {
 }
 
 /// How each run compares with the baseline.
-pub(super) fn answers(comparison: &Comparison) -> Vec<Answer> {
+pub(super) fn answers(comparison: &Comparison) -> Vec<RunAnswer> {
     let baseline = comparison.baseline as usize;
     let Some(base) = comparison.runs.get(baseline) else {
         return Vec::new();
     };
     let runs = comparison.runs.iter().enumerate();
     let others = runs.filter(|(index, _)| *index != baseline);
-    let answer = |(index, run): (usize, &RunColumn)| Answer {
+    let answer = |(index, run): (usize, &RunColumn)| RunAnswer {
         head: format!("{} against {}", run.label, base.label),
         figures: figures(comparison, index),
     };

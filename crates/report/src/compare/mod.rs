@@ -5,11 +5,12 @@ pub(crate) mod gate;
 mod sentences;
 
 use kgauge_results::compare::{
-    Against, AgainstWord, Cell, Comparison, ComparisonRow, FigureKind, FigureUnit, Mark, Missing,
+    Against, AgainstWord, Caveat, Cell, Comparison, ComparisonRow, FigureKind, FigureUnit,
+    MissingFigure,
 };
 
 use crate::format::{self, NOTHING};
-pub(crate) use answers::Answer;
+pub(crate) use answers::RunAnswer;
 pub(crate) use sentences::Sentence;
 
 /// A comparison, ready to be written.
@@ -18,19 +19,19 @@ pub(crate) struct CompareView {
     /// What is compared: `linedin-2014: 3 runs side by side`.
     pub(crate) title: String,
     /// How each run compares with the baseline.
-    pub(crate) answers: Vec<Answer>,
+    pub(crate) answers: Vec<RunAnswer>,
     /// The runs.
-    pub(crate) heads: Vec<Head>,
+    pub(crate) heads: Vec<ColumnHead>,
     /// Position of the baseline.
     pub(crate) baseline: usize,
     /// The figures, trial by trial.
-    pub(crate) groups: Vec<Group>,
+    pub(crate) groups: Vec<TrialRows>,
     /// What else than the figures differs between the runs: settings, machines, scenarios. Read first.
     pub(crate) differing: Vec<Sentence>,
     /// What must be known before anything else, and why single figures are not comparable.
     pub(crate) sentences: Vec<Sentence>,
     /// What the marks in use mean.
-    pub(crate) marks: Vec<(Mark, &'static str)>,
+    pub(crate) marks: Vec<(Caveat, &'static str)>,
     /// What was taken for the spread between runs; empty where nothing was compared.
     pub(crate) between_runs: String,
     /// How the words were found.
@@ -39,7 +40,7 @@ pub(crate) struct CompareView {
 
 /// A column's head.
 #[derive(Debug, Clone)]
-pub(crate) struct Head {
+pub(crate) struct ColumnHead {
     /// The run in few words.
     pub(crate) label: String,
     /// Target, run, machine: for those who want to know.
@@ -48,7 +49,7 @@ pub(crate) struct Head {
 
 /// The figures of one trial.
 #[derive(Debug, Clone)]
-pub(crate) struct Group {
+pub(crate) struct TrialRows {
     /// The scenario.
     pub(crate) scenario: String,
     /// The question that it answers.
@@ -56,12 +57,12 @@ pub(crate) struct Group {
     /// The trial: scenario and factors.
     pub(crate) title: String,
     /// Its flows, and what a record cost without a flow's name.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<FlowRows>,
 }
 
 /// The figures of one flow, or of none.
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
+pub(crate) struct FlowRows {
     /// The flow.
     pub(crate) flow: Option<String>,
     /// Its figures.
@@ -104,7 +105,7 @@ pub(crate) struct CellView {
     /// `±2.4 %`, or `n=1`; empty where there is no figure.
     pub(crate) spread: String,
     /// What it must not be read without.
-    pub(crate) marks: Vec<Mark>,
+    pub(crate) marks: Vec<Caveat>,
     /// How it stands to the baseline.
     pub(crate) against: Option<AgainstView>,
     /// Measured / published.
@@ -188,15 +189,15 @@ fn title(comparison: &Comparison) -> String {
     }
 }
 
-fn groups(comparison: &Comparison) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+fn groups(comparison: &Comparison) -> Vec<TrialRows> {
+    let mut groups: Vec<TrialRows> = Vec::new();
     let mut last: Option<&ComparisonRow> = None;
     for row in &comparison.rows {
         let same_trial = last.is_some_and(|last| {
             last.scenario == row.scenario && last.trial == row.trial && last.factors == row.factors
         });
         if !same_trial {
-            groups.push(Group {
+            groups.push(TrialRows {
                 scenario: row.scenario.clone(),
                 question: row.question.clone(),
                 title: trial_title(row),
@@ -208,7 +209,7 @@ fn groups(comparison: &Comparison) -> Vec<Group> {
             continue;
         };
         if group.parts.last().is_none_or(|part| part.flow != row.flow) {
-            group.parts.push(Part {
+            group.parts.push(FlowRows {
                 flow: row.flow.clone(),
                 rows: Vec::new(),
             });
@@ -265,7 +266,7 @@ pub(crate) fn row_name(kind: FigureKind) -> &'static str {
 fn cell_view(row: &ComparisonRow, cell: &Cell) -> CellView {
     let text = match (cell.estimate, cell.missing) {
         (Some(value), _) => figure(value, row.unit),
-        (None, Some(Missing::NotRun)) => "not run".to_owned(),
+        (None, Some(MissingFigure::NotRun)) => "not run".to_owned(),
         (None, _) => NOTHING.to_owned(),
     };
     let spread = match (cell.estimate, cell.interval) {
@@ -330,23 +331,23 @@ fn thousands(value: f64) -> String {
 }
 
 /// What a mark looks like beside a figure; the rest is said in words.
-pub(crate) fn mark_sign(mark: Mark) -> &'static str {
+pub(crate) fn mark_sign(mark: Caveat) -> &'static str {
     match mark {
-        Mark::ClosedLoop => "*",
-        Mark::GeneratorLate => "!",
-        Mark::GeneratorLimited => "^",
-        Mark::NotSteady => "?",
-        Mark::FewSamples => "~",
-        Mark::SendsFailed => "#",
-        Mark::TwoModes => "‖",
-        Mark::NotFinished | Mark::RepeatsMissing => "†",
+        Caveat::ClosedLoop => "*",
+        Caveat::GeneratorLate => "!",
+        Caveat::GeneratorLimited => "^",
+        Caveat::NotSteady => "?",
+        Caveat::FewSamples => "~",
+        Caveat::SendsFailed => "#",
+        Caveat::TwoModes => "‖",
+        Caveat::NotFinished | Caveat::RepeatsMissing => "†",
         // Its spread says so: n=1.
-        Mark::OneRepeat => "",
+        Caveat::OneRepeat => "",
     }
 }
 
 /// The signs of a cell, each once.
-pub(crate) fn signs(marks: &[Mark]) -> String {
+pub(crate) fn signs(marks: &[Caveat]) -> String {
     let mut signs = String::new();
     for sign in marks.iter().map(|mark| mark_sign(*mark)) {
         if !signs.contains(sign) {
@@ -356,48 +357,48 @@ pub(crate) fn signs(marks: &[Mark]) -> String {
     signs
 }
 
-fn marks_in_use(comparison: &Comparison) -> Vec<(Mark, &'static str)> {
+fn marks_in_use(comparison: &Comparison) -> Vec<(Caveat, &'static str)> {
     let words = [
         (
-            Mark::ClosedLoop,
+            Caveat::ClosedLoop,
             "closed loop at full speed: this time is records in flight / throughput (Little's \
              law), not the broker's latency",
         ),
         (
-            Mark::GeneratorLimited,
+            Caveat::GeneratorLimited,
             "the generator was the limit: the target can do at least so much",
         ),
         (
-            Mark::GeneratorLate,
+            Caveat::GeneratorLate,
             "records were sent late, and not by the target's doing: times contain that delay",
         ),
         (
-            Mark::NotSteady,
+            Caveat::NotSteady,
             "the target was not steady: warming up, slowing down or shifting while it was measured",
         ),
-        (Mark::FewSamples, "fewer than 100 samples lie beyond it"),
+        (Caveat::FewSamples, "fewer than 100 samples lie beyond it"),
         (
-            Mark::SendsFailed,
+            Caveat::SendsFailed,
             "sends failed, or nobody knows whether they did",
         ),
         (
-            Mark::TwoModes,
+            Caveat::TwoModes,
             "the repeats fall into two groups: the mean describes neither",
         ),
         (
-            Mark::NotFinished,
+            Caveat::NotFinished,
             "the run is not whole: stopped, failed or cut short",
         ),
         (
-            Mark::RepeatsMissing,
+            Caveat::RepeatsMissing,
             "repeats that were planned are missing",
         ),
         (
-            Mark::OneRepeat,
+            Caveat::OneRepeat,
             "one repeat: no interval, and nothing can be told from chance",
         ),
     ];
-    let used = |mark: Mark| {
+    let used = |mark: Caveat| {
         let mut cells = comparison.rows.iter().flat_map(|row| &row.cells);
         cells.any(|cell| cell.marks.contains(&mark))
     };

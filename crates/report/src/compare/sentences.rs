@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use kgauge_results::compare::{
-    Against, AgainstWord, Comparison, DifferenceKind, FurtherRun, Mark, RunColumn,
+    Against, AgainstWord, Caveat, Comparison, DifferenceKind, FurtherRun, RunColumn,
 };
 use kgauge_results::run::RunStatus;
 
-use super::{Head, trial_title};
+use super::{ColumnHead, trial_title};
 use crate::format;
-use crate::view::Level;
+use crate::view::Severity;
 
 /// Places named in a sentence before the others are only counted.
 const PLACES_SHOWN: usize = 3;
@@ -18,13 +18,13 @@ const PLACES_SHOWN: usize = 3;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sentence {
     /// How grave.
-    pub(crate) level: Level,
+    pub(crate) level: Severity,
     /// The sentence.
     pub(crate) words: String,
 }
 
 /// The head of a run.
-pub(super) fn head(run: &RunColumn) -> Head {
+pub(super) fn head(run: &RunColumn) -> ColumnHead {
     let machine = run.machine.as_ref().map(|machine| {
         let model = machine.cpu_model.clone();
         let cpus = machine
@@ -66,7 +66,7 @@ pub(super) fn head(run: &RunColumn) -> Head {
         ("kgauge", run.kgauge.version.clone()),
         ("Ended", ended),
     ];
-    Head {
+    ColumnHead {
         label: run.label.clone(),
         facts: facts
             .into_iter()
@@ -103,18 +103,18 @@ fn places(found: &[String]) -> String {
 /// What else than the figures differs, what bars a comparison first; each difference once.
 pub(super) fn differing(comparison: &Comparison) -> Vec<Sentence> {
     let mut found = differences(comparison);
-    found.retain(|sentence| sentence.level != Level::Grave);
+    found.retain(|sentence| sentence.level != Severity::Grave);
     found
 }
 
 /// What is grave, and why single figures are not comparable; each reason once.
 pub(super) fn all(comparison: &Comparison) -> Vec<Sentence> {
     let mut sentences = differences(comparison);
-    sentences.retain(|sentence| sentence.level == Level::Grave);
+    sentences.retain(|sentence| sentence.level == Severity::Grave);
     sentences.extend(reasons(comparison));
     if comparison.rows_left_out > 0 {
         sentences.push(Sentence {
-            level: Level::Grave,
+            level: Severity::Grave,
             words: format!(
                 "{} are left out: there are more than a comparison holds.",
                 format::plural(comparison.rows_left_out, "row", "rows")
@@ -141,7 +141,7 @@ fn differences(comparison: &Comparison) -> Vec<Sentence> {
         };
         if difference.within {
             within.push(Sentence {
-                level: Level::Caution,
+                level: Severity::Caution,
                 words: format!("{}: {}.", run.label, difference.words),
             });
             continue;
@@ -165,11 +165,11 @@ fn differences(comparison: &Comparison) -> Vec<Sentence> {
         let runs = runs.join(", ");
         match (bars, kind) {
             (true, _) => Sentence {
-                level: Level::Caution,
+                level: Severity::Caution,
                 words: format!("{runs} and {base} are not comparable: {words}."),
             },
             (false, DifferenceKind::NotFinished) => Sentence {
-                level: Level::Grave,
+                level: Severity::Grave,
                 words: format!("{runs}: {words}."),
             },
             // The words name both sides.
@@ -180,11 +180,11 @@ fn differences(comparison: &Comparison) -> Vec<Sentence> {
                 | DifferenceKind::Brokers
                 | DifferenceKind::Kgauge,
             ) => Sentence {
-                level: Level::Note,
+                level: Severity::Note,
                 words: format!("{}.", format::capital(words)),
             },
             (false, _) => Sentence {
-                level: Level::Note,
+                level: Severity::Note,
                 words: format!("{runs} and {base}: {words}."),
             },
         }
@@ -205,7 +205,7 @@ fn reasons(comparison: &Comparison) -> Vec<Sentence> {
                 continue;
             };
             // At full speed the mark of the time says it.
-            let closed = row.figure.is_latency() && cell.marks.contains(&Mark::ClosedLoop);
+            let closed = row.figure.is_latency() && cell.marks.contains(&Caveat::ClosedLoop);
             let word = against.word == AgainstWord::NotComparable;
             if closed || !word || barred(comparison, against) {
                 continue;
@@ -223,7 +223,7 @@ fn reasons(comparison: &Comparison) -> Vec<Sentence> {
         }
     }
     let sentence = |(why, found): (&str, Vec<String>)| Sentence {
-        level: Level::Caution,
+        level: Severity::Caution,
         words: format!("{why} So in {}.", places(&found)),
     };
     found.into_iter().map(sentence).collect()

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::chart::{Axis, Chart, Group, Line, Look, Point, Scale, Unit};
-use crate::view::{ProcessTimeline, Timeline, Trial};
+use crate::chart::{Axis, AxisUnit, Chart, ChartLine, LegendEntry, LineStyle, Point, Scale};
+use crate::view::{ProcessTimeline, Timeline, TrialView};
 
 /// Longer names find no room beside the plot; the legend has them.
 const END_LABEL_LETTERS_MAX: usize = 10;
 
 /// The chart, unless no process was observed.
-pub(super) fn chart(trial: &Trial) -> Option<Chart> {
+pub(super) fn chart(trial: &TrialView) -> Option<Chart> {
     let timelines = &trial.timelines;
     let mut names: Vec<&str> = Vec::new();
     let mut known = BTreeSet::new();
@@ -25,7 +25,7 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
             let Some(process) = by_name.get(index).and_then(|of| of.get(name)) else {
                 continue;
             };
-            lines.push(Line {
+            lines.push(ChartLine {
                 group,
                 name: super::repeat_name(timelines, timeline.repeat),
                 faint: index > 0,
@@ -49,15 +49,15 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
         title: "CPU".to_owned(),
         subtitle: "processor cores in use, each second".to_owned(),
         x: super::time_axis(timelines),
-        y: Axis::new("cores", Scale::from_zero(highest), Unit::Cores),
+        y: Axis::new("cores", Scale::from_zero(highest), AxisUnit::Cores),
         bands: super::bands(timelines),
         marks: super::marks(timelines),
         groups: names
             .iter()
             .enumerate()
-            .map(|(colour, name)| Group {
+            .map(|(colour, name)| LegendEntry {
                 name: (*name).to_owned(),
-                look: Look::nth(colour),
+                look: LineStyle::nth(colour),
             })
             .collect(),
         means: Vec::new(),

@@ -1,17 +1,17 @@
 //! A heat map for each flow that has times: when on the horizontal axis, how long on the vertical one.
 
 use crate::chart::heat::Heat;
-use crate::chart::{Axis, Chart, Scale, Unit};
+use crate::chart::{Axis, AxisUnit, Chart, Scale};
 use crate::format;
-use crate::view::{HeatMap, LatencyKind, Trial};
+use crate::view::{HeatMap, LatencyKind, TrialView};
 
 /// The heat maps of a trial.
-pub(super) fn charts(trial: &Trial) -> Vec<Heat> {
+pub(super) fn charts(trial: &TrialView) -> Vec<Heat> {
     let maps = trial.heat.iter().enumerate();
     maps.map(|(index, map)| heat(trial, index, map)).collect()
 }
 
-fn heat(trial: &Trial, index: usize, map: &HeatMap) -> Heat {
+fn heat(trial: &TrialView, index: usize, map: &HeatMap) -> Heat {
     let (low, high) = (map.borders_ns.first(), map.borders_ns.last());
     let scale = Scale::Log {
         low: low.copied().unwrap_or(1.0),
@@ -39,7 +39,7 @@ fn heat(trial: &Trial, index: usize, map: &HeatMap) -> Heat {
                 "colour: {counted} of each {each} by the time that they took{repeats}; log axis"
             ),
             x: super::time_axis(&trial.timelines),
-            y: Axis::new(name, scale, Unit::Nanoseconds),
+            y: Axis::new(name, scale, AxisUnit::Nanoseconds),
             bands: super::bands(&trial.timelines),
             marks: super::marks(&trial.timelines),
             groups: Vec::new(),
@@ -62,7 +62,7 @@ fn counted(kind: LatencyKind) -> &'static str {
     }
 }
 
-fn notes(trial: &Trial, map: &HeatMap) -> Vec<String> {
+fn notes(trial: &TrialView, map: &HeatMap) -> Vec<String> {
     let mut notes = Vec::new();
     if map.kind.is_headline() {
         notes.push("A record stands in the second in which it should have been sent.".to_owned());

@@ -1,8 +1,8 @@
 //! Latency over time on a log axis: median, 99th percentile and largest value of each second.
 
-use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Point, Scale, Unit};
+use crate::chart::{Axis, AxisUnit, Chart, ChartLine, Dash, LegendEntry, LineStyle, Point, Scale};
 use crate::format;
-use crate::view::{Flow, FlowTimeline, LatencyKind, Timeline, TimesAt, Trial};
+use crate::view::{Flow, FlowTimeline, LatencyKind, Timeline, TimesAt, TrialView};
 
 /// One of the lines: its name and look, and how its value is taken.
 struct Shown {
@@ -35,7 +35,7 @@ pub(super) const CLOSED: &str =
     "Closed loop: this is records in flight ÷ throughput, not the broker's latency.";
 
 /// One chart for each flow that has latencies.
-pub(super) fn charts(trial: &Trial) -> Vec<Chart> {
+pub(super) fn charts(trial: &TrialView) -> Vec<Chart> {
     let names = super::flow_names(&trial.timelines);
     let alone = names.len() == 1;
     names
@@ -45,7 +45,7 @@ pub(super) fn charts(trial: &Trial) -> Vec<Chart> {
         .collect()
 }
 
-fn chart(trial: &Trial, index: usize, flow: &str, alone: bool) -> Option<Chart> {
+fn chart(trial: &TrialView, index: usize, flow: &str, alone: bool) -> Option<Chart> {
     let timelines = &trial.timelines;
     let lines = lines(timelines, flow);
     let values: Vec<f64> = lines
@@ -68,15 +68,19 @@ fn chart(trial: &Trial, index: usize, flow: &str, alone: bool) -> Option<Chart> 
         title,
         subtitle: format!("{}; {}", meaning(kind), super::each_point(timelines)),
         x: super::time_axis(timelines),
-        y: Axis::new(kind.name(), Scale::decades(low, high), Unit::Nanoseconds),
+        y: Axis::new(
+            kind.name(),
+            Scale::decades(low, high),
+            AxisUnit::Nanoseconds,
+        ),
         bands: super::bands(timelines),
         marks: super::marks(timelines),
         groups: SHOWN
             .iter()
             .enumerate()
-            .map(|(colour, shown)| Group {
+            .map(|(colour, shown)| LegendEntry {
                 name: shown.name.to_owned(),
-                look: Look::line(colour, shown.dash),
+                look: LineStyle::line(colour, shown.dash),
             })
             .collect(),
         means: Vec::new(),
@@ -87,7 +91,7 @@ fn chart(trial: &Trial, index: usize, flow: &str, alone: bool) -> Option<Chart> 
 }
 
 /// Which time the seconds of a flow show: the one of its tables.
-fn kind_of(trial: &Trial, name: &str) -> LatencyKind {
+fn kind_of(trial: &TrialView, name: &str) -> LatencyKind {
     let flow = trial.flows.iter().find(|flow| flow.name == name);
     let latency = flow.and_then(Flow::latency).map(|latency| latency.kind);
     // Before the hold there are curves and no figures.
@@ -125,13 +129,13 @@ fn points(times: &[TimesAt], value: fn(&TimesAt) -> u64, seconds_per_point: u64)
     points
 }
 
-fn lines(timelines: &[Timeline], flow: &str) -> Vec<Line> {
+fn lines(timelines: &[Timeline], flow: &str) -> Vec<ChartLine> {
     let mut lines = Vec::new();
     for (group, shown) in SHOWN.iter().enumerate() {
         // The first repeat is drawn last, so that it lies above the faint ones.
         for (index, timeline) in timelines.iter().enumerate().rev() {
             let times = times(timeline, flow);
-            lines.push(Line {
+            lines.push(ChartLine {
                 group,
                 name: super::repeat_name(timelines, timeline.repeat),
                 faint: index > 0,
@@ -147,7 +151,7 @@ fn times<'a>(timeline: &'a Timeline, flow: &str) -> &'a [TimesAt] {
     found.map_or(&[], |found| &found.times)
 }
 
-fn notes(trial: &Trial, name: &str) -> Vec<String> {
+fn notes(trial: &TrialView, name: &str) -> Vec<String> {
     let mut notes = Vec::new();
     if trial.timelines.len() > 1 {
         notes.push("Strong lines: first repeat. Faint lines: the others.".to_owned());

@@ -5,8 +5,8 @@ mod broker_words;
 
 use std::collections::BTreeMap;
 
-use crate::chart::{Axis, Chart, Group, Line, Look, Point, Scale, Unit};
-use crate::view::{MachineLine, MachineTimeline, Panel, Trial};
+use crate::chart::{Axis, AxisUnit, Chart, ChartLine, LegendEntry, LineStyle, Point, Scale};
+use crate::view::{MachineLine, MachineTimeline, Panel, TrialView};
 
 /// A line that never reaches this part of its chart's highest is not drawn, but named.
 const VISIBLE: f64 = 0.005;
@@ -21,7 +21,7 @@ pub(super) struct Words {
 }
 
 /// What stands above a panel, the name of its vertical axis, and its unit.
-fn words(panel: Panel) -> (Words, (&'static str, Unit)) {
+fn words(panel: Panel) -> (Words, (&'static str, AxisUnit)) {
     super::traffic::words(panel).unwrap_or_else(|| (machine_words(panel), axis(panel)))
 }
 
@@ -89,26 +89,26 @@ fn machine_words(panel: Panel) -> Words {
 }
 
 /// The name of a panel's vertical axis, and its unit.
-fn axis(panel: Panel) -> (&'static str, Unit) {
+fn axis(panel: Panel) -> (&'static str, AxisUnit) {
     match panel {
-        Panel::Memory | Panel::ProcessMemory | Panel::Unwritten => ("bytes", Unit::Bytes),
-        Panel::DiskBytes | Panel::Network => ("MB/s", Unit::MegabytesPerSecond),
-        Panel::DiskUse => ("% of the time", Unit::Percent),
-        Panel::NetworkUse => ("% of its speed", Unit::Percent),
-        Panel::DiskQueue => ("under way", Unit::Plain),
-        Panel::DiskTimes => ("mean time", Unit::Nanoseconds),
-        Panel::Drops => ("packets/s", Unit::Plain),
+        Panel::Memory | Panel::ProcessMemory | Panel::Unwritten => ("bytes", AxisUnit::Bytes),
+        Panel::DiskBytes | Panel::Network => ("MB/s", AxisUnit::MegabytesPerSecond),
+        Panel::DiskUse => ("% of the time", AxisUnit::Percent),
+        Panel::NetworkUse => ("% of its speed", AxisUnit::Percent),
+        Panel::DiskQueue => ("under way", AxisUnit::Plain),
+        Panel::DiskTimes => ("mean time", AxisUnit::Nanoseconds),
+        Panel::Drops => ("packets/s", AxisUnit::Plain),
         _ => broker_words::axis(panel),
     }
 }
 
 /// The charts of some panels, in the order of the page.
-pub(super) fn charts(trial: &Trial, panels: &[Panel]) -> Vec<Chart> {
+pub(super) fn charts(trial: &TrialView, panels: &[Panel]) -> Vec<Chart> {
     let panels = panels.iter().copied();
     panels.filter_map(|panel| chart(trial, panel)).collect()
 }
 
-fn chart(trial: &Trial, panel: Panel) -> Option<Chart> {
+fn chart(trial: &TrialView, panel: Panel) -> Option<Chart> {
     let timelines = &trial.timelines;
     let by_name: Vec<BTreeMap<&str, &MachineLine>> = timelines
         .iter()
@@ -122,7 +122,7 @@ fn chart(trial: &Trial, panel: Panel) -> Option<Chart> {
             let Some(line) = by_name.get(index).and_then(|lines| lines.get(name)) else {
                 continue;
             };
-            lines.push(Line {
+            lines.push(ChartLine {
                 group,
                 name: super::repeat_name(timelines, timeline.repeat),
                 faint: index > 0,
@@ -139,15 +139,15 @@ fn chart(trial: &Trial, panel: Panel) -> Option<Chart> {
     let values: Vec<f64> = values.filter_map(|point| point.y).collect();
     let highest = values.iter().copied().fold(0.0, f64::max);
     let scale = match unit {
-        Unit::Nanoseconds => {
+        AxisUnit::Nanoseconds => {
             let above = values.iter().copied().filter(|value| *value > 0.0);
             Scale::decades(above.fold(f64::INFINITY, f64::min), highest)
         }
         _ => Scale::from_zero(highest),
     };
-    let group = |(colour, name): (usize, &&str)| Group {
+    let group = |(colour, name): (usize, &&str)| LegendEntry {
         name: (*name).to_owned(),
-        look: Look::nth(colour),
+        look: LineStyle::nth(colour),
     };
     Some(Chart {
         id: format!("{}-{}", trial.id, words.id),
@@ -175,7 +175,7 @@ fn lines_of(machine: &MachineTimeline, panel: Panel) -> BTreeMap<&str, &MachineL
 }
 
 /// The names of a panel's lines, and a word on those that are too small to be seen.
-fn names(trial: &Trial, panel: Panel) -> Option<(Vec<&str>, Option<String>)> {
+fn names(trial: &TrialView, panel: Panel) -> Option<(Vec<&str>, Option<String>)> {
     let mut found: Vec<(&str, f64)> = Vec::new();
     let mut places = BTreeMap::<&str, usize>::new();
     let machines = trial.timelines.iter().map(|timeline| timeline.of(panel));
@@ -218,7 +218,7 @@ fn names(trial: &Trial, panel: Panel) -> Option<(Vec<&str>, Option<String>)> {
 }
 
 /// `each second`, `mean of each 10 s`.
-fn each_point(trial: &Trial, panel: Panel) -> String {
+fn each_point(trial: &TrialView, panel: Panel) -> String {
     let timelines = trial.timelines.iter();
     let seconds = timelines.map(|timeline| timeline.of(panel).seconds_per_point);
     match seconds.max() {

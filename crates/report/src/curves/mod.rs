@@ -10,11 +10,11 @@ mod throughput;
 mod traffic;
 
 use crate::chart::heat::Heat;
-use crate::chart::{Axis, Band, Chart, Mark, Marked, Scale, Unit};
-use crate::view::{Panel, Sweep, Timeline, Trial};
+use crate::chart::{Axis, AxisMark, AxisUnit, Band, Chart, Marked, Scale};
+use crate::view::{Panel, Sweep, Timeline, TrialView};
 
 /// The charts of one trial, in the order of the page.
-pub(crate) fn of_trial(trial: &Trial) -> Vec<Chart> {
+pub(crate) fn of_trial(trial: &TrialView) -> Vec<Chart> {
     let mut charts = Vec::new();
     charts.extend(throughput::chart(trial));
     charts.extend(latency::charts(trial));
@@ -24,22 +24,22 @@ pub(crate) fn of_trial(trial: &Trial) -> Vec<Chart> {
 }
 
 /// The charts of the machine while a trial ran.
-pub(crate) fn of_machine(trial: &Trial) -> Vec<Chart> {
+pub(crate) fn of_machine(trial: &TrialView) -> Vec<Chart> {
     machine::charts(trial, &Panel::MACHINE)
 }
 
 /// The charts of clients and replicas while a trial ran.
-pub(crate) fn of_traffic(trial: &Trial) -> Vec<Chart> {
+pub(crate) fn of_traffic(trial: &TrialView) -> Vec<Chart> {
     machine::charts(trial, &Panel::TRAFFIC)
 }
 
 /// The charts of what brokers told of themselves meanwhile.
-pub(crate) fn of_brokers(trial: &Trial) -> Vec<Chart> {
+pub(crate) fn of_brokers(trial: &TrialView) -> Vec<Chart> {
     machine::charts(trial, &Panel::OF_BROKERS)
 }
 
 /// The heat maps of one trial, a flow each.
-pub(crate) fn heat_of_trial(trial: &Trial) -> Vec<Heat> {
+pub(crate) fn heat_of_trial(trial: &TrialView) -> Vec<Heat> {
     heat::charts(trial)
 }
 
@@ -59,7 +59,7 @@ fn time_axis(timelines: &[Timeline]) -> Axis {
     Axis::new(
         "time since the repeat began",
         Scale::Linear { low: 0.0, high },
-        Unit::Seconds,
+        AxisUnit::Seconds,
     )
 }
 
@@ -109,10 +109,10 @@ fn moments(timelines: &[Timeline]) -> Vec<(f64, Marked, &str)> {
 
 /// The faults of the first repeat, and when leaders or in-sync replicas changed in it. Faults of others begin at the same
 /// times, but may strike other nodes; all of them stand in the list of events.
-fn marks(timelines: &[Timeline]) -> Vec<Mark> {
+fn marks(timelines: &[Timeline]) -> Vec<AxisMark> {
     let moments = moments(timelines).into_iter().enumerate();
     moments
-        .map(|(index, (at, what, _))| Mark {
+        .map(|(index, (at, what, _))| AxisMark {
             at,
             number: index + 1,
             what,

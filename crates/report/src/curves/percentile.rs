@@ -1,9 +1,9 @@
 //! The whole distribution: latency against quantile on an axis where each further nine takes one
 //! step.
 
-use crate::chart::{Axis, Chart, Group, Line, Look, Point, Scale, Unit};
+use crate::chart::{Axis, AxisUnit, Chart, ChartLine, LegendEntry, LineStyle, Point, Scale};
 use crate::format;
-use crate::view::{CurvePoint, Distribution, Flow, Latency, Trial};
+use crate::view::{CurvePointView, DistributionView, Flow, Latency, TrialView};
 
 /// The farthest quantile that is drawn: 99.999 %.
 const NINES_MAX: f64 = 5.0;
@@ -13,7 +13,7 @@ const NINES_MIN: f64 = 2.0;
 const BEYOND_MIN: u64 = 10;
 
 /// The chart, unless there are no latencies.
-pub(super) fn chart(trial: &Trial) -> Option<Chart> {
+pub(super) fn chart(trial: &TrialView) -> Option<Chart> {
     let (mut groups, mut lines, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for flow in &trial.flows {
         for latency in &flow.latencies {
@@ -25,9 +25,9 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
                 1 => latency.kind.name().to_owned(),
                 _ => format!("{}, {}", flow.name, latency.kind.name()),
             };
-            let look = Look::nth(groups.len());
-            groups.push(Group { name, look });
-            lines.push(Line {
+            let look = LineStyle::nth(groups.len());
+            groups.push(LegendEntry { name, look });
+            lines.push(ChartLine {
                 group: groups.len() - 1,
                 name: String::new(),
                 faint: false,
@@ -54,8 +54,12 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
         id: format!("{}-percentiles", trial.id),
         title: "Latency by percentile".to_owned(),
         subtitle: "all repeats together; each further nine takes one step, log axis".to_owned(),
-        x: Axis::new("share at or below", Scale::Tail { nines }, Unit::Quantile),
-        y: Axis::new("latency", Scale::decades(low, high), Unit::Nanoseconds),
+        x: Axis::new(
+            "share at or below",
+            Scale::Tail { nines },
+            AxisUnit::Quantile,
+        ),
+        y: Axis::new("latency", Scale::decades(low, high), AxisUnit::Nanoseconds),
         bands: Vec::new(),
         marks: Vec::new(),
         groups,
@@ -67,21 +71,21 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
 }
 
 /// The part of the curve that enough samples carry.
-fn points(distribution: &Distribution) -> Vec<Point> {
+fn points(distribution: &DistributionView) -> Vec<Point> {
     carried(distribution)
         .map(|point| Point::new(point.quantile, Some(point.ns as f64)))
         .collect()
 }
 
 /// The same with their counts. Counts decide, not quantiles: they are whole numbers.
-fn carried(distribution: &Distribution) -> impl DoubleEndedIterator<Item = &CurvePoint> {
+fn carried(distribution: &DistributionView) -> impl DoubleEndedIterator<Item = &CurvePointView> {
     let end = 1.0 - 10_f64.powf(-NINES_MAX) + 1e-12;
     let points = distribution.curve.iter();
     points.filter(move |point| point.quantile <= end && point.beyond >= BEYOND_MIN && point.ns > 0)
 }
 
 /// How many samples there are, where the curve ends, and how many it leaves out.
-fn beyond(flow: &Flow, latency: &Latency, trial: &Trial) -> String {
+fn beyond(flow: &Flow, latency: &Latency, trial: &TrialView) -> String {
     let distribution = &latency.distribution;
     let who = match trial.flows.len() {
         1 => String::new(),
@@ -116,18 +120,18 @@ mod tests {
     use super::*;
 
     /// So many samples, all different.
-    fn distribution(count: u64) -> Distribution {
+    fn distribution(count: u64) -> DistributionView {
         let mut times = Histogram::new();
         (1..=count).for_each(|n| times.record(n * 1_000, 1, 0));
-        let point = |point: &kgauge_results::series::CurvePoint| CurvePoint {
+        let point = |point: &kgauge_results::series::CurvePoint| CurvePointView {
             quantile: f64::from(point.millionths) / 1e6,
             ns: point.value_ns,
             beyond: point.samples_beyond,
         };
-        Distribution {
+        DistributionView {
             count,
             curve: curve_of(&times).iter().map(point).collect(),
-            ..Distribution::default()
+            ..DistributionView::default()
         }
     }
 

@@ -1,7 +1,9 @@
 //! Figures against the one number that a scenario varies, with intervals and published points.
 
-use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Marker, Point, Scale, Unit};
-use crate::view::{FactorUnit, Figure, Sweep, SweepPoint};
+use crate::chart::{
+    Axis, AxisUnit, Chart, ChartLine, Dash, LegendEntry, LineStyle, Marker, Point, Scale,
+};
+use crate::view::{FactorUnit, FigureView, Sweep, SweepPoint};
 
 /// A factor that spans more than this ratio gets a log axis.
 const LOG_RATIO: f64 = 20.0;
@@ -12,8 +14,8 @@ const LABELS_MAX: usize = 8;
 struct Shown {
     key: &'static str,
     title: &'static str,
-    unit: Unit,
-    figure: fn(&SweepPoint) -> Option<&Figure>,
+    unit: AxisUnit,
+    figure: fn(&SweepPoint) -> Option<&FigureView>,
     published: fn(&SweepPoint) -> Option<f64>,
 }
 
@@ -21,14 +23,14 @@ const SHOWN: [Shown; 2] = [
     Shown {
         key: "rate",
         title: "Records per second",
-        unit: Unit::RecordsPerSecond,
+        unit: AxisUnit::RecordsPerSecond,
         figure: |point| point.rate.as_ref(),
         published: |point| point.rate_published,
     },
     Shown {
         key: "megabytes",
         title: "Megabytes per second",
-        unit: Unit::MegabytesPerSecond,
+        unit: AxisUnit::MegabytesPerSecond,
         figure: |point| point.megabytes.as_ref(),
         published: |point| point.megabytes_published,
     },
@@ -64,11 +66,11 @@ fn chart(sweep: &Sweep, id: &str, shown: &Shown) -> Option<Chart> {
             .iter()
             .filter_map(|point| Some(Point::new(point.factor, Some((shown.published)(point)?))))
             .collect();
-        let line = Look::line(colour * 2, Dash::nth(colour));
+        let line = LineStyle::line(colour * 2, Dash::nth(colour));
         let looks = [
             (
                 "measured",
-                Look {
+                LineStyle {
                     marker: Some(Marker::Disc),
                     ..line
                 },
@@ -78,12 +80,12 @@ fn chart(sweep: &Sweep, id: &str, shown: &Shown) -> Option<Chart> {
         ];
         for (name, look, points) in looks {
             if !points.is_empty() {
-                groups.push(Group {
+                groups.push(LegendEntry {
                     name: format!("{prefix}{name}"),
                     look,
                 });
                 let group = groups.len() - 1;
-                lines.push(Line {
+                lines.push(ChartLine {
                     group,
                     name: String::new(),
                     faint: false,
@@ -114,11 +116,11 @@ fn chart(sweep: &Sweep, id: &str, shown: &Shown) -> Option<Chart> {
     })
 }
 
-fn published_look(colour: usize) -> Look {
-    Look {
+fn published_look(colour: usize) -> LineStyle {
+    LineStyle {
         marker: Some(Marker::Diamond),
         joined: false,
-        ..Look::line(colour * 2 + 1, Dash::Solid)
+        ..LineStyle::line(colour * 2 + 1, Dash::Solid)
     }
 }
 
@@ -167,9 +169,9 @@ fn factor_axis(sweep: &Sweep) -> Option<Axis> {
         }
     };
     let unit = match sweep.unit {
-        FactorUnit::Plain => Unit::Plain,
-        FactorUnit::Bytes => Unit::Bytes,
-        FactorUnit::Nanoseconds => Unit::Nanoseconds,
+        FactorUnit::Plain => AxisUnit::Plain,
+        FactorUnit::Bytes => AxisUnit::Bytes,
+        FactorUnit::Nanoseconds => AxisUnit::Nanoseconds,
     };
     let mut axis = Axis::new(&sweep.factor, scale, unit);
     if values.len() <= LABELS_MAX {

@@ -1,14 +1,16 @@
 //! Records per second over time: a line per repeat, and the mean with its interval.
 
-use crate::chart::{Axis, Chart, Dash, Group, Line, Look, Mean, Point, Scale, Unit};
+use crate::chart::{
+    Axis, AxisUnit, Chart, ChartLine, Dash, LegendEntry, LineStyle, Mean, Point, Scale,
+};
 use crate::format;
-use crate::view::{Figure, Flow, Timeline, Trial};
+use crate::view::{FigureView, Flow, Timeline, TrialView};
 
 /// Lines that get a legend entry of their own; beyond it a flow's repeats share one.
 const NAMED_LINES_MAX: usize = 6;
 
 /// The chart, unless nothing was recorded over time.
-pub(super) fn chart(trial: &Trial) -> Option<Chart> {
+pub(super) fn chart(trial: &TrialView) -> Option<Chart> {
     let timelines = &trial.timelines;
     let names = super::flow_names(timelines);
     if names.is_empty() {
@@ -24,11 +26,11 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
                     true => joined(name, &super::repeat_name(timelines, timeline.repeat)),
                     false => (*name).to_owned(),
                 };
-                groups.push(Group {
+                groups.push(LegendEntry {
                     name,
                     look: match by_repeat {
-                        true => Look::line(colour, Dash::nth(index)),
-                        false => Look::nth(colour),
+                        true => LineStyle::line(colour, Dash::nth(index)),
+                        false => LineStyle::nth(colour),
                     },
                 });
             }
@@ -38,7 +40,7 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
             };
             let points = points(timeline, name);
             let faint = !by_repeat && index > 0;
-            lines.push(Line {
+            lines.push(ChartLine {
                 group: groups.len() - 1,
                 name: line_name,
                 faint,
@@ -64,7 +66,7 @@ pub(super) fn chart(trial: &Trial) -> Option<Chart> {
         y: Axis::new(
             "records/s",
             Scale::from_zero(highest),
-            Unit::RecordsPerSecond,
+            AxisUnit::RecordsPerSecond,
         ),
         bands: super::bands(timelines),
         marks: super::marks(timelines),
@@ -104,7 +106,7 @@ fn points(timeline: &Timeline, name: &str) -> Vec<Point> {
 }
 
 /// A mean for each flow that has one, with its legend entry.
-fn means(trial: &Trial, names: &[&str], groups: &mut Vec<Group>) -> Vec<Mean> {
+fn means(trial: &TrialView, names: &[&str], groups: &mut Vec<LegendEntry>) -> Vec<Mean> {
     let mut means = Vec::new();
     for (colour, name) in names.iter().enumerate() {
         let figure = trial
@@ -118,9 +120,9 @@ fn means(trial: &Trial, names: &[&str], groups: &mut Vec<Group>) -> Vec<Mean> {
         } else {
             format!("mean of {name}")
         };
-        groups.push(Group {
+        groups.push(LegendEntry {
             name: format!("{what}: {}", words(figure)),
-            look: Look::line(colour, Dash::Mixed),
+            look: LineStyle::line(colour, Dash::Mixed),
         });
         means.push(Mean {
             group: groups.len() - 1,
@@ -132,7 +134,7 @@ fn means(trial: &Trial, names: &[&str], groups: &mut Vec<Group>) -> Vec<Mean> {
 }
 
 /// What each repeat gave, and how many records it was in all.
-fn notes(trial: &Trial) -> Vec<String> {
+fn notes(trial: &TrialView) -> Vec<String> {
     let note = |flow: &Flow| {
         let rate = flow.rate.as_ref()?;
         let who = match trial.flows.len() {
@@ -161,7 +163,7 @@ fn notes(trial: &Trial) -> Vec<String> {
 }
 
 /// `1,284,000 ±2.4 %`.
-fn words(figure: &Figure) -> String {
+fn words(figure: &FigureView) -> String {
     let mean = format::figure(figure.mean);
     match figure.interval {
         Some(interval) => format!("{mean} {}", format::plus_minus(figure.mean, interval)),

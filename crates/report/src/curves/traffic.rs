@@ -1,11 +1,11 @@
 //! What stands above the panels of clients and replicas: batches, buffers, pauses, followers, logs.
 
 use super::machine::Words;
-use crate::chart::Unit;
+use crate::chart::AxisUnit;
 use crate::view::Panel;
 
 /// Title and subtitle of a panel, its axis and unit; `None` of the machine's own.
-pub(super) fn words(panel: Panel) -> Option<(Words, (&'static str, Unit))> {
+pub(super) fn words(panel: Panel) -> Option<(Words, (&'static str, AxisUnit))> {
     let (id, title, subtitle, axis, unit) = of_clients(panel).or_else(|| of_replicas(panel))?;
     let words = Words {
         id,
@@ -16,7 +16,13 @@ pub(super) fn words(panel: Panel) -> Option<(Words, (&'static str, Unit))> {
 }
 
 /// Id, title and subtitle, axis and unit.
-type Said = (&'static str, &'static str, &'static str, &'static str, Unit);
+type Said = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    AxisUnit,
+);
 
 fn of_clients(panel: Panel) -> Option<Said> {
     Some(match panel {
@@ -25,42 +31,42 @@ fn of_clients(panel: Panel) -> Option<Said> {
             "How full batches were",
             "mean size of a batch on the wire as a part of batch.size",
             "% of batch.size",
-            Unit::Percent,
+            AxisUnit::Percent,
         ),
         Panel::PerRequest => (
             "per-request",
             "Records a request",
             "mean of the produce and fetch requests answered",
             "records",
-            Unit::Plain,
+            AxisUnit::Plain,
         ),
         Panel::Held => (
             "held",
             "Buffer and requests of producers",
             "part of buffer.memory in use, and of the requests that may be under way at once",
             "% of the most",
-            Unit::Percent,
+            AxisUnit::Percent,
         ),
         Panel::BufferWaits => (
             "buffer-waits",
             "Waits for buffer memory",
             "mean wait of those records for which there was no room",
             "mean wait",
-            Unit::Nanoseconds,
+            AxisUnit::Nanoseconds,
         ),
         Panel::Throttle => (
             "throttle",
             "Pauses that brokers asked for",
             "part of the clients' time",
             "% of the time",
-            Unit::Percent,
+            AxisUnit::Percent,
         ),
         Panel::Retries => (
             "retries",
             "Records sent once more, and failed",
             "records a second",
             "records/s",
-            Unit::RecordsPerSecond,
+            AxisUnit::RecordsPerSecond,
         ),
         _ => return None,
     })
@@ -73,28 +79,28 @@ fn of_replicas(panel: Panel) -> Option<Said> {
             "Followers behind their leaders",
             "records on the leaders' logs that a broker's followers have yet to fetch",
             "records",
-            Unit::Plain,
+            AxisUnit::Plain,
         ),
         Panel::UnderReplicated => (
             "under-replicated",
             "Partitions with too few replicas in sync",
             "partitions, and those that nobody leads",
             "partitions",
-            Unit::Plain,
+            AxisUnit::Plain,
         ),
         Panel::LogGrowth => (
             "log-growth",
             "Growth of the topic's logs",
             "megabytes a second by broker, copies among them",
             "MB/s",
-            Unit::MegabytesPerSecond,
+            AxisUnit::MegabytesPerSecond,
         ),
         Panel::GroupLag => (
             "group-lag",
             "What groups have not committed",
             "records between the committed offsets and the ends",
             "records",
-            Unit::Plain,
+            AxisUnit::Plain,
         ),
         _ => return None,
     })

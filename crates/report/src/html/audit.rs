@@ -3,7 +3,7 @@
 
 use crate::format;
 use crate::markup::Markup;
-use crate::view::{Published, PublishedWord, Trial, View};
+use crate::view::{PublishedFigureView, PublishedStatusView, ReportView, TrialView};
 
 /// What the reason of a figure that cannot be compared begins with.
 const NOT_COMPARABLE: &str = "Not comparable";
@@ -17,7 +17,7 @@ const LEVELS: [(&str, &str); 4] = [
 ];
 
 /// Where it stands why a figure cannot be compared.
-pub(super) fn write_why(page: &mut Markup, trial: &Trial, published: &Published) {
+pub(super) fn write_why(page: &mut Markup, trial: &TrialView, published: &PublishedFigureView) {
     if reason(published).is_some() {
         let link = format!("#{}", id(trial));
         page.text(" ");
@@ -25,13 +25,13 @@ pub(super) fn write_why(page: &mut Markup, trial: &Trial, published: &Published)
     }
 }
 
-fn reason(published: &Published) -> Option<&String> {
-    let told = published.word == PublishedWord::NotComparable && !published.reason.is_empty();
+fn reason(published: &PublishedFigureView) -> Option<&String> {
+    let told = published.word == PublishedStatusView::NotComparable && !published.reason.is_empty();
     told.then_some(&published.reason)
 }
 
 /// How the audit of one published line ended, as a link to its sentences.
-pub(super) fn write_summary(page: &mut Markup, trial: &Trial, findings: &[String]) {
+pub(super) fn write_summary(page: &mut Markup, trial: &TrialView, findings: &[String]) {
     if findings.is_empty() {
         return;
     }
@@ -46,7 +46,7 @@ pub(super) fn write_summary(page: &mut Markup, trial: &Trial, findings: &[String
 }
 
 /// The sentences, folded, for each trial with a line of which something must be known.
-pub(super) fn write(page: &mut Markup, view: &View) {
+pub(super) fn write(page: &mut Markup, view: &ReportView) {
     let trials = || view.scenarios.iter().flat_map(|scenario| &scenario.trials);
     if !trials().any(|trial| !by_sentence(trial).is_empty()) {
         return;
@@ -63,7 +63,7 @@ pub(super) fn write(page: &mut Markup, view: &View) {
     }
 }
 
-fn write_trial(page: &mut Markup, trial: &Trial) {
+fn write_trial(page: &mut Markup, trial: &TrialView) {
     let findings = by_sentence(trial);
     if findings.is_empty() {
         return;
@@ -90,12 +90,12 @@ fn write_trial(page: &mut Markup, trial: &Trial) {
     });
 }
 
-fn lines(trial: &Trial) -> impl Iterator<Item = &Published> {
+fn lines(trial: &TrialView) -> impl Iterator<Item = &PublishedFigureView> {
     trial.flows.iter().flat_map(|flow| &flow.published)
 }
 
 /// Each sentence once, with the published figures of whose lines it is true, in the order of the levels.
-fn by_sentence(trial: &Trial) -> Vec<(&str, Vec<&str>)> {
+fn by_sentence(trial: &TrialView) -> Vec<(&str, Vec<&str>)> {
     let mut sentences: Vec<(&str, Vec<&str>)> = Vec::new();
     for published in lines(trial) {
         for finding in reason(published).into_iter().chain(&published.audit) {
@@ -120,6 +120,6 @@ fn told(findings: &[String]) -> String {
     levels.collect::<Vec<_>>().join(", ")
 }
 
-fn id(trial: &Trial) -> String {
+fn id(trial: &TrialView) -> String {
     format!("audit-{}", trial.id)
 }

@@ -1,16 +1,16 @@
 //! The page of a comparison: how the runs stand to the baseline, then every figure of all of them.
 
-use kgauge_results::compare::{FigureKind, Mark};
+use kgauge_results::compare::{Caveat, FigureKind};
 
 use super::STYLE;
 use super::figures::cell;
-use super::head::{Head, write_head};
+use super::head::{PageHead, write_head};
 use crate::compare::{
-    self, AgainstView, CellView, CompareView, Group, Part, RowView, Sentence, Tone,
+    self, AgainstView, CellView, CompareView, FlowRows, RowView, Sentence, Tone, TrialRows,
 };
 use crate::format;
 use crate::markup::Markup;
-use crate::view::Level;
+use crate::view::Severity;
 
 /// What this page has beyond a report's style.
 const COMPARE_STYLE: &str = include_str!("compare.css");
@@ -24,7 +24,7 @@ pub(crate) fn page(view: &CompareView) -> String {
     let mut page = Markup::new();
     page.own("<!DOCTYPE html>\n");
     page.element("html", &[("lang", "en")], |page| {
-        let head = Head {
+        let head = PageHead {
             title: &format!("{} · kgauge", view.title),
             version: env!("CARGO_PKG_VERSION"),
             styles: vec![STYLE, COMPARE_STYLE],
@@ -51,10 +51,10 @@ fn write_body(page: &mut Markup, view: &CompareView) {
     });
     page.line();
     page.element("main", &[], |page| {
-        write_notices(page, &view.sentences, |level| level == Level::Grave);
+        write_notices(page, &view.sentences, |level| level == Severity::Grave);
         write_notices(page, &view.differing, |_| true);
         write_answers(page, view);
-        write_notices(page, &view.sentences, |level| level != Level::Grave);
+        write_notices(page, &view.sentences, |level| level != Severity::Grave);
         write_figures(page, view);
         write_reading(page, view);
         write_runs(page, view);
@@ -67,16 +67,16 @@ fn write_body(page: &mut Markup, view: &CompareView) {
     page.line();
 }
 
-fn write_notices(page: &mut Markup, sentences: &[Sentence], of: impl Fn(Level) -> bool) {
+fn write_notices(page: &mut Markup, sentences: &[Sentence], of: impl Fn(Severity) -> bool) {
     let shown = sentences.iter().filter(|sentence| of(sentence.level));
     shown.for_each(|sentence| write_notice(page, sentence));
 }
 
 fn write_notice(page: &mut Markup, sentence: &Sentence) {
     let (class, word) = match sentence.level {
-        Level::Note => ("notice note-box", "Note"),
-        Level::Caution => ("notice caution", "Caution"),
-        Level::Grave => ("notice grave", "Important"),
+        Severity::Note => ("notice note-box", "Note"),
+        Severity::Caution => ("notice caution", "Caution"),
+        Severity::Grave => ("notice grave", "Important"),
     };
     page.element("div", &[("class", class)], |page| {
         page.leaf("span", &[("class", "notice-word")], word);
@@ -139,12 +139,12 @@ fn write_figures(page: &mut Markup, view: &CompareView) {
     });
 }
 
-fn cells_of(group: &Group) -> usize {
+fn cells_of(group: &TrialRows) -> usize {
     let rows = group.parts.iter().flat_map(|part| &part.rows);
     rows.map(|row| row.cells.len() + 1).sum()
 }
 
-fn write_scenario(page: &mut Markup, view: &CompareView, groups: &[Group]) {
+fn write_scenario(page: &mut Markup, view: &CompareView, groups: &[TrialRows]) {
     page.element("section", &[("class", "scenario")], |page| {
         if let Some(first) = groups.first() {
             page.leaf("h2", &[], &first.scenario);
@@ -175,7 +175,7 @@ fn write_scenario(page: &mut Markup, view: &CompareView, groups: &[Group]) {
 
 /// Rates, and times that are the broker's.
 fn has_chart(row: &RowView) -> bool {
-    let closed = |cell: &CellView| cell.marks.contains(&Mark::ClosedLoop);
+    let closed = |cell: &CellView| cell.marks.contains(&Caveat::ClosedLoop);
     match row.kind {
         FigureKind::Throughput => true,
         FigureKind::LatencyP99 => !row.cells.iter().any(closed),
@@ -183,7 +183,13 @@ fn has_chart(row: &RowView) -> bool {
     }
 }
 
-fn write_chart(page: &mut Markup, view: &CompareView, group: &Group, part: &Part, row: &RowView) {
+fn write_chart(
+    page: &mut Markup,
+    view: &CompareView,
+    group: &TrialRows,
+    part: &FlowRows,
+    row: &RowView,
+) {
     let tops = row.cells.iter().filter_map(|cell| {
         let high = cell.interval.map(|(_, high)| high);
         Some(cell.value?.max(high.unwrap_or(0.0)))
@@ -284,13 +290,13 @@ impl Bar<'_> {
     }
 }
 
-fn has_published(groups: &[Group]) -> bool {
+fn has_published(groups: &[TrialRows]) -> bool {
     let parts = groups.iter().flat_map(|group| &group.parts);
     let mut rows = parts.flat_map(|part| &part.rows);
     rows.any(|row| row.published.is_some())
 }
 
-fn write_heads(page: &mut Markup, view: &CompareView, groups: &[Group]) {
+fn write_heads(page: &mut Markup, view: &CompareView, groups: &[TrialRows]) {
     page.element("thead", &[], |page| {
         page.element("tr", &[], |page| {
             page.leaf("th", &[("scope", "col")], "");
@@ -309,7 +315,7 @@ fn write_heads(page: &mut Markup, view: &CompareView, groups: &[Group]) {
     });
 }
 
-fn write_group(page: &mut Markup, view: &CompareView, groups: &[Group], group: &Group) {
+fn write_group(page: &mut Markup, view: &CompareView, groups: &[TrialRows], group: &TrialRows) {
     let with_published = has_published(groups);
     let span = (view.heads.len() + 1 + usize::from(with_published)).to_string();
     let head = |page: &mut Markup, class: &str, text: &str| {
@@ -393,7 +399,7 @@ fn write_against(page: &mut Markup, against: &AgainstView) {
 }
 
 /// Every comparison with its interval, folded.
-fn write_words(page: &mut Markup, view: &CompareView, groups: &[Group]) {
+fn write_words(page: &mut Markup, view: &CompareView, groups: &[TrialRows]) {
     page.element("details", &[("class", "words")], |page| {
         page.leaf("summary", &[], "Every comparison in words");
         page.element("ul", &[], |page| {
@@ -411,8 +417,8 @@ fn write_words(page: &mut Markup, view: &CompareView, groups: &[Group]) {
 fn write_row_words(
     page: &mut Markup,
     view: &CompareView,
-    group: &Group,
-    part: &Part,
+    group: &TrialRows,
+    part: &FlowRows,
     row: &RowView,
 ) {
     for (head, cell) in view.heads.iter().zip(&row.cells) {

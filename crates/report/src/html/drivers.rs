@@ -1,10 +1,10 @@
 //! Clients side by side: what an application with each of them would see.
 
 use crate::markup::Markup;
-use crate::view::{DriverTable, View};
+use crate::view::{DriverTable, ReportView};
 
 /// A table for each flow that several clients sent.
-pub(super) fn write(page: &mut Markup, view: &View) {
+pub(super) fn write(page: &mut Markup, view: &ReportView) {
     if view.drivers.is_empty() {
         return;
     }

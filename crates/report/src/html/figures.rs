@@ -3,7 +3,7 @@
 use super::{audit, ratio};
 use crate::format::{self, NOTHING};
 use crate::markup::Markup;
-use crate::view::{Counts, Cpu, Figure, Flow, Scenario, Trial, View};
+use crate::view::{CountsView, CpuView, FigureView, Flow, ReportView, ScenarioView, TrialView};
 
 /// Where a single repeat gives no interval.
 pub(super) const NO_INTERVAL: &str = "one repeat: no interval";
@@ -17,7 +17,7 @@ const COLUMNS: [&str; 5] = [
 ];
 
 /// One table, a group of rows for each scenario.
-pub(super) fn write(page: &mut Markup, view: &View) {
+pub(super) fn write(page: &mut Markup, view: &ReportView) {
     page.element("section", &[("id", "figures"), ("aria-labelledby", "figures-head")], |page| {
         page.leaf("h2", &[("id", "figures-head")], "Figures");
         page.leaf(
@@ -41,7 +41,7 @@ pub(super) fn write(page: &mut Markup, view: &View) {
     page.line();
 }
 
-fn write_scenario(page: &mut Markup, scenario: &Scenario) {
+fn write_scenario(page: &mut Markup, scenario: &ScenarioView) {
     let grouped = scenario.trials.len() > 1;
     page.element(
         "tbody",
@@ -72,7 +72,7 @@ fn write_scenario(page: &mut Markup, scenario: &Scenario) {
     );
 }
 
-fn write_missing(page: &mut Markup, trial: &Trial, reason: &str) {
+fn write_missing(page: &mut Markup, trial: &TrialView, reason: &str) {
     page.element("tr", &[], |page| {
         page.leaf("th", &[("scope", "row")], &trial.name);
         let span = (COLUMNS.len() - 1).to_string();
@@ -80,7 +80,7 @@ fn write_missing(page: &mut Markup, trial: &Trial, reason: &str) {
     });
 }
 
-fn write_flow(page: &mut Markup, trial: &Trial, flow: &Flow, cpu: Option<&Cpu>) {
+fn write_flow(page: &mut Markup, trial: &TrialView, flow: &Flow, cpu: Option<&CpuView>) {
     page.element("tr", &[], |page| {
         write_flow_head(page, trial, flow);
         cell(page, COLUMNS[1], |page| {
@@ -108,7 +108,7 @@ fn write_flow(page: &mut Markup, trial: &Trial, flow: &Flow, cpu: Option<&Cpu>) 
 }
 
 /// The row's head: trial, flow, and how it was loaded.
-pub(super) fn write_flow_head(page: &mut Markup, trial: &Trial, flow: &Flow) {
+pub(super) fn write_flow_head(page: &mut Markup, trial: &TrialView, flow: &Flow) {
     page.element("th", &[("scope", "row")], |page| {
         page.leaf("a", &[("href", &format!("#{}", trial.id))], &trial.name);
         let how = format!("{} · {} · {}", flow.name, flow.who, flow.load);
@@ -128,7 +128,7 @@ fn empty_cell(page: &mut Markup) {
     page.leaf("td", &[("class", "none")], NOTHING);
 }
 
-fn write_figure(page: &mut Markup, figure: Option<&Figure>, write: fn(f64) -> String) {
+fn write_figure(page: &mut Markup, figure: Option<&FigureView>, write: fn(f64) -> String) {
     let Some(figure) = figure else {
         return page.text(NOTHING);
     };
@@ -149,7 +149,7 @@ pub(super) fn write_not_steady(page: &mut Markup, flow: &Flow) {
     }
 }
 
-fn write_bad_counts(page: &mut Markup, counts: &Counts) {
+fn write_bad_counts(page: &mut Markup, counts: &CountsView) {
     for (value, word) in &counts.bad {
         let text = format!("{} {word}", format::count(*value));
         page.leaf("span", &[("class", "badge bad block")], &text);
@@ -161,8 +161,8 @@ fn write_bad_counts(page: &mut Markup, counts: &Counts) {
 }
 
 /// `45.0 ns | 80.0 ns`.
-fn cpu_text(cpu: &Cpu) -> Option<String> {
-    let write = |figure: &Option<Figure>| {
+fn cpu_text(cpu: &CpuView) -> Option<String> {
+    let write = |figure: &Option<FigureView>| {
         figure.as_ref().map_or(NOTHING.to_owned(), |figure| {
             format::nanoseconds(figure.mean)
         })

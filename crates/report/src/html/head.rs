@@ -2,11 +2,11 @@
 
 use super::{SCRIPT, STYLE, digest};
 use crate::markup::Markup;
-use crate::view::View;
+use crate::view::ReportView;
 
 /// Writes `<head>` of a report.
-pub(super) fn write(page: &mut Markup, view: &View) {
-    let head = Head {
+pub(super) fn write(page: &mut Markup, view: &ReportView) {
+    let head = PageHead {
         title: &format!("{} on {} · kgauge", view.title, view.target.name),
         version: &view.run.version,
         styles: vec![STYLE],
@@ -17,7 +17,7 @@ pub(super) fn write(page: &mut Markup, view: &View) {
 }
 
 /// What a page's head says.
-pub(super) struct Head<'a> {
+pub(super) struct PageHead<'a> {
     pub(super) title: &'a str,
     /// Of the kgauge that it is about.
     pub(super) version: &'a str,
@@ -29,7 +29,7 @@ pub(super) struct Head<'a> {
 }
 
 /// What a page allows itself.
-pub(super) fn policy(head: &Head<'_>) -> String {
+pub(super) fn policy(head: &PageHead<'_>) -> String {
     let styles = head.styles.iter().map(|style| digest::source(style));
     let script = head
         .script
@@ -47,7 +47,7 @@ pub(super) fn policy(head: &Head<'_>) -> String {
 
 /// Writes `<head>`. The policy allows this page's own styles and script by their digests and nothing
 /// else: no network, no other script, no frame, no form.
-pub(super) fn write_head(page: &mut Markup, head: &Head<'_>) {
+pub(super) fn write_head(page: &mut Markup, head: &PageHead<'_>) {
     let policy = policy(head);
     let generator = format!("kgauge {}", head.version);
     let meta: [&[(&'static str, &str)]; 6] = [

@@ -4,11 +4,12 @@ use super::figures::{NO_INTERVAL, cell, write_flow_head, write_not_steady};
 use crate::format::{self, NOTHING};
 use crate::markup::Markup;
 use crate::view::{
-    Flow, Latency, LatencyKind, Percentile, SHOWN_MILLIONTHS, Scenario, Trial, View,
+    Flow, Latency, LatencyKind, PercentileView, ReportView, SHOWN_MILLIONTHS, ScenarioView,
+    TrialView,
 };
 
 /// One table, a group of rows for each scenario; nothing when no flow has latencies.
-pub(super) fn write(page: &mut Markup, view: &View) {
+pub(super) fn write(page: &mut Markup, view: &ReportView) {
     if !view.scenarios.iter().any(has_latency) {
         return;
     }
@@ -46,12 +47,12 @@ pub(super) fn write(page: &mut Markup, view: &View) {
     page.line();
 }
 
-fn has_latency(scenario: &Scenario) -> bool {
+fn has_latency(scenario: &ScenarioView) -> bool {
     let mut flows = scenario.trials.iter().flat_map(|trial| &trial.flows);
     flows.any(|flow| flow.latency().is_some())
 }
 
-fn write_scenario(page: &mut Markup, scenario: &Scenario) {
+fn write_scenario(page: &mut Markup, scenario: &ScenarioView) {
     let grouped = scenario.trials.len() > 1;
     page.element(
         "tbody",
@@ -78,7 +79,7 @@ fn write_scenario(page: &mut Markup, scenario: &Scenario) {
     );
 }
 
-fn write_flow(page: &mut Markup, trial: &Trial, flow: &Flow, latency: &Latency) {
+fn write_flow(page: &mut Markup, trial: &TrialView, flow: &Flow, latency: &Latency) {
     let shown = &latency.distribution;
     let service = flow.latency_of(LatencyKind::Service);
     page.element("tr", &[], |page| {
@@ -104,7 +105,7 @@ fn write_flow(page: &mut Markup, trial: &Trial, flow: &Flow, latency: &Latency) 
     page.line();
 }
 
-fn write_percentile(page: &mut Markup, percentile: Option<&Percentile>) {
+fn write_percentile(page: &mut Markup, percentile: Option<&PercentileView>) {
     let Some(found) = percentile else {
         return page.text(NOTHING);
     };

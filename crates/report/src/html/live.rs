@@ -1,13 +1,13 @@
 //! What the page of a run that goes on shares with the report: style, script, charts.
 
-use super::head::{Head, policy, write_head};
-use super::machine::Shown;
+use super::head::{PageHead, policy, write_head};
+use super::machine::SectionContent;
 use super::{CHART_BYTES_MAX, Room, STYLE, TrialCharts, machine, trial, write_numbers};
 use crate::chart::Chart;
 use crate::chart::heat::Heat;
 use crate::curves;
 use crate::markup::Markup;
-use crate::view::Trial;
+use crate::view::TrialView;
 
 /// What is the live page's own.
 pub(crate) struct LiveHead<'a> {
@@ -55,9 +55,9 @@ pub(crate) fn live_policy(style: &'static str, script: &'static str) -> String {
     format!("{}; frame-ancestors 'none'", policy(&head_of(&head)))
 }
 
-fn head_of<'a>(head: &LiveHead<'a>) -> Head<'a> {
+fn head_of<'a>(head: &LiveHead<'a>) -> PageHead<'a> {
     // The report's style, and the live page's own.
-    Head {
+    PageHead {
         title: head.title,
         version: head.version,
         styles: vec![STYLE, head.style],
@@ -67,7 +67,7 @@ fn head_of<'a>(head: &LiveHead<'a>) -> Head<'a> {
 }
 
 /// The charts of one repeat with their numbers, within the bounds of a report.
-pub(crate) fn write_live_trial(page: &mut Markup, shown: &Trial) {
+pub(crate) fn write_live_trial(page: &mut Markup, shown: &TrialView) {
     let mut room = Room {
         bytes: CHART_BYTES_MAX,
     };
@@ -79,9 +79,9 @@ pub(crate) fn write_live_trial(page: &mut Markup, shown: &Trial) {
     let heat = room
         .take(heat.iter().map(Heat::bytes_about).sum())
         .then_some(heat);
-    let mut fold = |part: Shown, charts: Vec<Chart>| {
+    let mut fold = |part: SectionContent, charts: Vec<Chart>| {
         let fits = room.take(charts.iter().map(Chart::bytes_about).sum());
-        machine::Machine {
+        machine::MachineSection {
             notes: machine::notes(shown, part),
             charts: fits.then_some(charts),
         }
@@ -89,9 +89,9 @@ pub(crate) fn write_live_trial(page: &mut Markup, shown: &Trial) {
     let charts = TrialCharts {
         lines,
         heat,
-        traffic: fold(Shown::Traffic, curves::of_traffic(shown)),
-        brokers: fold(Shown::Brokers, curves::of_brokers(shown)),
-        machine: fold(Shown::Machine, curves::of_machine(shown)),
+        traffic: fold(SectionContent::Traffic, curves::of_traffic(shown)),
+        brokers: fold(SectionContent::Brokers, curves::of_brokers(shown)),
+        machine: fold(SectionContent::Machine, curves::of_machine(shown)),
     };
     trial::write_charts(page, shown, Some(&charts));
     trial::write_machine(page, Some(&charts), true);

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use crate::chart::{Chart, text_bytes, write_figure};
 use crate::format;
 use crate::markup::Markup;
-use crate::view::{MachineTimeline, Timeline, Trial};
+use crate::view::{MachineTimeline, Timeline, TrialView};
 
 /// Notes of a trial at most.
 const NOTES_MAX: usize = 20;
 
 /// What a section shows.
 #[derive(Clone, Copy)]
-pub(super) enum Shown {
+pub(super) enum SectionContent {
     /// Clients and replicas.
     Traffic,
     /// What brokers told of themselves.
@@ -21,31 +21,31 @@ pub(super) enum Shown {
     Machine,
 }
 
-impl Shown {
+impl SectionContent {
     fn title(self) -> &'static str {
         match self {
-            Shown::Traffic => {
+            SectionContent::Traffic => {
                 "Clients and replicas meanwhile: batches, buffers, pauses, followers, logs"
             }
-            Shown::Brokers => {
+            SectionContent::Brokers => {
                 "The brokers meanwhile: requests, threads, queues, flushes, as they tell it themselves"
             }
-            Shown::Machine => "The machine meanwhile: disks, memory, network, waits",
+            SectionContent::Machine => "The machine meanwhile: disks, memory, network, waits",
         }
     }
 
     /// Said instead of charts that would make the page too large.
     fn left_out(self) -> &'static str {
         match self {
-            Shown::Traffic => {
+            SectionContent::Traffic => {
                 "The charts of clients and replicas are left out here to keep the page small. The run folder has all of \
                  their data."
             }
-            Shown::Brokers => {
+            SectionContent::Brokers => {
                 "The charts of the brokers are left out here to keep the page small. evidence.jsonl in the run folder \
                  has all of their data."
             }
-            Shown::Machine => {
+            SectionContent::Machine => {
                 "The charts of the machine are left out here to keep the page small. evidence.jsonl in the run folder \
                  has all of their data."
             }
@@ -54,16 +54,16 @@ impl Shown {
 
     fn of(self, timeline: &Timeline) -> &MachineTimeline {
         match self {
-            Shown::Traffic => &timeline.traffic,
-            Shown::Brokers => &timeline.brokers,
-            Shown::Machine => &timeline.machine,
+            SectionContent::Traffic => &timeline.traffic,
+            SectionContent::Brokers => &timeline.brokers,
+            SectionContent::Machine => &timeline.machine,
         }
     }
 }
 
 /// What a page has of a trial's machine, or of its clients and replicas.
 #[derive(Default)]
-pub(super) struct Machine {
+pub(super) struct MachineSection {
     /// What is said of it, in short sentences.
     pub(super) notes: Vec<String>,
     /// `None` where the page would become too large.
@@ -71,7 +71,12 @@ pub(super) struct Machine {
 }
 
 /// Writes the charts and what is to be said of them; nothing of a run that did not look.
-pub(super) fn write(page: &mut Markup, shown: Shown, machine: &Machine, open: bool) {
+pub(super) fn write(
+    page: &mut Markup,
+    shown: SectionContent,
+    machine: &MachineSection,
+    open: bool,
+) {
     let charts = machine.charts.as_deref().unwrap_or_default();
     if !charts.is_empty() || !machine.notes.is_empty() {
         let mut attributes = vec![("class", "machine")];
@@ -95,7 +100,7 @@ pub(super) fn write(page: &mut Markup, shown: Shown, machine: &Machine, open: bo
 }
 
 /// What is said of any repeat, once.
-pub(super) fn notes(trial: &Trial, shown: Shown) -> Vec<String> {
+pub(super) fn notes(trial: &TrialView, shown: SectionContent) -> Vec<String> {
     let timelines = trial.timelines.iter();
     let all = timelines.flat_map(|timeline| &shown.of(timeline).notes);
     let mut known = BTreeSet::new();

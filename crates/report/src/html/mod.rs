@@ -19,8 +19,8 @@ use crate::chart::heat::{Heat, data::HeatData};
 use crate::chart::{Chart, data::ChartData};
 use crate::curves;
 use crate::markup::Markup;
-use crate::view::{Trial, View};
-use machine::{Machine, Shown};
+use crate::view::{ReportView, TrialView};
+use machine::{MachineSection, SectionContent};
 
 pub(crate) use live::{LiveHead, live_page, live_policy, write_live_trial};
 
@@ -40,9 +40,9 @@ struct Charts {
 /// The charts of one trial.
 struct TrialCharts {
     lines: Vec<Chart>,
-    traffic: Machine,
-    machine: Machine,
-    brokers: Machine,
+    traffic: MachineSection,
+    machine: MachineSection,
+    brokers: MachineSection,
     /// `None` where the page would become too large.
     heat: Option<Vec<Heat>>,
 }
@@ -77,7 +77,7 @@ impl Room {
 }
 
 impl Charts {
-    fn of(view: &View) -> Self {
+    fn of(view: &ReportView) -> Self {
         let sweeps = view.scenarios.iter().enumerate().map(|(index, scenario)| {
             let id = format!("sweep-{}", index + 1);
             scenario
@@ -90,15 +90,15 @@ impl Charts {
         let mut room = Room {
             bytes: (CHART_BYTES_MAX - HEAT_BYTES_MIN).saturating_sub(sweep_bytes),
         };
-        let mut lines = |trial: &Trial| {
+        let mut lines = |trial: &TrialView| {
             let lines = curves::of_trial(trial);
             let bytes = lines.iter().map(Chart::bytes_about).sum();
             room.take(bytes).then(|| TrialCharts {
                 lines,
                 heat: None,
-                traffic: Machine::default(),
-                machine: Machine::default(),
-                brokers: Machine::default(),
+                traffic: MachineSection::default(),
+                machine: MachineSection::default(),
+                brokers: MachineSection::default(),
             })
         };
         let scenarios = view.scenarios.iter();
@@ -137,7 +137,7 @@ impl TrialCharts {
 
 /// Heat maps into the room that curves have left, and then the charts of clients, replicas and machines into what these leave: trial by
 /// trial, where there is any.
-fn fill_room(view: &View, trials: &mut [Vec<Option<TrialCharts>>], mut room: Room) {
+fn fill_room(view: &ReportView, trials: &mut [Vec<Option<TrialCharts>>], mut room: Room) {
     let all = || view.scenarios.iter().flat_map(|scenario| &scenario.trials);
     for (trial, charts) in all().zip(trials.iter_mut().flatten()) {
         let Some(charts) = charts else { continue };
@@ -148,25 +148,25 @@ fn fill_room(view: &View, trials: &mut [Vec<Option<TrialCharts>>], mut room: Roo
     let mut notes_room = Room {
         bytes: NOTES_BYTES_MAX,
     };
-    let mut fold = |trial: &Trial, shown: Shown, charts: Vec<Chart>| {
+    let mut fold = |trial: &TrialView, shown: SectionContent, charts: Vec<Chart>| {
         let notes = machine::notes(trial, shown);
         let has_room = notes_room.take(machine::notes_bytes(&notes));
         let bytes = charts.iter().map(Chart::bytes_about).sum();
-        Machine {
+        MachineSection {
             notes: if has_room { notes } else { Vec::new() },
             charts: room.take(bytes).then_some(charts),
         }
     };
     for (trial, charts) in all().zip(trials.iter_mut().flatten()) {
         let Some(charts) = charts else { continue };
-        charts.traffic = fold(trial, Shown::Traffic, curves::of_traffic(trial));
-        charts.brokers = fold(trial, Shown::Brokers, curves::of_brokers(trial));
-        charts.machine = fold(trial, Shown::Machine, curves::of_machine(trial));
+        charts.traffic = fold(trial, SectionContent::Traffic, curves::of_traffic(trial));
+        charts.brokers = fold(trial, SectionContent::Brokers, curves::of_brokers(trial));
+        charts.machine = fold(trial, SectionContent::Machine, curves::of_machine(trial));
     }
 }
 
 /// The whole page.
-pub(crate) fn page(view: &View) -> String {
+pub(crate) fn page(view: &ReportView) -> String {
     let charts = Charts::of(view);
     let mut page = Markup::new();
     page.own("<!DOCTYPE html>\n");
@@ -178,7 +178,7 @@ pub(crate) fn page(view: &View) -> String {
     page.finish()
 }
 
-fn write_body(page: &mut Markup, view: &View, charts: &Charts) {
+fn write_body(page: &mut Markup, view: &ReportView, charts: &Charts) {
     page.line();
     page.leaf(
         "a",
@@ -212,7 +212,7 @@ fn write_numbers(page: &mut Markup, numbers: &[Numbers<'_>]) {
 }
 
 /// The charts: for each scenario the sweep first, then trial by trial.
-fn write_curves(page: &mut Markup, view: &View, charts: &Charts) {
+fn write_curves(page: &mut Markup, view: &ReportView, charts: &Charts) {
     let rows = view
         .scenarios
         .iter()

@@ -4,15 +4,15 @@
 use super::audit;
 use crate::format;
 use crate::markup::Markup;
-use crate::view::{Published, PublishedWord, Trial};
+use crate::view::{PublishedFigureView, PublishedStatusView, TrialView};
 
 /// The picture's ends: a tenth and ten times the published figure.
 const DECADES: f64 = 1.0;
 
 /// Writes ratio, word and picture of one published figure, and how its audit ended.
-pub(super) fn write(page: &mut Markup, trial: &Trial, published: &Published) {
+pub(super) fn write(page: &mut Markup, trial: &TrialView, published: &PublishedFigureView) {
     let class = match published.word {
-        PublishedWord::Agrees => "badge good",
+        PublishedStatusView::Agrees => "badge good",
         _ => "badge",
     };
     page.element("div", &[("class", "published")], |page| {

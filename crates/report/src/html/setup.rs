@@ -2,10 +2,10 @@
 
 use super::words::write_facts;
 use crate::markup::Markup;
-use crate::view::{Event, View};
+use crate::view::{EventView, ReportView};
 
 /// Writes setup, settings, environment, scenario text, events and commands.
-pub(super) fn write(page: &mut Markup, view: &View) {
+pub(super) fn write(page: &mut Markup, view: &ReportView) {
     page.element(
         "section",
         &[("class", "setup"), ("aria-labelledby", "setup")],
@@ -44,7 +44,7 @@ fn write_pre(page: &mut Markup, label: &str, text: &str) {
     page.leaf("pre", &attributes, text);
 }
 
-fn write_events(page: &mut Markup, events: &[Event]) {
+fn write_events(page: &mut Markup, events: &[EventView]) {
     if events.is_empty() {
         return;
     }
@@ -63,7 +63,7 @@ fn write_events(page: &mut Markup, events: &[Event]) {
 }
 
 /// Who made the page, from what.
-pub(super) fn write_footer(page: &mut Markup, view: &View) {
+pub(super) fn write_footer(page: &mut Markup, view: &ReportView) {
     page.element("footer", &[], |page| {
         let made = format!(
             "Measured by kgauge {}, run {}. The same run folder always gives the same page.",

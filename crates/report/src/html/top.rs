@@ -4,10 +4,10 @@ use kgauge_results::summary::GoalWord;
 
 use super::scenario_id;
 use crate::markup::{Markup, unbroken};
-use crate::view::{Level, PARTITIONS, Verdict, View, Warning, WarningItem};
+use crate::view::{GoalView, PARTITIONS, ReportView, Severity, WarningItem, WarningView};
 
 /// Name, target, run.
-pub(super) fn write_header(page: &mut Markup, view: &View) {
+pub(super) fn write_header(page: &mut Markup, view: &ReportView) {
     page.element("header", &[("class", "top")], |page| {
         page.leaf("p", &[("class", "brand")], "kgauge report");
         page.leaf("h1", &[], &view.title);
@@ -36,9 +36,9 @@ pub(super) fn write_header(page: &mut Markup, view: &View) {
 
 /// What must be known before any figure: a short sentence for each matter. The answer is not to be looked for below them, so what
 /// they rest on stands with the warnings.
-pub(super) fn write_notices(page: &mut Markup, view: &View) {
+pub(super) fn write_notices(page: &mut Markup, view: &ReportView) {
     if !view.notices.is_empty() {
-        write_box(page, Level::Grave, |page| {
+        write_box(page, Severity::Grave, |page| {
             for (index, notice) in view.notices.iter().enumerate() {
                 page.element("p", &[], |page| {
                     page.text(&unbroken(&notice.short));
@@ -55,7 +55,7 @@ pub(super) fn write_notices(page: &mut Markup, view: &View) {
         });
     }
     if !view.target.caution.is_empty() {
-        write_box(page, Level::Caution, |page| {
+        write_box(page, Severity::Caution, |page| {
             page.leaf("p", &[], &view.target.caution);
         });
     }
@@ -66,7 +66,7 @@ fn matter_id(index: usize) -> String {
 }
 
 /// What a notice at the top rests on.
-fn write_matter(page: &mut Markup, index: usize, notice: &Warning) {
+fn write_matter(page: &mut Markup, index: usize, notice: &WarningView) {
     page.element("div", &[("id", &matter_id(index))], |page| {
         write_box(page, notice.level, |page| {
             page.prose("p", &[], &notice.short);
@@ -77,7 +77,7 @@ fn write_matter(page: &mut Markup, index: usize, notice: &Warning) {
 }
 
 /// Questions with their answers, and the verdicts.
-pub(super) fn write_short(page: &mut Markup, view: &View) {
+pub(super) fn write_short(page: &mut Markup, view: &ReportView) {
     page.element(
         "section",
         &[("class", "short"), ("aria-labelledby", "short")],
@@ -117,7 +117,7 @@ pub(super) fn write_short(page: &mut Markup, view: &View) {
 }
 
 /// What limited it; of a single trial with what that rests on, folded.
-fn write_limits(page: &mut Markup, view: &View) {
+fn write_limits(page: &mut Markup, view: &ReportView) {
     let Some((first, others)) = view.limits.split_first() else {
         return;
     };
@@ -140,7 +140,7 @@ fn write_limits(page: &mut Markup, view: &View) {
     }
 }
 
-fn write_verdict(page: &mut Markup, verdict: &Verdict) {
+fn write_verdict(page: &mut Markup, verdict: &GoalView) {
     let (class, word) = match verdict.word {
         GoalWord::Held => ("badge good", "held"),
         GoalWord::NotHeld => ("badge bad", "missed"),
@@ -155,7 +155,7 @@ fn write_verdict(page: &mut Markup, verdict: &Verdict) {
 }
 
 /// Warnings with their cure, gravest first as the view orders them.
-pub(super) fn write_warnings(page: &mut Markup, view: &View) {
+pub(super) fn write_warnings(page: &mut Markup, view: &ReportView) {
     if view.to_mind().next().is_none() {
         return;
     }
@@ -173,7 +173,7 @@ pub(super) fn write_warnings(page: &mut Markup, view: &View) {
     page.line();
 }
 
-fn write_warning(page: &mut Markup, warning: &Warning) {
+fn write_warning(page: &mut Markup, warning: &WarningView) {
     write_box(page, warning.level, |page| {
         if !warning.words.is_empty() {
             page.prose("p", &[], &warning.words);
@@ -184,11 +184,11 @@ fn write_warning(page: &mut Markup, warning: &Warning) {
 }
 
 /// A box that says how grave its content is.
-fn write_box(page: &mut Markup, level: Level, content: impl FnOnce(&mut Markup)) {
+fn write_box(page: &mut Markup, level: Severity, content: impl FnOnce(&mut Markup)) {
     let (class, word) = match level {
-        Level::Note => ("notice note-box", "Note"),
-        Level::Caution => ("notice caution", "Caution"),
-        Level::Grave => ("notice grave", "Important"),
+        Severity::Note => ("notice note-box", "Note"),
+        Severity::Caution => ("notice caution", "Caution"),
+        Severity::Grave => ("notice grave", "Important"),
     };
     page.element("div", &[("class", class)], |page| {
         page.leaf("span", &[("class", "notice-word")], word);
@@ -205,7 +205,7 @@ fn write_evidence(page: &mut Markup, items: &[WarningItem]) {
     }
 }
 
-fn write_remedy(page: &mut Markup, warning: &Warning) {
+fn write_remedy(page: &mut Markup, warning: &WarningView) {
     if !warning.remedy.is_empty() {
         page.leaf("p", &[("class", "remedy")], &warning.remedy);
     }

@@ -1,11 +1,11 @@
 //! A scenario's charts: the sweep, then trial by trial.
 
-use super::machine::Shown;
+use super::machine::SectionContent;
 use super::{TrialCharts, machine};
 use crate::chart::{Chart, heat, write_figure};
 use crate::format;
 use crate::markup::Markup;
-use crate::view::{Scenario, Trial};
+use crate::view::{ScenarioView, TrialView};
 
 /// With more trials than this only the first is unfolded, so that the page stays readable.
 const OPEN_TRIALS_MAX: usize = 3;
@@ -13,7 +13,7 @@ const OPEN_TRIALS_MAX: usize = 3;
 /// Writes one scenario.
 pub(super) fn write_scenario(
     page: &mut Markup,
-    scenario: &Scenario,
+    scenario: &ScenarioView,
     sweep: &[Chart],
     trials: &[Option<TrialCharts>],
 ) {
@@ -40,7 +40,7 @@ pub(super) fn write_scenario(
     }
 }
 
-fn write_trial(page: &mut Markup, trial: &Trial, charts: Option<&TrialCharts>, open: bool) {
+fn write_trial(page: &mut Markup, trial: &TrialView, charts: Option<&TrialCharts>, open: bool) {
     let mut attributes = vec![("class", "trial"), ("id", trial.id.as_str())];
     if open {
         attributes.push(("open", ""));
@@ -60,13 +60,13 @@ fn write_trial(page: &mut Markup, trial: &Trial, charts: Option<&TrialCharts>, o
 /// Where the trial's own charts are left out, that has been said already.
 pub(super) fn write_machine(page: &mut Markup, charts: Option<&TrialCharts>, open: bool) {
     if let Some(charts) = charts {
-        machine::write(page, Shown::Traffic, &charts.traffic, open);
-        machine::write(page, Shown::Brokers, &charts.brokers, open);
-        machine::write(page, Shown::Machine, &charts.machine, open);
+        machine::write(page, SectionContent::Traffic, &charts.traffic, open);
+        machine::write(page, SectionContent::Brokers, &charts.brokers, open);
+        machine::write(page, SectionContent::Machine, &charts.machine, open);
     }
 }
 
-pub(super) fn write_charts(page: &mut Markup, trial: &Trial, charts: Option<&TrialCharts>) {
+pub(super) fn write_charts(page: &mut Markup, trial: &TrialView, charts: Option<&TrialCharts>) {
     if !trial.changes.is_empty() {
         page.leaf("p", &[("class", "small")], &trial.changes.join(", "));
     }
@@ -96,7 +96,7 @@ const LEFT_OUT: &str = "The charts of this trial are left out to keep the page s
     all of its data.";
 
 /// `3 repeats · 1,284,000 records/s`.
-fn line(trial: &Trial) -> String {
+fn line(trial: &TrialView) -> String {
     let mut parts = vec![format::plural(trial.repeats, "repeat", "repeats")];
     for flow in &trial.flows {
         if let Some(rate) = &flow.rate {

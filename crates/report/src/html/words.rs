@@ -2,10 +2,10 @@
 
 use crate::format;
 use crate::markup::Markup;
-use crate::view::{Fact, Study, View};
+use crate::view::{Fact, ReportView, StudyView};
 
 /// Writes the section.
-pub(super) fn write(page: &mut Markup, view: &View) {
+pub(super) fn write(page: &mut Markup, view: &ReportView) {
     page.element(
         "section",
         &[("class", "words"), ("aria-labelledby", "words")],
@@ -69,7 +69,7 @@ fn write_list(page: &mut Markup, title: &str, sentences: &[String]) {
     });
 }
 
-fn write_closed(page: &mut Markup, view: &View) {
+fn write_closed(page: &mut Markup, view: &ReportView) {
     let mut sentences: Vec<(String, &str)> = Vec::new();
     for trial in view.scenarios.iter().flat_map(|scenario| &scenario.trials) {
         for flow in &trial.flows {
@@ -117,7 +117,7 @@ fn write_closed(page: &mut Markup, view: &View) {
     });
 }
 
-fn write_study(page: &mut Markup, study: &Study) {
+fn write_study(page: &mut Markup, study: &StudyView) {
     page.leaf("h3", &[], "The published figures");
     page.leaf("p", &[], &study.source);
     if !study.setup.is_empty() {

@@ -4,20 +4,20 @@ use kgauge_results::Summary;
 
 use crate::format::{self, NOTHING};
 use crate::markup::Markup;
-use crate::view::{Figure, Flow, Trial, View};
+use crate::view::{FigureView, Flow, ReportView, TrialView};
 
 /// Rows that are shown at most: the latest ones of a large plan stand in the report.
 const ROWS_MAX: usize = 300;
 const COLUMNS: [&str; 6] = ["Trial", "Repeats", "Records/s", "MB/s", "p50", "p99"];
 
 /// Writes them; nothing while there are none.
-pub(super) fn write(page: &mut Markup, view: &View, summary: &Summary) {
+pub(super) fn write(page: &mut Markup, view: &ReportView, summary: &Summary) {
     let trials = view
         .scenarios
         .iter()
         .flat_map(|scenario| scenario.trials.iter().map(move |trial| (scenario, trial)));
     let rows = trials.filter(|(_, trial)| trial.repeats > 0);
-    let rows: Vec<(String, &Trial)> = rows
+    let rows: Vec<(String, &TrialView)> = rows
         .map(|(scenario, trial)| {
             let name = match trial.name == scenario.name {
                 true => trial.name.clone(),
@@ -57,7 +57,7 @@ pub(super) fn write(page: &mut Markup, view: &View, summary: &Summary) {
     page.line();
 }
 
-fn write_row(page: &mut Markup, name: &str, trial: &Trial, flow: &Flow, summary: &Summary) {
+fn write_row(page: &mut Markup, name: &str, trial: &TrialView, flow: &Flow, summary: &Summary) {
     page.element("tr", &[("class", "ended")], |page| {
         page.element("th", &[("scope", "row")], |page| {
             page.text(name);
@@ -126,7 +126,7 @@ fn cell(page: &mut Markup, column: &str, children: impl FnOnce(&mut Markup)) {
     });
 }
 
-fn write_figure(page: &mut Markup, figure: Option<&Figure>, write: fn(f64) -> String) {
+fn write_figure(page: &mut Markup, figure: Option<&FigureView>, write: fn(f64) -> String) {
     let Some(figure) = figure else {
         return page.text(NOTHING);
     };

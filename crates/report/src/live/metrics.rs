@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use kgauge_results::live::{BOUNDS_NS, FlowTotals, TimesTotals};
-use kgauge_results::{Counts, Kind};
+use kgauge_results::{Counts, TimeKind};
 
 /// Nanoseconds in a second.
 const SECOND: f64 = 1e9;
@@ -31,7 +31,7 @@ impl MetricsForm {
 
 /// Everything that is told.
 #[derive(Debug, Clone, Default)]
-pub struct Metrics {
+pub struct LiveMetrics {
     /// Runs of this process, in order.
     pub runs: Vec<RunMetrics>,
     /// Flows of their trials, in order.
@@ -189,41 +189,41 @@ const COUNTERS: [Counter; 17] = [
     ),
 ];
 
-const TIMES: [(&str, &str, Kind); 6] = [
+const TIMES: [(&str, &str, TimeKind); 6] = [
     (
         "kgauge_response_seconds",
         "From when a record should have been sent until it was acked.",
-        Kind::Response,
+        TimeKind::Response,
     ),
     (
         "kgauge_service_seconds",
         "From when a record was sent until it was acked.",
-        Kind::Service,
+        TimeKind::Service,
     ),
     (
         "kgauge_lateness_seconds",
         "From when a record should have been sent until it was: what the generator adds.",
-        Kind::Lag,
+        TimeKind::Lag,
     ),
     (
         "kgauge_end_to_end_seconds",
         "From when a record should have been sent until it was read.",
-        Kind::EndToEnd,
+        TimeKind::EndToEnd,
     ),
     (
         "kgauge_produce_request_seconds",
         "Round trip of produce requests.",
-        Kind::RoundTrip,
+        TimeKind::RoundTrip,
     ),
     (
         "kgauge_fetch_request_seconds",
         "Round trip of fetch requests, waiting for data included.",
-        Kind::FetchRoundTrip,
+        TimeKind::FetchRoundTrip,
     ),
 ];
 
 /// The text. Each family stands once with its help and type, its series together.
-pub fn render_metrics(metrics: &Metrics, form: MetricsForm) -> String {
+pub fn render_metrics(metrics: &LiveMetrics, form: MetricsForm) -> String {
     let mut text = Text {
         out: String::new(),
         form,
@@ -502,9 +502,9 @@ mod tests {
 
     #[test]
     fn names_cannot_end_their_quotes_or_lines() {
-        let metrics = Metrics {
+        let metrics = LiveMetrics {
             flows: vec![flow("a\"}\n\\ 1\r")],
-            ..Metrics::default()
+            ..LiveMetrics::default()
         };
         let text = render_metrics(&metrics, MetricsForm::Prometheus);
         let wanted = "kgauge_records_acked_total{run=\"r1\",scenario=\"s\",trial=\"1\",flow=\"a\\\"}\\n\\\\ 1\u{fffd}\"} 7\n";
@@ -529,9 +529,9 @@ mod tests {
             bytes_per_s: 125e6,
             moved_bytes,
         };
-        let metrics = Metrics {
+        let metrics = LiveMetrics {
             interfaces: vec![interface("eth0", Some((5, 7))), interface("eth1", None)],
-            ..Metrics::default()
+            ..LiveMetrics::default()
         };
         let text = render_metrics(&metrics, MetricsForm::Prometheus);
         let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
@@ -548,9 +548,9 @@ mod tests {
 
     #[test]
     fn open_metrics_names_the_family_and_ends() {
-        let metrics = Metrics {
+        let metrics = LiveMetrics {
             flows: vec![flow("a"), flow("b")],
-            ..Metrics::default()
+            ..LiveMetrics::default()
         };
         let text = render_metrics(&metrics, MetricsForm::OpenMetrics);
         assert!(text.contains("# TYPE kgauge_records_acked counter\n"));

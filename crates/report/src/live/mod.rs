@@ -14,9 +14,10 @@ use crate::view::fill;
 
 pub use cause::limit_in_short;
 pub use metrics::{
-    FlowMetrics, InterfaceMetrics, Metrics, MetricsForm, ProcessMetrics, RunMetrics, render_metrics,
+    FlowMetrics, InterfaceMetrics, LiveMetrics, MetricsForm, ProcessMetrics, RunMetrics,
+    render_metrics,
 };
-pub use now::{LiveFlow, LiveNow, LivePhase, LiveReport, LiveStage, LiveTrial};
+pub use now::{LiveFlowView, LiveNow, LivePhase, LiveReport, LiveStage, LiveTrial};
 
 /// What the page's script does, around that of the report: it fetches the part that changes and puts it in place.
 const SCRIPT: &str = concat!(

@@ -27,7 +27,7 @@ pub struct LiveNow {
     /// What seems to limit the load, in a few words; `None` while nothing is known.
     pub suspicion: Option<String>,
     /// What each flow does.
-    pub flows: Vec<LiveFlow>,
+    pub flows: Vec<LiveFlowView>,
     /// What went wrong so far, the last of it.
     pub troubles: Vec<String>,
     /// Reports that are there.
@@ -92,7 +92,7 @@ pub struct LiveStage {
 
 /// What a flow does.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct LiveFlow {
+pub struct LiveFlowView {
     /// Its name.
     pub name: String,
     /// Records a second that were acked or read.
@@ -352,7 +352,7 @@ pub(super) fn write_flows(page: &mut Markup, now: &LiveNow) {
     page.line();
 }
 
-fn write_flow(page: &mut Markup, flow: &LiveFlow, columns: &[&str; 6]) {
+fn write_flow(page: &mut Markup, flow: &LiveFlowView, columns: &[&str; 6]) {
     let ns = |ns: Option<u64>| {
         ns.map_or_else(|| NOTHING.to_owned(), |ns| format::nanoseconds(ns as f64))
     };

@@ -3,8 +3,8 @@
 
 use super::escape::escape;
 use super::lines::{Lines, first_that_fits};
-use crate::compare::{self, CellView, CompareView, Group, Sentence, Tone};
-use crate::view::Level;
+use crate::compare::{self, CellView, CompareView, Sentence, Tone, TrialRows};
+use crate::view::Severity;
 
 /// Tables with more rows are folded.
 const ROWS_OPEN_MAX: usize = 30;
@@ -77,7 +77,7 @@ impl Writer {
         let title = self.out.escaped(&view.title);
         self.out.line(&format!("### {title}"));
         self.out.gap();
-        let grave = |sentence: &&Sentence| sentence.level == Level::Grave;
+        let grave = |sentence: &&Sentence| sentence.level == Severity::Grave;
         self.sentences(view.sentences.iter().filter(grave));
         self.sentences(view.differing.iter());
         for answer in view.answers.iter().take(self.limits.items) {
@@ -164,7 +164,7 @@ impl Writer {
         self.out.gap();
     }
 
-    fn group(&mut self, view: &CompareView, group: &Group, shown: &[usize]) {
+    fn group(&mut self, view: &CompareView, group: &TrialRows, shown: &[usize]) {
         let title = self.out.escaped(&group.title);
         self.out.line(&format!("**{title}**"));
         self.out.gap();

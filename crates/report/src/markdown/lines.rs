@@ -2,7 +2,7 @@
 
 use super::escape::escape;
 use crate::format;
-use crate::view::Level;
+use crate::view::Severity;
 
 /// GitHub takes comments of up to 65,536 characters; bytes are never fewer.
 const BYTES_MAX: usize = 60_000;
@@ -68,11 +68,11 @@ impl Lines {
     }
 
     /// A quoted paragraph that says how grave it is.
-    pub(super) fn quoted(&mut self, level: Level, words: &str) {
+    pub(super) fn quoted(&mut self, level: Severity, words: &str) {
         let word = match level {
-            Level::Note => "Note",
-            Level::Caution => "Caution",
-            Level::Grave => "Important",
+            Severity::Note => "Note",
+            Severity::Caution => "Caution",
+            Severity::Grave => "Important",
         };
         self.line(&format!("> **{word}:** {words}"));
         self.gap();

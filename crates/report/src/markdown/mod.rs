@@ -8,8 +8,8 @@ mod lines;
 use kgauge_results::summary::GoalWord;
 
 use crate::terminal::figures::{explanations, latency, throughput};
-use crate::terminal::table::{Row, Side, Table};
-use crate::view::{DriverTable, Level, PARTITIONS, Scenario, View, Warning};
+use crate::terminal::table::{Alignment, TableRow, TextTable};
+use crate::view::{DriverTable, PARTITIONS, ReportView, ScenarioView, Severity, WarningView};
 use escape::fenced;
 use lines::{Lines, first_that_fits};
 
@@ -60,7 +60,7 @@ const LIMITS: [Limits; 5] = [
 ];
 
 /// The whole text, ending with a line break.
-pub(crate) fn text(view: &View) -> String {
+pub(crate) fn text(view: &ReportView) -> String {
     let texts = LIMITS.into_iter().map(|limits| {
         let mut writer = Writer {
             limits,
@@ -79,7 +79,7 @@ struct Writer {
 }
 
 impl Writer {
-    fn write(&mut self, view: &View) {
+    fn write(&mut self, view: &ReportView) {
         let title = format!("{} on {}", view.title, view.target.name);
         let title = self.out.escaped(&title);
         self.out.line(&format!("### {title}"));
@@ -93,7 +93,7 @@ impl Writer {
         }
         if !view.target.caution.is_empty() {
             let words = self.out.escaped(&view.target.caution);
-            self.out.quoted(Level::Caution, &words);
+            self.out.quoted(Severity::Caution, &words);
         }
         self.write_answers(view);
         self.write_verdicts(view);
@@ -110,7 +110,7 @@ impl Writer {
         self.write_foot(view);
     }
 
-    fn write_answers(&mut self, view: &View) {
+    fn write_answers(&mut self, view: &ReportView) {
         let items = self.limits.items;
         let answers = view.scenarios.iter().take(items).map(|scenario| {
             let question = match scenario.question.is_empty() {
@@ -133,7 +133,7 @@ impl Writer {
         self.out.gap();
     }
 
-    fn write_verdicts(&mut self, view: &View) {
+    fn write_verdicts(&mut self, view: &ReportView) {
         let items = self.limits.items;
         // Missed goals first: a cut must not hide them.
         let mut verdicts: Vec<_> = view.verdicts.iter().collect();
@@ -169,8 +169,8 @@ impl Writer {
         self.out.gap();
     }
 
-    fn write_table(&mut self, name: &str, table: &Table) {
-        let is_cells = |row: &&Row| matches!(row, Row::Cells(_));
+    fn write_table(&mut self, name: &str, table: &TextTable) {
+        let is_cells = |row: &&TableRow| matches!(row, TableRow::Cells(_));
         let rows = table.rows.iter().filter(is_cells).count();
         if rows == 0 {
             return;
@@ -184,15 +184,15 @@ impl Writer {
         }
     }
 
-    fn write_rows(&mut self, table: &Table) {
+    fn write_rows(&mut self, table: &TextTable) {
         let kept = table.filled_columns();
         let columns = kept.iter().filter_map(|index| table.columns.get(*index));
         let (heads, rules): (Vec<&str>, Vec<&str>) = columns
             .map(|column| match column.side {
                 // Nameless beside a figure: half of its interval.
-                Side::Left if column.head.is_empty() => ("95 %", "---"),
-                Side::Left => (column.head, "---"),
-                Side::Right => (column.head, "---:"),
+                Alignment::Left if column.head.is_empty() => ("95 %", "---"),
+                Alignment::Left => (column.head, "---"),
+                Alignment::Right => (column.head, "---:"),
             })
             .unzip();
         self.out.gap();
@@ -200,8 +200,8 @@ impl Writer {
         self.out.line(&format!("| {} |", rules.join(" | ")));
         for row in table.rows.iter().take(self.limits.rows) {
             let cells: Vec<String> = match row {
-                Row::Group(name) => vec![format!("**{}**", self.out.escaped(name))],
-                Row::Cells(cells) => {
+                TableRow::Group(name) => vec![format!("**{}**", self.out.escaped(name))],
+                TableRow::Cells(cells) => {
                     let cells = kept.iter().map(|index| cells.get(*index));
                     cells
                         .map(|cell| self.out.escaped(cell.map_or("", String::as_str)))
@@ -221,7 +221,7 @@ impl Writer {
         self.out.gap();
     }
 
-    fn write_marks(&mut self, table: &Table) {
+    fn write_marks(&mut self, table: &TextTable) {
         for (mark, words) in explanations(table) {
             let mark = self.out.escaped(mark);
             self.out.line(&format!("- {mark} {words}"));
@@ -229,7 +229,7 @@ impl Writer {
         self.out.gap();
     }
 
-    fn write_missing(&mut self, scenarios: &[Scenario]) {
+    fn write_missing(&mut self, scenarios: &[ScenarioView]) {
         let items = self.limits.items;
         let trials = scenarios.iter().flat_map(|scenario| &scenario.trials);
         let missing = trials.filter_map(|trial| Some((&trial.name, trial.missing.as_ref()?)));
@@ -264,9 +264,9 @@ impl Writer {
         self.out.gap();
     }
 
-    fn write_warnings(&mut self, view: &View) {
+    fn write_warnings(&mut self, view: &ReportView) {
         let items = self.limits.items;
-        let warnings: Vec<&Warning> = view.to_mind().collect();
+        let warnings: Vec<&WarningView> = view.to_mind().collect();
         let (shown, left_out) = warnings.split_at(warnings.len().min(items));
         let write = |writer: &mut Self| {
             shown
@@ -283,7 +283,7 @@ impl Writer {
         }
     }
 
-    fn write_warning(&mut self, warning: &Warning) {
+    fn write_warning(&mut self, warning: &WarningView) {
         let mut sentences: Vec<String> = Vec::new();
         sentences.extend((!warning.words.is_empty()).then(|| self.out.escaped(&warning.words)));
         let shown = self.limits.items.min(4);
@@ -313,7 +313,7 @@ impl Writer {
         });
     }
 
-    fn write_commands(&mut self, view: &View) {
+    fn write_commands(&mut self, view: &ReportView) {
         // A command that is cut would be another one.
         let commands = view
             .commands
@@ -329,7 +329,7 @@ impl Writer {
         }
     }
 
-    fn write_foot(&mut self, view: &View) {
+    fn write_foot(&mut self, view: &ReportView) {
         let took = view.run.took.as_deref().unwrap_or("not finished");
         let parts = [
             format!("kgauge {}", view.run.version),

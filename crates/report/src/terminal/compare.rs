@@ -6,8 +6,10 @@ use super::style::{Ink, TerminalStyle};
 use super::table::cut;
 use super::wrap::wrap;
 use crate::clean::{columns, one_line};
-use crate::compare::{self, AgainstView, CellView, CompareView, Group, RowView, Sentence, Tone};
-use crate::view::Level;
+use crate::compare::{
+    self, AgainstView, CellView, CompareView, RowView, Sentence, Tone, TrialRows,
+};
+use crate::view::Severity;
 use kgauge_results::compare::FigureKind;
 
 /// A column is not made wider for its head than this: it breaks into lines.
@@ -59,7 +61,7 @@ fn write_grave(writer: &mut Writer, view: &CompareView) {
     for sentence in view
         .sentences
         .iter()
-        .filter(|found| found.level == Level::Grave)
+        .filter(|found| found.level == Severity::Grave)
     {
         writer.sentence(Some(Ink::Bad), &sentence.words, "IMPORTANT: ", "  ");
     }
@@ -69,9 +71,9 @@ fn write_sentences(writer: &mut Writer, sentences: &[Sentence]) {
     writer.gap();
     for sentence in sentences {
         let (ink, mark) = match sentence.level {
-            Level::Note => (Ink::Soft, "note: "),
-            Level::Caution => (Ink::Caution, "caution: "),
-            Level::Grave => continue,
+            Severity::Note => (Ink::Soft, "note: "),
+            Severity::Caution => (Ink::Caution, "caution: "),
+            Severity::Grave => continue,
         };
         writer.sentence(Some(ink), &sentence.words, mark, "  ");
     }
@@ -321,7 +323,7 @@ fn write_heads(writer: &mut Writer, view: &CompareView, layout: &Layout, block: 
     }
 }
 
-fn write_group(writer: &mut Writer, layout: &Layout, block: &[Shown], group: &Group) {
+fn write_group(writer: &mut Writer, layout: &Layout, block: &[Shown], group: &TrialRows) {
     let width = writer.style.columns();
     let title = cut(&one_line(&group.title), width);
     let title = writer.style.paint(Ink::Strong, &title);

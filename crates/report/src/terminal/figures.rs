@@ -2,11 +2,11 @@
 
 use super::Writer;
 use super::style::Ink;
-use super::table::{Column, Line, Row, Side, Table};
+use super::table::{Alignment, Column, TableLine, TableRow, TextTable};
 use crate::format::{self, NOTHING};
 use crate::view::{
-    Counts, Cpu, Figure, Flow, ONE_REPEAT, Percentile, Published, PublishedWord, SHOWN_MILLIONTHS,
-    Scenario, Trial, View,
+    CountsView, CpuView, FigureView, Flow, ONE_REPEAT, PercentileView, PublishedFigureView,
+    PublishedStatusView, ReportView, SHOWN_MILLIONTHS, ScenarioView, TrialView,
 };
 
 /// Marks a latency of a closed loop.
@@ -23,47 +23,53 @@ const REQUEST_MARK: &str = "°";
 const CPU_MARK: &str = "|";
 
 /// Writes both tables and explains the marks that they use.
-pub(super) fn write(writer: &mut Writer, view: &View) {
+pub(super) fn write(writer: &mut Writer, view: &ReportView) {
     writer.gap();
     let throughput = throughput(view);
     if throughput
         .rows
         .iter()
-        .any(|row| matches!(row, Row::Cells(_)))
+        .any(|row| matches!(row, TableRow::Cells(_)))
     {
         write_table(writer, &throughput);
     }
     write_missing(writer, view);
     let latency = latency(view);
-    if latency.rows.iter().any(|row| matches!(row, Row::Cells(_))) {
+    if latency
+        .rows
+        .iter()
+        .any(|row| matches!(row, TableRow::Cells(_)))
+    {
         writer.gap();
         write_table(writer, &latency);
         write_marks(writer, view, &latency);
     }
 }
 
-pub(super) fn write_table(writer: &mut Writer, table: &Table) {
+pub(super) fn write_table(writer: &mut Writer, table: &TextTable) {
     for line in table.lines(writer.style.columns()) {
         let line = match line {
-            Line::Head(text) | Line::Group(text) => writer.style.paint(Ink::Strong, &text),
-            Line::Rule(text) => writer.style.paint(Ink::Soft, &text),
-            Line::Cells(text) => text,
+            TableLine::Head(text) | TableLine::Group(text) => {
+                writer.style.paint(Ink::Strong, &text)
+            }
+            TableLine::Rule(text) => writer.style.paint(Ink::Soft, &text),
+            TableLine::Cells(text) => text,
         };
         writer.line(line);
     }
 }
 
 /// Records and megabytes a second, beside what was published.
-pub(crate) fn throughput(view: &View) -> Table {
+pub(crate) fn throughput(view: &ReportView) -> TextTable {
     let column = |head, side, rank| Column { head, side, rank };
     let columns = vec![
-        column("throughput", Side::Left, 0),
-        column("records/s", Side::Right, 0),
-        column("", Side::Left, 3),
-        column("MB/s", Side::Right, 1),
-        column("published", Side::Right, 4),
-        column("measured/published", Side::Left, 2),
-        column("failed", Side::Right, 0),
+        column("throughput", Alignment::Left, 0),
+        column("records/s", Alignment::Right, 0),
+        column("", Alignment::Left, 3),
+        column("MB/s", Alignment::Right, 1),
+        column("published", Alignment::Right, 4),
+        column("measured/published", Alignment::Left, 2),
+        column("failed", Alignment::Right, 0),
     ];
     let rows = rows(view, |_, flow| {
         let published = flow
@@ -86,14 +92,14 @@ pub(crate) fn throughput(view: &View) -> Table {
             bad(&flow.counts),
         ]
     });
-    Table { columns, rows }
+    TextTable { columns, rows }
 }
 
 /// `6.96×`; with the word where the ratio does not say it.
-fn beside(published: &Published) -> String {
+fn beside(published: &PublishedFigureView) -> String {
     let word = published.word.as_str();
     match (published.ratio, published.word) {
-        (Some(ratio), PublishedWord::Higher | PublishedWord::Lower) => {
+        (Some(ratio), PublishedStatusView::Higher | PublishedStatusView::Lower) => {
             format!("{}×", format::short(ratio))
         }
         (Some(ratio), _) => format!("{}×, {word}", format::short(ratio)),
@@ -102,19 +108,19 @@ fn beside(published: &Published) -> String {
 }
 
 /// Percentiles with their marks, and what a record cost.
-pub(crate) fn latency(view: &View) -> Table {
+pub(crate) fn latency(view: &ReportView) -> TextTable {
     let column = |head, side, rank| Column { head, side, rank };
     let columns = vec![
-        column("latency", Side::Left, 0),
-        column("p50", Side::Right, 0),
-        column("", Side::Left, 2),
-        column("p99", Side::Right, 0),
-        column("", Side::Left, 0),
-        column("p99.9", Side::Right, 0),
-        column("", Side::Left, 1),
-        column("max", Side::Right, 3),
-        column("Little", Side::Right, 0),
-        column("CPU ns", Side::Right, 4),
+        column("latency", Alignment::Left, 0),
+        column("p50", Alignment::Right, 0),
+        column("", Alignment::Left, 2),
+        column("p99", Alignment::Right, 0),
+        column("", Alignment::Left, 0),
+        column("p99.9", Alignment::Right, 0),
+        column("", Alignment::Left, 1),
+        column("max", Alignment::Right, 3),
+        column("Little", Alignment::Right, 0),
+        column("CPU ns", Alignment::Right, 4),
     ];
     let rows = rows(view, |trial, flow| {
         let latency = flow.latency();
@@ -125,7 +131,7 @@ pub(crate) fn latency(view: &View) -> Table {
             let found = found(millionths).filter(|_| is_open);
             // Said once in a row that there is none.
             let found = found.filter(|found| found.interval.is_some() || millionths == 990_000);
-            found.map(Percentile::spread).unwrap_or_default()
+            found.map(PercentileView::spread).unwrap_or_default()
         };
         let largest = latency.map_or(NOTHING.to_owned(), |found| {
             let max_ns = found.distribution.max_ns as f64;
@@ -156,12 +162,12 @@ pub(crate) fn latency(view: &View) -> Table {
             cpu,
         ]
     });
-    Table { columns, rows }
+    TextTable { columns, rows }
 }
 
 /// One row for each flow of each measured trial. A scenario with one trial of one flow is one row;
 /// otherwise its name heads the rows.
-fn rows(view: &View, cells: impl Fn(&Trial, &Flow) -> Vec<String>) -> Vec<Row> {
+fn rows(view: &ReportView, cells: impl Fn(&TrialView, &Flow) -> Vec<String>) -> Vec<TableRow> {
     let mut rows = Vec::new();
     for scenario in &view.scenarios {
         let measured = || {
@@ -172,7 +178,7 @@ fn rows(view: &View, cells: impl Fn(&Trial, &Flow) -> Vec<String>) -> Vec<Row> {
         };
         let alone = matches!(scenario.trials.as_slice(), [trial] if trial.flows.len() < 2);
         if !alone && measured().next().is_some() {
-            rows.push(Row::Group(match &scenario.factor {
+            rows.push(TableRow::Group(match &scenario.factor {
                 Some(factor) => format!("{}: {factor}", scenario.name),
                 None => scenario.name.clone(),
             }));
@@ -181,7 +187,7 @@ fn rows(view: &View, cells: impl Fn(&Trial, &Flow) -> Vec<String>) -> Vec<Row> {
             for flow in &trial.flows {
                 let mut row = vec![row_name(scenario, trial, flow, alone)];
                 row.extend(cells(trial, flow));
-                rows.push(Row::Cells(row));
+                rows.push(TableRow::Cells(row));
             }
         }
     }
@@ -189,7 +195,7 @@ fn rows(view: &View, cells: impl Fn(&Trial, &Flow) -> Vec<String>) -> Vec<Row> {
 }
 
 /// Trials without figures, each reason once: by scenario where all of its trials have it.
-fn write_missing(writer: &mut Writer, view: &View) {
+fn write_missing(writer: &mut Writer, view: &ReportView) {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for scenario in &view.scenarios {
         let all = scenario.trials.iter().all(|trial| trial.missing.is_some());
@@ -211,7 +217,7 @@ fn write_missing(writer: &mut Writer, view: &View) {
     }
 }
 
-fn row_name(scenario: &Scenario, trial: &Trial, flow: &Flow, alone: bool) -> String {
+fn row_name(scenario: &ScenarioView, trial: &TrialView, flow: &Flow, alone: bool) -> String {
     match (alone, scenario.trials.len(), trial.flows.len()) {
         (true, ..) => scenario.name.clone(),
         (_, 1, _) => format!("  {}", flow.name),
@@ -220,12 +226,12 @@ fn row_name(scenario: &Scenario, trial: &Trial, flow: &Flow, alone: bool) -> Str
     }
 }
 
-fn figure(figure: Option<&Figure>, write: fn(f64) -> String) -> String {
+fn figure(figure: Option<&FigureView>, write: fn(f64) -> String) -> String {
     figure.map_or(NOTHING.to_owned(), |figure| write(figure.mean))
 }
 
-fn spread(figure: Option<&Figure>) -> String {
-    figure.map(Figure::spread).unwrap_or_default()
+fn spread(figure: Option<&FigureView>) -> String {
+    figure.map(FigureView::spread).unwrap_or_default()
 }
 
 /// How far Little's law is missed; a closed loop's times never stand without it.
@@ -238,7 +244,7 @@ fn residual(flow: &Flow) -> String {
 }
 
 /// CPU nanoseconds per record, generator | target.
-fn cpu(cpu: &Cpu) -> String {
+fn cpu(cpu: &CpuView) -> String {
     match (&cpu.generator_ns, &cpu.target_ns) {
         (None, None) => String::new(),
         (generator, target) => format!(
@@ -258,7 +264,7 @@ fn brief(value: f64) -> String {
 }
 
 /// What went wrong, in one cell; empty when nothing did.
-fn bad(counts: &Counts) -> String {
+fn bad(counts: &CountsView) -> String {
     let parts: Vec<String> = counts
         .bad
         .iter()
@@ -267,7 +273,7 @@ fn bad(counts: &Counts) -> String {
     parts.join(", ")
 }
 
-fn percentile(flow: &Flow, found: Option<&Percentile>) -> String {
+fn percentile(flow: &Flow, found: Option<&PercentileView>) -> String {
     let Some(found) = found else {
         return NOTHING.to_owned();
     };
@@ -299,11 +305,13 @@ fn not_steady(flow: &Flow) -> &'static str {
 }
 
 /// The marks that a table uses, each with what it means.
-pub(crate) fn explanations(table: &Table) -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn explanations(
+    table: &TextTable,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
     let used = |mark: &str| {
         table.rows.iter().any(|row| match row {
-            Row::Cells(cells) => cells.iter().skip(1).any(|cell| cell.contains(mark)),
-            Row::Group(_) => false,
+            TableRow::Cells(cells) => cells.iter().skip(1).any(|cell| cell.contains(mark)),
+            TableRow::Group(_) => false,
         })
     };
     let words = [
@@ -332,7 +340,7 @@ pub(crate) fn explanations(table: &Table) -> impl Iterator<Item = (&'static str,
 }
 
 /// Explains the marks that the table uses.
-fn write_marks(writer: &mut Writer, view: &View, table: &Table) {
+fn write_marks(writer: &mut Writer, view: &ReportView, table: &TextTable) {
     // A column that did not fit takes its mark with it.
     let shown: Vec<String> = table.texts(writer.style.columns());
     let is_shown = |mark: &str| shown.iter().any(|line| line.contains(mark));

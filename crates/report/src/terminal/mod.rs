@@ -12,12 +12,12 @@ pub use style::TerminalStyle;
 use kgauge_results::summary::GoalWord;
 
 use crate::format;
-use crate::view::{Level, PARTITIONS, Scenario, View, Warning};
+use crate::view::{PARTITIONS, ReportView, ScenarioView, Severity, WarningView};
 use style::Ink;
 use wrap::wrap;
 
 /// The whole text, ending with a line break.
-pub(crate) fn text(view: &View, style: TerminalStyle) -> String {
+pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
     let mut writer = Writer {
         style,
         lines: Vec::new(),
@@ -77,7 +77,7 @@ impl Writer {
     }
 }
 
-fn write_top(writer: &mut Writer, view: &View) {
+fn write_top(writer: &mut Writer, view: &ReportView) {
     let title = format!("{} on {}", view.title, view.target.name);
     writer.sentence(Some(Ink::Strong), &title, "", "  ");
     for notice in &view.notices {
@@ -96,7 +96,7 @@ fn write_top(writer: &mut Writer, view: &View) {
     }
 }
 
-fn write_answers(writer: &mut Writer, scenarios: &[Scenario]) {
+fn write_answers(writer: &mut Writer, scenarios: &[ScenarioView]) {
     for scenario in scenarios {
         let question = match scenario.question.is_empty() {
             true => &scenario.name,
@@ -111,15 +111,15 @@ fn write_answers(writer: &mut Writer, scenarios: &[Scenario]) {
 /// Items beyond it are only counted: the page has them all.
 const ITEMS_MAX: usize = 3;
 
-fn marked(level: Level) -> (Ink, &'static str) {
+fn marked(level: Severity) -> (Ink, &'static str) {
     match level {
-        Level::Note => (Ink::Soft, "note: "),
-        Level::Caution => (Ink::Caution, "caution: "),
-        Level::Grave => (Ink::Bad, "IMPORTANT: "),
+        Severity::Note => (Ink::Soft, "note: "),
+        Severity::Caution => (Ink::Caution, "caution: "),
+        Severity::Grave => (Ink::Bad, "IMPORTANT: "),
     }
 }
 
-fn write_warning(writer: &mut Writer, warning: &Warning) {
+fn write_warning(writer: &mut Writer, warning: &WarningView) {
     let (ink, mark) = marked(warning.level);
     let shared = !warning.words.is_empty();
     if shared {
@@ -144,7 +144,7 @@ fn write_warning(writer: &mut Writer, warning: &Warning) {
     write_remedy(writer, warning);
 }
 
-fn write_remedy(writer: &mut Writer, warning: &Warning) {
+fn write_remedy(writer: &mut Writer, warning: &WarningView) {
     if !warning.remedy.is_empty() {
         writer.sentence(None, &warning.remedy, "  -> ", "     ");
     }
@@ -153,7 +153,7 @@ fn write_remedy(writer: &mut Writer, warning: &Warning) {
 /// Faults beyond it are only counted, and repeats beyond the first: the page has them all.
 const FAULTS_MAX: usize = 16;
 
-fn write_faults(writer: &mut Writer, view: &View) {
+fn write_faults(writer: &mut Writer, view: &ReportView) {
     let Some(list) = view.faults.first() else {
         return;
     };
@@ -178,13 +178,13 @@ fn write_faults(writer: &mut Writer, view: &View) {
     writer.sentence(Some(Ink::Soft), &words, "  ", "  ");
 }
 
-fn write_warnings(writer: &mut Writer, view: &View) {
+fn write_warnings(writer: &mut Writer, view: &ReportView) {
     writer.gap();
     view.to_mind()
         .for_each(|warning| write_warning(writer, warning));
 }
 
-fn write_verdicts(writer: &mut Writer, view: &View) {
+fn write_verdicts(writer: &mut Writer, view: &ReportView) {
     writer.gap();
     for verdict in &view.verdicts {
         let (ink, word) = match verdict.word {
@@ -197,7 +197,7 @@ fn write_verdicts(writer: &mut Writer, view: &View) {
     }
 }
 
-fn write_headroom(writer: &mut Writer, view: &View) {
+fn write_headroom(writer: &mut Writer, view: &ReportView) {
     if view.headroom.is_empty() {
         return;
     }
@@ -221,7 +221,7 @@ fn write_list(writer: &mut Writer, title: &str, sentences: &[String]) {
     }
 }
 
-fn write_places(writer: &mut Writer, view: &View) {
+fn write_places(writer: &mut Writer, view: &ReportView) {
     writer.gap();
     let mut rows: Vec<(&str, String)> = Vec::new();
     if !view.run.folder.is_empty() {

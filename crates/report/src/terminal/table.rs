@@ -9,7 +9,7 @@ const FIRST_MIN: usize = 14;
 
 /// Which side a column's texts stand on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum Alignment {
     Left,
     Right,
 }
@@ -20,14 +20,14 @@ pub(crate) struct Column {
     /// Its heading.
     pub(crate) head: &'static str,
     /// Where its texts stand.
-    pub(crate) side: Side,
+    pub(crate) side: Alignment,
     /// Columns with the largest rank are given up first; rank 0 never is.
     pub(crate) rank: u8,
 }
 
 /// One row.
 #[derive(Debug, Clone)]
-pub(crate) enum Row {
+pub(crate) enum TableRow {
     /// A heading over the rows that follow.
     Group(String),
     /// One text for each column.
@@ -36,25 +36,25 @@ pub(crate) enum Row {
 
 /// Columns and rows.
 #[derive(Debug, Clone)]
-pub(crate) struct Table {
+pub(crate) struct TextTable {
     /// The columns; the first holds names and is cut when all else fails.
     pub(crate) columns: Vec<Column>,
     /// The rows.
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<TableRow>,
 }
 
 /// A line and what it is, for colouring.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum TableLine {
     Head(String),
     Rule(String),
     Group(String),
     Cells(String),
 }
 
-impl Table {
+impl TextTable {
     /// Lays the table out in so many columns.
-    pub(super) fn lines(&self, width: usize) -> Vec<Line> {
+    pub(super) fn lines(&self, width: usize) -> Vec<TableLine> {
         let mut kept = self.filled_columns();
         let mut widths = self.widths(&kept);
         let mut gap = GAP;
@@ -81,13 +81,13 @@ impl Table {
             .map(|column| column.head.to_owned())
             .collect();
         let mut lines = vec![
-            Line::Head(self.line(&heads, &kept, &widths, gap)),
-            Line::Rule("─".repeat(total(&widths, gap).min(width))),
+            TableLine::Head(self.line(&heads, &kept, &widths, gap)),
+            TableLine::Rule("─".repeat(total(&widths, gap).min(width))),
         ];
         for row in &self.rows {
             lines.push(match row {
-                Row::Group(name) => Line::Group(cut(&one_line(name), width)),
-                Row::Cells(cells) => Line::Cells(self.line(cells, &kept, &widths, gap)),
+                TableRow::Group(name) => TableLine::Group(cut(&one_line(name), width)),
+                TableRow::Cells(cells) => TableLine::Cells(self.line(cells, &kept, &widths, gap)),
             });
         }
         lines
@@ -96,8 +96,8 @@ impl Table {
     /// The rows as they are laid out in so many columns.
     pub(super) fn texts(&self, width: usize) -> Vec<String> {
         let rows = self.lines(width).into_iter().filter_map(|line| match line {
-            Line::Cells(text) => Some(text),
-            Line::Head(_) | Line::Rule(_) | Line::Group(_) => None,
+            TableLine::Cells(text) => Some(text),
+            TableLine::Head(_) | TableLine::Rule(_) | TableLine::Group(_) => None,
         });
         rows.collect()
     }
@@ -106,8 +106,8 @@ impl Table {
     pub(crate) fn filled_columns(&self) -> Vec<usize> {
         let filled = |index: &usize| {
             self.rows.iter().any(|row| match row {
-                Row::Cells(cells) => cells.get(*index).is_some_and(|cell| !cell.is_empty()),
-                Row::Group(_) => false,
+                TableRow::Cells(cells) => cells.get(*index).is_some_and(|cell| !cell.is_empty()),
+                TableRow::Group(_) => false,
             })
         };
         (0..self.columns.len())
@@ -134,8 +134,8 @@ impl Table {
                     .get(*index)
                     .map_or(0, |column| columns(column.head));
                 let cells = self.rows.iter().map(|row| match row {
-                    Row::Cells(cells) => cells.get(*index).map_or(0, |cell| columns(cell)),
-                    Row::Group(_) => 0,
+                    TableRow::Cells(cells) => cells.get(*index).map_or(0, |cell| columns(cell)),
+                    TableRow::Group(_) => 0,
                 });
                 cells.fold(head, usize::max)
             })
@@ -153,7 +153,7 @@ impl Table {
                 .map_or(String::new(), |cell| cut(&one_line(cell), *width));
             let space = " ".repeat(width.saturating_sub(columns(&cell)));
             match self.columns.get(*index).map(|column| column.side) {
-                Some(Side::Right) => line.extend([space.as_str(), &cell]),
+                Some(Alignment::Right) => line.extend([space.as_str(), &cell]),
                 _ => line.extend([cell.as_str(), &space]),
             }
         }
@@ -185,17 +185,17 @@ pub(super) fn cut(text: &str, width: usize) -> String {
 mod tests {
     use super::*;
 
-    fn table() -> Table {
+    fn table() -> TextTable {
         let column = |head, side, rank| Column { head, side, rank };
-        Table {
+        TextTable {
             columns: vec![
-                column("flow", Side::Left, 0),
-                column("records/s", Side::Right, 0),
-                column("published", Side::Right, 1),
+                column("flow", Alignment::Left, 0),
+                column("records/s", Alignment::Right, 0),
+                column("published", Alignment::Right, 1),
             ],
             rows: vec![
-                Row::Group("first".to_owned()),
-                Row::Cells(
+                TableRow::Group("first".to_owned()),
+                TableRow::Cells(
                     ["producer of records", "1,284,000", "821,557"]
                         .map(str::to_owned)
                         .to_vec(),
@@ -209,10 +209,10 @@ mod tests {
         assert_eq!(
             table().lines(80),
             [
-                Line::Head("flow                 records/s  published".to_owned()),
-                Line::Rule("─".repeat(41)),
-                Line::Group("first".to_owned()),
-                Line::Cells("producer of records  1,284,000    821,557".to_owned()),
+                TableLine::Head("flow                 records/s  published".to_owned()),
+                TableLine::Rule("─".repeat(41)),
+                TableLine::Group("first".to_owned()),
+                TableLine::Cells("producer of records  1,284,000    821,557".to_owned()),
             ]
         );
     }
@@ -222,12 +222,12 @@ mod tests {
         let lines = table().lines(36);
         assert_eq!(
             lines[0],
-            Line::Head("flow                 records/s".to_owned())
+            TableLine::Head("flow                 records/s".to_owned())
         );
         let lines = table().lines(26);
         assert_eq!(
             lines[3],
-            Line::Cells("producer of rec… 1,284,000".to_owned())
+            TableLine::Cells("producer of rec… 1,284,000".to_owned())
         );
     }
 }

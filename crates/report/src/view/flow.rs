@@ -10,11 +10,11 @@ pub(crate) struct Flow {
     /// How it is loaded: `full speed (closed loop)`, `50,000 records/s`.
     pub(crate) load: String,
     /// Records per second over the repeats.
-    pub(crate) rate: Option<Figure>,
+    pub(crate) rate: Option<FigureView>,
     /// Megabytes (10⁶) per second over the repeats, logical bytes.
-    pub(crate) megabytes: Option<Figure>,
+    pub(crate) megabytes: Option<FigureView>,
     /// The published figures of this flow.
-    pub(crate) published: Vec<Published>,
+    pub(crate) published: Vec<PublishedFigureView>,
     /// Its times; the first is the one that tables show.
     pub(crate) latencies: Vec<Latency>,
     /// Why its latency is not the broker's, for a closed loop: Little's law with its numbers.
@@ -30,7 +30,7 @@ pub(crate) struct Flow {
     /// What an echo flow's time is made of, and what transactions took.
     pub(crate) parts: Option<String>,
     /// Outcome counts.
-    pub(crate) counts: Counts,
+    pub(crate) counts: CountsView,
 }
 
 /// A delay in a flow's times that is not the target's.
@@ -51,7 +51,7 @@ impl Flow {
     }
 
     /// Another kind of time.
-    pub(crate) fn latency_of(&self, kind: LatencyKind) -> Option<&Distribution> {
+    pub(crate) fn latency_of(&self, kind: LatencyKind) -> Option<&DistributionView> {
         let found = self.latencies.iter().find(|latency| latency.kind == kind);
         found.map(|found| &found.distribution)
     }
@@ -59,7 +59,7 @@ impl Flow {
 
 /// A figure and its spread.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Figure {
+pub(crate) struct FigureView {
     /// Mean over the repeats.
     pub(crate) mean: f64,
     /// Interval around it; `None` with a single repeat.
@@ -68,7 +68,7 @@ pub(crate) struct Figure {
     pub(crate) values: Vec<f64>,
 }
 
-impl Figure {
+impl FigureView {
     /// `±2.4 %`; with a single repeat `n=1`.
     pub(crate) fn spread(&self) -> String {
         spread(self.mean, self.interval)
@@ -88,7 +88,7 @@ pub(crate) const ONE_REPEAT: &str = "n=1";
 
 /// A published figure beside the measured one.
 #[derive(Debug, Clone)]
-pub(crate) struct Published {
+pub(crate) struct PublishedFigureView {
     /// What it is a figure of: `throughput`, `latency.p99`.
     pub(crate) metric: String,
     /// The figure as printed there, with its unit.
@@ -98,7 +98,7 @@ pub(crate) struct Published {
     /// Interval of the ratio, from the spread of the repeats.
     pub(crate) ratio_interval: Option<(f64, f64)>,
     /// How they stand to each other.
-    pub(crate) word: PublishedWord,
+    pub(crate) word: PublishedStatusView,
     /// Why, or what else to know; may be empty.
     pub(crate) reason: String,
     /// What arithmetic says of the published line.
@@ -107,7 +107,7 @@ pub(crate) struct Published {
 
 /// How a published figure stands to ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PublishedWord {
+pub(crate) enum PublishedStatusView {
     Agrees,
     /// Within an interval that is too wide to say more.
     Undecided,
@@ -117,7 +117,7 @@ pub(crate) enum PublishedWord {
     NotMeasured,
 }
 
-impl PublishedWord {
+impl PublishedStatusView {
     /// The word that is printed.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
@@ -137,7 +137,7 @@ pub(crate) struct Latency {
     /// Which.
     pub(crate) kind: LatencyKind,
     /// Its distribution.
-    pub(crate) distribution: Distribution,
+    pub(crate) distribution: DistributionView,
 }
 
 /// The kinds of times, headlines first.
@@ -190,7 +190,7 @@ impl LatencyKind {
 
 /// One distribution.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Distribution {
+pub(crate) struct DistributionView {
     /// Samples in it.
     pub(crate) count: u64,
     /// Mean, nanoseconds.
@@ -200,14 +200,14 @@ pub(crate) struct Distribution {
     /// Largest value, nanoseconds.
     pub(crate) max_ns: u64,
     /// The percentiles that are printed, rising.
-    pub(crate) percentiles: Vec<Percentile>,
+    pub(crate) percentiles: Vec<PercentileView>,
     /// The curve, by rising quantiles.
-    pub(crate) curve: Vec<CurvePoint>,
+    pub(crate) curve: Vec<CurvePointView>,
 }
 
 /// One point of a percentile curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct CurvePoint {
+pub(crate) struct CurvePointView {
     /// Between 0 and 1.
     pub(crate) quantile: f64,
     /// Nanoseconds.
@@ -219,9 +219,9 @@ pub(crate) struct CurvePoint {
 /// The quantiles that tables show, in millionths.
 pub(crate) const SHOWN_MILLIONTHS: [u32; 3] = [500_000, 990_000, 999_000];
 
-impl Distribution {
+impl DistributionView {
     /// The printed percentile of a quantile in millionths.
-    pub(crate) fn at(&self, millionths: u32) -> Option<&Percentile> {
+    pub(crate) fn at(&self, millionths: u32) -> Option<&PercentileView> {
         self.percentiles
             .iter()
             .find(|entry| entry.millionths == millionths)
@@ -230,7 +230,7 @@ impl Distribution {
 
 /// One printed percentile.
 #[derive(Debug, Clone)]
-pub(crate) struct Percentile {
+pub(crate) struct PercentileView {
     /// 990,000 for p99.
     pub(crate) millionths: u32,
     /// Nanoseconds.
@@ -243,7 +243,7 @@ pub(crate) struct Percentile {
     pub(crate) few: bool,
 }
 
-impl Percentile {
+impl PercentileView {
     /// `±2.4 %`, or `n=1`.
     pub(crate) fn spread(&self) -> String {
         spread(self.ns as f64, self.interval)
@@ -252,7 +252,7 @@ impl Percentile {
 
 /// What became of the records of all stages.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Counts {
+pub(crate) struct CountsView {
     /// Acked, or read.
     pub(crate) good: u64,
     /// What did not go well: how many, and the word for it. Only what is not zero.

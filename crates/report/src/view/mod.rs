@@ -13,13 +13,13 @@ mod time;
 use kgauge_results::summary::GoalWord;
 
 pub(crate) use flow::{
-    Counts, CurvePoint, Distribution, Figure, Flow, Late, Latency, LatencyKind, ONE_REPEAT,
-    Percentile, Published, PublishedWord, SHOWN_MILLIONTHS,
+    CountsView, CurvePointView, DistributionView, FigureView, Flow, Late, Latency, LatencyKind,
+    ONE_REPEAT, PercentileView, PublishedFigureView, PublishedStatusView, SHOWN_MILLIONTHS,
 };
 pub(crate) use heat::HeatMap;
 pub(crate) use machine::{MachineLine, MachineTimeline, Panel};
 pub(crate) use time::{
-    ChangeAt, FactorUnit, FaultAt, FaultList, FlowTimeline, ProcessTimeline, Stage, Sweep,
+    ChangeAt, FactorUnit, FaultAt, FaultList, FlowTimeline, ProcessTimeline, StageView, Sweep,
     SweepFlow, SweepPoint, Timeline, TimesAt,
 };
 
@@ -28,29 +28,29 @@ pub(crate) const PARTITIONS: &str = "How many partitions does a rate need?";
 
 /// A whole report.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct View {
+pub(crate) struct ReportView {
     /// Name of the study or scenario: `linkedin-2014`.
     pub(crate) title: String,
     /// What the study repeats, or what the scenario is about.
     pub(crate) about: Vec<String>,
     /// What it is compared with, for a study.
-    pub(crate) study: Option<Study>,
+    pub(crate) study: Option<StudyView>,
     /// The run, its folder, its times.
-    pub(crate) run: RunHead,
+    pub(crate) run: RunView,
     /// Said before any figure: cut short, interrupted, failed sends, limited by the generator.
-    pub(crate) notices: Vec<Warning>,
+    pub(crate) notices: Vec<WarningView>,
     /// The target in words.
-    pub(crate) target: Target,
+    pub(crate) target: TargetView,
     /// The scenarios, in the order of the plan.
-    pub(crate) scenarios: Vec<Scenario>,
+    pub(crate) scenarios: Vec<ScenarioView>,
     /// How many partitions rates need, where the study asks it.
     pub(crate) partitions: Option<String>,
     /// Flows that several clients sent, side by side.
     pub(crate) drivers: Vec<DriverTable>,
     /// Verdicts over goals.
-    pub(crate) verdicts: Vec<Verdict>,
+    pub(crate) verdicts: Vec<GoalView>,
     /// Warnings with their cure.
-    pub(crate) warnings: Vec<Warning>,
+    pub(crate) warnings: Vec<WarningView>,
     /// How much of what the machine can generate was used at most.
     pub(crate) headroom: String,
     /// What limited the trials, with the evidence where there is one trial.
@@ -70,14 +70,14 @@ pub(crate) struct View {
     /// What was done to the target, repeat by repeat.
     pub(crate) faults: Vec<FaultList>,
     /// What happened during the run.
-    pub(crate) events: Vec<Event>,
+    pub(crate) events: Vec<EventView>,
     /// Commands that repeat the run or remake the report.
-    pub(crate) commands: Vec<Command>,
+    pub(crate) commands: Vec<ReaderCommand>,
 }
 
 /// The published document that a study repeats.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Study {
+pub(crate) struct StudyView {
     /// Title, year and address of the document.
     pub(crate) source: String,
     /// What its authors used.
@@ -90,7 +90,7 @@ pub(crate) struct Study {
 
 /// The run itself.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct RunHead {
+pub(crate) struct RunView {
     /// The run's id.
     pub(crate) id: String,
     /// Where the run folder is, as it was given; not in the page, which may move with it.
@@ -107,7 +107,7 @@ pub(crate) struct RunHead {
 
 /// How grave something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) enum Level {
+pub(crate) enum Severity {
     /// Good to know.
     #[default]
     Note,
@@ -119,7 +119,7 @@ pub(crate) enum Level {
 
 /// What was under test.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Target {
+pub(crate) struct TargetView {
     /// `embedded broker, 1 node` or `Apache Kafka 4.3.1, 3 brokers`.
     pub(crate) name: String,
     /// The sentence that names it.
@@ -141,7 +141,7 @@ pub(crate) struct Fact {
 
 /// One question and what was measured to answer it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Scenario {
+pub(crate) struct ScenarioView {
     /// Its name.
     pub(crate) name: String,
     /// What is varied, where it is one setting: `writers.record.size`.
@@ -151,14 +151,14 @@ pub(crate) struct Scenario {
     /// The answer in a sentence.
     pub(crate) answer: String,
     /// One per combination of factors.
-    pub(crate) trials: Vec<Trial>,
+    pub(crate) trials: Vec<TrialView>,
     /// The curve over the one numeric factor, where there is one.
     pub(crate) sweep: Option<Sweep>,
 }
 
 /// One combination of factors.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Trial {
+pub(crate) struct TrialView {
     /// Its name in the report: the factor values, or the scenario's name when nothing is varied.
     pub(crate) name: String,
     /// The same beside the scenario's name and factor: `10 B`.
@@ -172,7 +172,7 @@ pub(crate) struct Trial {
     /// Why there are no figures, if there are none.
     pub(crate) missing: Option<String>,
     /// Generator's and target's CPU per record.
-    pub(crate) cpu: Cpu,
+    pub(crate) cpu: CpuView,
     /// Flows, in the order of the scenario.
     pub(crate) flows: Vec<Flow>,
     /// Curves over time of every repeat.
@@ -200,7 +200,7 @@ impl DriverTable {
 
 /// Whether a goal held.
 #[derive(Debug, Clone)]
-pub(crate) struct Verdict {
+pub(crate) struct GoalView {
     /// In a word.
     pub(crate) word: GoalWord,
     /// The goal and what was measured.
@@ -209,9 +209,9 @@ pub(crate) struct Verdict {
 
 /// Something to mind, with all places where it is so.
 #[derive(Debug, Clone)]
-pub(crate) struct Warning {
+pub(crate) struct WarningView {
     /// How grave.
-    pub(crate) level: Level,
+    pub(crate) level: Severity,
     /// The matter in one short sentence, with its place where that is short too.
     pub(crate) short: String,
     /// What the short sentence leaves unsaid: evidence and further places.
@@ -224,16 +224,16 @@ pub(crate) struct Warning {
     pub(crate) remedy: String,
 }
 
-impl Warning {
+impl WarningView {
     /// Whether there is more than the short sentence and the cure.
     pub(crate) fn says_more(&self) -> bool {
         !self.evidence.is_empty()
     }
 }
 
-impl View {
+impl ReportView {
     /// What is to be minded, whole: what the notices at the top leave unsaid, and the warnings.
-    pub(crate) fn to_mind(&self) -> impl Iterator<Item = &Warning> {
+    pub(crate) fn to_mind(&self) -> impl Iterator<Item = &WarningView> {
         let notices = self.notices.iter().filter(|notice| notice.says_more());
         notices.chain(&self.warnings)
     }
@@ -250,11 +250,11 @@ pub(crate) struct WarningItem {
 
 /// Processor time per record, over the hold stage of all flows of a trial.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Cpu {
+pub(crate) struct CpuView {
     /// Nanoseconds of the generator.
-    pub(crate) generator_ns: Option<Figure>,
+    pub(crate) generator_ns: Option<FigureView>,
     /// Nanoseconds of the target's processes on the same machine.
-    pub(crate) target_ns: Option<Figure>,
+    pub(crate) target_ns: Option<FigureView>,
 }
 
 /// A table of facts.
@@ -277,7 +277,7 @@ pub(crate) struct Verbatim {
 
 /// Something that happened.
 #[derive(Debug, Clone)]
-pub(crate) struct Event {
+pub(crate) struct EventView {
     /// When, as text: `+12.3 s`.
     pub(crate) at: String,
     /// What.
@@ -286,7 +286,7 @@ pub(crate) struct Event {
 
 /// A command for the reader.
 #[derive(Debug, Clone)]
-pub(crate) struct Command {
+pub(crate) struct ReaderCommand {
     /// What it does, in a word or two.
     pub(crate) short: &'static str,
     /// What it does.

@@ -1,6 +1,6 @@
 //! What is shown over time, and against a factor.
 
-use super::{Figure, LatencyKind, MachineTimeline, Panel};
+use super::{FigureView, LatencyKind, MachineTimeline, Panel};
 
 /// One repeat over time.
 #[derive(Debug, Clone, Default)]
@@ -8,7 +8,7 @@ pub(crate) struct Timeline {
     /// 1 for the first repeat.
     pub(crate) repeat: u64,
     /// Stages, in order.
-    pub(crate) stages: Vec<Stage>,
+    pub(crate) stages: Vec<StageView>,
     /// Seconds that one point stands for: 1, or more where a run was too long to draw each second.
     pub(crate) seconds_per_point: u64,
     /// One per flow.
@@ -71,7 +71,7 @@ pub(crate) struct FaultList {
 
 /// A stage's span.
 #[derive(Debug, Clone)]
-pub(crate) struct Stage {
+pub(crate) struct StageView {
     /// Its name.
     pub(crate) name: String,
     /// Start, seconds since the start of the repeat.
@@ -155,9 +155,9 @@ pub(crate) struct SweepPoint {
     /// The factor's value.
     pub(crate) factor: f64,
     /// Records per second.
-    pub(crate) rate: Option<Figure>,
+    pub(crate) rate: Option<FigureView>,
     /// Megabytes per second.
-    pub(crate) megabytes: Option<Figure>,
+    pub(crate) megabytes: Option<FigureView>,
     /// Published records per second.
     pub(crate) rate_published: Option<f64>,
     /// Published megabytes per second.

@@ -1,7 +1,7 @@
 //! The page of a run that goes on.
 
 use kgauge_report::{
-    LiveFlow, LiveNow, LivePage, LivePhase, LiveReport, LiveStage, LiveTrial, live_policy,
+    LiveFlowView, LiveNow, LivePage, LivePhase, LiveReport, LiveStage, LiveTrial, live_policy,
     render_html, render_live_page, render_live_part, render_served_report,
 };
 
@@ -38,7 +38,7 @@ fn now(text: &str) -> LiveNow {
         }),
         left_s: Some(250),
         suspicion: Some("disk busy".to_owned()),
-        flows: vec![LiveFlow {
+        flows: vec![LiveFlowView {
             name: text.clone(),
             rate: 1_234.0,
             time: "response",

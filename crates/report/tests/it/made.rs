@@ -7,11 +7,12 @@
 use std::path::Path;
 
 use kgauge_results::run::{
-    Broker, Build, Cpu, Environment, Event, EventKind, Evidence, EvidenceKind, FlowRecord, Machine,
-    Outcome, PartitionOffsets, RepeatKey, RepeatRecord, Replication, RunHead, RunStatus, StageSpan,
-    Subject, Target, TargetKind, TopicFacts, TopicRecord,
+    BrokerRecord, BuildRecord, CpuRecord, Environment, Event, EventKind, Evidence, EvidenceKind,
+    FlowRecord, MachineRecord, PartitionOffsets, RecordedTargetKind, RepeatKey, RepeatOutcome,
+    RepeatRecord, Replication, RunHead, RunStatus, StageSpan, Subject, TargetRecord, TopicFacts,
+    TopicRecord,
 };
-use kgauge_results::{Recorder, Request, RunFolder, RunRead, Stage, StageBorders, Summary};
+use kgauge_results::{AnsweredRequest, Recorder, RunFolder, RunRead, Stage, StageBorders, Summary};
 use kgauge_scenario::{
     ClusterFacts, FlowPlan, Plan, PlanRequest, ProduceFlow, Random, Scenario, Size, StudyRef, Trial,
 };
@@ -119,7 +120,7 @@ fn environment(names: &Names<'_>) -> Environment {
     let settings = [("log.segment.bytes", "1073741824"), ("num.io.threads", "8")];
     Environment {
         disk: None,
-        machine: Machine {
+        machine: MachineRecord {
             host_name: Some("bench-1".to_owned()),
             operating_system: Some("Debian GNU/Linux 12".to_owned()),
             kernel: Some("6.1.0".to_owned()),
@@ -130,17 +131,17 @@ fn environment(names: &Names<'_>) -> Environment {
             clock_source: Some("tsc".to_owned()),
             file_system: Some("ext4".to_owned()),
         },
-        kgauge: Build {
+        kgauge: BuildRecord {
             version: "0.1.0".to_owned(),
             debug: false,
         },
-        target: Target {
-            kind: TargetKind::Embedded,
+        target: TargetRecord {
+            kind: RecordedTargetKind::Embedded,
             cluster_id: Some(names.cluster.to_owned()),
             bootstrap_servers: vec!["127.0.0.1:40123".to_owned()],
             same_machine: Some(true),
             version: None,
-            brokers: vec![Broker {
+            brokers: vec![BrokerRecord {
                 id: 0,
                 address: "127.0.0.1:40123".to_owned(),
                 rack: None,
@@ -217,7 +218,7 @@ impl ToMake<'_> {
         self.note(
             end_ns + SECOND_NS / 4,
             EventKind::RepeatEnded {
-                outcome: Outcome::Complete,
+                outcome: RepeatOutcome::Complete,
             },
         );
         end_ns / MS_NS + 250
@@ -266,7 +267,7 @@ impl ToMake<'_> {
             started_unix_ms: self.started_unix_ms,
             flows: self.trial.flows.iter().map(flow).collect(),
             topics: vec![topic(self.names.topic, written)],
-            cpu: Some(Cpu {
+            cpu: Some(CpuRecord {
                 span_ns: hold_ns,
                 generator_threads_ns: hold_ns / 2,
                 generator_threads: 1,
@@ -278,7 +279,7 @@ impl ToMake<'_> {
                 target_process_ns: Some(hold_ns * 85 / 100),
             }),
             replication: Some(Replication::NoFollowers),
-            outcome: Outcome::Complete,
+            outcome: RepeatOutcome::Complete,
         }
     }
 }
@@ -424,7 +425,7 @@ impl Load {
         let round_trip_ns = (1.5e6 * self.wave()) as u64;
         self.recorder.request(
             acked_ns,
-            Request {
+            AnsweredRequest {
                 wire_bytes: records * (bytes + 8) + 90,
                 batches: 1,
                 records,

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kgauge_report::{
-    FlowMetrics, InterfaceMetrics, Metrics, MetricsForm, ProcessMetrics, RunMetrics, render_metrics,
+    FlowMetrics, InterfaceMetrics, LiveMetrics, MetricsForm, ProcessMetrics, RunMetrics,
+    render_metrics,
 };
 use kgauge_results::live::LiveRepeat;
 use kgauge_results::run::RepeatKey;
@@ -224,7 +225,7 @@ fn histogram(family: &Family) -> Vec<&'static str> {
 }
 
 /// A run in which all that can be told is told.
-fn everything() -> Metrics {
+fn everything() -> LiveMetrics {
     let key = RepeatKey {
         trial: 0,
         repeat: 0,
@@ -236,7 +237,7 @@ fn everything() -> Metrics {
     recorder.acked(0, 5_000, 2_000_000, 3, 300);
     recorder.echoed(0, 90_000_000_000, 3);
     recorder.fetch(0, 500_000, 900, 3);
-    let request = kgauge_results::recorder::Request {
+    let request = kgauge_results::recorder::AnsweredRequest {
         wire_bytes: 400,
         batches: 1,
         records: 3,
@@ -270,7 +271,7 @@ fn everything() -> Metrics {
         cpu_ns: 1_234_567_891,
         resident_bytes: Some(1 << 33),
     };
-    Metrics {
+    LiveMetrics {
         runs: vec![run("r1", false), run("r2", true)],
         flows: vec![flow("r1", "w"), flow("r1", "r \"x\"\\"), flow("r2", "w")],
         processes: vec![process("generator"), process("broker 1")],
@@ -308,7 +309,7 @@ fn a_linter_finds_nothing() {
 
 #[test]
 fn of_nothing_nothing_is_said() {
-    let nothing = Metrics::default();
+    let nothing = LiveMetrics::default();
     assert_eq!(render_metrics(&nothing, MetricsForm::Prometheus), "");
     assert_eq!(
         render_metrics(&nothing, MetricsForm::OpenMetrics),

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::row::{Cell, ComparisonRow, FigureKind};
-use super::welch::Between;
+use super::welch::RunSpread;
 
 /// The spread between runs that is taken for a comparison of single runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -49,10 +49,10 @@ pub(super) fn of_cells(
     base: &Cell,
     kind: FigureKind,
     assumed: BetweenRuns,
-) -> Between {
+) -> RunSpread {
     match cell.values_of_runs.len() >= 2 && base.values_of_runs.len() >= 2 {
-        true => Between::Measured,
-        false => Between::Assumed(assumed.part(kind)),
+        true => RunSpread::Measured,
+        false => RunSpread::Assumed(assumed.part(kind)),
     }
 }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{RunToCompare, folder_name};
-use crate::run::{Build, Machine, RunStatus, TargetKind};
+use crate::run::{BuildRecord, MachineRecord, RecordedTargetKind, RunStatus};
 use crate::summary::{Status, Summary};
 
 /// Run ids end with a few characters of their own: `20260301-120000-7f3a`.
@@ -27,15 +27,15 @@ pub struct RunColumn {
     /// The sentence that names the target.
     pub target: String,
     /// What the target is; null when not known.
-    pub target_kind: Option<TargetKind>,
+    pub target_kind: Option<RecordedTargetKind>,
     /// Its release.
     pub target_version: Option<String>,
     /// How many brokers it has.
     pub brokers: Option<u32>,
     /// The machine that made the load.
-    pub machine: Option<Machine>,
+    pub machine: Option<MachineRecord>,
     /// The kgauge that ran it.
-    pub kgauge: Build,
+    pub kgauge: BuildRecord,
     /// `quick`, `default` or `full`; null without a plan.
     pub size: Option<String>,
     /// All randomness came from it; null without a plan.
@@ -169,14 +169,14 @@ fn label(summary: &Summary) -> String {
     let version = target.version.as_deref().filter(|text| !text.is_empty());
     let name = match (target.kind, version) {
         // Its version is kgauge's own, and would look like one of Kafka's.
-        (Some(TargetKind::Embedded), _) => "embedded".to_owned(),
-        (Some(TargetKind::Kafka), Some(version)) => format!("Kafka {version}"),
-        (Some(TargetKind::Kafka), None) => "Kafka".to_owned(),
+        (Some(RecordedTargetKind::Embedded), _) => "embedded".to_owned(),
+        (Some(RecordedTargetKind::Kafka), Some(version)) => format!("Kafka {version}"),
+        (Some(RecordedTargetKind::Kafka), None) => "Kafka".to_owned(),
         // Of a cluster that does not tell its release its APIs tell the oldest that it can be.
-        (Some(TargetKind::Existing), Some(version)) => {
+        (Some(RecordedTargetKind::Existing), Some(version)) => {
             format!("cluster {}", version.replace("at least ", "≥"))
         }
-        (Some(TargetKind::Existing), None) => "cluster".to_owned(),
+        (Some(RecordedTargetKind::Existing), None) => "cluster".to_owned(),
         (None, _) => "unknown".to_owned(),
     };
     let name: String = name.chars().take(LABEL_CHARS_MAX).collect();

@@ -3,8 +3,8 @@
 //! tests below would fail.
 
 use super::holm::adjusted;
-use super::welch::{self, Between, Ratio, ratio};
-use crate::statistics::draws::Source;
+use super::welch::{self, Ratio, RunSpread, ratio};
+use crate::statistics::draws::RandomDraws;
 
 /// Drawn comparisons for each figure of the table: known to 0.3 of a hundred at 95, or to 1.3 in a build that is
 /// not optimised.
@@ -32,7 +32,7 @@ const SPREADS: [Spread; 4] = [
     Spread::Outliers,
 ];
 
-impl Source {
+impl RandomDraws {
     fn repeats(&mut self, count: usize, spread: Spread, second: bool) -> Vec<f64> {
         let one = |source: &mut Self| match spread {
             Spread::Normal => source.normal(),
@@ -66,12 +66,12 @@ impl Source {
 
 /// Of single runs, with nothing between them.
 fn plain(values: &[f64], baseline: &[f64]) -> Ratio {
-    ratio(&[values], &[baseline], Between::Assumed(0.0), 0.0).unwrap()
+    ratio(&[values], &[baseline], RunSpread::Assumed(0.0), 0.0).unwrap()
 }
 
 /// How often, of a hundred, Welch's interval and that of the bootstrap hold the true ratio.
 fn covered(count: usize, spread: Spread) -> (f64, f64) {
-    let mut source = Source::new(count as u64 * 10 + spread as u64);
+    let mut source = RandomDraws::new(count as u64 * 10 + spread as u64);
     let (mut welch, mut bootstrap) = (0, 0);
     for _ in 0..DRAWS {
         let baseline = source.repeats(count, spread, false);
@@ -103,7 +103,7 @@ fn the_interval_of_a_ratio_covers_at_its_level_with_three_to_ten_repeats() {
 #[test]
 fn of_pairs_without_a_difference_one_in_twenty_shows_any_figure_different() {
     let (figures, pairs) = (15, if cfg!(debug_assertions) { 200 } else { 400 });
-    let mut source = Source::new(9);
+    let mut source = RandomDraws::new(9);
     let (mut together, mut alone) = (0, 0);
     for _ in 0..pairs {
         let chance = |_| {
@@ -124,7 +124,7 @@ fn of_pairs_without_a_difference_one_in_twenty_shows_any_figure_different() {
 #[test]
 fn an_interval_from_the_samples_of_one_run_covers_only_where_they_are_independent() {
     let covered = |memory: f64| {
-        let mut source = Source::new(77);
+        let mut source = RandomDraws::new(77);
         let runs = 200;
         let mut held = 0;
         for _ in 0..runs {

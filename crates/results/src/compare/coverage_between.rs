@@ -2,8 +2,8 @@
 //! their own. `docs/decisions/intervals.md` has the figures; they stand in the words with which the tests would fail.
 
 use super::holm::adjusted;
-use super::welch::{self, Between, ratio};
-use crate::statistics::draws::Source;
+use super::welch::{self, RunSpread, ratio};
+use crate::statistics::draws::RandomDraws;
 
 /// Drawn comparisons for each figure of the table: known to 0.3 of a hundred at 95, or to 1 in a build that is not
 /// optimised.
@@ -13,7 +13,7 @@ const WITHIN: f64 = 0.02;
 /// What is assumed between runs.
 const ASSUMED: f64 = 0.015;
 
-impl Source {
+impl RandomDraws {
     /// The repeats of one run, whose speed is drawn first.
     fn run(&mut self, repeats: usize, between: f64, speed: f64) -> Vec<f64> {
         let own = self.normal() * between;
@@ -34,8 +34,9 @@ fn slices(side: &[Vec<f64>]) -> Vec<&[f64]> {
 }
 
 /// How often, of a hundred, the interval holds the true ratio of 1.
-fn covered(runs: usize, repeats: usize, truth: f64, counted: Between) -> f64 {
-    let mut source = Source::new(runs as u64 * 1_000 + repeats as u64 * 10 + (truth * 1e3) as u64);
+fn covered(runs: usize, repeats: usize, truth: f64, counted: RunSpread) -> f64 {
+    let mut source =
+        RandomDraws::new(runs as u64 * 1_000 + repeats as u64 * 10 + (truth * 1e3) as u64);
     let held = (0..DRAWS).filter(|_| {
         let ours = source.side(runs, repeats, truth, 1.0);
         let theirs = source.side(runs, repeats, truth, 1.0);
@@ -46,8 +47,8 @@ fn covered(runs: usize, repeats: usize, truth: f64, counted: Between) -> f64 {
 }
 
 /// How often, of a hundred, a tenth less is found among so many figures of which the others are equal.
-fn found_cut(runs: usize, figures: usize, truth: f64, counted: Between) -> f64 {
-    let mut source = Source::new(figures as u64);
+fn found_cut(runs: usize, figures: usize, truth: f64, counted: RunSpread) -> f64 {
+    let mut source = RandomDraws::new(figures as u64);
     let found = (0..DRAWS).filter(|_| {
         let chance = |figure| {
             let speed = if figure == 0 { 0.9 } else { 1.0 };
@@ -66,9 +67,9 @@ fn found_cut(runs: usize, figures: usize, truth: f64, counted: Between) -> f64 {
 fn what_is_assumed_between_runs_restores_the_level_and_what_is_not_loses_it() {
     for repeats in [3, 5, 10] {
         let row = |truth| {
-            let none = covered(1, repeats, truth, Between::Assumed(0.0));
-            let assumed = covered(1, repeats, truth, Between::Assumed(ASSUMED));
-            let measured = covered(3, repeats, truth, Between::Measured);
+            let none = covered(1, repeats, truth, RunSpread::Assumed(0.0));
+            let assumed = covered(1, repeats, truth, RunSpread::Assumed(ASSUMED));
+            let measured = covered(3, repeats, truth, RunSpread::Measured);
             [none, assumed, measured]
         };
         let rows = [0.0, ASSUMED, 2.0 * ASSUMED].map(row);
@@ -95,9 +96,9 @@ fn what_is_assumed_between_runs_restores_the_level_and_what_is_not_loses_it() {
 fn a_tenth_less_is_found_all_the_same() {
     let row = |figures| {
         [0.0, ASSUMED, 2.0 * ASSUMED].map(|truth| {
-            let single = found_cut(1, figures, truth, Between::Assumed(ASSUMED));
+            let single = found_cut(1, figures, truth, RunSpread::Assumed(ASSUMED));
             let [three, five] =
-                [3, 5].map(|runs| found_cut(runs, figures, truth, Between::Measured));
+                [3, 5].map(|runs| found_cut(runs, figures, truth, RunSpread::Measured));
             [single, three, five]
         })
     };

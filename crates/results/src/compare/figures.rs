@@ -1,6 +1,6 @@
 //! The figures of one trial of one run, as cells of a comparison.
 
-use super::row::{BesidePublished, Cell, FigureKind, Mark, PublishedFigure};
+use super::row::{BesidePublished, Caveat, Cell, FigureKind, PublishedFigure};
 use crate::run::RunStatus;
 use crate::statistics::Spread;
 use crate::summary::{
@@ -8,7 +8,7 @@ use crate::summary::{
 };
 
 /// Where a figure stands and what was measured.
-pub(super) struct Found {
+pub(super) struct ComparedFigure {
     /// The flow; `None` for figures of the whole trial.
     pub(super) flow: Option<String>,
     pub(super) kind: FigureKind,
@@ -17,7 +17,7 @@ pub(super) struct Found {
 }
 
 /// All figures that a trial has, flow by flow, then what a record cost.
-pub(super) fn of_trial(summary: &Summary, trial: &TrialSummary) -> Vec<Found> {
+pub(super) fn of_trial(summary: &Summary, trial: &TrialSummary) -> Vec<ComparedFigure> {
     let flows = trial.flows.iter();
     let mut found = flows
         .flat_map(|flow| of_flow(summary, trial, flow))
@@ -31,7 +31,7 @@ pub(super) fn of_trial(summary: &Summary, trial: &TrialSummary) -> Vec<Found> {
     ];
     for (kind, spread) in costs {
         if let Some(spread) = spread {
-            found.push(Found {
+            found.push(ComparedFigure {
                 flow: None,
                 kind,
                 cell: cell(spread, trial_marks(summary, trial)),
@@ -44,7 +44,7 @@ pub(super) fn of_trial(summary: &Summary, trial: &TrialSummary) -> Vec<Found> {
 }
 
 /// Records of a trial that were lost. What nobody was to wait for cannot be told from what was lost.
-fn lost(summary: &Summary, trial: &TrialSummary) -> Option<Found> {
+fn lost(summary: &Summary, trial: &TrialSummary) -> Option<ComparedFigure> {
     let of_flow = |flow: &FlowSummary| {
         let records = &flow.records_all_stages;
         let unresolved = u64::try_from(records.unresolved).unwrap_or(0);
@@ -59,7 +59,7 @@ fn lost(summary: &Summary, trial: &TrialSummary) -> Option<Found> {
         counted.acked.saturating_sub(on_broker)
     });
     let lost = trial.flows.iter().map(of_flow).sum::<u64>() + missing.sum::<u64>();
-    (trial.repeats_measured > 0).then(|| Found {
+    (trial.repeats_measured > 0).then(|| ComparedFigure {
         flow: None,
         kind: FigureKind::Lost,
         cell: Cell {
@@ -77,14 +77,14 @@ fn lost(summary: &Summary, trial: &TrialSummary) -> Option<Found> {
     })
 }
 
-fn of_flow(summary: &Summary, trial: &TrialSummary, flow: &FlowSummary) -> Vec<Found> {
+fn of_flow(summary: &Summary, trial: &TrialSummary, flow: &FlowSummary) -> Vec<ComparedFigure> {
     let mut marks = trial_marks(summary, trial);
     let records = &flow.records_all_stages;
     if records.failed > 0 || records.indeterminate > 0 || records.unresolved != 0 {
-        marks.push(Mark::SendsFailed);
+        marks.push(Caveat::SendsFailed);
     }
     if !flow.is_usable() {
-        marks.push(Mark::NotSteady);
+        marks.push(Caveat::NotSteady);
     }
     let mut found = Vec::new();
     let mut push = |kind, cell| {
@@ -95,7 +95,7 @@ fn of_flow(summary: &Summary, trial: &TrialSummary, flow: &FlowSummary) -> Vec<F
             ratio: found.ratio,
             word: found.word,
         });
-        found.push(Found {
+        found.push(ComparedFigure {
             flow: Some(flow.name.clone()),
             kind,
             cell,
@@ -163,16 +163,16 @@ fn percentile(
     flow: &FlowSummary,
     latency: &LatencySummary,
     name: &str,
-    marks: &[Mark],
+    marks: &[Caveat],
 ) -> Option<Cell> {
     let percentiles = &latency.percentiles;
     let found: &Percentile = percentiles.iter().find(|found| found.name == name)?;
     let mut marks = marks.to_vec();
     if flow.closed_loop {
-        marks.push(Mark::ClosedLoop);
+        marks.push(Caveat::ClosedLoop);
     }
     if found.few {
-        marks.push(Mark::FewSamples);
+        marks.push(Caveat::FewSamples);
     }
     let mut cell = cell(found.over_repeats.as_ref()?, marks);
     cell.estimate = Some(found.value_ns as f64);
@@ -203,12 +203,12 @@ fn wire_bytes(throughput: &crate::summary::Throughput) -> Option<Spread> {
     )
 }
 
-fn cell(spread: &Spread, mut marks: Vec<Mark>) -> Cell {
+fn cell(spread: &Spread, mut marks: Vec<Caveat>) -> Cell {
     if spread.two_modes {
-        marks.push(Mark::TwoModes);
+        marks.push(Caveat::TwoModes);
     }
     if spread.n == 1 {
-        marks.push(Mark::OneRepeat);
+        marks.push(Caveat::OneRepeat);
     }
     marks.sort_unstable();
     Cell {
@@ -224,17 +224,17 @@ fn cell(spread: &Spread, mut marks: Vec<Mark>) -> Cell {
     }
 }
 
-fn trial_marks(summary: &Summary, trial: &TrialSummary) -> Vec<Mark> {
+fn trial_marks(summary: &Summary, trial: &TrialSummary) -> Vec<Caveat> {
     let mut marks = Vec::new();
     if summary.run.status != RunStatus::Complete {
-        marks.push(Mark::NotFinished);
+        marks.push(Caveat::NotFinished);
     }
     if trial.repeats_measured < trial.repeats_planned {
-        marks.push(Mark::RepeatsMissing);
+        marks.push(Caveat::RepeatsMissing);
     }
     match trial.generator.word {
-        GeneratorWord::Limited => marks.push(Mark::GeneratorLimited),
-        GeneratorWord::Late | GeneratorWord::Crowded => marks.push(Mark::GeneratorLate),
+        GeneratorWord::Limited => marks.push(Caveat::GeneratorLimited),
+        GeneratorWord::Late | GeneratorWord::Crowded => marks.push(Caveat::GeneratorLate),
         GeneratorWord::Fine | GeneratorWord::Unknown => {}
     }
     marks

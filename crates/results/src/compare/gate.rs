@@ -6,8 +6,8 @@
 //! *undecided*, and no gate opens on it. `docs/decisions/intervals.md` has how often which is the case.
 
 use super::holm::adjusted;
-use super::power::{LogError, Measured, needed};
-use super::row::{AgainstWord, Cell, ComparisonRow, FigureKind, Mark, Missing};
+use super::power::{LogRatioError, SampleSize, needed};
+use super::row::{AgainstWord, Caveat, Cell, ComparisonRow, FigureKind, MissingFigure};
 use super::welch::ALPHA;
 use super::{Comparison, DifferenceKind};
 use crate::run::RunStatus;
@@ -127,7 +127,7 @@ impl Comparison {
     fn gate_of(&self, column: usize, request: &GateRequest) -> Vec<GateFigure> {
         let mut figures: Vec<GateFigure> = Vec::new();
         // Those that statistics judge, by their positions, and how far for the worse.
-        let mut judged: Vec<(usize, LogError, f64, Measured)> = Vec::new();
+        let mut judged: Vec<(usize, LogRatioError, f64, SampleSize)> = Vec::new();
         for row in &self.rows {
             let allowed = request.allowed(row.figure);
             let (Some(allowed), Some(cell)) = (allowed, row.cells.get(column)) else {
@@ -173,12 +173,12 @@ impl Comparison {
         let (run, against) = (self.runs.get(column)?, cell.against.as_ref()?);
         let base = row.cells.get(self.baseline as usize)?;
         // At full speed it is the producer's own buffer.
-        let of_buffer = |cell: &Cell| cell.marks.contains(&Mark::ClosedLoop);
+        let of_buffer = |cell: &Cell| cell.marks.contains(&Caveat::ClosedLoop);
         if row.figure.is_latency() && (of_buffer(cell) || of_buffer(base)) {
             return None;
         }
         let never_begun =
-            cell.missing == Some(Missing::NotRun) && run.run_status == RunStatus::Complete;
+            cell.missing == Some(MissingFigure::NotRun) && run.run_status == RunStatus::Complete;
         if base.estimate.is_none() || never_begun {
             return None;
         }
@@ -215,7 +215,14 @@ impl Comparison {
 impl GateFigure {
     /// `worse` is the logarithm of the ratio for the worse, `p` its adjusted chance, `alpha` the share of each figure of
     /// the chance of a false alarm.
-    fn judge(&mut self, error: LogError, worse: f64, p: f64, alpha: f64, measured: Measured) {
+    fn judge(
+        &mut self,
+        error: LogRatioError,
+        worse: f64,
+        p: f64,
+        alpha: f64,
+        measured: SampleSize,
+    ) {
         let more_is_better = self.figure.more_is_better();
         let allowed = match more_is_better {
             true => -(-self.allowed).ln_1p(),
@@ -241,18 +248,18 @@ impl GateFigure {
 }
 
 /// What the side with less was measured with.
-pub(super) fn measured(comparison: &Comparison, row: &ComparisonRow, column: usize) -> Measured {
+pub(super) fn measured(comparison: &Comparison, row: &ComparisonRow, column: usize) -> SampleSize {
     let cells = [comparison.baseline as usize, column].map(|index| row.cells.get(index));
     of_cells(cells.into_iter().flatten())
 }
 
 /// What the one of some cells with less was measured with.
-pub(super) fn of_cells<'a>(cells: impl Iterator<Item = &'a Cell> + Clone) -> Measured {
+pub(super) fn of_cells<'a>(cells: impl Iterator<Item = &'a Cell> + Clone) -> SampleSize {
     let runs = |cell: &Cell| cell.values_of_runs.len() as u32;
     let fewest = cells.clone().map(runs).min().unwrap_or(0);
     match fewest >= 2 {
-        true => Measured::Runs(fewest),
-        false => Measured::Repeats(cells.map(|cell| cell.repeats).min().unwrap_or(0)),
+        true => SampleSize::Runs(fewest),
+        false => SampleSize::Repeats(cells.map(|cell| cell.repeats).min().unwrap_or(0)),
     }
 }
 

@@ -4,9 +4,9 @@ use super::between::{self, BetweenRuns};
 use super::gate::of_cells;
 use super::grounds::{DifferenceKind, RunDifference};
 use super::holm::adjusted;
-use super::power::{Measured, more_needed};
-use super::row::{Against, AgainstWord, Cell, ComparisonRow, FigureKind, Mark};
-use super::welch::{self, ALPHA, Between};
+use super::power::{SampleSize, more_needed};
+use super::row::{Against, AgainstWord, Caveat, Cell, ComparisonRow, FigureKind};
+use super::welch::{self, ALPHA, RunSpread};
 use crate::summary::words;
 
 /// Less of a difference than 0.1 % is none: so wide are a histogram's buckets, and of other figures
@@ -120,19 +120,19 @@ fn against(
     let mut against = said(AgainstWord::Undecided, "");
     against.ratio = found.map(|found| found.ratio).or(Some(ours / theirs));
     against.interval = found.map(|found| found.interval);
-    if let Some(side) = marked_side(Mark::NotSteady, cell, base) {
+    if let Some(side) = marked_side(Caveat::NotSteady, cell, base) {
         against.why = format!("Undecided: the target was not steady {side}.");
         return against;
     }
     against.error = found.map(|found| found.error);
-    if let (Between::Assumed(part), Some(_)) = (between, found) {
+    if let (RunSpread::Assumed(part), Some(_)) = (between, found) {
         against.between_runs = Some(part);
     }
     let reasons = bars
         .iter()
         .map(|bar| bar.words.as_str())
         .collect::<Vec<_>>();
-    let few = |cell: &Cell| cell.marks.contains(&Mark::FewSamples);
+    let few = |cell: &Cell| cell.marks.contains(&Caveat::FewSamples);
     if !reasons.is_empty() {
         against.word = AgainstWord::NotComparable;
         against.why = format!("Not comparable: {}.", reasons.join("; "));
@@ -178,7 +178,7 @@ fn misleading(
     if kind.is_latency()
         && [cell, base]
             .iter()
-            .any(|cell| cell.marks.contains(&Mark::ClosedLoop))
+            .any(|cell| cell.marks.contains(&Caveat::ClosedLoop))
     {
         let why = "Not comparable: at full speed this time is that of the producer's own buffer \
                    (Little's law); compare the throughput.";
@@ -187,14 +187,14 @@ fn misleading(
     if !kind.hangs_on_generator() {
         return None;
     }
-    let accused = |mark: Mark, what: &str| {
+    let accused = |mark: Caveat, what: &str| {
         let side = marked_side(mark, cell, base)?;
         Some(format!("Not comparable: {what} {side}."))
     };
-    let limited = accused(Mark::GeneratorLimited, "the generator was the limit");
+    let limited = accused(Caveat::GeneratorLimited, "the generator was the limit");
     limited.or_else(|| {
         accused(
-            Mark::GeneratorLate,
+            Caveat::GeneratorLate,
             "records were sent late, and not by the target's doing,",
         )
         .filter(|_| kind.is_latency())
@@ -202,7 +202,7 @@ fn misleading(
 }
 
 /// Which of the two carry a mark; `None` where neither does.
-fn marked_side(mark: Mark, cell: &Cell, base: &Cell) -> Option<&'static str> {
+fn marked_side(mark: Caveat, cell: &Cell, base: &Cell) -> Option<&'static str> {
     match (cell.marks.contains(&mark), base.marks.contains(&mark)) {
         (true, true) => Some("in both runs"),
         (true, false) => Some("in this run"),
@@ -238,7 +238,7 @@ fn decide(
     against: &mut Against,
     p_adjusted: f64,
     comparisons: usize,
-    measured: Measured,
+    measured: SampleSize,
 ) {
     against.p_adjusted = Some(p_adjusted);
     let (Some(ratio), Some(interval), Some(error)) =

@@ -33,10 +33,10 @@ pub use between::{AssumedBetweenRuns, BetweenRuns, BetweenRunsSaid};
 pub use column::{FurtherRun, RunColumn};
 pub use gate::{Gate, GateChoice, GateFigure, GateRequest, GateWord};
 pub use grounds::{DifferenceKind, RunDifference};
-pub use power::{LogError, MoreNeeded};
+pub use power::{LogRatioError, MoreNeeded};
 pub use row::{
-    Against, AgainstWord, BesidePublished, Cell, ComparisonRow, FigureKind, FigureUnit, Mark,
-    Missing, PublishedFigure,
+    Against, AgainstWord, BesidePublished, Caveat, Cell, ComparisonRow, FigureKind, FigureUnit,
+    MissingFigure, PublishedFigure,
 };
 
 pub use trials::{TrialFigure, TrialFinding, TrialPoint, UndecidedCause, trial_figures};
@@ -44,7 +44,7 @@ pub use trials::{TrialFigure, TrialFinding, TrialPoint, UndecidedCause, trial_fi
 use crate::folder::RunRead;
 use crate::summary::Summary;
 use judge::Judge;
-use table::Table;
+use table::ComparisonTable;
 
 /// More sides beside each other nobody can read.
 pub const RUNS_MAX: usize = 32;
@@ -209,7 +209,7 @@ pub fn compare_sides(
     }
     let runs: Vec<RunToCompare<'_>> = sides.iter().flatten().copied().collect();
     let counts: Vec<usize> = sides.iter().map(Vec::len).collect();
-    let mut table = Table::of(&runs);
+    let mut table = ComparisonTable::of(&runs);
     sides::fold(&mut table.rows, &counts);
     let judge = Judge {
         baseline,

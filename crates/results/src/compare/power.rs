@@ -16,7 +16,7 @@ const WORTH: [f64; 4] = [0.05, 0.10, 0.20, 0.50];
 
 /// How well the logarithm of a ratio is known.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LogError {
+pub struct LogRatioError {
     /// Square of the standard error, as repeats or runs show it.
     pub variance_measured: f64,
     /// Square of the standard error, as assumed between runs.
@@ -27,7 +27,7 @@ pub struct LogError {
     pub tolerance: f64,
 }
 
-impl LogError {
+impl LogRatioError {
     fn size(self) -> f64 {
         (self.variance_measured + self.variance_assumed).sqrt()
     }
@@ -55,7 +55,7 @@ impl LogError {
     }
 
     /// The same with so many times the repeats. What is assumed between runs stays.
-    fn with_repeats(self, times: f64) -> LogError {
+    fn with_repeats(self, times: f64) -> LogRatioError {
         let (measured, assumed) = (self.variance_measured, self.variance_assumed);
         if measured <= 0.0 {
             return self;
@@ -64,7 +64,7 @@ impl LogError {
         let own = self.freedom * (measured / (measured + assumed)).powi(2) * times;
         let fewer = measured / times;
         let freedom = own * ((fewer + assumed) / fewer).powi(2);
-        LogError {
+        LogRatioError {
             variance_measured: fewer,
             freedom: freedom.min(FREEDOM_MAX),
             ..self
@@ -72,8 +72,8 @@ impl LogError {
     }
 
     /// With so many runs of each side instead of one: these show themselves what runs differ by.
-    fn with_runs(self, runs: u32) -> LogError {
-        LogError {
+    fn with_runs(self, runs: u32) -> LogRatioError {
+        LogRatioError {
             variance_measured: (self.variance_measured + self.variance_assumed) / f64::from(runs),
             variance_assumed: 0.0,
             freedom: 2.0 * f64::from(runs - 1),
@@ -95,7 +95,7 @@ pub struct MoreNeeded {
 
 /// What sides were measured with.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Measured {
+pub(super) enum SampleSize {
     /// One run each, with so many repeats.
     Repeats(u32),
     /// So many runs each.
@@ -104,24 +104,24 @@ pub(super) enum Measured {
 
 /// What finds a change of a given size, a difference of logarithms; neither repeats nor runs where nothing does.
 pub(super) fn needed(
-    error: LogError,
+    error: LogRatioError,
     alpha: f64,
-    measured: Measured,
+    measured: SampleSize,
     difference: f64,
 ) -> (Option<u32>, Option<u32>) {
-    let finds = |error: LogError| error.detectable(alpha) <= difference;
+    let finds = |error: LogRatioError| error.detectable(alpha) <= difference;
     let (now, most) = match measured {
-        Measured::Repeats(now) => (now.max(1), REPEATS_MAX),
-        Measured::Runs(now) => (now.max(1), RUNS_MAX),
+        SampleSize::Repeats(now) => (now.max(1), REPEATS_MAX),
+        SampleSize::Runs(now) => (now.max(1), RUNS_MAX),
     };
     let times = |count: u32| f64::from(count) / f64::from(now);
     let more = first(now + 1, most, |count| {
         finds(error.with_repeats(times(count)))
     });
     match measured {
-        Measured::Runs(_) => (None, more),
-        Measured::Repeats(_) if more.is_some() => (more, None),
-        Measured::Repeats(_) => (
+        SampleSize::Runs(_) => (None, more),
+        SampleSize::Repeats(_) if more.is_some() => (more, None),
+        SampleSize::Repeats(_) => (
             None,
             first(2, RUNS_MAX, |runs| finds(error.with_runs(runs))),
         ),
@@ -146,7 +146,11 @@ fn first(from: u32, to: u32, holds: impl Fn(u32) -> bool) -> Option<u32> {
 
 /// The smallest change worth it that a bearable number of repeats or runs would find, if it is smaller than what this
 /// comparison found.
-pub(super) fn more_needed(error: LogError, alpha: f64, measured: Measured) -> Option<MoreNeeded> {
+pub(super) fn more_needed(
+    error: LogRatioError,
+    alpha: f64,
+    measured: SampleSize,
+) -> Option<MoreNeeded> {
     let now = error.detectable(alpha);
     let mut worth = WORTH.into_iter();
     worth.find_map(|change| {
@@ -168,12 +172,12 @@ mod tests {
     use super::*;
 
     /// Two sides of so many repeats with this standard deviation, and this between runs.
-    fn error(repeats: u32, within: f64, between: f64) -> LogError {
+    fn error(repeats: u32, within: f64, between: f64) -> LogRatioError {
         let n = f64::from(repeats);
         let measured = 2.0 * within * within / n;
         let assumed = 2.0 * between * between;
         let freedom = 2.0 * (n - 1.0) * ((measured + assumed) / measured).powi(2);
-        LogError {
+        LogRatioError {
             variance_measured: measured,
             variance_assumed: assumed,
             freedom,
@@ -184,7 +188,7 @@ mod tests {
     #[test]
     fn the_smallest_change_is_that_of_the_textbook() {
         // Known error: (1.960 + 0.8416) x 0.02.
-        let known = LogError {
+        let known = LogRatioError {
             variance_measured: 0.0,
             variance_assumed: 0.0004,
             freedom: 1e4,
@@ -192,7 +196,7 @@ mod tests {
         };
         assert!((known.detectable(0.05) - 0.05603).abs() < 2e-5);
         // t(4) of 5 %: 2.776, of 20 % on one side: 0.941.
-        let few = LogError {
+        let few = LogRatioError {
             freedom: 4.0,
             ..known
         };
@@ -205,21 +209,21 @@ mod tests {
     #[test]
     fn more_repeats_find_less_until_what_runs_differ_by_is_left() {
         let wide = error(3, 0.10, 0.0);
-        let (repeats, runs) = needed(wide, 0.05, Measured::Repeats(3), 0.10);
+        let (repeats, runs) = needed(wide, 0.05, SampleSize::Repeats(3), 0.10);
         // 2.1 x 0.1 x sqrt(2 / n) + 0.86 of the same: n = 18 gives 0.096.
         assert_eq!((repeats, runs), (Some(18), None));
         // Runs that differ by 8 % hide 10 %, however many repeats they have.
         let between = error(5, 0.02, 0.08);
-        let (repeats, runs) = needed(between, 0.05, Measured::Repeats(5), 0.10);
+        let (repeats, runs) = needed(between, 0.05, SampleSize::Repeats(5), 0.10);
         assert_eq!(repeats, None);
         assert!(runs.is_none_or(|runs| runs > 5), "{runs:?}");
-        let more = more_needed(between, 0.05, Measured::Repeats(5)).unwrap();
+        let more = more_needed(between, 0.05, SampleSize::Repeats(5)).unwrap();
         assert!(more.change > 0.10 && more.runs.is_some(), "{more:?}");
     }
 
     #[test]
     fn what_is_found_anyway_needs_nothing_more() {
         let narrow = error(5, 0.005, 0.0);
-        assert_eq!(more_needed(narrow, 0.05, Measured::Repeats(5)), None);
+        assert_eq!(more_needed(narrow, 0.05, SampleSize::Repeats(5)), None);
     }
 }

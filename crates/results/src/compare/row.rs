@@ -4,9 +4,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::power::{LogError, MoreNeeded};
+use super::power::{LogRatioError, MoreNeeded};
 use crate::statistics::Interval;
-use crate::summary::{Factor, PublishedWord};
+use crate::summary::{Factor, PublishedStatus};
 
 /// One figure of one flow of one trial, in every run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -190,7 +190,7 @@ pub struct Cell {
     /// their figures. Null when there is none, and then `missing` says why.
     pub estimate: Option<f64>,
     /// Why there is none.
-    pub missing: Option<Missing>,
+    pub missing: Option<MissingFigure>,
     /// 95 % interval of the mean over the repeats, with several runs over the runs; null with fewer than two.
     pub interval: Option<Interval>,
     /// Repeats that were measured.
@@ -201,7 +201,7 @@ pub struct Cell {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values_of_runs: Vec<Vec<f64>>,
     /// What the figure must not be read without.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<Caveat>,
     /// How it stands to the published figure.
     pub published: Option<BesidePublished>,
     /// How it stands to the baseline; null in the baseline's own column.
@@ -213,7 +213,7 @@ pub struct Cell {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum Missing {
+pub enum MissingFigure {
     /// The trial was not part of the run, or never began.
     NotRun,
     /// The trial began and has no such figure.
@@ -225,7 +225,7 @@ pub enum Missing {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum Mark {
+pub enum Caveat {
     /// The run was stopped, failed or died before its end.
     NotFinished,
     /// Some repeats that were planned are missing.
@@ -254,7 +254,7 @@ pub struct BesidePublished {
     /// measured / published.
     pub ratio: Option<f64>,
     /// In a word.
-    pub word: PublishedWord,
+    pub word: PublishedStatus,
 }
 
 /// A measured figure against the baseline's.
@@ -275,7 +275,7 @@ pub struct Against {
     pub between_runs: Option<f64>,
     /// How well the logarithm of the ratio is known; absent where there is no interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<LogError>,
+    pub error: Option<LogRatioError>,
     /// The smallest change, as a fraction (0.12: a ratio of 1.12 or of 1 / 1.12), that 80 of 100 such comparisons would
     /// show, all those of this run adjusted together; absent where statistics do not decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,7 @@
 //! Several runs of one thing as one side of a comparison: their figures in one cell, and what they must have in common.
 
 use super::grounds::{self, DifferenceKind, RunDifference};
-use super::row::{BesidePublished, Cell, ComparisonRow, Mark};
+use super::row::{BesidePublished, Caveat, Cell, ComparisonRow};
 use super::{CompareError, RunToCompare};
 use crate::statistics::Spread;
 
@@ -32,11 +32,11 @@ fn one_cell(mut cells: Vec<Cell>) -> Option<Cell> {
     let published = beside_published(&cells);
     cells.retain(|cell| cell.estimate.is_some());
     let spread = Spread::of(&estimates(&cells));
-    let mut marks: Vec<Mark> = cells.iter().flat_map(|cell| cell.marks.clone()).collect();
+    let mut marks: Vec<Caveat> = cells.iter().flat_map(|cell| cell.marks.clone()).collect();
     // Several runs show a spread, of however many repeats each.
-    marks.retain(|mark| *mark != Mark::OneRepeat || cells.len() < 2);
+    marks.retain(|mark| *mark != Caveat::OneRepeat || cells.len() < 2);
     if !cells.is_empty() && cells.len() < given {
-        marks.push(Mark::RepeatsMissing);
+        marks.push(Caveat::RepeatsMissing);
     }
     marks.sort_unstable();
     marks.dedup();

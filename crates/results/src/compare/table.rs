@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::RunToCompare;
-use super::figures::{self, Found};
-use super::row::{Cell, ComparisonRow, FigureKind, Missing};
+use super::figures::{self, ComparedFigure};
+use super::row::{Cell, ComparisonRow, FigureKind, MissingFigure};
 use crate::summary::{Factor, TrialSummary};
 
 /// More rows are left out, and counted: a plan from outside can be of any length.
@@ -16,14 +16,14 @@ type TrialKey = (String, Vec<(String, String)>);
 type RowKey = (Option<String>, FigureKind);
 
 /// The rows under construction.
-pub(super) struct Table {
+pub(super) struct ComparisonTable {
     pub(super) rows: Vec<ComparisonRow>,
     pub(super) left_out: u64,
 }
 
-impl Table {
-    pub(super) fn of(runs: &[RunToCompare<'_>]) -> Table {
-        let mut table = Table {
+impl ComparisonTable {
+    pub(super) fn of(runs: &[RunToCompare<'_>]) -> ComparisonTable {
+        let mut table = ComparisonTable {
             rows: Vec::new(),
             left_out: 0,
         };
@@ -80,7 +80,11 @@ fn rows_of_trial(
     rows
 }
 
-fn row(trial: &TrialSummary, found: &Found, places: &[Option<&TrialSummary>]) -> ComparisonRow {
+fn row(
+    trial: &TrialSummary,
+    found: &ComparedFigure,
+    places: &[Option<&TrialSummary>],
+) -> ComparisonRow {
     ComparisonRow {
         scenario: trial.scenario.clone(),
         question: trial.question.clone(),
@@ -100,8 +104,8 @@ fn empty_cell(trial: Option<&TrialSummary>) -> Cell {
     Cell {
         estimate: None,
         missing: Some(match begun {
-            true => Missing::NotMeasured,
-            false => Missing::NotRun,
+            true => MissingFigure::NotMeasured,
+            false => MissingFigure::NotRun,
         }),
         interval: None,
         repeats: 0,

@@ -4,11 +4,11 @@
 //! compared with the highest. These two are extremes, so any pair could have been them: the chance is taken times the
 //! number of pairs (Bonferroni), and then adjusted over all figures of the scenario by Holm's method.
 
-use super::figures::{self, Found};
+use super::figures::{self, ComparedFigure};
 use super::holm::adjusted;
-use super::power::{Measured, MoreNeeded, more_needed};
-use super::row::{Cell, FigureKind, Mark};
-use super::welch::{self, ALPHA, Between};
+use super::power::{MoreNeeded, SampleSize, more_needed};
+use super::row::{Caveat, Cell, FigureKind};
+use super::welch::{self, ALPHA, RunSpread};
 use crate::statistics::Interval;
 use crate::summary::{FlowSummary, Summary, TrialSummary};
 
@@ -130,20 +130,20 @@ fn has_any(figure: &TrialFigure) -> bool {
 
 /// Every figure with its points and the marks of all of them. Left out is what says nothing beside another figure, the
 /// time that a closed loop spends in its own buffer, and what was measured while the target was not steady.
-fn collected(summary: &Summary, trials: &[&TrialSummary]) -> Vec<(TrialFigure, Vec<Mark>)> {
-    let mut figures: Vec<(TrialFigure, Vec<Mark>)> = Vec::new();
+fn collected(summary: &Summary, trials: &[&TrialSummary]) -> Vec<(TrialFigure, Vec<Caveat>)> {
+    let mut figures: Vec<(TrialFigure, Vec<Caveat>)> = Vec::new();
     for (index, trial) in trials.iter().take(TRIALS_MAX).enumerate() {
         if trial.repeats_measured == 0 {
             continue;
         }
-        for Found {
+        for ComparedFigure {
             flow, kind, cell, ..
         } in figures::of_trial(summary, trial)
         {
             // Within one run it says what records a second say.
             let says_nothing = kind == FigureKind::PerPrice;
-            let of_buffer = kind.is_latency() && cell.marks.contains(&Mark::ClosedLoop);
-            let not_steady = cell.marks.contains(&Mark::NotSteady);
+            let of_buffer = kind.is_latency() && cell.marks.contains(&Caveat::ClosedLoop);
+            let not_steady = cell.marks.contains(&Caveat::NotSteady);
             let is_left_out = says_nothing || of_buffer || not_steady;
             let (Some(value), false) = (cell.estimate, is_left_out) else {
                 continue;
@@ -186,7 +186,7 @@ fn collected(summary: &Summary, trials: &[&TrialSummary]) -> Vec<(TrialFigure, V
 /// What is known of a figure without statistics; `None` where these decide.
 fn before_statistics(
     figure: &TrialFigure,
-    marks: &[Mark],
+    marks: &[Caveat],
     trials: &[&TrialSummary],
 ) -> Option<TrialFinding> {
     if figure.figure == FigureKind::Lost {
@@ -205,13 +205,14 @@ fn before_statistics(
     if is_set_by_load {
         return Some(TrialFinding::SetByLoad);
     }
-    let is_limited = figure.figure.hangs_on_generator() && marks.contains(&Mark::GeneratorLimited);
-    let is_late = figure.figure.is_latency() && marks.contains(&Mark::GeneratorLate);
+    let is_limited =
+        figure.figure.hangs_on_generator() && marks.contains(&Caveat::GeneratorLimited);
+    let is_late = figure.figure.is_latency() && marks.contains(&Caveat::GeneratorLate);
     let cause = if is_limited || is_late {
         UndecidedCause::Generator
     } else if figure.points.iter().any(|point| point.values.len() < 2) {
         UndecidedCause::OneRepeat
-    } else if marks.contains(&Mark::FewSamples) {
+    } else if marks.contains(&Caveat::FewSamples) {
         UndecidedCause::FewSamples
     } else {
         return None;
@@ -271,7 +272,7 @@ impl Test {
             let repeats = repeats.min().unwrap_or(0) as u32;
             return TrialFinding::NoDifference {
                 detectable: self.ratio.error.detectable(alpha).exp_m1(),
-                more_needed: more_needed(self.ratio.error, alpha, Measured::Repeats(repeats)),
+                more_needed: more_needed(self.ratio.error, alpha, SampleSize::Repeats(repeats)),
             };
         }
         let best = match figure.figure.more_is_better() {
@@ -294,7 +295,7 @@ impl Test {
 }
 
 fn ratio(one: &TrialPoint, base: &TrialPoint) -> Option<welch::Ratio> {
-    let between = Between::Assumed(0.0);
+    let between = RunSpread::Assumed(0.0);
     welch::ratio(&[&one.values], &[&base.values], between, RESOLUTION)
 }
 

@@ -10,7 +10,7 @@
 //! the variance between runs added, as a known one; of several runs on both sides it is measured: the values are the
 //! runs' means then.
 
-use super::power::LogError;
+use super::power::LogRatioError;
 use crate::statistics::Interval;
 
 /// What remains outside of an interval of 95 %.
@@ -32,12 +32,12 @@ pub(super) struct Ratio {
     /// The chance of a difference at least so large where there is none.
     pub(super) p: f64,
     /// How well its logarithm is known.
-    pub(super) error: LogError,
+    pub(super) error: LogRatioError,
 }
 
 /// What runs differ by beyond the spread of their repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Between {
+pub(super) enum RunSpread {
     /// The standard deviation between runs, as a part: 0.02 for two of a hundred.
     Assumed(f64),
     /// Each side has two runs or more, which show it.
@@ -53,7 +53,7 @@ pub(super) enum Between {
 pub(super) fn ratio(
     runs: &[&[f64]],
     baseline: &[&[f64]],
-    between: Between,
+    between: RunSpread,
     resolution: f64,
 ) -> Option<Ratio> {
     let (ours, theirs) = (Known::of(runs, between)?, Known::of(baseline, between)?);
@@ -87,7 +87,7 @@ pub(super) fn ratio(
             high: (difference + half).exp(),
         },
         p,
-        error: LogError {
+        error: LogRatioError {
             variance_measured: measured,
             variance_assumed: assumed,
             freedom,
@@ -118,7 +118,7 @@ struct Known {
 }
 
 impl Known {
-    fn of(runs: &[&[f64]], between: Between) -> Option<Known> {
+    fn of(runs: &[&[f64]], between: RunSpread) -> Option<Known> {
         let of_runs = |logs: &[Logs], assumed: f64| {
             let count = logs.len() as f64;
             let each = |logs: &Logs| logs.variance_of_mean() / (count * count);
@@ -133,13 +133,13 @@ impl Known {
             }
         };
         match between {
-            Between::Assumed(part) => {
+            RunSpread::Assumed(part) => {
                 let logs = runs.iter().map(|values| Logs::of(values));
                 let logs = logs.collect::<Option<Vec<Logs>>>()?;
                 let assumed = part.max(0.0).ln_1p().powi(2);
                 (!logs.is_empty()).then(|| of_runs(&logs, assumed))
             }
-            Between::Measured => {
+            RunSpread::Measured => {
                 let means = runs.iter().map(|values| geometric_mean(values));
                 let means = means.collect::<Option<Vec<f64>>>()?;
                 Some(of_runs(&[Logs::of(&means)?], 0.0))
@@ -279,7 +279,7 @@ mod tests {
 
     /// Of single runs, with nothing between them.
     fn plain(values: &[f64], baseline: &[f64], resolution: f64) -> Option<Ratio> {
-        ratio(&[values], &[baseline], Between::Assumed(0.0), resolution)
+        ratio(&[values], &[baseline], RunSpread::Assumed(0.0), resolution)
     }
 
     fn near(one: f64, other: f64, part: f64) -> bool {
@@ -373,11 +373,17 @@ mod tests {
         let values = [4.0_f64, 5.0, 6.0].map(f64::exp);
         let baseline = [1.0_f64, 2.0, 3.0].map(f64::exp);
         let part = 1.0_f64.exp_m1();
-        let found = ratio(&[&values], &[&baseline], Between::Assumed(part), 0.0).unwrap();
+        let found = ratio(&[&values], &[&baseline], RunSpread::Assumed(part), 0.0).unwrap();
         let half = found.interval.high.ln() - found.ratio.ln();
         assert!(near(half, 1.9977 * (8.0_f64 / 3.0).sqrt(), 1e-4), "{half}");
         // Repeats without spread: only what is assumed counts, with the normal distribution's quantile.
-        let found = ratio(&[&[2.0, 2.0]], &[&[1.0, 1.0]], Between::Assumed(part), 0.0).unwrap();
+        let found = ratio(
+            &[&[2.0, 2.0]],
+            &[&[1.0, 1.0]],
+            RunSpread::Assumed(part),
+            0.0,
+        )
+        .unwrap();
         let half = found.interval.high.ln() - found.ratio.ln();
         assert!(near(half, 1.96 * 2.0_f64.sqrt(), 2e-4), "{half}");
         // Of three runs a third of both variances.
@@ -385,7 +391,7 @@ mod tests {
         let (ours, theirs) = (three(&values), three(&baseline));
         let ours: Vec<&[f64]> = ours.iter().map(Vec::as_slice).collect();
         let theirs: Vec<&[f64]> = theirs.iter().map(Vec::as_slice).collect();
-        let found = ratio(&ours, &theirs, Between::Assumed(part), 0.0).unwrap();
+        let found = ratio(&ours, &theirs, RunSpread::Assumed(part), 0.0).unwrap();
         let half = found.interval.high.ln() - found.ratio.ln();
         // (8/9)^2 / (6 x (1/27)^2 / 2) = 192 degrees: 1.9724.
         assert!(near(half, 1.9724 * (8.0_f64 / 9.0).sqrt(), 1e-4), "{half}");
@@ -401,16 +407,16 @@ mod tests {
             runs.each_ref().map(Vec::as_slice),
             baseline.each_ref().map(Vec::as_slice),
         );
-        let found = ratio(&runs, &baseline, Between::Measured, 0.0).unwrap();
+        let found = ratio(&runs, &baseline, RunSpread::Measured, 0.0).unwrap();
         assert!(near(found.interval.low.ln(), 3.0 - 2.266_96, 1e-4));
         assert!(near(found.p, 0.021_312, 1e-4), "{found:?}");
         assert_eq!(
-            ratio(&runs[..1], &baseline, Between::Measured, 0.0),
+            ratio(&runs[..1], &baseline, RunSpread::Measured, 0.0),
             None,
             "one run shows nothing between runs"
         );
         assert_eq!(
-            ratio(&runs, &baseline, Between::Assumed(0.02), 0.0),
+            ratio(&runs, &baseline, RunSpread::Assumed(0.02), 0.0),
             None,
             "one repeat shows nothing within its run"
         );

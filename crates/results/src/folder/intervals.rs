@@ -17,7 +17,7 @@ use super::read::{RepeatRead, RunRead};
 use super::slices::each_slice;
 use crate::histogram::Histogram;
 use crate::run::RepeatKey;
-use crate::slice::{Kind, Slice, SliceKey};
+use crate::slice::{Slice, SliceKey, TimeKind};
 use crate::stage::{SECOND_NS, Stage};
 use crate::summary::{Summary, TrialSummary};
 
@@ -95,7 +95,7 @@ struct Files<'a> {
     /// Since then, the end of the last interval: none begins before it, even if the clock was set back
     /// between two repeats.
     end_ns: u64,
-    open: BTreeMap<(u16, Kind), (BufWriter<File>, IntervalLog)>,
+    open: BTreeMap<(u16, TimeKind), (BufWriter<File>, IntervalLog)>,
     /// What file names call the flows.
     names: BTreeMap<u16, String>,
 }
@@ -125,7 +125,7 @@ impl Files<'_> {
         since_ns: u64,
     ) -> Result<(), FolderError> {
         let (start_ns, end_ns) = span(repeat, slice.key);
-        for kind in Kind::ALL {
+        for kind in TimeKind::ALL {
             let times = slice.times(kind);
             if times.is_empty() {
                 continue;
@@ -144,7 +144,7 @@ impl Files<'_> {
     fn file(
         &mut self,
         flow: u16,
-        kind: Kind,
+        kind: TimeKind,
     ) -> Result<&mut (BufWriter<File>, IntervalLog), FolderError> {
         let path = self.out.join(self.name(flow, kind));
         let head = self.head(flow, kind);
@@ -175,7 +175,7 @@ impl Files<'_> {
     }
 
     /// A plain file name, whatever the flow's is.
-    fn name(&self, flow: u16, kind: Kind) -> String {
+    fn name(&self, flow: u16, kind: TimeKind) -> String {
         format!(
             "trial-{}.{}.{}.hlog",
             self.trial.index + 1,
@@ -184,7 +184,7 @@ impl Files<'_> {
         )
     }
 
-    fn head(&self, flow: u16, kind: Kind) -> String {
+    fn head(&self, flow: u16, kind: TimeKind) -> String {
         let base_s = self.base_unix_ms.unwrap_or_default() as f64 / 1e3;
         format!(
             "#[kgauge {version}, run {run}, trial {trial}, flow {flow}, {kind}: hold stages of all \

@@ -119,7 +119,7 @@ impl Shared {
 }
 
 /// A line of a file that is being read.
-pub(super) struct Line<'a> {
+pub(super) struct JsonLine<'a> {
     /// From 1.
     pub(super) number: u64,
     /// Where it begins.
@@ -139,7 +139,10 @@ pub(super) enum LineContent<'a> {
 }
 
 /// Calls `take` for each line of a file. Memory is bounded by the longest line allowed.
-pub(super) fn each_line(path: &Path, mut take: impl FnMut(Line<'_>)) -> Result<(), FolderError> {
+pub(super) fn each_line(
+    path: &Path,
+    mut take: impl FnMut(JsonLine<'_>),
+) -> Result<(), FolderError> {
     let fail = |source| FolderError::io("read", path, source);
     let mut reader = BufReader::with_capacity(1 << 16, open_regular(path).map_err(fail)?);
     let (mut buffer, mut number, mut offset) = (Vec::new(), 0_u64, 0_u64);
@@ -161,7 +164,7 @@ pub(super) fn each_line(path: &Path, mut take: impl FnMut(Line<'_>)) -> Result<(
                 LineContent::TooLong
             }
         };
-        take(Line {
+        take(JsonLine {
             number,
             offset: start,
             content,

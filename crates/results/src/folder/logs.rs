@@ -12,7 +12,7 @@ use super::layout;
 use super::read::RunRead;
 use super::slices::each_slice;
 use crate::run::RepeatKey;
-use crate::slice::{Kind, Slice};
+use crate::slice::{Slice, TimeKind};
 use crate::stage::Stage;
 
 /// The names of the columns, as the format wants them.
@@ -64,7 +64,7 @@ fn head(run_id: &str, key: RepeatKey, started_unix_ms: Option<u64>) -> String {
 }
 
 fn add_intervals(log: &mut String, flow: &str, slice: &Slice) {
-    for kind in Kind::ALL {
+    for kind in TimeKind::ALL {
         let times = slice.times(kind);
         let Some(max_ns) = times.max_ns() else {
             continue;

@@ -13,7 +13,7 @@ use super::layout;
 use super::lines::LineLog;
 use super::read::RunRead;
 use super::write::RunFolder;
-use crate::run::{EventKind, Outcome, RepeatKey, RunStatus};
+use crate::run::{EventKind, RepeatKey, RepeatOutcome, RunStatus};
 
 /// A run that goes on.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl RunFolder {
             return Err(ResumeError::Running);
         }
         let plan = read.plan.ok_or(ResumeError::NoPlan)?;
-        let is_done = |outcome: &Outcome| *outcome == Outcome::Complete;
+        let is_done = |outcome: &RepeatOutcome| *outcome == RepeatOutcome::Complete;
         let records = read
             .repeats
             .iter()

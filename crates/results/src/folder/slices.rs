@@ -17,7 +17,7 @@ use super::layout;
 use super::lines::{LINE_BYTES_MAX, LineContent, each_line};
 use crate::histogram::{Histogram, Quantile};
 use crate::slice::line::{LineKey, add_line};
-use crate::slice::{Counts, Kind, Slice, SliceKey};
+use crate::slice::{Counts, Slice, SliceKey, TimeKind};
 use crate::stage::{SECOND_NS, Stage};
 
 /// A flow beyond it is a damaged line: no scenario has so many.
@@ -54,9 +54,9 @@ pub struct SecondRead {
     /// What was counted.
     pub counts: Counts,
     /// The distributions in which anything was counted.
-    pub times: BTreeMap<Kind, TimesRead>,
+    pub times: BTreeMap<TimeKind, TimesRead>,
     /// How many times lay in each band ([`Histogram::bands`]), of [`SecondRead::BANDED`].
-    pub bands: BTreeMap<Kind, Box<[(u8, u64)]>>,
+    pub bands: BTreeMap<TimeKind, Box<[(u8, u64)]>>,
 }
 
 /// A distribution, folded. Times are nanoseconds.
@@ -94,11 +94,15 @@ impl TimesRead {
 
 impl SecondRead {
     /// The kinds whose bands are kept: the time that is shown first of each kind of flow.
-    pub const BANDED: [Kind; 3] = [Kind::Response, Kind::EndToEnd, Kind::FetchRoundTrip];
+    pub const BANDED: [TimeKind; 3] = [
+        TimeKind::Response,
+        TimeKind::EndToEnd,
+        TimeKind::FetchRoundTrip,
+    ];
 
     /// Folds all of a second, which must be settled ([`Slice::settle`]).
     pub fn of(slice: &Slice) -> SecondRead {
-        let times = Kind::ALL
+        let times = TimeKind::ALL
             .into_iter()
             .filter_map(|kind| Some((kind, TimesRead::of(slice.times(kind))?)));
         SecondRead {

@@ -29,7 +29,7 @@ const INFLATED_BYTES_MAX: u64 = (HEADER_BYTES + BUCKET_COUNT * 9) as u64;
 /// Why bytes are no histogram of ours.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)] // The sentences say it.
-pub enum DecodeError {
+pub enum HistogramDecodeError {
     #[error("not base64: {0}")]
     Base64(#[from] base64::DecodeError),
     #[error("not a deflated V2 histogram (wrong cookie {0:#x})")]
@@ -108,33 +108,35 @@ impl Histogram {
     ///
     /// The encoding knows times only to their bucket; `exact` brings the rest. Nothing is
     /// allocated beyond one histogram, whatever the bytes say.
-    pub fn from_base64(text: &str, exact: ExactTimes) -> Result<Histogram, DecodeError> {
+    pub fn from_base64(text: &str, exact: ExactTimes) -> Result<Histogram, HistogramDecodeError> {
         let deflated = STANDARD.decode(text)?;
         let cookie = read_u32(&deflated, 0)?;
         if cookie != COOKIE_DEFLATED {
-            return Err(DecodeError::Cookie(cookie));
+            return Err(HistogramDecodeError::Cookie(cookie));
         }
         let mut plain = Vec::new();
-        ZlibDecoder::new(deflated.get(8..).ok_or(DecodeError::Short)?)
+        ZlibDecoder::new(deflated.get(8..).ok_or(HistogramDecodeError::Short)?)
             .take(INFLATED_BYTES_MAX)
             .read_to_end(&mut plain)
-            .map_err(DecodeError::Inflate)?;
+            .map_err(HistogramDecodeError::Inflate)?;
         let mut histogram = Histogram::new();
         histogram.decode(&plain)?;
         histogram.set_exact(exact)?;
         Ok(histogram)
     }
 
-    fn decode(&mut self, plain: &[u8]) -> Result<(), DecodeError> {
+    fn decode(&mut self, plain: &[u8]) -> Result<(), HistogramDecodeError> {
         let cookie = read_u32(plain, 0)?;
         if cookie != COOKIE {
-            return Err(DecodeError::Cookie(cookie));
+            return Err(HistogramDecodeError::Cookie(cookie));
         }
         let (digits, lowest) = (read_u32(plain, 12)?, read_u64(plain, 16)?);
         if digits != DIGITS || lowest != 1 {
-            return Err(DecodeError::Layout(digits, lowest));
+            return Err(HistogramDecodeError::Layout(digits, lowest));
         }
-        let mut rest = plain.get(HEADER_BYTES..).ok_or(DecodeError::Short)?;
+        let mut rest = plain
+            .get(HEADER_BYTES..)
+            .ok_or(HistogramDecodeError::Short)?;
         let mut index = 0_usize;
         let mut bounds: Option<(usize, usize)> = None;
         while !rest.is_empty() {
@@ -145,13 +147,13 @@ impl Histogram {
                 continue;
             }
             if index >= BUCKET_COUNT {
-                return Err(DecodeError::TooManyBuckets);
+                return Err(HistogramDecodeError::TooManyBuckets);
             }
             if number > 0 {
                 self.make_room((index + 1).next_multiple_of(BUCKETS_STEP));
                 self.counts[index] = number.unsigned_abs();
                 let count = self.count.checked_add(number.unsigned_abs());
-                self.count = count.ok_or(DecodeError::CountOverflow)?;
+                self.count = count.ok_or(HistogramDecodeError::CountOverflow)?;
                 bounds = Some((bounds.map_or(index, |(first, _)| first), index));
             }
             index += 1;
@@ -164,7 +166,7 @@ impl Histogram {
     }
 
     /// Puts the exact times in place of the buckets' borders, if they can be true.
-    fn set_exact(&mut self, exact: ExactTimes) -> Result<(), DecodeError> {
+    fn set_exact(&mut self, exact: ExactTimes) -> Result<(), HistogramDecodeError> {
         if self.count == 0 {
             return Ok(());
         }
@@ -179,7 +181,7 @@ impl Histogram {
             || exact.max_ns < exact.min_ns
             || !(sum_low..=sum_high).contains(&exact.sum_ns)
         {
-            return Err(DecodeError::Contradiction);
+            return Err(HistogramDecodeError::Contradiction);
         }
         self.min_ns = exact.min_ns;
         self.span_ns = exact.max_ns - exact.min_ns;
@@ -216,10 +218,10 @@ fn put_signed(bytes: &mut Vec<u8>, number: i64) {
     bytes.push(rest as u8);
 }
 
-fn take_signed(bytes: &mut &[u8]) -> Result<i64, DecodeError> {
+fn take_signed(bytes: &mut &[u8]) -> Result<i64, HistogramDecodeError> {
     let mut value = 0_u64;
     for position in 0..9 {
-        let (byte, rest) = bytes.split_first().ok_or(DecodeError::Short)?;
+        let (byte, rest) = bytes.split_first().ok_or(HistogramDecodeError::Short)?;
         *bytes = rest;
         let last = position == 8;
         let bits = if last { *byte } else { byte & 0x7f };
@@ -231,18 +233,18 @@ fn take_signed(bytes: &mut &[u8]) -> Result<i64, DecodeError> {
     Ok((value >> 1) as i64 ^ -((value & 1) as i64))
 }
 
-fn read_u32(bytes: &[u8], at: usize) -> Result<u32, DecodeError> {
+fn read_u32(bytes: &[u8], at: usize) -> Result<u32, HistogramDecodeError> {
     let field = bytes.get(at..).and_then(|rest| rest.first_chunk());
     field
         .map(|four| u32::from_be_bytes(*four))
-        .ok_or(DecodeError::Short)
+        .ok_or(HistogramDecodeError::Short)
 }
 
-fn read_u64(bytes: &[u8], at: usize) -> Result<u64, DecodeError> {
+fn read_u64(bytes: &[u8], at: usize) -> Result<u64, HistogramDecodeError> {
     let field = bytes.get(at..).and_then(|rest| rest.first_chunk());
     field
         .map(|eight| u64::from_be_bytes(*eight))
-        .ok_or(DecodeError::Short)
+        .ok_or(HistogramDecodeError::Short)
 }
 
 #[cfg(test)]
@@ -361,7 +363,10 @@ mod tests {
             },
         ] {
             let error = Histogram::from_base64(&text, lie).unwrap_err();
-            assert!(matches!(error, DecodeError::Contradiction), "{lie:?}");
+            assert!(
+                matches!(error, HistogramDecodeError::Contradiction),
+                "{lie:?}"
+            );
         }
     }
 
@@ -384,6 +389,9 @@ mod tests {
             sum_ns: 0,
         };
         let error = Histogram::from_base64(&STANDARD.encode(deflated), nothing).unwrap_err();
-        assert!(matches!(error, DecodeError::TooManyBuckets), "{error}");
+        assert!(
+            matches!(error, HistogramDecodeError::TooManyBuckets),
+            "{error}"
+        );
     }
 }

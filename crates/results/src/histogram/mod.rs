@@ -12,7 +12,7 @@ mod codec;
 mod quantile;
 
 pub use bands::{BANDS_A_DECADE, band_floor_ns};
-pub use codec::{DecodeError, ExactTimes};
+pub use codec::{ExactTimes, HistogramDecodeError};
 pub use quantile::Quantile;
 
 /// `2^SUB_BUCKET_BITS` buckets of 1 ns come first: 2,048 >= 2 * 10^3 gives three digits.

@@ -9,7 +9,7 @@ use super::span::{merge_late, merge_spans};
 use super::totals::FlowTotals;
 use crate::folder::{FlowRead, SecondRead, TimesRead};
 use crate::histogram::Histogram;
-use crate::slice::{Counts, Kind, Slice, SliceKey};
+use crate::slice::{Counts, Slice, SliceKey, TimeKind};
 use crate::stage::Stage;
 
 /// A second is kept whole until so many seconds after the last that was heard of it.
@@ -288,18 +288,18 @@ fn span_seconds(newest: u32) -> u32 {
 }
 
 /// Kinds that belong to the second in which their records were due.
-const INTENDED: [Kind; 6] = [
-    Kind::Response,
-    Kind::Service,
-    Kind::Lag,
-    Kind::EndToEnd,
-    Kind::BatchWait,
-    Kind::AckWait,
+const INTENDED: [TimeKind; 6] = [
+    TimeKind::Response,
+    TimeKind::Service,
+    TimeKind::Lag,
+    TimeKind::EndToEnd,
+    TimeKind::BatchWait,
+    TimeKind::AckWait,
 ];
 
 /// Percentiles of the quick part of a second are none of the second: they are not told until the others have their answers.
 fn hide_unanswered(read: &mut SecondRead) {
-    let shown = [Kind::EndToEnd, Kind::Response].into_iter();
+    let shown = [TimeKind::EndToEnd, TimeKind::Response].into_iter();
     let mut shown = shown.filter_map(|kind| Some((kind, *read.times.get(&kind)?)));
     let Some(shown) = shown.next() else { return };
     if !is_answered(&read.counts, &shown) {
@@ -308,13 +308,17 @@ fn hide_unanswered(read: &mut SecondRead) {
 }
 
 /// The time that is shown first of such a flow.
-fn shown_times(parts: &[&Slice]) -> Option<(Kind, TimesRead)> {
-    let shown = [Kind::EndToEnd, Kind::Response, Kind::FetchRoundTrip];
+fn shown_times(parts: &[&Slice]) -> Option<(TimeKind, TimesRead)> {
+    let shown = [
+        TimeKind::EndToEnd,
+        TimeKind::Response,
+        TimeKind::FetchRoundTrip,
+    ];
     let found = |kind| Some((kind, times_of(parts, kind)?));
     shown.into_iter().find_map(found)
 }
 
-fn times_of(parts: &[&Slice], kind: Kind) -> Option<TimesRead> {
+fn times_of(parts: &[&Slice], kind: TimeKind) -> Option<TimesRead> {
     let parts = parts.iter().map(|part| part.times(kind));
     let filled: Vec<&Histogram> = parts.filter(|times| !times.is_empty()).collect();
     match filled.as_slice() {
@@ -328,8 +332,8 @@ fn times_of(parts: &[&Slice], kind: Kind) -> Option<TimesRead> {
 }
 
 /// Whether nearly all records of a second have their time. Times of requests are there when they are.
-fn is_answered(counts: &Counts, (kind, times): &(Kind, TimesRead)) -> bool {
+fn is_answered(counts: &Counts, (kind, times): &(TimeKind, TimesRead)) -> bool {
     let never = counts.records_skipped + counts.records_failed + counts.records_indeterminate;
     let wanted = counts.records_scheduled.saturating_sub(never);
-    *kind == Kind::FetchRoundTrip || times.count as f64 >= ANSWERED_PART * wanted as f64
+    *kind == TimeKind::FetchRoundTrip || times.count as f64 >= ANSWERED_PART * wanted as f64
 }

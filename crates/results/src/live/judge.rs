@@ -6,7 +6,9 @@ use kgauge_scenario::Trial;
 
 use super::LiveRepeat;
 use crate::folder::{RepeatRead, RunRead};
-use crate::run::{Cpu, Evidence, FlowRecord, Outcome, RepeatRecord, RunStatus, StageSpan, Subject};
+use crate::run::{
+    CpuRecord, Evidence, FlowRecord, RepeatOutcome, RepeatRecord, RunStatus, StageSpan, Subject,
+};
 use crate::series::{CpuSeries, cpu_series_of};
 use crate::stage::{SECOND_NS, Stage};
 use crate::summary::{GeneratorVerdict, LimitVerdict, Summary};
@@ -102,7 +104,7 @@ impl LiveRepeat {
                 cpu: self.cpu(evidence, start_ns, end_ns),
                 replication: None,
                 brokers: Vec::new(),
-                outcome: Outcome::Complete,
+                outcome: RepeatOutcome::Complete,
             }),
             flows: self
                 .flows
@@ -113,16 +115,16 @@ impl LiveRepeat {
     }
 
     /// CPU of generator and target between two moments.
-    fn cpu(&self, evidence: &[Evidence], start_ns: u64, end_ns: u64) -> Option<Cpu> {
+    fn cpu(&self, evidence: &[Evidence], start_ns: u64, end_ns: u64) -> Option<CpuRecord> {
         let evidence: Vec<&Evidence> = evidence.iter().collect();
         let span_ns = end_ns.saturating_sub(start_ns);
         let used = |series: &CpuSeries| {
             let cores = series.mean_cores(start_ns, end_ns)?;
             Some((cores * span_ns as f64) as u64)
         };
-        let mut cpu = Cpu {
+        let mut cpu = CpuRecord {
             span_ns,
-            ..Cpu::default()
+            ..CpuRecord::default()
         };
         let mut spun_ns = 0;
         for series in cpu_series_of(&evidence) {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::folder::{RepeatRead, TimesRead};
 use crate::run::{Event, EventKind, Evidence, RepeatKey};
-use crate::slice::{Counts, Kind, Slice};
+use crate::slice::{Counts, Slice, TimeKind};
 use crate::stage::SECOND_NS;
 use evidence::LiveEvidence;
 use flow::{FlowSnapshot, LiveFlow};
@@ -57,10 +57,10 @@ pub struct FlowSecond {
     /// What was counted.
     pub counts: Counts,
     /// The time that is shown first of such a flow.
-    pub times: Option<(Kind, TimesRead)>,
+    pub times: Option<(TimeKind, TimesRead)>,
     /// The same of the last second of which nearly all records are answered, this one or one of the few before it: where
     /// answers take seconds, those of this second are still to come.
-    pub answered: Option<(Kind, TimesRead)>,
+    pub answered: Option<(TimeKind, TimesRead)>,
 }
 
 impl LiveRepeat {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::folder::{SecondRead, TimesRead};
-use crate::slice::Kind;
+use crate::slice::TimeKind;
 
 /// Adds what came after a second had been folded. Counts, extremes and bands are exact; of percentiles the worse stays, of
 /// medians that of the larger part.
@@ -33,7 +33,11 @@ fn merge(known: &mut SecondRead, more: &SecondRead, worse_median: bool) {
     }
 }
 
-fn merge_bands(bands: &mut BTreeMap<Kind, Box<[(u8, u64)]>>, kind: Kind, more: &[(u8, u64)]) {
+fn merge_bands(
+    bands: &mut BTreeMap<TimeKind, Box<[(u8, u64)]>>,
+    kind: TimeKind,
+    more: &[(u8, u64)],
+) {
     let known = bands.entry(kind).or_default();
     let mut sums = BTreeMap::<u8, u64>::new();
     let both = known.iter().chain(more);

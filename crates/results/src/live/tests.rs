@@ -61,13 +61,13 @@ fn what_is_seen_live_is_what_the_folder_says_afterwards() {
     for (stage, slice) in &read.stages {
         assert_eq!(seen.stages[stage].counts, slice.counts);
         assert_eq!(
-            seen.stages[stage].times(Kind::Response),
-            slice.times(Kind::Response)
+            seen.stages[stage].times(TimeKind::Response),
+            slice.times(TimeKind::Response)
         );
     }
     let totals = &live.lock().unwrap().totals()[&0];
     assert_eq!(totals.counts.records_acked, 20_000);
-    let response = &totals.times[&Kind::Response];
+    let response = &totals.times[&TimeKind::Response];
     assert_eq!(response.count, 20_000);
     assert_eq!(response.at_or_below(2_000_000), 19_000);
     assert_eq!(response.at_or_below(10_000_000_000), 20_000);
@@ -88,7 +88,7 @@ fn only_whole_seconds_are_read_and_the_last_one_is_told() {
     let second = live.second(3, 18).unwrap();
     assert_eq!(second.counts.records_scheduled, 1_000);
     let (kind, times) = second.times.unwrap();
-    assert_eq!((kind, times.count), (Kind::Response, 1_000));
+    assert_eq!((kind, times.count), (TimeKind::Response, 1_000));
     assert_eq!(times.max_ns, 2_000_000);
     assert_eq!(second.answered, second.times);
     assert!(live.second(0, 18).is_none());
@@ -118,7 +118,7 @@ fn a_second_without_answers_yet_tells_of_the_one_before_it() {
     let (kind, times) = last.answered.unwrap();
     assert_eq!(
         (kind, times.count, times.max_ns),
-        (Kind::Response, 100, 2_000_000)
+        (TimeKind::Response, 100, 2_000_000)
     );
     assert_eq!(live.second(0, 2).unwrap().times.unwrap().1.count, 40);
 }
@@ -153,14 +153,17 @@ fn times_of_a_second_that_is_answered_in_part_are_not_told_yet() {
     // Those who still wait will be the slowest: 2 ms is not their 99th percentile.
     assert!(read.times.is_empty(), "{read:?}");
     assert_eq!(read.counts.records_acked, 980);
-    let shown: u64 = read.bands[&Kind::Response].iter().map(|band| band.1).sum();
+    let shown: u64 = read.bands[&TimeKind::Response]
+        .iter()
+        .map(|band| band.1)
+        .sum();
     assert_eq!(shown, 980);
     // Whose fate is known is not waited for: 985 of 990 are answered.
     recorder.acked(0, 0, 900_000_000, 5, 1);
     recorder.failed(0, 950_000_000, 10, 7);
     let read = tell(&mut recorder);
-    assert_eq!(read.times[&Kind::Response].count, 985);
-    assert_eq!(read.times[&Kind::Response].max_ns, 900_000_000);
+    assert_eq!(read.times[&TimeKind::Response].count, 985);
+    assert_eq!(read.times[&TimeKind::Response].max_ns, 900_000_000);
 }
 
 #[test]
@@ -185,7 +188,7 @@ fn eight_hours_are_kept_in_little_and_no_record_of_them_is_lost() {
         } else {
             2_000_000
         };
-        slice.times_mut(Kind::Response).record(ns, 10, 0);
+        slice.times_mut(TimeKind::Response).record(ns, 10, 0);
         live.add(&slice);
         assert!(live.flows[&0].kept() <= 1_600, "at {second}");
     }
@@ -210,7 +213,7 @@ fn eight_hours_are_kept_in_little_and_no_record_of_them_is_lost() {
         .seconds
         .iter()
         .find(|span| span.second + span.seconds > 14_000);
-    assert!(slow.unwrap().times[&Kind::Response].p99_ns >= 70_000_000);
+    assert!(slow.unwrap().times[&TimeKind::Response].p99_ns >= 70_000_000);
     assert_eq!(
         read.stages[&Stage::Hold].counts.records_acked,
         10 * u64::from(SECONDS - 60)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::histogram::Histogram;
-use crate::slice::{Counts, Kind, Slice};
+use crate::slice::{Counts, Slice, TimeKind};
 
 /// Upper bounds of the buckets in nanoseconds: from 100 µs to a minute, about three a decade.
 pub const BOUNDS_NS: [u64; 18] = [
@@ -28,13 +28,13 @@ pub const BOUNDS_NS: [u64; 18] = [
 ];
 
 /// The distributions that are told.
-const KINDS: [Kind; 6] = [
-    Kind::Response,
-    Kind::Service,
-    Kind::Lag,
-    Kind::EndToEnd,
-    Kind::RoundTrip,
-    Kind::FetchRoundTrip,
+const KINDS: [TimeKind; 6] = [
+    TimeKind::Response,
+    TimeKind::Service,
+    TimeKind::Lag,
+    TimeKind::EndToEnd,
+    TimeKind::RoundTrip,
+    TimeKind::FetchRoundTrip,
 ];
 
 /// Counts and times of one flow, all stages together.
@@ -43,7 +43,7 @@ pub struct FlowTotals {
     /// What was counted.
     pub counts: Counts,
     /// The distributions in which anything was counted.
-    pub times: BTreeMap<Kind, TimesTotals>,
+    pub times: BTreeMap<TimeKind, TimesTotals>,
 }
 
 /// A distribution by [`BOUNDS_NS`].

@@ -11,7 +11,7 @@ pub use sink::{MemorySlices, SliceSink};
 pub use writer::{SliceTap, SliceWriter, SlicesWritten, WriteError};
 
 use crate::pace::PaceSeries;
-use crate::slice::{Kind, SendOutcome, Slice, SliceKey};
+use crate::slice::{SendOutcome, Slice, SliceKey, TimeKind};
 use crate::stage::StageBorders;
 
 /// Slices beside the two in use at the start: borders just crossed.
@@ -200,15 +200,15 @@ impl Recorder {
         let slice = self.at_intended(intended_ns);
         let response_ns = acked_ns - intended_ns;
         if sent_ns == intended_ns {
-            let times = slice.times_mut(Kind::Immediate);
+            let times = slice.times_mut(TimeKind::Immediate);
             times.record_some(response_ns, records, intended_ns);
             return;
         }
-        let response = slice.times_mut(Kind::Response);
+        let response = slice.times_mut(TimeKind::Response);
         response.record_some(response_ns, records, intended_ns);
-        let service = slice.times_mut(Kind::Service);
+        let service = slice.times_mut(TimeKind::Service);
         service.record_some(acked_ns - sent_ns, records, intended_ns);
-        let lag = slice.times_mut(Kind::Lag);
+        let lag = slice.times_mut(TimeKind::Lag);
         lag.record_some(sent_ns - intended_ns, records, intended_ns);
     }
 
@@ -239,10 +239,12 @@ impl Recorder {
             self.at_intended(first_ns);
             let (own, others) = rest.split_at(self.same_slice(rest));
             let slice = &mut *self.intended.slice;
-            let service = slice.times_mut(Kind::Service);
+            let service = slice.times_mut(TimeKind::Service);
             service.record_some(acked_ns - sent_ns, own.len() as u64, first_ns);
-            slice.times_mut(Kind::Response).record_since(own, acked_ns);
-            slice.times_mut(Kind::Lag).record_since(own, sent_ns);
+            slice
+                .times_mut(TimeKind::Response)
+                .record_since(own, acked_ns);
+            slice.times_mut(TimeKind::Lag).record_since(own, sent_ns);
             rest = others;
         }
     }
@@ -268,9 +270,9 @@ impl Recorder {
     fn acked_oddly(&mut self, intended_ns: u64, sent_ns: u64, acked_ns: u64, records: u64) {
         let slice = self.at_intended(intended_ns);
         let times = [
-            (Kind::Response, acked_ns.saturating_sub(intended_ns)),
-            (Kind::Service, acked_ns.saturating_sub(sent_ns)),
-            (Kind::Lag, sent_ns.saturating_sub(intended_ns)),
+            (TimeKind::Response, acked_ns.saturating_sub(intended_ns)),
+            (TimeKind::Service, acked_ns.saturating_sub(sent_ns)),
+            (TimeKind::Lag, sent_ns.saturating_sub(intended_ns)),
         ];
         slice.counts.clock_anomalies += records;
         for (kind, value_ns) in times {
@@ -302,14 +304,14 @@ impl Recorder {
 
     /// A produce request was answered (or, with acks=0, written).
     #[inline]
-    pub fn request(&mut self, at_ns: u64, request: Request) {
+    pub fn request(&mut self, at_ns: u64, request: AnsweredRequest) {
         let slice = self.at_happened(at_ns);
         slice.counts.requests += 1;
         slice.counts.request_batches += request.batches;
         slice.counts.request_records += request.records;
         slice.counts.wire_bytes_sent += request.wire_bytes;
         if let Some(round_trip_ns) = request.round_trip_ns {
-            let times = slice.times_mut(Kind::RoundTrip);
+            let times = slice.times_mut(TimeKind::RoundTrip);
             times.record(round_trip_ns, 1, at_ns);
         }
     }
@@ -340,7 +342,7 @@ impl Recorder {
     /// A record waited `ns` for room in the producer's buffer, until `at_ns`.
     #[inline]
     pub fn buffer_wait(&mut self, at_ns: u64, ns: u64) {
-        let times = self.at_happened(at_ns).times_mut(Kind::BufferWait);
+        let times = self.at_happened(at_ns).times_mut(TimeKind::BufferWait);
         times.record(ns, 1, at_ns);
     }
 
@@ -365,7 +367,7 @@ impl Recorder {
         slice.counts.fetches += 1;
         slice.counts.fetches_empty += u64::from(records == 0);
         slice.counts.wire_bytes_consumed += wire_bytes;
-        let times = slice.times_mut(Kind::FetchRoundTrip);
+        let times = slice.times_mut(TimeKind::FetchRoundTrip);
         times.record(round_trip_ns, 1, at_ns);
     }
 
@@ -383,7 +385,7 @@ impl Recorder {
             slice.counts.clock_anomalies += records;
         }
         let end_to_end_ns = consumed_ns.saturating_sub(intended_ns);
-        let times = slice.times_mut(Kind::EndToEnd);
+        let times = slice.times_mut(TimeKind::EndToEnd);
         times.record(end_to_end_ns, records, intended_ns);
     }
 
@@ -531,7 +533,7 @@ fn ship(sink: &SliceSink, open: &mut Open) {
 
 /// What is known of an answered produce request.
 #[derive(Clone, Copy, Debug)]
-pub struct Request {
+pub struct AnsweredRequest {
     /// Bytes on the wire, frame included.
     pub wire_bytes: u64,
     /// Record batches in it.

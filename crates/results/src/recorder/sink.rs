@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
-use super::writer::Failure;
+use super::writer::WriteFailure;
 use crate::slice::{Slice, SliceKey};
 use crate::stage::Stage;
 
@@ -19,7 +19,7 @@ pub struct SliceSink {
     parcels: SyncSender<Parcel>,
     spare: Receiver<Box<Slice>>,
     spare_back: SyncSender<Box<Slice>>,
-    failure: Arc<Failure>,
+    failure: Arc<WriteFailure>,
 }
 
 /// What goes to the writer.
@@ -32,7 +32,7 @@ pub(super) enum Parcel {
 }
 
 impl SliceSink {
-    pub(super) fn new(parcels: SyncSender<Parcel>, failure: Arc<Failure>) -> SliceSink {
+    pub(super) fn new(parcels: SyncSender<Parcel>, failure: Arc<WriteFailure>) -> SliceSink {
         let (spare_back, spare) = sync_channel(SPARE_MAX);
         SliceSink {
             parcels,
@@ -45,7 +45,7 @@ impl SliceSink {
     /// A sink into memory, for tests and for loads whose results nobody keeps.
     pub fn memory() -> (SliceSink, MemorySlices) {
         let (parcels, received) = sync_channel(65_536);
-        let sink = SliceSink::new(parcels, Arc::new(Failure::default()));
+        let sink = SliceSink::new(parcels, Arc::new(WriteFailure::default()));
         (sink, MemorySlices { received })
     }
 

@@ -80,7 +80,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// Value, records and moment of each sample, by kind.
-type Samples = BTreeMap<Kind, Vec<(u64, u64, u64)>>;
+type Samples = BTreeMap<TimeKind, Vec<(u64, u64, u64)>>;
 
 /// Keeps everything; slow and plain.
 #[derive(Default)]
@@ -103,7 +103,7 @@ impl Model {
         self.slices.entry(key(stage, second)).or_default()
     }
 
-    fn time(&mut self, kind: Kind, at_ns: u64, value_ns: u64, records: u64) {
+    fn time(&mut self, kind: TimeKind, at_ns: u64, value_ns: u64, records: u64) {
         let times = self.at(at_ns).1.entry(kind).or_default();
         times.push((value_ns, records, at_ns));
     }
@@ -119,13 +119,18 @@ impl Model {
                 records,
             } => {
                 let acked_ns = intended_ns + lag_ns + service_ns;
-                self.time(Kind::Response, intended_ns, lag_ns + service_ns, records);
-                self.time(Kind::Service, intended_ns, service_ns, records);
+                self.time(
+                    TimeKind::Response,
+                    intended_ns,
+                    lag_ns + service_ns,
+                    records,
+                );
+                self.time(TimeKind::Service, intended_ns, service_ns, records);
                 let counts = self.counts(acked_ns);
                 counts.records_acked += records;
                 counts.logical_bytes_acked += records * 100;
                 // The moment of a lag's maximum is not kept for records sent at once.
-                self.time(Kind::Lag, intended_ns, lag_ns, records);
+                self.time(TimeKind::Lag, intended_ns, lag_ns, records);
             }
             Step::Failed(intended_ns, _, records) => {
                 self.counts(intended_ns).records_failed += records;
@@ -134,7 +139,7 @@ impl Model {
                 self.counts(at_ns).records_consumed += records;
                 self.counts(at_ns).logical_bytes_consumed += records * 100;
             }
-            Step::Waited(at_ns, ns) => self.time(Kind::BufferWait, at_ns, ns, 1),
+            Step::Waited(at_ns, ns) => self.time(TimeKind::BufferWait, at_ns, ns, 1),
             Step::Tick => {}
         }
     }
@@ -244,9 +249,9 @@ fn a_time_belongs_to_the_stage_in_which_it_was_intended() {
     let folded = folded(slices.take());
     let warm_up = &folded[&key(Stage::WarmUp, 2)];
     let hold = &folded[&key(Stage::Hold, 2)];
-    assert_eq!(warm_up.times(Kind::Response).count(), 5);
+    assert_eq!(warm_up.times(TimeKind::Response).count(), 5);
     assert_eq!(warm_up.counts.records_acked, 0);
-    assert!(hold.times(Kind::Response).is_empty());
+    assert!(hold.times(TimeKind::Response).is_empty());
     assert_eq!(hold.counts.records_acked, 5);
 }
 
@@ -259,9 +264,9 @@ fn a_clock_that_runs_backwards_is_counted_and_its_samples_are_kept() {
     let folded = folded(slices.take());
     let slice = &folded[&key(Stage::WarmUp, 0)];
     assert_eq!(slice.counts.clock_anomalies, 3);
-    assert_eq!(slice.times(Kind::Response).count(), 3);
-    assert_eq!(slice.times(Kind::Service).min_ns(), Some(0));
-    assert_eq!(slice.times(Kind::Lag).min_ns(), Some(0));
+    assert_eq!(slice.times(TimeKind::Response).count(), 3);
+    assert_eq!(slice.times(TimeKind::Service).min_ns(), Some(0));
+    assert_eq!(slice.times(TimeKind::Lag).min_ns(), Some(0));
 }
 
 #[test]
@@ -317,7 +322,7 @@ fn more_open_seconds_than_places_ship_partial_slices() {
     let folded = folded(shipped);
     let counts = folded
         .values()
-        .map(|slice| slice.times(Kind::Response).count());
+        .map(|slice| slice.times(TimeKind::Response).count());
     assert_eq!(counts.filter(|count| *count == 2).count() as u64, seconds);
     assert_eq!(
         folded[&key(Stage::Hold, 900)].counts.records_acked,
@@ -350,8 +355,8 @@ fn through_a_commit_a_record_waits_for_its_end_and_then_for_the_fetch() {
     recorder.finish();
     let folded = folded(slices.take());
     let slice = &folded[&key(Stage::Hold, 1)];
-    let commit = slice.times(Kind::CommitWait);
-    let fetch = slice.times(Kind::FetchWait);
+    let commit = slice.times(TimeKind::CommitWait);
+    let fetch = slice.times(TimeKind::FetchWait);
     assert_eq!((commit.count(), fetch.count()), (5, 5));
     // 2 × 40, 70, 70, 0; and 2 × 10 for the fetch.
     assert_eq!(commit.mean_ns().unwrap() * 5.0, 220.0);

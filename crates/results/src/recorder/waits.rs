@@ -1,7 +1,7 @@
 //! Where the time of echo flows and of transactions went.
 
 use super::Recorder;
-use crate::slice::Kind;
+use crate::slice::TimeKind;
 
 impl Recorder {
     /// Echo flows: what the answer to `records` says of the time before it was read at `acked_ns`:
@@ -16,9 +16,9 @@ impl Recorder {
         let slice = self.at_intended(intended_ns);
         let batch_ns = written_ns.saturating_sub(sent_ns);
         let ack_ns = acked_ns.saturating_sub(written_ns);
-        let batch = slice.times_mut(Kind::BatchWait);
+        let batch = slice.times_mut(TimeKind::BatchWait);
         batch.record_some(batch_ns, records, intended_ns);
-        let ack = slice.times_mut(Kind::AckWait);
+        let ack = slice.times_mut(TimeKind::AckWait);
         ack.record_some(ack_ns, records, intended_ns);
     }
 
@@ -30,7 +30,7 @@ impl Recorder {
         if acked_ns.is_none() {
             slice.counts.records_echoed_early += records;
         }
-        let times = slice.times_mut(Kind::FetchWait);
+        let times = slice.times_mut(TimeKind::FetchWait);
         times.record_some(wait_ns, records, consumed_ns);
     }
 
@@ -51,9 +51,9 @@ impl Recorder {
         }
         let seen_ns = committed_ns.unwrap_or(consumed_ns);
         let commit_ns = seen_ns.saturating_sub(acked_ns);
-        let commit = slice.times_mut(Kind::CommitWait);
+        let commit = slice.times_mut(TimeKind::CommitWait);
         commit.record_some(commit_ns, records, consumed_ns);
-        let fetch = slice.times_mut(Kind::FetchWait);
+        let fetch = slice.times_mut(TimeKind::FetchWait);
         fetch.record_some(consumed_ns - seen_ns, records, consumed_ns);
     }
 
@@ -75,6 +75,6 @@ impl Recorder {
         let slice = self.at_happened(at_ns);
         slice.counts.transactions += 1;
         slice.counts.transaction_markers += markers;
-        slice.times_mut(Kind::Commit).record(ns, 1, at_ns);
+        slice.times_mut(TimeKind::Commit).record(ns, 1, at_ns);
     }
 }

@@ -25,7 +25,7 @@ const PENDING_BYTES_MAX: usize = 1 << 20;
 pub struct SliceWriter {
     path: PathBuf,
     parcels: SyncSender<Parcel>,
-    failure: Arc<Failure>,
+    failure: Arc<WriteFailure>,
     thread: Option<JoinHandle<SlicesWritten>>,
 }
 
@@ -77,12 +77,12 @@ pub enum WriteError {
 
 /// The first thing that went wrong, seen by everybody.
 #[derive(Debug, Default)]
-pub(super) struct Failure {
+pub(super) struct WriteFailure {
     first: Mutex<Option<WriteError>>,
     path: PathBuf,
 }
 
-impl Failure {
+impl WriteFailure {
     fn note(&self, error: WriteError) {
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert(error);
@@ -135,7 +135,7 @@ impl SliceWriter {
         tap: Option<SliceTap>,
     ) -> io::Result<SliceWriter> {
         let (parcels, received) = sync_channel(QUEUE_MAX);
-        let failure = Arc::new(Failure {
+        let failure = Arc::new(WriteFailure {
             first: Mutex::new(None),
             path: path.to_owned(),
         });
@@ -254,7 +254,7 @@ impl<F: Target> SliceFile<F> {
 fn write_all<F: Target>(
     received: &Receiver<Parcel>,
     mut file: SliceFile<F>,
-    failure: &Failure,
+    failure: &WriteFailure,
     tap: Option<&SliceTap>,
 ) -> SlicesWritten {
     let mut failed = false;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// A broker's own metrics at one look.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BrokerLook {
+pub struct BrokerSample {
     /// Who was asked.
     pub source: MetricsSource,
     /// When the broker's process began, milliseconds since 1970-01-01 UTC: with another one all counters are others.
@@ -241,14 +241,14 @@ pub struct JvmLook {
     pub collection_ns: Option<u64>,
 }
 
-impl BrokerLook {
+impl BrokerSample {
     /// Whether it tells anything at all of a broker.
     pub fn is_empty(&self) -> bool {
-        let nothing = BrokerLook {
+        let nothing = BrokerSample {
             source: self.source,
             started_unix_ms: self.started_unix_ms,
             jvm: self.jvm,
-            ..BrokerLook::default()
+            ..BrokerSample::default()
         };
         *self == nothing
     }

@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
     /// Where the load came from.
-    pub machine: Machine,
+    pub machine: MachineRecord,
     /// What made it.
-    pub kgauge: Build,
+    pub kgauge: BuildRecord,
     /// What was under test.
-    pub target: Target,
+    pub target: TargetRecord,
     /// What the target's disk does by itself, where the study asks and it could be had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskBaseline>,
@@ -49,7 +49,7 @@ pub struct DiskWrites {
 /// A machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Machine {
+pub struct MachineRecord {
     /// Its name in the network.
     pub host_name: Option<String>,
     /// Such as `linux`.
@@ -72,17 +72,17 @@ pub struct Machine {
 
 /// A build of kgauge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Build {
+pub struct BuildRecord {
     /// Its version.
     pub version: String,
     /// True when it was built without optimisation: its own cost is not to be taken seriously.
     pub debug: bool,
 }
 
-impl Build {
+impl BuildRecord {
     /// This build.
-    pub fn this() -> Build {
-        Build {
+    pub fn this() -> BuildRecord {
+        BuildRecord {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             debug: cfg!(debug_assertions),
         }
@@ -91,9 +91,9 @@ impl Build {
 
 /// The cluster under test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Target {
+pub struct TargetRecord {
     /// What it is.
-    pub kind: TargetKind,
+    pub kind: RecordedTargetKind,
     /// Kafka's cluster id.
     pub cluster_id: Option<String>,
     /// The addresses that were asked first.
@@ -103,10 +103,10 @@ pub struct Target {
     /// The release, as far as its answers tell it.
     pub version: Option<String>,
     /// Its brokers.
-    pub brokers: Vec<Broker>,
+    pub brokers: Vec<BrokerRecord>,
     /// How kgauge started it, if it did and it is Apache Kafka.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub started: Option<Started>,
+    pub started: Option<KafkaStart>,
     /// What a reader has to know about how it was reached, such as a check that was switched off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -115,7 +115,7 @@ pub struct Target {
 /// How kgauge started Apache Kafka.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Started {
+pub struct KafkaStart {
     /// Whether this release is one of those that kgauge is tested with.
     pub checked: bool,
     /// How the brokers agree with each other, such as `KRaft, combined mode` or `ZooKeeper`.
@@ -139,7 +139,7 @@ pub struct Started {
 /// What kind of target it is. Figures of an embedded cluster never pass for Apache Kafka's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum TargetKind {
+pub enum RecordedTargetKind {
     /// kgauge's own broker, as a child process.
     Embedded,
     /// Apache Kafka, started by kgauge.
@@ -148,7 +148,7 @@ pub enum TargetKind {
     Existing,
 }
 
-impl Target {
+impl TargetRecord {
     /// The sentence that names the target in every report.
     pub fn words(&self) -> String {
         let brokers = match self.brokers.len() {
@@ -164,17 +164,17 @@ impl Target {
             _ => "",
         };
         match self.kind {
-            TargetKind::Embedded => format!(
+            RecordedTargetKind::Embedded => format!(
                 "kgauge's embedded cluster, {brokers}{machine}: not Apache Kafka, and its figures \
                  say nothing about Apache Kafka's speed"
             ),
-            TargetKind::Kafka => {
+            RecordedTargetKind::Kafka => {
                 format!(
                     "Apache Kafka{}, {brokers}, started by kgauge{machine}",
                     version(" ")
                 )
             }
-            TargetKind::Existing => format!(
+            RecordedTargetKind::Existing => format!(
                 "an existing cluster, {brokers}{}{machine}",
                 version(", version ")
             ),
@@ -184,7 +184,7 @@ impl Target {
 
 /// A broker of the target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Broker {
+pub struct BrokerRecord {
     /// Kafka's node id.
     pub id: i32,
     /// Where it listens.

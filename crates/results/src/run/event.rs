@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::repeat::{Outcome, RepeatKey};
+use super::repeat::{RepeatKey, RepeatOutcome};
 use super::wire::ReplicaChanges;
 use crate::stage::Stage;
 
@@ -69,7 +69,7 @@ pub enum EventKind {
     /// A repeat ended.
     RepeatEnded {
         /// How.
-        outcome: Outcome,
+        outcome: RepeatOutcome,
     },
     /// A flow entered a stage.
     StageStarted {

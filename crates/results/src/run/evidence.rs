@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::broker_look::BrokerLook;
+use super::broker_look::BrokerSample;
 use super::client::ClientLook;
 use super::host::{
     CpuLimitLook, DataDir, DiskLook, HostMemory, IdleTime, NetworkLook, NetworkSpeed, NotSeen,
@@ -115,7 +115,7 @@ pub enum EvidenceKind {
     /// What lies under a folder with the target's data; once a repeat.
     DataDir(DataDir),
     /// What a broker tells of itself.
-    Broker(Box<BrokerLook>),
+    Broker(Box<BrokerSample>),
     /// What a flow's own clients hold.
     Client(ClientLook),
     /// The run's topic, as brokers tell it.

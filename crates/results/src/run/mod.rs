@@ -14,13 +14,13 @@ pub mod repeat;
 pub mod wire;
 
 pub use broker_look::{
-    BrokerLook, JvmLook, ListenerLook, LogLook, MetricsSource, ReplicaLook, RequestKind,
+    BrokerSample, JvmLook, ListenerLook, LogLook, MetricsSource, ReplicaLook, RequestKind,
     RequestLook, ThreadLook, TrafficLook,
 };
 pub use client::ClientLook;
 pub use environment::{
-    Broker, Build, DiskBaseline, DiskWrites, Environment, Machine, Started, Target, TargetKind,
-    TopicFacts,
+    BrokerRecord, BuildRecord, DiskBaseline, DiskWrites, Environment, KafkaStart, MachineRecord,
+    RecordedTargetKind, TargetRecord, TopicFacts,
 };
 pub use event::{BrokerWarming, Event, EventKind, NodeStall, OutageCause};
 pub use evidence::{Evidence, EvidenceKind, Subject};
@@ -32,7 +32,8 @@ pub use host::{
 };
 pub use mirror::MirrorRecord;
 pub use repeat::{
-    ConnectionRecord, Cpu, DriverRecord, FlowCeiling, FlowRecord, Outcome, PartitionOffsets,
-    RepeatKey, RepeatRecord, Replication, StageSpan, TopicRecord, TransactionProtocol,
+    ConnectionRecord, CpuRecord, DriverRecord, FlowCeiling, FlowRecord, PartitionOffsets,
+    RepeatKey, RepeatOutcome, RepeatRecord, Replication, StageSpan, TopicRecord,
+    TransactionProtocol,
 };
 pub use wire::{GroupLook, PartitionChange, ReplicaChanges, ReplicasLook, TopicLook};

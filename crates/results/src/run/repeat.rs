@@ -61,7 +61,7 @@ pub struct RepeatRecord {
     pub topics: Vec<TopicRecord>,
     /// CPU time over the hold stage.
     #[serde(default)]
-    pub cpu: Option<Cpu>,
+    pub cpu: Option<CpuRecord>,
     /// Whether the followers had caught up; `None` when nobody looked.
     #[serde(default)]
     pub replication: Option<Replication>,
@@ -69,7 +69,7 @@ pub struct RepeatRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub brokers: Vec<i32>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: RepeatOutcome,
 }
 
 /// What a flow really did.
@@ -251,7 +251,7 @@ pub struct PartitionOffsets {
 
 /// CPU time used during the hold stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cpu {
+pub struct CpuRecord {
     /// How long was looked: nearly the hold stage.
     pub span_ns: u64,
     /// The threads that made load, and the processes of other clients that did, together; without what was spun away.
@@ -300,7 +300,7 @@ pub enum Replication {
 /// How a repeat ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum RepeatOutcome {
     /// As planned.
     Complete,
     /// It had to stop; its figures are of what was measured until then.

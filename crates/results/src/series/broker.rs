@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::looks::{Looks, Span};
 use crate::run::{
-    BrokerLook, Evidence, EvidenceKind, JvmLook, MetricsSource, RequestKind, RequestLook, Subject,
+    BrokerSample, Evidence, EvidenceKind, JvmLook, MetricsSource, RequestKind, RequestLook, Subject,
 };
 
 mod mean;
@@ -163,7 +163,7 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> Vec<BrokerSeries> {
 }
 
 /// The process was started again in between, so its counters began anew.
-fn is_restart(one: &BrokerLook, next: &BrokerLook) -> bool {
+fn is_restart(one: &BrokerSample, next: &BrokerSample) -> bool {
     let began = one.started_unix_ms.zip(next.started_unix_ms);
     // A clock that is set moves what a process says of its start; a restart takes longer than that.
     let is_another = began.is_some_and(|(one, next)| one.abs_diff(next) > 1_000);
@@ -174,7 +174,7 @@ fn is_restart(one: &BrokerLook, next: &BrokerLook) -> bool {
     is_another || went_back
 }
 
-fn between(span: Span, one: &&BrokerLook, next: &&BrokerLook) -> Option<BrokerPoint> {
+fn between(span: Span, one: &&BrokerSample, next: &&BrokerSample) -> Option<BrokerPoint> {
     if is_restart(one, next) {
         return None;
     }
@@ -245,7 +245,7 @@ fn share(span: Span, one: Option<u64>, next: Option<u64>) -> Option<f64> {
     Some(span.share(one?, next?)?.clamp(0.0, 1.0))
 }
 
-fn handler_idle(span: Span, one: &BrokerLook, next: &BrokerLook) -> Option<f64> {
+fn handler_idle(span: Span, one: &BrokerSample, next: &BrokerSample) -> Option<f64> {
     let (one, next) = (&one.threads, &next.threads);
     let all = span.share(one.handler_idle_ns?, next.handler_idle_ns?)?;
     // The handlers of a controller have nearly nothing to do: what is left is at most too small by what they did.
@@ -254,7 +254,7 @@ fn handler_idle(span: Span, one: &BrokerLook, next: &BrokerLook) -> Option<f64> 
 }
 
 /// Each listener that is in both looks with as many threads: with more or fewer the mean is one of others.
-fn listeners(span: Span, one: &BrokerLook, next: &BrokerLook) -> Vec<ListenerPoint> {
+fn listeners(span: Span, one: &BrokerSample, next: &BrokerSample) -> Vec<ListenerPoint> {
     let each = next.listeners.iter().filter_map(|next| {
         let mut before = one.listeners.iter();
         let one =
@@ -267,7 +267,7 @@ fn listeners(span: Span, one: &BrokerLook, next: &BrokerLook) -> Vec<ListenerPoi
     each.collect()
 }
 
-fn network_idle(span: Span, one: &BrokerLook, next: &BrokerLook) -> Option<f64> {
+fn network_idle(span: Span, one: &BrokerSample, next: &BrokerSample) -> Option<f64> {
     let (one, next) = (&one.threads, &next.threads);
     let told = || Some(f64::from(next.network_idle_ppm?) / 1e6);
     share(span, one.network_idle_ns, next.network_idle_ns).or_else(told)
@@ -277,7 +277,7 @@ fn collection_share(span: Span, one: JvmLook, next: JvmLook) -> Option<f64> {
     share(span, one.collection_ns, next.collection_ns)
 }
 
-fn flush_mean_ms(one: &BrokerLook, next: &BrokerLook) -> Option<f64> {
+fn flush_mean_ms(one: &BrokerSample, next: &BrokerSample) -> Option<f64> {
     let flushes = next.log.flushes?.checked_sub(one.log.flushes?)?;
     mean_ms(flushes, one.log.flush_ns, next.log.flush_ns)
 }

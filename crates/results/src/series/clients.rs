@@ -7,10 +7,10 @@ use kgauge_scenario::FlowPlan;
 use serde::Serialize;
 
 use super::looks::{Looks, Span};
-use super::mean::{Known, mean_within};
+use super::mean::{SpanMean, mean_within};
 use crate::folder::{FlowRead, RepeatRead, RunRead, TimesRead};
 use crate::run::{ClientLook, Evidence, EvidenceKind, RepeatKey, Subject};
-use crate::slice::{Counts, Kind};
+use crate::slice::{Counts, TimeKind};
 use crate::stage::{SECOND_NS, Stage};
 use crate::summary::ClientWait;
 
@@ -203,14 +203,14 @@ pub fn client_hold(run: &RunRead, key: RepeatKey, flow: u16) -> Option<ClientHol
         Some(span) => (span.start_ns, span.end_ns),
         None => seen(read)?,
     };
-    let wait = TimesRead::of(slice.times(Kind::BufferWait));
+    let wait = TimesRead::of(slice.times(TimeKind::BufferWait));
     let figures = Sum::of(&slice.counts, wait.as_ref());
     let plan = Plan::of(run, key.trial, flow);
     let evidence = run.evidence.iter();
     let evidence: Vec<&Evidence> = evidence.filter(|seen| seen.repeat == Some(key)).collect();
     let held = held_of(&evidence).remove(&flow).unwrap_or_default();
     let mean = |value: fn(&HeldPoint) -> f64| {
-        let points = held.iter().map(|point| Known {
+        let points = held.iter().map(|point| SpanMean {
             start_ns: point.start_ns,
             end_ns: point.end_ns,
             value: value(point),
@@ -301,7 +301,7 @@ impl Sum {
 fn seconds_of(flow: &FlowRead, plan: Plan) -> Vec<ClientSecond> {
     let mut sums = BTreeMap::<u64, (u64, Sum)>::new();
     for second in &flow.seconds {
-        let wait = second.times.get(&Kind::BufferWait);
+        let wait = second.times.get(&TimeKind::BufferWait);
         let (end_ns, sum) = sums.entry(second.start_ns()).or_default();
         *end_ns = second.end_ns().max(*end_ns);
         sum.add(&Sum::of(&second.counts, wait));

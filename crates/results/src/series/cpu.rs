@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::CpuSeries;
 use super::looks::{Looks, Span};
-use super::mean::{Known, mean_within};
+use super::mean::{SpanMean, mean_within};
 use crate::folder::RunRead;
 use crate::run::{Evidence, EvidenceKind, ProgramsLook, RepeatKey, Subject};
 
@@ -55,7 +55,7 @@ fn between(span: Span, one: &Look, next: &Look) -> Option<CpuPoint> {
 impl CpuSeries {
     /// Cores in use from one moment to another, on the mean; `None` where nobody looked.
     pub(crate) fn mean_cores(&self, start_ns: u64, end_ns: u64) -> Option<f64> {
-        let known = self.points.iter().map(|point| Known {
+        let known = self.points.iter().map(|point| SpanMean {
             start_ns: point.start_ns,
             end_ns: point.end_ns,
             value: point.user_cores + point.system_cores,
@@ -101,7 +101,7 @@ impl CpuHold {
             }
         }
         let waits = waits.between(|span, one, next| {
-            Some(Known {
+            Some(SpanMean {
                 start_ns: span.start_ns,
                 end_ns: span.end_ns,
                 value: span.share(*one, *next)?,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::looks::{Looks, Span};
-use super::mean::{Known, mean_within};
+use super::mean::{SpanMean, mean_within};
 use crate::run::{CpuLimitLook, Evidence, EvidenceKind, Subject};
 
 /// A limit on the CPU time of a process during one repeat.
@@ -31,7 +31,7 @@ pub struct CpuLimitPoint {
 impl CpuLimitSeries {
     /// In which part of its periods the process was held back, from one moment to another; `None` where nobody looked.
     pub(crate) fn held_part(&self, start_ns: u64, end_ns: u64) -> Option<f64> {
-        let known = self.points.iter().map(|point| Known {
+        let known = self.points.iter().map(|point| SpanMean {
             start_ns: point.start_ns,
             end_ns: point.end_ns,
             value: point.held_share,

@@ -2,7 +2,7 @@
 
 /// What is known of a span.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct SpanMean {
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
     pub(super) value: f64,
@@ -10,7 +10,7 @@ pub(super) struct Known {
 
 /// The mean from `start_ns` to `end_ns`, each span by how much of it lies within; `None` where none does.
 pub(super) fn mean_within(
-    spans: impl Iterator<Item = Known>,
+    spans: impl Iterator<Item = SpanMean>,
     start_ns: u64,
     end_ns: u64,
 ) -> Option<f64> {
@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn a_span_counts_by_what_of_it_lies_within() {
-        let known = |start_ns, end_ns, value| Known {
+        let known = |start_ns, end_ns, value| SpanMean {
             start_ns,
             end_ns,
             value,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::folder::{FlowRead, RepeatRead, RunRead, TimesRead};
 use crate::histogram::Histogram;
 use crate::run::{Event, Evidence, FlowRecord, RepeatKey, StageSpan, Subject};
-use crate::slice::{Counts, Kind, Slice};
+use crate::slice::{Counts, Slice, TimeKind};
 use crate::stage::{SECOND_NS, Stage};
 
 mod broker;
@@ -47,7 +47,7 @@ pub struct Series {
     /// Its repeats, in order.
     pub repeats: Vec<RepeatSeries>,
     /// Percentile curves over all repeats.
-    pub curves: Vec<Curve>,
+    pub curves: Vec<PercentileCurve>,
 }
 
 /// One repeat over time.
@@ -124,11 +124,11 @@ pub struct CpuSeries {
 
 /// A percentile curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Curve {
+pub struct PercentileCurve {
     /// Position of the flow in the trial.
     pub flow: u16,
     /// The distribution.
-    pub kind: Kind,
+    pub kind: TimeKind,
     /// Ascending.
     pub points: Vec<CurvePoint>,
 }
@@ -293,7 +293,7 @@ fn fill_stage(span: StageSpan, flow: &FlowRead, points: &mut Vec<SecondPoint>) {
         let seconds = length_ns.unwrap_or(SECOND_NS) as f64 / SECOND_NS as f64;
         // A flow does one of the two.
         let rate = |sent: u64, read: u64| sent.saturating_add(read) as f64 / seconds;
-        let times = |kind: Kind| found.and_then(|found| found.times.get(&kind).copied());
+        let times = |kind: TimeKind| found.and_then(|found| found.times.get(&kind).copied());
         points.push(SecondPoint {
             stage: span.stage,
             start_ns,
@@ -303,24 +303,24 @@ fn fill_stage(span: StageSpan, flow: &FlowRead, points: &mut Vec<SecondPoint>) {
             wire_bytes_per_s: rate(counts.wire_bytes_sent, counts.wire_bytes_consumed),
             in_flight_mean: counts.in_flight_record_ns as f64 / (seconds * SECOND_NS as f64),
             counts,
-            response: times(Kind::Response),
-            service: times(Kind::Service),
-            lag: times(Kind::Lag),
-            end_to_end: times(Kind::EndToEnd),
+            response: times(TimeKind::Response),
+            service: times(TimeKind::Service),
+            lag: times(TimeKind::Lag),
+            end_to_end: times(TimeKind::EndToEnd),
         });
     }
 }
 
 /// The distributions that have a curve of their own.
-const CURVES: [Kind; 5] = [
-    Kind::Response,
-    Kind::Service,
-    Kind::Lag,
-    Kind::EndToEnd,
-    Kind::RoundTrip,
+const CURVES: [TimeKind; 5] = [
+    TimeKind::Response,
+    TimeKind::Service,
+    TimeKind::Lag,
+    TimeKind::EndToEnd,
+    TimeKind::RoundTrip,
 ];
 
-fn curves_of(repeats: &[&RepeatRead]) -> Vec<Curve> {
+fn curves_of(repeats: &[&RepeatRead]) -> Vec<PercentileCurve> {
     let mut flows = repeats
         .iter()
         .flat_map(|repeat| repeat.flows.keys().copied())
@@ -332,7 +332,7 @@ fn curves_of(repeats: &[&RepeatRead]) -> Vec<Curve> {
         for kind in CURVES {
             let points = curve_of(&merged(repeats, flow, kind));
             if !points.is_empty() {
-                curves.push(Curve { flow, kind, points });
+                curves.push(PercentileCurve { flow, kind, points });
             }
         }
     }
@@ -340,7 +340,7 @@ fn curves_of(repeats: &[&RepeatRead]) -> Vec<Curve> {
 }
 
 /// One distribution of a flow's hold stage over all repeats.
-pub(crate) fn merged(repeats: &[&RepeatRead], flow: u16, kind: Kind) -> Histogram {
+pub(crate) fn merged(repeats: &[&RepeatRead], flow: u16, kind: TimeKind) -> Histogram {
     let mut sum = Histogram::new();
     let holds = repeats
         .iter()

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Counts, ErrorCount, Kind, Slice, SliceKey};
-use crate::histogram::{DecodeError, ExactTimes, Histogram};
+use super::{Counts, ErrorCount, Slice, SliceKey, TimeKind};
+use crate::histogram::{ExactTimes, Histogram, HistogramDecodeError};
 use crate::stage::{SECOND_NS, Stage};
 
 /// What stands in a line of `slices.jsonl`.
@@ -25,7 +25,7 @@ struct Line {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Times {
-    kind: Kind,
+    kind: TimeKind,
     min_ns: u64,
     max_ns: u64,
     max_at_ns: u64,
@@ -59,7 +59,10 @@ pub enum LineError {
     #[error("{0}")]
     Json(#[from] serde_json::Error),
     #[error("{} times: {source}", kind.as_str())]
-    Times { kind: Kind, source: DecodeError },
+    Times {
+        kind: TimeKind,
+        source: HistogramDecodeError,
+    },
 }
 
 fn is_default(counts: &Counts) -> bool {
@@ -68,7 +71,7 @@ fn is_default(counts: &Counts) -> bool {
 
 /// Appends `slice` as a line with its end to `text`.
 pub fn write_line(slice: &Slice, text: &mut Vec<u8>) -> Result<(), serde_json::Error> {
-    let filled = Kind::ALL
+    let filled = TimeKind::ALL
         .iter()
         .filter(|kind| !slice.times(**kind).is_empty());
     let line = Line {
@@ -116,7 +119,7 @@ pub fn add_line(text: &[u8], slice: &mut Slice) -> Result<SliceKey, LineError> {
 }
 
 impl Times {
-    fn of(kind: Kind, times: &Histogram) -> Times {
+    fn of(kind: TimeKind, times: &Histogram) -> Times {
         let second_ns = u128::from(SECOND_NS);
         Times {
             kind,
@@ -132,7 +135,7 @@ impl Times {
         }
     }
 
-    fn read(&self) -> Result<Histogram, DecodeError> {
+    fn read(&self) -> Result<Histogram, HistogramDecodeError> {
         let seconds_ns = u128::from(self.sum.0) * u128::from(SECOND_NS);
         Histogram::from_base64(
             &self.hdr,

@@ -44,7 +44,7 @@ impl SliceKey {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum TimeKind {
     /// acked - intended of records that were sent exactly when intended: it is their response
     /// and their service, and their lag is 0. All of a closed loop's. By intended second.
     Immediate,
@@ -78,43 +78,43 @@ pub enum Kind {
     CommitWait,
 }
 
-impl Kind {
+impl TimeKind {
     /// How many kinds there are.
     pub const COUNT: usize = 13;
 
     /// All kinds, in the order of files.
-    pub const ALL: [Kind; Kind::COUNT] = [
-        Kind::Immediate,
-        Kind::Response,
-        Kind::Service,
-        Kind::Lag,
-        Kind::EndToEnd,
-        Kind::RoundTrip,
-        Kind::FetchRoundTrip,
-        Kind::BufferWait,
-        Kind::BatchWait,
-        Kind::AckWait,
-        Kind::FetchWait,
-        Kind::Commit,
-        Kind::CommitWait,
+    pub const ALL: [TimeKind; TimeKind::COUNT] = [
+        TimeKind::Immediate,
+        TimeKind::Response,
+        TimeKind::Service,
+        TimeKind::Lag,
+        TimeKind::EndToEnd,
+        TimeKind::RoundTrip,
+        TimeKind::FetchRoundTrip,
+        TimeKind::BufferWait,
+        TimeKind::BatchWait,
+        TimeKind::AckWait,
+        TimeKind::FetchWait,
+        TimeKind::Commit,
+        TimeKind::CommitWait,
     ];
 
     /// The word in files and log tags.
     pub fn as_str(self) -> &'static str {
         match self {
-            Kind::Immediate => "immediate",
-            Kind::Response => "response",
-            Kind::Service => "service",
-            Kind::Lag => "lag",
-            Kind::EndToEnd => "end-to-end",
-            Kind::RoundTrip => "round-trip",
-            Kind::FetchRoundTrip => "fetch-round-trip",
-            Kind::BufferWait => "buffer-wait",
-            Kind::BatchWait => "batch-wait",
-            Kind::AckWait => "ack-wait",
-            Kind::FetchWait => "fetch-wait",
-            Kind::Commit => "commit",
-            Kind::CommitWait => "commit-wait",
+            TimeKind::Immediate => "immediate",
+            TimeKind::Response => "response",
+            TimeKind::Service => "service",
+            TimeKind::Lag => "lag",
+            TimeKind::EndToEnd => "end-to-end",
+            TimeKind::RoundTrip => "round-trip",
+            TimeKind::FetchRoundTrip => "fetch-round-trip",
+            TimeKind::BufferWait => "buffer-wait",
+            TimeKind::BatchWait => "batch-wait",
+            TimeKind::AckWait => "ack-wait",
+            TimeKind::FetchWait => "fetch-wait",
+            TimeKind::Commit => "commit",
+            TimeKind::CommitWait => "commit-wait",
         }
     }
 
@@ -132,7 +132,7 @@ pub struct Slice {
     pub counts: Counts,
     /// What did not go well, by code.
     pub errors: ErrorCounts,
-    times: [Histogram; Kind::COUNT],
+    times: [Histogram; TimeKind::COUNT],
 }
 
 impl Slice {
@@ -148,13 +148,13 @@ impl Slice {
 
     /// One distribution as it was recorded.
     #[inline]
-    pub fn times(&self, kind: Kind) -> &Histogram {
+    pub fn times(&self, kind: TimeKind) -> &Histogram {
         &self.times[kind.index()]
     }
 
     /// The same, to count into.
     #[inline]
-    pub fn times_mut(&mut self, kind: Kind) -> &mut Histogram {
+    pub fn times_mut(&mut self, kind: TimeKind) -> &mut Histogram {
         &mut self.times[kind.index()]
     }
 

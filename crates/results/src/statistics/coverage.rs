@@ -2,7 +2,7 @@
 //! remember the sample before, and which have a speed of their own: the true percentile of all such repeats is known.
 //! `docs/decisions/intervals.md` has the table.
 
-use super::draws::Source;
+use super::draws::RandomDraws;
 use super::{Interval, Spread};
 
 /// Drawn trials per figure: known to 0.9 of a hundred at 95, or to 2 in a build that is not optimised.
@@ -35,7 +35,7 @@ struct Covered {
     linear: f64,
 }
 
-impl Source {
+impl RandomDraws {
     fn samples(&mut self, drawn: Drawn) -> Vec<f64> {
         let speed = drawn.between * self.normal();
         let fresh = (1.0 - drawn.memory * drawn.memory).sqrt();
@@ -54,7 +54,7 @@ fn p99(mut samples: Vec<f64>) -> f64 {
 }
 
 fn covered(drawn: Drawn) -> Covered {
-    let mut source = Source::new(drawn.repeats as u64 * 100 + (drawn.between * 100.0) as u64);
+    let mut source = RandomDraws::new(drawn.repeats as u64 * 100 + (drawn.between * 100.0) as u64);
     let truth = (Z_99 * (WITHIN.powi(2) + drawn.between.powi(2)).sqrt()).exp();
     let mut held = [0_u32; 3];
     for _ in 0..DRAWS {

@@ -3,12 +3,12 @@
 use kgauge_scenario::Random;
 
 /// A source of numbers with a place in its sequence.
-pub(crate) struct Source {
+pub(crate) struct RandomDraws {
     random: Random,
     at: u64,
 }
 
-impl Source {
+impl RandomDraws {
     pub(crate) fn new(seed: u64) -> Self {
         let random = Random::new(seed);
         Self { random, at: 0 }

@@ -208,13 +208,13 @@ pub struct Batching {
     pub compression_ratio: Option<f64>,
     /// How far the consumers were behind; absent for producers, and where nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub behind: Option<Behind>,
+    pub behind: Option<ConsumerLag>,
 }
 
 /// How far a flow's consumers were behind the ends of their partitions, sampled each second: over
 /// all partitions, and over all groups that read them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Behind {
+pub struct ConsumerLag {
     /// Records, the mean of all samples.
     pub records_mean: f64,
     /// Records, in the worst second.

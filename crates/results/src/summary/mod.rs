@@ -27,8 +27,8 @@ pub use blame::{ClientWait, LatenessCause};
 pub use build::is_warm;
 pub use driver::{DriverComparison, DriverRow, DriverSummary};
 pub use flow::{
-    AckMeaning, Batching, Behind, ErrorSummary, FlowKind, FlowSummary, LittlesLaw, RecordCounts,
-    Throttling, Throughput,
+    AckMeaning, Batching, ConsumerLag, ErrorSummary, FlowKind, FlowSummary, LittlesLaw,
+    RecordCounts, Throttling, Throughput,
 };
 pub use generator::{
     CpuSummary, FlowHeadroom, GeneratorVerdict, GeneratorWord, Headroom, Lateness, ProgramCores,
@@ -43,11 +43,11 @@ pub use repeat::FlowRepeat;
 pub use steadiness::{FlowSteadiness, RepeatSteadiness};
 pub use transaction::TransactionSummary;
 pub use trial::{CountedOnBroker, Factor, RepeatSummary, TopicSummary, TrialSummary};
-pub use verdict::{GoalVerdict, GoalWord, MetricUnit, PublishedComparison, PublishedWord};
+pub use verdict::{GoalVerdict, GoalWord, MetricUnit, PublishedComparison, PublishedStatus};
 pub use warning::{Warning, WarningKind};
 
 use crate::folder::RunRead;
-use crate::run::{Build, Machine, RunStatus, TargetKind};
+use crate::run::{BuildRecord, MachineRecord, RecordedTargetKind, RunStatus};
 
 /// The content of `summary.json`. Its schema is published as `docs/schema/summary.schema.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -60,7 +60,7 @@ pub struct Summary {
     /// What was under test.
     pub target: TargetSummary,
     /// The machine that made the load.
-    pub machine: Option<Machine>,
+    pub machine: Option<MachineRecord>,
     /// How it all ended.
     pub status: Status,
     /// The exit status of `kgauge run`: 0 good, 1 a goal or a send failed, 2 a goal is undecided, 3 the
@@ -101,7 +101,7 @@ pub struct RunSummary {
     /// Its id.
     pub run_id: String,
     /// The kgauge that ran it.
-    pub kgauge: Build,
+    pub kgauge: BuildRecord,
     /// The command line.
     pub command: Vec<String>,
     /// Milliseconds since 1970-01-01 UTC.
@@ -138,7 +138,7 @@ pub struct TargetSummary {
     /// The sentence that names it.
     pub words: String,
     /// What it is; null when the run was cut short before it was known.
-    pub kind: Option<TargetKind>,
+    pub kind: Option<RecordedTargetKind>,
     /// Its release.
     pub version: Option<String>,
     /// Kafka's cluster id.

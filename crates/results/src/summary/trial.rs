@@ -9,7 +9,7 @@ use super::limit::LimitVerdict;
 use super::load::BrokerShares;
 use super::verdict::{GoalVerdict, PublishedComparison};
 use super::warning::Warning;
-use crate::run::Outcome;
+use crate::run::RepeatOutcome;
 
 /// One trial: a combination of the factors, with its repeats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -92,7 +92,7 @@ pub struct RepeatSummary {
     /// Milliseconds since 1970-01-01 UTC; null when the run was cut short in it.
     pub started_unix_ms: Option<u64>,
     /// How it ended; null when the run was cut short in it.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<RepeatOutcome>,
     /// True when its figures count.
     pub measured: bool,
 }

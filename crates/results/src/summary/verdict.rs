@@ -72,7 +72,7 @@ pub struct PublishedComparison {
     /// measured / published.
     pub ratio: Option<f64>,
     /// In a word.
-    pub word: PublishedWord,
+    pub word: PublishedStatus,
     /// Why, in a sentence that names the target.
     pub why: String,
     /// What arithmetic says of the line that the tool printed there, a sentence each; empty when nothing stands out, or
@@ -84,7 +84,7 @@ pub struct PublishedComparison {
 /// How a published figure stands to ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum PublishedWord {
+pub enum PublishedStatus {
     /// It lies in our interval, or within 10 %, and the interval reaches no further than 25 %.
     Agrees,
     /// Our interval reaches too far to agree or to disagree, or there is none and the figures are near each other.

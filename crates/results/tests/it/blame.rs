@@ -1,7 +1,7 @@
 //! Whose doing it was: dead and paused brokers, a starved generator, neighbours that take the machine.
 
 use kgauge_results::run::{
-    Broker, ClientLook, Event, EventKind, Evidence, EvidenceKind, IdleTime, OutageCause,
+    BrokerRecord, ClientLook, Event, EventKind, Evidence, EvidenceKind, IdleTime, OutageCause,
     ProgramUse, ProgramsLook, RepeatKey, Subject,
 };
 use kgauge_results::summary::{
@@ -369,7 +369,7 @@ fn a_flow_that_did_nothing_names_no_bottleneck() {
 fn brokers_that_share_fewer_processors_than_they_are_come_first() {
     let (_made, mut run) = late(RecordLateness::Waited);
     let target = &mut run.environment.as_mut().unwrap().target;
-    let broker = |id: i32| Broker {
+    let broker = |id: i32| BrokerRecord {
         id,
         ..target.brokers[0].clone()
     };

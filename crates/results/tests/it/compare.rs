@@ -4,10 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use kgauge_results::compare::{
-    AgainstWord, Cell, CompareError, Comparison, ComparisonRow, DifferenceKind, FigureKind, Mark,
-    Missing, RUNS_MAX,
+    AgainstWord, Caveat, Cell, CompareError, Comparison, ComparisonRow, DifferenceKind, FigureKind,
+    MissingFigure, RUNS_MAX,
 };
-use kgauge_results::run::TargetKind;
+use kgauge_results::run::RecordedTargetKind;
 use kgauge_results::statistics::Spread;
 use kgauge_results::summary::GeneratorWord;
 use kgauge_results::{RunRead, RunToCompare, Summary, compare};
@@ -23,7 +23,7 @@ pub(crate) struct Run {
 pub(crate) fn kafka(dir: &std::path::Path, version: &str, rates: &[f64]) -> Run {
     let mut read = RunRead::open(dir).unwrap();
     let target = &mut read.environment.as_mut().unwrap().target;
-    target.kind = TargetKind::Kafka;
+    target.kind = RecordedTargetKind::Kafka;
     target.version = Some(version.to_owned());
     let mut summary = Summary::of(&read);
     for flow in &mut summary.trials[0].flows {
@@ -233,13 +233,13 @@ fn what_a_generator_limited_and_a_closed_loop_are_not_compared() {
     ];
     let p99 = |comparison: &Comparison| row(comparison, FigureKind::LatencyP99).cells[1].clone();
     let closed = p99(&compared(&runs));
-    assert!(closed.marks.contains(&Mark::ClosedLoop));
+    assert!(closed.marks.contains(&Caveat::ClosedLoop));
     assert_eq!(word(&closed), AgainstWord::NotComparable);
     assert!(closed.against.unwrap().why.contains("Little"));
     runs[1].summary.trials[0].generator.word = GeneratorWord::Limited;
     let comparison = compared(&runs);
     let cell = &row(&comparison, FigureKind::Throughput).cells[1];
-    assert!(cell.marks.contains(&Mark::GeneratorLimited));
+    assert!(cell.marks.contains(&Caveat::GeneratorLimited));
     assert_eq!(word(cell), AgainstWord::NotComparable);
     assert!(cell.against.as_ref().unwrap().why.contains("in this run"));
 }
@@ -323,7 +323,7 @@ fn what_one_run_has_not_is_an_empty_cell() {
             (1, 0)
         };
         assert!(row.cells[here].estimate.is_some());
-        assert_eq!(row.cells[there].missing, Some(Missing::NotRun));
+        assert_eq!(row.cells[there].missing, Some(MissingFigure::NotRun));
         assert_eq!(word(&row.cells[1]), AgainstWord::NotMeasured);
     }
 }
@@ -346,7 +346,11 @@ fn one_repeat_decides_nothing_and_a_cut_short_run_is_marked() {
             .any(|found| found.kind == DifferenceKind::NotFinished)
     );
     let cell = &mut comparison.rows[0].cells[1];
-    for mark in [Mark::OneRepeat, Mark::NotFinished, Mark::RepeatsMissing] {
+    for mark in [
+        Caveat::OneRepeat,
+        Caveat::NotFinished,
+        Caveat::RepeatsMissing,
+    ] {
         assert!(cell.marks.contains(&mark), "{mark:?} in {:?}", cell.marks);
     }
     assert_eq!(word(cell), AgainstWord::Undecided);

@@ -283,6 +283,6 @@ fn agents_add_to_the_same_second() {
     fs::copy(dir.join("slices.jsonl"), dir.join("slices-agent-2.jsonl")).unwrap();
     let run = made.end();
     let hold = run.repeats[0].flows[&0].hold().unwrap();
-    assert_eq!(hold.times(kgauge_results::Kind::Response).count(), 4);
+    assert_eq!(hold.times(kgauge_results::TimeKind::Response).count(), 4);
     assert_eq!(run.repeats[0].flows[&0].seconds.len(), 2);
 }

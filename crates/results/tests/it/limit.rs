@@ -1,11 +1,11 @@
 //! What limited a trial, from evidence with known answers.
 
 use kgauge_results::run::{
-    BrokerLook, CpuLimitLook, Evidence, EvidenceKind, IdleTime, ListenerLook, MetricsSource,
+    BrokerSample, CpuLimitLook, Evidence, EvidenceKind, IdleTime, ListenerLook, MetricsSource,
     RepeatKey, RequestKind, RequestLook, Subject, ThreadLook,
 };
 use kgauge_results::summary::{LimitVerdict, LimitWord, Summary};
-use kgauge_results::{Recorder, Request, RunRead};
+use kgauge_results::{AnsweredRequest, Recorder, RunRead};
 
 use crate::made::{
     CLOSED, MS_NS, Made, PACED, SECOND_NS, closed, plan, reader, whole_closed_run, whole_paced_run,
@@ -123,7 +123,7 @@ pub(crate) fn with_each_second(
 /// A broker with so much idle time in a second, whose 100 produce requests a second take 8 ms each: so much of it local.
 fn broker(second: u64, handler_idle_ms: u64, local_ms: u64) -> (Subject, EvidenceKind) {
     let sum = |ms_each: u64| Some(second * 100 * ms_each * 1_000_000);
-    let look = BrokerLook {
+    let look = BrokerSample {
         source: MetricsSource::Jolokia,
         requests: vec![RequestLook {
             kind: RequestKind::Produce,
@@ -139,7 +139,7 @@ fn broker(second: u64, handler_idle_ms: u64, local_ms: u64) -> (Subject, Evidenc
             network_idle_ns: Some(second * 900_000_000),
             ..ThreadLook::default()
         },
-        ..BrokerLook::default()
+        ..BrokerSample::default()
     };
     let subject = Subject::Target { broker: Some(1) };
     (subject, EvidenceKind::Broker(Box::new(look)))
@@ -357,7 +357,7 @@ fn requests_of_one_record_are_the_limit_and_large_ones_are_not() {
     let of_request = |records: u64, wire_bytes: u64| {
         closed_with(|recorder| {
             for turn in 0..1_000_u64 {
-                let request = Request {
+                let request = AnsweredRequest {
                     wire_bytes,
                     batches: 1,
                     records,

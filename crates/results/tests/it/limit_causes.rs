@@ -1,11 +1,11 @@
 //! Each cause by itself, at the numbers of docs/guide/report.md and just beside them.
 
 use kgauge_results::run::{
-    BrokerLook, ClientLook, DataDir, DiskLook, Evidence, EvidenceKind, IdleTime, MetricsSource,
+    BrokerSample, ClientLook, DataDir, DiskLook, Evidence, EvidenceKind, IdleTime, MetricsSource,
     PartitionOffsets, RepeatKey, RequestKind, RequestLook, Subject, ThreadLook,
 };
 use kgauge_results::summary::{LimitVerdict, LimitWord};
-use kgauge_results::{Recorder, Request, RunRead};
+use kgauge_results::{AnsweredRequest, Recorder, RunRead};
 
 use crate::limit::{limit, with_each_second};
 use crate::made::{CLOSED, MS_NS, Made, PACED, SECOND_NS, closed, plan, reader, topic};
@@ -49,7 +49,7 @@ impl Broker {
     fn at(&self, second: u64) -> (Subject, EvidenceKind) {
         let sum = |ms: u64| Some(second * 100 * ms * MS_NS);
         let [queued, local, remote, answered, sent] = self.parts;
-        let look = BrokerLook {
+        let look = BrokerSample {
             source: MetricsSource::Jolokia,
             requests: vec![RequestLook {
                 kind: RequestKind::Produce,
@@ -67,7 +67,7 @@ impl Broker {
                 network_idle_ns: Some(second * self.network_ms * MS_NS),
                 ..ThreadLook::default()
             },
-            ..BrokerLook::default()
+            ..BrokerSample::default()
         };
         let subject = Subject::Target {
             broker: Some(self.id),
@@ -399,7 +399,7 @@ fn lingering(service_us: u64, wire_bytes: u64) -> Option<String> {
             recorder.scheduled(at_ns, 1);
             recorder.sent(at_ns, 1);
             recorder.acked(at_ns, at_ns, acked_ns, 1, 100);
-            let request = Request {
+            let request = AnsweredRequest {
                 wire_bytes,
                 batches: 1,
                 records: 1,

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use kgauge_results::folder::write_histogram_logs;
 use kgauge_results::run::{
-    Broker, Build, Cpu, Environment, Event, EventKind, Evidence, EvidenceKind, FlowRecord, Machine,
-    Outcome, PartitionOffsets, RepeatKey, RepeatRecord, Replication, RunHead, RunStatus, StageSpan,
-    Subject, Target, TargetKind, TopicFacts, TopicRecord,
+    BrokerRecord, BuildRecord, CpuRecord, Environment, Event, EventKind, Evidence, EvidenceKind,
+    FlowRecord, MachineRecord, PartitionOffsets, RecordedTargetKind, RepeatKey, RepeatOutcome,
+    RepeatRecord, Replication, RunHead, RunStatus, StageSpan, Subject, TargetRecord, TopicFacts,
+    TopicRecord,
 };
-use kgauge_results::{Recorder, Request, RunFolder, RunRead, Stage, StageBorders};
+use kgauge_results::{AnsweredRequest, Recorder, RunFolder, RunRead, Stage, StageBorders};
 use kgauge_scenario::{ClusterFacts, Plan, PlanRequest, Scenario, Size};
 
 pub(crate) const SECOND_NS: u64 = 1_000_000_000;
@@ -88,22 +89,22 @@ pub(crate) fn plan(scenario: &str) -> Plan {
 
 pub(crate) fn environment() -> Environment {
     Environment {
-        machine: Machine {
+        machine: MachineRecord {
             cpu_count: Some(2),
             clock_source: Some("tsc".to_owned()),
-            ..Machine::default()
+            ..MachineRecord::default()
         },
-        kgauge: Build {
+        kgauge: BuildRecord {
             version: "0.1.0".to_owned(),
             debug: false,
         },
-        target: Target {
-            kind: TargetKind::Embedded,
+        target: TargetRecord {
+            kind: RecordedTargetKind::Embedded,
             cluster_id: Some("c1".to_owned()),
             bootstrap_servers: vec!["127.0.0.1:9092".to_owned()],
             same_machine: Some(true),
             version: None,
-            brokers: vec![Broker {
+            brokers: vec![BrokerRecord {
                 id: 0,
                 address: "127.0.0.1:9092".to_owned(),
                 rack: None,
@@ -239,7 +240,7 @@ impl Made {
             started_unix_ms: 1_000,
             flows: flows.collect(),
             topics: vec![topic()],
-            cpu: Some(Cpu {
+            cpu: Some(CpuRecord {
                 span_ns: hold_ns,
                 generator_threads_ns: hold_ns / 2,
                 generator_threads: 1,
@@ -252,7 +253,7 @@ impl Made {
             }),
             replication: Some(Replication::NoFollowers),
             brokers: Vec::new(),
-            outcome: Outcome::Complete,
+            outcome: RepeatOutcome::Complete,
         }
     }
 }
@@ -307,7 +308,7 @@ pub(crate) fn stalled(recorder: &mut Recorder) {
         recorder.in_flight(sent_ns, acked_ns, acked_ns - sent_ns);
         recorder.request(
             acked_ns,
-            Request {
+            AnsweredRequest {
                 wire_bytes: 200,
                 batches: 1,
                 records: 1,

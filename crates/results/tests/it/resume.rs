@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 
 use kgauge_results::folder::ResumeError;
-use kgauge_results::run::{Outcome, RepeatKey, RunStatus};
+use kgauge_results::run::{RepeatKey, RepeatOutcome, RunStatus};
 use kgauge_results::{RunFolder, RunRead};
 
 use crate::made::{Made, PACED};
@@ -13,7 +13,11 @@ use crate::made::{Made, PACED};
 fn interrupted() -> Made {
     let mut made = Made::begin(PACED);
     made.repeat(0, |_, _| {});
-    made.repeat_with(1, |_, _| {}, |record| record.outcome = Outcome::Interrupted);
+    made.repeat_with(
+        1,
+        |_, _| {},
+        |record| record.outcome = RepeatOutcome::Interrupted,
+    );
     made.folder
         .end(RunStatus::Interrupted, None, 2_000)
         .unwrap();

@@ -1,7 +1,7 @@
 //! Several runs of a side, and what is assumed of runs where there is one of each.
 
 use kgauge_results::compare::{
-    AgainstWord, BetweenRuns, Choices, CompareError, Comparison, DifferenceKind, FigureKind, Mark,
+    AgainstWord, BetweenRuns, Caveat, Choices, CompareError, Comparison, DifferenceKind, FigureKind,
 };
 use kgauge_results::statistics::Spread;
 use kgauge_results::{RunToCompare, compare_sides};
@@ -159,7 +159,7 @@ fn of_several_runs_one_repeat_each_is_enough() {
     let comparison = compared(&sides, BetweenRuns::Usual).unwrap();
     let cell = &row(&comparison, FigureKind::Throughput).cells[1];
     assert_eq!(word(cell), AgainstWord::Faster);
-    assert!(!cell.marks.contains(&Mark::OneRepeat));
+    assert!(!cell.marks.contains(&Caveat::OneRepeat));
     near(cell.estimate.unwrap(), 2001.0, 1e-12);
     // Of the three runs: 2001 +- t(2) x 1 / sqrt(3).
     near(
@@ -269,7 +269,7 @@ fn what_runs_of_a_side_may_differ_in_is_said() {
     // What one run of a side has not comes from the others, and is marked; one run shows no spread between runs.
     let cell = &row(&comparison, FigureKind::Throughput).cells[1];
     assert!(
-        cell.marks.contains(&Mark::RepeatsMissing),
+        cell.marks.contains(&Caveat::RepeatsMissing),
         "{:?}",
         cell.marks
     );
@@ -291,5 +291,5 @@ fn a_side_is_marked_where_any_of_its_runs_is() {
     let cell = &row(&comparison, FigureKind::Throughput).cells[1];
     assert_eq!(word(cell), AgainstWord::NotComparable);
     let cost = &row(&comparison, FigureKind::TargetCpu).cells[1];
-    assert!(cost.marks.contains(&Mark::GeneratorLimited));
+    assert!(cost.marks.contains(&Caveat::GeneratorLimited));
 }

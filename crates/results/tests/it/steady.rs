@@ -3,7 +3,7 @@
 use kgauge_results::PaceSeries;
 use kgauge_results::Summary;
 use kgauge_results::statistics::Steadiness;
-use kgauge_results::summary::{PublishedWord, WarningKind};
+use kgauge_results::summary::{PublishedStatus, WarningKind};
 
 use crate::made::{MS_NS, Made, PACED, SECOND_NS};
 
@@ -59,7 +59,7 @@ fn a_load_that_grows_while_it_is_measured_is_no_result() {
     assert_eq!(steadiness.verdict, Steadiness::Warming);
     assert!(kinds(&summary).contains(&WarningKind::NotSteady));
     for published in &trial.published {
-        assert_eq!(published.word, PublishedWord::NotComparable);
+        assert_eq!(published.word, PublishedStatus::NotComparable);
         assert_eq!(published.ratio, None);
     }
 }

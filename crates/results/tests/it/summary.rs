@@ -1,7 +1,7 @@
 //! Summaries with known answers.
 
-use kgauge_results::run::{Outcome, Replication};
-use kgauge_results::summary::{GeneratorWord, GoalWord, PublishedWord, Status, WarningKind};
+use kgauge_results::run::{RepeatOutcome, Replication};
+use kgauge_results::summary::{GeneratorWord, GoalWord, PublishedStatus, Status, WarningKind};
 use kgauge_results::{Series, Stage, Summary};
 
 use crate::made::{
@@ -90,7 +90,7 @@ fn goals_and_published_figures_get_a_word_and_a_reason() {
         .iter()
         .map(|figure| figure.word)
         .collect::<Vec<_>>();
-    assert_eq!(words, [PublishedWord::Agrees, PublishedWord::Higher]);
+    assert_eq!(words, [PublishedStatus::Agrees, PublishedStatus::Higher]);
     for published in &trial.published {
         assert!(
             published.why.contains("not Apache Kafka"),
@@ -123,7 +123,7 @@ fn a_closed_loop_is_named_and_carries_littles_law() {
         (response.count, lag.count, lag.max_ns),
         (100_000, 100_000, 0)
     );
-    assert_eq!(trial.published[0].word, PublishedWord::NotComparable);
+    assert_eq!(trial.published[0].word, PublishedStatus::NotComparable);
 
     let readers = &trial.flows[1];
     let throughput = readers.throughput.as_ref().unwrap();
@@ -345,7 +345,7 @@ fn a_failed_repeat_does_not_count_but_is_not_forgotten() {
         1,
         |_, recorder| recorder.failed(3 * SECOND_NS, 4 * SECOND_NS, 8, 7),
         |record| {
-            record.outcome = Outcome::Failed {
+            record.outcome = RepeatOutcome::Failed {
                 why: "the broker went away".to_owned(),
             };
         },

@@ -1,7 +1,7 @@
 //! The keys of `faults`: what a scenario does to its cluster while it runs.
 
-use super::Given::{Optional, Required};
-use super::{Kind, Table, key};
+use super::KeyDefault::{Optional, Required};
+use super::{ScenarioKeys, ValueKind, key};
 
 const UNTIL_THE_END: &str = "until the repeat ends";
 const NOT_DONE: &str = "–";
@@ -52,25 +52,25 @@ pub static FAULT_APIS: &[&str] = &[
     "describe-topic-partitions",
 ];
 
-pub(crate) static FAULT: Table = Table {
+pub(crate) static FAULT: ScenarioKeys = ScenarioKeys {
     name: "Fault",
     keys: &[
         key(
             "at",
-            Kind::Moment,
+            ValueKind::Moment,
             Required,
             "When it begins: a time after the start of the hold, before it with `-`, or `start`: with \
              the load, before the warm-up.",
         ),
         key(
             "every",
-            Kind::Time,
+            ValueKind::Time,
             Optional("once"),
             "It begins again and again, so far apart, until the hold ends.",
         ),
         key(
             "node",
-            Kind::FaultNode,
+            ValueKind::FaultNode,
             Required,
             "Whom it strikes. `leader` leads partition 0 of the topic when the fault begins, \
              `follower` keeps it and does not lead it; `random` is another node each time, as the \
@@ -78,114 +78,114 @@ pub(crate) static FAULT: Table = Table {
         ),
         key(
             "for",
-            Kind::Time,
+            ValueKind::Time,
             Optional(UNTIL_THE_END),
             "How long it lasts. A node with a full disk gets room and starts again.",
         ),
         key(
             "stop",
-            Kind::True,
+            ValueKind::True,
             Optional(NOT_DONE),
             "The node stops in order: what it leads goes to others first.",
         ),
         key(
             "kill",
-            Kind::True,
+            ValueKind::True,
             Optional(NOT_DONE),
             "Its process dies, as by `kill -9`; what it wrote survives.",
         ),
         key(
             "crash",
-            Kind::True,
+            ValueKind::True,
             Optional(NOT_DONE),
             "Its machine dies: what it had not flushed is lost. Embedded cluster only, as all below \
              `restart-after`.",
         ),
         key(
             "restart",
-            Kind::True,
+            ValueKind::True,
             Optional(NOT_DONE),
             "It is stopped in order if it runs, and starts again at once.",
         ),
         key(
             "pause",
-            Kind::True,
+            ValueKind::True,
             Optional(NOT_DONE),
             "It stands still: it keeps its connections and answers nothing.",
         ),
         key(
             "restart-after",
-            Kind::Time,
+            ValueKind::Time,
             Optional(UNTIL_THE_END),
             "How long a node stays down that was stopped, killed or crashed.",
         ),
         key(
             "cut",
-            Kind::Map(&CUT),
+            ValueKind::Map(&CUT),
             Optional(NOT_DONE),
             "Messages between it and others of the cluster are lost; clients still reach it.",
         ),
         key(
             "api",
-            Kind::Choice(FAULT_APIS),
+            ValueKind::Choice(FAULT_APIS),
             Optional("requests of all APIs"),
             "Whose requests `delay`, `stall`, `fail`, `drop` and `capacity` are about. `fail` needs \
              one; `capacity` takes `produce`, `fetch`, or both together without it.",
         ),
         key(
             "times",
-            Kind::Count,
+            ValueKind::Count,
             Optional("all of them"),
             "`delay`, `fail` and `drop` strike so many requests of each node and no more.",
         ),
         key(
             "delay",
-            Kind::Delay,
+            ValueKind::Delay,
             Optional(NOT_DONE),
             "Requests are served so much later: a time, or one drawn from a distribution.",
         ),
         key(
             "stall",
-            Kind::Time,
+            ValueKind::Time,
             Optional(NOT_DONE),
             "Requests are held for so long from the beginning on, then served.",
         ),
         key(
             "fail",
-            Kind::ErrorName,
+            ValueKind::ErrorName,
             Optional(NOT_DONE),
             "Requests are not carried out and answered with this error of Kafka's.",
         ),
         key(
             "drop",
-            Kind::Choice(&["before", "after"]),
+            ValueKind::Choice(&["before", "after"]),
             Optional(NOT_DONE),
             "The connection closes `before` the request is carried out, or `after` it, instead of an \
              answer.",
         ),
         key(
             "capacity",
-            Kind::Capacity,
+            ValueKind::Capacity,
             Optional(NOT_DONE),
             "Records come no faster than so many bytes or records a second. Clients are not told, as \
              by a quota; their answers come late.",
         ),
         key(
             "burst",
-            Kind::CountOrVolume,
+            ValueKind::CountOrVolume,
             Optional("a hundredth of a second's"),
             "What a `capacity` lets through at once after a rest. By default so little that a second \
              is off by 1 % at most.",
         ),
         key(
             "disk-full",
-            Kind::SizeOrTrue,
+            ValueKind::SizeOrTrue,
             Optional(NOT_DONE),
             "Its disk is full, now or after so many more bytes. The node stops, as Kafka does.",
         ),
         key(
             "clock-offset",
-            Kind::SignedTime,
+            ValueKind::SignedTime,
             Optional(NOT_DONE),
             "Its wall clock is so much ahead, or with `-` behind: whole milliseconds.",
         ),
@@ -193,24 +193,24 @@ pub(crate) static FAULT: Table = Table {
     refused: &[],
 };
 
-pub(crate) static CUT: Table = Table {
+pub(crate) static CUT: ScenarioKeys = ScenarioKeys {
     name: "Cut",
     keys: &[
         key(
             "with",
-            Kind::CutEnd,
+            ValueKind::CutEnd,
             Optional(NOT_DONE),
             "Both ways. One of the three keys must be there.",
         ),
         key(
             "to",
-            Kind::CutEnd,
+            ValueKind::CutEnd,
             Optional(NOT_DONE),
             "What the node sends to the other end.",
         ),
         key(
             "from",
-            Kind::CutEnd,
+            ValueKind::CutEnd,
             Optional(NOT_DONE),
             "What the other end sends to the node.",
         ),
@@ -218,25 +218,25 @@ pub(crate) static CUT: Table = Table {
     refused: &[],
 };
 
-pub(crate) static DELAY: Table = Table {
+pub(crate) static DELAY: ScenarioKeys = ScenarioKeys {
     name: "Delay",
     keys: &[
         key(
             "uniform",
-            Kind::Times,
+            ValueKind::Times,
             Optional(NOT_DONE),
             "The least and the most; everything between is equally likely. One of the three keys must \
              be there.",
         ),
         key(
             "exponential",
-            Kind::Time,
+            ValueKind::Time,
             Optional(NOT_DONE),
             "The mean; the longer the rarer.",
         ),
         key(
             "quantiles",
-            Kind::Quantiles,
+            ValueKind::Quantiles,
             Optional(NOT_DONE),
             "What a measurement gave, from `p0` to `p100`: `{p0: 1 ms, p50: 3 ms, p99.9: 40 ms, \
              p100: 2 s}`. Straight lines between.",

@@ -1,80 +1,80 @@
 //! The keys of flows: what produces, what consumes, what does both.
 
-use super::Given::{Default, Empty, Optional, Required};
+use super::KeyDefault::{Default, Empty, Optional, Required};
 use super::record::RECORD;
 use super::settings::{CONSUMER_SETTINGS, PRODUCER_SETTINGS};
-use super::{Key, Kind, Refusal, Table, key};
+use super::{KeyDefinition, RefusedKeys, ScenarioKeys, ValueKind, key};
 
-const NAME: Key = key(
+const NAME: KeyDefinition = key(
     "name",
-    Kind::Name,
+    ValueKind::Name,
     Required,
     "Unique in the scenario; the first part of paths and figures (`writers.throughput`).",
 );
 
-const KIND: Key = key(
+const KIND: KeyDefinition = key(
     "kind",
-    Kind::Choice(&["produce", "consume", "echo"]),
+    ValueKind::Choice(&["produce", "consume", "echo"]),
     Required,
     "`produce` writes, `consume` reads, `echo` writes and reads the same records back.",
 );
 
-const PRODUCERS: Key = key(
+const PRODUCERS: KeyDefinition = key(
     "producers",
-    Kind::Count,
+    ValueKind::Count,
     Default("1"),
     "How many, each with its own buffer and connections, as separate applications have.",
 );
 
-const SHAPE_KEY: Key = key(
+const SHAPE_KEY: KeyDefinition = key(
     "shape",
-    Kind::Shape,
+    ValueKind::Shape,
     Required,
     "The rate of the whole flow over time. No default: whether the loop is closed (`max`) \
      or open decides what a latency means.",
 );
 
-const ARRIVALS: Key = key(
+const ARRIVALS: KeyDefinition = key(
     "arrivals",
-    Kind::Choice(&["even", "poisson"]),
+    ValueKind::Choice(&["even", "poisson"]),
     Default("even"),
     "How records come around the shape's rate: `even` as soon as it has earned them, \
      `poisson` independently of each other, as many sources make them. With \
      `shape: {poisson: RATE}` it goes without saying.",
 );
 
-const RECORDS: Key = key(
+const RECORDS: KeyDefinition = key(
     "records",
-    Kind::CountOrVolume,
+    ValueKind::CountOrVolume,
     Optional("until the stage ends"),
     "The flow ends its hold after so many records, all producers together. A size is \
      divided by the size of a record.",
 );
 
-const RECORD_KEY: Key = key(
+const RECORD_KEY: KeyDefinition = key(
     "record",
-    Kind::Map(&RECORD),
+    ValueKind::Map(&RECORD),
     Required,
     "What each record looks like.",
 );
 
-const SETTINGS: Key = key(
+const SETTINGS: KeyDefinition = key(
     "settings",
-    Kind::Map(&PRODUCER_SETTINGS),
+    ValueKind::Map(&PRODUCER_SETTINGS),
     Empty,
     "Producer settings by Kafka's own names.",
 );
 
-const SKIP_AFTER: Key = key(
+const SKIP_AFTER: KeyDefinition = key(
     "skip-after",
-    Kind::Time,
+    ValueKind::Time,
     Default("30 s"),
     "A record that is later than this when it could be sent is skipped and counted. \
      30 s is longer than a broker's restart, and short enough that a run ends. \
      Says nothing with `shape: max`.",
 );
 
-pub(crate) static PRODUCE: Table = Table {
+pub(crate) static PRODUCE: ScenarioKeys = ScenarioKeys {
     name: "Produce flow",
     keys: &[
         NAME,
@@ -82,7 +82,7 @@ pub(crate) static PRODUCE: Table = Table {
         PRODUCERS,
         key(
             "driver",
-            Kind::Either(&["kgauge", "java", "librdkafka"], &DRIVER),
+            ValueKind::Either(&["kgauge", "java", "librdkafka"], &DRIVER),
             Default("kgauge"),
             "The client that sends: kgauge's own engine, Kafka's Java client, or librdkafka, each \
              producer in a process of its own, fed the same records at the same times. `java` is \
@@ -97,11 +97,11 @@ pub(crate) static PRODUCE: Table = Table {
         SKIP_AFTER,
     ],
     refused: &[
-        Refusal {
+        RefusedKeys {
             names: &["consumers", "from", "partitions"],
             why: "belongs to consume flows",
         },
-        Refusal {
+        RefusedKeys {
             names: &["topic"],
             why: "not supported yet",
         },
@@ -109,38 +109,38 @@ pub(crate) static PRODUCE: Table = Table {
 };
 
 /// Another release of the Java client.
-pub(crate) static DRIVER: Table = Table {
+pub(crate) static DRIVER: ScenarioKeys = ScenarioKeys {
     name: "Driver",
     keys: &[key(
         "java",
-        Kind::Text,
+        ValueKind::Text,
         Optional(""),
         "Kafka's Java client of this release of kafka-clients, 1.0.0 or newer.",
     )],
     refused: &[],
 };
 
-pub(crate) static CONSUME: Table = Table {
+pub(crate) static CONSUME: ScenarioKeys = ScenarioKeys {
     name: "Consume flow",
     keys: &[
         NAME,
         KIND,
         key(
             "consumers",
-            Kind::Count,
+            ValueKind::Count,
             Default("1"),
             "How many, each with its own connections, as separate applications have.",
         ),
         key(
             "partitions",
-            Kind::Choice(&["split", "all"]),
+            ValueKind::Choice(&["split", "all"]),
             Default("split"),
             "`split` deals the partitions out, as to the members of one group; `all` lets every \
              consumer read everything, as groups of their own do.",
         ),
         key(
             "group",
-            Kind::FlagOrName,
+            ValueKind::FlagOrName,
             Default("false"),
             "`true` makes the consumers members of one consumer group: its coordinator finds out who \
              is there, and they share the partitions out as Kafka's own consumers do. A name says \
@@ -150,14 +150,14 @@ pub(crate) static CONSUME: Table = Table {
         ),
         key(
             "groups",
-            Kind::Count,
+            ValueKind::Count,
             Default("1"),
             "With `group`: so many groups, each with so many `consumers`, each reading the whole \
              topic, as several applications do. Their figures are added.",
         ),
         key(
             "from",
-            Kind::Either(&["earliest", "latest"], &FROM),
+            ValueKind::Either(&["earliest", "latest"], &FROM),
             Default("earliest"),
             "Where reading starts; in a group, where no offset is committed (Kafka's \
              `auto.offset.reset`). `earliest` misses nothing; an offset or a time that is not there \
@@ -165,28 +165,28 @@ pub(crate) static CONSUME: Table = Table {
         ),
         key(
             "records",
-            Kind::CountOrAll,
+            ValueKind::CountOrAll,
             Optional("until the stage ends"),
             "`all` ends the flow at the end offsets that the topic had when the flow started; a \
              count ends it after so many records, all consumers together.",
         ),
         key(
             "settings",
-            Kind::Map(&CONSUMER_SETTINGS),
+            ValueKind::Map(&CONSUMER_SETTINGS),
             Empty,
             "Consumer settings by Kafka's own names.",
         ),
     ],
     refused: &[
-        Refusal {
+        RefusedKeys {
             names: &["producers", "shape", "record", "skip-after"],
             why: "belongs to produce flows",
         },
-        Refusal {
+        RefusedKeys {
             names: &["topic", "driver", "drivers"],
             why: "not supported yet",
         },
-        Refusal {
+        RefusedKeys {
             names: &["lag"],
             why: "it is measured, not set: the report says how far each flow was behind",
         },
@@ -194,9 +194,9 @@ pub(crate) static CONSUME: Table = Table {
 };
 
 /// How long transactions are.
-const TRANSACTION: Key = key(
+const TRANSACTION: KeyDefinition = key(
     "transaction",
-    Kind::CountOrTime,
+    ValueKind::CountOrTime,
     Optional("no transactions"),
     "How long each transaction of each producer is: so many records, or so long a time. In its end the \
      producer sends what it has, waits for the answers, and commits before it takes the next record, as \
@@ -204,7 +204,7 @@ const TRANSACTION: Key = key(
      none.",
 );
 
-pub(crate) static ECHO: Table = Table {
+pub(crate) static ECHO: ScenarioKeys = ScenarioKeys {
     name: "Echo flow",
     keys: &[
         NAME,
@@ -212,7 +212,7 @@ pub(crate) static ECHO: Table = Table {
         PRODUCERS,
         key(
             "consumers",
-            Kind::Count,
+            ValueKind::Count,
             Default("1"),
             "How many read back, each with its own connections. The partitions are dealt out among \
              them, as to the members of one group.",
@@ -225,7 +225,7 @@ pub(crate) static ECHO: Table = Table {
         TRANSACTION,
         key(
             "consumer-settings",
-            Kind::Map(&CONSUMER_SETTINGS),
+            ValueKind::Map(&CONSUMER_SETTINGS),
             Empty,
             "Consumer settings by Kafka's own names, but for those of groups. With `transaction` the \
              readers have to write `isolation.level: read_committed`.",
@@ -233,11 +233,11 @@ pub(crate) static ECHO: Table = Table {
         SKIP_AFTER,
     ],
     refused: &[
-        Refusal {
+        RefusedKeys {
             names: &["from", "partitions", "group", "groups"],
             why: "an echo flow reads back what it writes itself, from all partitions",
         },
-        Refusal {
+        RefusedKeys {
             names: &["topic", "drivers", "driver"],
             why: "not supported yet",
         },
@@ -245,25 +245,25 @@ pub(crate) static ECHO: Table = Table {
 };
 
 /// Where reading starts, if not at an end: one of these.
-pub(crate) static FROM: Table = Table {
+pub(crate) static FROM: ScenarioKeys = ScenarioKeys {
     name: "From",
     keys: &[
         key(
             "offset",
-            Kind::Count,
+            ValueKind::Count,
             Optional(""),
             "This offset in every partition.",
         ),
         key(
             "time",
-            Kind::Text,
+            ValueKind::Text,
             Optional(""),
             "The first record at or after this time: `2026-01-31T08:00:00Z`, or milliseconds since \
              1970. Needs Kafka 0.10.1.",
         ),
         key(
             "ago",
-            Kind::Time,
+            ValueKind::Time,
             Optional(""),
             "The first record that is at most so old when the flow starts. Needs Kafka 0.10.1.",
         ),

@@ -31,34 +31,34 @@ pub(crate) use shape::{BURST, RAMP, REPLAY, SHAPE, STEP, WAVE};
 
 /// The keys that one kind of map may have.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct ScenarioKeys {
     /// Names it in the guide.
     pub(crate) name: &'static str,
-    pub(crate) keys: &'static [Key],
+    pub(crate) keys: &'static [KeyDefinition],
     /// Keys that are known but refused, with the reason.
-    pub(crate) refused: &'static [Refusal],
+    pub(crate) refused: &'static [RefusedKeys],
 }
 
 /// One key.
 #[derive(Debug)]
-pub(crate) struct Key {
+pub(crate) struct KeyDefinition {
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
-    pub(crate) given: Given,
+    pub(crate) kind: ValueKind,
+    pub(crate) given: KeyDefault,
     /// What it does, and why the default is what it is.
     pub(crate) note: &'static str,
 }
 
 /// Keys that are known and refused for one reason.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct RefusedKeys {
     pub(crate) names: &'static [&'static str],
     pub(crate) why: &'static str,
 }
 
 /// How a key's value is written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ValueKind {
     /// Lower-case letters, digits and `-`.
     Name,
     /// Any words.
@@ -81,13 +81,13 @@ pub(crate) enum Kind {
     /// `max`, or one key of [`SHAPE`].
     Shape,
     /// A word, or one key of a table.
-    Either(&'static [&'static str], &'static Table),
+    Either(&'static [&'static str], &'static ScenarioKeys),
     /// A size, or one key of a table.
-    SizeOr(&'static Table),
+    SizeOr(&'static ScenarioKeys),
     /// A file, beside the scenario.
     File,
     /// A file, or a map that says more of it.
-    FileOr(&'static Table),
+    FileOr(&'static ScenarioKeys),
     /// A decimal number.
     Number,
     /// A part of a whole: a decimal number from 0 to 1, or a percentage.
@@ -99,9 +99,9 @@ pub(crate) enum Kind {
     KafkaTime,
     /// A whole number.
     KafkaNumber,
-    Map(&'static Table),
+    Map(&'static ScenarioKeys),
     /// A list of maps with these keys.
-    List(&'static Table),
+    List(&'static ScenarioKeys),
     /// The list of flows: [`PRODUCE`], [`CONSUME`] or [`ECHO`].
     Flows,
     /// Paths of this scenario, each with a value.
@@ -142,7 +142,7 @@ pub(crate) enum Kind {
 
 /// What holds when a key is absent.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Given {
+pub(crate) enum KeyDefault {
     /// It may not be absent.
     Required,
     /// This text is read in its place.
@@ -153,8 +153,8 @@ pub(crate) enum Given {
     Optional(&'static str),
 }
 
-impl Table {
-    pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {
+impl ScenarioKeys {
+    pub(crate) fn key(&self, name: &str) -> Option<&'static KeyDefinition> {
         self.keys.iter().find(|key| key.name == name)
     }
 
@@ -172,7 +172,10 @@ impl Table {
 
     /// The key, and what remains of a dotted path after it. Keys hold dots themselves
     /// (`batch.size`), so the longest one wins.
-    pub(crate) fn key_at_start<'p>(&self, path: &'p str) -> Option<(&'static Key, &'p str)> {
+    pub(crate) fn key_at_start<'p>(
+        &self,
+        path: &'p str,
+    ) -> Option<(&'static KeyDefinition, &'p str)> {
         self.keys
             .iter()
             .filter_map(|key| {
@@ -189,8 +192,13 @@ impl Table {
 }
 
 /// Shortens the tables.
-const fn key(name: &'static str, kind: Kind, given: Given, note: &'static str) -> Key {
-    Key {
+const fn key(
+    name: &'static str,
+    kind: ValueKind,
+    given: KeyDefault,
+    note: &'static str,
+) -> KeyDefinition {
+    KeyDefinition {
         name,
         kind,
         given,

@@ -3,122 +3,122 @@
 //! Names, types, defaults and ranges are those of `ProducerConfig` and `ConsumerConfig` in
 //! kafka-clients 4.3.1, as these classes print them. Every name they print stands here.
 
-use super::Given::{Default, Optional};
-use super::{Kind, Refusal, Table, key};
+use super::KeyDefault::{Default, Optional};
+use super::{RefusedKeys, ScenarioKeys, ValueKind, key};
 
-pub(crate) static PRODUCER_SETTINGS: Table = Table {
+pub(crate) static PRODUCER_SETTINGS: ScenarioKeys = ScenarioKeys {
     name: "Producer settings",
     keys: &[
         key(
             "acks",
-            Kind::Choice(&["all", "-1", "1", "0"]),
+            ValueKind::Choice(&["all", "-1", "1", "0"]),
             Default("all"),
             "Who must have the batch before the broker answers. Kafka's default since 3.0.",
         ),
         key(
             "batch.size",
-            Kind::KafkaBytes,
+            ValueKind::KafkaBytes,
             Default("16384"),
             "A batch is sent when the next record would make it larger; 0 is one record a batch. \
              Kafka's default.",
         ),
         key(
             "linger.ms",
-            Kind::KafkaTime,
+            ValueKind::KafkaTime,
             Default("5"),
             "How long an open batch waits for more records. Kafka's default since 4.0; it was 0.",
         ),
         key(
             "buffer.memory",
-            Kind::KafkaBytes,
+            ValueKind::KafkaBytes,
             Default("33554432"),
             "Records that wait or are under way, per producer. With `shape: max` this divided by \
              the throughput is the latency. Kafka's default.",
         ),
         key(
             "max.block.ms",
-            Kind::KafkaTime,
+            ValueKind::KafkaTime,
             Default("60000"),
             "How long a send may wait for buffer or metadata before it fails. Kafka's default.",
         ),
         key(
             "max.in.flight.requests.per.connection",
-            Kind::KafkaNumber,
+            ValueKind::KafkaNumber,
             Default("5"),
             "Unanswered requests to one broker. Kafka's default, and the most that idempotence \
              allows.",
         ),
         key(
             "max.request.size",
-            Kind::KafkaBytes,
+            ValueKind::KafkaBytes,
             Default("1048576"),
             "The largest request, and so the largest record. Kafka's default.",
         ),
         key(
             "compression.type",
-            Kind::Choice(&["none", "gzip", "snappy", "lz4", "zstd"]),
+            ValueKind::Choice(&["none", "gzip", "snappy", "lz4", "zstd"]),
             Default("none"),
             "Codec of a batch. Kafka's default.",
         ),
         key(
             "compression.gzip.level",
-            Kind::KafkaNumber,
+            ValueKind::KafkaNumber,
             Default("-1"),
             "1 to 9, or -1 for the library's own. Kafka's default.",
         ),
         key(
             "compression.lz4.level",
-            Kind::KafkaNumber,
+            ValueKind::KafkaNumber,
             Default("9"),
             "Kafka's default, LZ4's fast compressor. Kafka takes 1 to 17 and uses LZ4's slow compressor \
              for all but 9; that one is not available here.",
         ),
         key(
             "compression.zstd.level",
-            Kind::KafkaNumber,
+            ValueKind::KafkaNumber,
             Default("3"),
             "-131072 to 22. Kafka's default.",
         ),
         key(
             "enable.idempotence",
-            Kind::Flag,
+            ValueKind::Flag,
             Optional("`true`; `false` when `acks` is not `all` or `retries` is 0"),
             "The broker refuses duplicates. Kafka's default and Kafka's exceptions.",
         ),
         key(
             "retries",
-            Kind::KafkaNumber,
+            ValueKind::KafkaNumber,
             Default("2147483647"),
             "Kafka's default: `delivery.timeout.ms` is the true bound.",
         ),
         key(
             "retry.backoff.ms",
-            Kind::KafkaTime,
+            ValueKind::KafkaTime,
             Default("100"),
             "The wait before the first retry; it doubles with each. Kafka's default.",
         ),
         key(
             "retry.backoff.max.ms",
-            Kind::KafkaTime,
+            ValueKind::KafkaTime,
             Default("1000"),
             "The longest wait before a retry, also before the first. Kafka's default.",
         ),
         key(
             "delivery.timeout.ms",
-            Kind::KafkaTime,
+            ValueKind::KafkaTime,
             Optional("`120000`, or `linger.ms + request.timeout.ms` when that is more"),
             "From send to the last word on a record, retries included. Kafka's default and \
              Kafka's exception.",
         ),
         key(
             "request.timeout.ms",
-            Kind::KafkaTime,
+            ValueKind::KafkaTime,
             Default("30000"),
             "How long a request may go unanswered. Kafka's default.",
         ),
         key(
             "partitioner",
-            Kind::Either(&["sticky", "round-robin"], &PARTITIONER),
+            ValueKind::Either(&["sticky", "round-robin"], &PARTITIONER),
             Default("sticky"),
             "kgauge's own key. `sticky` is Kafka's built-in partitioner: a record with a key goes \
              where the key's murmur2 says, one without stays with the others until a batch is \
@@ -127,65 +127,65 @@ pub(crate) static PRODUCER_SETTINGS: Table = Table {
         ),
         key(
             "partitioner.class",
-            Kind::Text,
+            ValueKind::Text,
             Optional("as `partitioner` says"),
             "Kafka's own names of what `partitioner` can do, from all releases: \
              `...RoundRobinPartitioner`, `...UniformStickyPartitioner`, `...DefaultPartitioner`.",
         ),
         key(
             "partitioner.ignore.keys",
-            Kind::Flag,
+            ValueKind::Flag,
             Default("false"),
             "`true`: `sticky` treats records with keys as it treats those without. Kafka's default.",
         ),
         key(
             "partitioner.adaptive.partitioning.enable",
-            Kind::Flag,
+            ValueKind::Flag,
             Default("true"),
             "`sticky` draws partitions where few batches wait more often (KIP-794), so that a slow \
              broker gets less. Kafka's default.",
         ),
         key(
             "partitioner.availability.timeout.ms",
-            Kind::KafkaTime,
+            ValueKind::KafkaTime,
             Default("0"),
             "With the setting above: a partition whose broker has taken none of its waiting batches \
              for so long is not drawn. 0, Kafka's default, draws it.",
         ),
         key(
             "transactional.id",
-            Kind::Text,
+            ValueKind::Text,
             Optional("the topic and the flow's name"),
             "With the flow's `transaction`: the id by which the coordinator knows the producer. With \
              several producers each adds its number.",
         ),
         key(
             "transaction.timeout.ms",
-            Kind::KafkaTime,
+            ValueKind::KafkaTime,
             Default("60000"),
             "With the flow's `transaction`: the coordinator aborts one that is older. Kafka's default.",
         ),
         key(
             "send.buffer.bytes",
-            Kind::KafkaBytes,
+            ValueKind::KafkaBytes,
             Default("131072"),
             "The socket's send buffer; -1 leaves it to the operating system. Kafka's default.",
         ),
         key(
             "receive.buffer.bytes",
-            Kind::KafkaBytes,
+            ValueKind::KafkaBytes,
             Default("32768"),
             "The socket's receive buffer; -1 leaves it to the operating system. Kafka's default.",
         ),
         key(
             "client.id",
-            Kind::Text,
+            ValueKind::Text,
             Optional("`kgauge-` and the flow's name"),
             "What the broker's logs and quotas call the flow. Kafka would number its producers.",
         ),
         key(
             "metadata.max.age.ms",
-            Kind::KafkaTime,
+            ValueKind::KafkaTime,
             Default("300000"),
             "Metadata is asked for anew after this time. Kafka's default.",
         ),
@@ -195,15 +195,15 @@ pub(crate) static PRODUCER_SETTINGS: Table = Table {
         CONNECTION,
         METRICS,
         CODE,
-        Refusal {
+        RefusedKeys {
             names: &["key.serializer", "value.serializer"],
             why: "records are made as bytes: `record` says what they look like",
         },
-        Refusal {
+        RefusedKeys {
             names: &["transaction.two.phase.commit.enable"],
             why: "kgauge takes part in no transaction of anybody else's",
         },
-        Refusal {
+        RefusedKeys {
             names: &["metadata.max.idle.ms"],
             why: "a flow writes to one topic all the time, so its metadata is never idle",
         },
@@ -211,18 +211,18 @@ pub(crate) static PRODUCER_SETTINGS: Table = Table {
 };
 
 /// Where all records go: one of these.
-pub(crate) static PARTITIONER: Table = Table {
+pub(crate) static PARTITIONER: ScenarioKeys = ScenarioKeys {
     name: "Partitioner",
     keys: &[
         key(
             "partition",
-            Kind::Count,
+            ValueKind::Count,
             Optional(""),
             "The partition of this number, from 0.",
         ),
         key(
             "broker",
-            Kind::Count,
+            ValueKind::Count,
             Optional(""),
             "The partitions that the broker of this id leads when the run starts, drawn as \
              `sticky` does.",
@@ -231,115 +231,115 @@ pub(crate) static PARTITIONER: Table = Table {
     refused: &[],
 };
 
-pub(crate) static CONSUMER_SETTINGS: Table = Table {
+pub(crate) static CONSUMER_SETTINGS: ScenarioKeys = ScenarioKeys {
     name: "Consumer settings",
     keys: &[
         key(
             "fetch.min.bytes",
-            Kind::KafkaBytes,
+            ValueKind::KafkaBytes,
             Default("1"),
             "The broker waits until it has so much. Kafka's default: answer at once.",
         ),
         key(
             "fetch.max.wait.ms",
-            Kind::KafkaTime,
+            ValueKind::KafkaTime,
             Default("500"),
             "How long it waits for that. Kafka's default.",
         ),
         key(
             "fetch.max.bytes",
-            Kind::KafkaBytes,
+            ValueKind::KafkaBytes,
             Default("52428800"),
             "The most that one fetch answers; a larger first batch still comes whole. Kafka's \
              default.",
         ),
         key(
             "max.partition.fetch.bytes",
-            Kind::KafkaBytes,
+            ValueKind::KafkaBytes,
             Default("1048576"),
             "The same for one partition. Kafka's default.",
         ),
         key(
             "check.crcs",
-            Kind::Flag,
+            ValueKind::Flag,
             Default("true"),
             "Check every batch's CRC-32C. Kafka's default; Kafka's own perf tool switches it off.",
         ),
         key(
             "isolation.level",
-            Kind::Choice(&["read_uncommitted", "read_committed"]),
+            ValueKind::Choice(&["read_uncommitted", "read_committed"]),
             Default("read_uncommitted"),
             "`read_committed` reads up to the last stable offset and passes over what was aborted; it \
              needs Kafka 0.11. Kafka's default.",
         ),
         key(
             "max.poll.records",
-            Kind::KafkaNumber,
+            ValueKind::KafkaNumber,
             Default("500"),
             "How many records Kafka's `poll()` hands over at once, from what was fetched. Here the \
              application does nothing with them, so that it changes no request. Kafka's default.",
         ),
         key(
             "request.timeout.ms",
-            Kind::KafkaTime,
+            ValueKind::KafkaTime,
             Default("30000"),
             "How long a request may go unanswered. Kafka's default.",
         ),
         key(
             "receive.buffer.bytes",
-            Kind::KafkaBytes,
+            ValueKind::KafkaBytes,
             Default("65536"),
             "The socket's receive buffer; -1 leaves it to the operating system. Kafka's default.",
         ),
         key(
             "send.buffer.bytes",
-            Kind::KafkaBytes,
+            ValueKind::KafkaBytes,
             Default("131072"),
             "The socket's send buffer; -1 leaves it to the operating system. Kafka's default.",
         ),
         key(
             "client.id",
-            Kind::Text,
+            ValueKind::Text,
             Optional("`kgauge-` and the flow's name"),
             "What the broker's logs and quotas call the flow.",
         ),
         key(
             "session.timeout.ms",
-            Kind::KafkaTime,
+            ValueKind::KafkaTime,
             Default("45000"),
             "With `group`: a member whose heartbeats stay away for so long is out. Kafka's default \
              since 3.0. Brokers before 0.10.1 get 30000 in its place, the most that they take.",
         ),
         key(
             "heartbeat.interval.ms",
-            Kind::KafkaTime,
+            ValueKind::KafkaTime,
             Default("3000"),
             "With `group`: how often a member says that it is there, and hears of a rebalance. \
              Kafka's default.",
         ),
         key(
             "max.poll.interval.ms",
-            Kind::KafkaTime,
+            ValueKind::KafkaTime,
             Default("300000"),
             "With `group`: how long a rebalance waits for a member. Kafka's default.",
         ),
         key(
             "group.protocol",
-            Kind::Text,
+            ValueKind::Text,
             Default("classic"),
             "With `group`: `classic`, which every release has, or `consumer`, where the brokers deal out \
              (KIP-848, Kafka 4.0). `consumer` takes the times of sessions and heartbeats from the brokers.",
         ),
         key(
             "group.remote.assignor",
-            Kind::Text,
+            ValueKind::Text,
             Optional("the broker's first"),
             "With `group.protocol: consumer`: who deals out on the broker's side, `uniform` or `range` \
              unless it has others.",
         ),
         key(
             "partition.assignment.strategy",
-            Kind::Text,
+            ValueKind::Text,
             Optional("`range`"),
             "With `group`: `range`, `roundrobin`, `sticky`, `cooperative-sticky`, or several, the \
              preferred one first, with commas; Kafka's class names will do. `range` is what Kafka's \
@@ -348,20 +348,20 @@ pub(crate) static CONSUMER_SETTINGS: Table = Table {
         ),
         key(
             "group.instance.id",
-            Kind::Text,
+            ValueKind::Text,
             Optional("members come and go"),
             "With `group`: static members, whose partitions wait for them. Each consumer's id is this \
              and its number. Needs Kafka 2.3.",
         ),
         key(
             "enable.auto.commit",
-            Kind::Flag,
+            ValueKind::Flag,
             Default("true"),
             "With `group`: `false` commits nothing, not even in the end. Kafka's default.",
         ),
         key(
             "auto.commit.interval.ms",
-            Kind::KafkaTime,
+            ValueKind::KafkaTime,
             Default("5000"),
             "With `group`: how often offsets are committed, beside when partitions are given up and \
              in the end. Kafka's default.",
@@ -372,32 +372,32 @@ pub(crate) static CONSUMER_SETTINGS: Table = Table {
         CONNECTION,
         METRICS,
         CODE,
-        Refusal {
+        RefusedKeys {
             names: &["key.deserializer", "value.deserializer"],
             why: "records are read as bytes",
         },
-        Refusal {
+        RefusedKeys {
             names: &["group.id"],
             why: "kgauge makes it of the run's id, so that no other group is touched: write the \
                   flow's `group: NAME`",
         },
-        Refusal {
+        RefusedKeys {
             names: &["share.acknowledgement.mode", "share.acquire.mode"],
             why: "share groups are not supported yet",
         },
-        Refusal {
+        RefusedKeys {
             names: &["auto.offset.reset"],
             why: "write the flow's `from: earliest`, `from: latest` or `from: {offset: 1000}`",
         },
-        Refusal {
+        RefusedKeys {
             names: &["allow.auto.create.topics", "exclude.internal.topics"],
             why: "a flow reads the trial's own topic and no other",
         },
-        Refusal {
+        RefusedKeys {
             names: &["client.rack"],
             why: "not supported yet: leaders are read",
         },
-        Refusal {
+        RefusedKeys {
             names: &[
                 "metadata.max.age.ms",
                 "retry.backoff.ms",
@@ -408,12 +408,12 @@ pub(crate) static CONSUMER_SETTINGS: Table = Table {
     ],
 };
 
-const SECURITY: Refusal = Refusal {
+const SECURITY: RefusedKeys = RefusedKeys {
     names: &["ssl.*", "sasl.*", "security.*"],
     why: "it belongs to the target, not to the load: a client.properties file holds it",
 };
 
-const CONNECTION: Refusal = Refusal {
+const CONNECTION: RefusedKeys = RefusedKeys {
     names: &[
         "bootstrap.servers",
         "client.dns.lookup",
@@ -430,7 +430,7 @@ const CONNECTION: Refusal = Refusal {
     why: "how the cluster is reached is the target's part: `--target` and its properties",
 };
 
-const METRICS: Refusal = Refusal {
+const METRICS: RefusedKeys = RefusedKeys {
     names: &[
         "enable.metrics.push",
         "metric.reporters",
@@ -441,7 +441,7 @@ const METRICS: Refusal = Refusal {
     why: "kgauge measures by itself and has no JMX",
 };
 
-const CODE: Refusal = Refusal {
+const CODE: RefusedKeys = RefusedKeys {
     names: &["interceptor.classes"],
     why: "no Java class can be loaded",
 };

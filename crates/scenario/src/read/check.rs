@@ -2,20 +2,20 @@
 
 use super::{Listed, Written};
 use crate::faults::{CutEnd, FaultKind, FaultMoment, FaultNode};
-use crate::figure::{Figure, Goal, Metric};
+use crate::figure::{FigureName, Goal, Metric};
 use crate::path::place;
 use crate::plan::{
     ConsumeEnd, ConsumeFlow, EchoFlow, FlowPlan, PartitionShare, ProduceFlow, StartOffset,
 };
-use crate::reader::{Reader, shorten};
+use crate::reader::{ValueReader, shorten};
 use crate::record_size::record_bytes_max;
 use crate::settings::{Acks, Partitioner};
 use crate::shape::Shape;
-use crate::tree::Node;
-use crate::units::Bytes;
+use crate::tree::YamlNode;
+use crate::units::ByteSize;
 
 /// Notes every contradiction.
-pub(super) fn check(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
+pub(super) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Written) {
     topic(reader, tree, written);
     for flow in &written.flows {
         match flow {
@@ -30,7 +30,7 @@ pub(super) fn check(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
 }
 
 /// Nobody would read the copy.
-fn mirror(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
+fn mirror(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Written) {
     let reads = |flow: &FlowPlan| matches!(flow, FlowPlan::Echo(_));
     if written.target.mirror.is_some() && !written.flows.iter().any(reads) {
         let what = "no flow reads the copy";
@@ -40,7 +40,7 @@ fn mirror(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
 }
 
 /// Faults must strike nodes that are there, while the load runs.
-fn faults(reader: &mut Reader<'_>, written: &Written) {
+fn faults(reader: &mut ValueReader<'_>, written: &Written) {
     let brokers = written.target.brokers;
     let stages = &written.stages;
     for Listed { item, place, index } in &written.faults {
@@ -98,7 +98,7 @@ fn faults(reader: &mut Reader<'_>, written: &Written) {
     }
 }
 
-fn topic(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
+fn topic(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Written) {
     let topic = &written.topic;
     if u32::from(topic.replication) > written.target.brokers {
         let what = format!("{} replicas need as many brokers", topic.replication);
@@ -139,7 +139,7 @@ fn topic(reader: &mut Reader<'_>, tree: &Node, written: &Written) {
     }
 }
 
-fn produce(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &ProduceFlow) {
+fn produce(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Written, flow: &ProduceFlow) {
     let size_path = format!("{}.record.size", flow.name);
     let bytes = record_bytes_max(&flow.record);
     for (limit, key) in [
@@ -152,7 +152,7 @@ fn produce(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &Produ
         if bytes > limit {
             let what = format!(
                 "a record takes up to {bytes} bytes, more than `{key}` ({})",
-                Bytes(limit)
+                ByteSize(limit)
             );
             let cure = format!(
                 "make the record smaller or `{}.settings.{key}` larger",
@@ -179,7 +179,7 @@ fn produce(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &Produ
 }
 
 /// Its records must have room for their times, and come from kgauge alone.
-fn echo(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &EchoFlow) {
+fn echo(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Written, flow: &EchoFlow) {
     produce(reader, tree, written, &flow.produce);
     let path = |key: &str| format!("{}.{key}", flow.produce.name);
     let record = &flow.produce.record;
@@ -219,7 +219,7 @@ fn echo(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &EchoFlow
     }
 }
 
-fn endless(reader: &mut Reader<'_>, tree: &Node, flow: &str) {
+fn endless(reader: &mut ValueReader<'_>, tree: &YamlNode, flow: &str) {
     let what = format!("with `hold: none` flow `{flow}` never ends");
     note(
         reader,
@@ -230,7 +230,7 @@ fn endless(reader: &mut Reader<'_>, tree: &Node, flow: &str) {
     );
 }
 
-fn consume(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &ConsumeFlow) {
+fn consume(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Written, flow: &ConsumeFlow) {
     let path = |key: &str| format!("{}.{key}", flow.name);
     alone_in_group(reader, tree, written, flow);
     // A group may have members to spare.
@@ -293,7 +293,12 @@ fn consume(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &Consu
 }
 
 /// Two flows in one group would take each other's partitions.
-fn alone_in_group(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow: &ConsumeFlow) {
+fn alone_in_group(
+    reader: &mut ValueReader<'_>,
+    tree: &YamlNode,
+    written: &Written,
+    flow: &ConsumeFlow,
+) {
     let Some(group) = &flow.group else { return };
     let is_same = |other: &&FlowPlan| match other {
         FlowPlan::Consume(other) => {
@@ -316,7 +321,7 @@ fn alone_in_group(reader: &mut Reader<'_>, tree: &Node, written: &Written, flow:
 }
 
 /// Goals and published figures must speak of flows that are there and have such a figure.
-fn figures(reader: &mut Reader<'_>, written: &Written) {
+fn figures(reader: &mut ValueReader<'_>, written: &Written) {
     for goal in &written.goals {
         let fault = fault(written, &goal.item.figure).or_else(|| closed_loop(written, &goal.item));
         figure(reader, "goals", goal, fault);
@@ -330,14 +335,14 @@ fn figures(reader: &mut Reader<'_>, written: &Written) {
 /// What is wrong, and the cure.
 type Fault = (String, String);
 
-fn figure<T>(reader: &mut Reader<'_>, list: &str, listed: &Listed<T>, fault: Option<Fault>) {
+fn figure<T>(reader: &mut ValueReader<'_>, list: &str, listed: &Listed<T>, fault: Option<Fault>) {
     let Some((what, cure)) = fault else { return };
     let step = format!(".{list}[{}]", listed.index);
     reader.inside(&step, |reader| reader.problem(listed.place, what, cure));
 }
 
 /// Why a scenario has no such figure.
-fn fault(written: &Written, figure: &Figure) -> Option<Fault> {
+fn fault(written: &Written, figure: &FigureName) -> Option<Fault> {
     let metric = figure.metric;
     match written.flows.iter().find(|flow| flow.name() == figure.flow) {
         None => {
@@ -383,8 +388,8 @@ fn closed_loop(written: &Written, goal: &Goal) -> Option<Fault> {
 
 /// Notes a contradiction at a path of the scenario.
 fn note(
-    reader: &mut Reader<'_>,
-    tree: &Node,
+    reader: &mut ValueReader<'_>,
+    tree: &YamlNode,
     path: &str,
     what: impl Into<String>,
     cure: impl Into<String>,

@@ -6,9 +6,9 @@ use crate::faults::{
     FaultMoment, FaultNode, FaultPlan, RequestFault,
 };
 use crate::keys::{CUT, DELAY, ERROR_NAMES, FAULT, FAULT_APIS};
-use crate::reader::{Fields, Reader, shorten};
+use crate::reader::{Fields, ValueReader, shorten};
 use crate::suggest::nearest;
-use crate::tree::{Node, Value};
+use crate::tree::{Value, YamlNode};
 use crate::units;
 
 /// What an entry can do; exactly one of them stands in it.
@@ -32,11 +32,14 @@ const CLOCK: &str = "clock-offset";
 const BYTES_MAX: u64 = 1 << 60;
 const NS_PER_MS: u64 = 1_000_000;
 
-pub(super) fn faults(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<Listed<FaultPlan>>> {
+pub(super) fn faults(
+    reader: &mut ValueReader<'_>,
+    node: &YamlNode,
+) -> Option<Vec<Listed<FaultPlan>>> {
     super::goal::listed(reader, node, fault)
 }
 
-fn fault(reader: &mut Reader<'_>, node: &Node) -> Option<FaultPlan> {
+fn fault(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<FaultPlan> {
     let fields = reader.map(node, &FAULT)?;
     let at = reader.field(&fields, "at", moment);
     let every = optional(reader, &fields, "every", time);
@@ -61,10 +64,10 @@ fn fault(reader: &mut Reader<'_>, node: &Node) -> Option<FaultPlan> {
 
 /// A key that may be absent: `Some(None)` then, `None` when it is wrong.
 fn optional<T>(
-    reader: &mut Reader<'_>,
+    reader: &mut ValueReader<'_>,
     fields: &Fields<'_>,
     name: &str,
-    read: impl FnOnce(&mut Reader<'_>, &Node) -> Option<T>,
+    read: impl FnOnce(&mut ValueReader<'_>, &YamlNode) -> Option<T>,
 ) -> Option<Option<T>> {
     match fields.has(name) {
         true => reader.field(fields, name, read).map(Some),
@@ -72,11 +75,11 @@ fn optional<T>(
     }
 }
 
-fn time(reader: &mut Reader<'_>, node: &Node) -> Option<u64> {
+fn time(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<u64> {
     reader.time_ns(node, 1..=DAY_NS)
 }
 
-fn moment(reader: &mut Reader<'_>, node: &Node) -> Option<FaultMoment> {
+fn moment(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<FaultMoment> {
     match node.as_text() {
         Some("start") => Some(FaultMoment::Start),
         _ => signed(reader, node).map(FaultMoment::Hold),
@@ -84,18 +87,22 @@ fn moment(reader: &mut Reader<'_>, node: &Node) -> Option<FaultMoment> {
 }
 
 /// A time, or with `-` before it a negative one.
-fn signed(reader: &mut Reader<'_>, node: &Node) -> Option<i64> {
+fn signed(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<i64> {
     let text = reader.scalar(node, "a time such as `3 s` or `-500 ms`")?;
     let (sign, text) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest.trim_start()),
         None => (1, text),
     };
-    let ns = reader.quantity(&Node::scalar(node.place, text), "a time", units::time_ns)?;
+    let ns = reader.quantity(
+        &YamlNode::scalar(node.place, text),
+        "a time",
+        units::time_ns,
+    )?;
     let ns = reader.within(node, ns, 0..=DAY_NS, |ns| units::Time(ns).to_string())?;
     i64::try_from(ns).ok().map(|ns| sign * ns)
 }
 
-fn fault_node(reader: &mut Reader<'_>, node: &Node) -> Option<FaultNode> {
+fn fault_node(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<FaultNode> {
     let words = [
         ("leader", FaultNode::Leader),
         ("follower", FaultNode::Follower),
@@ -111,7 +118,7 @@ fn fault_node(reader: &mut Reader<'_>, node: &Node) -> Option<FaultNode> {
     }
 }
 
-fn cut_end(reader: &mut Reader<'_>, node: &Node) -> Option<CutEnd> {
+fn cut_end(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<CutEnd> {
     let words = [
         ("nodes", CutEnd::Nodes),
         ("controller", CutEnd::Controller),
@@ -127,14 +134,14 @@ fn cut_end(reader: &mut Reader<'_>, node: &Node) -> Option<CutEnd> {
     }
 }
 
-fn number(node: &Node) -> Option<u16> {
+fn number(node: &YamlNode) -> Option<u16> {
     let number = node.as_text()?.parse().ok()?;
     (number >= 1).then_some(number)
 }
 
 fn word<T: Copy>(
-    reader: &mut Reader<'_>,
-    node: &Node,
+    reader: &mut ValueReader<'_>,
+    node: &YamlNode,
     words: &[(&str, T)],
     cure: &str,
 ) -> Option<T> {
@@ -148,7 +155,11 @@ fn word<T: Copy>(
 }
 
 /// The one thing that the entry does.
-fn the_action(reader: &mut Reader<'_>, node: &Node, fields: &Fields<'_>) -> Option<&'static str> {
+fn the_action(
+    reader: &mut ValueReader<'_>,
+    node: &YamlNode,
+    fields: &Fields<'_>,
+) -> Option<&'static str> {
     let all = || ACTIONS.into_iter().chain([CLOCK]);
     let written: Vec<&'static str> = all().filter(|action| fields.has(action)).collect();
     match written.as_slice() {
@@ -167,8 +178,8 @@ fn the_action(reader: &mut Reader<'_>, node: &Node, fields: &Fields<'_>) -> Opti
     }
 }
 
-fn kind(reader: &mut Reader<'_>, fields: &Fields<'_>, action: &str) -> Option<FaultKind> {
-    let requests = |reader: &mut Reader<'_>, what: Option<RequestFault>| {
+fn kind(reader: &mut ValueReader<'_>, fields: &Fields<'_>, action: &str) -> Option<FaultKind> {
+    let requests = |reader: &mut ValueReader<'_>, what: Option<RequestFault>| {
         let api = optional(reader, fields, "api", api);
         let times = optional(reader, fields, "times", |reader, node| {
             reader.count_u32(node, 1..=u32::MAX)
@@ -179,7 +190,7 @@ fn kind(reader: &mut Reader<'_>, fields: &Fields<'_>, action: &str) -> Option<Fa
             what: what?,
         })
     };
-    let flag = |reader: &mut Reader<'_>, kind: FaultKind| {
+    let flag = |reader: &mut ValueReader<'_>, kind: FaultKind| {
         reader.field(fields, action, |reader, node| {
             reader.choice(node, &[("true", ())])
         })?;
@@ -228,12 +239,12 @@ fn kind(reader: &mut Reader<'_>, fields: &Fields<'_>, action: &str) -> Option<Fa
     }
 }
 
-fn api(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
+fn api(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<String> {
     let choices: Vec<(&str, &str)> = FAULT_APIS.iter().map(|api| (*api, *api)).collect();
     reader.choice(node, &choices).map(str::to_owned)
 }
 
-fn error_name(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
+fn error_name(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<String> {
     let text = reader.scalar(node, "the name of an error")?;
     if ERROR_NAMES.contains(&text) {
         return Some(text.to_owned());
@@ -250,7 +261,7 @@ fn error_name(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
     None
 }
 
-fn cut(reader: &mut Reader<'_>, node: &Node) -> Option<FaultKind> {
+fn cut(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<FaultKind> {
     let fields = reader.map(node, &CUT)?;
     let directions = [
         ("with", CutDirection::With),
@@ -273,7 +284,7 @@ fn cut(reader: &mut Reader<'_>, node: &Node) -> Option<FaultKind> {
     })
 }
 
-fn clock_offset(reader: &mut Reader<'_>, node: &Node) -> Option<FaultKind> {
+fn clock_offset(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<FaultKind> {
     let ns = signed(reader, node)?;
     if ns == 0 || !ns.unsigned_abs().is_multiple_of(NS_PER_MS) {
         let what = "clocks of Kafka count whole milliseconds";
@@ -284,7 +295,7 @@ fn clock_offset(reader: &mut Reader<'_>, node: &Node) -> Option<FaultKind> {
     Some(FaultKind::ClockOffset { ahead_ms })
 }
 
-fn delay(reader: &mut Reader<'_>, node: &Node) -> Option<DelayPlan> {
+fn delay(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<DelayPlan> {
     if !matches!(node.value, Value::Map(_)) {
         return time(reader, node).map(DelayPlan::Constant);
     }
@@ -306,7 +317,7 @@ fn delay(reader: &mut Reader<'_>, node: &Node) -> Option<DelayPlan> {
     }
 }
 
-fn uniform(reader: &mut Reader<'_>, node: &Node) -> Option<DelayPlan> {
+fn uniform(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<DelayPlan> {
     let times = reader.list(node, |reader, node| reader.time_ns(node, 0..=DAY_NS))?;
     match times.as_slice() {
         [low_ns, high_ns] if low_ns <= high_ns => Some(DelayPlan::Uniform {
@@ -321,7 +332,7 @@ fn uniform(reader: &mut Reader<'_>, node: &Node) -> Option<DelayPlan> {
     }
 }
 
-fn quantiles(reader: &mut Reader<'_>, node: &Node) -> Option<DelayPlan> {
+fn quantiles(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<DelayPlan> {
     let wanted = "quantiles with times: `{p0: 1 ms, p50: 3 ms, p100: 9 ms}`";
     let Value::Map(entries) = &node.value else {
         reader.wrong_type(node, wanted);
@@ -366,7 +377,7 @@ fn part(key: &str) -> Option<u32> {
     ((0.0..=f64::from(WHOLE)).contains(&parts) && is_exact).then_some(parts.round() as u32)
 }
 
-fn capacity(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<CapacityPlan> {
+fn capacity(reader: &mut ValueReader<'_>, fields: &Fields<'_>) -> Option<CapacityPlan> {
     let (unit, per_second) = reader.field(fields, "capacity", |reader, node| {
         let text = reader.scalar(node, "a rate such as `50 MB/s` or `100k/s`")?;
         let text = shorten(text);
@@ -404,7 +415,7 @@ fn capacity(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<CapacityPlan
 }
 
 /// How long it lasts: `for`, or `restart-after` of a node that is down.
-fn length(reader: &mut Reader<'_>, fields: &Fields<'_>, action: &str) -> Option<Option<u64>> {
+fn length(reader: &mut ValueReader<'_>, fields: &Fields<'_>, action: &str) -> Option<Option<u64>> {
     let (key, other) = match action {
         "stop" | "kill" | "crash" => ("restart-after", "for"),
         _ => ("for", "restart-after"),
@@ -418,7 +429,7 @@ fn length(reader: &mut Reader<'_>, fields: &Fields<'_>, action: &str) -> Option<
 }
 
 /// Keys that say nothing beside the action.
-fn check_company(reader: &mut Reader<'_>, fields: &Fields<'_>, action: &str) {
+fn check_company(reader: &mut ValueReader<'_>, fields: &Fields<'_>, action: &str) {
     let allowed: &[&str] = match action {
         "delay" | "drop" | "fail" => &["api", "times", "for"],
         "stall" => &["api"],
@@ -437,7 +448,7 @@ fn check_company(reader: &mut Reader<'_>, fields: &Fields<'_>, action: &str) {
         let what = format!("`for` says nothing to `{action}`");
         reader.problem_at(fields, "for", what, "remove it");
     }
-    let api = fields.get("api").and_then(Node::as_text);
+    let api = fields.get("api").and_then(YamlNode::as_text);
     let cannot_fail = [
         "api-versions",
         "describe-cluster",
@@ -465,7 +476,7 @@ fn check_company(reader: &mut Reader<'_>, fields: &Fields<'_>, action: &str) {
 }
 
 /// What begins again must have ended.
-fn check_every(reader: &mut Reader<'_>, fields: &Fields<'_>, plan: &FaultPlan) {
+fn check_every(reader: &mut ValueReader<'_>, fields: &Fields<'_>, plan: &FaultPlan) {
     let Some(every_ns) = plan.every_ns else {
         return;
     };
@@ -495,7 +506,7 @@ fn check_every(reader: &mut Reader<'_>, fields: &Fields<'_>, plan: &FaultPlan) {
     }
 }
 
-fn check_cut(reader: &mut Reader<'_>, fields: &Fields<'_>, plan: &FaultPlan) {
+fn check_cut(reader: &mut ValueReader<'_>, fields: &Fields<'_>, plan: &FaultPlan) {
     if let (FaultNode::Number(number), FaultKind::Cut { end, .. }) = (plan.node, &plan.kind)
         && *end == CutEnd::Node(number)
     {

@@ -11,22 +11,22 @@ use crate::plan::{
     ConsumeEnd, ConsumeFlow, EchoFlow, FlowPlan, PartitionShare, ProduceFlow, Stages, StartOffset,
     TransactionLength,
 };
-use crate::reader::{Fields, Reader, shorten};
+use crate::reader::{Fields, ValueReader, shorten};
 use crate::record::RecordPlan;
 use crate::settings::{GroupPlan, ProducerSettings};
 use crate::shape::{Arrivals, Shape, Trace};
-use crate::tree::{Node, Value};
+use crate::tree::{Value, YamlNode};
 use crate::units;
-use crate::vary::Factor;
+use crate::vary::FactorGroup;
 
 /// Each has its own connections; more than this is not one machine's work.
 const MEMBERS_MAX: u32 = 10_000;
 const FLOWS_MAX: usize = 100;
 
 pub(super) fn flows(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    factors: &[Factor],
+    reader: &mut ValueReader<'_>,
+    node: &YamlNode,
+    factors: &[FactorGroup],
     stages: Option<Stages>,
 ) -> Option<Vec<FlowPlan>> {
     if let Value::List(items) = &node.value
@@ -46,7 +46,7 @@ pub(super) fn flows(
 }
 
 /// The name is checked before the kind is known: other mistakes refer to it.
-fn name(reader: &mut Reader<'_>, item: &Node, taken: &[String]) -> Option<String> {
+fn name(reader: &mut ValueReader<'_>, item: &YamlNode, taken: &[String]) -> Option<String> {
     let name = item.get("name")?.as_text()?;
     let place = item.get("name")?.place;
     let fault = if taken.iter().any(|other| other == name) {
@@ -63,10 +63,10 @@ fn name(reader: &mut Reader<'_>, item: &Node, taken: &[String]) -> Option<String
 }
 
 fn flow(
-    reader: &mut Reader<'_>,
-    item: &Node,
+    reader: &mut ValueReader<'_>,
+    item: &YamlNode,
     name: Option<String>,
-    factors: &[Factor],
+    factors: &[FactorGroup],
     stages: Option<Stages>,
 ) -> Option<FlowPlan> {
     let Value::Map(_) = &item.value else {
@@ -111,10 +111,10 @@ enum FlowKind {
 }
 
 fn echo(
-    reader: &mut Reader<'_>,
-    item: &Node,
+    reader: &mut ValueReader<'_>,
+    item: &YamlNode,
     known_name: Option<String>,
-    factors: &[Factor],
+    factors: &[FactorGroup],
     stages: Option<Stages>,
 ) -> Option<EchoFlow> {
     let fields = reader.map(item, &ECHO)?;
@@ -133,13 +133,13 @@ fn echo(
 
 /// What writes, in a produce flow or in an echo flow.
 fn produce(
-    reader: &mut Reader<'_>,
+    reader: &mut ValueReader<'_>,
     fields: &Fields<'_>,
     known_name: Option<String>,
-    factors: &[Factor],
+    factors: &[FactorGroup],
     stages: Option<Stages>,
 ) -> Option<ProduceFlow> {
-    let name = reader.field(fields, "name", Reader::name);
+    let name = reader.field(fields, "name", ValueReader::name);
     let producers = members(reader, fields, "producers");
     let shape = reader.field(fields, "shape", |reader, node| shape(reader, node, stages));
     let arrivals = reader.field(fields, "arrivals", |reader, node| {
@@ -203,7 +203,7 @@ fn produce(
 
 /// When a producer commits, if it writes in transactions: `Some(None)` if it does not.
 fn transaction(
-    reader: &mut Reader<'_>,
+    reader: &mut ValueReader<'_>,
     fields: &Fields<'_>,
     settings: Option<&ProducerSettings>,
     varied: &dyn Fn(&str) -> bool,
@@ -239,7 +239,7 @@ fn transaction(
 }
 
 /// The client that sends: a word, or a release of the Java client.
-fn driver(reader: &mut Reader<'_>, node: &Node) -> Option<Driver> {
+fn driver(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Driver> {
     if node.as_text().is_some() {
         let known = [Driver::Kgauge, Driver::java(), Driver::Librdkafka];
         let choices = [("kgauge", 0), ("java", 1), ("librdkafka", 2)];
@@ -272,7 +272,7 @@ fn driver(reader: &mut Reader<'_>, node: &Node) -> Option<Driver> {
 
 /// Some shapes leave nothing to choose.
 fn arrivals_fit(
-    reader: &mut Reader<'_>,
+    reader: &mut ValueReader<'_>,
     fields: &Fields<'_>,
     shape: &Shape,
     arrivals: Option<Arrivals>,
@@ -295,14 +295,14 @@ fn arrivals_fit(
     );
 }
 
-fn members(reader: &mut Reader<'_>, fields: &Fields<'_>, key: &str) -> Option<u32> {
+fn members(reader: &mut ValueReader<'_>, fields: &Fields<'_>, key: &str) -> Option<u32> {
     reader.field(fields, key, |reader, node| {
         reader.count_u32(node, 1..=MEMBERS_MAX)
     })
 }
 
 /// A count, or a size that is divided by the size of a record.
-fn records_max(reader: &mut Reader<'_>, node: &Node, record: &RecordPlan) -> Option<u64> {
+fn records_max(reader: &mut ValueReader<'_>, node: &YamlNode, record: &RecordPlan) -> Option<u64> {
     let is_size = node
         .as_text()
         .is_some_and(|text| units::bytes(text).is_ok());
@@ -322,13 +322,13 @@ fn records_max(reader: &mut Reader<'_>, node: &Node, record: &RecordPlan) -> Opt
 }
 
 fn consume(
-    reader: &mut Reader<'_>,
-    item: &Node,
+    reader: &mut ValueReader<'_>,
+    item: &YamlNode,
     known_name: Option<String>,
-    factors: &[Factor],
+    factors: &[FactorGroup],
 ) -> Option<ConsumeFlow> {
     let fields = reader.map(item, &CONSUME)?;
-    let name = reader.field(&fields, "name", Reader::name);
+    let name = reader.field(&fields, "name", ValueReader::name);
     let consumers = members(reader, &fields, "consumers");
     let partitions = reader.field(&fields, "partitions", |reader, node| {
         let choices = [
@@ -386,7 +386,7 @@ fn consume(
 }
 
 /// Where reading starts: an end, an offset or a time.
-fn from(reader: &mut Reader<'_>, node: &Node) -> Option<StartOffset> {
+fn from(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<StartOffset> {
     if node.as_text().is_some() {
         let choices = [
             ("earliest", StartOffset::Earliest),

@@ -2,22 +2,22 @@
 
 use super::{ForTrial, Listed};
 use crate::audit_facts::audit_facts;
-use crate::figure::{Comparison, Figure, Goal, Metric, Published, Unit};
+use crate::figure::{FigureName, Goal, GoalComparison, Metric, PublishedValue, ValueUnit};
 use crate::keys::PUBLISHED;
-use crate::reader::{Reader, shorten};
-use crate::tree::{Node, Value};
+use crate::reader::{ValueReader, shorten};
+use crate::tree::{Value, YamlNode};
 use crate::units;
-use crate::vary::{Factor, describe};
+use crate::vary::{FactorGroup, describe};
 
-pub(super) fn goals(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<Listed<Goal>>> {
+pub(super) fn goals(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Vec<Listed<Goal>>> {
     listed(reader, node, goal)
 }
 
 /// Reads a list whose items are checked again when everything has been read.
 pub(super) fn listed<T>(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    mut read: impl FnMut(&mut Reader<'_>, &Node) -> Option<T>,
+    reader: &mut ValueReader<'_>,
+    node: &YamlNode,
+    mut read: impl FnMut(&mut ValueReader<'_>, &YamlNode) -> Option<T>,
 ) -> Option<Vec<Listed<T>>> {
     let mut count = 0;
     reader.list(node, |reader, item| {
@@ -31,13 +31,13 @@ pub(super) fn listed<T>(
     })
 }
 
-fn goal(reader: &mut Reader<'_>, node: &Node) -> Option<Goal> {
+fn goal(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Goal> {
     let text = reader.text(node)?;
     let signs = [
-        ("<=", Comparison::LessOrEqual),
-        (">=", Comparison::GreaterOrEqual),
-        ("<", Comparison::Less),
-        (">", Comparison::Greater),
+        ("<=", GoalComparison::LessOrEqual),
+        (">=", GoalComparison::GreaterOrEqual),
+        ("<", GoalComparison::Less),
+        (">", GoalComparison::Greater),
     ];
     let found = signs
         .into_iter()
@@ -59,8 +59,8 @@ fn goal(reader: &mut Reader<'_>, node: &Node) -> Option<Goal> {
     })
 }
 
-fn figure(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Figure> {
-    match Figure::parse(name) {
+fn figure(reader: &mut ValueReader<'_>, node: &YamlNode, name: &str) -> Option<FigureName> {
+    match FigureName::parse(name) {
         Ok(figure) => Some(figure),
         Err(error) => {
             let what = format!("`{}` names no figure", shorten(name));
@@ -71,12 +71,17 @@ fn figure(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Figure> {
 }
 
 /// The value in the unit of the figure's metric.
-fn value(reader: &mut Reader<'_>, node: &Node, figure: &Figure, text: &str) -> Option<f64> {
+fn value(
+    reader: &mut ValueReader<'_>,
+    node: &YamlNode,
+    figure: &FigureName,
+    text: &str,
+) -> Option<f64> {
     let parsed = match figure.metric.unit() {
-        Unit::RecordsPerSecond => units::rate(text),
-        Unit::BytesPerSecond => units::byte_rate(text),
-        Unit::Nanoseconds => units::time_ns(text).map(|ns| ns as f64),
-        Unit::Records => units::count(text).map(|count| count as f64),
+        ValueUnit::RecordsPerSecond => units::rate(text),
+        ValueUnit::BytesPerSecond => units::byte_rate(text),
+        ValueUnit::Nanoseconds => units::time_ns(text).map(|ns| ns as f64),
+        ValueUnit::Records => units::count(text).map(|count| count as f64),
     };
     match parsed {
         Ok(value) => Some(value),
@@ -96,9 +101,9 @@ fn value(reader: &mut Reader<'_>, node: &Node, figure: &Figure, text: &str) -> O
 }
 
 pub(super) fn published(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    factors: &[Factor],
+    reader: &mut ValueReader<'_>,
+    node: &YamlNode,
+    factors: &[FactorGroup],
 ) -> Option<Vec<Listed<ForTrial>>> {
     listed(reader, node, |reader, item| {
         let fields = reader.map(item, &PUBLISHED)?;
@@ -110,14 +115,14 @@ pub(super) fn published(
             let text = reader.text(node)?;
             Some((value(reader, node, figure.as_ref()?, &text)?, text))
         });
-        let source = reader.field(&fields, "source", Reader::text);
-        let differs = reader.field(&fields, "differs", Reader::text);
+        let source = reader.field(&fields, "source", ValueReader::text);
+        let differs = reader.field(&fields, "differs", ValueReader::text);
         let not_comparable = match fields.has("not-comparable") {
-            true => reader.field(&fields, "not-comparable", Reader::text),
+            true => reader.field(&fields, "not-comparable", ValueReader::text),
             false => None,
         };
         let line = match fields.has("line") {
-            true => reader.field(&fields, "line", Reader::output),
+            true => reader.field(&fields, "line", ValueReader::output),
             false => None,
         };
         let facts = reader.field(&fields, "audit", audit_facts);
@@ -133,7 +138,7 @@ pub(super) fn published(
             reader.problem(item.place, what, format!("add `trial: {{{path}: ...}}`"));
         }
         let (value, text) = value?;
-        let published = Published {
+        let published = PublishedValue {
             figure: figure?,
             value,
             text,
@@ -153,9 +158,9 @@ pub(super) fn published(
 
 /// The factors' values for which a figure was published; each must be one that is run.
 fn trial(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    factors: &[Factor],
+    reader: &mut ValueReader<'_>,
+    node: &YamlNode,
+    factors: &[FactorGroup],
 ) -> Option<Vec<(String, String)>> {
     let Value::Map(entries) = &node.value else {
         reader.wrong_type(node, "factors and values, as in `vary`");

@@ -1,9 +1,9 @@
 //! The settings of a consumer group's members, with Kafka's own rules about which go together.
 
 use super::settings::time;
-use crate::reader::{Fields, Reader, shorten};
+use crate::reader::{Fields, ValueReader, shorten};
 use crate::settings::{AssignmentStrategy, GroupPlan, GroupProtocol};
-use crate::tree::Node;
+use crate::tree::YamlNode;
 
 /// What Kafka's class names begin with.
 const PACKAGE: &str = "org.apache.kafka.clients.consumer.";
@@ -23,7 +23,7 @@ const GROUP_KEYS: [&str; 9] = [
 
 /// Reads them; the label stays empty. Where they mean nothing, each that is written is a mistake.
 pub(super) fn group_settings(
-    reader: &mut Reader<'_>,
+    reader: &mut ValueReader<'_>,
     fields: &Fields<'_>,
     means_nothing: bool,
 ) -> Option<GroupPlan> {
@@ -41,7 +41,7 @@ pub(super) fn group_settings(
     let protocol = reader.field(fields, "group.protocol", protocol);
     let remote_assignor = match fields.has("group.remote.assignor") {
         true => reader
-            .field(fields, "group.remote.assignor", Reader::text)
+            .field(fields, "group.remote.assignor", ValueReader::text)
             .map(Some),
         false => Some(None),
     };
@@ -55,11 +55,11 @@ pub(super) fn group_settings(
     };
     let instance_id = match fields.has("group.instance.id") {
         true => reader
-            .field(fields, "group.instance.id", Reader::text)
+            .field(fields, "group.instance.id", ValueReader::text)
             .map(Some),
         false => Some(None),
     };
-    let commits = reader.field(fields, "enable.auto.commit", Reader::flag);
+    let commits = reader.field(fields, "enable.auto.commit", ValueReader::flag);
     let commit = time(reader, fields, "auto.commit.interval.ms");
     bounds(reader, fields, session, heartbeat, rebalance);
     if commits == Some(false) && fields.has("auto.commit.interval.ms") {
@@ -82,7 +82,7 @@ pub(super) fn group_settings(
 
 /// Kafka's `Heartbeat` refuses an interval that is not below the session's timeout.
 fn bounds(
-    reader: &mut Reader<'_>,
+    reader: &mut ValueReader<'_>,
     fields: &Fields<'_>,
     session: Option<u64>,
     heartbeat: Option<u64>,
@@ -116,7 +116,7 @@ fn bounds(
     }
 }
 
-fn protocol(reader: &mut Reader<'_>, node: &Node) -> Option<GroupProtocol> {
+fn protocol(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<GroupProtocol> {
     match reader.text(node)?.to_ascii_lowercase().as_str() {
         "classic" => Some(GroupProtocol::Classic),
         "consumer" => Some(GroupProtocol::Consumer),
@@ -129,7 +129,7 @@ fn protocol(reader: &mut Reader<'_>, node: &Node) -> Option<GroupProtocol> {
 }
 
 /// Kafka's consumer refuses what belongs to the other protocol.
-fn belongs(reader: &mut Reader<'_>, fields: &Fields<'_>, protocol: Option<GroupProtocol>) {
+fn belongs(reader: &mut ValueReader<'_>, fields: &Fields<'_>, protocol: Option<GroupProtocol>) {
     let of_other: &[&str] = match protocol {
         Some(GroupProtocol::Consumer) => &[
             "partition.assignment.strategy",
@@ -154,7 +154,7 @@ fn belongs(reader: &mut Reader<'_>, fields: &Fields<'_>, protocol: Option<GroupP
     }
 }
 
-fn strategies(reader: &mut Reader<'_>, node: &Node) -> Option<Vec<AssignmentStrategy>> {
+fn strategies(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Vec<AssignmentStrategy>> {
     let text = reader.text(node)?;
     let mut found = Vec::new();
     for word in text.split(',').map(str::trim) {

@@ -12,13 +12,13 @@ mod target;
 mod topic;
 
 use crate::faults::FaultPlan;
-use crate::figure::{Goal, Published};
+use crate::figure::{Goal, PublishedValue};
 use crate::keys::{ROOT, STAGES};
 use crate::plan::{FlowPlan, Stages, TopicPlan};
-use crate::problem::Place;
-use crate::reader::Reader;
-use crate::tree::Node;
-use crate::vary::Factor;
+use crate::problem::SourceLocation;
+use crate::reader::ValueReader;
+use crate::tree::YamlNode;
+use crate::vary::FactorGroup;
 
 pub(crate) use target::TargetNeeds;
 
@@ -41,7 +41,7 @@ pub(crate) struct Written {
 #[derive(Clone, Debug)]
 pub(crate) struct Listed<T> {
     pub(crate) item: T,
-    pub(crate) place: Place,
+    pub(crate) place: SourceLocation,
     /// Position in the list, wrong items included.
     pub(crate) index: usize,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Listed<T> {
 /// A published figure and the factors' values that it belongs to.
 #[derive(Clone, Debug)]
 pub(crate) struct ForTrial {
-    pub(crate) published: Published,
+    pub(crate) published: PublishedValue,
     pub(crate) factors: Vec<(String, String)>,
 }
 
@@ -64,9 +64,9 @@ impl ForTrial {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Factors<'a> {
     /// All of it.
-    pub(crate) all: &'a [Factor],
+    pub(crate) all: &'a [FactorGroup],
     /// What the file itself varies: published figures know no other.
-    pub(crate) in_file: &'a [Factor],
+    pub(crate) in_file: &'a [FactorGroup],
 }
 
 /// The longest that anything in a scenario may last: a day, in ns.
@@ -77,14 +77,14 @@ const REPEATS_MAX: u32 = 1_000;
 ///
 /// `None` only together with at least one problem.
 pub(crate) fn written(
-    reader: &mut Reader<'_>,
-    tree: &Node,
+    reader: &mut ValueReader<'_>,
+    tree: &YamlNode,
     factors: &Factors<'_>,
 ) -> Option<Written> {
     let fields = reader.map(tree, &ROOT)?;
-    reader.field(&fields, "kgauge", Reader::version);
-    let name = reader.field(&fields, "name", Reader::name);
-    let question = reader.field(&fields, "question", Reader::text);
+    reader.field(&fields, "kgauge", ValueReader::version);
+    let name = reader.field(&fields, "name", ValueReader::name);
+    let question = reader.field(&fields, "question", ValueReader::text);
     let target = reader.field(&fields, "target", target::target);
     let topic = reader.field(&fields, "topic", topic::topic);
     let stages = reader.field(&fields, "stages", stages);
@@ -124,7 +124,7 @@ pub(crate) fn written(
     Some(written)
 }
 
-fn stages(reader: &mut Reader<'_>, node: &Node) -> Option<Stages> {
+fn stages(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Stages> {
     /// A hold shorter than this has no figure worth printing.
     const HOLD_NS_MIN: u64 = 100_000_000;
     let fields = reader.map(node, &STAGES)?;

@@ -4,14 +4,14 @@ use crate::keys::{
     HEADERS, KEY, KEY_SEQUENCE, KEY_UNIFORM, KEY_ZIPF, RECORD, RECORD_FILE, SIZE, SIZE_LOGNORMAL,
     SIZE_NORMAL, SIZE_UNIFORM, SIZE_WEIGHTED,
 };
-use crate::reader::{Fields, Reader, shorten};
+use crate::reader::{Fields, ValueReader, shorten};
 use crate::record::{
     Content, EXPONENT_MAX, EXPONENT_MIN, HeadersPlan, KeyChoice, KeyPlan, RATIO_MAX, RecordFile,
     RecordPlan,
 };
 use crate::sizes::{SizePlan, SizeTable, WeightedSize};
-use crate::tree::Node;
-use crate::units::{self, Bytes};
+use crate::tree::YamlNode;
+use crate::units::{self, ByteSize};
 
 /// Kafka's arrays and requests are counted in i32.
 const VALUE_BYTES_MAX: u64 = i32::MAX as u64;
@@ -19,7 +19,7 @@ const VALUE_BYTES_MAX: u64 = i32::MAX as u64;
 const KEY_BYTES_MAX: u64 = 4_096;
 const WEIGHTS_MAX: usize = 1_000;
 
-pub(super) fn record(reader: &mut Reader<'_>, node: &Node) -> Option<RecordPlan> {
+pub(super) fn record(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<RecordPlan> {
     let fields = reader.map(node, &RECORD)?;
     let key = reader.field(&fields, "key", key);
     let headers = optional(reader, &fields, "headers", headers);
@@ -82,10 +82,10 @@ pub(super) fn record(reader: &mut Reader<'_>, node: &Node) -> Option<RecordPlan>
 /// `Some(None)` for what is not written.
 #[allow(clippy::option_option)] // The outer one says whether it could be read.
 fn optional<T>(
-    reader: &mut Reader<'_>,
+    reader: &mut ValueReader<'_>,
     fields: &Fields<'_>,
     name: &str,
-    read: impl FnOnce(&mut Reader<'_>, &Node) -> Option<T>,
+    read: impl FnOnce(&mut ValueReader<'_>, &YamlNode) -> Option<T>,
 ) -> Option<Option<T>> {
     match fields.has(name) {
         true => reader.field(fields, name, read).map(Some),
@@ -94,7 +94,7 @@ fn optional<T>(
 }
 
 /// One size, or a distribution of sizes.
-fn size(reader: &mut Reader<'_>, node: &Node) -> Option<RecordPlan> {
+fn size(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<RecordPlan> {
     if node.as_text().is_some() {
         return bytes(reader, node, VALUE_BYTES_MAX).map(RecordPlan::of_values);
     }
@@ -113,18 +113,18 @@ fn size(reader: &mut Reader<'_>, node: &Node) -> Option<RecordPlan> {
     })
 }
 
-fn bytes(reader: &mut Reader<'_>, node: &Node, most: u64) -> Option<u32> {
+fn bytes(reader: &mut ValueReader<'_>, node: &YamlNode, most: u64) -> Option<u32> {
     let bytes = reader.bytes(node, 1..=most)?;
     u32::try_from(bytes).ok()
 }
 
-fn size_field(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Option<u32> {
+fn size_field(reader: &mut ValueReader<'_>, fields: &Fields<'_>, name: &str) -> Option<u32> {
     reader.field(fields, name, |reader, node| {
         bytes(reader, node, VALUE_BYTES_MAX)
     })
 }
 
-fn uniform(reader: &mut Reader<'_>, node: &Node) -> Option<SizePlan> {
+fn uniform(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<SizePlan> {
     let fields = reader.map(node, &SIZE_UNIFORM)?;
     let from = size_field(reader, &fields, "from");
     let to = size_field(reader, &fields, "to");
@@ -132,24 +132,29 @@ fn uniform(reader: &mut Reader<'_>, node: &Node) -> Option<SizePlan> {
     Some(SizePlan::Uniform { from, to })
 }
 
-fn range(reader: &mut Reader<'_>, fields: &Fields<'_>, from: u32, to: u32) -> Option<(u32, u32)> {
+fn range(
+    reader: &mut ValueReader<'_>,
+    fields: &Fields<'_>,
+    from: u32,
+    to: u32,
+) -> Option<(u32, u32)> {
     if from <= to {
         return Some((from, to));
     }
-    let what = format!("{} is less than `from`", Bytes(to.into()));
+    let what = format!("{} is less than `from`", ByteSize(to.into()));
     reader.problem_at(fields, "to", what, "make it at least `from`");
     None
 }
 
 /// The largest size: as written, or else as many times the ones given.
-fn largest(reader: &mut Reader<'_>, fields: &Fields<'_>, otherwise: u64) -> Option<u32> {
+fn largest(reader: &mut ValueReader<'_>, fields: &Fields<'_>, otherwise: u64) -> Option<u32> {
     match fields.has("to") {
         true => size_field(reader, fields, "to"),
         false => u32::try_from(otherwise.min(VALUE_BYTES_MAX)).ok(),
     }
 }
 
-fn normal(reader: &mut Reader<'_>, node: &Node) -> Option<SizePlan> {
+fn normal(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<SizePlan> {
     const DEVIATIONS: u64 = 4;
     let fields = reader.map(node, &SIZE_NORMAL)?;
     let mean = size_field(reader, &fields, "mean");
@@ -167,7 +172,7 @@ fn normal(reader: &mut Reader<'_>, node: &Node) -> Option<SizePlan> {
     })
 }
 
-fn lognormal(reader: &mut Reader<'_>, node: &Node) -> Option<SizePlan> {
+fn lognormal(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<SizePlan> {
     const TIMES: u64 = 10;
     let fields = reader.map(node, &SIZE_LOGNORMAL)?;
     let median = size_field(reader, &fields, "median");
@@ -189,7 +194,7 @@ fn lognormal(reader: &mut Reader<'_>, node: &Node) -> Option<SizePlan> {
     })
 }
 
-fn weighted(reader: &mut Reader<'_>, node: &Node) -> Option<SizePlan> {
+fn weighted(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<SizePlan> {
     let mut wrong = false;
     let sizes = reader.list(node, |reader, item| {
         let size = reader.map(item, &SIZE_WEIGHTED).and_then(|fields| {
@@ -219,7 +224,7 @@ fn weighted(reader: &mut Reader<'_>, node: &Node) -> Option<SizePlan> {
 
 /// `Some(None)` for null keys.
 #[allow(clippy::option_option)] // The outer one says whether it could be read.
-fn key(reader: &mut Reader<'_>, node: &Node) -> Option<Option<KeyPlan>> {
+fn key(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Option<KeyPlan>> {
     if let Some(text) = node.as_text() {
         if KEY.key(text).is_some() {
             let what = format!("`{text}` needs more");
@@ -239,7 +244,7 @@ fn key(reader: &mut Reader<'_>, node: &Node) -> Option<Option<KeyPlan>> {
     let plan = reader.field(&fields, name, |reader, node| {
         let fields = reader.map(node, table)?;
         let keys = match table.key("keys").map(|key| key.given) {
-            Some(crate::keys::Given::Optional(_)) => optional(reader, &fields, "keys", keys),
+            Some(crate::keys::KeyDefault::Optional(_)) => optional(reader, &fields, "keys", keys),
             _ => reader.field(&fields, "keys", keys).map(Some),
         };
         let key_bytes = reader.field(&fields, "size", |reader, node| {
@@ -271,11 +276,11 @@ fn key(reader: &mut Reader<'_>, node: &Node) -> Option<Option<KeyPlan>> {
     plan.map(Some)
 }
 
-fn keys(reader: &mut Reader<'_>, node: &Node) -> Option<u64> {
+fn keys(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<u64> {
     reader.count(node, 1..=super::flow::RECORDS_MAX)
 }
 
-fn headers(reader: &mut Reader<'_>, node: &Node) -> Option<HeadersPlan> {
+fn headers(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<HeadersPlan> {
     let fields = reader.map(node, &HEADERS)?;
     let count = reader.field(&fields, "count", |reader, node| {
         reader.count_u32(node, 1..=HeadersPlan::COUNT_MAX)
@@ -293,7 +298,7 @@ fn headers(reader: &mut Reader<'_>, node: &Node) -> Option<HeadersPlan> {
     })
 }
 
-fn file(reader: &mut Reader<'_>, node: &Node) -> Option<(RecordFile, u32)> {
+fn file(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<(RecordFile, u32)> {
     if node.as_text().is_some() {
         return found(reader, node, "\n");
     }
@@ -322,7 +327,11 @@ fn file(reader: &mut Reader<'_>, node: &Node) -> Option<(RecordFile, u32)> {
     Some((RecordFile { at_random, ..file }, mean))
 }
 
-fn found(reader: &mut Reader<'_>, node: &Node, delimiter: &str) -> Option<(RecordFile, u32)> {
+fn found(
+    reader: &mut ValueReader<'_>,
+    node: &YamlNode,
+    delimiter: &str,
+) -> Option<(RecordFile, u32)> {
     let path = reader.text(node)?;
     match reader.sources.files.records(&path, delimiter) {
         Ok(found) => Some(found),
@@ -336,7 +345,7 @@ fn found(reader: &mut Reader<'_>, node: &Node, delimiter: &str) -> Option<(Recor
 }
 
 /// A decimal number within limits.
-fn number(reader: &mut Reader<'_>, node: &Node, low: f64, high: f64) -> Option<f64> {
+fn number(reader: &mut ValueReader<'_>, node: &YamlNode, low: f64, high: f64) -> Option<f64> {
     let value = reader.quantity(node, "a number, such as `4` or `0.99`", units::number)?;
     if (low..=high).contains(&value) {
         return Some(value);

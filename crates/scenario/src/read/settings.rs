@@ -2,11 +2,11 @@
 
 use super::group::group_settings;
 use crate::keys::{CONSUMER_SETTINGS, PARTITIONER, PRODUCER_SETTINGS};
-use crate::reader::{Fields, Reader};
+use crate::reader::{Fields, ValueReader};
 use crate::settings::{
     Acks, Compression, CompressionCodec, ConsumerSettings, GroupPlan, Partitioner, ProducerSettings,
 };
-use crate::tree::Node;
+use crate::tree::YamlNode;
 use crate::units;
 
 /// Kafka counts sizes and most times in i32.
@@ -19,8 +19,8 @@ const IN_FLIGHT_IDEMPOTENT_MAX: i64 = 5;
 
 /// Reads producer settings. `varied` says which of the flow's keys `vary` changes.
 pub(super) fn producer_settings(
-    reader: &mut Reader<'_>,
-    node: &Node,
+    reader: &mut ValueReader<'_>,
+    node: &YamlNode,
     flow: &str,
     varied: &dyn Fn(&str) -> bool,
 ) -> Option<ProducerSettings> {
@@ -45,11 +45,11 @@ pub(super) fn producer_settings(
     let request_timeout = request_timeout(reader, fields);
     let delivery_timeout = delivery_timeout(reader, fields, linger, request_timeout);
     let partitioner = partitioner(reader, fields);
-    let adaptive = reader.field(fields, ADAPTIVE, Reader::flag);
+    let adaptive = reader.field(fields, ADAPTIVE, ValueReader::flag);
     let availability = time(reader, fields, "partitioner.availability.timeout.ms");
     let transactional_id = match fields.has("transactional.id") {
         true => reader
-            .field(fields, "transactional.id", Reader::text)
+            .field(fields, "transactional.id", ValueReader::text)
             .map(Some),
         false => Some(None),
     };
@@ -92,8 +92,8 @@ pub(super) fn producer_settings(
 
 /// Reads consumer settings, and those of a group's members, which `without_group` mean nothing.
 pub(super) fn consumer_settings(
-    reader: &mut Reader<'_>,
-    node: &Node,
+    reader: &mut ValueReader<'_>,
+    node: &YamlNode,
     flow: &str,
     without_group: bool,
 ) -> Option<(ConsumerSettings, GroupPlan)> {
@@ -103,7 +103,7 @@ pub(super) fn consumer_settings(
     let wait = time(reader, fields, "fetch.max.wait.ms");
     let fetch_max = bytes(reader, fields, "fetch.max.bytes", 0, INT_MAX);
     let partition_max = bytes(reader, fields, "max.partition.fetch.bytes", 0, INT_MAX);
-    let check_crcs = reader.field(fields, "check.crcs", Reader::flag);
+    let check_crcs = reader.field(fields, "check.crcs", ValueReader::flag);
     let read_committed = reader.field(fields, "isolation.level", |reader, node| {
         let choices = [("read_uncommitted", false), ("read_committed", true)];
         reader.choice(node, &choices)
@@ -145,8 +145,8 @@ pub(super) fn consumer_settings(
 const ADAPTIVE: &str = "partitioner.adaptive.partitioning.enable";
 
 /// The partitioner, by kgauge's word or Kafka's class, and whether it ignores keys.
-fn partitioner(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<(Partitioner, bool)> {
-    let ignores_keys = reader.field(fields, "partitioner.ignore.keys", Reader::flag)?;
+fn partitioner(reader: &mut ValueReader<'_>, fields: &Fields<'_>) -> Option<(Partitioner, bool)> {
+    let ignores_keys = reader.field(fields, "partitioner.ignore.keys", ValueReader::flag)?;
     let word = reader.field(fields, "partitioner", partitioner_word)?;
     if !fields.has("partitioner.class") {
         return Some((word, ignores_keys));
@@ -173,7 +173,7 @@ fn partitioner(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<(Partitio
     })
 }
 
-fn partitioner_word(reader: &mut Reader<'_>, node: &Node) -> Option<Partitioner> {
+fn partitioner_word(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Partitioner> {
     if node.as_text().is_some() {
         let choices = [
             ("sticky", Partitioner::Sticky),
@@ -192,7 +192,7 @@ fn partitioner_word(reader: &mut Reader<'_>, node: &Node) -> Option<Partitioner>
     })
 }
 
-fn acks(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Acks> {
+fn acks(reader: &mut ValueReader<'_>, fields: &Fields<'_>) -> Option<Acks> {
     let choices = [
         ("all", Acks::All),
         ("-1", Acks::All),
@@ -206,7 +206,7 @@ fn acks(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Acks> {
 /// and impossible is an error; not asked for and impossible switches it off, except that too many
 /// requests in flight are an error even then.
 fn idempotence(
-    reader: &mut Reader<'_>,
+    reader: &mut ValueReader<'_>,
     fields: &Fields<'_>,
     acks: Option<Acks>,
     retries: Option<i64>,
@@ -214,7 +214,7 @@ fn idempotence(
 ) -> Option<bool> {
     let asked = fields.has("enable.idempotence");
     let wanted = match asked {
-        true => reader.field(fields, "enable.idempotence", Reader::flag)?,
+        true => reader.field(fields, "enable.idempotence", ValueReader::flag)?,
         false => true,
     };
     if !wanted {
@@ -248,7 +248,7 @@ fn idempotence(
 }
 
 fn compression(
-    reader: &mut Reader<'_>,
+    reader: &mut ValueReader<'_>,
     fields: &Fields<'_>,
     varied: &dyn Fn(&str) -> bool,
 ) -> Option<Compression> {
@@ -306,7 +306,7 @@ fn compression(
 /// `KafkaProducer.configureDeliveryTimeout`: too short is an error when it was written, and is
 /// raised when it was not.
 fn delivery_timeout(
-    reader: &mut Reader<'_>,
+    reader: &mut ValueReader<'_>,
     fields: &Fields<'_>,
     linger: Option<u64>,
     request_timeout: Option<u64>,
@@ -330,7 +330,7 @@ fn delivery_timeout(
 
 /// A batch must fit its buffer and its request, or every send would fail.
 fn batch_fits(
-    reader: &mut Reader<'_>,
+    reader: &mut ValueReader<'_>,
     fields: &Fields<'_>,
     batch: Option<i64>,
     buffer: Option<i64>,
@@ -351,7 +351,7 @@ fn batch_fits(
     }
 }
 
-fn request_timeout(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<u64> {
+fn request_timeout(reader: &mut ValueReader<'_>, fields: &Fields<'_>) -> Option<u64> {
     let value = time(reader, fields, "request.timeout.ms")?;
     if value == 0 {
         let cure = "write at least 1: every request would fail at once";
@@ -361,22 +361,26 @@ fn request_timeout(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<u64> 
     Some(value)
 }
 
-fn client_id(reader: &mut Reader<'_>, fields: &Fields<'_>, flow: &str) -> Option<String> {
+fn client_id(reader: &mut ValueReader<'_>, fields: &Fields<'_>, flow: &str) -> Option<String> {
     match fields.has("client.id") {
-        true => reader.field(fields, "client.id", Reader::text),
+        true => reader.field(fields, "client.id", ValueReader::text),
         false => Some(format!("kgauge-{flow}")),
     }
 }
 
 /// `Some(None)` for -1: what the operating system has.
 #[allow(clippy::option_option)] // The outer one says whether it could be read.
-fn socket_buffer(reader: &mut Reader<'_>, fields: &Fields<'_>, key: &str) -> Option<Option<u32>> {
+fn socket_buffer(
+    reader: &mut ValueReader<'_>,
+    fields: &Fields<'_>,
+    key: &str,
+) -> Option<Option<u32>> {
     let value = bytes(reader, fields, key, -1, INT_MAX)?;
     Some(u32::try_from(value).ok())
 }
 
 fn number(
-    reader: &mut Reader<'_>,
+    reader: &mut ValueReader<'_>,
     fields: &Fields<'_>,
     key: &str,
     low: i64,
@@ -387,7 +391,7 @@ fn number(
 
 /// A whole number of bytes, or a size with unit.
 fn bytes(
-    reader: &mut Reader<'_>,
+    reader: &mut ValueReader<'_>,
     fields: &Fields<'_>,
     key: &str,
     low: i64,
@@ -403,7 +407,7 @@ fn bytes(
 }
 
 /// A whole number of milliseconds, or a time with unit, in ns.
-pub(super) fn time(reader: &mut Reader<'_>, fields: &Fields<'_>, key: &str) -> Option<u64> {
+pub(super) fn time(reader: &mut ValueReader<'_>, fields: &Fields<'_>, key: &str) -> Option<u64> {
     reader.field(fields, key, |reader, node| {
         let with_unit = node.as_text().and_then(|text| units::time_ns(text).ok());
         let ms = match with_unit {
@@ -426,7 +430,7 @@ pub(super) fn time(reader: &mut Reader<'_>, fields: &Fields<'_>, key: &str) -> O
     })
 }
 
-fn integer(reader: &mut Reader<'_>, node: &Node, low: i64, high: i64) -> Option<i64> {
+fn integer(reader: &mut ValueReader<'_>, node: &YamlNode, low: i64, high: i64) -> Option<i64> {
     let text = reader.scalar(node, "a whole number")?;
     let Ok(value) = text.parse::<i64>() else {
         let what = format!("`{}` is not a whole number", crate::reader::shorten(text));
@@ -437,8 +441,8 @@ fn integer(reader: &mut Reader<'_>, node: &Node, low: i64, high: i64) -> Option<
 }
 
 fn integer_within(
-    reader: &mut Reader<'_>,
-    node: &Node,
+    reader: &mut ValueReader<'_>,
+    node: &YamlNode,
     value: i64,
     low: i64,
     high: i64,

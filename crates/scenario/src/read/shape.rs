@@ -3,10 +3,10 @@
 use crate::files::Files;
 use crate::keys::{BURST, RAMP, REPLAY, SHAPE, STEP, WAVE};
 use crate::plan::Stages;
-use crate::reader::{Fields, Reader};
+use crate::reader::{Fields, ValueReader};
 use crate::schedule::{RATE_MAX, RATE_MIN};
 use crate::shape::{RateStep, Shape, Trace};
-use crate::tree::{Node, Value};
+use crate::tree::{Value, YamlNode};
 use crate::units;
 
 /// More steps than this are a trace: `replay`.
@@ -20,7 +20,11 @@ enum Zero {
 }
 
 /// Reads a shape. What lasts for the hold needs the stages.
-pub(super) fn shape(reader: &mut Reader<'_>, node: &Node, stages: Option<Stages>) -> Option<Shape> {
+pub(super) fn shape(
+    reader: &mut ValueReader<'_>,
+    node: &YamlNode,
+    stages: Option<Stages>,
+) -> Option<Shape> {
     if let Some(text) = node.as_text() {
         if SHAPE.key(text).is_some() {
             let needed = match text {
@@ -65,7 +69,7 @@ fn example(shape: &str) -> &'static str {
 }
 
 fn one_shape(
-    reader: &mut Reader<'_>,
+    reader: &mut ValueReader<'_>,
     fields: &Fields<'_>,
     name: &str,
     stages: Option<Stages>,
@@ -85,7 +89,7 @@ fn one_shape(
     }
 }
 
-fn ramp(reader: &mut Reader<'_>, node: &Node, stages: Option<Stages>) -> Option<Shape> {
+fn ramp(reader: &mut ValueReader<'_>, node: &YamlNode, stages: Option<Stages>) -> Option<Shape> {
     let fields = reader.map(node, &RAMP)?;
     let from = rate(reader, &fields, "from", Zero::Allowed);
     let to = rate(reader, &fields, "to", Zero::Allowed);
@@ -113,7 +117,7 @@ fn ramp(reader: &mut Reader<'_>, node: &Node, stages: Option<Stages>) -> Option<
     })
 }
 
-fn step(reader: &mut Reader<'_>, node: &Node) -> Option<Shape> {
+fn step(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Shape> {
     if let Value::List(items) = &node.value
         && items.len() > STEPS_MAX
     {
@@ -145,7 +149,7 @@ fn step(reader: &mut Reader<'_>, node: &Node) -> Option<Shape> {
     Some(Shape::Step { steps })
 }
 
-fn wave(reader: &mut Reader<'_>, node: &Node) -> Option<Shape> {
+fn wave(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Shape> {
     let fields = reader.map(node, &WAVE)?;
     let mean = rate(reader, &fields, "mean", Zero::Refused);
     let amplitude = rate(reader, &fields, "amplitude", Zero::Refused);
@@ -163,7 +167,7 @@ fn wave(reader: &mut Reader<'_>, node: &Node) -> Option<Shape> {
     })
 }
 
-fn burst(reader: &mut Reader<'_>, node: &Node) -> Option<Shape> {
+fn burst(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Shape> {
     let fields = reader.map(node, &BURST)?;
     let base = rate(reader, &fields, "base", Zero::Allowed);
     let burst = rate(reader, &fields, "burst", Zero::Refused);
@@ -183,7 +187,7 @@ fn burst(reader: &mut Reader<'_>, node: &Node) -> Option<Shape> {
     })
 }
 
-fn replay(reader: &mut Reader<'_>, node: &Node) -> Option<Shape> {
+fn replay(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Shape> {
     type Find = fn(&Files, &str) -> Result<Trace, String>;
     let fields = reader.map(node, &REPLAY)?;
     let (name, find): (_, Find) = match (fields.has("times"), fields.has("rates")) {
@@ -213,13 +217,13 @@ fn replay(reader: &mut Reader<'_>, node: &Node) -> Option<Shape> {
     })
 }
 
-fn time(reader: &mut Reader<'_>, fields: &Fields<'_>, key: &str) -> Option<u64> {
+fn time(reader: &mut ValueReader<'_>, fields: &Fields<'_>, key: &str) -> Option<u64> {
     reader.field(fields, key, |reader, node| {
         reader.time_ns(node, 1..=super::DAY_NS)
     })
 }
 
-fn rate(reader: &mut Reader<'_>, fields: &Fields<'_>, key: &str, zero: Zero) -> Option<f64> {
+fn rate(reader: &mut ValueReader<'_>, fields: &Fields<'_>, key: &str, zero: Zero) -> Option<f64> {
     reader.field(fields, key, |reader, node| {
         let per_second = reader.quantity(node, "a rate, such as `50k/s`", units::rate)?;
         let is_good = (RATE_MIN..=RATE_MAX).contains(&per_second);

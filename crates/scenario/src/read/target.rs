@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::keys::{MIRROR, SECURITY, TARGET};
 use crate::mirror::{self, MirrorNeeds, Replicator};
-use crate::reader::{Reader, shorten};
-use crate::tree::{Node, Value};
+use crate::reader::{ValueReader, shorten};
+use crate::tree::{Value, YamlNode};
 
 /// Beyond any cluster that one machine can load.
 const BROKERS_MAX: u32 = 10_000;
@@ -32,7 +32,7 @@ pub(crate) struct TargetNeeds {
     pub(crate) mirror: Option<MirrorNeeds>,
 }
 
-pub(super) fn target(reader: &mut Reader<'_>, node: &Node) -> Option<TargetNeeds> {
+pub(super) fn target(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<TargetNeeds> {
     let fields = reader.map(node, &TARGET)?;
     let brokers = reader.field(&fields, "brokers", |reader, node| {
         reader.count_u32(node, 1..=BROKERS_MAX)
@@ -65,12 +65,12 @@ pub(super) fn target(reader: &mut Reader<'_>, node: &Node) -> Option<TargetNeeds
     })
 }
 
-fn security(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
+fn security(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<String> {
     let kinds: Vec<(&str, &str)> = SECURITY.iter().map(|kind| (*kind, *kind)).collect();
     reader.choice(node, &kinds).map(str::to_owned)
 }
 
-fn mirror(reader: &mut Reader<'_>, node: &Node) -> Option<MirrorNeeds> {
+fn mirror(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<MirrorNeeds> {
     let fields = reader.map(node, &MIRROR)?;
     let brokers = reader.field(&fields, "brokers", |reader, node| {
         reader.count_u32(node, 1..=BROKERS_MAX)
@@ -105,8 +105,8 @@ fn mirror(reader: &mut Reader<'_>, node: &Node) -> Option<MirrorNeeds> {
 
 /// The name of copies: `{topic}` once, and around it what may stand in the name of a topic.
 fn copy_name(
-    reader: &mut Reader<'_>,
-    node: &Node,
+    reader: &mut ValueReader<'_>,
+    node: &YamlNode,
     replicator: Option<Replicator>,
 ) -> Option<String> {
     let text = reader.text(node)?;
@@ -171,8 +171,8 @@ static MIRROR_SETTINGS: Foreign = Foreign {
 
 /// Which settings there are differs from release to release: the target checks the names.
 fn settings(
-    reader: &mut Reader<'_>,
-    node: &Node,
+    reader: &mut ValueReader<'_>,
+    node: &YamlNode,
     foreign: &Foreign,
 ) -> Option<BTreeMap<String, String>> {
     let Value::Map(entries) = &node.value else {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::record::record;
 use crate::keys::{PRELOAD, TOPIC, TOPIC_CONFIG};
 use crate::plan::{Preload, TopicPlan};
-use crate::reader::{Reader, shorten};
+use crate::reader::{ValueReader, shorten};
 use crate::suggest::nearest;
-use crate::tree::{Node, Value};
+use crate::tree::{Value, YamlNode};
 
 /// Kafka's own advice ends far below this many partitions in one topic.
 const PARTITIONS_MAX: u32 = 100_000;
@@ -15,7 +15,7 @@ const REPLICATION_MAX: u32 = 100;
 /// 10^12 records; more than a year at 30,000 a second.
 pub(super) const RECORDS_MAX: u64 = 1_000_000_000_000;
 
-pub(super) fn topic(reader: &mut Reader<'_>, node: &Node) -> Option<TopicPlan> {
+pub(super) fn topic(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<TopicPlan> {
     let fields = reader.map(node, &TOPIC)?;
     let partitions = reader.field(&fields, "partitions", |reader, node| {
         reader.count_u32(node, 1..=PARTITIONS_MAX)
@@ -37,7 +37,7 @@ pub(super) fn topic(reader: &mut Reader<'_>, node: &Node) -> Option<TopicPlan> {
 }
 
 /// Kafka's topic settings: names are checked, values are the broker's business.
-fn config(reader: &mut Reader<'_>, node: &Node) -> Option<BTreeMap<String, String>> {
+fn config(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<BTreeMap<String, String>> {
     let Value::Map(entries) = &node.value else {
         reader.wrong_type(node, "topic settings, such as `{retention.bytes: -1}`");
         return None;
@@ -62,7 +62,7 @@ fn config(reader: &mut Reader<'_>, node: &Node) -> Option<BTreeMap<String, Strin
     Some(config)
 }
 
-fn preload(reader: &mut Reader<'_>, node: &Node) -> Option<Preload> {
+fn preload(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<Preload> {
     let fields = reader.map(node, &PRELOAD)?;
     let records = reader.field(&fields, "records", |reader, node| {
         reader.count(node, 1..=RECORDS_MAX)

@@ -5,15 +5,15 @@ mod schema;
 pub use schema::schema;
 
 use crate::keys::{
-    AUDIT, BURST, CONSUME, CONSUMER_SETTINGS, CUT, DELAY, DRIVER, ECHO, FAULT, FROM, Given,
-    HEADERS, KEY, KEY_SEQUENCE, KEY_UNIFORM, KEY_ZIPF, Key, Kind, MIRROR, PARTITION_FORMULA,
+    AUDIT, BURST, CONSUME, CONSUMER_SETTINGS, CUT, DELAY, DRIVER, ECHO, FAULT, FROM, HEADERS, KEY,
+    KEY_SEQUENCE, KEY_UNIFORM, KEY_ZIPF, KeyDefault, KeyDefinition, MIRROR, PARTITION_FORMULA,
     PARTITIONER, PRELOAD, PRODUCE, PRODUCER_SETTINGS, PUBLISHED, RAMP, RECORD, RECORD_FILE, REPLAY,
     ROOT, SHAPE, SIZE, SIZE_LOGNORMAL, SIZE_NORMAL, SIZE_UNIFORM, SIZE_WEIGHTED, SIZES, SOURCE,
-    STAGES, STEP, STUDY, TARGET, TOPIC, Table, WAVE,
+    STAGES, STEP, STUDY, ScenarioKeys, TARGET, TOPIC, ValueKind, WAVE,
 };
 
 /// Every table, in the order of the guide.
-static TABLES: &[&Table] = &[
+static TABLES: &[&ScenarioKeys] = &[
     &ROOT,
     &TARGET,
     &MIRROR,
@@ -65,7 +65,7 @@ pub fn tables() -> Vec<(&'static str, String)> {
         .collect()
 }
 
-fn markdown(table: &Table) -> String {
+fn markdown(table: &ScenarioKeys) -> String {
     let mut text = String::from("| key | value | default | what and why |\n|---|---|---|---|\n");
     for key in table.keys {
         text.push_str(&row(key));
@@ -84,12 +84,12 @@ fn markdown(table: &Table) -> String {
     text
 }
 
-fn row(key: &Key) -> String {
+fn row(key: &KeyDefinition) -> String {
     let default = match key.given {
-        Given::Required => "required".to_owned(),
-        Given::Default(text) => format!("`{text}`"),
-        Given::Empty => "all defaults".to_owned(),
-        Given::Optional(meaning) => meaning.to_owned(),
+        KeyDefault::Required => "required".to_owned(),
+        KeyDefault::Default(text) => format!("`{text}`"),
+        KeyDefault::Empty => "all defaults".to_owned(),
+        KeyDefault::Optional(meaning) => meaning.to_owned(),
     };
     format!(
         "| `{}` | {} | {default} | {} |\n",
@@ -100,8 +100,8 @@ fn row(key: &Key) -> String {
 }
 
 /// How a value is written, in words.
-fn words(kind: Kind) -> String {
-    let link = |table: &Table| {
+fn words(kind: ValueKind) -> String {
+    let link = |table: &ScenarioKeys| {
         format!(
             "[{}](#{})",
             table.name.to_lowercase(),
@@ -109,60 +109,60 @@ fn words(kind: Kind) -> String {
         )
     };
     match kind {
-        Kind::Name => "name".into(),
-        Kind::FlagOrName => "`true`, `false` or a name".into(),
-        Kind::Text => "text".into(),
-        Kind::Count => "count".into(),
-        Kind::Size => "size".into(),
-        Kind::Time => "time".into(),
-        Kind::TimeOrNone => "time or `none`".into(),
-        Kind::CountOrVolume => "count or size".into(),
-        Kind::CountOrTime => "count or time".into(),
-        Kind::CountOrAll => "count or `all`".into(),
-        Kind::Flag => "`true`, `false`".into(),
-        Kind::Choice(choices) => {
+        ValueKind::Name => "name".into(),
+        ValueKind::FlagOrName => "`true`, `false` or a name".into(),
+        ValueKind::Text => "text".into(),
+        ValueKind::Count => "count".into(),
+        ValueKind::Size => "size".into(),
+        ValueKind::Time => "time".into(),
+        ValueKind::TimeOrNone => "time or `none`".into(),
+        ValueKind::CountOrVolume => "count or size".into(),
+        ValueKind::CountOrTime => "count or time".into(),
+        ValueKind::CountOrAll => "count or `all`".into(),
+        ValueKind::Flag => "`true`, `false`".into(),
+        ValueKind::Choice(choices) => {
             let choices: Vec<String> = choices.iter().map(|one| format!("`{one}`")).collect();
             choices.join(", ")
         }
-        Kind::Shape => format!("`max` or {}", link(&SHAPE)),
-        Kind::Rate => "rate".into(),
-        Kind::Either(choices, table) => {
+        ValueKind::Shape => format!("`max` or {}", link(&SHAPE)),
+        ValueKind::Rate => "rate".into(),
+        ValueKind::Either(choices, table) => {
             let choices: Vec<String> = choices.iter().map(|one| format!("`{one}`")).collect();
             format!("{} or {}", choices.join(", "), link(table))
         }
-        Kind::SizeOr(table) => format!("size, or {}", link(table)),
-        Kind::File => "file".into(),
-        Kind::FileOr(table) => format!("file, or {}", link(table)),
-        Kind::Number => "number".into(),
-        Kind::Part => "0 to 1, or a percentage".into(),
-        Kind::KafkaBytes => "bytes".into(),
-        Kind::KafkaTime => "ms".into(),
-        Kind::KafkaNumber => "number".into(),
-        Kind::Map(table) => link(table),
-        Kind::List(table) => format!("list of {}", link(table)),
-        Kind::Flows => format!(
+        ValueKind::SizeOr(table) => format!("size, or {}", link(table)),
+        ValueKind::File => "file".into(),
+        ValueKind::FileOr(table) => format!("file, or {}", link(table)),
+        ValueKind::Number => "number".into(),
+        ValueKind::Part => "0 to 1, or a percentage".into(),
+        ValueKind::KafkaBytes => "bytes".into(),
+        ValueKind::KafkaTime => "ms".into(),
+        ValueKind::KafkaNumber => "number".into(),
+        ValueKind::Map(table) => link(table),
+        ValueKind::List(table) => format!("list of {}", link(table)),
+        ValueKind::Flows => format!(
             "list of {}s, {}s and {}s",
             link(&PRODUCE),
             link(&CONSUME),
             link(&ECHO)
         ),
-        Kind::Paths => "[paths](#paths), a value each".into(),
-        Kind::Vary => "[paths](#paths), a list of values each; or [more](#vary)".into(),
-        Kind::TopicConfig => "Kafka's topic settings".into(),
-        Kind::BrokerConfig => "Kafka's broker settings".into(),
-        Kind::MirrorSettings => "properties of MirrorMaker 2".into(),
-        Kind::Texts => "list of texts".into(),
-        Kind::Moment => "time, `-` before it, or `start`".into(),
-        Kind::SignedTime => "time, `-` before it".into(),
-        Kind::FaultNode => "number, `leader`, `follower`, `random`, `all`".into(),
-        Kind::CutEnd => "number, `nodes`, `controller`, `others`".into(),
-        Kind::True => "`true`".into(),
-        Kind::SizeOrTrue => "size or `true`".into(),
-        Kind::Delay => format!("time or {}", link(&DELAY)),
-        Kind::Capacity => "rate of bytes or records".into(),
-        Kind::ErrorName => "name of an error of Kafka's".into(),
-        Kind::Times => "list of two times".into(),
-        Kind::Quantiles => "`p0` to `p100`, a time each".into(),
+        ValueKind::Paths => "[paths](#paths), a value each".into(),
+        ValueKind::Vary => "[paths](#paths), a list of values each; or [more](#vary)".into(),
+        ValueKind::TopicConfig => "Kafka's topic settings".into(),
+        ValueKind::BrokerConfig => "Kafka's broker settings".into(),
+        ValueKind::MirrorSettings => "properties of MirrorMaker 2".into(),
+        ValueKind::Texts => "list of texts".into(),
+        ValueKind::Moment => "time, `-` before it, or `start`".into(),
+        ValueKind::SignedTime => "time, `-` before it".into(),
+        ValueKind::FaultNode => "number, `leader`, `follower`, `random`, `all`".into(),
+        ValueKind::CutEnd => "number, `nodes`, `controller`, `others`".into(),
+        ValueKind::True => "`true`".into(),
+        ValueKind::SizeOrTrue => "size or `true`".into(),
+        ValueKind::Delay => format!("time or {}", link(&DELAY)),
+        ValueKind::Capacity => "rate of bytes or records".into(),
+        ValueKind::ErrorName => "name of an error of Kafka's".into(),
+        ValueKind::Times => "list of two times".into(),
+        ValueKind::Quantiles => "`p0` to `p100`, a time each".into(),
     }
 }
 
@@ -260,7 +260,7 @@ mod tests {
             for line in settings.lines() {
                 let (name, default) = line.split_once('\t').unwrap();
                 match table.key(name).map(|key| key.given) {
-                    Some(Given::Default(ours)) => assert_eq!(ours, default, "{name}"),
+                    Some(KeyDefault::Default(ours)) => assert_eq!(ours, default, "{name}"),
                     Some(_) => {}
                     None => assert!(table.refusal(name).is_some(), "{name} is not known"),
                 }

@@ -6,8 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::TABLES;
 use crate::keys::{
-    CONSUME, DELAY, ECHO, ERROR_NAMES, FROM, Given, KEY, Key, Kind, PARTITION_FORMULA, PARTITIONER,
-    PRODUCE, REPLAY, ROOT, SHAPE, SIZE, SOURCE, STUDY, TOPIC_CONFIG, Table,
+    CONSUME, DELAY, ECHO, ERROR_NAMES, FROM, KEY, KeyDefault, KeyDefinition, PARTITION_FORMULA,
+    PARTITIONER, PRODUCE, REPLAY, ROOT, SHAPE, SIZE, SOURCE, STUDY, ScenarioKeys, TOPIC_CONFIG,
+    ValueKind,
 };
 use crate::vary::{LISTED, ONE_AT_A_TIME};
 
@@ -27,19 +28,19 @@ pub fn schema() -> Value {
 }
 
 /// A study's own file is another kind of file.
-fn is_of_studies(table: &Table) -> bool {
+fn is_of_studies(table: &ScenarioKeys) -> bool {
     [STUDY.name, SOURCE.name, PARTITION_FORMULA.name].contains(&table.name)
 }
 
-fn name(table: &Table) -> String {
+fn name(table: &ScenarioKeys) -> String {
     table.name.to_lowercase().replace(' ', "-")
 }
 
-fn reference(table: &Table) -> String {
+fn reference(table: &ScenarioKeys) -> String {
     format!("#/$defs/{}", name(table))
 }
 
-fn object(table: &Table) -> Value {
+fn object(table: &ScenarioKeys) -> Value {
     let mut properties = Map::new();
     for key in table.keys {
         properties.insert(key.name.to_owned(), property(key));
@@ -47,7 +48,7 @@ fn object(table: &Table) -> Value {
     let required: Vec<&str> = table
         .keys
         .iter()
-        .filter(|key| matches!(key.given, Given::Required))
+        .filter(|key| matches!(key.given, KeyDefault::Required))
         .map(|key| key.name)
         .collect();
     let mut object = json!({
@@ -66,15 +67,15 @@ fn object(table: &Table) -> Value {
 }
 
 /// Tables in which the keys exclude each other.
-fn is_one_of(table: &Table) -> bool {
+fn is_one_of(table: &ScenarioKeys) -> bool {
     let tables = [&SHAPE, &REPLAY, &SIZE, &KEY, &FROM, &PARTITIONER];
     tables.iter().any(|one| one.name == table.name)
 }
 
-fn property(key: &Key) -> Value {
+fn property(key: &KeyDefinition) -> Value {
     let mut value = value(key.kind);
     value["description"] = json!(key.note);
-    if let Given::Default(text) = key.given {
+    if let KeyDefault::Default(text) = key.given {
         value["default"] = literal(text);
     }
     value
@@ -109,7 +110,7 @@ fn vary() -> Value {
             LISTED: {
                 "type": "array",
                 "minItems": 1,
-                "items": {"type": "object", "required": ["name"], "properties": {"name": value(Kind::Name)}},
+                "items": {"type": "object", "required": ["name"], "properties": {"name": value(ValueKind::Name)}},
             },
         },
         "additionalProperties": values,
@@ -117,7 +118,7 @@ fn vary() -> Value {
 }
 
 /// One of some words, or what stands in a table.
-fn words_or(words: &[&str], table: &Table) -> Value {
+fn words_or(words: &[&str], table: &ScenarioKeys) -> Value {
     any_of(vec![
         json!({"enum": words}),
         json!({"$ref": reference(table)}),
@@ -145,7 +146,7 @@ fn quantiles() -> Value {
     })
 }
 
-fn value(kind: Kind) -> Value {
+fn value(kind: ValueKind) -> Value {
     let count = || text(format!("^{NUMBER}[kMG]?$"));
     let size = || text(format!("^{NUMBER} ?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)$"));
     let time = || text(format!("^{NUMBER} ?(ns|us|µs|ms|s|min|h)$"));
@@ -155,55 +156,55 @@ fn value(kind: Kind) -> Value {
     let node =
         |words: &[&str]| json!({"anyOf": [{"type": "integer", "minimum": 1}, {"enum": words}]});
     match kind {
-        Kind::Name => text("^[a-z][a-z0-9-]{0,63}$".into()),
-        Kind::FlagOrName => any_of(vec![json!({"type": "boolean"}), value(Kind::Name)]),
-        Kind::Text => json!({"type": ["string", "number"]}),
-        Kind::Count => any_of(vec![whole(), count()]),
-        Kind::Size => size(),
-        Kind::Time => time(),
-        Kind::TimeOrNone => any_of(vec![json!({"const": "none"}), time()]),
-        Kind::CountOrVolume => any_of(vec![whole(), count(), size()]),
-        Kind::CountOrTime => any_of(vec![whole(), count(), time()]),
-        Kind::CountOrAll => any_of(vec![json!({"const": "all"}), whole(), count()]),
-        Kind::Flag => json!({"type": "boolean"}),
-        Kind::Choice(choices) => {
+        ValueKind::Name => text("^[a-z][a-z0-9-]{0,63}$".into()),
+        ValueKind::FlagOrName => any_of(vec![json!({"type": "boolean"}), value(ValueKind::Name)]),
+        ValueKind::Text => json!({"type": ["string", "number"]}),
+        ValueKind::Count => any_of(vec![whole(), count()]),
+        ValueKind::Size => size(),
+        ValueKind::Time => time(),
+        ValueKind::TimeOrNone => any_of(vec![json!({"const": "none"}), time()]),
+        ValueKind::CountOrVolume => any_of(vec![whole(), count(), size()]),
+        ValueKind::CountOrTime => any_of(vec![whole(), count(), time()]),
+        ValueKind::CountOrAll => any_of(vec![json!({"const": "all"}), whole(), count()]),
+        ValueKind::Flag => json!({"type": "boolean"}),
+        ValueKind::Choice(choices) => {
             json!({"enum": choices.iter().map(|choice| literal(choice)).collect::<Vec<_>>()})
         }
-        Kind::Shape => words_or(&["max"], &SHAPE),
-        Kind::Rate => rate(),
-        Kind::Either(words, table) => words_or(words, table),
-        Kind::SizeOr(table) => any_of(vec![size(), json!({"$ref": reference(table)})]),
-        Kind::File => json!({"type": "string"}),
-        Kind::FileOr(table) => any_of(vec![
+        ValueKind::Shape => words_or(&["max"], &SHAPE),
+        ValueKind::Rate => rate(),
+        ValueKind::Either(words, table) => words_or(words, table),
+        ValueKind::SizeOr(table) => any_of(vec![size(), json!({"$ref": reference(table)})]),
+        ValueKind::File => json!({"type": "string"}),
+        ValueKind::FileOr(table) => any_of(vec![
             json!({"type": "string"}),
             json!({"$ref": reference(table)}),
         ]),
-        Kind::Number => json!({"type": "number", "minimum": 0}),
-        Kind::Part => part(),
-        Kind::KafkaBytes => any_of(vec![whole(), size()]),
-        Kind::KafkaTime => any_of(vec![whole(), time()]),
-        Kind::KafkaNumber => whole(),
-        Kind::Map(table) => json!({"$ref": reference(table)}),
-        Kind::List(table) => list(json!({"$ref": reference(table)})),
-        Kind::Flows => list(flow()),
-        Kind::Paths => json!({"type": "object"}),
-        Kind::Vary => vary(),
-        Kind::TopicConfig => {
+        ValueKind::Number => json!({"type": "number", "minimum": 0}),
+        ValueKind::Part => part(),
+        ValueKind::KafkaBytes => any_of(vec![whole(), size()]),
+        ValueKind::KafkaTime => any_of(vec![whole(), time()]),
+        ValueKind::KafkaNumber => whole(),
+        ValueKind::Map(table) => json!({"$ref": reference(table)}),
+        ValueKind::List(table) => list(json!({"$ref": reference(table)})),
+        ValueKind::Flows => list(flow()),
+        ValueKind::Paths => json!({"type": "object"}),
+        ValueKind::Vary => vary(),
+        ValueKind::TopicConfig => {
             json!({"type": "object", "propertyNames": {"enum": TOPIC_CONFIG}})
         }
-        Kind::BrokerConfig | Kind::MirrorSettings => json!({"type": "object"}),
-        Kind::Texts => list(json!({"type": "string"})),
-        Kind::Moment => any_of(vec![json!({"const": "start"}), signed_time()]),
-        Kind::SignedTime => signed_time(),
-        Kind::FaultNode => node(&["leader", "follower", "random", "all"]),
-        Kind::CutEnd => node(&["nodes", "controller", "others"]),
-        Kind::True => json!({"const": true}),
-        Kind::SizeOrTrue => any_of(vec![json!({"const": true}), size()]),
-        Kind::Delay => any_of(vec![time(), json!({"$ref": reference(&DELAY)})]),
-        Kind::Capacity => any_of(vec![rate(), bytes_a_second()]),
-        Kind::ErrorName => json!({"enum": ERROR_NAMES}),
-        Kind::Times => json!({"type": "array", "minItems": 2, "maxItems": 2, "items": time()}),
-        Kind::Quantiles => quantiles(),
+        ValueKind::BrokerConfig | ValueKind::MirrorSettings => json!({"type": "object"}),
+        ValueKind::Texts => list(json!({"type": "string"})),
+        ValueKind::Moment => any_of(vec![json!({"const": "start"}), signed_time()]),
+        ValueKind::SignedTime => signed_time(),
+        ValueKind::FaultNode => node(&["leader", "follower", "random", "all"]),
+        ValueKind::CutEnd => node(&["nodes", "controller", "others"]),
+        ValueKind::True => json!({"const": true}),
+        ValueKind::SizeOrTrue => any_of(vec![json!({"const": true}), size()]),
+        ValueKind::Delay => any_of(vec![time(), json!({"$ref": reference(&DELAY)})]),
+        ValueKind::Capacity => any_of(vec![rate(), bytes_a_second()]),
+        ValueKind::ErrorName => json!({"enum": ERROR_NAMES}),
+        ValueKind::Times => json!({"type": "array", "minItems": 2, "maxItems": 2, "items": time()}),
+        ValueKind::Quantiles => quantiles(),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::kafka::{KafkaError, KafkaSetup, fetch};
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A program and how it is built.
-pub(super) struct Build<'a> {
+pub(super) struct DriverBuild<'a> {
     /// Names it in the cache.
     pub(super) name: String,
     /// The source's file name and text.
@@ -27,7 +27,7 @@ pub(super) struct Build<'a> {
     pub(super) product: &'a str,
 }
 
-impl Build<'_> {
+impl DriverBuild<'_> {
     /// The folder with the product in it, built unless it was there.
     pub(super) fn made(
         &self,

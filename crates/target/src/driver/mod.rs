@@ -15,9 +15,9 @@ use kgauge_scenario::Driver;
 
 pub use error::DriverBuildError;
 
-use crate::kafka::fetch::{self, Order};
+use crate::kafka::fetch::{self, MavenRequest};
 use crate::kafka::{KafkaSetup, Version, java};
-use build::{Build, first_lines};
+use build::{DriverBuild, first_lines};
 
 const JAVA_SOURCE: &str = include_str!("../../../../drivers/java/KgaugeDriver.java");
 const C_SOURCE: &str = include_str!("../../../../drivers/librdkafka/kgauge_driver.c");
@@ -89,7 +89,7 @@ fn java_driver(
         package: "openjdk-17-jdk-headless",
     })?;
     let text = version.to_string();
-    let order = Order {
+    let order = MavenRequest {
         version: &version,
         dir: setup.cache_dir.join("kafka-clients").join(&text),
         artifacts: vec![
@@ -101,7 +101,7 @@ fn java_driver(
     };
     let libs = fetch::fetch(&order, setup, interrupt).map_err(DriverBuildError::Fetch)?;
     let jars = libs.join("*");
-    let build = Build {
+    let build = DriverBuild {
         name: format!("java-{text}-on-{}", java.version),
         source: (&format!("{JAVA_CLASS}.java"), JAVA_SOURCE),
         compiler: &compiler,
@@ -150,7 +150,7 @@ fn librdkafka(
         &source,
         "-ldl",
     ];
-    let build = Build {
+    let build = DriverBuild {
         name: "librdkafka".to_owned(),
         source: (&source, C_SOURCE),
         compiler: &compiler,

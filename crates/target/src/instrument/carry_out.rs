@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::time::Duration;
 
-use kgauge_broker::cluster::{ClusterHandle, NodeError, Place};
+use kgauge_broker::cluster::{ClusterHandle, Endpoint, NodeError};
 use kgauge_broker::fault::{api_names, error_names};
 use kgauge_broker::ids::NodeId;
-use kgauge_broker::{Capacity, Delay, Fault, FaultAction, FaultId};
+use kgauge_broker::{Capacity, Delay, FaultAction, FaultId, InjectedFault};
 use kgauge_scenario::{CapacityPlan, CapacityUnit, DelayPlan, DropMoment, RequestFault};
 
-use super::{Done, Instruction, NodeLook, NodeStall, NodeState, NodeTold, Struck, Way};
+use super::{Done, FaultCounts, Instruction, NodeLook, NodeState, NodeTold, WallClockStall, Way};
 
 /// A cluster, and what was set on it.
 #[derive(Debug)]
@@ -78,14 +78,14 @@ impl Instrument {
                 Some(fault) => {
                     let lifted = self.cluster.lift_fault(fault);
                     let stalls = lifted.stalls.into_iter().filter_map(|stall| {
-                        Some(NodeStall {
+                        Some(WallClockStall {
                             node: u16::try_from(stall.node.0).ok()?,
                             begin_unix_ns: stall.begin_unix_ns,
                             answers: stall.answers,
                         })
                     });
                     return Ok(Done {
-                        struck: Some(Struck {
+                        struck: Some(FaultCounts {
                             requests: lifted.struck.requests,
                             records: lifted.struck.records,
                         }),
@@ -128,12 +128,12 @@ impl Instrument {
         self.cluster.restart_node(id(node)).map_err(words)
     }
 
-    fn place(&self, end: Option<u16>) -> Result<Place, String> {
+    fn place(&self, end: Option<u16>) -> Result<Endpoint, String> {
         let Some(node) = end else {
-            return Ok(Place::Controller);
+            return Ok(Endpoint::Controller);
         };
         match self.cluster.node_ids().any(|known| known == id(node)) {
-            true => Ok(Place::Node(id(node))),
+            true => Ok(Endpoint::Node(id(node))),
             false => Err(NodeError::Unknown(id(node)).to_string()),
         }
     }
@@ -169,7 +169,7 @@ impl Instrument {
         if self.faults.contains_key(key) {
             return Err(format!("there is a fault {key} already"));
         }
-        let fault = Fault {
+        let fault = InjectedFault {
             api: match api {
                 Some(name) => Some(named(api_names(), name)?),
                 None => None,

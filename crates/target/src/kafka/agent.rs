@@ -9,8 +9,8 @@ use std::time::Duration;
 use kgauge_client::Interrupt;
 
 use super::error::KafkaError;
-use super::fetch::{self, Order};
-use super::release::Release;
+use super::fetch::{self, MavenRequest};
+use super::release::KafkaDistribution;
 use super::setup::KafkaSetup;
 
 /// The last one that runs on Java 8, as old releases may; Java 25 runs it too.
@@ -59,7 +59,7 @@ impl Agent {
     /// Only that the user stopped it.
     pub(crate) fn get(
         is_wanted: bool,
-        release: &Release,
+        release: &KafkaDistribution,
         setup: &KafkaSetup,
         interrupt: &Interrupt,
     ) -> Result<Agent, KafkaError> {
@@ -68,7 +68,7 @@ impl Agent {
 
     fn get_within(
         is_wanted: bool,
-        release: &Release,
+        release: &KafkaDistribution,
         setup: &KafkaSetup,
         interrupt: &Interrupt,
         limit: Duration,
@@ -78,7 +78,7 @@ impl Agent {
             return Ok(Agent::None { why });
         }
         let proof = format!("jolokia-jvm-{VERSION}.jar");
-        let order = Order {
+        let order = MavenRequest {
             version: &release.version,
             dir: setup.cache_dir.join("jolokia").join(VERSION),
             artifacts: vec![("org.jolokia", "jolokia-jvm".to_owned(), VERSION.to_owned())],
@@ -182,7 +182,7 @@ mod tests {
     }
 
     fn why(setup: &KafkaSetup, limit: Duration) -> String {
-        let release = Release::of(&"4.3.1".parse().unwrap());
+        let release = KafkaDistribution::of(&"4.3.1".parse().unwrap());
         match Agent::get_within(true, &release, setup, &Interrupt::new(), limit).unwrap() {
             Agent::None { why } => why,
             Agent::Jar(jar) => panic!("{}", jar.display()),
@@ -227,7 +227,7 @@ mod tests {
         let libs = dir.path().join("cache/jolokia/1.7.2/libs");
         fs::create_dir_all(&libs).unwrap();
         fs::write(libs.join("jolokia-jvm-1.7.2.jar"), "").unwrap();
-        let release = Release::of(&"4.3.1".parse().unwrap());
+        let release = KafkaDistribution::of(&"4.3.1".parse().unwrap());
         let agent = Agent::get(true, &release, &setup, &Interrupt::new()).unwrap();
         assert_eq!(agent, Agent::Jar(libs.join("jolokia-jvm-1.7.2.jar")));
     }

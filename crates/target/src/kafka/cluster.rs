@@ -12,8 +12,8 @@ use super::control_group;
 use super::error::KafkaError;
 use super::fetch::Jars;
 use super::java::Java;
-use super::process::{LOOK, Process};
-use super::properties::Node;
+use super::process::{KafkaProcess, LOOK};
+use super::properties::KafkaNode;
 use super::ready;
 use super::registry::{self, ClusterRecord};
 use super::setup::KafkaSetup;
@@ -36,9 +36,9 @@ pub struct KafkaTarget {
     pub(crate) jars: Jars,
     pub(crate) java: Java,
     pub(crate) agent: Agent,
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<KafkaNode>,
     /// In the order of `nodes`, and ZooKeeper after them.
-    pub(crate) processes: Vec<Process>,
+    pub(crate) processes: Vec<KafkaProcess>,
     pub(crate) record: ClusterRecord,
     pub(crate) config: ClientConfig,
     /// For other clients, where there is something to tell them.
@@ -82,7 +82,7 @@ impl KafkaTarget {
     }
 
     /// The release.
-    pub fn release(&self) -> &super::release::Release {
+    pub fn release(&self) -> &super::release::KafkaDistribution {
         &self.jars.release
     }
 
@@ -194,7 +194,7 @@ impl KafkaTarget {
 
     /// An error with the last lines of its log if a process ended that nobody stopped.
     pub fn check(&mut self) -> Result<(), KafkaError> {
-        self.processes.iter_mut().try_for_each(Process::check)
+        self.processes.iter_mut().try_for_each(KafkaProcess::check)
     }
 
     /// Stops a broker as its operator would: it hands its leaderships over first.
@@ -235,7 +235,7 @@ impl KafkaTarget {
             if !process.is_stopped {
                 process.end(CLEAN_END_MAX);
             }
-            let started = Process::start(process.start.clone())?;
+            let started = KafkaProcess::start(process.start.clone())?;
             *process = started;
         }
         self.keep_record()?;
@@ -253,7 +253,7 @@ impl KafkaTarget {
                     if is_still_registered(&error) && begun.elapsed() < self.setup.time_limit =>
                 {
                     if let Some(process) = self.processes.get_mut(index) {
-                        let started = Process::start(process.start.clone())?;
+                        let started = KafkaProcess::start(process.start.clone())?;
                         *process = started;
                     }
                     self.keep_record()?;
@@ -279,7 +279,7 @@ impl KafkaTarget {
         })
     }
 
-    pub(crate) fn running(&mut self, id: u16) -> Result<&mut Process, KafkaError> {
+    pub(crate) fn running(&mut self, id: u16) -> Result<&mut KafkaProcess, KafkaError> {
         let index = self.index(id)?;
         let process = self.processes.get_mut(index);
         let running = process.filter(|process| !process.is_stopped);
@@ -387,7 +387,7 @@ pub(crate) fn is_still_registered(error: &KafkaError) -> bool {
 
 /// Asks all of them to end, and kills those that do not in time: where brokers vote, the last ones
 /// cannot leave in good order.
-fn end_together(mut processes: Vec<Process>, limit: Duration) {
+fn end_together(mut processes: Vec<KafkaProcess>, limit: Duration) {
     for process in &mut processes {
         process.ask_to_end();
     }

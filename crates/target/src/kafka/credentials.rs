@@ -11,7 +11,7 @@ use super::cluster::KafkaTarget;
 use super::error::KafkaError;
 use super::launch::Launch;
 use super::process::LOOK;
-use super::security_kind::SaslMechanism;
+use super::security_kind::KafkaSaslMechanism;
 use super::start::plain_config;
 use crate::security::USER;
 
@@ -60,7 +60,7 @@ fn wait_until_let_in(target: &KafkaTarget, interrupt: &Interrupt) -> Result<(), 
 /// Over the brokers' own listener, which is plain and on the loopback (since 2.7).
 fn by_wire(
     target: &KafkaTarget,
-    mechanism: SaslMechanism,
+    mechanism: KafkaSaslMechanism,
     password: &str,
     interrupt: &Interrupt,
 ) -> Result<(), KafkaError> {
@@ -68,7 +68,7 @@ fn by_wire(
         said: error.to_string(),
     };
     let hash = match mechanism {
-        SaslMechanism::ScramSha512 => ScramHash::Sha512,
+        KafkaSaslMechanism::ScramSha512 => ScramHash::Sha512,
         _ => ScramHash::Sha256,
     };
     let brokers = target.nodes.iter().filter(|node| node.is_broker);
@@ -87,7 +87,7 @@ fn by_wire(
 /// shows the password.
 fn by_tool(
     launch: &Launch<'_>,
-    mechanism: SaslMechanism,
+    mechanism: KafkaSaslMechanism,
     password: &str,
     zookeeper_port: u16,
 ) -> Result<(), KafkaError> {

@@ -2,7 +2,7 @@
 
 use super::cluster::KafkaTarget;
 use super::error::KafkaError;
-use super::process::Process;
+use super::process::KafkaProcess;
 use super::ready;
 use crate::instrument::NodeState;
 
@@ -45,7 +45,7 @@ impl KafkaTarget {
         self.start_those_still_registered()?;
         let brokers = self.nodes.iter().zip(&mut self.processes);
         let brokers = brokers.filter(|(node, _)| node.is_broker);
-        let look = |(node, process): (&super::properties::Node, &mut Process)| {
+        let look = |(node, process): (&super::properties::KafkaNode, &mut KafkaProcess)| {
             let has_ended = process.ended().is_some();
             let state = NodeState::of_process(process.is_stopped, has_ended, process.is_starting);
             (node.id, state)
@@ -71,7 +71,7 @@ impl KafkaTarget {
     fn note_registered(&mut self) {
         let modern = self.is_modern();
         let brokers = || self.nodes.iter().zip(&self.processes);
-        let awake = |process: &Process| !process.is_stopped && !process.is_paused;
+        let awake = |process: &KafkaProcess| !process.is_stopped && !process.is_paused;
         let wanted = brokers()
             .filter(|(node, process)| node.is_broker && awake(process))
             .count();

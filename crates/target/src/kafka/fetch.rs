@@ -12,7 +12,7 @@ use kgauge_client::Interrupt;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::error::KafkaError;
-use super::release::{Artifact, Release};
+use super::release::{Artifact, KafkaDistribution};
 use super::setup::KafkaSetup;
 use super::version::Version;
 
@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone)]
 pub(crate) struct Jars {
     /// The release.
-    pub(crate) release: Release,
+    pub(crate) release: KafkaDistribution,
     /// The folder with all jars in it.
     pub(crate) dir: PathBuf,
 }
@@ -44,7 +44,7 @@ pub(crate) fn cached(setup: &KafkaSetup, version: &Version) -> PathBuf {
 }
 
 /// Whether a release is in the cache.
-pub(crate) fn is_cached(setup: &KafkaSetup, release: &Release) -> bool {
+pub(crate) fn is_cached(setup: &KafkaSetup, release: &KafkaDistribution) -> bool {
     let core = core_jar(release);
     cached(setup, &release.version)
         .join("libs")
@@ -52,17 +52,17 @@ pub(crate) fn is_cached(setup: &KafkaSetup, release: &Release) -> bool {
         .is_file()
 }
 
-fn core_jar(release: &Release) -> String {
+fn core_jar(release: &KafkaDistribution) -> String {
     format!("kafka_{}-{}.jar", release.scala(), release.version)
 }
 
 /// The jars of a release, fetched by Maven unless they are in the cache.
 pub(crate) fn jars(
-    release: &Release,
+    release: &KafkaDistribution,
     setup: &KafkaSetup,
     interrupt: &Interrupt,
 ) -> Result<Jars, KafkaError> {
-    let order = Order {
+    let order = MavenRequest {
         version: &release.version,
         dir: cached(setup, &release.version),
         artifacts: release.artifacts(),
@@ -80,7 +80,7 @@ pub(crate) fn jars(
 
 /// The jars of a release's command-line tools, fetched by Maven unless they are in the cache.
 pub(crate) fn tool_jars(
-    release: &Release,
+    release: &KafkaDistribution,
     setup: &KafkaSetup,
     interrupt: &Interrupt,
 ) -> Result<Jars, KafkaError> {
@@ -91,7 +91,7 @@ pub(crate) fn tool_jars(
         "kafka-tools".to_owned(),
         version.clone(),
     ));
-    let order = Order {
+    let order = MavenRequest {
         version: &release.version,
         dir: cached(setup, &release.version).join("tools"),
         artifacts,
@@ -105,7 +105,7 @@ pub(crate) fn tool_jars(
 }
 
 /// What Maven is to bring.
-pub(crate) struct Order<'a> {
+pub(crate) struct MavenRequest<'a> {
     /// The release that it belongs to.
     pub(crate) version: &'a Version,
     /// Its folder in the cache; the jars lie in `libs` in it.
@@ -119,7 +119,7 @@ pub(crate) struct Order<'a> {
 
 /// The folder with the jars of an order, fetched by Maven unless they are there.
 pub(crate) fn fetch(
-    order: &Order<'_>,
+    order: &MavenRequest<'_>,
     setup: &KafkaSetup,
     interrupt: &Interrupt,
 ) -> Result<PathBuf, KafkaError> {
@@ -128,7 +128,7 @@ pub(crate) fn fetch(
 
 /// The same, and gives up when it takes longer than that.
 pub(crate) fn fetch_within(
-    order: &Order<'_>,
+    order: &MavenRequest<'_>,
     setup: &KafkaSetup,
     interrupt: &Interrupt,
     limit: Option<Duration>,
@@ -200,7 +200,7 @@ pub(crate) fn home(home: &Path, wanted: Option<&Version>) -> Result<Jars, KafkaE
     }
     let dir = fs::canonicalize(&dir).map_err(KafkaError::file(&dir))?;
     Ok(Jars {
-        release: Release::of(&found),
+        release: KafkaDistribution::of(&found),
         dir,
     })
 }
@@ -243,7 +243,7 @@ fn lock_while(path: &Path, go_on: &dyn Fn() -> Result<(), KafkaError>) -> Result
 
 fn maven_copies(
     maven: &Path,
-    order: &Order<'_>,
+    order: &MavenRequest<'_>,
     into: &Path,
     go_on: &dyn Fn() -> Result<(), KafkaError>,
 ) -> Result<(), KafkaError> {

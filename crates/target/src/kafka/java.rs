@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::error::KafkaError;
-use super::release::Release;
+use super::release::KafkaDistribution;
 use super::setup::KafkaSetup;
 
 /// A Java that answers.
@@ -48,7 +48,7 @@ pub(crate) fn find(setup: &KafkaSetup) -> Result<Java, KafkaError> {
 }
 
 /// Whether a release runs on it.
-pub(crate) fn check(java: &Java, release: &Release) -> Result<(), KafkaError> {
+pub(crate) fn check(java: &Java, release: &KafkaDistribution) -> Result<(), KafkaError> {
     let fits =
         java.feature >= release.java_min && release.java_max.is_none_or(|max| java.feature <= max);
     match fits {
@@ -102,7 +102,7 @@ mod tests {
             feature,
             version: String::new(),
         };
-        let release = |text: &str| Release::of(&text.parse().unwrap());
+        let release = |text: &str| KafkaDistribution::of(&text.parse().unwrap());
         assert!(check(&java(17), &release("0.8.2.2")).is_ok());
         assert!(check(&java(17), &release("4.3.1")).is_ok());
         let words = check(&java(11), &release("4.3.1")).unwrap_err().to_string();

@@ -9,8 +9,8 @@ use super::agent::{Agent, POLICY, POLICY_FILE};
 use super::error::KafkaError;
 use super::fetch::Jars;
 use super::java::Java;
-use super::process::Start;
-use super::properties::{self, Node};
+use super::process::ProcessStart;
+use super::properties::{self, KafkaNode};
 use super::release::Logger;
 use super::spec::KafkaSpec;
 use super::topics::log4j;
@@ -64,7 +64,7 @@ impl Launch<'_> {
     }
 
     /// A node's process.
-    pub(crate) fn node(&self, node: &Node, config: &Path) -> Start {
+    pub(crate) fn node(&self, node: &KafkaNode, config: &Path) -> ProcessStart {
         let heap = format!("{}M", self.spec.heap_bytes >> 20);
         let mut arguments = self.flags(&heap);
         arguments.extend(self.spec.jvm.iter().map(OsString::from));
@@ -88,7 +88,7 @@ impl Launch<'_> {
     }
 
     /// ZooKeeper's process.
-    pub(crate) fn zookeeper(&self, config: &Path) -> Start {
+    pub(crate) fn zookeeper(&self, config: &Path) -> ProcessStart {
         let arguments = self.flags(&format!("{ZOOKEEPER_HEAP_MIB}M"));
         let class = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
         self.start(
@@ -136,14 +136,14 @@ impl Launch<'_> {
         mut arguments: Vec<OsString>,
         class: &str,
         config: &Path,
-    ) -> Start {
+    ) -> ProcessStart {
         arguments.extend([
             "-cp".into(),
             self.jars.class_path(),
             class.into(),
             config.into(),
         ]);
-        Start {
+        ProcessStart {
             role,
             program: self.java.path.clone(),
             arguments,

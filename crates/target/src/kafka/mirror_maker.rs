@@ -9,11 +9,11 @@ use std::time::Duration;
 use kgauge_client::{ClientConfig, Interrupt};
 
 use super::error::KafkaError;
-use super::fetch::{self, Jars, Order};
+use super::fetch::{self, Jars, MavenRequest};
 use super::java;
-use super::process::{Process, ProcessId, Start};
+use super::process::{KafkaProcess, ProcessId, ProcessStart};
 use super::registry::{self, ClusterRecord};
-use super::release::Release;
+use super::release::KafkaDistribution;
 use super::setup::KafkaSetup;
 use super::version::Version;
 use crate::security::private;
@@ -66,7 +66,7 @@ pub struct MirrorSetup<'a> {
 /// A running MirrorMaker. Dropping it ends it.
 #[derive(Debug)]
 pub struct MirrorMaker {
-    process: Process,
+    process: KafkaProcess,
     conf_dir: PathBuf,
     state_dir: PathBuf,
     name: String,
@@ -167,13 +167,13 @@ impl Drop for MirrorMaker {
 
 fn jars(setup: &KafkaSetup, java: &java::Java, interrupt: &Interrupt) -> Result<Jars, KafkaError> {
     let version: Version = RELEASE.parse().map_err(|_| KafkaError::NoVersion)?;
-    let release = Release::of(&version);
+    let release = KafkaDistribution::of(&version);
     java::check(java, &release)?;
     let artifacts = [
         ("org.apache.kafka", "connect-mirror", RELEASE),
         ("org.slf4j", "slf4j-simple", "1.7.36"),
     ];
-    let order = Order {
+    let order = MavenRequest {
         version: &version,
         dir: fetch::cached(setup, &version).join("mirror-maker"),
         artifacts: artifacts
@@ -191,7 +191,7 @@ fn run(
     jars: &Jars,
     java: &Path,
     conf_dir: &Path,
-) -> Result<Process, KafkaError> {
+) -> Result<KafkaProcess, KafkaError> {
     let name = "mirror-maker.properties";
     let text = properties(setup)?;
     let config = private::write(conf_dir, name, text.as_bytes())
@@ -206,7 +206,7 @@ fn run(
         "org.apache.kafka.connect.mirror.MirrorMaker".into(),
         config.into_os_string(),
     ]);
-    Process::start(Start {
+    KafkaProcess::start(ProcessStart {
         role: "MirrorMaker".to_owned(),
         program: java.to_owned(),
         arguments,

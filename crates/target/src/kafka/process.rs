@@ -74,7 +74,7 @@ impl ProcessId {
 
 /// How a process is started, and started again.
 #[derive(Debug, Clone)]
-pub(crate) struct Start {
+pub(crate) struct ProcessStart {
     /// What people call it: `broker 1`.
     pub(crate) role: String,
     pub(crate) program: PathBuf,
@@ -88,8 +88,8 @@ pub(crate) struct Start {
 
 /// A process of a cluster. Dropping it kills it.
 #[derive(Debug)]
-pub(crate) struct Process {
-    pub(crate) start: Start,
+pub(crate) struct KafkaProcess {
+    pub(crate) start: ProcessStart,
     child: Child,
     pub(crate) id: ProcessId,
     /// Nobody is surprised when it ends.
@@ -102,9 +102,9 @@ pub(crate) struct Process {
     is_detached: bool,
 }
 
-impl Process {
+impl KafkaProcess {
     /// Starts it in a process group of its own: a Ctrl-C in the terminal is not meant for it.
-    pub(crate) fn start(start: Start) -> Result<Process, KafkaError> {
+    pub(crate) fn start(start: ProcessStart) -> Result<KafkaProcess, KafkaError> {
         let log = OpenOptions::new()
             .create(true)
             .append(true)
@@ -116,7 +116,7 @@ impl Process {
             error,
         })?;
         let pid = child.id();
-        let mut process = Process {
+        let mut process = KafkaProcess {
             start,
             child,
             // One that ended on the spot has no start time; nobody will take it for another.
@@ -142,7 +142,7 @@ impl Process {
 
     /// Starts it again after its end.
     pub(crate) fn start_again(&mut self) -> Result<(), KafkaError> {
-        *self = Process::start(self.start.clone())?;
+        *self = KafkaProcess::start(self.start.clone())?;
         self.is_starting = true;
         Ok(())
     }
@@ -245,7 +245,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for KafkaProcess {
     fn drop(&mut self) {
         if !self.is_detached {
             self.kill();
@@ -258,7 +258,7 @@ const GATE: &str = "read -r go && exec \"$0\" \"$@\" </dev/null";
 
 /// One with a control group waits until it is in it: Java looks at its bounds when it starts, and never again. From them it
 /// takes how many threads collect and compile, and the heap's size.
-fn spawn(start: &Start, log: File) -> std::io::Result<Child> {
+fn spawn(start: &ProcessStart, log: File) -> std::io::Result<Child> {
     let mut command = match &start.group {
         None => {
             let mut command = Command::new(&start.program);
@@ -316,8 +316,8 @@ mod tests {
     use super::super::control_group::Bounds;
     use super::*;
 
-    fn start(dir: &Path, script: &str) -> Process {
-        Process::start(Start {
+    fn start(dir: &Path, script: &str) -> KafkaProcess {
+        KafkaProcess::start(ProcessStart {
             role: "broker 1".to_owned(),
             program: PathBuf::from("/bin/sh"),
             arguments: vec!["-c".into(), script.into()],
@@ -376,7 +376,7 @@ mod tests {
             "test \"$(cat {})\" = $$ && echo in || echo out; read -r more || echo closed; exec sleep 600",
             procs.display()
         );
-        let mut process = Process::start(Start {
+        let mut process = KafkaProcess::start(ProcessStart {
             role: "broker 1".to_owned(),
             program: PathBuf::from("/bin/sh"),
             arguments: vec!["-c".into(), script.into()],
@@ -403,7 +403,7 @@ mod tests {
             milli_cores: None,
         };
         let group = ControlGroup::named_in(&dir.path().join("none"), "x", bounds);
-        let started = Process::start(Start {
+        let started = KafkaProcess::start(ProcessStart {
             role: "broker 1".to_owned(),
             program: PathBuf::from("/bin/sh"),
             arguments: vec!["-c".into(), "echo started".into()],

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use super::release::{Coordination, Release};
+use super::release::{Coordination, KafkaDistribution};
 use super::spec::KafkaSpec;
 
 /// Sixteen bytes in base64, as every cluster id: "kgauge-on-kafka!".
@@ -18,7 +18,7 @@ const VOTERS_MAX: u16 = 3;
 
 /// A process that takes part in coordination or serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Node {
+pub(crate) struct KafkaNode {
     pub(crate) id: u16,
     pub(crate) is_broker: bool,
     pub(crate) is_controller: bool,
@@ -33,7 +33,7 @@ pub(crate) struct Node {
     pub(crate) log_dirs: Vec<PathBuf>,
 }
 
-impl Node {
+impl KafkaNode {
     /// What people call it.
     pub(crate) fn role(&self) -> String {
         match self.is_broker {
@@ -49,7 +49,7 @@ impl Node {
 }
 
 /// All nodes of a cluster, without ports and folders.
-pub(crate) fn nodes(spec: &KafkaSpec, release: &Release) -> Vec<Node> {
+pub(crate) fn nodes(spec: &KafkaSpec, release: &KafkaDistribution) -> Vec<KafkaNode> {
     let kraft = release.coordination == Coordination::KRaft;
     // An even number of voters outlives no more failures than the odd one below.
     let combined = match (kraft, spec.controllers, spec.brokers) {
@@ -57,7 +57,7 @@ pub(crate) fn nodes(spec: &KafkaSpec, release: &Release) -> Vec<Node> {
         (true, 0, brokers) if brokers < VOTERS_MAX => 1,
         (true, 0, _) => VOTERS_MAX,
     };
-    let node = |id: u16, is_broker: bool, is_controller: bool| Node {
+    let node = |id: u16, is_broker: bool, is_controller: bool| KafkaNode {
         id,
         is_broker,
         is_controller,
@@ -75,9 +75,9 @@ pub(crate) fn nodes(spec: &KafkaSpec, release: &Release) -> Vec<Node> {
 
 /// What all nodes share.
 #[derive(Debug)]
-pub(crate) struct Shared<'a> {
+pub(crate) struct SharedProperties<'a> {
     pub(crate) spec: &'a KafkaSpec,
-    pub(crate) release: &'a Release,
+    pub(crate) release: &'a KafkaDistribution,
     /// ZooKeeper's port, where there is one.
     pub(crate) zookeeper_port: Option<u16>,
     /// Settings of the listener for clients, with secrets in them.
@@ -85,7 +85,11 @@ pub(crate) struct Shared<'a> {
 }
 
 /// The settings of a node. What the user gave comes last, and wins over kgauge's own.
-pub(crate) fn settings(shared: &Shared<'_>, node: &Node, all: &[Node]) -> BTreeMap<String, String> {
+pub(crate) fn settings(
+    shared: &SharedProperties<'_>,
+    node: &KafkaNode,
+    all: &[KafkaNode],
+) -> BTreeMap<String, String> {
     let mut settings = BTreeMap::new();
     let mut set = |key: &str, value: String| {
         settings.insert(key.to_owned(), value);
@@ -123,7 +127,7 @@ pub(crate) fn settings(shared: &Shared<'_>, node: &Node, all: &[Node]) -> BTreeM
     settings
 }
 
-fn quorum(set: &mut impl FnMut(&str, String), node: &Node, all: &[Node]) {
+fn quorum(set: &mut impl FnMut(&str, String), node: &KafkaNode, all: &[KafkaNode]) {
     let roles = match (node.is_broker, node.is_controller) {
         (true, true) => "broker,controller",
         (true, false) => "broker",
@@ -140,7 +144,7 @@ fn quorum(set: &mut impl FnMut(&str, String), node: &Node, all: &[Node]) {
     set("controller.listener.names", "CONTROLLER".to_owned());
 }
 
-fn listeners(set: &mut impl FnMut(&str, String), shared: &Shared<'_>, node: &Node) {
+fn listeners(set: &mut impl FnMut(&str, String), shared: &SharedProperties<'_>, node: &KafkaNode) {
     let client = shared.spec.security.protocol();
     if !shared.release.has_listeners() {
         set("host.name", "127.0.0.1".to_owned());
@@ -174,7 +178,7 @@ fn listeners(set: &mut impl FnMut(&str, String), shared: &Shared<'_>, node: &Nod
 }
 
 /// Topics of Kafka's own must fit a small cluster.
-fn internal_topics(set: &mut impl FnMut(&str, String), shared: &Shared<'_>) {
+fn internal_topics(set: &mut impl FnMut(&str, String), shared: &SharedProperties<'_>) {
     let version = &shared.release.version;
     let replicas = shared.spec.brokers.min(3);
     let in_sync = replicas.saturating_sub(1).max(1);
@@ -225,9 +229,9 @@ log4j.appender.stdout.layout.ConversionPattern=[%d] %p %m (%c)%n
 mod tests {
     use super::*;
 
-    fn made(version: &str, text: &str) -> (Vec<Node>, Vec<BTreeMap<String, String>>) {
+    fn made(version: &str, text: &str) -> (Vec<KafkaNode>, Vec<BTreeMap<String, String>>) {
         let spec = KafkaSpec::parse(&format!("{version}{text}")).unwrap();
-        let release = Release::of(&version.parse().unwrap());
+        let release = KafkaDistribution::of(&version.parse().unwrap());
         let mut nodes = nodes(&spec, &release);
         for node in &mut nodes {
             node.client_port = 9000 + node.id;
@@ -235,7 +239,7 @@ mod tests {
             node.controller_port = 8000 + node.id;
         }
         let zookeeper = release.coordination == Coordination::ZooKeeper;
-        let shared = Shared {
+        let shared = SharedProperties {
             spec: &spec,
             release: &release,
             zookeeper_port: zookeeper.then_some(2181),

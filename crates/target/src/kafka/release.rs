@@ -32,7 +32,7 @@ pub(crate) type Artifact = (&'static str, String, String);
 
 /// A release, and what it takes to start it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Release {
+pub struct KafkaDistribution {
     /// Its number.
     pub version: Version,
     /// Whether kgauge is tested with it.
@@ -47,12 +47,12 @@ pub struct Release {
     pub java_max: Option<u32>,
 }
 
-impl Release {
+impl KafkaDistribution {
     /// The entry of a release; an unlisted one gets that of its generation.
-    pub fn of(version: &Version) -> Release {
+    pub fn of(version: &Version) -> KafkaDistribution {
         // KRaft serves in production since 3.3 (KIP-833), and is all that there is since 4.0.
         let kraft = version.is_at_least(&[3, 3]);
-        Release {
+        KafkaDistribution {
             version: version.clone(),
             checked: CHECKED.contains(&version.to_string().as_str()),
             coordination: match kraft {
@@ -135,8 +135,8 @@ impl Release {
 mod tests {
     use super::*;
 
-    fn release(text: &str) -> Release {
-        Release::of(&text.parse().unwrap())
+    fn release(text: &str) -> KafkaDistribution {
+        KafkaDistribution::of(&text.parse().unwrap())
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub enum SecurityKind {
     /// A user name and a password.
     Sasl {
         /// How they are shown.
-        mechanism: SaslMechanism,
+        mechanism: KafkaSaslMechanism,
         /// Whether inside of TLS.
         over_tls: bool,
     },
@@ -23,7 +23,7 @@ pub enum SecurityKind {
 
 /// How a password is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SaslMechanism {
+pub enum KafkaSaslMechanism {
     /// As it is.
     Plain,
     /// By a proof that it is known.
@@ -32,13 +32,13 @@ pub enum SaslMechanism {
     ScramSha512,
 }
 
-impl SaslMechanism {
+impl KafkaSaslMechanism {
     /// Its name in the protocol and in settings.
     pub fn name(self) -> &'static str {
         match self {
-            SaslMechanism::Plain => "PLAIN",
-            SaslMechanism::ScramSha256 => "SCRAM-SHA-256",
-            SaslMechanism::ScramSha512 => "SCRAM-SHA-512",
+            KafkaSaslMechanism::Plain => "PLAIN",
+            KafkaSaslMechanism::ScramSha256 => "SCRAM-SHA-256",
+            KafkaSaslMechanism::ScramSha512 => "SCRAM-SHA-512",
         }
     }
 }
@@ -49,12 +49,24 @@ impl SecurityKind {
         ("plaintext", SecurityKind::Plaintext),
         ("tls", SecurityKind::Tls),
         ("mtls", SecurityKind::Mtls),
-        ("sasl-plain", sasl(SaslMechanism::Plain, false)),
-        ("scram-sha-256", sasl(SaslMechanism::ScramSha256, false)),
-        ("scram-sha-512", sasl(SaslMechanism::ScramSha512, false)),
-        ("sasl-plain+tls", sasl(SaslMechanism::Plain, true)),
-        ("scram-sha-256+tls", sasl(SaslMechanism::ScramSha256, true)),
-        ("scram-sha-512+tls", sasl(SaslMechanism::ScramSha512, true)),
+        ("sasl-plain", sasl(KafkaSaslMechanism::Plain, false)),
+        (
+            "scram-sha-256",
+            sasl(KafkaSaslMechanism::ScramSha256, false),
+        ),
+        (
+            "scram-sha-512",
+            sasl(KafkaSaslMechanism::ScramSha512, false),
+        ),
+        ("sasl-plain+tls", sasl(KafkaSaslMechanism::Plain, true)),
+        (
+            "scram-sha-256+tls",
+            sasl(KafkaSaslMechanism::ScramSha256, true),
+        ),
+        (
+            "scram-sha-512+tls",
+            sasl(KafkaSaslMechanism::ScramSha512, true),
+        ),
     ];
 
     /// The kind of this name.
@@ -96,7 +108,7 @@ impl SecurityKind {
     }
 
     /// The SASL mechanism, if there is one.
-    pub fn mechanism(self) -> Option<SaslMechanism> {
+    pub fn mechanism(self) -> Option<KafkaSaslMechanism> {
         match self {
             SecurityKind::Sasl { mechanism, .. } => Some(mechanism),
             _ => None,
@@ -104,7 +116,7 @@ impl SecurityKind {
     }
 }
 
-const fn sasl(mechanism: SaslMechanism, over_tls: bool) -> SecurityKind {
+const fn sasl(mechanism: KafkaSaslMechanism, over_tls: bool) -> SecurityKind {
     SecurityKind::Sasl {
         mechanism,
         over_tls,

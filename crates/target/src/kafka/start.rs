@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use kgauge_client::admin::NewTopic;
+use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Interrupt};
 
 use super::agent::Agent;
@@ -17,8 +17,8 @@ use super::fetch::{self, Jars};
 use super::java::{self, Java};
 use super::launch::Launch;
 use super::ports;
-use super::process::{LOOK, Process, ProcessId};
-use super::properties::{self, Node, Shared};
+use super::process::{KafkaProcess, LOOK, ProcessId};
+use super::properties::{self, KafkaNode, SharedProperties};
 use super::ready;
 use super::registry::ClusterRecord;
 use super::release::Coordination;
@@ -60,7 +60,10 @@ fn prepare(
     setup: &KafkaSetup,
     interrupt: &Interrupt,
 ) -> Result<(Jars, Java), KafkaError> {
-    let unfetched = spec.version.as_ref().map(super::release::Release::of);
+    let unfetched = spec
+        .version
+        .as_ref()
+        .map(super::release::KafkaDistribution::of);
     // A wrong Java is said before anything is fetched.
     let java = java::find(setup)?;
     if let Some(release) = &unfetched {
@@ -161,7 +164,7 @@ fn one_start(
 /// Ports for every node, and for ZooKeeper.
 fn give_ports(
     spec: &KafkaSpec,
-    nodes: &mut [Node],
+    nodes: &mut [KafkaNode],
     zookeeper: bool,
 ) -> std::io::Result<Option<u16>> {
     let mut free = ports::free(nodes.len() * 4 + 1)?.into_iter();
@@ -177,7 +180,7 @@ fn give_ports(
 }
 
 /// A folder of its own for every node, in each place that the user named.
-fn give_folders(spec: &KafkaSpec, setup: &KafkaSetup, nodes: &mut [Node]) {
+fn give_folders(spec: &KafkaSpec, setup: &KafkaSetup, nodes: &mut [KafkaNode]) {
     for node in nodes {
         let name = node.file_name();
         node.log_dirs = match spec.log_dirs.as_slice() {
@@ -196,7 +199,7 @@ fn give_folders(spec: &KafkaSpec, setup: &KafkaSetup, nodes: &mut [Node]) {
 fn record(
     setup: &KafkaSetup,
     jars: &Jars,
-    nodes: &[Node],
+    nodes: &[KafkaNode],
     conf_dir: PathBuf,
     servers: String,
 ) -> ClusterRecord {
@@ -245,7 +248,7 @@ pub(crate) fn plain_config(servers: &[String]) -> ClientConfig {
     ClientConfig::new(addresses.collect())
 }
 
-fn coordination(nodes: &[Node], zookeeper: bool) -> String {
+fn coordination(nodes: &[KafkaNode], zookeeper: bool) -> String {
     let voters = nodes.iter().filter(|node| node.is_controller).count();
     let dedicated = nodes.iter().any(|node| !node.is_broker);
     match (zookeeper, dedicated) {
@@ -279,7 +282,7 @@ fn write_files(
     for (name, content) in &launch.secured.files {
         launch.write(name, content)?;
     }
-    let shared = Shared {
+    let shared = SharedProperties {
         spec: launch.spec,
         release: &launch.jars.release,
         zookeeper_port,
@@ -299,7 +302,11 @@ fn write_files(
 }
 
 /// All at once: each takes most of a second, and a core.
-fn format_all(launch: &Launch<'_>, nodes: &[Node], configs: &[PathBuf]) -> Result<(), KafkaError> {
+fn format_all(
+    launch: &Launch<'_>,
+    nodes: &[KafkaNode],
+    configs: &[PathBuf],
+) -> Result<(), KafkaError> {
     std::thread::scope(|scope| {
         let formats: Vec<_> = nodes
             .iter()
@@ -344,7 +351,7 @@ fn run_all(
             group.make()?;
             start.group = Some(group);
         }
-        target.processes.push(Process::start(start)?);
+        target.processes.push(KafkaProcess::start(start)?);
     }
     target.processes.extend(zookeeper);
     target.keep_record()?;
@@ -357,12 +364,12 @@ fn run_zookeeper(
     port: u16,
     begun: Instant,
     interrupt: &Interrupt,
-) -> Result<Process, KafkaError> {
+) -> Result<KafkaProcess, KafkaError> {
     let data = std::path::absolute(target.setup.data_dir.join("zookeeper"));
     let data = data.map_err(KafkaError::file(&target.setup.data_dir))?;
     fs::create_dir_all(&data).map_err(KafkaError::file(&data))?;
     let config = launch.write("zookeeper.properties", properties::zookeeper(&data, port))?;
-    let mut process = Process::start(launch.zookeeper(&config))?;
+    let mut process = KafkaProcess::start(launch.zookeeper(&config))?;
     while !(ready::zookeeper_works(process.id.pid) && ready::is_open(port)) {
         process.check()?;
         look_again(&target.setup, begun, interrupt, || KafkaError::TimedOut {
@@ -435,7 +442,7 @@ fn first_topic(
     let Some(tool) = &target.topic_tool else {
         return Ok(());
     };
-    let topic = NewTopic {
+    let topic = TopicSpec {
         name: format!("kgauge-{}-start", target.setup.name),
         partitions: 1,
         replication_factor: i16::try_from(target.spec.brokers).unwrap_or(i16::MAX),

@@ -8,7 +8,7 @@ use kgauge_client::Interrupt;
 use super::error::KafkaError;
 use super::fetch;
 use super::java;
-use super::release::{Logger, Release};
+use super::release::{KafkaDistribution, Logger};
 use super::setup::KafkaSetup;
 use super::version::Version;
 
@@ -30,7 +30,7 @@ impl ReleaseTools {
         setup: &KafkaSetup,
         interrupt: &Interrupt,
     ) -> Result<ReleaseTools, KafkaError> {
-        let release = Release::of(version);
+        let release = KafkaDistribution::of(version);
         let java = java::find(setup)?;
         java::check(&java, &release)?;
         let jars = fetch::tool_jars(&release, setup, interrupt)?;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use kgauge_client::admin::NewTopic;
+use kgauge_client::admin::TopicSpec;
 
 use super::error::KafkaError;
 
@@ -19,7 +19,7 @@ pub struct TopicTool {
 
 impl TopicTool {
     /// Makes a topic. It returns before leaders are known.
-    pub fn create(&self, topic: &NewTopic) -> Result<(), KafkaError> {
+    pub fn create(&self, topic: &TopicSpec) -> Result<(), KafkaError> {
         let mut arguments: Vec<String> = vec![
             "--create".to_owned(),
             "--topic".to_owned(),

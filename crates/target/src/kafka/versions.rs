@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::fetch::{cached, is_cached};
 use super::java;
-use super::release::{CHECKED, Coordination, Release};
+use super::release::{CHECKED, Coordination, KafkaDistribution};
 use super::setup::KafkaSetup;
 use super::version::Version;
 
@@ -47,7 +47,7 @@ pub fn versions(setup: &KafkaSetup) -> (Vec<ReleaseFacts>, String) {
     known.sort();
     known.dedup();
     let facts = |version: Version| {
-        let release = Release::of(&version);
+        let release = KafkaDistribution::of(&version);
         let dir = is_cached(setup, &release).then(|| cached(setup, &version));
         let java_fits = found
             .as_ref()

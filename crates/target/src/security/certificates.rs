@@ -10,7 +10,7 @@ use rcgen::{
 const BROKER_NAMES: &[&str] = &["localhost", "127.0.0.1", "::1"];
 
 /// A certificate with its key, and that of its authority.
-pub(crate) struct Identity {
+pub(crate) struct IssuedCertificate {
     certificate_der: Vec<u8>,
     certificate_pem: String,
     key_der: Vec<u8>,
@@ -22,8 +22,8 @@ pub(crate) struct Identity {
 pub(crate) struct Certificates {
     pub(crate) authority_pem: String,
     authority_der: Vec<u8>,
-    pub(crate) broker: Identity,
-    pub(crate) client: Identity,
+    pub(crate) broker: IssuedCertificate,
+    pub(crate) client: IssuedCertificate,
 }
 
 impl Certificates {
@@ -47,7 +47,7 @@ impl Certificates {
             params.extended_key_usages = vec![purpose];
             let key = KeyPair::generate()?;
             let certificate = params.signed_by(&key, &issuer)?;
-            Ok::<Identity, rcgen::Error>(Identity {
+            Ok::<IssuedCertificate, rcgen::Error>(IssuedCertificate {
                 certificate_der: certificate.der().to_vec(),
                 certificate_pem: certificate.pem(),
                 key_der: key.serialize_der(),
@@ -75,7 +75,7 @@ impl Certificates {
     }
 }
 
-impl Identity {
+impl IssuedCertificate {
     /// A store for Java with the key and the certificates up to the authority.
     pub(crate) fn key_store(&self, password: &str) -> Result<Vec<u8>, String> {
         let chain: [&[u8]; 2] = [&self.certificate_der, &self.authority_der];

@@ -5,12 +5,12 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use kgauge_broker::Security;
-use kgauge_broker::security::{ClientAuth, Protocol, Sasl, SaslMechanism, ServerTls};
+use kgauge_broker::ClusterSecurity;
+use kgauge_broker::security::{ClientAuth, ListenerProtocol, Sasl, SaslMechanism, ServerTls};
 use serde::{Deserialize, Serialize};
 
 use super::certificates::Certificates;
-use super::told::{AUTHORITY, CLIENT, Told};
+use super::told::{AUTHORITY, CLIENT, ClientSettings};
 use super::{USER, random_password};
 use crate::kafka::SecurityKind;
 
@@ -56,7 +56,7 @@ pub(crate) struct MadeForEmbedded {
     /// For the child.
     pub(crate) listeners: Listeners,
     /// For clients.
-    pub(crate) told: Told,
+    pub(crate) told: ClientSettings,
 }
 
 impl MadeForEmbedded {
@@ -84,7 +84,7 @@ impl MadeForEmbedded {
             }
         }
         let password = random_password().map_err(random)?;
-        let told = Told::of(kind, dir, &password);
+        let told = ClientSettings::of(kind, dir, &password);
         let sasl = kind.mechanism().map(|mechanism| Login {
             mechanism: mechanism.name().to_owned(),
             user: USER.to_owned(),
@@ -102,8 +102,8 @@ impl MadeForEmbedded {
 
 impl Listeners {
     /// As the broker takes it. The error is in words, and names nothing secret.
-    pub(crate) fn security(&self) -> Result<Security, String> {
-        let protocol = Protocol::parse(&self.protocol)
+    pub(crate) fn security(&self) -> Result<ClusterSecurity, String> {
+        let protocol = ListenerProtocol::parse(&self.protocol)
             .ok_or_else(|| format!("no protocol is called {}", self.protocol))?;
         let tls = self.tls.as_ref().map(|tls| {
             let server = ServerTls::new(&*tls.chain_pem, &*tls.key_pem);
@@ -120,7 +120,7 @@ impl Listeners {
             }
             None => None,
         };
-        Ok(Security {
+        Ok(ClusterSecurity {
             protocol,
             tls,
             sasl,

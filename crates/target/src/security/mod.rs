@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 
 use ring::rand::{SecureRandom, SystemRandom};
 
-use crate::kafka::{Coordination, KafkaError, Release, SaslMechanism, SecurityKind};
+use crate::kafka::{Coordination, KafkaDistribution, KafkaError, KafkaSaslMechanism, SecurityKind};
 use certificates::Certificates;
 pub(crate) use listeners::{Listeners, MadeForEmbedded};
-use told::{AUTHORITY, CLIENT, Told, login_module};
+use told::{AUTHORITY, CLIENT, ClientSettings, login_module};
 
 /// The user who logs in by SASL.
 pub(crate) const USER: &str = "kgauge";
@@ -35,9 +35,9 @@ pub(crate) struct Secured {
     /// The login configuration of the brokers' Java, one of the files.
     pub(crate) jaas: Option<PathBuf>,
     /// What clients need; empty without security.
-    pub(crate) told: Told,
+    pub(crate) told: ClientSettings,
     /// A user whom the cluster has to be told of when it runs: mechanism and password.
-    pub(crate) scram: Option<(SaslMechanism, String)>,
+    pub(crate) scram: Option<(KafkaSaslMechanism, String)>,
 }
 
 /// Nothing of it is ever printed.
@@ -54,7 +54,7 @@ impl std::fmt::Debug for Secured {
 /// When the release has no such security, in words.
 pub(crate) fn make(
     kind: SecurityKind,
-    release: &Release,
+    release: &KafkaDistribution,
     dir: &Path,
 ) -> Result<Secured, KafkaError> {
     check(kind, release)?;
@@ -69,14 +69,14 @@ pub(crate) fn make(
             .map_err(|words| trouble(release, words))?;
     }
     let password = new_password()?;
-    secured.told = Told::of(kind, dir, &password);
+    secured.told = ClientSettings::of(kind, dir, &password);
     if let Some(mechanism) = kind.mechanism() {
         add_sasl(&mut secured, mechanism, password, dir);
     }
     Ok(secured)
 }
 
-fn trouble(release: &Release, words: String) -> KafkaError {
+fn trouble(release: &KafkaDistribution, words: String) -> KafkaError {
     KafkaError::Unsupported {
         release: release.version.clone(),
         what: format!("certificates cannot be made: {words}"),
@@ -85,7 +85,7 @@ fn trouble(release: &Release, words: String) -> KafkaError {
 
 /// What came when: TLS with 0.9 (KAFKA-1690), PLAIN with 0.10.0 (KIP-43), SCRAM with 0.10.2 (KIP-84), and
 /// where controllers keep the users with 3.5 (KIP-900).
-fn check(kind: SecurityKind, release: &Release) -> Result<(), KafkaError> {
+fn check(kind: SecurityKind, release: &KafkaDistribution) -> Result<(), KafkaError> {
     let since = |parts: &[u16], what: &str, number: &str| match release.version.is_at_least(parts) {
         true => Ok(()),
         false => Err(KafkaError::Unsupported {
@@ -98,7 +98,7 @@ fn check(kind: SecurityKind, release: &Release) -> Result<(), KafkaError> {
     }
     match kind.mechanism() {
         None => Ok(()),
-        Some(SaslMechanism::Plain) => since(&[0, 10], "SASL PLAIN", "0.10.0"),
+        Some(KafkaSaslMechanism::Plain) => since(&[0, 10], "SASL PLAIN", "0.10.0"),
         Some(_) if release.coordination == Coordination::KRaft => {
             since(&[3, 5], "SASL SCRAM without ZooKeeper", "3.5")
         }
@@ -156,20 +156,20 @@ fn add_tls(
     Ok(())
 }
 
-fn add_sasl(secured: &mut Secured, mechanism: SaslMechanism, password: String, dir: &Path) {
+fn add_sasl(secured: &mut Secured, mechanism: KafkaSaslMechanism, password: String, dir: &Path) {
     let name = mechanism.name();
     secured
         .broker
         .insert("sasl.enabled.mechanisms".to_owned(), name.to_owned());
     let module = login_module(mechanism);
     let server = match mechanism {
-        SaslMechanism::Plain => format!(" user_{USER}=\"{password}\""),
+        KafkaSaslMechanism::Plain => format!(" user_{USER}=\"{password}\""),
         _ => String::new(),
     };
     let jaas = format!("KafkaServer {{\n  {module} required{server};\n}};\n");
     secured.files.push(("jaas.conf", jaas.into_bytes()));
     secured.jaas = Some(dir.join("jaas.conf"));
-    if mechanism != SaslMechanism::Plain {
+    if mechanism != KafkaSaslMechanism::Plain {
         secured.scram = Some((mechanism, password));
     }
 }
@@ -182,7 +182,7 @@ mod tests {
 
     fn made(written: &str, version: &str) -> Result<Secured, KafkaError> {
         let kind = SecurityKind::parse(written).unwrap();
-        let release = Release::of(&version.parse().unwrap());
+        let release = KafkaDistribution::of(&version.parse().unwrap());
         make(kind, &release, Path::new("/conf"))
     }
 
@@ -222,7 +222,7 @@ mod tests {
     fn our_own_client_reads_what_is_made() {
         let dir = tempfile::tempdir().unwrap();
         for (written, kind) in SecurityKind::WRITTEN {
-            let release = Release::of(&"4.3.1".parse().unwrap());
+            let release = KafkaDistribution::of(&"4.3.1".parse().unwrap());
             let secured = make(*kind, &release, dir.path()).unwrap();
             for (name, content) in &secured.files {
                 std::fs::write(dir.path().join(name), content).unwrap();

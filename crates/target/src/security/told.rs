@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::USER;
-use crate::kafka::{SaslMechanism, SecurityKind};
+use crate::kafka::{KafkaSaslMechanism, SecurityKind};
 
 /// The authority that signed the brokers' certificates.
 pub(crate) const AUTHORITY: &str = "ca.pem";
@@ -15,23 +15,23 @@ pub(crate) const CLIENT: &str = "client.pem";
 /// The same settings under two sets of names, without bootstrap servers; empty without security.
 /// Nothing of it is ever printed.
 #[derive(Clone, Default)]
-pub(crate) struct Told {
+pub(crate) struct ClientSettings {
     /// Under Java's names, which are kgauge's too.
     pub(crate) java: String,
     /// Under those of librdkafka, and so of kcat and many libraries.
     pub(crate) librdkafka: String,
 }
 
-impl std::fmt::Debug for Told {
+impl std::fmt::Debug for ClientSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Told").finish_non_exhaustive()
     }
 }
 
-impl Told {
+impl ClientSettings {
     /// For files that lie in `dir`, and for this password if the kind has one.
-    pub(crate) fn of(kind: SecurityKind, dir: &Path, password: &str) -> Told {
-        let mut told = Told::default();
+    pub(crate) fn of(kind: SecurityKind, dir: &Path, password: &str) -> ClientSettings {
+        let mut told = ClientSettings::default();
         if kind == SecurityKind::Plaintext {
             return told;
         }
@@ -71,16 +71,20 @@ impl Told {
 }
 
 /// Java's class for a mechanism.
-pub(crate) fn login_module(mechanism: SaslMechanism) -> &'static str {
+pub(crate) fn login_module(mechanism: KafkaSaslMechanism) -> &'static str {
     match mechanism {
-        SaslMechanism::Plain => "org.apache.kafka.common.security.plain.PlainLoginModule",
+        KafkaSaslMechanism::Plain => "org.apache.kafka.common.security.plain.PlainLoginModule",
         _ => "org.apache.kafka.common.security.scram.ScramLoginModule",
     }
 }
 
 /// Writes both files for a cluster at these addresses into its private folder, and gives the path of
 /// the one for Java and kgauge.
-pub(crate) fn write(dir: &Path, servers: &str, told: &Told) -> std::io::Result<std::path::PathBuf> {
+pub(crate) fn write(
+    dir: &Path,
+    servers: &str,
+    told: &ClientSettings,
+) -> std::io::Result<std::path::PathBuf> {
     let with_servers = |text: &str| format!("bootstrap.servers={servers}\n{text}");
     super::private::write(
         dir,

@@ -1,7 +1,7 @@
 //! Walks over the messages of a set.
 
 use super::error::MessageError;
-use super::message::Entry;
+use super::message::MessageHead;
 
 /// The messages of a set, wrappers as they are; ends before one that is cut off, or after an error.
 #[derive(Debug, Clone)]
@@ -26,13 +26,13 @@ impl<'a> Entries<'a> {
 }
 
 impl<'a> Iterator for Entries<'a> {
-    type Item = Result<Entry<'a>, MessageError>;
+    type Item = Result<MessageHead<'a>, MessageError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_over {
             return None;
         }
-        match Entry::read(self.rest) {
+        match MessageHead::read(self.rest) {
             Ok(Some(entry)) => {
                 self.rest = &self.rest[entry.bytes().len()..];
                 Some(Ok(entry))

@@ -6,7 +6,7 @@ use crate::compress::Codec;
 
 /// A message with its fixed fields read; key and value wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct MessageHead<'a> {
     /// Its offset; of a wrapper that of the last message inside.
     pub offset: i64,
     /// Its format.
@@ -21,17 +21,17 @@ pub struct Entry<'a> {
 
 /// Key and value of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Message<'a> {
+pub struct MessageContent<'a> {
     /// The key.
     pub key: Option<&'a [u8]>,
     /// The value; of a wrapper the compressed messages.
     pub value: Option<&'a [u8]>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> MessageHead<'a> {
     /// Reads the message at the start of `bytes`, which must hold at least [`CRC_FROM`] + 1 of them.
     /// `None` if it is cut off.
-    pub(super) fn read(bytes: &'a [u8]) -> Result<Option<Entry<'a>>, MessageError> {
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Option<MessageHead<'a>>, MessageError> {
         let Some((head, _)) = bytes.split_first_chunk::<{ CRC_FROM + 1 }>() else {
             return Ok(None);
         };
@@ -50,7 +50,7 @@ impl<'a> Entry<'a> {
             (Format::V1, Some(at)) => i64::from_be_bytes(*at),
             _ => -1,
         };
-        Ok(Some(Entry {
+        Ok(Some(MessageHead {
             offset: i64::from_be_bytes(*offset),
             format,
             attributes: bytes[CRC_FROM + 1],
@@ -86,13 +86,13 @@ impl<'a> Entry<'a> {
     }
 
     /// Key and value.
-    pub fn message(&self) -> Result<Message<'a>, MessageError> {
+    pub fn message(&self) -> Result<MessageContent<'a>, MessageError> {
         let fixed = self.format.overhead_bytes() - 8;
         let mut rest = &self.bytes[fixed..];
         let key = field(&mut rest, "key")?;
         let value = field(&mut rest, "value")?;
         match rest.len() {
-            0 => Ok(Message { key, value }),
+            0 => Ok(MessageContent { key, value }),
             bytes => Err(MessageError::Trailing { bytes }),
         }
     }

@@ -35,7 +35,7 @@ mod tally;
 pub use encode::MessageSetEncoder;
 pub use error::MessageError;
 pub use iter::{Entries, messages};
-pub use message::{Entry, Message};
+pub use message::{MessageContent, MessageHead};
 pub use tally::{tally, tally_each};
 
 /// Bytes of offset and message size, which the message size does not count.

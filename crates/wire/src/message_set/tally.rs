@@ -2,10 +2,10 @@
 
 use super::error::MessageError;
 use super::iter::messages;
-use super::message::Entry;
+use super::message::MessageHead;
 use super::{CRC_FROM, Format};
 use crate::compress::{Codec, Decompressor};
-use crate::record_batch::{self, MAGIC, Tally, TallyDepth};
+use crate::record_batch::{self, BatchTally, MAGIC, TallyDepth};
 
 /// What a walk needs beside the bytes.
 struct Walk<'a, F> {
@@ -15,7 +15,7 @@ struct Walk<'a, F> {
     scratch: &'a mut Vec<u8>,
     bytes_max: usize,
     each: F,
-    sum: Tally,
+    sum: BatchTally,
 }
 
 /// Counts messages of the formats 0 and 1, and the record batches that may follow them, from
@@ -30,7 +30,7 @@ pub fn tally(
     decompressor: &mut Decompressor,
     scratch: &mut Vec<u8>,
     bytes_max: usize,
-) -> Result<Tally, MessageError> {
+) -> Result<BatchTally, MessageError> {
     let each = |_, _: Option<&[u8]>| ();
     let (buffers, from) = ((decompressor, scratch), from_offset);
     tally_each(bytes, from, depth, buffers, bytes_max, each)
@@ -45,7 +45,7 @@ pub fn tally_each(
     (decompressor, scratch): (&mut Decompressor, &mut Vec<u8>),
     bytes_max: usize,
     each: impl FnMut(i64, Option<&[u8]>),
-) -> Result<Tally, MessageError> {
+) -> Result<BatchTally, MessageError> {
     let is_batch = |bytes: &[u8]| {
         bytes
             .get(CRC_FROM)
@@ -62,7 +62,7 @@ pub fn tally_each(
         scratch,
         bytes_max,
         each,
-        sum: Tally::default(),
+        sum: BatchTally::default(),
     };
     let mut entries = messages(bytes);
     while !is_batch(entries.rest()) {
@@ -85,7 +85,7 @@ pub fn tally_each(
     }
     let buffers = (decompressor, scratch);
     let after = record_batch::tally_each(rest, from_offset, depth, buffers, bytes_max, each)?;
-    Ok(Tally {
+    Ok(BatchTally {
         batches: sum.batches + after.batches,
         batch_bytes: sum.batch_bytes + after.batch_bytes,
         records: sum.records + after.records,
@@ -98,7 +98,7 @@ pub fn tally_each(
 }
 
 impl<F: FnMut(i64, Option<&[u8]>)> Walk<'_, F> {
-    fn add(&mut self, entry: &Entry<'_>) -> Result<(), MessageError> {
+    fn add(&mut self, entry: &MessageHead<'_>) -> Result<(), MessageError> {
         let before = self.sum.next_offset.unwrap_or(self.from_offset);
         self.sum.batches += 1;
         self.sum.batch_bytes += entry.bytes().len() as u64;
@@ -122,7 +122,7 @@ impl<F: FnMut(i64, Option<&[u8]>)> Walk<'_, F> {
         }
     }
 
-    fn count(&mut self, offset: i64, entry: &Entry<'_>) -> Result<(), MessageError> {
+    fn count(&mut self, offset: i64, entry: &MessageHead<'_>) -> Result<(), MessageError> {
         let message = entry.message()?;
         if offset >= self.from_offset {
             (self.each)(offset, message.value);
@@ -135,7 +135,7 @@ impl<F: FnMut(i64, Option<&[u8]>)> Walk<'_, F> {
 
     /// The messages inside of a wrapper. Their own CRCs are covered by the wrapper's, and checked
     /// too, as Kafka's consumer of that age did.
-    fn unwrap(&mut self, wrapper: &Entry<'_>, codec: Codec) -> Result<(), MessageError> {
+    fn unwrap(&mut self, wrapper: &MessageHead<'_>, codec: Codec) -> Result<(), MessageError> {
         let what = "has no value";
         let value = wrapper.message()?.value;
         let value = value.ok_or(MessageError::Wrapper { what })?;
@@ -152,7 +152,11 @@ impl<F: FnMut(i64, Option<&[u8]>)> Walk<'_, F> {
         ended
     }
 
-    fn count_inside(&mut self, wrapper: &Entry<'_>, inside: &[u8]) -> Result<(), MessageError> {
+    fn count_inside(
+        &mut self,
+        wrapper: &MessageHead<'_>,
+        inside: &[u8],
+    ) -> Result<(), MessageError> {
         // Relative offsets end where the wrapper's absolute one does.
         let mut last = None;
         for entry in messages(inside) {

@@ -8,7 +8,7 @@ use super::packed::Packed;
 use super::prefix::Prefix;
 use super::size::body_bytes;
 use super::varint::{VARINT_BYTES_MAX, VARLONG_BYTES_MAX};
-use super::writer::Writer;
+use super::writer::FieldWriter;
 use super::{HEADER_BYTES, LOG_OVERHEAD, MAGIC, NONE, ProducerState, record_bytes};
 use crate::compress::{Codec, CompressError, Compressor};
 
@@ -234,7 +234,7 @@ impl BatchEncoder {
         let lengths = (key.map(<[u8]>::len), value.map(<[u8]>::len));
         let body = body_bytes(self.records, timestamp_delta, lengths.0, lengths.1, headers);
         self.make_room(body);
-        let mut writer = Writer::new(&mut self.buffer[self.end..]);
+        let mut writer = FieldWriter::new(&mut self.buffer[self.end..]);
         writer.length(body);
         writer.byte(0); // No attributes.
         writer.varlong(timestamp_delta);
@@ -379,7 +379,7 @@ fn write_long_prefix(
     offset_delta: i32,
     value_bytes: usize,
 ) -> usize {
-    let mut writer = Writer::new(to);
+    let mut writer = FieldWriter::new(to);
     writer.length(body_bytes(
         offset_delta,
         timestamp_delta,

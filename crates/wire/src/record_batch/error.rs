@@ -123,7 +123,7 @@ pub enum RecordError {
 
 /// Why a broker must not append a produced batch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AppendError {
+pub enum BatchRejection {
     /// The bytes are no readable batch.
     #[error(transparent)]
     Unreadable(#[from] BatchError),
@@ -171,7 +171,7 @@ pub enum AppendError {
     TransactionalWithoutProducer,
 }
 
-impl AppendError {
+impl BatchRejection {
     /// The number of Kafka's error for this.
     pub fn code(&self) -> i16 {
         match self.name() {

@@ -48,14 +48,14 @@ mod varint;
 mod writer;
 
 pub use encode::{BatchEncoder, KeySlot};
-pub use error::{AppendError, BatchError, RecordError};
+pub use error::{BatchError, BatchRejection, RecordError};
 pub use header::{Attributes, BatchHeader, TimestampType};
 pub use iter::{Batch, Batches, batches};
 pub use log::{put_with_codec, rewrite_for_log, rewrite_for_log_append_time, rewrite_producer};
 pub use producer::ProducerState;
 pub use records::{Header, Headers, Record, Records};
 pub use size::{record_bytes, record_bytes_upper_bound};
-pub use tally::{Tally, TallyDepth, tally, tally_each};
+pub use tally::{BatchTally, TallyDepth, tally, tally_each};
 pub use validate::{BatchInfo, count_records, validate_for_append, validate_records_for_append};
 
 /// The only magic that this module writes and reads.

@@ -31,7 +31,7 @@ impl TallyDepth {
 
 /// What some consecutive batches hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tally {
+pub struct BatchTally {
     /// Complete batches, control batches included.
     pub batches: u64,
     /// Bytes of the complete batches as they came.
@@ -64,7 +64,7 @@ pub fn tally(
     decompressor: &mut Decompressor,
     scratch: &mut Vec<u8>,
     bytes_max: usize,
-) -> Result<Tally, BatchError> {
+) -> Result<BatchTally, BatchError> {
     let each = |_, _: Option<&[u8]>| ();
     let (buffers, from) = ((decompressor, scratch), from_offset);
     tally_each(bytes, from, depth, buffers, bytes_max, each)
@@ -79,8 +79,8 @@ pub fn tally_each(
     (decompressor, scratch): (&mut Decompressor, &mut Vec<u8>),
     bytes_max: usize,
     mut each: impl FnMut(i64, Option<&[u8]>),
-) -> Result<Tally, BatchError> {
-    let mut sum = Tally::default();
+) -> Result<BatchTally, BatchError> {
+    let mut sum = BatchTally::default();
     let mut walk = batches(bytes);
     for batch in walk.by_ref() {
         let batch = batch?;

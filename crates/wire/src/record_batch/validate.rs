@@ -1,7 +1,7 @@
 //! What a broker checks before it appends a produced batch.
 
 use super::varint::take_varint;
-use super::{AppendError, Batch, BatchHeader, TimestampType};
+use super::{Batch, BatchHeader, BatchRejection, TimestampType};
 use crate::compress::{Codec, Decompressor};
 
 /// A batch that may be appended.
@@ -22,12 +22,12 @@ pub struct BatchInfo {
 /// Checked are magic, length, CRC, codec, kind, timestamp type, and that offsets, count and
 /// producer state agree: what Kafka checks without a look at single records. It costs about one CRC
 /// pass. The records themselves are left to [`validate_records_for_append`].
-pub fn validate_for_append(bytes: &[u8]) -> Result<BatchInfo, AppendError> {
+pub fn validate_for_append(bytes: &[u8]) -> Result<BatchInfo, BatchRejection> {
     let batch = Batch::parse(bytes)?;
     let header = batch.header;
     let batch_bytes = batch.bytes().len();
     if bytes.len() > batch_bytes {
-        return Err(AppendError::MoreThanOneBatch {
+        return Err(BatchRejection::MoreThanOneBatch {
             bytes: bytes.len() - batch_bytes,
         });
     }
@@ -44,17 +44,17 @@ pub fn validate_for_append(bytes: &[u8]) -> Result<BatchInfo, AppendError> {
     })
 }
 
-fn check_kind(header: &BatchHeader) -> Result<(), AppendError> {
+fn check_kind(header: &BatchHeader) -> Result<(), BatchRejection> {
     if header.attributes.is_control() {
-        return Err(AppendError::ControlBatch);
+        return Err(BatchRejection::ControlBatch);
     }
     if header.attributes.timestamp_type() == TimestampType::LogAppendTime {
-        return Err(AppendError::LogAppendTime);
+        return Err(BatchRejection::LogAppendTime);
     }
     Ok(())
 }
 
-fn check_offsets(header: &BatchHeader) -> Result<(), AppendError> {
+fn check_offsets(header: &BatchHeader) -> Result<(), BatchRejection> {
     let BatchHeader {
         base_offset,
         record_count,
@@ -62,13 +62,13 @@ fn check_offsets(header: &BatchHeader) -> Result<(), AppendError> {
         ..
     } = *header;
     if base_offset != 0 {
-        return Err(AppendError::BaseOffset { base_offset });
+        return Err(BatchRejection::BaseOffset { base_offset });
     }
     if record_count == 0 {
-        return Err(AppendError::Empty);
+        return Err(BatchRejection::Empty);
     }
     if record_count.checked_sub(1) != Some(last_offset_delta) {
-        return Err(AppendError::OffsetRange {
+        return Err(BatchRejection::OffsetRange {
             record_count,
             last_offset_delta,
         });
@@ -76,7 +76,7 @@ fn check_offsets(header: &BatchHeader) -> Result<(), AppendError> {
     Ok(())
 }
 
-fn check_producer(header: &BatchHeader) -> Result<(), AppendError> {
+fn check_producer(header: &BatchHeader) -> Result<(), BatchRejection> {
     let BatchHeader {
         producer_id,
         producer_epoch,
@@ -84,14 +84,14 @@ fn check_producer(header: &BatchHeader) -> Result<(), AppendError> {
         ..
     } = *header;
     if header.has_producer_id() && (producer_epoch < 0 || base_sequence < 0) {
-        return Err(AppendError::ProducerState {
+        return Err(BatchRejection::ProducerState {
             producer_id,
             producer_epoch,
             base_sequence,
         });
     }
     if header.attributes.is_transactional() && !header.has_producer_id() {
-        return Err(AppendError::TransactionalWithoutProducer);
+        return Err(BatchRejection::TransactionalWithoutProducer);
     }
     Ok(())
 }
@@ -119,7 +119,7 @@ pub fn validate_records_for_append(
     decompressor: &mut Decompressor,
     scratch: &mut Vec<u8>,
     bytes_max: usize,
-) -> Result<(), AppendError> {
+) -> Result<(), BatchRejection> {
     let batch = Batch::parse(bytes)?;
     // Deltas that rise, from 0 to count - 1, and are as many as count, are dense.
     for record in batch.records(decompressor, scratch, bytes_max)? {

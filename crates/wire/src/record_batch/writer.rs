@@ -3,12 +3,12 @@
 use super::varint::{put_varint, put_varlong};
 
 /// Where the next field goes. The bytes given to it must have room for all fields.
-pub(super) struct Writer<'a> {
+pub(super) struct FieldWriter<'a> {
     to: &'a mut [u8],
     at: usize,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> FieldWriter<'a> {
     pub(super) fn new(to: &'a mut [u8]) -> Self {
         Self { to, at: 0 }
     }

@@ -3,9 +3,9 @@
 
 use std::fmt::Write as _;
 
-use super::super::compare::Plan;
+use super::super::compare::BenchPlan;
 use super::super::contender::{BATCH_BYTES, PARTITIONS, VALUE_BYTES};
-use super::super::figures::Spread;
+use super::super::figures::BenchSpread;
 use super::load::Cost;
 use super::{CASES, Case};
 
@@ -14,7 +14,7 @@ const WANTED_READ_NS: f64 = 20.0;
 
 /// One run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Measured {
+pub(super) struct BrokerRun {
     pub(super) round: u64,
     pub(super) case: Case,
     pub(super) is_embedded: bool,
@@ -23,7 +23,7 @@ pub(super) struct Measured {
 }
 
 /// The tables, with what must be known beside them.
-pub(super) fn summary(measured: &[Measured], plan: Plan) -> String {
+pub(super) fn summary(measured: &[BrokerRun], plan: BenchPlan) -> String {
     let mut out = format!(
         "{} rounds in alternating order, {} records of {VALUE_BYTES} B a run, both warm. batch.size \
          {BATCH_BYTES}, acks=all,\nidempotent, no compression, {PARTITIONS} partitions; one producer, then one \
@@ -33,7 +33,7 @@ pub(super) fn summary(measured: &[Measured], plan: Plan) -> String {
     );
     for case in CASES {
         let of_case = measured.iter().filter(|run| run.case == case);
-        let of_case: Vec<Measured> = of_case.copied().collect();
+        let of_case: Vec<BrokerRun> = of_case.copied().collect();
         let _ = write!(
             out,
             "\n{} node{}, replication {}\n{:<34}{:>9}{:>9}{:>9}{:>14}\n",
@@ -58,7 +58,7 @@ pub(super) fn summary(measured: &[Measured], plan: Plan) -> String {
 }
 
 /// One line a part of a run.
-pub(super) fn raw(measured: &[Measured], records: u64) -> String {
+pub(super) fn raw(measured: &[BrokerRun], records: u64) -> String {
     let mut out = "nodes,round,brokers,part,records,records_per_s,cpu_ns_per_record\n".to_owned();
     for run in measured {
         let brokers = if run.is_embedded { "embedded" } else { "kafka" };
@@ -73,15 +73,21 @@ pub(super) fn raw(measured: &[Measured], records: u64) -> String {
     out
 }
 
-fn part(out: &mut String, runs: &[Measured], what: &str, of: fn(&Measured) -> Cost, wanted: &str) {
+fn part(
+    out: &mut String,
+    runs: &[BrokerRun],
+    what: &str,
+    of: fn(&BrokerRun) -> Cost,
+    wanted: &str,
+) {
     let mut medians = Vec::new();
     for (name, is_embedded) in [("embedded", true), ("Apache Kafka", false)] {
         let costs = || {
             let runs = runs.iter().filter(|run| run.is_embedded == is_embedded);
             runs.map(of)
         };
-        let cpu = Spread::of(costs().map(|cost| cost.cpu_ns_per_record).collect());
-        let rate = Spread::of(costs().map(|cost| cost.records_per_s).collect());
+        let cpu = BenchSpread::of(costs().map(|cost| cost.cpu_ns_per_record).collect());
+        let rate = BenchSpread::of(costs().map(|cost| cost.records_per_s).collect());
         let (Some(cpu), Some(rate)) = (cpu, rate) else {
             continue;
         };
@@ -115,7 +121,7 @@ mod tests {
                 cpu_ns_per_record: ns,
                 records_per_s: 1.0,
             };
-            Measured {
+            BrokerRun {
                 round: 1,
                 case: CASES[0],
                 is_embedded,
@@ -129,7 +135,7 @@ mod tests {
             run(false, 200.0),
             run(false, 900.0),
         ];
-        let text = summary(&runs, Plan::QUICK);
+        let text = summary(&runs, BenchPlan::QUICK);
         assert!(
             text.contains("Apache Kafka spends 4.0 times as much (wanted: at most 80 ns, 3 times)")
         );

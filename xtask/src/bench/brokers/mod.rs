@@ -12,16 +12,16 @@ use std::fs;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::compare::Plan;
+use super::compare::BenchPlan;
 use super::contender::{BATCH_BYTES, PARTITIONS, VALUE_BYTES};
-use super::machine::Machine;
+use super::machine::BenchMachine;
 use super::proof::Kept;
 use super::{Options, machine, proof};
 use crate::codegen::root;
 use crate::kafka::RELEASE;
 use crate::say::{remark, say};
 use crate::{built, stop};
-use figures::Measured;
+use figures::BrokerRun;
 use load::Loader;
 use served::Served;
 
@@ -90,7 +90,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
                     "round {round}: {}: {:.0} ns CPU a record written, {:.1} read",
                     one.target, produced.cpu_ns_per_record, consumed.cpu_ns_per_record
                 ));
-                measured.push(Measured {
+                measured.push(BrokerRun {
                     round,
                     case,
                     is_embedded: place == 0,
@@ -121,7 +121,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn setup(machine: &Machine, plan: Plan) -> Value {
+fn setup(machine: &BenchMachine, plan: BenchPlan) -> Value {
     json!({
         "command": "cargo xtask bench brokers",
         "machine": machine,

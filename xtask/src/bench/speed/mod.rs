@@ -11,19 +11,19 @@ use std::fs;
 use anyhow::Result;
 use serde_json::json;
 
-use super::compare::Plan;
-use super::machine::Machine;
+use super::compare::BenchPlan;
+use super::machine::BenchMachine;
 use super::proof::Kept;
 use super::{Options, machine, proof};
 use crate::codegen::root;
-use crate::kafka::{Broker, RELEASE, Release, Tools};
+use crate::kafka::{KafkaBroker, RELEASE, ReleaseJars, Tools};
 use crate::say::{remark, say};
 use crate::{built, stop};
-use peers::Peers;
+use peers::PeerPrograms;
 
 /// One measured figure of one run.
 #[derive(Debug, Clone)]
-pub(super) struct Figure {
+pub(super) struct BenchFigure {
     /// Of which row of the table.
     row: &'static str,
     who: &'static str,
@@ -33,7 +33,7 @@ pub(super) struct Figure {
 
 /// What a row says: whose figure, and what is asked of it.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct SpeedRow {
     name: &'static str,
     unit: &'static str,
     /// kgauge's figure must be at most this.
@@ -46,14 +46,14 @@ pub(super) struct Row {
 
 /// All that was measured.
 #[derive(Debug, Default)]
-pub(super) struct Measured {
-    figures: Vec<Figure>,
+pub(super) struct SpeedFigures {
+    figures: Vec<BenchFigure>,
 }
 
-impl Measured {
+impl SpeedFigures {
     fn add(&mut self, row: &'static str, who: &'static str, round: u64, value: f64) {
         remark(&format!("{row}: {who}: {value:.1}"));
-        self.figures.push(Figure {
+        self.figures.push(BenchFigure {
             row,
             who,
             round,
@@ -79,21 +79,21 @@ pub(super) fn run(options: &Options) -> Result<()> {
     stop::listen()?;
     let engine = built::example("kgauge-load", "flow")?;
     let kgauge = built::kgauge()?;
-    let release = Release::fetch()?;
+    let release = ReleaseJars::fetch()?;
     let machine = machine::facts()?;
     let folder = root().join("target/bench");
     fs::create_dir_all(&folder)?;
     let work = tempfile::Builder::new()
         .prefix("speed-")
         .tempdir_in(&folder)?;
-    let broker = Broker::start(&release, &work.path().join("broker"))?;
+    let broker = KafkaBroker::start(&release, &work.path().join("broker"))?;
     let tools = Tools {
         release: &release,
         servers: broker.servers(),
         alive: &|| broker.check(),
     };
-    let peers = Peers::new(&engine, &tools, work.path())?;
-    let mut measured = Measured::default();
+    let peers = PeerPrograms::new(&engine, &tools, work.path())?;
+    let mut measured = SpeedFigures::default();
     rows::run(&peers, &kgauge, options.plan, &mut measured)?;
     let mut printed = format!("Apache Kafka {RELEASE} on the same machine; {machine}\n\n");
     printed.push_str(&table(&measured));
@@ -107,7 +107,12 @@ pub(super) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn keep(machine: &Machine, plan: Plan, measured: &Measured, printed: &str) -> Result<()> {
+fn keep(
+    machine: &BenchMachine,
+    plan: BenchPlan,
+    measured: &SpeedFigures,
+    printed: &str,
+) -> Result<()> {
     let mut raw = "row,who,round,value\n".to_owned();
     for figure in &measured.figures {
         let _ = writeln!(
@@ -134,7 +139,7 @@ fn keep(machine: &Machine, plan: Plan, measured: &Measured, printed: &str) -> Re
 }
 
 /// A line for each row and each of its peers; every mark with its word.
-fn table(measured: &Measured) -> String {
+fn table(measured: &SpeedFigures) -> String {
     let mut text = format!(
         "{:<44} {:<18} {:>30}  {}\n",
         "least/median/largest", "who", "figure", "asked"
@@ -190,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_mark_is_judged_by_the_median() {
-        let mut measured = Measured::default();
+        let mut measured = SpeedFigures::default();
         let row = rows::ROWS[0].name;
         for (round, value) in [(1, 50.0), (2, 55.0), (3, 900.0)] {
             measured.add(row, rows::KGAUGE, round, value);

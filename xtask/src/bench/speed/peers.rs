@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::super::contender::timed;
 use crate::codegen::root;
-use crate::kafka::{Job, Tool, Tools, output};
+use crate::kafka::{Job, KafkaScript, Tools, output};
 
 const TIME_MAX: Duration = Duration::from_secs(900);
 const TOPIC: &str = "bench-speed";
@@ -19,7 +19,7 @@ const PARTITIONS: u32 = 6;
 
 /// What a load is, for those who do not read scenarios.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Load {
+pub(super) struct BenchLoad {
     pub(super) records: u64,
     pub(super) value_bytes: u64,
     pub(super) batch_bytes: u64,
@@ -35,14 +35,14 @@ pub(super) const BUFFER_BYTES: u64 = 64 << 20;
 
 /// What a run did.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ran {
+pub(super) struct PeerRun {
     pub(super) records: u64,
     pub(super) seconds: f64,
     pub(super) cpu: Duration,
 }
 
 /// The programs, ready to run.
-pub(super) struct Peers<'a> {
+pub(super) struct PeerPrograms<'a> {
     pub(super) engine: &'a Path,
     pub(super) tools: &'a Tools<'a>,
     pub(super) folder: &'a Path,
@@ -52,10 +52,10 @@ pub(super) struct Peers<'a> {
     pub(super) missing: Vec<String>,
 }
 
-impl<'a> Peers<'a> {
+impl<'a> PeerPrograms<'a> {
     /// Builds what has to be built; what cannot be is told, and left out.
     pub(super) fn new(engine: &'a Path, tools: &'a Tools<'a>, folder: &'a Path) -> Result<Self> {
-        let mut peers = Peers {
+        let mut peers = PeerPrograms {
             engine,
             tools,
             folder,
@@ -95,7 +95,7 @@ impl<'a> Peers<'a> {
     }
 
     /// kgauge's engine with a scenario, and what it tells of itself.
-    pub(super) fn engine(&self, scenario: &str) -> Result<(Ran, Value)> {
+    pub(super) fn engine(&self, scenario: &str) -> Result<(PeerRun, Value)> {
         (self.tools.alive)()?;
         let path = self.folder.join("flow.yaml");
         fs::write(&path, scenario)?;
@@ -111,7 +111,7 @@ impl<'a> Peers<'a> {
             acked <= on_broker && number("skipped") == 0,
             "not all went well: {told}"
         );
-        let ran = Ran {
+        let ran = PeerRun {
             records: number("records"),
             seconds: told["seconds"].as_f64().unwrap_or(0.0),
             cpu,
@@ -120,16 +120,21 @@ impl<'a> Peers<'a> {
     }
 
     /// The small program on franz-go; `None` if it could not be built.
-    pub(super) fn franz_go(&self, load: Load) -> Result<Option<Ran>> {
+    pub(super) fn franz_go(&self, load: BenchLoad) -> Result<Option<PeerRun>> {
         self.program(self.go.as_deref(), "franz-go", load)
     }
 
     /// The same on librdkafka.
-    pub(super) fn librdkafka(&self, load: Load) -> Result<Option<Ran>> {
+    pub(super) fn librdkafka(&self, load: BenchLoad) -> Result<Option<PeerRun>> {
         self.program(self.librdkafka.as_deref(), "librdkafka", load)
     }
 
-    fn program(&self, program: Option<&Path>, name: &str, load: Load) -> Result<Option<Ran>> {
+    fn program(
+        &self,
+        program: Option<&Path>,
+        name: &str,
+        load: BenchLoad,
+    ) -> Result<Option<PeerRun>> {
         let Some(program) = program else {
             return Ok(None);
         };
@@ -156,7 +161,7 @@ impl<'a> Peers<'a> {
         if told["acked"] != load.records {
             bail!("{name}: not all was acked: {told}");
         }
-        Ok(Some(Ran {
+        Ok(Some(PeerRun {
             records: load.records,
             seconds: told["seconds"].as_f64().unwrap_or(0.0),
             cpu,
@@ -164,7 +169,7 @@ impl<'a> Peers<'a> {
     }
 
     /// Kafka's own tool, with values of its own or with those of a file.
-    pub(super) fn kafka_tool(&self, load: Load, payload: Option<&Path>) -> Result<Ran> {
+    pub(super) fn kafka_tool(&self, load: BenchLoad, payload: Option<&Path>) -> Result<PeerRun> {
         self.tools.create(TOPIC, PARTITIONS)?.run()?.success()?;
         let (count, bytes) = (load.records.to_string(), load.value_bytes.to_string());
         let rate = match load.rate {
@@ -198,7 +203,7 @@ impl<'a> Peers<'a> {
         }
         arguments.push("--command-property");
         arguments.extend(settings.iter().map(String::as_str));
-        let mut job = self.tools.call(Tool::PRODUCER_PERF, &arguments)?;
+        let mut job = self.tools.call(KafkaScript::PRODUCER_PERF, &arguments)?;
         job.time_max = TIME_MAX;
         let (said, cpu) = timed(job)?;
         let sent = output::sent(&said.stdout)?;
@@ -209,7 +214,7 @@ impl<'a> Peers<'a> {
             said.stdout,
             said.stderr
         );
-        Ok(Ran {
+        Ok(PeerRun {
             records: sent.records,
             seconds: sent.records as f64 / sent.records_per_s,
             cpu,
@@ -217,7 +222,7 @@ impl<'a> Peers<'a> {
     }
 
     /// Kafka's consumer tool, reading a topic that is there.
-    pub(super) fn kafka_consumer(&self, topic: &str, records: u64) -> Result<Ran> {
+    pub(super) fn kafka_consumer(&self, topic: &str, records: u64) -> Result<PeerRun> {
         let count = records.to_string();
         let arguments = [
             "--topic",
@@ -227,10 +232,10 @@ impl<'a> Peers<'a> {
             "--timeout",
             "60000",
         ];
-        let mut job = self.tools.call(Tool::CONSUMER_PERF, &arguments)?;
+        let mut job = self.tools.call(KafkaScript::CONSUMER_PERF, &arguments)?;
         job.time_max = TIME_MAX;
         let (said, cpu) = timed(job)?;
-        Ok(Ran {
+        Ok(PeerRun {
             records: output::consumed(&said.stdout)?,
             seconds: output::fetch_seconds(&said.stdout)?,
             cpu,
@@ -238,7 +243,7 @@ impl<'a> Peers<'a> {
     }
 
     /// A topic with records for readers, written by franz-go or Kafka's tool; its name.
-    pub(super) fn filled(&self, load: Load) -> Result<&'static str> {
+    pub(super) fn filled(&self, load: BenchLoad) -> Result<&'static str> {
         const FILLED: &str = "bench-read";
         self.tools.create(FILLED, PARTITIONS)?.run()?.success()?;
         let count = load.records.to_string();
@@ -257,7 +262,7 @@ impl<'a> Peers<'a> {
             "acks=1",
             &batch,
         ];
-        let mut job = self.tools.call(Tool::PRODUCER_PERF, &arguments)?;
+        let mut job = self.tools.call(KafkaScript::PRODUCER_PERF, &arguments)?;
         job.time_max = TIME_MAX;
         job.run()?.success()?;
         Ok(FILLED)

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 
-use super::super::compare::Plan;
+use super::super::compare::BenchPlan;
 use super::bare::{self, Traffic};
-use super::peers::{BUFFER_BYTES, Load, Peers, Ran};
-use super::{Measured, Row};
+use super::peers::{BUFFER_BYTES, BenchLoad, PeerPrograms, PeerRun};
+use super::{SpeedFigures, SpeedRow};
 use crate::kafka::Job;
 
 pub(super) const KGAUGE: &str = "kgauge";
@@ -34,8 +34,8 @@ const MEMORY: &str = "memory, 25 producers";
 const GROWTH: &str = "memory growth, 10^6 to most records";
 const FIRST: &str = "start to first ack, drop-in tool";
 
-const fn row(name: &'static str, unit: &'static str, at_most: Option<f64>) -> Row {
-    Row {
+const fn row(name: &'static str, unit: &'static str, at_most: Option<f64>) -> SpeedRow {
+    SpeedRow {
         name,
         unit,
         at_most,
@@ -44,29 +44,29 @@ const fn row(name: &'static str, unit: &'static str, at_most: Option<f64>) -> Ro
     }
 }
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[SpeedRow] = &[
+    SpeedRow {
         times: &[(TOOL, 25.0), (GO, 4.0), (LIBRDKAFKA, 7.0), (BARE, 0.0)],
         ..row(KEYED, "ns", Some(60.0))
     },
-    Row {
+    SpeedRow {
         times: &[(TOOL, 3.0)],
         is_rate: true,
         ..row(FULL, "k/s", None)
     },
-    Row {
+    SpeedRow {
         times: &[(TOOL, 25.0), (GO, 4.0), (LIBRDKAFKA, 7.0)],
         ..row(FULL_CPU, "ns", None)
     },
-    Row {
+    SpeedRow {
         times: &[(TOOL, 5.0)],
         ..row(LZ4, "ns", None)
     },
-    Row {
+    SpeedRow {
         times: &[(TOOL, 7.0), (BARE, 0.0)],
         ..row(READ, "ns", Some(45.0))
     },
-    Row {
+    SpeedRow {
         times: &[(BARE, 0.0), (BARE_BUSY, 0.0)],
         ..row(SINGLE, "us", Some(8.0))
     },
@@ -81,7 +81,7 @@ pub(super) const ROWS: &[Row] = &[
 /// What starting costs, taken off: the CPU of a run of so few records.
 const START_RECORDS: u64 = 1_000;
 
-const PLAIN: Load = Load {
+const PLAIN: BenchLoad = BenchLoad {
     records: 0,
     value_bytes: 100,
     batch_bytes: 131_072,
@@ -93,18 +93,23 @@ const PLAIN: Load = Load {
 
 /// By a schedule that nobody keeps up with: everything that pacing costs, and no waiting for it, which
 /// would be counted as CPU by whoever spins. Kafka's tool has no keys.
-const PACED: Load = Load {
+const PACED: BenchLoad = BenchLoad {
     keys: 10_000,
     rate: 10_000_000,
     ..PLAIN
 };
 
-pub(super) fn run(peers: &Peers<'_>, kgauge: &Path, plan: Plan, to: &mut Measured) -> Result<()> {
-    let with = |load: Load| Load {
+pub(super) fn run(
+    peers: &PeerPrograms<'_>,
+    kgauge: &Path,
+    plan: BenchPlan,
+    to: &mut SpeedFigures,
+) -> Result<()> {
+    let with = |load: BenchLoad| BenchLoad {
         records: plan.records,
         ..load
     };
-    let lz4 = Load {
+    let lz4 = BenchLoad {
         is_lz4: true,
         ..PLAIN
     };
@@ -130,15 +135,15 @@ pub(super) fn run(peers: &Peers<'_>, kgauge: &Path, plan: Plan, to: &mut Measure
 
 /// All who send, one after the other, each round beginning with another one.
 fn sending(
-    peers: &Peers<'_>,
-    plan: Plan,
-    load: Load,
+    peers: &PeerPrograms<'_>,
+    plan: BenchPlan,
+    load: BenchLoad,
     payload: Option<&Path>,
     (cpu, rate): (&'static str, Option<&'static str>),
-    to: &mut Measured,
+    to: &mut SpeedFigures,
 ) -> Result<()> {
     const WHO: [&str; 4] = [KGAUGE, TOOL, GO, LIBRDKAFKA];
-    let send = |who: &str, load: Load| -> Result<Option<Ran>> {
+    let send = |who: &str, load: BenchLoad| -> Result<Option<PeerRun>> {
         match who {
             KGAUGE => Ok(Some(peers.engine(&scenario(load))?.0)),
             TOOL => Ok(Some(peers.kafka_tool(load, payload)?)),
@@ -146,7 +151,7 @@ fn sending(
             _ => peers.librdkafka(load),
         }
     };
-    let few = Load {
+    let few = BenchLoad {
         records: START_RECORDS,
         ..load
     };
@@ -172,8 +177,8 @@ fn sending(
 }
 
 /// With the receive buffer that kafka-consumer-perf-test has by default, which is not the consumer's.
-fn reading(peers: &Peers<'_>, plan: Plan, to: &mut Measured) -> Result<()> {
-    let load = Load {
+fn reading(peers: &PeerPrograms<'_>, plan: BenchPlan, to: &mut SpeedFigures) -> Result<()> {
+    let load = BenchLoad {
         records: plan.records,
         ..PLAIN
     };
@@ -201,7 +206,7 @@ fn reading(peers: &Peers<'_>, plan: Plan, to: &mut Measured) -> Result<()> {
 }
 
 /// Each record is a batch, each batch a request.
-fn singles(peers: &Peers<'_>, plan: Plan, to: &mut Measured) -> Result<()> {
+fn singles(peers: &PeerPrograms<'_>, plan: BenchPlan, to: &mut SpeedFigures) -> Result<()> {
     let records = (plan.records / 25).max(10_000);
     let text = format!(
         "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 1}}\nflows:\n  - {{name: w, kind: produce, \
@@ -222,7 +227,7 @@ fn singles(peers: &Peers<'_>, plan: Plan, to: &mut Measured) -> Result<()> {
 }
 
 /// What the kernel takes for the bytes of the rows above.
-fn bare_sockets(plan: Plan, to: &mut Measured) -> Result<()> {
+fn bare_sockets(plan: BenchPlan, to: &mut SpeedFigures) -> Result<()> {
     // A batch of 128 KiB has so many records of 100 bytes with a key of eight: 117 bytes each, as encoded.
     const KEYED_RECORDS: f64 = 131_072.0 / 117.0;
     // An answer of a mebibyte has so many without key: 108 bytes each.
@@ -256,7 +261,7 @@ fn bare_sockets(plan: Plan, to: &mut Measured) -> Result<()> {
     Ok(())
 }
 
-fn lateness(peers: &Peers<'_>, plan: Plan, to: &mut Measured) -> Result<()> {
+fn lateness(peers: &PeerPrograms<'_>, plan: BenchPlan, to: &mut SpeedFigures) -> Result<()> {
     for (name, rate) in [(LATE_1K, 1_000), (LATE_10K, 10_000), (LATE_100K, 100_000)] {
         let text = format!(
             "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 1}}\nflows:\n  - {{name: w, kind: produce, \
@@ -271,21 +276,21 @@ fn lateness(peers: &Peers<'_>, plan: Plan, to: &mut Measured) -> Result<()> {
     Ok(())
 }
 
-fn memory(peers: &Peers<'_>, plan: Plan, to: &mut Measured) -> Result<()> {
+fn memory(peers: &PeerPrograms<'_>, plan: BenchPlan, to: &mut SpeedFigures) -> Result<()> {
     let mib =
         |told: &serde_json::Value| told["memory_bytes"].as_f64().unwrap_or(f64::NAN) / 1_048_576.0;
-    let few = Load {
+    let few = BenchLoad {
         records: 1_000_000,
         ..PLAIN
     };
-    let many = Load {
+    let many = BenchLoad {
         records: plan.records.saturating_mul(20),
         ..PLAIN
     };
     let (_, few) = peers.engine(&scenario(few))?;
     let (_, many) = peers.engine(&scenario(many))?;
     to.add(GROWTH, KGAUGE, 1, (mib(&many) - mib(&few)).max(0.0));
-    let crowd = scenario(Load {
+    let crowd = scenario(BenchLoad {
         records: plan.records,
         ..PLAIN
     });
@@ -302,7 +307,7 @@ fn memory(peers: &Peers<'_>, plan: Plan, to: &mut Measured) -> Result<()> {
 }
 
 /// From the start of the process to its end, which is after the ack.
-fn first_ack(peers: &Peers<'_>, kgauge: &Path) -> Result<f64> {
+fn first_ack(peers: &PeerPrograms<'_>, kgauge: &Path) -> Result<f64> {
     const TOPIC: &str = "bench-first";
     peers.tools.create(TOPIC, 1)?.run()?.success()?;
     let mut command = Command::new(kgauge);
@@ -335,7 +340,7 @@ fn first_ack(peers: &Peers<'_>, kgauge: &Path) -> Result<f64> {
 }
 
 /// A load as the engine reads it.
-fn scenario(load: Load) -> String {
+fn scenario(load: BenchLoad) -> String {
     let shape = match load.rate {
         0 => "max".to_owned(),
         rate => format!("{{constant: {rate}/s}}"),

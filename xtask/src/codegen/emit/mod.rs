@@ -11,12 +11,12 @@ use std::fmt::Write;
 
 use anyhow::{Result, ensure};
 
-use super::model::{Group, Message, Struct, Type};
+use super::model::{MessageModel, MessageModule, Struct, Type};
 use super::versions::Versions;
 use super::write::MARK;
 
 /// Every generated file by its path inside `crates/wire`.
-pub(super) fn files(groups: &[Group]) -> Result<BTreeMap<String, String>> {
+pub(super) fn files(groups: &[MessageModule]) -> Result<BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
     for group in groups {
         let name = format!("src/messages/{}.rs", group.module());
@@ -46,7 +46,7 @@ fn head(sentence: &str) -> String {
 
 /// A message and a version range, which most of the emitting code needs together.
 struct Scope<'m> {
-    message: &'m Message,
+    message: &'m MessageModel,
     item: &'m Struct,
 }
 
@@ -116,7 +116,7 @@ impl Scope<'_> {
     }
 }
 
-fn group_file(group: &Group) -> String {
+fn group_file(group: &MessageModule) -> String {
     let names: Vec<_> = group
         .messages
         .iter()
@@ -241,12 +241,12 @@ fn nested_impl(out: &mut String, scope: &Scope<'_>) {
     );
 }
 
-fn request_impl(out: &mut String, group: &Group, message: &Message) {
+fn request_impl(out: &mut String, group: &MessageModule, message: &MessageModel) {
     if message.key.is_none() || !message.name.ends_with("Request") {
         return;
     }
     let response = &group.messages[1];
-    let generics = |message: &Message, lifetime: &str| {
+    let generics = |message: &MessageModel, lifetime: &str| {
         let borrows = message.struct_borrows(&message.structs[0]);
         if borrows {
             format!("<{lifetime}>")
@@ -268,7 +268,7 @@ fn request_impl(out: &mut String, group: &Group, message: &Message) {
     );
 }
 
-fn module_file(groups: &[Group]) -> String {
+fn module_file(groups: &[MessageModule]) -> String {
     let mut out = head("Kafka's messages: one module for each API.");
     out.push_str(
         "//!
@@ -279,7 +279,7 @@ fn module_file(groups: &[Group]) -> String {
         let _ = writeln!(out, "pub mod {};", group.module());
     }
     out.push_str("mod traits;\n\npub use traits::{Message, Request};\n\n");
-    let structs = |group: &Group| -> Vec<String> {
+    let structs = |group: &MessageModule| -> Vec<String> {
         let structs = group.messages.iter().flat_map(|message| &message.structs);
         structs.map(|item| item.rust_name.clone()).collect()
     };

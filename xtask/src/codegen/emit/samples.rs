@@ -4,14 +4,14 @@
 use std::fmt::Write;
 
 use super::{Scope, head, types};
-use crate::codegen::model::{Field, Group, Type};
+use crate::codegen::model::{Field, MessageModule, Type};
 use crate::codegen::names;
 
 /// Where the files go, inside `crates/wire`.
 pub(super) const FOLDER: &str = "tests/messages/samples";
 
 /// The functions for one group.
-pub(super) fn file(group: &Group) -> String {
+pub(super) fn file(group: &MessageModule) -> String {
     let mut out = head(&format!(
         "Sample values for the messages of `{}`.",
         group.name
@@ -27,7 +27,7 @@ pub(super) fn file(group: &Group) -> String {
 }
 
 /// The module that names all groups and walks over all messages.
-pub(super) fn module(groups: &[Group]) -> String {
+pub(super) fn module(groups: &[MessageModule]) -> String {
     let mut out = head("Sample values for every message, by a function for each struct.");
     out.push_str(
         "#![allow(clippy::field_reassign_with_default, clippy::too_many_lines, reason = \"generated\")]

@@ -3,16 +3,16 @@
 use std::fmt::Write;
 
 use super::head;
-use crate::codegen::model::Group;
+use crate::codegen::model::MessageModule;
 
-fn apis(groups: &[Group]) -> impl Iterator<Item = (i16, &Group)> {
+fn apis(groups: &[MessageModule]) -> impl Iterator<Item = (i16, &MessageModule)> {
     groups
         .iter()
         .filter_map(|group| group.messages[0].key.map(|key| (key, group)))
 }
 
 /// The enum of the API keys with each API's versions.
-pub(super) fn file(groups: &[Group]) -> String {
+pub(super) fn file(groups: &[MessageModule]) -> String {
     let mut out = head("The APIs that kgauge carries, with their keys and versions.");
     out.push_str(
         "#![allow(clippy::too_many_lines, reason = \"generated\")]\n\nuse super::Facts;\n\n
@@ -58,7 +58,7 @@ pub(super) fn file(groups: &[Group]) -> String {
 }
 
 /// A macro that names every API with its two message types.
-pub(super) fn for_each_api(groups: &[Group]) -> String {
+pub(super) fn for_each_api(groups: &[MessageModule]) -> String {
     let mut out = String::from(
         "\n/// Hands every API to another macro, as `Api, Request, Response;` by rising key: for code
         /// that must do the same for all of them, such as tests and tables.

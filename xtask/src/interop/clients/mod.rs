@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::actions::{Action, Column, REPLICATION_FACTOR};
+use super::actions::{Action, InteropClient, REPLICATION_FACTOR};
 use super::checks::{Checks, Name, Transcript};
 use crate::codegen::root;
-use crate::kafka::{Finished, Job, Tools};
+use crate::kafka::{FinishedJob, Job, Tools};
 use crate::stop;
-use report::{Outcome, Report};
+use report::{ActionOutcome, ClientReport};
 
 /// All actions of a program together; machines that also build something are slow.
 const RUN_MAX: Duration = Duration::from_secs(480);
@@ -37,7 +37,7 @@ enum Client {
 /// Installs the client of `column` below `folder`, runs its program and notes every action.
 pub(super) fn run(
     checks: &mut Checks,
-    column: Column,
+    column: InteropClient,
     tools: &Tools<'_>,
     folder: &Path,
 ) -> Result<()> {
@@ -71,21 +71,28 @@ pub(super) fn run(
     Ok(())
 }
 
-fn install(log: &mut Transcript, column: Column, folder: &Path) -> Result<Client> {
+fn install(log: &mut Transcript, column: InteropClient, folder: &Path) -> Result<Client> {
     match column {
-        Column::Go => go::install(log, folder),
-        Column::JavaScript => javascript::install(log, folder),
-        Column::Kafka | Column::Kcat | Column::Python => python::install(log, folder),
+        InteropClient::Go => go::install(log, folder),
+        InteropClient::JavaScript => javascript::install(log, folder),
+        InteropClient::Kafka | InteropClient::Kcat | InteropClient::Python => {
+            python::install(log, folder)
+        }
     }
 }
 
 /// What a program has to tell about.
-fn asked(column: Column) -> impl Iterator<Item = Action> {
+fn asked(column: InteropClient) -> impl Iterator<Item = Action> {
     let all = Action::ALL.into_iter();
     all.filter(move |&action| column.lacks(action).is_none())
 }
 
-fn act(checks: &mut Checks, column: Column, tools: &Tools<'_>, mut command: Command) -> Result<()> {
+fn act(
+    checks: &mut Checks,
+    column: InteropClient,
+    tools: &Tools<'_>,
+    mut command: Command,
+) -> Result<()> {
     (tools.alive)()?;
     command.args(["--bootstrap", &tools.servers]);
     command.args(["--replication-factor", REPLICATION_FACTOR]);
@@ -98,8 +105,8 @@ fn act(checks: &mut Checks, column: Column, tools: &Tools<'_>, mut command: Comm
 }
 
 /// Turns what a program has printed into checks. An action that it says nothing of has failed.
-fn note(checks: &mut Checks, column: Column, finished: &Finished) {
-    let report = Report::read(&finished.stdout);
+fn note(checks: &mut Checks, column: InteropClient, finished: &FinishedJob) {
+    let report = ClientReport::read(&finished.stdout);
     let took = finished.took;
     let sound = report.sound(finished);
     if let Err(words) = &sound {
@@ -109,9 +116,9 @@ fn note(checks: &mut Checks, column: Column, finished: &Finished) {
         let name = Name::of(column, action);
         match report.of(action) {
             Some(told) => match &told.outcome {
-                Outcome::Done => checks.told(name, Ok(told.detail.clone()), told.took),
-                Outcome::Failed => checks.told(name, Err(told.detail.clone()), told.took),
-                Outcome::Skipped => checks.skip(name, &told.detail),
+                ActionOutcome::Done => checks.told(name, Ok(told.detail.clone()), told.took),
+                ActionOutcome::Failed => checks.told(name, Err(told.detail.clone()), told.took),
+                ActionOutcome::Skipped => checks.skip(name, &told.detail),
             },
             None => {
                 let why = sound.as_ref().err().map_or("", String::as_str);
@@ -165,16 +172,16 @@ fn job(words: &str, command: Command) -> Job {
 
 #[cfg(test)]
 mod tests {
-    use super::super::checks::Missing;
+    use super::super::checks::MissingTool;
     use super::*;
 
     fn checks(folder: &Path) -> Checks {
-        Checks::new(folder.join("output"), Missing::Skips).unwrap()
+        Checks::new(folder.join("output"), MissingTool::Skips).unwrap()
     }
 
-    fn finished(stdout: &str) -> Finished {
+    fn finished(stdout: &str) -> FinishedJob {
         let status = Command::new("true").status().unwrap();
-        Finished {
+        FinishedJob {
             words: "client".into(),
             status: Some(status),
             took: Duration::ZERO,
@@ -188,7 +195,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut checks = checks(folder.path());
         let line = r#"{"action": "consume", "ok": true, "detail": "5 records"}"#;
-        note(&mut checks, Column::Go, &finished(line));
+        note(&mut checks, InteropClient::Go, &finished(line));
         let table = checks.client_table();
         let row = |action: Action| {
             let line = table.lines().find(|line| {

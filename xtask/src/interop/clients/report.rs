@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use super::super::actions::Action;
-use crate::kafka::Finished;
+use crate::kafka::FinishedJob;
 
 /// A line as it is printed.
 #[derive(Debug, Deserialize)]
@@ -23,7 +23,7 @@ struct Line {
 
 /// How an action ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum ActionOutcome {
     Done,
     Failed,
     Skipped,
@@ -31,9 +31,9 @@ pub(super) enum Outcome {
 
 /// What was told about an action.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct ActionReport {
     action: Action,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: ActionOutcome,
     /// What was seen, what went wrong, or why it was not done.
     pub(super) detail: String,
     pub(super) took: Duration,
@@ -41,15 +41,15 @@ pub(super) struct Told {
 
 /// All that a program told.
 #[derive(Debug)]
-pub(super) struct Report {
-    told: Vec<Told>,
+pub(super) struct ClientReport {
+    told: Vec<ActionReport>,
     /// The first line that says nothing.
     amiss: Option<String>,
 }
 
-impl Report {
-    pub(super) fn read(stdout: &str) -> Report {
-        let mut report = Report {
+impl ClientReport {
+    pub(super) fn read(stdout: &str) -> ClientReport {
+        let mut report = ClientReport {
             told: Vec::new(),
             amiss: None,
         };
@@ -66,19 +66,22 @@ impl Report {
     }
 
     /// What was told about this action; when more than once, the worst of it.
-    pub(super) fn of(&self, action: Action) -> Option<&Told> {
+    pub(super) fn of(&self, action: Action) -> Option<&ActionReport> {
         let here = || self.told.iter().filter(|told| told.action == action);
-        let failed = here().find(|told| told.outcome == Outcome::Failed);
+        let failed = here().find(|told| told.outcome == ActionOutcome::Failed);
         failed.or_else(|| here().next())
     }
 
     /// The reason when the report as a whole is not to be trusted. A program that reports a failed
     /// action ends with status 1, and that is sound.
-    pub(super) fn sound(&self, finished: &Finished) -> Result<(), String> {
+    pub(super) fn sound(&self, finished: &FinishedJob) -> Result<(), String> {
         if let Some(amiss) = &self.amiss {
             return Err(amiss.clone());
         }
-        let failed = self.told.iter().any(|told| told.outcome == Outcome::Failed);
+        let failed = self
+            .told
+            .iter()
+            .any(|told| told.outcome == ActionOutcome::Failed);
         let code = finished.status.map(|status| status.code());
         match (code, failed) {
             (Some(Some(0)), false) | (Some(Some(1)), true) => Ok(()),
@@ -96,26 +99,26 @@ impl Report {
     }
 }
 
-fn told(line: &str) -> Result<Told> {
+fn told(line: &str) -> Result<ActionReport> {
     let line: Line = serde_json::from_str(line).context("no line of a report")?;
     let action = Action::named(&line.action).context("an action that is not in the table")?;
     let seconds = line.seconds.unwrap_or_default();
     let took = Duration::try_from_secs_f64(seconds).context("no time")?;
     if let Some(why) = line.skipped {
         ensure!(line.ok.is_none(), "both done and skipped");
-        return Ok(Told {
+        return Ok(ActionReport {
             action,
-            outcome: Outcome::Skipped,
+            outcome: ActionOutcome::Skipped,
             detail: why,
             took,
         });
     }
     let outcome = match line.ok.context("neither ok nor skipped")? {
-        true => Outcome::Done,
-        false => Outcome::Failed,
+        true => ActionOutcome::Done,
+        false => ActionOutcome::Failed,
     };
     let detail = line.detail.context("no detail")?;
-    Ok(Told {
+    Ok(ActionReport {
         action,
         outcome,
         detail,
@@ -131,7 +134,7 @@ mod tests {
 
     #[test]
     fn done_failed_and_skipped_are_told_apart() {
-        let report = Report::read(
+        let report = ClientReport::read(
             r#"{"action": "consume", "ok": true, "detail": "5 records", "seconds": 1.5}
 {"action": "produce, zstd", "ok": false, "detail": "timed out"}
 
@@ -142,15 +145,18 @@ mod tests {
             (told.outcome, told.detail.as_str(), told.took)
         };
         let took = Duration::from_millis(1_500);
-        assert_eq!(seen(Action::Consume), (Outcome::Done, "5 records", took));
+        assert_eq!(
+            seen(Action::Consume),
+            (ActionOutcome::Done, "5 records", took)
+        );
         let none = Duration::ZERO;
         assert_eq!(
             seen(Action::ProduceZstd),
-            (Outcome::Failed, "timed out", none)
+            (ActionOutcome::Failed, "timed out", none)
         );
         assert_eq!(
             seen(Action::LogDirs),
-            (Outcome::Skipped, "no call for it", none)
+            (ActionOutcome::Skipped, "no call for it", none)
         );
         assert!(report.of(Action::Produce).is_none());
         assert_eq!(report.amiss, None);
@@ -166,7 +172,7 @@ mod tests {
             r#"{"action": "consume", "ok": true, "skipped": "no"}"#,
             r#"{"action": "consume", "ok": true, "detail": "", "seconds": -1}"#,
         ] {
-            assert!(Report::read(line).amiss.is_some(), "{line}");
+            assert!(ClientReport::read(line).amiss.is_some(), "{line}");
         }
     }
 
@@ -174,14 +180,14 @@ mod tests {
     fn the_exit_status_has_to_fit_what_was_told() {
         let ended = |script: &str, stdout: &str| {
             let status = Command::new("sh").args(["-c", script]).status().unwrap();
-            let finished = Finished {
+            let finished = FinishedJob {
                 words: "client".into(),
                 status: Some(status),
                 took: Duration::ZERO,
                 stdout: stdout.into(),
                 stderr: "Traceback:\n  no such module\n".into(),
             };
-            Report::read(stdout).sound(&finished)
+            ClientReport::read(stdout).sound(&finished)
         };
         let good = r#"{"action": "consume", "ok": true, "detail": "5"}"#;
         let bad = r#"{"action": "consume", "ok": false, "detail": "none"}"#;
@@ -194,7 +200,7 @@ mod tests {
 
     #[test]
     fn an_action_told_twice_is_as_good_as_its_worst() {
-        let report = Report::read(
+        let report = ClientReport::read(
             r#"{"action": "consume", "ok": true, "detail": "a"}
 {"action": "consume", "ok": false, "detail": "b"}"#,
         );

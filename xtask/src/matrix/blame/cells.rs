@@ -3,19 +3,19 @@
 use super::party::Party;
 
 /// One trouble on one target.
-pub(super) struct Cell {
+pub(super) struct BlameCell {
     pub(super) trouble: &'static str,
     pub(super) target: &'static str,
     /// Whose doing it is.
     pub(super) party: Party,
-    pub(super) place: Place,
+    pub(super) place: Disturbance,
     /// The scenario's flows, and faults where the scenario makes the trouble itself.
     load: &'static str,
 }
 
 /// What is done, and to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Disturbance {
     /// Nothing: the scenario's own faults, or a quota.
     Quiet,
     /// The brokers' processes are killed.
@@ -71,10 +71,10 @@ const fn cell(
     trouble: &'static str,
     target: &'static str,
     party: Party,
-    place: Place,
+    place: Disturbance,
     load: &'static str,
-) -> Cell {
-    Cell {
+) -> BlameCell {
+    BlameCell {
         trouble,
         target,
         party,
@@ -83,44 +83,80 @@ const fn cell(
     }
 }
 
-pub(super) const CELLS: &[Cell] = &[
-    cell("none", EMBEDDED, Party::Nobody, Place::Quiet, RATE),
-    cell("none", KAFKA, Party::Nobody, Place::Quiet, RATE),
-    cell("dead", EMBEDDED, Party::Target, Place::Dead, RATE),
-    cell("dead", KAFKA, Party::Target, Place::Dead, RATE),
-    cell("killed", EMBEDDED, Party::Target, Place::Quiet, KILLED),
-    cell("killed", KAFKA, Party::Target, Place::Quiet, KILLED),
-    cell("paused", EMBEDDED, Party::Target, Place::Paused, RATE),
-    cell("paused", KAFKA, Party::Target, Place::Paused, RATE),
-    cell("slow", EMBEDDED, Party::Target, Place::Slow, RATE),
-    cell("slow", KAFKA, Party::Target, Place::Slow, RATE),
-    cell("throttled", EMBEDDED, Party::Target, Place::Quiet, CAPPED),
-    cell("throttled", QUOTA, Party::Target, Place::Quiet, RATE),
-    cell("unreachable", EMBEDDED, Party::Target, Place::CutOff, RATE),
-    cell("unreachable", KAFKA, Party::Target, Place::CutOff, RATE),
-    cell("nice", EMBEDDED, Party::Others, Place::Nice, RATE),
-    cell("nice", KAFKA, Party::Others, Place::Nice, RATE),
-    cell("pinned", EMBEDDED, Party::Others, Place::Pinned, RATE),
-    cell("pinned", KAFKA, Party::Others, Place::Pinned, RATE),
-    cell("cpu-limit", EMBEDDED, Party::Generator, Place::Group, RATE),
-    cell("cpu-limit", KAFKA, Party::Generator, Place::Group, RATE),
+pub(super) const CELLS: &[BlameCell] = &[
+    cell("none", EMBEDDED, Party::Nobody, Disturbance::Quiet, RATE),
+    cell("none", KAFKA, Party::Nobody, Disturbance::Quiet, RATE),
+    cell("dead", EMBEDDED, Party::Target, Disturbance::Dead, RATE),
+    cell("dead", KAFKA, Party::Target, Disturbance::Dead, RATE),
+    cell(
+        "killed",
+        EMBEDDED,
+        Party::Target,
+        Disturbance::Quiet,
+        KILLED,
+    ),
+    cell("killed", KAFKA, Party::Target, Disturbance::Quiet, KILLED),
+    cell("paused", EMBEDDED, Party::Target, Disturbance::Paused, RATE),
+    cell("paused", KAFKA, Party::Target, Disturbance::Paused, RATE),
+    cell("slow", EMBEDDED, Party::Target, Disturbance::Slow, RATE),
+    cell("slow", KAFKA, Party::Target, Disturbance::Slow, RATE),
+    cell(
+        "throttled",
+        EMBEDDED,
+        Party::Target,
+        Disturbance::Quiet,
+        CAPPED,
+    ),
+    cell("throttled", QUOTA, Party::Target, Disturbance::Quiet, RATE),
+    cell(
+        "unreachable",
+        EMBEDDED,
+        Party::Target,
+        Disturbance::CutOff,
+        RATE,
+    ),
+    cell(
+        "unreachable",
+        KAFKA,
+        Party::Target,
+        Disturbance::CutOff,
+        RATE,
+    ),
+    cell("nice", EMBEDDED, Party::Others, Disturbance::Nice, RATE),
+    cell("nice", KAFKA, Party::Others, Disturbance::Nice, RATE),
+    cell("pinned", EMBEDDED, Party::Others, Disturbance::Pinned, RATE),
+    cell("pinned", KAFKA, Party::Others, Disturbance::Pinned, RATE),
+    cell(
+        "cpu-limit",
+        EMBEDDED,
+        Party::Generator,
+        Disturbance::Group,
+        RATE,
+    ),
+    cell(
+        "cpu-limit",
+        KAFKA,
+        Party::Generator,
+        Disturbance::Group,
+        RATE,
+    ),
     cell(
         "neighbours",
         EMBEDDED,
         Party::Others,
-        Place::Neighbours,
+        Disturbance::Neighbours,
         FULL_SPEED,
     ),
     cell(
         "neighbours",
         KAFKA,
         Party::Others,
-        Place::Neighbours,
+        Disturbance::Neighbours,
         FULL_SPEED,
     ),
 ];
 
-impl Cell {
+impl BlameCell {
     /// A name for files: `blame-dead-kafka`.
     pub(super) fn name(&self) -> String {
         let end = self.target.find(',').unwrap_or(self.target.len());
@@ -132,7 +168,11 @@ impl Cell {
     pub(super) fn is_existing(&self) -> bool {
         matches!(
             self.place,
-            Place::Dead | Place::Paused | Place::Slow | Place::Pinned | Place::Group
+            Disturbance::Dead
+                | Disturbance::Paused
+                | Disturbance::Slow
+                | Disturbance::Pinned
+                | Disturbance::Group
         )
     }
 
@@ -153,7 +193,7 @@ mod tests {
 
     #[test]
     fn every_cell_has_a_name_of_its_own() {
-        let names: BTreeSet<String> = CELLS.iter().map(Cell::name).collect();
+        let names: BTreeSet<String> = CELLS.iter().map(BlameCell::name).collect();
         assert_eq!(names.len(), CELLS.len());
     }
 }

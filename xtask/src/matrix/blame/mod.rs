@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::kgauge::{Background, Kgauge};
 use crate::say::{remark, say};
-use cells::{CELLS, Cell, Place};
+use cells::{BlameCell, CELLS, Disturbance};
 use party::Blamed;
 pub(super) use table::Table;
 use trouble::Hogs;
@@ -58,7 +58,7 @@ pub(super) fn run(
 }
 
 /// One run of one trouble.
-fn one(cell: &Cell, name: &str, kgauge: &Kgauge<'_>) -> Result<Blamed> {
+fn one(cell: &BlameCell, name: &str, kgauge: &Kgauge<'_>) -> Result<Blamed> {
     let scenario = kgauge.folder.join(format!("{name}.yaml"));
     fs::write(&scenario, cell.scenario())?;
     let out = kgauge.folder.join(name);
@@ -76,7 +76,7 @@ fn one(cell: &Cell, name: &str, kgauge: &Kgauge<'_>) -> Result<Blamed> {
     let arguments = [
         "run", &scenario, "--target", &target, "--yes", "--out", &folder,
     ];
-    let place = trouble::Prepared::of(cell.place)?;
+    let place = trouble::PreparedTrouble::of(cell.place)?;
     let run = kgauge.start_within(name, &arguments, |command| place.around(command))?;
     let hogs = disturb(cell.place, &run, cluster.as_ref(), &out);
     let ended = run.running.wait(RUN_MAX)?;
@@ -89,7 +89,7 @@ fn one(cell: &Cell, name: &str, kgauge: &Kgauge<'_>) -> Result<Blamed> {
 
 /// What is done once the hold has begun. Processes that take the machine go on until they are dropped.
 fn disturb(
-    place: Place,
+    place: Disturbance,
     run: &Background,
     cluster: Option<&Background>,
     out: &Path,
@@ -98,13 +98,13 @@ fn disturb(
     let brokers = cluster.map(|cluster| trouble::descendants(cluster.running.id()));
     let brokers = brokers.unwrap_or_default();
     match place {
-        Place::Quiet | Place::Group => {}
-        Place::Dead => trouble::kill(&brokers)?,
-        Place::Paused => trouble::pause(&brokers)?,
-        Place::Slow => trouble::slow_down(&brokers, || Ok(run.running.ended()?.is_some()))?,
-        Place::CutOff => trouble::cut_off(run.running.id())?,
-        Place::Nice | Place::Neighbours => return Hogs::everywhere().map(Some),
-        Place::Pinned => return Hogs::on_first().map(Some),
+        Disturbance::Quiet | Disturbance::Group => {}
+        Disturbance::Dead => trouble::kill(&brokers)?,
+        Disturbance::Paused => trouble::pause(&brokers)?,
+        Disturbance::Slow => trouble::slow_down(&brokers, || Ok(run.running.ended()?.is_some()))?,
+        Disturbance::CutOff => trouble::cut_off(run.running.id())?,
+        Disturbance::Nice | Disturbance::Neighbours => return Hogs::everywhere().map(Some),
+        Disturbance::Pinned => return Hogs::on_first().map(Some),
     }
     Ok(None)
 }

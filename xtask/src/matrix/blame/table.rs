@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::cells::Cell;
+use super::cells::BlameCell;
 use super::party::{Blamed, Party};
 
 /// All runs.
@@ -23,7 +23,7 @@ struct Row {
 }
 
 impl Table {
-    fn row(&mut self, cell: &Cell) -> &mut Row {
+    fn row(&mut self, cell: &BlameCell) -> &mut Row {
         let same = |row: &Row| row.trouble == cell.trouble && row.target == cell.target;
         let position = self.rows.iter().position(same);
         let position = position.unwrap_or_else(|| {
@@ -40,15 +40,15 @@ impl Table {
         &mut self.rows[position]
     }
 
-    pub(super) fn add(&mut self, cell: &Cell, blamed: Blamed) {
+    pub(super) fn add(&mut self, cell: &BlameCell, blamed: Blamed) {
         self.row(cell).runs.push(blamed);
     }
 
-    pub(super) fn broken(&mut self, cell: &Cell, error: &anyhow::Error) {
+    pub(super) fn broken(&mut self, cell: &BlameCell, error: &anyhow::Error) {
         self.row(cell).errors.push(format!("{error:#}"));
     }
 
-    pub(super) fn left_out(&mut self, cell: &Cell, why: &str) {
+    pub(super) fn left_out(&mut self, cell: &BlameCell, why: &str) {
         self.row(cell).left_out = Some(format!("left out: {why}"));
     }
 

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::around;
-use super::cells::Place;
+use super::cells::Disturbance;
 use crate::kafka::Running;
 
 /// How long brokers stand still, and networks are down.
@@ -25,30 +25,30 @@ const GROUP_US: &str = "3000";
 const HOGS_PER_CPU: usize = 3;
 
 /// What is set up around a run.
-pub(super) struct Prepared {
-    place: Place,
+pub(super) struct PreparedTrouble {
+    place: Disturbance,
     group: Option<Group>,
 }
 
-impl Prepared {
-    pub(super) fn of(place: Place) -> Result<Prepared> {
+impl PreparedTrouble {
+    pub(super) fn of(place: Disturbance) -> Result<PreparedTrouble> {
         let group = match place {
-            Place::Group => Some(Group::new()?),
+            Disturbance::Group => Some(Group::new()?),
             _ => None,
         };
-        Ok(Prepared { place, group })
+        Ok(PreparedTrouble { place, group })
     }
 
     /// The command where it is to run.
     pub(super) fn around(&self, command: &Command) -> Command {
         match self.place {
-            Place::CutOff => {
+            Disturbance::CutOff => {
                 let script = "ip link set lo up && exec \"$@\"";
                 around(&["unshare", "--net", "sh", "-c", script, "sh"], command)
             }
-            Place::Nice => around(&["nice", "-n", "19"], command),
-            Place::Pinned => around(&["taskset", "-c", "0"], command),
-            Place::Group => {
+            Disturbance::Nice => around(&["nice", "-n", "19"], command),
+            Disturbance::Pinned => around(&["taskset", "-c", "0"], command),
+            Disturbance::Group => {
                 let file = self
                     .group
                     .as_ref()
@@ -57,9 +57,11 @@ impl Prepared {
                 let script = "echo $$ > \"$1\" && shift && exec \"$@\"";
                 around(&["sh", "-c", script, "sh", &file], command)
             }
-            Place::Quiet | Place::Dead | Place::Paused | Place::Slow | Place::Neighbours => {
-                around(&["env"], command)
-            }
+            Disturbance::Quiet
+            | Disturbance::Dead
+            | Disturbance::Paused
+            | Disturbance::Slow
+            | Disturbance::Neighbours => around(&["env"], command),
         }
     }
 }
@@ -93,18 +95,20 @@ impl Drop for Group {
 }
 
 /// Why a trouble cannot be made here.
-pub(super) fn why_not(place: Place) -> Option<String> {
+pub(super) fn why_not(place: Disturbance) -> Option<String> {
     let tries = |words: &[&str]| {
         let mut command = around(words, &Command::new("true"));
         let tried = command.stdin(Stdio::null()).stderr(Stdio::null()).status();
         !tried.is_ok_and(|status| status.success())
     };
     match place {
-        Place::CutOff if tries(&["unshare", "--net", "nsenter", "--version"]) => {
+        Disturbance::CutOff if tries(&["unshare", "--net", "nsenter", "--version"]) => {
             Some("a network of its own needs root, unshare and nsenter".to_owned())
         }
-        Place::Pinned if tries(&["taskset", "-c", "0"]) => Some("it needs taskset".to_owned()),
-        Place::Group => Group::new().err().map(|error| format!("{error:#}")),
+        Disturbance::Pinned if tries(&["taskset", "-c", "0"]) => {
+            Some("it needs taskset".to_owned())
+        }
+        Disturbance::Group => Group::new().err().map(|error| format!("{error:#}")),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use kgauge_broker::ClusterHandle;
 use kgauge_broker::ids::NodeId;
-use kgauge_broker::random::Random;
+use kgauge_broker::random::SmallRandom;
 
 use super::{Failure, NODES, Plan, TOPIC};
 
@@ -35,7 +35,7 @@ pub(super) fn run(
     cluster: &mut ClusterHandle,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Crashes, Failure> {
-    let mut random = Random::new(plan.seed);
+    let mut random = SmallRandom::new(plan.seed);
     let mut crashes = Crashes::default();
     let start = Instant::now();
     while start.elapsed() < plan.time {
@@ -73,7 +73,7 @@ pub(super) fn run(
     Ok(crashes)
 }
 
-fn pause(random: &mut Random, ms: &std::ops::Range<u64>) {
+fn pause(random: &mut SmallRandom, ms: &std::ops::Range<u64>) {
     let ms = ms.start + random.below(ms.end - ms.start);
     thread::sleep(Duration::from_millis(ms));
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use kgauge_broker::random::Random;
+use kgauge_broker::random::SmallRandom;
 use kgauge_client::admin::ProducerId;
 use kgauge_client::{ClientConfig, Cluster};
 use kgauge_wire::api::ApiKey;
@@ -72,7 +72,7 @@ struct Work<'a> {
     lane: &'a Lane,
     notes: &'a Notes,
     cluster: Cluster,
-    random: Random,
+    random: SmallRandom,
     wire: Option<Wire>,
     leader_epoch: i32,
     correlation: i32,
@@ -87,7 +87,7 @@ impl Lane {
             lane: &self,
             notes,
             cluster: Cluster::bootstrap(self.client.clone())?,
-            random: Random::new(self.seed.wrapping_add(u64::from(self.stream))),
+            random: SmallRandom::new(self.seed.wrapping_add(u64::from(self.stream))),
             wire: None,
             leader_epoch: -1,
             correlation: 0,

@@ -12,8 +12,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kgauge_broker::{Cluster, ClusterConfig};
-use kgauge_client::admin::NewTopic;
+use kgauge_broker::{ClusterConfig, EmbeddedCluster};
+use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster as Client};
 
 pub(crate) use crasher::Crashes;
@@ -88,11 +88,11 @@ pub(crate) struct Outcome {
 
 /// Runs a trial on an empty folder.
 pub(crate) fn run(plan: &Plan, dir: &Path, tell: &mut dyn FnMut(&str)) -> Result<Outcome, Failure> {
-    let mut cluster = Cluster::start(config(plan, dir))?;
+    let mut cluster = EmbeddedCluster::start(config(plan, dir))?;
     let servers = cluster.bootstrap_servers();
     let client = ClientConfig::from_servers(&servers)?;
     let mut admin = Client::bootstrap(client.clone())?;
-    admin.create_topic(&NewTopic {
+    admin.create_topic(&TopicSpec {
         name: TOPIC.to_owned(),
         partitions: plan.partitions,
         replication_factor: NODES as i16,

@@ -25,8 +25,8 @@ fn slice(content: &[u8]) -> FileSlice {
     }
 }
 
-fn answer(index: i32, error: ErrorCode, records: Option<FileSlice>) -> PartitionAnswer {
-    PartitionAnswer {
+fn answer(index: i32, error: ErrorCode, records: Option<FileSlice>) -> FetchedPartition {
+    FetchedPartition {
         index,
         error,
         high_watermark: 70 + i64::from(index),
@@ -37,7 +37,7 @@ fn answer(index: i32, error: ErrorCode, records: Option<FileSlice>) -> Partition
     }
 }
 
-fn generated(answer: &PartitionAnswer, version: i16, records: &[u8]) -> PartitionData<'static> {
+fn generated(answer: &FetchedPartition, version: i16, records: &[u8]) -> PartitionData<'static> {
     PartitionData {
         partition_index: answer.index,
         error_code: answer.error.as_i16(),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use kgauge_wire::record_batch::BatchHeader;
 
-use super::super::{Node, Notice, Output, Timer};
-use super::Role;
+use super::super::{BrokerNode, NodeOutput, Notice, Timer};
+use super::ReplicaRole;
 use super::message::{FollowerPosition, News, PartitionNews, PeerFetch, PeerFetched, PeerMessage};
 use crate::ids::{NodeId, PartitionId};
 use crate::log::{AppendError, EpochEnd, LogError};
@@ -84,7 +84,7 @@ impl Fetchers {
     }
 }
 
-impl Node {
+impl BrokerNode {
     /// Follows a leader from now on; what goes out, goes out with [`Node::fetch_all`].
     pub(in crate::node) fn follow_leader(&mut self, id: PartitionId, leader: NodeId) {
         self.fetchers.forget(id);
@@ -204,7 +204,7 @@ impl Node {
         let Some(replica) = self.replicas.get_mut(&id) else {
             return;
         };
-        let follows = matches!(replica.role, Role::Following(leader) if leader == from);
+        let follows = matches!(replica.role, ReplicaRole::Following(leader) if leader == from);
         if !follows || replica.leader_epoch != about.leader_epoch {
             return;
         }
@@ -252,7 +252,7 @@ impl Node {
     }
 }
 
-impl Node {
+impl BrokerNode {
     /// Tells how much of a log its leader had no use for.
     fn note_cut(&mut self, leader: NodeId, id: PartitionId, (start, end): (i64, i64)) {
         let Some(replica) = self.replicas.get(&id) else {
@@ -268,7 +268,7 @@ impl Node {
         if from < end && now != (start, end) {
             let topic = Arc::clone(&replica.topic);
             let (index, to) = (id.index, end);
-            self.outputs.push(Output::Notice(Notice::Cut {
+            self.outputs.push(NodeOutput::Notice(Notice::Cut {
                 topic,
                 index,
                 leader,

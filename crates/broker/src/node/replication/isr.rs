@@ -2,9 +2,9 @@
 
 use kgauge_wire::error_code::ErrorCode;
 
-use super::super::{Asked, Node, Timer};
-use super::Role;
-use crate::controller::{Answer, IsrChange, Refusal, Request};
+use super::super::{Asked, BrokerNode, Timer};
+use super::ReplicaRole;
+use crate::controller::{ControllerReply, ControllerRequest, IsrChange, Refusal};
 use crate::ids::{NodeId, PartitionId};
 use crate::time::Now;
 
@@ -24,7 +24,7 @@ struct Question {
     old: bool,
 }
 
-impl Node {
+impl BrokerNode {
     pub(in crate::node) fn start_isr_checks(&mut self, now: Now) {
         // Kafka looks twice in the time that a follower may lag.
         let every_ms = (self.settings.replica_lag_time_max_ms / 2).max(1);
@@ -39,7 +39,7 @@ impl Node {
         let mut waiting = Vec::new();
         for (id, replica) in &mut self.replicas {
             let log_end = replica.log.log_end_offset();
-            let Role::Leading(leading) = &mut replica.role else {
+            let ReplicaRole::Leading(leading) = &mut replica.role else {
                 continue;
             };
             if let Some(isr) = leading.shrink(now, log_end, lag_ms) {
@@ -70,7 +70,7 @@ impl Node {
         let Some(replica) = self.replicas.get(&id) else {
             return;
         };
-        let Role::Leading(leading) = &replica.role else {
+        let ReplicaRole::Leading(leading) = &replica.role else {
             return;
         };
         let outside = |node: &&NodeId| !leading.isr.contains(node);
@@ -86,7 +86,7 @@ impl Node {
             return;
         };
         let high_watermark = replica.log.high_watermark();
-        if let Role::Leading(leading) = &mut replica.role
+        if let ReplicaRole::Leading(leading) = &mut replica.role
             && let Some(isr) = leading.grow(follower, high_watermark)
         {
             self.propose(id, &isr);
@@ -100,7 +100,7 @@ impl Node {
         let Some(replica) = self.replicas.get(&id) else {
             return;
         };
-        let Role::Leading(leading) = &replica.role else {
+        let ReplicaRole::Leading(leading) = &replica.role else {
             return;
         };
         let life = |node: &NodeId| match *node == own {
@@ -123,7 +123,7 @@ impl Node {
         }
         let changes = std::mem::take(&mut questions.next);
         let partitions = changes.iter().map(|change| change.partition).collect();
-        let id = self.ask_always(Request::AlterIsr(changes), Asked::AlterIsr);
+        let id = self.ask_always(ControllerRequest::AlterIsr(changes), Asked::AlterIsr);
         self.isr_questions.asked = Some(Question {
             id,
             partitions,
@@ -140,23 +140,23 @@ impl Node {
             let id = question.id;
             self.forget_question(id);
             let lost = Refusal::new(ErrorCode::RequestTimedOut, "The answer was lost.");
-            self.isrs_decided(&Answer::Failed(lost));
+            self.isrs_decided(&ControllerReply::Failed(lost));
         }
     }
 
     /// The controller has decided. What it granted came with an image before.
-    pub(in crate::node) fn isrs_decided(&mut self, answer: &Answer) {
+    pub(in crate::node) fn isrs_decided(&mut self, answer: &ControllerReply) {
         let Some(question) = self.isr_questions.asked.take() else {
             return;
         };
         let granted = |index: usize| match answer {
-            Answer::AlterIsr(results) => results.get(index).is_some_and(Result::is_ok),
+            ControllerReply::AlterIsr(results) => results.get(index).is_some_and(Result::is_ok),
             _ => false,
         };
         for (index, id) in question.partitions.iter().enumerate() {
             if !granted(index)
                 && let Some(replica) = self.replicas.get_mut(id)
-                && let Role::Leading(leading) = &mut replica.role
+                && let ReplicaRole::Leading(leading) = &mut replica.role
             {
                 leading.refused();
             }

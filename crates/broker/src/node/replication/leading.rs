@@ -17,7 +17,7 @@ pub(crate) struct Leading {
     pub(crate) partition_epoch: i32,
     /// `min.insync.replicas`, at most the number of replicas.
     pub(crate) insync_min: usize,
-    pub(crate) followers: BTreeMap<NodeId, Progress>,
+    pub(crate) followers: BTreeMap<NodeId, FollowerProgress>,
     /// An ISR that the controller was asked for and has not decided about.
     proposed: Option<Vec<NodeId>>,
     /// Ends of appends above the high watermark, with their bytes: for fetches that wait for them.
@@ -26,7 +26,7 @@ pub(crate) struct Leading {
 
 /// How far one follower is, as its leader knows.
 #[derive(Debug, Default)]
-pub(crate) struct Progress {
+pub(crate) struct FollowerProgress {
     /// Where its log ends; `None` until it has said so in this epoch, with a log that is the
     /// beginning of this one.
     pub(crate) end_offset: Option<i64>,
@@ -48,7 +48,7 @@ pub(crate) struct Progress {
     pub(crate) told: Option<(i64, i64)>,
 }
 
-impl Progress {
+impl FollowerProgress {
     /// Forgets what was reported in an earlier life. Where the follower stands in the present one stays: it
     /// may not have its answer yet, and will not say it again.
     fn forget_reports(&mut self, life: Option<u64>) {
@@ -207,7 +207,7 @@ impl Leading {
         self.isr.contains(&node) || proposed.is_some_and(|isr| isr.contains(&node))
     }
 
-    fn keeps_up(&self, progress: &Progress, now: Now, log_end: i64, lag_ms: i64) -> bool {
+    fn keeps_up(&self, progress: &FollowerProgress, now: Now, log_end: i64, lag_ms: i64) -> bool {
         let lag_ns = u64::try_from(lag_ms).unwrap_or(0).saturating_mul(NS_PER_MS);
         progress.end_offset == Some(log_end)
             || progress

@@ -24,14 +24,14 @@ pub(crate) use leading::Leading;
 pub(crate) use serving::Sessions;
 pub(crate) use watermarks::Watermarks;
 
-use super::{Node, Output};
+use super::{BrokerNode, NodeOutput};
 use crate::ids::{NodeId, PartitionId};
 use crate::time::Now;
 use message::PeerMessage;
 
 /// What a node is for one of its partitions.
 #[derive(Debug)]
-pub(crate) enum Role {
+pub(crate) enum ReplicaRole {
     /// Nobody leads, or the image has not come yet.
     Idle,
     /// This node leads.
@@ -40,7 +40,7 @@ pub(crate) enum Role {
     Following(NodeId),
 }
 
-impl Node {
+impl BrokerNode {
     /// A message of another node has arrived.
     pub fn peer(&mut self, now: Now, from: NodeId, message: PeerMessage) {
         match message {
@@ -53,7 +53,7 @@ impl Node {
     /// Notes that this node has appended to a partition that it leads.
     pub(crate) fn appended(&mut self, now: Now, id: PartitionId, end_before: i64, bytes: u64) {
         if let Some(replica) = self.replicas.get_mut(&id)
-            && let Role::Leading(leading) = &mut replica.role
+            && let ReplicaRole::Leading(leading) = &mut replica.role
         {
             let end = replica.log.log_end_offset();
             leading.appended(now, end_before, end, bytes);
@@ -83,7 +83,7 @@ impl Node {
         let Some(replica) = self.replicas.get_mut(&id) else {
             return;
         };
-        let Role::Leading(leading) = &mut replica.role else {
+        let ReplicaRole::Leading(leading) = &mut replica.role else {
             return;
         };
         let Some(wanted) = leading.watermark(now, replica.log.log_end_offset(), lag_ms) else {
@@ -111,6 +111,6 @@ impl Node {
 
     /// Sends a message to another node.
     pub(super) fn tell(&mut self, to: NodeId, message: PeerMessage) {
-        self.outputs.push(Output::ToPeer { to, message });
+        self.outputs.push(NodeOutput::ToPeer { to, message });
     }
 }

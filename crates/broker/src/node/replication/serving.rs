@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::super::{Node, Timer};
-use super::Role;
+use super::super::{BrokerNode, Timer};
+use super::ReplicaRole;
 use super::buffers::Buffers;
 use super::message::{FollowerPosition, News, PartitionNews, PeerFetch, PeerFetched, PeerMessage};
 use crate::counts::Course;
@@ -95,7 +95,7 @@ struct Answering {
     partitions: Vec<PartitionNews>,
 }
 
-impl Node {
+impl BrokerNode {
     /// A follower has asked.
     pub(super) fn peer_fetch(&mut self, now: Now, from: NodeId, fetch: PeerFetch) {
         let newest = self.sessions.open.get(&from).map_or(0, |open| open.number);
@@ -189,7 +189,7 @@ impl Node {
             // The follower's epoch is over: it will hear of the new one, and say so.
             return;
         };
-        let Role::Leading(leading) = &mut replica.role else {
+        let ReplicaRole::Leading(leading) = &mut replica.role else {
             return;
         };
         let follower = (from, session.node_epoch);
@@ -343,7 +343,7 @@ fn news(
     reading: &mut Reading,
 ) -> Result<Option<News>, ReadError> {
     let Replica { id, role, log, .. } = replica;
-    let Role::Leading(leading) = role else {
+    let ReplicaRole::Leading(leading) = role else {
         return Ok(None);
     };
     let Some(progress) = leading.followers.get_mut(&follower) else {

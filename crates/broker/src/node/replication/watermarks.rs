@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::super::{Node, Timer};
+use super::super::{BrokerNode, Timer};
 use crate::ids::TopicName;
 use crate::storage::{Storage, StorageError, read_whole, replace_file_unflushed};
 use crate::time::Now;
@@ -74,7 +74,7 @@ impl Watermarks {
     }
 }
 
-impl Node {
+impl BrokerNode {
     pub(in crate::node) fn start_watermark_checkpoints(&mut self, now: Now) {
         let every_ms = self.settings.replica_high_watermark_checkpoint_interval_ms;
         self.timers.set(now.after_ms(every_ms), Timer::Watermarks);

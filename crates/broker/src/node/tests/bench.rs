@@ -24,7 +24,7 @@ use kgauge_wire::record_batch::{BatchEncoder, ProducerState};
 use crate::controller::{self, Controller};
 use crate::ids::{ConnectionId, NodeId};
 use crate::image::NodeImage;
-use crate::node::{CloseReason, Deviations, Node, NodeConfig, Output, TURN_WORK_MAX};
+use crate::node::{BrokerNode, CloseReason, Deviations, NodeConfig, NodeOutput, TURN_WORK_MAX};
 use crate::settings::ConfigMap;
 use crate::storage::{Crash, MemoryStorage, StorageError};
 use crate::time::{NS_PER_MS, Now};
@@ -32,7 +32,7 @@ use crate::time::{NS_PER_MS, Now};
 const NODE: NodeId = NodeId(1);
 
 pub(crate) struct Bench {
-    pub(crate) node: Node,
+    pub(crate) node: BrokerNode,
     pub(crate) storage: MemoryStorage,
     pub(crate) now: Now,
     pub(crate) closed: Vec<(ConnectionId, CloseReason)>,
@@ -84,7 +84,7 @@ impl Bench {
             counters: None,
         };
         let mut bench = Self {
-            node: Node::new(now, config),
+            node: BrokerNode::new(now, config),
             storage,
             now,
             closed: Vec::new(),
@@ -119,29 +119,31 @@ impl Bench {
             for output in self.node.outputs().collect::<Vec<_>>() {
                 quiet = false;
                 match output {
-                    Output::Respond {
+                    NodeOutput::Respond {
                         connection,
                         response,
                     } => {
                         let bytes = response.to_bytes().unwrap();
                         self.answers.entry(connection).or_default().push_back(bytes);
                     }
-                    Output::Close { connection, reason } => self.closed.push((connection, reason)),
-                    Output::ToController(message) => {
+                    NodeOutput::Close { connection, reason } => {
+                        self.closed.push((connection, reason))
+                    }
+                    NodeOutput::ToController(message) => {
                         self.controller.handle(self.now, NODE, message);
                     }
-                    Output::Disk(job) => {
+                    NodeOutput::Disk(job) => {
                         self.node.disk_done(self.now, job.run());
                     }
-                    Output::Resume { .. } | Output::Notice(_) => {}
-                    Output::ToPeer { .. } => panic!("there is no other node"),
-                    Output::Fatal(error) => self.fatal.push(error),
+                    NodeOutput::Resume { .. } | NodeOutput::Notice(_) => {}
+                    NodeOutput::ToPeer { .. } => panic!("there is no other node"),
+                    NodeOutput::Fatal(error) => self.fatal.push(error),
                 }
             }
             for output in self.controller.outputs().collect::<Vec<_>>() {
                 quiet = false;
                 match output {
-                    controller::Output::Send(NODE, message) => {
+                    controller::ControllerOutput::Send(NODE, message) => {
                         self.node.controller(self.now, message);
                     }
                     other => panic!("{other:?}"),

@@ -10,7 +10,7 @@ use kgauge_wire::record_batch::ProducerState;
 
 use super::Bench;
 use super::bench::batch;
-use crate::fault::{Amount, Capacity, Delay, Fault, FaultAction, FaultError, FaultId};
+use crate::fault::{Amount, Capacity, Delay, FaultAction, FaultError, FaultId, InjectedFault};
 use crate::ids::{ConnectionId, NodeId};
 use crate::node::CloseReason;
 
@@ -22,7 +22,7 @@ fn bench(action: FaultAction) -> (Bench, ConnectionId) {
     bench.create("t", &[]);
     bench
         .node
-        .set_fault(bench.now, ONE, Fault::of(ApiKey::Produce, action));
+        .set_fault(bench.now, ONE, InjectedFault::of(ApiKey::Produce, action));
     let connection = bench.connect();
     (bench, connection)
 }
@@ -112,9 +112,11 @@ fn a_fault_for_some_requests_spares_the_others() {
     let mut bench = Bench::new();
     bench.create("t", &[]);
     let fail = FaultAction::Fail(ErrorCode::KafkaStorageError);
-    bench
-        .node
-        .set_fault(bench.now, ONE, Fault::of(ApiKey::Produce, fail).times(2));
+    bench.node.set_fault(
+        bench.now,
+        ONE,
+        InjectedFault::of(ApiKey::Produce, fail).times(2),
+    );
     let connection = bench.connect();
     for expected in [
         ErrorCode::KafkaStorageError,
@@ -128,7 +130,7 @@ fn a_fault_for_some_requests_spares_the_others() {
 #[test]
 fn what_cannot_fail_is_refused() {
     let action = FaultAction::Fail(ErrorCode::UnknownServerError);
-    let refused = Fault::of(ApiKey::ApiVersions, action).check();
+    let refused = InjectedFault::of(ApiKey::ApiVersions, action).check();
     assert_eq!(refused, Err(FaultError::CannotFail(ApiKey::ApiVersions)));
     let words = FaultError::NoNode(NodeId(3)).to_string();
     assert_eq!(words, "there is no node 3");
@@ -196,7 +198,7 @@ fn faults_work_together() {
         (3, FaultAction::Fail(ErrorCode::NotEnoughReplicas)),
         (4, FaultAction::CloseBefore),
     ] {
-        let fault = Fault::of(ApiKey::Produce, action);
+        let fault = InjectedFault::of(ApiKey::Produce, action);
         bench.node.set_fault(bench.now, FaultId(id), fault);
     }
     assert_eq!(produce(&mut bench, connection), None);
@@ -220,13 +222,13 @@ fn a_node_tells_what_a_fault_has_struck() {
     let (mut bench, connection) = bench(FaultAction::Delay(LENGTH.into()));
     let fail = FaultAction::Fail(ErrorCode::NotEnoughReplicas);
     let second = FaultId(2);
-    let fault = Fault::of(ApiKey::Produce, fail).times(1);
+    let fault = InjectedFault::of(ApiKey::Produce, fail).times(1);
     bench.node.set_fault(bench.now, second, fault);
     let five = batch(bench.now.wall_ms, 5, &ProducerState::NONE);
     for _ in 0..3 {
         assert!(bench.produce(connection, "t", 1, &five).is_none());
     }
-    let never = Fault::of(ApiKey::Fetch, FaultAction::CloseBefore);
+    let never = InjectedFault::of(ApiKey::Fetch, FaultAction::CloseBefore);
     bench.node.set_fault(bench.now, FaultId(3), never);
     let mut lift = |id| {
         let struck = bench.node.lift_fault(bench.now, id);
@@ -263,7 +265,7 @@ fn lifting_a_stall_that_is_over_lets_nothing_else_go() {
     let (mut bench, connection) = bench(FaultAction::Stall(LENGTH));
     bench.pass_ms(300);
     let two = FaultId(2);
-    let fault = Fault::of(ApiKey::Produce, FaultAction::Stall(LENGTH));
+    let fault = InjectedFault::of(ApiKey::Produce, FaultAction::Stall(LENGTH));
     bench.node.set_fault(bench.now, two, fault);
     assert_eq!(produce(&mut bench, connection), None);
     bench.node.lift_fault(bench.now, ONE);
@@ -350,7 +352,7 @@ fn what_is_read_is_held_back_by_what_it_takes() {
     bench.fill("t", 500);
     bench.fill("t", 500);
     let fault = FaultAction::Capacity(Capacity::records(10_000).with_burst(0));
-    let fault = Fault::of(ApiKey::Fetch, fault);
+    let fault = InjectedFault::of(ApiKey::Fetch, fault);
     bench.node.set_fault(bench.now, ONE, fault);
     let connection = bench.connect();
     let request = super::fetching::fetch(0, 1, 0);
@@ -374,7 +376,7 @@ fn what_is_read_is_held_back_by_what_it_takes() {
 
 #[test]
 fn capacities_that_make_no_sense_are_refused() {
-    let of = |capacity| Fault::of(ApiKey::Produce, FaultAction::Capacity(capacity));
+    let of = |capacity| InjectedFault::of(ApiKey::Produce, FaultAction::Capacity(capacity));
     let mut metadata = of(Capacity::bytes(1));
     metadata.api = Some(ApiKey::Metadata);
     assert_eq!(

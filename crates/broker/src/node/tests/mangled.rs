@@ -9,7 +9,7 @@ use kgauge_wire::record_batch::ProducerState;
 
 use super::Bench;
 use super::bench::{batch, produce_request};
-use crate::random::Random;
+use crate::random::SmallRandom;
 
 /// Mangled forms of each request.
 const ROUNDS: u64 = 150;
@@ -83,8 +83,8 @@ fn samples() -> Vec<Vec<u8>> {
     all
 }
 
-fn mangle(random: &mut Random, frame: &mut Vec<u8>) {
-    let place = |random: &mut Random, frame: &[u8]| {
+fn mangle(random: &mut SmallRandom, frame: &mut Vec<u8>) {
+    let place = |random: &mut SmallRandom, frame: &[u8]| {
         usize::try_from(random.below(frame.len() as u64)).unwrap()
     };
     for _ in 0..=random.below(3) {
@@ -106,7 +106,7 @@ fn mangle(random: &mut Random, frame: &mut Vec<u8>) {
 fn no_request_brings_a_node_down() {
     let mut bench = Bench::new();
     bench.create("t", &[]);
-    let mut random = Random::new(11);
+    let mut random = SmallRandom::new(11);
     let samples = samples();
     assert!(samples.len() > 100, "{} samples", samples.len());
     for sample in &samples {

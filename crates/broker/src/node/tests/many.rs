@@ -10,7 +10,7 @@ use kgauge_wire::record_batch::ProducerState;
 use super::bench::{Bench, batch};
 use crate::ids::ConnectionId;
 use crate::node::preparing::FOLDER_WORK;
-use crate::node::{Output, TURN_WORK_MAX};
+use crate::node::{NodeOutput, TURN_WORK_MAX};
 use crate::storage::{Crash, MemoryStorage, OpenMode, Operation, Storage};
 use crate::time::NS_PER_MS;
 
@@ -165,7 +165,7 @@ fn one_turn_closes_and_writes_down_a_bounded_number_of_logs() {
         );
         let mut written = Vec::new();
         for output in bench.node.outputs() {
-            if let Output::Disk(job) = output {
+            if let NodeOutput::Disk(job) = output {
                 written.push(job);
             }
         }

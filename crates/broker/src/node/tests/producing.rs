@@ -8,7 +8,7 @@ use super::Bench;
 use super::bench::batch;
 use crate::ids::PartitionId;
 use crate::node::CloseReason;
-use crate::storage::{Fault, Operation};
+use crate::storage::{DiskFault, Operation};
 
 fn end_offset(bench: &Bench, topic: &str) -> i64 {
     let id = PartitionId {
@@ -228,7 +228,7 @@ fn a_flush_that_failed_stops_the_node() {
     let mut bench = Bench::new();
     bench.create("t", &[("flush.messages", "1")]);
     let connection = bench.connect();
-    let fault = Fault::once(Operation::SyncData, "t-0", std::io::ErrorKind::Other);
+    let fault = DiskFault::once(Operation::SyncData, "t-0", std::io::ErrorKind::Other);
     bench.storage.inject(fault);
     let three = batch(bench.now.wall_ms, 3, &ProducerState::NONE);
     for _ in 0..2 {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kgauge_client::cluster::Metadata;
+use kgauge_client::cluster::MetadataView;
 use kgauge_load::Clock;
 use kgauge_results::run::RepeatKey;
 use kgauge_target::{Instruction, NodeState};
@@ -102,7 +102,7 @@ fn missing_replicas(session: &mut Session, topic: &str) -> Option<String> {
     }
 }
 
-fn out_of_sync(metadata: &Metadata) -> Option<String> {
+fn out_of_sync(metadata: &MetadataView) -> Option<String> {
     for topic in &metadata.topics {
         let behind = topic
             .partitions

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use kgauge_load::Clock;
 use kgauge_results::run::NodeStall;
-use kgauge_target::{Done, Struck};
+use kgauge_target::{Done, FaultCounts};
 
 use super::Log;
 
@@ -12,7 +12,7 @@ use super::Log;
 #[derive(Default)]
 pub(super) struct NodesReport {
     /// The requests it struck, if it struck requests.
-    pub(super) struck: Option<Struck>,
+    pub(super) struck: Option<FaultCounts>,
     /// Per node, when a stall began and when the node answered afterwards.
     pub(super) stalls: Vec<NodeStall>,
 }

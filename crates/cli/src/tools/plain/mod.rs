@@ -4,8 +4,8 @@
 mod reader;
 mod writer;
 
-pub(crate) use reader::{Reader, ReaderSetup, Taken};
-pub(crate) use writer::{Outgoing, SendFailure, Writer, WriterSetup};
+pub(crate) use reader::{ReaderSetup, Taken, TopicReader};
+pub(crate) use writer::{Outgoing, SendFailure, TopicWriter, WriterSetup};
 
 /// The last version of Produce and of Fetch that names topics by name; later ones want their ids.
 const BY_NAME_MAX: i16 = 12;

@@ -38,7 +38,7 @@ pub(crate) struct ReaderSetup {
 }
 
 /// Reads one topic.
-pub(crate) struct Reader {
+pub(crate) struct TopicReader {
     setup: ReaderSetup,
     links: BTreeMap<i32, Connection>,
     /// For each partition the next offset.
@@ -49,10 +49,10 @@ pub(crate) struct Reader {
     scratch: Vec<u8>,
 }
 
-impl Reader {
+impl TopicReader {
     /// A reader that has no partitions.
-    pub(crate) fn new(setup: ReaderSetup) -> Reader {
-        Reader {
+    pub(crate) fn new(setup: ReaderSetup) -> TopicReader {
+        TopicReader {
             setup,
             links: BTreeMap::new(),
             positions: BTreeMap::new(),

@@ -43,7 +43,7 @@ pub(crate) struct WriterSetup<'a> {
 }
 
 /// Writes to one topic.
-pub(crate) struct Writer {
+pub(crate) struct TopicWriter {
     cluster: Cluster,
     topic: String,
     leaders: Vec<Option<i32>>,
@@ -56,12 +56,12 @@ pub(crate) struct Writer {
     compressor: Compressor,
 }
 
-impl Writer {
+impl TopicWriter {
     /// A writer that has not written anything.
     ///
     /// # Errors
     /// In words: settings that it cannot honour.
-    pub(crate) fn new(setup: WriterSetup<'_>) -> Result<Writer, String> {
+    pub(crate) fn new(setup: WriterSetup<'_>) -> Result<TopicWriter, String> {
         let settings = setup.settings;
         if settings.acks.wire() == 0 {
             return Err("acks=0 is not supported by this tool here: write acks=1".to_owned());
@@ -76,7 +76,7 @@ impl Writer {
         };
         let compressor = Compressor::new(codec, compression.level);
         let partitions = setup.topic.partitions.iter();
-        Ok(Writer {
+        Ok(TopicWriter {
             cluster: setup.cluster,
             topic: setup.topic.name.clone(),
             leaders: partitions.map(|partition| partition.leader_id).collect(),

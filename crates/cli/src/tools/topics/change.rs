@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use kgauge_client::admin::{ConfigChange, ConfigResource};
+use kgauge_client::admin::{AdminConfigResource, ConfigEdit};
 use kgauge_client::shown;
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
@@ -14,7 +14,7 @@ use kgauge_wire::messages::create_topics::{
 use kgauge_wire::messages::{CreatePartitionsRequest, CreateTopicsRequest};
 
 use super::super::options::Style;
-use super::super::release::Release;
+use super::super::release::ToolRelease;
 use super::super::say;
 use super::Site;
 
@@ -115,7 +115,7 @@ impl Site<'_> {
             ErrorCode::TopicAlreadyExists if self.given.has("if-not-exists") => return Ok(()),
             _ => {}
         }
-        let said = match self.as_of < Release::of(2, 2, 0) {
+        let said = match self.as_of < ToolRelease::of(2, 2, 0) {
             true => format!("Created topic \"{name}\"."),
             false => format!("Created topic {name}."),
         };
@@ -238,20 +238,20 @@ impl Site<'_> {
              removed in future releases.",
         );
         say::line("         Going forward, please use kafka-configs.sh for this functionality");
-        let set = settings.iter().map(|(name, value)| ConfigChange {
+        let set = settings.iter().map(|(name, value)| ConfigEdit {
             name: name.clone(),
             value: Some(value.clone()),
         });
-        let removed = removed.iter().map(|name| ConfigChange {
+        let removed = removed.iter().map(|name| ConfigEdit {
             name: name.clone(),
             value: None,
         });
-        let changes: Vec<ConfigChange> = set.chain(removed).collect();
+        let changes: Vec<ConfigEdit> = set.chain(removed).collect();
         let altered = self
             .cluster
-            .alter_configs(ConfigResource::Topic(topic), &changes);
+            .alter_configs(AdminConfigResource::Topic(topic), &changes);
         altered.map_err(words)?;
-        let said = match self.as_of < Release::of(2, 2, 0) {
+        let said = match self.as_of < ToolRelease::of(2, 2, 0) {
             true => format!("Updated config for topic \"{topic}\"."),
             false => format!("Updated config for topic {topic}."),
         };

@@ -1,6 +1,6 @@
 //! Which options go together, in the words of Kafka's tool.
 
-use super::super::options::{Given, Mistake};
+use super::super::options::{Mistake, ParsedOptions};
 use super::Action;
 
 const ACTIONS: [(&str, Action); 5] = [
@@ -33,7 +33,7 @@ const ONLY_WITH: &[(&str, &[Action])] = &[
 ];
 
 /// The one action of a call whose options go together.
-pub(super) fn action(given: &Given, is_zookeeper: bool) -> Result<Action, Mistake> {
+pub(super) fn action(given: &ParsedOptions, is_zookeeper: bool) -> Result<Action, Mistake> {
     let wrong = |words: String| Err(Mistake(words));
     let mut found = ACTIONS.iter().filter(|(name, _)| given.has(name));
     let (Some(&(name, action)), None) = (found.next(), found.next()) else {

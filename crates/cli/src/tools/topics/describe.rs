@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_client::admin::{ConfigEntry, ConfigResource, ConfigSource};
+use kgauge_client::admin::{AdminConfigResource, ConfigEntry, ConfigSource};
 use kgauge_client::cluster::{Partition, Topic};
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::messages::DescribeTopicPartitionsRequest;
 use kgauge_wire::messages::describe_topic_partitions::TopicRequest;
 
-use super::super::release::Release;
+use super::super::release::ToolRelease;
 use super::super::say;
 use super::{Site, order};
 
@@ -29,7 +29,7 @@ impl Site<'_> {
             None if self.is_zookeeper => self.wanted()?,
             None => self.wanted_some()?,
         };
-        if !self.is_zookeeper && self.as_of >= Release::of(2, 2, 0) {
+        if !self.is_zookeeper && self.as_of >= ToolRelease::of(2, 2, 0) {
             let capacity = topics.len();
             order::sort(&mut topics, capacity, |topic| &topic.name);
         }
@@ -51,7 +51,7 @@ impl Site<'_> {
     fn describe_one(&mut self, topic: &Topic) -> Result<(), String> {
         let settings = self
             .cluster
-            .describe_configs(ConfigResource::Topic(&topic.name));
+            .describe_configs(AdminConfigResource::Topic(&topic.name));
         // Brokers before 0.11 do not tell them.
         let settings = settings.unwrap_or_default();
         let min_isr = settings
@@ -98,7 +98,7 @@ impl Site<'_> {
 
     /// Eligible leader replicas have had columns since 3.7 (KIP-966).
     fn has_eligible(&self) -> bool {
-        self.as_of >= Release::of(3, 7, 0) && !self.is_zookeeper
+        self.as_of >= ToolRelease::of(3, 7, 0) && !self.is_zookeeper
     }
 
     fn eligible(&mut self, topic: &str) -> Option<Eligible> {
@@ -164,7 +164,7 @@ fn shown(mut settings: Vec<ConfigEntry>, is_zookeeper: bool) -> Vec<(String, Str
 fn head(
     topic: &Topic,
     settings: &[(String, String)],
-    as_of: Release,
+    as_of: ToolRelease,
     is_zookeeper: bool,
 ) -> String {
     let settings = settings
@@ -175,16 +175,16 @@ fn head(
         topic.partitions.len(),
         topic.partitions.first().map_or(0, |one| one.replicas.len()),
     );
-    if as_of < Release::of(2, 4, 0) {
+    if as_of < ToolRelease::of(2, 4, 0) {
         return format!(
             "Topic:{}\tPartitionCount:{count}\tReplicationFactor:{replicas}\tConfigs:{settings}",
             topic.name
         );
     }
-    let id = match topic.id.filter(|_| as_of >= Release::of(2, 8, 0)) {
+    let id = match topic.id.filter(|_| as_of >= ToolRelease::of(2, 8, 0)) {
         Some(id) => format!("TopicId: {id}\t"),
         // Brokers that have no ids.
-        None if as_of >= Release::of(2, 8, 0) && !is_zookeeper => {
+        None if as_of >= ToolRelease::of(2, 8, 0) && !is_zookeeper => {
             "TopicId: AAAAAAAAAAAAAAAAAAAAAA\t".to_owned()
         }
         None => String::new(),
@@ -245,8 +245,8 @@ mod tests {
         }
     }
 
-    fn release(text: &str) -> Release {
-        Release::parse(text).unwrap()
+    fn release(text: &str) -> ToolRelease {
+        ToolRelease::parse(text).unwrap()
     }
 
     #[test]

@@ -11,11 +11,11 @@ use kgauge_client::cluster::Topic;
 use kgauge_client::{Cluster, shown};
 
 use super::drive::{all_topics, connect};
-use super::options::{Given, Opt, Style, Takes, opt};
-use super::properties::{Role, Sources, servers_for_zookeeper};
-use super::release::Release;
+use super::options::{Opt, ParsedOptions, Style, Takes, opt};
+use super::properties::{ClientRole, PropertySources, servers_for_zookeeper};
+use super::release::ToolRelease;
 use super::say;
-use super::{Call, Ended, Failure};
+use super::{ToolCall, ToolFailure, ToolResult};
 use crate::exit::ExitStatus;
 use pattern::Pattern;
 
@@ -127,12 +127,12 @@ const TABLE: &[Opt] = &[
     ),
 ];
 
-pub(super) fn run(call: &Call) -> Ended {
+pub(super) fn run(call: &ToolCall) -> ToolResult {
     let given = call.options(TABLE, STYLE, ABOUT)?;
     let is_zookeeper = given.has("zookeeper") && !given.has("bootstrap-server");
     let newest = match is_zookeeper {
-        true => Release::of(2, 8, 2),
-        false => Release::NEWEST,
+        true => ToolRelease::of(2, 8, 2),
+        false => ToolRelease::NEWEST,
     };
     let as_of = call.as_of_at_most(&given, newest)?;
     let action = checks::action(&given, is_zookeeper)
@@ -149,7 +149,7 @@ pub(super) fn run(call: &Call) -> Ended {
             // As there: the words are a result, and the status is not good.
             let said = format!("Error while executing topic command : {words}");
             say::line(&said);
-            Err(Failure::new(format!("kgauge: {words}")))
+            Err(ToolFailure::new(format!("kgauge: {words}")))
         }
     }
 }
@@ -164,25 +164,25 @@ enum Action {
     Alter,
 }
 
-fn cluster(given: &Given, is_zookeeper: bool) -> Result<Cluster, Failure> {
+fn cluster(given: &ParsedOptions, is_zookeeper: bool) -> Result<Cluster, ToolFailure> {
     let servers = match given.text("bootstrap-server") {
         Some(servers) => servers.to_owned(),
         None if is_zookeeper => servers_for_zookeeper()?,
-        None => return Err(Failure::new("--bootstrap-server must be specified")),
+        None => return Err(ToolFailure::new("--bootstrap-server must be specified")),
     };
-    let sources = Sources {
+    let sources = PropertySources {
         file: given.text("command-config"),
         flags: vec![("bootstrap.servers", servers)],
-        ..Sources::default()
+        ..PropertySources::default()
     };
-    let properties = sources.read(Role::Admin)?;
+    let properties = sources.read(ClientRole::Admin)?;
     connect(&properties.client, &kgauge_client::Interrupt::new())
 }
 
 /// One call at work.
 struct Site<'a> {
-    given: &'a Given,
-    as_of: Release,
+    given: &'a ParsedOptions,
+    as_of: ToolRelease,
     is_zookeeper: bool,
     cluster: Cluster,
 }
@@ -228,7 +228,7 @@ impl Site<'_> {
         match name {
             Some(name) if topics.is_empty() && !self.given.has("if-exists") => {
                 Err(match (self.is_zookeeper, self.given.text("zookeeper")) {
-                    (true, Some(path)) if self.as_of < Release::of(2, 2, 0) => {
+                    (true, Some(path)) if self.as_of < ToolRelease::of(2, 2, 0) => {
                         format!("Topic {name} does not exist on ZK path {path}")
                     }
                     _ => format!("Topic '{name}' does not exist as expected"),

@@ -16,7 +16,7 @@ fn failed(mbean: &str, status: u16) -> String {
     format!(r#"{{"request":{{"mbean":"{mbean}","type":"read"}},"error":"x","status":{status}}}"#)
 }
 
-fn seen(answers: &[String]) -> BrokerLook {
+fn seen(answers: &[String]) -> BrokerSample {
     look(&Beans::parse(format!("[{}]", answers.join(",")).as_bytes()).unwrap())
 }
 

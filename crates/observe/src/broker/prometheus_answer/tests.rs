@@ -6,8 +6,8 @@ use kgauge_results::run::ListenerLook;
 
 use super::*;
 
-fn seen(text: &str) -> BrokerLook {
-    look(&Metrics::parse(text.as_bytes()).unwrap())
+fn seen(text: &str) -> BrokerSample {
+    look(&Exposition::parse(text.as_bytes()).unwrap())
 }
 
 /// As jmx_exporter's rules for Kafka 2.0 and for KRaft name them: no sums of times, since there are no means.
@@ -175,7 +175,7 @@ fn network_threads_are_found_in_labels_and_in_names() {
 fn labels_may_have_anything_in_quotes() {
     let text =
         "kafka_x{a=\"}\\\" 7 \\\\\",  topic=\"t, {=}\" } 3 5\nkafka_server_app_info{id=\"4\"} 1";
-    let metrics = Metrics::parse(text.as_bytes()).unwrap();
+    let metrics = Exposition::parse(text.as_bytes()).unwrap();
     let sample = metrics.all("kafka_x").next().unwrap();
     assert_eq!(
         (sample.labels["a"].as_str(), sample.value),
@@ -187,7 +187,7 @@ fn labels_may_have_anything_in_quotes() {
 
 #[test]
 fn junk_is_told_in_words_and_strange_numbers_are_left_out() {
-    let error = |text: &str| Metrics::parse(text.as_bytes()).unwrap_err();
+    let error = |text: &str| Exposition::parse(text.as_bytes()).unwrap_err();
     for text in [
         "",
         "# nothing",
@@ -202,7 +202,7 @@ fn junk_is_told_in_words_and_strange_numbers_are_left_out() {
             "{text}"
         );
     }
-    assert!(Metrics::parse(&[0xff, 0xfe]).is_err());
+    assert!(Exposition::parse(&[0xff, 0xfe]).is_err());
     let name = "kafka_server_brokertopicmetrics_bytesin_total";
     for value in ["NaN", "+Inf", "-Inf", "-4", "1e300"] {
         assert_eq!(

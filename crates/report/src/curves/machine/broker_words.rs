@@ -1,6 +1,6 @@
 //! What stands above the panels of brokers, and beside their axes.
 
-use crate::chart::Unit;
+use crate::chart::AxisUnit;
 use crate::view::Panel;
 
 const PARTS: &str = "mean time of a request by part, all brokers together";
@@ -67,13 +67,13 @@ pub(super) fn words(panel: Panel) -> (&'static str, &'static str, &'static str) 
 }
 
 /// The name of a panel's vertical axis, and its unit.
-pub(super) fn axis(panel: Panel) -> (&'static str, Unit) {
+pub(super) fn axis(panel: Panel) -> (&'static str, AxisUnit) {
     match panel {
-        Panel::Idle | Panel::Collections => ("% of the time", Unit::Percent),
-        Panel::BrokerBytes => ("MB/s", Unit::MegabytesPerSecond),
-        Panel::BrokerQueues | Panel::Purgatory => ("waiting", Unit::Plain),
-        Panel::Leaders | Panel::OutOfSync => ("partitions", Unit::Plain),
-        Panel::Flushes | Panel::Failed | Panel::Conversions => ("per second", Unit::Plain),
-        _ => ("mean time", Unit::Nanoseconds),
+        Panel::Idle | Panel::Collections => ("% of the time", AxisUnit::Percent),
+        Panel::BrokerBytes => ("MB/s", AxisUnit::MegabytesPerSecond),
+        Panel::BrokerQueues | Panel::Purgatory => ("waiting", AxisUnit::Plain),
+        Panel::Leaders | Panel::OutOfSync => ("partitions", AxisUnit::Plain),
+        Panel::Flushes | Panel::Failed | Panel::Conversions => ("per second", AxisUnit::Plain),
+        _ => ("mean time", AxisUnit::Nanoseconds),
     }
 }

@@ -2,7 +2,7 @@
 
 use kgauge_results::summary::TrialSummary;
 
-use crate::view::{FactorUnit, Flow, Sweep, SweepFlow, SweepPoint, Trial};
+use crate::view::{FactorUnit, Flow, Sweep, SweepFlow, SweepPoint, TrialView};
 
 /// Fewer values make no curve.
 const VALUES_MIN: usize = 3;
@@ -57,7 +57,7 @@ pub(super) fn setting_name(path: &str, flows: &[&str]) -> String {
 }
 
 /// The sweep of a scenario: all trials vary the same single setting, and its values are numbers.
-pub(super) fn sweep(summaries: &[&TrialSummary], trials: &[Trial]) -> Option<Sweep> {
+pub(super) fn sweep(summaries: &[&TrialSummary], trials: &[TrialView]) -> Option<Sweep> {
     let path = only(summaries)?;
     let factors = summaries.iter().flat_map(|summary| &summary.factors);
     let values: Vec<(f64, FactorUnit)> = factors
@@ -91,7 +91,7 @@ fn points(
     name: &str,
     values: &[(f64, FactorUnit)],
     summaries: &[&TrialSummary],
-    trials: &[Trial],
+    trials: &[TrialView],
 ) -> Vec<SweepPoint> {
     let mut points: Vec<SweepPoint> = values
         .iter()

@@ -7,12 +7,12 @@ use kgauge_results::summary::{
     FlowKind, FlowSummary, LatencySummary, LatenessCause, MetricUnit, PublishedComparison,
     TrialSummary,
 };
-use kgauge_results::{Histogram, Kind, RunRead, summary};
+use kgauge_results::{Histogram, RunRead, TimeKind, summary};
 
 use crate::format;
 use crate::view::{
-    Counts, CurvePoint, Distribution, Figure, Flow, Late, Latency, LatencyKind, Percentile,
-    Published, PublishedWord,
+    CountsView, CurvePointView, DistributionView, FigureView, Flow, Late, Latency, LatencyKind,
+    PercentileView, PublishedFigureView, PublishedStatusView,
 };
 
 /// Bytes in a megabyte (10⁶), as printed.
@@ -64,8 +64,8 @@ fn not_steady(flow: &FlowSummary) -> Option<&'static str> {
 }
 
 /// The view's form of a spread.
-pub(super) fn figure(spread: Option<&Spread>) -> Option<Figure> {
-    spread.map(|spread| Figure {
+pub(super) fn figure(spread: Option<&Spread>) -> Option<FigureView> {
+    spread.map(|spread| FigureView {
         mean: spread.mean,
         interval: spread.ci95.map(ends),
         values: spread.values.clone(),
@@ -103,9 +103,9 @@ fn load(flow: &FlowSummary) -> String {
     }
 }
 
-fn beside(found: &PublishedComparison) -> Published {
+fn beside(found: &PublishedComparison) -> PublishedFigureView {
     let ratio = |value: f64| value / found.published;
-    Published {
+    PublishedFigureView {
         metric: found
             .figure
             .split_once('.')
@@ -117,12 +117,12 @@ fn beside(found: &PublishedComparison) -> Published {
             .interval
             .map(|found| (ratio(found.low), ratio(found.high))),
         word: match found.word {
-            summary::PublishedWord::Agrees => PublishedWord::Agrees,
-            summary::PublishedWord::Undecided => PublishedWord::Undecided,
-            summary::PublishedWord::Higher => PublishedWord::Higher,
-            summary::PublishedWord::Lower => PublishedWord::Lower,
-            summary::PublishedWord::NotComparable => PublishedWord::NotComparable,
-            summary::PublishedWord::NotMeasured => PublishedWord::NotMeasured,
+            summary::PublishedStatus::Agrees => PublishedStatusView::Agrees,
+            summary::PublishedStatus::Undecided => PublishedStatusView::Undecided,
+            summary::PublishedStatus::Higher => PublishedStatusView::Higher,
+            summary::PublishedStatus::Lower => PublishedStatusView::Lower,
+            summary::PublishedStatus::NotComparable => PublishedStatusView::NotComparable,
+            summary::PublishedStatus::NotMeasured => PublishedStatusView::NotMeasured,
         },
         reason: found.why.clone(),
         audit: found.audit.clone(),
@@ -150,42 +150,46 @@ fn latencies(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> Vec<Lat
     let kinds = [
         (
             LatencyKind::EndToEnd,
-            Kind::EndToEnd,
+            TimeKind::EndToEnd,
             times.end_to_end.as_ref(),
         ),
         (
             LatencyKind::Response,
-            Kind::Response,
+            TimeKind::Response,
             times.response.as_ref(),
         ),
         (
             LatencyKind::BatchWait,
-            Kind::BatchWait,
+            TimeKind::BatchWait,
             times.batch_wait.as_ref(),
         ),
-        (LatencyKind::AckWait, Kind::AckWait, times.ack_wait.as_ref()),
+        (
+            LatencyKind::AckWait,
+            TimeKind::AckWait,
+            times.ack_wait.as_ref(),
+        ),
         (
             LatencyKind::CommitWait,
-            Kind::CommitWait,
+            TimeKind::CommitWait,
             times.commit_wait.as_ref(),
         ),
         (
             LatencyKind::FetchWait,
-            Kind::FetchWait,
+            TimeKind::FetchWait,
             times.fetch_wait.as_ref(),
         ),
-        (LatencyKind::Service, Kind::Service, service),
+        (LatencyKind::Service, TimeKind::Service, service),
         (
             LatencyKind::RoundTrip,
-            Kind::RoundTrip,
+            TimeKind::RoundTrip,
             times.round_trip.as_ref(),
         ),
         (
             LatencyKind::FetchRoundTrip,
-            Kind::FetchRoundTrip,
+            TimeKind::FetchRoundTrip,
             times.fetch_round_trip.as_ref(),
         ),
-        (LatencyKind::Commit, Kind::Commit, times.commit.as_ref()),
+        (LatencyKind::Commit, TimeKind::Commit, times.commit.as_ref()),
     ];
     kinds
         .into_iter()
@@ -200,7 +204,7 @@ fn latencies(run: &RunRead, trial: &TrialSummary, flow: &FlowSummary) -> Vec<Lat
 }
 
 /// All samples of the hold stages of the repeats that count.
-fn merged(run: &RunRead, trial: &TrialSummary, flow: u16, kind: Kind) -> Histogram {
+fn merged(run: &RunRead, trial: &TrialSummary, flow: u16, kind: TimeKind) -> Histogram {
     let mut merged = Histogram::new();
     for repeat in trial.repeats.iter().filter(|repeat| repeat.measured) {
         let key = RepeatKey {
@@ -218,8 +222,8 @@ fn merged(run: &RunRead, trial: &TrialSummary, flow: u16, kind: Kind) -> Histogr
     merged
 }
 
-fn distribution(summary: &LatencySummary, merged: &Histogram) -> Distribution {
-    Distribution {
+fn distribution(summary: &LatencySummary, merged: &Histogram) -> DistributionView {
+    DistributionView {
         count: summary.count,
         mean_ns: summary.mean_ns,
         mean_interval: summary.mean_interval().map(ends),
@@ -227,7 +231,7 @@ fn distribution(summary: &LatencySummary, merged: &Histogram) -> Distribution {
         percentiles: summary
             .percentiles
             .iter()
-            .map(|found| Percentile {
+            .map(|found| PercentileView {
                 millionths: found.millionths,
                 ns: found.value_ns,
                 interval: found.interval().map(ends),
@@ -237,7 +241,7 @@ fn distribution(summary: &LatencySummary, merged: &Histogram) -> Distribution {
             .collect(),
         curve: curve_of(merged)
             .iter()
-            .map(|point| CurvePoint {
+            .map(|point| CurvePointView {
                 quantile: f64::from(point.millionths) / 1e6,
                 ns: point.value_ns,
                 beyond: point.samples_beyond,
@@ -339,7 +343,7 @@ fn not_echoed(flow: &FlowSummary) -> u64 {
     }
 }
 
-fn counts(flow: &FlowSummary) -> Counts {
+fn counts(flow: &FlowSummary) -> CountsView {
     let all = &flow.records_all_stages;
     let bad = [
         (all.failed, "failed"),
@@ -351,7 +355,7 @@ fn counts(flow: &FlowSummary) -> Counts {
         (all.aborted, "aborted with their transaction"),
         (all.corrupt, "corrupt"),
     ];
-    Counts {
+    CountsView {
         good: match flow.kind {
             FlowKind::Consume => all.consumed,
             _ => all.acked,

@@ -8,7 +8,7 @@ use kgauge_results::summary::{GoalWord, Summary, TrialSummary};
 
 use super::factor::{Values, setting_name};
 use crate::format;
-use crate::view::Trial;
+use crate::view::TrialView;
 
 /// Rates that differ by less are one rate.
 const SAME_RATE_WITHIN: f64 = 0.02;
@@ -35,7 +35,7 @@ struct Trials<'a> {
 pub(super) fn sentences(
     summary: &Summary,
     summaries: &[&TrialSummary],
-    trials: &[Trial],
+    trials: &[TrialView],
 ) -> Vec<String> {
     let figures = trial_figures(summary, summaries);
     let flows = summaries.iter().flat_map(|trial| &trial.flows);

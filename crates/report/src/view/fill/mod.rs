@@ -15,18 +15,19 @@ mod warnings;
 mod words;
 
 use kgauge_results::RunRead;
-use kgauge_results::run::TargetKind;
+use kgauge_results::run::RecordedTargetKind;
 use kgauge_results::summary::{Summary, TrialSummary};
 
 use super::{
-    Command, Cpu, Event, Fact, RunHead, Scenario, Study, Target, Trial, Verbatim, Verdict, View,
+    CpuView, EventView, Fact, GoalView, ReaderCommand, ReportView, RunView, ScenarioView,
+    StudyView, TargetView, TrialView, Verbatim,
 };
 use crate::format;
 
 /// Everything that a report shows of a run.
-pub(crate) fn view(run: &RunRead, summary: &Summary) -> View {
+pub(crate) fn view(run: &RunRead, summary: &Summary) -> ReportView {
     let (notices, warnings) = warnings::sorted(summary);
-    View {
+    ReportView {
         title: title(run, summary),
         about: about(run, summary),
         study: study(run),
@@ -73,14 +74,14 @@ fn about(run: &RunRead, summary: &Summary) -> Vec<String> {
         .collect()
 }
 
-fn study(run: &RunRead) -> Option<Study> {
+fn study(run: &RunRead) -> Option<StudyView> {
     let study = run.plan.as_ref()?.study.as_ref()?;
     let source = &study.source;
     let address = source
         .address
         .as_ref()
         .map_or_else(String::new, |text| format!(", {text}"));
-    Some(Study {
+    Some(StudyView {
         source: format!("{} ({}){address}", source.title, source.year),
         setup: study.setup.clone(),
         found: study.found.clone().unwrap_or_default(),
@@ -88,13 +89,13 @@ fn study(run: &RunRead) -> Option<Study> {
     })
 }
 
-fn head(run: &RunRead, summary: &Summary) -> RunHead {
+fn head(run: &RunRead, summary: &Summary) -> RunView {
     let took = summary
         .run
         .ended_unix_ms
         .and_then(|ended| ended.checked_sub(summary.run.started_unix_ms))
         .map(|ms| format::span(ms.saturating_mul(1_000_000)));
-    RunHead {
+    RunView {
         id: summary.run.run_id.clone(),
         folder: run.dir.display().to_string(),
         started: time_of_day(summary.run.started_unix_ms),
@@ -113,7 +114,7 @@ fn time_of_day(unix_ms: u64) -> String {
         .unwrap_or_else(|| format!("{unix_ms} ms since 1970"))
 }
 
-fn target(run: &RunRead, summary: &Summary) -> Target {
+fn target(run: &RunRead, summary: &Summary) -> TargetView {
     let target = &summary.target;
     let fact = |name: &str, value: Option<String>| {
         value.map(|value| Fact {
@@ -137,11 +138,11 @@ fn target(run: &RunRead, summary: &Summary) -> Target {
         fact("Addresses", addresses),
         fact("On the load's machine", target.same_machine.map(yes_no)),
     ];
-    Target {
+    TargetView {
         name: target_name(summary),
         words: target.words.clone(),
         caution: match target.kind {
-            Some(TargetKind::Embedded) => EMBEDDED.to_owned(),
+            Some(RecordedTargetKind::Embedded) => EMBEDDED.to_owned(),
             _ => String::new(),
         },
         facts: facts.into_iter().flatten().collect(),
@@ -163,9 +164,9 @@ pub(crate) fn target_name(summary: &Summary) -> String {
         .as_ref()
         .map_or_else(String::new, |version| format!(" {version}"));
     match target.kind {
-        Some(TargetKind::Embedded) => format!("kgauge's embedded cluster{brokers}"),
-        Some(TargetKind::Kafka) => format!("Apache Kafka{version}{brokers}"),
-        Some(TargetKind::Existing) => match &target.cluster_id {
+        Some(RecordedTargetKind::Embedded) => format!("kgauge's embedded cluster{brokers}"),
+        Some(RecordedTargetKind::Kafka) => format!("Apache Kafka{version}{brokers}"),
+        Some(RecordedTargetKind::Existing) => match &target.cluster_id {
             Some(id) => format!("cluster {id}{version}{brokers}"),
             None => format!("an existing cluster{version}{brokers}"),
         },
@@ -178,7 +179,7 @@ fn yes_no(value: bool) -> String {
 }
 
 /// Trials grouped by scenario, in the order in which scenarios first stand in the plan.
-fn scenarios(run: &RunRead, summary: &Summary) -> Vec<Scenario> {
+fn scenarios(run: &RunRead, summary: &Summary) -> Vec<ScenarioView> {
     let mut names: Vec<&str> = Vec::new();
     for trial in &summary.trials {
         if !names.contains(&trial.scenario.as_str()) {
@@ -191,12 +192,12 @@ fn scenarios(run: &RunRead, summary: &Summary) -> Vec<Scenario> {
             .iter()
             .filter(|trial| trial.scenario == name)
             .collect();
-        let trials: Vec<Trial> = summaries
+        let trials: Vec<TrialView> = summaries
             .iter()
             .map(|one| trial(run, summary, one))
             .collect();
         let sweep = factor::sweep(&summaries, &trials);
-        Scenario {
+        ScenarioView {
             name: name.to_owned(),
             factor: factor::only(&summaries),
             question: summaries
@@ -237,15 +238,15 @@ fn trial_name(trial: &TrialSummary) -> String {
 }
 
 /// One trial with its curves.
-pub(crate) fn trial_of(run: &RunRead, summary: &Summary, index: u32) -> Option<Trial> {
+pub(crate) fn trial_of(run: &RunRead, summary: &Summary, index: u32) -> Option<TrialView> {
     let mut trials = summary.trials.iter();
     let found = trials.find(|trial| trial.index == index)?;
     Some(trial(run, summary, found))
 }
 
-fn trial(run: &RunRead, summary: &Summary, trial: &TrialSummary) -> Trial {
+fn trial(run: &RunRead, summary: &Summary, trial: &TrialSummary) -> TrialView {
     let missing = (trial.repeats_measured == 0).then(|| words::missing(trial, summary));
-    Trial {
+    TrialView {
         name: trial_name(trial),
         short: match trial.factors.as_slice() {
             [factor] => factor.value.clone(),
@@ -259,7 +260,7 @@ fn trial(run: &RunRead, summary: &Summary, trial: &TrialSummary) -> Trial {
             .map(|change| format!("{} = {}", change.path, change.value))
             .collect(),
         missing,
-        cpu: Cpu {
+        cpu: CpuView {
             generator_ns: flow::figure(trial.cpu.generator_threads_ns_per_record.as_ref()),
             target_ns: flow::figure(trial.cpu.target_ns_per_record.as_ref()),
         },
@@ -273,14 +274,14 @@ fn trial(run: &RunRead, summary: &Summary, trial: &TrialSummary) -> Trial {
     }
 }
 
-fn verdicts(summary: &Summary) -> Vec<Verdict> {
+fn verdicts(summary: &Summary) -> Vec<GoalView> {
     let several = summary.trials.len() > 1;
     let goals = summary
         .trials
         .iter()
         .flat_map(|trial| trial.goals.iter().map(move |goal| (trial, goal)));
     goals
-        .map(|(trial, goal)| Verdict {
+        .map(|(trial, goal)| GoalView {
             word: goal.word,
             words: match several {
                 true => format!("{}: {} ({})", trial_name(trial), goal.goal, goal.why),
@@ -301,10 +302,10 @@ fn texts(run: &RunRead) -> Vec<Verbatim> {
 /// Events that are shown at most: the first and the last half of them.
 const EVENTS_MAX: usize = 300;
 
-fn events(run: &RunRead) -> Vec<Event> {
+fn events(run: &RunRead) -> Vec<EventView> {
     let event = |event: &kgauge_results::run::Event| {
         let since = event.at_unix_ms.saturating_sub(run.head.started_unix_ms);
-        Event {
+        EventView {
             at: format!("+{:.1} s", since as f64 / 1e3),
             words: words::event(event),
         }
@@ -314,8 +315,8 @@ fn events(run: &RunRead) -> Vec<Event> {
         return run.events.iter().map(event).collect();
     }
     let half = EVENTS_MAX / 2;
-    let mut events: Vec<Event> = run.events.iter().take(half).map(event).collect();
-    events.push(Event {
+    let mut events: Vec<EventView> = run.events.iter().take(half).map(event).collect();
+    events.push(EventView {
         at: "…".to_owned(),
         words: format!(
             "{} more stand in events.jsonl",
@@ -326,12 +327,12 @@ fn events(run: &RunRead) -> Vec<Event> {
     events
 }
 
-fn commands(run: &RunRead) -> Vec<Command> {
+fn commands(run: &RunRead) -> Vec<ReaderCommand> {
     let folder = run.dir.display().to_string();
     let here = |path: &str| format!("{}/{path}", words::quoted(&folder));
     let mut commands = Vec::new();
     if run.plan.is_some() {
-        commands.push(Command {
+        commands.push(ReaderCommand {
             short: "Repeat",
             purpose: "Repeat this run from its saved plan, with the same seed:".to_owned(),
             line: format!("kgauge run {}", here("plan.json")),
@@ -343,7 +344,7 @@ fn commands(run: &RunRead) -> Vec<Command> {
         kgauge_results::run::RunStatus::Complete | kgauge_results::run::RunStatus::Running
     );
     if run.plan.is_some() && !is_whole {
-        commands.push(Command {
+        commands.push(ReaderCommand {
             short: "Go on",
             purpose: "Do what is left of this run, in the same folder:".to_owned(),
             line: format!("kgauge run --resume {}", words::quoted(&folder)),
@@ -357,14 +358,14 @@ fn commands(run: &RunRead) -> Vec<Command> {
             .iter()
             .map(|word| words::quoted(word))
             .collect();
-        commands.push(Command {
+        commands.push(ReaderCommand {
             short: "As given",
             purpose: "The command that made this run:".to_owned(),
             line: words.join(" "),
             line_anywhere: words.join(" "),
         });
     }
-    commands.push(Command {
+    commands.push(ReaderCommand {
         short: "",
         purpose: "Make this page again:".to_owned(),
         line: format!("kgauge report {}", words::quoted(&folder)),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use kgauge_results::RunRead;
 use kgauge_results::run::{
-    Broker, DiskBaseline, DiskWrites, Environment, EvidenceKind, Machine, RepeatKey, Started,
+    BrokerRecord, DiskBaseline, DiskWrites, Environment, EvidenceKind, KafkaStart, MachineRecord,
+    RepeatKey,
 };
 use kgauge_results::summary::{Summary, TrialSummary};
 use serde_json::Value;
@@ -100,7 +101,7 @@ fn run_facts(summary: &Summary) -> Vec<Fact> {
     facts
 }
 
-fn machine_facts(machine: &Machine) -> Vec<Fact> {
+fn machine_facts(machine: &MachineRecord) -> Vec<Fact> {
     let text =
         |name: &str, value: &Option<String>| value.as_ref().map(|value| fact(name, &**value));
     [
@@ -359,7 +360,7 @@ fn flat(path: &str, value: &Value) -> Vec<Fact> {
 }
 
 /// How kgauge started Apache Kafka.
-fn started_sheet(started: &Started) -> Sheet {
+fn started_sheet(started: &KafkaStart) -> Sheet {
     let checked = if started.checked {
         "yes"
     } else {
@@ -404,7 +405,7 @@ fn broker_sheets(environment: &Environment) -> Vec<Sheet> {
         .iter()
         .filter(|(name, value)| shared(name, value));
     let all = all.map(|(name, value)| fact(name, &**value)).collect();
-    let own = |broker: &Broker| {
+    let own = |broker: &BrokerRecord| {
         let rack = broker.rack.as_ref().map(|rack| fact("rack", &**rack));
         let settings = broker
             .settings

@@ -6,11 +6,11 @@ use kgauge_results::folder::SecondRead;
 use kgauge_results::run::{RepeatKey, StageSpan, Subject};
 use kgauge_results::series::{CpuSeries, FlowSeries, IdlePoint, RepeatSeries};
 use kgauge_results::summary::{FlowKind, FlowSummary, TrialSummary};
-use kgauge_results::{Kind, RunRead, SECOND_NS, Series};
+use kgauge_results::{RunRead, SECOND_NS, Series, TimeKind};
 
 use super::machine::{Chosen, LETTERS_MAX, place_s};
 use crate::clean::cut;
-use crate::view::{FlowTimeline, LatencyKind, ProcessTimeline, Stage, Timeline, TimesAt};
+use crate::view::{FlowTimeline, LatencyKind, ProcessTimeline, StageView, Timeline, TimesAt};
 
 /// Points of a line at most; longer runs are drawn by spans of several seconds.
 const POINTS_MAX: u64 = 300;
@@ -100,12 +100,12 @@ fn longest(run: &RunRead, key: RepeatKey) -> u32 {
 }
 
 /// The stages of the first flow that has any; all flows of a trial share their clock.
-fn stages(repeat: &RepeatSeries) -> Vec<Stage> {
+fn stages(repeat: &RepeatSeries) -> Vec<StageView> {
     let flow = repeat.flows.iter().find(|flow| !flow.stages.is_empty());
     let spans = flow.map_or(&[][..], |flow| &flow.stages);
     spans
         .iter()
-        .map(|span| Stage {
+        .map(|span| StageView {
             name: span.stage.as_str().to_owned(),
             from_s: span.start_ns as f64 / SECOND,
             to_s: span.end_ns as f64 / SECOND,
@@ -115,19 +115,19 @@ fn stages(repeat: &RepeatSeries) -> Vec<Stage> {
 }
 
 /// The time that a flow's tables and curves show.
-pub(super) fn kind_of(kind: FlowKind) -> Kind {
+pub(super) fn kind_of(kind: FlowKind) -> TimeKind {
     match kind {
-        FlowKind::Consume => Kind::FetchRoundTrip,
-        FlowKind::Echo => Kind::EndToEnd,
-        FlowKind::Produce | FlowKind::Unknown => Kind::Response,
+        FlowKind::Consume => TimeKind::FetchRoundTrip,
+        FlowKind::Echo => TimeKind::EndToEnd,
+        FlowKind::Produce | FlowKind::Unknown => TimeKind::Response,
     }
 }
 
 /// The same as the view knows it.
-pub(super) fn shown_kind(kind: Kind) -> LatencyKind {
+pub(super) fn shown_kind(kind: TimeKind) -> LatencyKind {
     match kind {
-        Kind::EndToEnd => LatencyKind::EndToEnd,
-        Kind::FetchRoundTrip => LatencyKind::FetchRoundTrip,
+        TimeKind::EndToEnd => LatencyKind::EndToEnd,
+        TimeKind::FetchRoundTrip => LatencyKind::FetchRoundTrip,
         _ => LatencyKind::Response,
     }
 }
@@ -154,7 +154,12 @@ fn rates(series: &FlowSeries, per_point: u64) -> Vec<(f64, f64)> {
 }
 
 /// Median, p99 and largest time. Of several seconds the worst is shown: percentiles do not add.
-fn times(kind: Kind, seconds: &[SecondRead], spans: &[StageSpan], per_point: u64) -> Vec<TimesAt> {
+fn times(
+    kind: TimeKind,
+    seconds: &[SecondRead],
+    spans: &[StageSpan],
+    per_point: u64,
+) -> Vec<TimesAt> {
     let mut points: Vec<((u64, kgauge_results::Stage), TimesAt)> = Vec::new();
     for second in seconds {
         let Some(times) = second.times.get(&kind) else {

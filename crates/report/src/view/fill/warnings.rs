@@ -6,10 +6,10 @@ use kgauge_results::summary::{Summary, WarningKind};
 
 use super::short;
 use super::trial_name;
-use crate::view::{Level, Warning, WarningItem};
+use crate::view::{Severity, WarningItem, WarningView};
 
 /// (Notices before any figure, other warnings), each gravest first.
-pub(super) fn sorted(summary: &Summary) -> (Vec<Warning>, Vec<Warning>) {
+pub(super) fn sorted(summary: &Summary) -> (Vec<WarningView>, Vec<WarningView>) {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for warning in &summary.warnings {
         add(&mut groups, warning, None);
@@ -22,12 +22,12 @@ pub(super) fn sorted(summary: &Summary) -> (Vec<Warning>, Vec<Warning>) {
     let said = groups
         .iter()
         .any(|group| group.kind == WarningKind::NotFinished);
-    let mut all: Vec<Warning> = groups.iter().map(|group| group.warning(summary)).collect();
+    let mut all: Vec<WarningView> = groups.iter().map(|group| group.warning(summary)).collect();
     all.extend(unfinished(summary).filter(|_| !said));
     all.extend(defects(summary));
     all.sort_by_key(|warning| std::cmp::Reverse(warning.level));
     all.into_iter()
-        .partition(|warning| warning.level == Level::Grave)
+        .partition(|warning| warning.level == Severity::Grave)
 }
 
 /// All warnings of one kind and cure.
@@ -73,7 +73,7 @@ fn add<'a>(groups: &mut Vec<Group<'a>>, warning: &'a summary::Warning, trial: Op
 }
 
 impl Group<'_> {
-    fn warning(&self, summary: &Summary) -> Warning {
+    fn warning(&self, summary: &Summary) -> WarningView {
         let shared = self.shared();
         let item = |(words, places): &(&str, Vec<Place<'_>>)| WarningItem {
             place: place_words(places, summary),
@@ -85,7 +85,7 @@ impl Group<'_> {
         };
         let items: Vec<WarningItem> = self.items.iter().map(item).collect();
         let said = short::of(self.kind, shared, &items, self.is_everywhere(summary));
-        Warning {
+        WarningView {
             level: level(self.kind),
             short: said.short,
             evidence: said.evidence,
@@ -162,7 +162,7 @@ fn place_words(places: &[Place<'_>], summary: &Summary) -> String {
 }
 
 /// A run that did not end as planned always says so, even if the summary has no warning of it.
-fn unfinished(summary: &Summary) -> impl Iterator<Item = Warning> {
+fn unfinished(summary: &Summary) -> impl Iterator<Item = WarningView> {
     let words = match summary.run.status {
         RunStatus::Complete => None,
         RunStatus::Running => Some("This run still goes on; these are the figures so far."),
@@ -182,9 +182,9 @@ fn unfinished(summary: &Summary) -> impl Iterator<Item = Warning> {
         .why
         .as_ref()
         .map_or_else(String::new, |why| format!(" {why}"));
-    words.into_iter().map(move |words| Warning {
+    words.into_iter().map(move |words| WarningView {
         words: String::new(),
-        level: Level::Grave,
+        level: Severity::Grave,
         short: short::NOT_FINISHED.to_owned(),
         evidence: vec![WarningItem {
             place: String::new(),
@@ -199,7 +199,7 @@ fn unfinished(summary: &Summary) -> impl Iterator<Item = Warning> {
 }
 
 /// What is missing in the folder, as one caution.
-fn defects(summary: &Summary) -> Option<Warning> {
+fn defects(summary: &Summary) -> Option<WarningView> {
     let items: Vec<WarningItem> = summary
         .defects
         .iter()
@@ -211,9 +211,9 @@ fn defects(summary: &Summary) -> Option<Warning> {
             words: defect.what.clone(),
         })
         .collect();
-    (!items.is_empty()).then(|| Warning {
+    (!items.is_empty()).then(|| WarningView {
         words: String::new(),
-        level: Level::Caution,
+        level: Severity::Caution,
         short: "The run folder is not whole.".to_owned(),
         evidence: items.clone(),
         items,
@@ -221,7 +221,7 @@ fn defects(summary: &Summary) -> Option<Warning> {
     })
 }
 
-fn level(kind: WarningKind) -> Level {
+fn level(kind: WarningKind) -> Severity {
     match kind {
         WarningKind::NotFinished
         | WarningKind::CountsDisagree
@@ -238,7 +238,7 @@ fn level(kind: WarningKind) -> Level {
         | WarningKind::OtherPrograms
         | WarningKind::ProcessorsExhausted
         | WarningKind::BrokerOutage
-        | WarningKind::DebugBuild => Level::Grave,
+        | WarningKind::DebugBuild => Severity::Grave,
         WarningKind::GeneratorUnknown
         | WarningKind::RecordsSkipped
         | WarningKind::UnderReplicated
@@ -255,11 +255,11 @@ fn level(kind: WarningKind) -> Level {
         | WarningKind::CoresShared
         | WarningKind::SameMachine
         | WarningKind::RepeatsMissing
-        | WarningKind::TwoModes => Level::Caution,
+        | WarningKind::TwoModes => Severity::Caution,
         WarningKind::ClockSource
         | WarningKind::SingleRepeat
         | WarningKind::WideInterval
         | WarningKind::ShortHold
-        | WarningKind::FewSamples => Level::Note,
+        | WarningKind::FewSamples => Severity::Note,
     }
 }

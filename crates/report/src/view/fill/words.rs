@@ -1,7 +1,7 @@
 //! Sentences made of figures: the answers, what is missing, what an ack meant, what happened.
 
 use kgauge_results::run::{
-    self, BrokerWarming, EventKind, OutageCause, Outcome, RepeatKey, TargetKind,
+    self, BrokerWarming, EventKind, OutageCause, RecordedTargetKind, RepeatKey, RepeatOutcome,
 };
 use kgauge_results::summary::{
     FlowKind, FlowSummary, GeneratorWord, Summary, TrialSummary, WarningKind,
@@ -9,10 +9,14 @@ use kgauge_results::summary::{
 
 use super::{hot, many, trial_name};
 use crate::format;
-use crate::view::{Figure, Flow, PublishedWord, Trial};
+use crate::view::{FigureView, Flow, PublishedStatusView, TrialView};
 
 /// The answer to a scenario's question, in a sentence or two.
-pub(super) fn answer(summary: &Summary, summaries: &[&TrialSummary], trials: &[Trial]) -> String {
+pub(super) fn answer(
+    summary: &Summary,
+    summaries: &[&TrialSummary],
+    trials: &[TrialView],
+) -> String {
     let mut sentences = Vec::new();
     match (summaries, trials) {
         ([one], [trial]) => sentences.push(of_trial(summary.target.kind, one, trial)),
@@ -49,11 +53,15 @@ pub(super) fn headroom(summary: &Summary) -> String {
 }
 
 /// One trial: a clause for each flow.
-fn of_trial(target: Option<TargetKind>, summary: &TrialSummary, trial: &Trial) -> String {
+fn of_trial(
+    target: Option<RecordedTargetKind>,
+    summary: &TrialSummary,
+    trial: &TrialView,
+) -> String {
     // What others published is about Apache Kafka: only the table shows how the embedded cluster compares with it.
     let beside = |flow: &Flow| match target {
-        Some(TargetKind::Embedded) | None => String::new(),
-        Some(TargetKind::Kafka | TargetKind::Existing) => beside_published(flow),
+        Some(RecordedTargetKind::Embedded) | None => String::new(),
+        Some(RecordedTargetKind::Kafka | RecordedTargetKind::Existing) => beside_published(flow),
     };
     let clauses: Vec<String> = summary
         .flows
@@ -84,7 +92,7 @@ fn of_trial(target: Option<TargetKind>, summary: &TrialSummary, trial: &Trial) -
 }
 
 /// Why the figures of a trial answer nothing, with what to do.
-fn doubt(summary: &TrialSummary, trial: &Trial) -> Option<String> {
+fn doubt(summary: &TrialSummary, trial: &TrialView) -> Option<String> {
     let mut flows = trial.flows.iter();
     if let Some(what) = flows.find_map(|flow| flow.not_steady) {
         return Some(format!(
@@ -116,7 +124,7 @@ fn rate(flow: &Flow) -> Option<String> {
     Some(format!("{} records/s{asides}", format::figure(rate.mean)))
 }
 
-fn megabytes(figure: &Figure) -> String {
+fn megabytes(figure: &FigureView) -> String {
     format!("{} MB/s", format::short(figure.mean))
 }
 
@@ -135,8 +143,8 @@ fn beside_published(flow: &Flow) -> String {
         found.text
     );
     match found.word {
-        PublishedWord::Agrees => format!(", which agrees with the published {}", found.text),
-        PublishedWord::Undecided => {
+        PublishedStatusView::Agrees => format!(", which agrees with the published {}", found.text),
+        PublishedStatusView::Undecided => {
             format!("; too uncertain to tell from the published {}", found.text)
         }
         _ => format!(", {times}"),
@@ -173,8 +181,10 @@ pub(super) fn missing(trial: &TrialSummary, summary: &Summary) -> String {
         .repeats
         .iter()
         .find_map(|repeat| match &repeat.outcome {
-            Some(Outcome::Failed { why }) => Some(format!("Not measured: {why}")),
-            Some(Outcome::Interrupted) => Some("Not measured: it was interrupted.".to_owned()),
+            Some(RepeatOutcome::Failed { why }) => Some(format!("Not measured: {why}")),
+            Some(RepeatOutcome::Interrupted) => {
+                Some("Not measured: it was interrupted.".to_owned())
+            }
             _ => None,
         });
     failed.unwrap_or_else(|| match trial.repeats.is_empty() {
@@ -311,9 +321,9 @@ pub(super) fn event(event: &run::Event) -> String {
         EventKind::TopicDeleted { topic } => format!("topic {topic} deleted"),
         EventKind::RepeatStarted => "started".to_owned(),
         EventKind::RepeatEnded { outcome } => match outcome {
-            Outcome::Complete => "complete".to_owned(),
-            Outcome::Failed { why } => format!("failed: {why}"),
-            Outcome::Interrupted => "interrupted".to_owned(),
+            RepeatOutcome::Complete => "complete".to_owned(),
+            RepeatOutcome::Failed { why } => format!("failed: {why}"),
+            RepeatOutcome::Interrupted => "interrupted".to_owned(),
         },
         EventKind::StageStarted { flow, stage } => {
             format!("flow {} enters {}", flow + 1, stage.as_str())

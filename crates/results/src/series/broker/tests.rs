@@ -8,7 +8,7 @@ use crate::run::{ListenerLook, LogLook, ThreadLook, TrafficLook};
 const SECOND_NS: u64 = 1_000_000_000;
 const MS: u64 = 1_000_000;
 
-fn at(second: u64, look: BrokerLook) -> Evidence {
+fn at(second: u64, look: BrokerSample) -> Evidence {
     Evidence {
         at_unix_ms: 0,
         repeat: None,
@@ -19,8 +19,8 @@ fn at(second: u64, look: BrokerLook) -> Evidence {
 }
 
 /// Produce requests with these sums, and some bytes.
-fn look(count: u64, total_ms: u64, remote_ms: u64, bytes_in: u64) -> BrokerLook {
-    BrokerLook {
+fn look(count: u64, total_ms: u64, remote_ms: u64, bytes_in: u64) -> BrokerSample {
+    BrokerSample {
         source: MetricsSource::Jolokia,
         started_unix_ms: Some(1_000_000),
         requests: vec![RequestLook {
@@ -34,7 +34,7 @@ fn look(count: u64, total_ms: u64, remote_ms: u64, bytes_in: u64) -> BrokerLook 
             bytes_in: Some(bytes_in),
             ..TrafficLook::default()
         },
-        ..BrokerLook::default()
+        ..BrokerSample::default()
     }
 }
 
@@ -89,14 +89,14 @@ fn a_sum_that_was_read_an_instant_too_late_does_not_go_back() {
 
 #[test]
 fn idle_time_is_a_share_and_other_pools_are_taken_off() {
-    let threads = |handler_idle_ns, pools| BrokerLook {
+    let threads = |handler_idle_ns, pools| BrokerSample {
         threads: ThreadLook {
             handler_idle_ns: Some(handler_idle_ns),
             handler_pools: pools,
             network_idle_ns: Some(handler_idle_ns / 2),
             ..ThreadLook::default()
         },
-        ..BrokerLook::default()
+        ..BrokerSample::default()
     };
     let share = |one, next, pools| {
         let found = series(&[at(1, threads(one, pools)), at(2, threads(next, pools))]);
@@ -111,19 +111,19 @@ fn idle_time_is_a_share_and_other_pools_are_taken_off() {
 }
 
 /// Two listeners with three threads each have waited so long.
-fn listening(tls_ms: u64, plain_ms: u64) -> BrokerLook {
+fn listening(tls_ms: u64, plain_ms: u64) -> BrokerSample {
     let listener = |name: &str, ms: u64| ListenerLook {
         listener: name.to_owned(),
         threads: 3,
         idle_ns: ms * MS,
     };
-    BrokerLook {
+    BrokerSample {
         threads: ThreadLook {
             network_idle_ns: Some((tls_ms + plain_ms) / 2 * MS),
             ..ThreadLook::default()
         },
         listeners: vec![listener("PLAINTEXT", plain_ms), listener("TLS", tls_ms)],
-        ..BrokerLook::default()
+        ..BrokerSample::default()
     }
 }
 
@@ -184,12 +184,12 @@ fn the_mean_over_a_span_weighs_times_by_requests_and_rates_by_time() {
 
 #[test]
 fn flushes_have_a_rate_and_a_mean_time() {
-    let flushed = |flushes, flush_ms: u64| BrokerLook {
+    let flushed = |flushes, flush_ms: u64| BrokerSample {
         log: LogLook {
             flushes: Some(flushes),
             flush_ns: Some(flush_ms * MS),
         },
-        ..BrokerLook::default()
+        ..BrokerSample::default()
     };
     let lines = [
         at(1, flushed(3, 30)),

@@ -2,7 +2,7 @@
 
 use kgauge_scenario::{Driver, FlowPlan, Plan, ProduceFlow, Shape, Trial};
 
-use super::hold::{Hold, Measured};
+use super::hold::{FlowHold, MeasuredRepeats};
 use crate::folder::RepeatRead;
 use crate::histogram::Quantile;
 use crate::run::DriverRecord;
@@ -14,7 +14,7 @@ use crate::summary::{
 };
 
 /// The other client that sent a flow, over all its repeats.
-pub(super) fn driver(index: u16, measured: &Measured<'_>) -> Option<DriverSummary> {
+pub(super) fn driver(index: u16, measured: &MeasuredRepeats<'_>) -> Option<DriverSummary> {
     let record = |repeat: &'_ RepeatRead| -> Option<(DriverRecord, f64)> {
         let record = repeat.record.as_ref()?;
         let flow = record.flows.get(usize::from(index))?;
@@ -31,7 +31,7 @@ pub(super) fn driver(index: u16, measured: &Measured<'_>) -> Option<DriverSummar
     let client = all.first()?.0.client.clone();
     let costs = measured.repeats.iter().filter_map(|repeat| {
         let cpu_ns = record(repeat)?.0.cpu_ns?;
-        let records = Hold::of(repeat, index)?.records(FlowKind::Produce);
+        let records = FlowHold::of(repeat, index)?.records(FlowKind::Produce);
         (records > 0).then(|| cpu_ns as f64 / records as f64)
     });
     let whole_ns: f64 = all

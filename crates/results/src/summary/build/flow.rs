@@ -7,7 +7,7 @@ use kgauge_scenario::{Arrivals, FlowPlan, ProduceFlow, Shape, Trace, Trial};
 use super::ack::ack_meaning;
 use super::drivers::driver;
 use super::groups::group;
-use super::hold::{Hold, Measured, kind_of, merged, spread};
+use super::hold::{FlowHold, MeasuredRepeats, kind_of, merged, spread};
 use super::latency::latencies;
 use super::little::littles_law;
 use super::mirrors::mirror;
@@ -16,20 +16,20 @@ use super::transactions::transactions;
 use super::work;
 use crate::folder::RepeatRead;
 use crate::histogram::Quantile;
-use crate::slice::{Counts, ErrorCounts, Kind, Slice, error_name};
+use crate::slice::{Counts, ErrorCounts, Slice, TimeKind, error_name};
 use crate::stage::{SECOND_NS, Stage};
 use crate::summary::generator::LATE_AFTER_NS;
 use crate::summary::words;
 use crate::summary::{
-    Batching, Behind, ErrorSummary, FlowKind, FlowSummary, Lateness, LatenessCause, RecordCounts,
-    Throttling, Throughput,
+    Batching, ConsumerLag, ErrorSummary, FlowKind, FlowSummary, Lateness, LatenessCause,
+    RecordCounts, Throttling, Throughput,
 };
 
 const MB: f64 = 1e6;
 const MIB: f64 = (1 << 20) as f64;
 
 /// All flows of a trial: those of the plan, or without one those that recorded anything.
-pub(super) fn flows(trial: Option<&Trial>, measured: &Measured<'_>) -> Vec<FlowSummary> {
+pub(super) fn flows(trial: Option<&Trial>, measured: &MeasuredRepeats<'_>) -> Vec<FlowSummary> {
     let indexes = match trial {
         Some(trial) => (0..trial.flows.len() as u16).collect(),
         None => {
@@ -49,7 +49,7 @@ pub(super) fn flows(trial: Option<&Trial>, measured: &Measured<'_>) -> Vec<FlowS
     flows
 }
 
-fn flow(index: u16, trial: Option<&Trial>, measured: &Measured<'_>) -> FlowSummary {
+fn flow(index: u16, trial: Option<&Trial>, measured: &MeasuredRepeats<'_>) -> FlowSummary {
     let plan = trial.and_then(|trial| trial.flows.get(usize::from(index)));
     let kind = kind_of(plan);
     let holds = measured.holds(index);
@@ -170,7 +170,7 @@ fn shape_words(flow: &ProduceFlow) -> String {
 }
 
 /// How far consumers were behind in the hold: second by second, so that the worst one is known.
-fn behind(repeats: &[&RepeatRead], flow: u16, members: u32) -> Option<Behind> {
+fn behind(repeats: &[&RepeatRead], flow: u16, members: u32) -> Option<ConsumerLag> {
     let flows = repeats.iter().filter_map(|repeat| repeat.flows.get(&flow));
     let seconds = flows.flat_map(|flow| &flow.seconds);
     let sampled =
@@ -184,13 +184,13 @@ fn behind(repeats: &[&RepeatRead], flow: u16, members: u32) -> Option<Behind> {
         sum += counts.lag_records as f64;
         samples += counts.lag_samples as f64;
     }
-    (samples > 0.0).then(|| Behind {
+    (samples > 0.0).then(|| ConsumerLag {
         records_mean: sum / samples * f64::from(members),
         records_max,
     })
 }
 
-pub(super) fn throughput(holds: &[Hold<'_>], kind: FlowKind) -> Option<Throughput> {
+pub(super) fn throughput(holds: &[FlowHold<'_>], kind: FlowKind) -> Option<Throughput> {
     let records_per_s = spread(holds, |hold| hold.records(kind) as f64 / hold.seconds())?;
     let reads = holds
         .iter()
@@ -217,7 +217,7 @@ pub(super) fn throughput(holds: &[Hold<'_>], kind: FlowKind) -> Option<Throughpu
         wire_mb_per_s: wire.as_ref().map(|wire| wire.mean / MB),
         wire_mib_per_s: wire.as_ref().map(|wire| wire.mean / MIB),
         wire_bytes_per_s: wire,
-        hold_s: holds.iter().map(Hold::seconds).sum(),
+        hold_s: holds.iter().map(FlowHold::seconds).sum(),
     })
 }
 
@@ -243,7 +243,7 @@ pub(super) fn counted<'a>(slices: impl Iterator<Item = &'a Slice>) -> RecordCoun
     let (mut counts, mut acked) = (Counts::default(), 0_u64);
     for slice in slices {
         counts.add(&slice.counts);
-        acked = acked.saturating_add(slice.times(Kind::Response).count());
+        acked = acked.saturating_add(slice.times(TimeKind::Response).count());
     }
     let resolved = [
         counts.records_skipped,
@@ -288,7 +288,7 @@ fn errors(counts: &ErrorCounts) -> Vec<ErrorSummary> {
     errors.collect()
 }
 
-fn batching(holds: &[Hold<'_>], kind: FlowKind) -> Option<Batching> {
+fn batching(holds: &[FlowHold<'_>], kind: FlowKind) -> Option<Batching> {
     let mut sum = Counts::default();
     holds.iter().for_each(|hold| sum.add(&hold.slice.counts));
     let part = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
@@ -321,8 +321,8 @@ fn batching(holds: &[Hold<'_>], kind: FlowKind) -> Option<Batching> {
 }
 
 /// How late records were; whose doing it was is judged once the machine is known.
-fn lateness(holds: &[Hold<'_>], records: &RecordCounts, members: u32) -> Option<Lateness> {
-    let lag = merged(holds, Kind::Lag);
+fn lateness(holds: &[FlowHold<'_>], records: &RecordCounts, members: u32) -> Option<Lateness> {
+    let lag = merged(holds, TimeKind::Lag);
     let late = lag.count_above(LATE_AFTER_NS);
     let mut counts = Counts::default();
     holds.iter().for_each(|hold| counts.add(&hold.slice.counts));
@@ -349,11 +349,11 @@ fn lateness(holds: &[Hold<'_>], records: &RecordCounts, members: u32) -> Option<
 }
 
 /// For which part of the hold the flow's buffers were full, a mean over its members.
-fn waiting_time_part(holds: &[Hold<'_>], members: u32) -> f64 {
+fn waiting_time_part(holds: &[FlowHold<'_>], members: u32) -> f64 {
     let waits = holds.iter();
-    let waits = waits.map(|hold| hold.slice.times(Kind::BufferWait).sum_ns());
+    let waits = waits.map(|hold| hold.slice.times(TimeKind::BufferWait).sum_ns());
     let waited_s = waits.sum::<u128>() as f64 / SECOND_NS as f64;
-    let seconds = holds.iter().map(Hold::seconds).sum::<f64>();
+    let seconds = holds.iter().map(FlowHold::seconds).sum::<f64>();
     match seconds > 0.0 {
         true => (waited_s / seconds / f64::from(members.max(1))).min(1.0),
         false => 0.0,

@@ -1,8 +1,8 @@
 //! CPU per record, and the verdict on the generator.
 
-use super::hold::{Hold, Measured};
+use super::hold::{FlowHold, MeasuredRepeats};
 use crate::folder::RepeatRead;
-use crate::run::Cpu;
+use crate::run::CpuRecord;
 use crate::statistics::Spread;
 use crate::summary::generator::{
     LATE_PART_MAX, STARVED_PART_MAX, THREAD_USE_LIMIT, THREAD_USE_NEAR,
@@ -16,14 +16,14 @@ use crate::summary::{
 const NAMED_MAX: usize = 3;
 
 /// CPU over the hold stages, per record of all flows together.
-pub(super) fn cpu(flows: &[FlowSummary], measured: &Measured<'_>) -> CpuSummary {
+pub(super) fn cpu(flows: &[FlowSummary], measured: &MeasuredRepeats<'_>) -> CpuSummary {
     let looks = measured.repeats.iter().filter_map(|repeat| {
         let cpu = repeat.record.as_ref()?.cpu?;
         let records = records_in_hold(flows, repeat);
         (cpu.span_ns > 0 && records > 0.0).then_some((cpu, records, hold_ns(flows, repeat)))
     });
     let looks = looks.collect::<Vec<_>>();
-    let per_record = |used_ns: fn(&Cpu) -> Option<u64>| {
+    let per_record = |used_ns: fn(&CpuRecord) -> Option<u64>| {
         let values = looks.iter().filter_map(|(cpu, records, hold_ns)| {
             // The look and the hold differ by moments; the load is even over both.
             let used_ns = used_ns(cpu)? as f64 * hold_ns / cpu.span_ns as f64;
@@ -31,7 +31,7 @@ pub(super) fn cpu(flows: &[FlowSummary], measured: &Measured<'_>) -> CpuSummary 
         });
         Spread::of(&values.collect::<Vec<_>>())
     };
-    let cores = |used_ns: fn(&Cpu) -> Option<u64>| {
+    let cores = |used_ns: fn(&CpuRecord) -> Option<u64>| {
         let used = looks.iter().map(|(cpu, ..)| used_ns(cpu));
         let used = used.sum::<Option<u64>>()? as f64;
         let span = looks
@@ -68,10 +68,10 @@ pub(super) fn cpu(flows: &[FlowSummary], measured: &Measured<'_>) -> CpuSummary 
 fn holds_of<'a>(
     flows: &'a [FlowSummary],
     repeat: &'a RepeatRead,
-) -> impl Iterator<Item = (&'a FlowSummary, Hold<'a>)> {
+) -> impl Iterator<Item = (&'a FlowSummary, FlowHold<'a>)> {
     let holds = flows
         .iter()
-        .map(|flow| (flow, Hold::of(repeat, flow.index)));
+        .map(|flow| (flow, FlowHold::of(repeat, flow.index)));
     holds.filter_map(|(flow, hold)| Some((flow, hold?)))
 }
 

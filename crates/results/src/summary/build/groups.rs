@@ -1,12 +1,12 @@
 //! What became of a flow's consumer group.
 
-use super::hold::Measured;
+use super::hold::MeasuredRepeats;
 use crate::run::GroupRecord;
 use crate::summary::GroupSummary;
 use crate::summary::words;
 
 /// The consumer group of a flow, over all its repeats.
-pub(super) fn group(index: u16, measured: &Measured<'_>) -> Option<GroupSummary> {
+pub(super) fn group(index: u16, measured: &MeasuredRepeats<'_>) -> Option<GroupSummary> {
     let records = measured.repeats.iter().filter_map(|repeat| {
         let record = repeat.record.as_ref()?;
         record.flows.get(usize::from(index))?.group

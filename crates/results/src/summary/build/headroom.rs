@@ -1,6 +1,6 @@
 //! How much of what this machine can generate a trial has used.
 
-use super::hold::Measured;
+use super::hold::MeasuredRepeats;
 use crate::run::FlowRecord;
 use crate::summary::words;
 use crate::summary::{FlowHeadroom, FlowSummary, Headroom};
@@ -11,7 +11,7 @@ const NEAR: f64 = 0.80;
 
 /// What the flows did beside what each does at full speed. `None` when the ceiling of one of them is not known:
 /// the sum would be too low.
-pub(super) fn headroom(flows: &[FlowSummary], measured: &Measured<'_>) -> Option<Headroom> {
+pub(super) fn headroom(flows: &[FlowSummary], measured: &MeasuredRepeats<'_>) -> Option<Headroom> {
     let record = measured.repeats.first()?.record.as_ref()?;
     let pairs = flows.iter().zip(&record.flows);
     let each = pairs.map(|(flow, record)| of_flow(flow, record));

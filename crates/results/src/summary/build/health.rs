@@ -2,7 +2,7 @@
 
 use kgauge_scenario::Trial;
 
-use super::hold::Measured;
+use super::hold::MeasuredRepeats;
 use crate::folder::RunRead;
 use crate::run::{Event, EventKind};
 use crate::series::{WireHold, wire_hold};
@@ -13,7 +13,7 @@ use crate::summary::{Warning, WarningKind};
 pub(super) fn warnings(
     run: &RunRead,
     trial: Option<&Trial>,
-    measured: &Measured<'_>,
+    measured: &MeasuredRepeats<'_>,
 ) -> Vec<Warning> {
     if trial.is_some_and(|trial| !trial.faults.is_empty()) {
         return Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn warnings(
 }
 
 /// Whether a broker stopped answering in a measured repeat.
-pub(super) fn has_outage(run: &RunRead, measured: &Measured<'_>) -> bool {
+pub(super) fn has_outage(run: &RunRead, measured: &MeasuredRepeats<'_>) -> bool {
     run.events.iter().any(|event| {
         let is_outage = matches!(event.kind, EventKind::BrokerUnreachable { .. });
         is_outage

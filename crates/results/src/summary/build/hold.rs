@@ -6,14 +6,14 @@ use kgauge_scenario::FlowPlan;
 
 use crate::folder::{FlowRead, RepeatRead};
 use crate::histogram::Histogram;
-use crate::run::Outcome;
-use crate::slice::{Kind, Slice, SliceKey};
+use crate::run::RepeatOutcome;
+use crate::slice::{Slice, SliceKey, TimeKind};
 use crate::stage::{SECOND_NS, Stage};
 use crate::statistics::Spread;
 use crate::summary::FlowKind;
 
 /// The repeats of one trial that figures are made from.
-pub(super) struct Measured<'a> {
+pub(super) struct MeasuredRepeats<'a> {
     /// All that were begun, in order: what failed in any of them is told.
     pub(super) begun: Vec<&'a RepeatRead>,
     /// Those that figures are made from, in order.
@@ -22,9 +22,9 @@ pub(super) struct Measured<'a> {
     pub(super) partial: bool,
 }
 
-impl<'a> Measured<'a> {
+impl<'a> MeasuredRepeats<'a> {
     /// The complete repeats; if there is none, those that got as far as a hold stage.
-    pub(super) fn of(begun: Vec<&'a RepeatRead>) -> Measured<'a> {
+    pub(super) fn of(begun: Vec<&'a RepeatRead>) -> MeasuredRepeats<'a> {
         let has_hold = |repeat: &&&'a RepeatRead| {
             let mut seen = repeat.flows.values();
             let planned = repeat.record.iter().flat_map(|record| &record.flows);
@@ -33,7 +33,7 @@ impl<'a> Measured<'a> {
         };
         let complete = |repeat: &&&'a RepeatRead| {
             let record = repeat.record.as_ref();
-            record.is_some_and(|record| record.outcome == Outcome::Complete)
+            record.is_some_and(|record| record.outcome == RepeatOutcome::Complete)
         };
         let with_hold = begun.iter().filter(has_hold).copied().collect::<Vec<_>>();
         let whole = with_hold
@@ -42,7 +42,7 @@ impl<'a> Measured<'a> {
             .copied()
             .collect::<Vec<_>>();
         let partial = whole.is_empty() && !with_hold.is_empty();
-        Measured {
+        MeasuredRepeats {
             begun,
             repeats: if partial { with_hold } else { whole },
             partial,
@@ -50,31 +50,31 @@ impl<'a> Measured<'a> {
     }
 
     /// What was measured of one flow, a repeat each; repeats without a hold of it are left out.
-    pub(super) fn holds(&self, flow: u16) -> Vec<Hold<'a>> {
+    pub(super) fn holds(&self, flow: u16) -> Vec<FlowHold<'a>> {
         let holds = self
             .repeats
             .iter()
-            .filter_map(|repeat| Hold::of(repeat, flow));
+            .filter_map(|repeat| FlowHold::of(repeat, flow));
         holds.collect()
     }
 }
 
 /// One flow's hold stage in one repeat.
 #[derive(Clone, Copy)]
-pub(super) struct Hold<'a> {
+pub(super) struct FlowHold<'a> {
     pub(super) repeat: u32,
     pub(super) length_ns: u64,
     pub(super) slice: &'a Slice,
 }
 
-impl<'a> Hold<'a> {
-    pub(super) fn of(repeat: &'a RepeatRead, flow: u16) -> Option<Hold<'a>> {
+impl<'a> FlowHold<'a> {
+    pub(super) fn of(repeat: &'a RepeatRead, flow: u16) -> Option<FlowHold<'a>> {
         let read = repeat.flows.get(&flow);
         let recorded_ns = recorded_ns(repeat, flow);
         // A flow that had a hold and recorded nothing in it did nothing: that is a figure too.
         let nothing = recorded_ns.map(|_| &*NOTHING);
         let length_ns = recorded_ns.or_else(|| seen_ns(read?))?;
-        (length_ns > 0).then_some(Hold {
+        (length_ns > 0).then_some(FlowHold {
             repeat: repeat.key.repeat,
             length_ns,
             slice: read.and_then(FlowRead::hold).or(nothing)?,
@@ -132,7 +132,7 @@ pub(super) fn kind_of(plan: Option<&FlowPlan>) -> FlowKind {
 }
 
 /// One distribution over all repeats.
-pub(super) fn merged(holds: &[Hold<'_>], kind: Kind) -> Histogram {
+pub(super) fn merged(holds: &[FlowHold<'_>], kind: TimeKind) -> Histogram {
     let mut sum = Histogram::new();
     for hold in holds {
         sum.add(hold.slice.times(kind));
@@ -141,6 +141,9 @@ pub(super) fn merged(holds: &[Hold<'_>], kind: Kind) -> Histogram {
 }
 
 /// A figure of each repeat, and its spread.
-pub(super) fn spread(holds: &[Hold<'_>], figure: impl Fn(&Hold<'_>) -> f64) -> Option<Spread> {
+pub(super) fn spread(
+    holds: &[FlowHold<'_>],
+    figure: impl Fn(&FlowHold<'_>) -> f64,
+) -> Option<Spread> {
     Spread::of(&holds.iter().map(figure).collect::<Vec<_>>())
 }

@@ -1,8 +1,8 @@
 //! Distributions: percentiles of merged histograms, with their spread over repeats.
 
-use super::hold::{Hold, merged};
+use super::hold::{FlowHold, merged};
 use crate::histogram::{Histogram, Quantile};
-use crate::slice::Kind;
+use crate::slice::TimeKind;
 use crate::statistics::Spread;
 use crate::summary::{Latencies, LatencySummary, MaxAt, Percentile};
 
@@ -19,24 +19,24 @@ const PERCENTILES: [(&str, Quantile); 6] = [
     ("p99.99", Quantile::P99_99),
 ];
 
-pub(super) fn latencies(holds: &[Hold<'_>]) -> Latencies {
+pub(super) fn latencies(holds: &[FlowHold<'_>]) -> Latencies {
     Latencies {
-        response: latency(holds, Kind::Response),
-        service: latency(holds, Kind::Service),
-        lag: latency(holds, Kind::Lag),
-        end_to_end: latency(holds, Kind::EndToEnd),
-        round_trip: latency(holds, Kind::RoundTrip),
-        fetch_round_trip: latency(holds, Kind::FetchRoundTrip),
-        buffer_wait: latency(holds, Kind::BufferWait),
-        batch_wait: latency(holds, Kind::BatchWait),
-        ack_wait: latency(holds, Kind::AckWait),
-        fetch_wait: latency(holds, Kind::FetchWait),
-        commit_wait: latency(holds, Kind::CommitWait),
-        commit: latency(holds, Kind::Commit),
+        response: latency(holds, TimeKind::Response),
+        service: latency(holds, TimeKind::Service),
+        lag: latency(holds, TimeKind::Lag),
+        end_to_end: latency(holds, TimeKind::EndToEnd),
+        round_trip: latency(holds, TimeKind::RoundTrip),
+        fetch_round_trip: latency(holds, TimeKind::FetchRoundTrip),
+        buffer_wait: latency(holds, TimeKind::BufferWait),
+        batch_wait: latency(holds, TimeKind::BatchWait),
+        ack_wait: latency(holds, TimeKind::AckWait),
+        fetch_wait: latency(holds, TimeKind::FetchWait),
+        commit_wait: latency(holds, TimeKind::CommitWait),
+        commit: latency(holds, TimeKind::Commit),
     }
 }
 
-fn latency(holds: &[Hold<'_>], kind: Kind) -> Option<LatencySummary> {
+fn latency(holds: &[FlowHold<'_>], kind: TimeKind) -> Option<LatencySummary> {
     let all = merged(holds, kind);
     let (max_ns, mean_ns) = (all.max_ns()?, all.mean_ns()?);
     let means = holds
@@ -60,8 +60,8 @@ fn percentile(
     name: &str,
     quantile: Quantile,
     all: &Histogram,
-    holds: &[Hold<'_>],
-    kind: Kind,
+    holds: &[FlowHold<'_>],
+    kind: TimeKind,
 ) -> Option<Percentile> {
     let samples_beyond = quantile.samples_beyond(all.count());
     let of_repeats = holds
@@ -80,7 +80,7 @@ fn percentile(
 }
 
 /// The repeat that holds the largest time; the first of equals.
-fn max_at(holds: &[Hold<'_>], kind: Kind, max_ns: u64) -> Option<MaxAt> {
+fn max_at(holds: &[FlowHold<'_>], kind: TimeKind, max_ns: u64) -> Option<MaxAt> {
     let times = holds
         .iter()
         .map(|hold| (hold.repeat, hold.slice.times(kind)));

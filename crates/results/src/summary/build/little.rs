@@ -1,8 +1,8 @@
 //! Little's law over the hold stage, and the sentence without which no closed loop's latency is
 //! printed.
 
-use super::hold::{Hold, merged};
-use crate::slice::Kind;
+use super::hold::{FlowHold, merged};
+use crate::slice::TimeKind;
 use crate::stage::SECOND_NS;
 use crate::summary::LittlesLaw;
 use crate::summary::words;
@@ -14,12 +14,12 @@ const RESIDUAL_OPEN_MAX: f64 = 0.05;
 
 /// L = lambda * W. Records in flight count from when they were handed over, so W is the service
 /// time; in a closed loop that is the response time too.
-pub(super) fn littles_law(holds: &[Hold<'_>], closed_loop: bool) -> Option<LittlesLaw> {
+pub(super) fn littles_law(holds: &[FlowHold<'_>], closed_loop: bool) -> Option<LittlesLaw> {
     let span_ns = holds
         .iter()
         .map(|hold| u128::from(hold.length_ns))
         .sum::<u128>() as f64;
-    let service = merged(holds, Kind::Service);
+    let service = merged(holds, TimeKind::Service);
     let service_mean_ns = service.mean_ns()?;
     let acked = holds
         .iter()

@@ -1,6 +1,6 @@
 //! What replicators made of a flow's records.
 
-use super::hold::Measured;
+use super::hold::MeasuredRepeats;
 use crate::run::MirrorRecord;
 use crate::stage::Stage;
 use crate::statistics::Spread;
@@ -8,7 +8,7 @@ use crate::summary::MirrorSummary;
 use crate::summary::words;
 
 /// The copies of a flow's records, over all its repeats.
-pub(super) fn mirror(index: u16, measured: &Measured<'_>) -> Option<MirrorSummary> {
+pub(super) fn mirror(index: u16, measured: &MeasuredRepeats<'_>) -> Option<MirrorSummary> {
     let records = measured.repeats.iter().filter_map(|repeat| {
         let flow = repeat.record.as_ref()?.flows.get(usize::from(index))?;
         let hold_ns = flow.stage(Stage::Hold)?.length_ns();

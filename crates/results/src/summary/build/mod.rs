@@ -32,7 +32,7 @@ use super::{
     DefectSummary, GoalWord, RunSummary, Status, StudySummary, Summary, TargetSummary, TrialSummary,
 };
 use crate::folder::RunRead;
-use crate::run::{Build, Outcome, RunStatus, Target};
+use crate::run::{BuildRecord, RepeatOutcome, RunStatus, TargetRecord};
 
 pub(super) fn summary(run: &RunRead) -> Summary {
     let target = target_summary(run);
@@ -67,7 +67,7 @@ fn run_summary(run: &RunRead) -> RunSummary {
         run_id: run.head.run_id.clone(),
         kgauge: match &run.environment {
             Some(environment) => environment.kgauge.clone(),
-            None => Build {
+            None => BuildRecord {
                 version: run.head.kgauge_version.clone(),
                 debug: false,
             },
@@ -104,7 +104,7 @@ fn target_summary(run: &RunRead) -> TargetSummary {
     TargetSummary {
         words: target.map_or_else(
             || "not known: the run ended before it was written down".to_owned(),
-            Target::words,
+            TargetRecord::words,
         ),
         kind: target.map(|target| target.kind),
         version: target.and_then(|target| target.version.clone()),
@@ -124,7 +124,8 @@ fn status_of(run: &RunRead, trials: &[TrialSummary]) -> Status {
     }
     let repeat_failed = trials.iter().any(|trial| {
         let missing = trial.repeats_measured < trial.repeats_planned;
-        let failed = |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. }));
+        let failed =
+            |outcome: &Option<RepeatOutcome>| matches!(outcome, Some(RepeatOutcome::Failed { .. }));
         missing || trial.repeats.iter().any(|repeat| failed(&repeat.outcome))
     });
     if repeat_failed {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::hold::Measured;
+use super::hold::MeasuredRepeats;
 use crate::folder::{RepeatRead, RunRead};
 use crate::run::{RepeatKey, Subject};
 use crate::series::{cpu_hold, cpu_limits_of, host_of, programs_of};
@@ -64,7 +64,7 @@ impl Holds {
 }
 
 /// Fills in what the machine tells of the holds.
-pub(super) fn account(run: &RunRead, measured: &Measured<'_>, cpu: &mut CpuSummary) {
+pub(super) fn account(run: &RunRead, measured: &MeasuredRepeats<'_>, cpu: &mut CpuSummary) {
     let holds = measured.repeats.iter();
     let holds = Holds(holds.filter_map(|one| Account::of(run, one)).collect());
     cpu.idle_cores = holds.mean(|one| one.idle);

@@ -2,7 +2,7 @@
 
 use super::flow::{counted, throughput};
 use super::generator::cpu;
-use super::hold::{Hold, Measured};
+use super::hold::{FlowHold, MeasuredRepeats};
 use super::latency::latencies;
 use crate::folder::{RepeatRead, RunRead};
 use crate::summary::repeat::FlowRepeat;
@@ -11,7 +11,7 @@ use crate::summary::{FlowSummary, Summary, TrialSummary};
 /// Every repeat that counts, flow by flow.
 pub(in crate::summary) fn flow_repeats(run: &RunRead, summary: &Summary) -> Vec<FlowRepeat> {
     let of_trial = |trial: &TrialSummary| {
-        let measured = Measured::of(run.repeats_of(trial.index).collect());
+        let measured = MeasuredRepeats::of(run.repeats_of(trial.index).collect());
         let of_flow = |flow: &FlowSummary| {
             let repeats = measured.repeats.iter();
             repeats
@@ -24,8 +24,8 @@ pub(in crate::summary) fn flow_repeats(run: &RunRead, summary: &Summary) -> Vec<
 }
 
 fn one(trial: &TrialSummary, flow: &FlowSummary, repeat: &RepeatRead) -> Option<FlowRepeat> {
-    let holds = [Hold::of(repeat, flow.index)?];
-    let alone = Measured {
+    let holds = [FlowHold::of(repeat, flow.index)?];
+    let alone = MeasuredRepeats {
         begun: vec![repeat],
         repeats: vec![repeat],
         partial: false,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kgauge_scenario::Trial;
 
-use super::hold::Measured;
+use super::hold::MeasuredRepeats;
 use crate::run::RepeatRecord;
 use crate::summary::load::{BrokerShare, BrokerShares};
 use crate::summary::{TrialSummary, words};
@@ -16,7 +16,7 @@ const RECORDS_MIN: u64 = 1_000;
 
 /// The shares of each repeat. Leaders are those of the repeat's end, so that nothing is told of trials that take
 /// nodes down.
-pub(super) fn shares(trial: Option<&Trial>, measured: &Measured<'_>) -> Vec<BrokerShares> {
+pub(super) fn shares(trial: Option<&Trial>, measured: &MeasuredRepeats<'_>) -> Vec<BrokerShares> {
     let faults = trial.iter().flat_map(|trial| &trial.faults);
     if faults.into_iter().any(|fault| fault.kind.takes_down()) {
         return Vec::new();

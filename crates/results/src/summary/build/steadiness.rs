@@ -2,7 +2,7 @@
 
 use kgauge_scenario::{Shape, Trial};
 
-use super::hold::Measured;
+use super::hold::MeasuredRepeats;
 use crate::folder::RepeatRead;
 use crate::pace::PaceSeries;
 use crate::run::{FlowRecord, StageSpan};
@@ -46,7 +46,7 @@ pub fn is_warm(pace: &PaceSeries, is_closed: bool, elapsed_ns: u64) -> bool {
 pub(super) fn steadiness(
     index: u16,
     trial: Option<&Trial>,
-    measured: &Measured<'_>,
+    measured: &MeasuredRepeats<'_>,
 ) -> Option<FlowSteadiness> {
     let trial = trial.filter(|trial| trial.faults.is_empty())?;
     let flow = trial.flows.get(usize::from(index))?;

@@ -1,13 +1,13 @@
 //! What a flow's transactions were, and what became of them.
 
-use super::hold::Measured;
+use super::hold::MeasuredRepeats;
 use crate::run::TransactionProtocol;
 use crate::summary::{RecordCounts, TransactionSummary, words};
 
 /// The transactions of a flow, over all its repeats.
 pub(super) fn transactions(
     index: u16,
-    measured: &Measured<'_>,
+    measured: &MeasuredRepeats<'_>,
     all: &RecordCounts,
 ) -> Option<TransactionSummary> {
     let spoken = measured.begun.iter().filter_map(|repeat| {

@@ -9,11 +9,11 @@ use super::flow::{counted, flows};
 use super::generator::{cpu, verdict};
 use super::headroom::headroom;
 use super::health;
-use super::hold::Measured;
+use super::hold::MeasuredRepeats;
 use super::limit;
 use super::processors;
 use super::shares;
-use super::verdict::Judged;
+use super::verdict::FigureSource;
 use super::warnings::{self, Circumstances};
 use crate::folder::{RepeatRead, RunRead};
 use crate::run::EventKind;
@@ -42,7 +42,7 @@ pub(super) fn trials(run: &RunRead, target: &str) -> Vec<TrialSummary> {
 }
 
 fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> TrialSummary {
-    let measured = Measured::of(run.repeats_of(index).collect());
+    let measured = MeasuredRepeats::of(run.repeats_of(index).collect());
     let not_measured = not_measured(run, index);
     let left_out = not_measured.as_ref().is_some_and(|one| one.is_left_out);
     let mut flows = match left_out {
@@ -56,7 +56,7 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>, target: &str) -> Tr
     let mut generator = verdict(&flows, &cpu, processors_of(run));
     let used = headroom.iter().map(|headroom| headroom.sentence.clone());
     generator.evidence.extend(used);
-    let judged = Judged {
+    let judged = FigureSource {
         flows: &flows,
         measured: &measured,
         generator: &generator,
@@ -122,7 +122,7 @@ fn judge_lateness(
     trial: Option<&Trial>,
     flows: &mut [FlowSummary],
     cpu: &CpuSummary,
-    measured: &Measured<'_>,
+    measured: &MeasuredRepeats<'_>,
 ) {
     let environment = run.environment.as_ref();
     for flow in flows {
@@ -177,7 +177,7 @@ fn not_measured(run: &RunRead, trial: u32) -> Option<NotMeasured> {
     told.next_back()
 }
 
-fn repeats(measured: &Measured<'_>) -> Vec<RepeatSummary> {
+fn repeats(measured: &MeasuredRepeats<'_>) -> Vec<RepeatSummary> {
     let used = measured
         .repeats
         .iter()
@@ -195,7 +195,10 @@ fn repeats(measured: &Measured<'_>) -> Vec<RepeatSummary> {
     begun.collect()
 }
 
-fn counted_on_brokers(trial: Option<&Trial>, measured: &Measured<'_>) -> Vec<CountedOnBroker> {
+fn counted_on_brokers(
+    trial: Option<&Trial>,
+    measured: &MeasuredRepeats<'_>,
+) -> Vec<CountedOnBroker> {
     let Some(trial) = trial else {
         return Vec::new();
     };

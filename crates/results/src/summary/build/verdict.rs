@@ -1,15 +1,17 @@
 //! Goals and published figures against what was measured.
 
-use kgauge_scenario::{Comparison, Figure, Goal, Metric, Published, Stat, Trial, Unit};
+use kgauge_scenario::{
+    FigureName, Goal, GoalComparison, Metric, PublishedValue, Statistic, Trial, ValueUnit,
+};
 
-use super::hold::{Measured, merged};
+use super::hold::{MeasuredRepeats, merged};
 use crate::histogram::Quantile;
-use crate::slice::Kind;
+use crate::slice::TimeKind;
 use crate::statistics::{Interval, Spread, t_95};
 use crate::summary::words;
 use crate::summary::{
     FlowSummary, GeneratorVerdict, GeneratorWord, GoalVerdict, GoalWord, LatencySummary,
-    MetricUnit, PublishedComparison, PublishedWord,
+    MetricUnit, PublishedComparison, PublishedStatus,
 };
 
 /// Figures within this part of each other agree even without an interval.
@@ -27,9 +29,9 @@ const TIME_NEAR: f64 = 0.25;
 const REPEATS_MAX: u32 = 30;
 
 /// What figures are judged by.
-pub(super) struct Judged<'a> {
+pub(super) struct FigureSource<'a> {
     pub(super) flows: &'a [FlowSummary],
-    pub(super) measured: &'a Measured<'a>,
+    pub(super) measured: &'a MeasuredRepeats<'a>,
     pub(super) generator: &'a GeneratorVerdict,
     /// The sentence that names the target.
     pub(super) target: &'a str,
@@ -47,7 +49,7 @@ impl Value {
     }
 }
 
-impl Judged<'_> {
+impl FigureSource<'_> {
     pub(super) fn goals(&self, trial: &Trial) -> Vec<GoalVerdict> {
         trial.goals.iter().map(|goal| self.goal(goal)).collect()
     }
@@ -57,11 +59,11 @@ impl Judged<'_> {
         published.map(|published| self.compare(published)).collect()
     }
 
-    fn flow(&self, figure: &Figure) -> Option<&FlowSummary> {
+    fn flow(&self, figure: &FigureName) -> Option<&FlowSummary> {
         self.flows.iter().find(|flow| flow.name == figure.flow)
     }
 
-    fn value(&self, figure: &Figure) -> Option<Value> {
+    fn value(&self, figure: &FigureName) -> Option<Value> {
         let flow = self.flow(figure)?;
         let throughput = flow.throughput.as_ref()?;
         let of_spread = |spread: &Spread| Value {
@@ -75,36 +77,36 @@ impl Judged<'_> {
         match figure.metric {
             Metric::Throughput => Some(of_spread(&throughput.records_per_s)),
             Metric::ThroughputBytes => Some(of_spread(&throughput.logical_bytes_per_s)),
-            Metric::Latency(stat) => self.time(flow, Kind::Response, stat),
-            Metric::EndToEnd(stat) => self.time(flow, Kind::EndToEnd, stat),
-            Metric::Service(stat) => self.time(flow, Kind::Service, stat),
-            Metric::Lag(stat) => self.time(flow, Kind::Lag, stat),
+            Metric::Latency(stat) => self.time(flow, TimeKind::Response, stat),
+            Metric::EndToEnd(stat) => self.time(flow, TimeKind::EndToEnd, stat),
+            Metric::Service(stat) => self.time(flow, TimeKind::Service, stat),
+            Metric::Lag(stat) => self.time(flow, TimeKind::Lag, stat),
             Metric::Failed => Some(of_count(flow.records.failed)),
             Metric::Skipped => Some(of_count(flow.records.skipped)),
         }
     }
 
-    fn time(&self, flow: &FlowSummary, kind: Kind, stat: Stat) -> Option<Value> {
+    fn time(&self, flow: &FlowSummary, kind: TimeKind, stat: Statistic) -> Option<Value> {
         let summary: &LatencySummary = match kind {
-            Kind::Response => flow.latencies.response.as_ref()?,
-            Kind::Service => flow.latencies.service.as_ref()?,
-            Kind::EndToEnd => flow.latencies.end_to_end.as_ref()?,
+            TimeKind::Response => flow.latencies.response.as_ref()?,
+            TimeKind::Service => flow.latencies.service.as_ref()?,
+            TimeKind::EndToEnd => flow.latencies.end_to_end.as_ref()?,
             _ => flow.latencies.lag.as_ref()?,
         };
         match stat {
-            Stat::Min => Some(Value {
+            Statistic::Min => Some(Value {
                 value: summary.min_ns as f64,
                 spread: None,
             }),
-            Stat::Max => Some(Value {
+            Statistic::Max => Some(Value {
                 value: summary.max_ns as f64,
                 spread: None,
             }),
-            Stat::Mean => Some(Value {
+            Statistic::Mean => Some(Value {
                 value: summary.mean_ns,
                 spread: summary.mean_over_repeats.clone(),
             }),
-            Stat::Quantile(millionths) => {
+            Statistic::Quantile(millionths) => {
                 let quantile = Quantile::new(millionths);
                 let holds = self.measured.holds(flow.index);
                 let of_repeats = holds
@@ -148,7 +150,7 @@ impl Judged<'_> {
         verdict
     }
 
-    fn compare(&self, published: &Published) -> PublishedComparison {
+    fn compare(&self, published: &PublishedValue) -> PublishedComparison {
         let value = self.value(&published.figure);
         let measured = value.as_ref().map(|value| value.value);
         let interval = value.as_ref().and_then(Value::interval);
@@ -181,24 +183,24 @@ impl Judged<'_> {
 
     fn word(
         &self,
-        published: &Published,
+        published: &PublishedValue,
         ratio: Option<f64>,
         interval: Option<Interval>,
-    ) -> (PublishedWord, String) {
+    ) -> (PublishedStatus, String) {
         let Some(ratio) = ratio else {
             return (
-                PublishedWord::NotMeasured,
+                PublishedStatus::NotMeasured,
                 "Nothing of the kind was measured".to_owned(),
             );
         };
         if let Some(because) = &published.not_comparable {
             let why = format!("Not comparable because {}", because.trim_end_matches('.'));
-            return (PublishedWord::NotComparable, why);
+            return (PublishedStatus::NotComparable, why);
         }
         let flow = self.flow(&published.figure);
         if flow.is_some_and(|flow| !flow.is_usable()) {
             let why = "Not comparable: the target was not steady while ours was measured";
-            return (PublishedWord::NotComparable, why.to_owned());
+            return (PublishedStatus::NotComparable, why.to_owned());
         }
         let of_time = matches!(
             published.figure.metric,
@@ -206,7 +208,7 @@ impl Judged<'_> {
         );
         if of_time && flow.is_some_and(|flow| flow.closed_loop) {
             return (
-                PublishedWord::NotComparable,
+                PublishedStatus::NotComparable,
                 "Not comparable: a closed loop's latency is its own buffer".to_owned(),
             );
         }
@@ -215,19 +217,19 @@ impl Judged<'_> {
         }
         let word = if ratio > 1.0 {
             (
-                PublishedWord::Higher,
+                PublishedStatus::Higher,
                 format!("Ours is {} times as high", words::number(ratio)),
             )
         } else {
             (
-                PublishedWord::Lower,
+                PublishedStatus::Lower,
                 format!("Ours is {} of it", words::percent(ratio)),
             )
         };
         let limited = self.generator.word == GeneratorWord::Limited;
         if limited && ratio < 1.0 && !of_time {
             let why = "Not comparable: the generator was the limit of ours".to_owned();
-            return (PublishedWord::NotComparable, why);
+            return (PublishedStatus::NotComparable, why);
         }
         word
     }
@@ -236,14 +238,14 @@ impl Judged<'_> {
 /// Whether a published figure and ours agree, or are too near each other for our interval to disagree; `None` where they
 /// differ.
 fn agreement(
-    published: &Published,
+    published: &PublishedValue,
     ratio: f64,
     interval: Option<Interval>,
-) -> Option<(PublishedWord, String)> {
+) -> Option<(PublishedStatus, String)> {
     let away = (ratio - 1.0).abs();
     let Some(interval) = interval else {
         let why = "Undecided: one repeat has no interval that could disagree; use --repeat 5";
-        return (away <= WIDE).then(|| (PublishedWord::Undecided, why.to_owned()));
+        return (away <= WIDE).then(|| (PublishedStatus::Undecided, why.to_owned()));
     };
     let inside = interval.contains(published.value);
     if !inside && away > AGREES_WITHIN {
@@ -255,14 +257,14 @@ fn agreement(
             "Undecided: our 95 % interval reaches ±{}, too far to disagree; use more repeats or a longer hold",
             words::percent(reach)
         );
-        return Some((PublishedWord::Undecided, why));
+        return Some((PublishedStatus::Undecided, why));
     }
     let how = match inside {
         true => "it lies in our 95 % interval",
         false => "within 10 %",
     };
     Some((
-        PublishedWord::Agrees,
+        PublishedStatus::Agrees,
         format!("Agrees: {how}, which reaches ±{}", words::percent(reach)),
     ))
 }
@@ -337,28 +339,28 @@ fn repeats_needed(goal: &Goal, value: &Value) -> Option<u32> {
     })
 }
 
-fn differs(published: &Published) -> String {
+fn differs(published: &PublishedValue) -> String {
     let differs = published.differs.as_deref();
     differs.map_or_else(String::new, |differs| {
         format!(" Different there: {differs}.")
     })
 }
 
-fn comparison_words(comparison: Comparison) -> &'static str {
+fn comparison_words(comparison: GoalComparison) -> &'static str {
     match comparison {
-        Comparison::Less => "less than",
-        Comparison::LessOrEqual => "at most",
-        Comparison::GreaterOrEqual => "at least",
-        Comparison::Greater => "more than",
+        GoalComparison::Less => "less than",
+        GoalComparison::LessOrEqual => "at most",
+        GoalComparison::GreaterOrEqual => "at least",
+        GoalComparison::Greater => "more than",
     }
 }
 
 fn unit_of(metric: Metric) -> MetricUnit {
     match metric.unit() {
-        Unit::RecordsPerSecond => MetricUnit::RecordsPerSecond,
-        Unit::BytesPerSecond => MetricUnit::BytesPerSecond,
-        Unit::Nanoseconds => MetricUnit::Nanoseconds,
-        Unit::Records => MetricUnit::Records,
+        ValueUnit::RecordsPerSecond => MetricUnit::RecordsPerSecond,
+        ValueUnit::BytesPerSecond => MetricUnit::BytesPerSecond,
+        ValueUnit::Nanoseconds => MetricUnit::Nanoseconds,
+        ValueUnit::Records => MetricUnit::Records,
     }
 }
 
@@ -384,10 +386,10 @@ fn show_interval(interval: Interval, unit: MetricUnit) -> String {
 mod tests {
     use super::*;
 
-    fn goal(figure: &str, comparison: Comparison, value: f64) -> Goal {
+    fn goal(figure: &str, comparison: GoalComparison, value: f64) -> Goal {
         Goal {
             text: String::new(),
-            figure: Figure::parse(figure).unwrap(),
+            figure: FigureName::parse(figure).unwrap(),
             comparison,
             value,
         }
@@ -404,7 +406,7 @@ mod tests {
 
     #[test]
     fn a_goal_is_decided_only_where_the_whole_interval_is_on_one_side() {
-        let goal = goal("writers.latency.p99", Comparison::LessOrEqual, 20e6);
+        let goal = goal("writers.latency.p99", GoalComparison::LessOrEqual, 20e6);
         let word = |repeats: &[f64]| goal_word(&goal, &time(repeats));
         assert_eq!(word(&[10.0, 10.5, 11.0]), GoalWord::Held);
         assert_eq!(word(&[30.0, 31.0, 32.0]), GoalWord::NotHeld);
@@ -418,7 +420,7 @@ mod tests {
 
     #[test]
     fn what_is_counted_has_no_doubt() {
-        let goal = goal("writers.failed", Comparison::LessOrEqual, 0.0);
+        let goal = goal("writers.failed", GoalComparison::LessOrEqual, 0.0);
         let of = |value: f64| Value {
             value,
             spread: None,
@@ -429,7 +431,7 @@ mod tests {
 
     #[test]
     fn an_undecided_goal_says_its_interval_and_how_many_repeats_decide() {
-        let goal = goal("writers.latency.p99", Comparison::LessOrEqual, 20e6);
+        let goal = goal("writers.latency.p99", GoalComparison::LessOrEqual, 20e6);
         let value = time(&[15.0, 18.0, 21.0]);
         let words = goal_words(&goal, &value, GoalWord::Undecided);
         assert!(
@@ -442,7 +444,7 @@ mod tests {
         assert!(near.ends_with("hold the load longer to decide"), "{near}");
     }
 
-    fn published(value: f64) -> Published {
+    fn published(value: f64) -> PublishedValue {
         serde_json::from_value(serde_json::json!({
             "figure": "writers.throughput", "value": value, "text": "", "source": null, "differs": null}))
         .unwrap()
@@ -457,18 +459,18 @@ mod tests {
             });
             agreement(&published(100.0), measured / 100.0, interval).map(|(word, _)| word)
         };
-        assert_eq!(word(104.0, Some(5.0)), Some(PublishedWord::Agrees));
+        assert_eq!(word(104.0, Some(5.0)), Some(PublishedStatus::Agrees));
         assert_eq!(
             word(108.0, Some(1.0)),
-            Some(PublishedWord::Agrees),
+            Some(PublishedStatus::Agrees),
             "within 10 %"
         );
         // 2,033,000 records/s, known to 40 %, beside 2,024,032.
-        assert_eq!(word(100.4, Some(40.0)), Some(PublishedWord::Undecided));
-        assert_eq!(word(150.0, Some(80.0)), Some(PublishedWord::Undecided));
+        assert_eq!(word(100.4, Some(40.0)), Some(PublishedStatus::Undecided));
+        assert_eq!(word(150.0, Some(80.0)), Some(PublishedStatus::Undecided));
         assert_eq!(word(150.0, Some(20.0)), None, "it differs");
         // One repeat has no interval that could disagree.
-        assert_eq!(word(101.0, None), Some(PublishedWord::Undecided));
+        assert_eq!(word(101.0, None), Some(PublishedStatus::Undecided));
         assert_eq!(word(200.0, None), None);
     }
 }

@@ -2,13 +2,13 @@
 
 use kgauge_scenario::Trial;
 
-use super::hold::Measured;
+use super::hold::MeasuredRepeats;
 use crate::run::ConnectionRecord;
 use crate::summary::words;
 use crate::summary::{FlowKind, FlowSummary, WarningKind};
 
 /// How a flow's connections fared in all repeats.
-pub(super) fn connections(index: u16, measured: &Measured<'_>) -> Option<ConnectionRecord> {
+pub(super) fn connections(index: u16, measured: &MeasuredRepeats<'_>) -> Option<ConnectionRecord> {
     let records = measured
         .begun
         .iter()
@@ -19,7 +19,11 @@ pub(super) fn connections(index: u16, measured: &Measured<'_>) -> Option<Connect
 }
 
 /// Marks the flows that did nothing although there was something to do. One that still runs may begin to.
-pub(super) fn find_idle(flows: &mut [FlowSummary], trial: Option<&Trial>, measured: &Measured<'_>) {
+pub(super) fn find_idle(
+    flows: &mut [FlowSummary],
+    trial: Option<&Trial>,
+    measured: &MeasuredRepeats<'_>,
+) {
     let is_over = measured.begun.iter().all(|repeat| repeat.record.is_some());
     if measured.begun.is_empty() || !is_over {
         return;

@@ -6,7 +6,7 @@ use kgauge_results::SECOND_NS;
 use kgauge_results::run::{MetricsSource, NotSeen, RequestKind};
 use kgauge_results::series::{BrokerPoint, BrokerSeries, RequestPoint};
 
-use super::spans::{Known, Weighed, of_spans};
+use super::spans::{SpanRate, Weighed, of_spans};
 use super::{Drawing, LETTERS_MAX, MEGABYTE};
 use crate::clean::cut;
 use crate::view::{MachineLine, MachineTimeline, Panel};
@@ -168,12 +168,12 @@ impl Drawing {
         what: &str,
         value: impl Fn(&BrokerPoint) -> Option<Weighed>,
     ) {
-        let known = series.points.iter().map(|point| Known {
+        let known = series.points.iter().map(|point| SpanRate {
             start_ns: point.start_ns,
             end_ns: point.end_ns,
             value: value(point),
         });
-        let known: Vec<Known> = known.collect();
+        let known: Vec<SpanRate> = known.collect();
         let points = of_spans(&known, self.seconds_per_point);
         let name = match series.broker {
             Some(id) => format!("broker {id}{what}"),
@@ -203,11 +203,11 @@ fn weighed(one: &RequestPoint, ms: fn(&RequestPoint) -> Option<f64>) -> Option<W
 fn together(
     brokers: &[BrokerSeries],
     value: impl Fn(&BrokerPoint) -> Option<Weighed>,
-) -> Vec<Known> {
-    let mut seconds = BTreeMap::<u64, (Known, f64, f64)>::new();
+) -> Vec<SpanRate> {
+    let mut seconds = BTreeMap::<u64, (SpanRate, f64, f64)>::new();
     for point in brokers.iter().flat_map(|series| &series.points) {
         let middle_ns = point.start_ns / 2 + point.end_ns / 2;
-        let known = Known {
+        let known = SpanRate {
             start_ns: point.start_ns,
             end_ns: point.end_ns,
             value: None,
@@ -219,7 +219,7 @@ fn together(
             *sum += one.per_s * one.value;
         }
     }
-    let each = seconds.into_values().map(|(known, per_s, sum)| Known {
+    let each = seconds.into_values().map(|(known, per_s, sum)| SpanRate {
         value: (per_s > 0.0).then(|| Weighed {
             value: sum / per_s,
             per_s,

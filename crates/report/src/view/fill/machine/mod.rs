@@ -16,7 +16,7 @@ use kgauge_results::series::{
 pub(super) use brokers::broker_timeline;
 pub(super) use devices::Chosen;
 pub(super) use spans::place_s;
-use spans::{Known, Points, Weighed, of_moments, of_spans};
+use spans::{Points, SpanRate, Weighed, of_moments, of_spans};
 pub(super) use traffic::timeline as traffic;
 
 use crate::clean::cut;
@@ -217,13 +217,13 @@ impl Drawing {
     ) {
         let known = points.iter().map(|point| {
             let (start_ns, end_ns) = span(point);
-            Known {
+            SpanRate {
                 start_ns,
                 end_ns,
                 value: value(point),
             }
         });
-        let known: Vec<Known> = known.collect();
+        let known: Vec<SpanRate> = known.collect();
         let points = of_spans(&known, self.seconds_per_point);
         self.add(panel, format!("{}{what}", cut(name, LETTERS_MAX)), points);
     }

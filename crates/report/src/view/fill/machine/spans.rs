@@ -22,7 +22,7 @@ pub(in crate::view::fill) type Points = Vec<(f64, Option<f64>)>;
 
 /// What is known of the time between two looks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Known {
+pub(super) struct SpanRate {
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
     pub(super) value: Option<Weighed>,
@@ -48,7 +48,7 @@ pub(in crate::view::fill) fn place_s(at_s: f64) -> f64 {
 }
 
 /// The points of a line, or means of each so many seconds.
-pub(super) fn of_spans(spans: &[Known], seconds_per_point: u64) -> Points {
+pub(super) fn of_spans(spans: &[SpanRate], seconds_per_point: u64) -> Points {
     match seconds_per_point {
         0 | 1 => on_grid(each(spans)),
         seconds => on_grid(means(spans, seconds.saturating_mul(SECOND_NS))),
@@ -77,7 +77,7 @@ pub(super) fn of_moments(moments: &[(u64, Option<f64>)], seconds_per_point: u64)
 
 /// What is known between looks stands in their middle; or at both ends of a long time without any change, which must
 /// not look like a slope.
-fn each(spans: &[Known]) -> Points {
+fn each(spans: &[SpanRate]) -> Points {
     let mut points = Vec::with_capacity(spans.len());
     for span in spans {
         let (start_s, end_s) = (span.start_ns as f64 / SECOND, span.end_ns as f64 / SECOND);
@@ -93,7 +93,7 @@ fn each(spans: &[Known]) -> Points {
 }
 
 /// Each span counts by how much of it lies in a bucket.
-fn means(spans: &[Known], bucket_ns: u64) -> Points {
+fn means(spans: &[SpanRate], bucket_ns: u64) -> Points {
     let mut buckets = BTreeMap::<u64, Mean>::new();
     for span in spans {
         let first = span.start_ns / bucket_ns;
@@ -162,8 +162,8 @@ mod tests {
     use super::*;
 
     /// From second to second.
-    fn known(start_s: f64, end_s: f64, value: Option<f64>) -> Known {
-        Known {
+    fn known(start_s: f64, end_s: f64, value: Option<f64>) -> SpanRate {
+        SpanRate {
             start_ns: (start_s * SECOND) as u64,
             end_ns: (end_s * SECOND) as u64,
             value: value.map(Weighed::even),
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn a_disk_that_writes_one_second_in_ten_is_drawn_by_its_mean() {
         // 100 MB/s for a second, then one span without anything for nine.
-        let spans: Vec<Known> = (0..12)
+        let spans: Vec<SpanRate> = (0..12)
             .map(|round| f64::from(round) * 10.0)
             .flat_map(|at_s| {
                 let burst = known(at_s, at_s + 1.0, Some(100.0));
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_mean_time_counts_by_how_many_took_it() {
-        let timed = |start_s: u64, value: f64, per_s: f64| Known {
+        let timed = |start_s: u64, value: f64, per_s: f64| SpanRate {
             start_ns: start_s * SECOND_NS,
             end_ns: (start_s + 1) * SECOND_NS,
             value: Some(Weighed { value, per_s }),
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn times_at_the_edge_of_their_type_make_no_endless_line() {
-        let spans = [Known {
+        let spans = [SpanRate {
             start_ns: 0,
             end_ns: u64::MAX,
             value: Some(Weighed::even(1.0)),

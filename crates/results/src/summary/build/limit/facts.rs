@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use kgauge_scenario::{FlowPlan, ProduceFlow, Trial};
 
-use super::super::hold::Measured;
+use super::super::hold::MeasuredRepeats;
 use crate::folder::{RepeatRead, RunRead};
-use crate::run::{MetricsSource, RepeatKey, RequestKind, TargetKind};
+use crate::run::{MetricsSource, RecordedTargetKind, RepeatKey, RequestKind};
 use crate::series::{
     BrokerPoint, BrokerSeries, ClientHold, CpuLimitSeries, HostSeries, RequestPoint, WireHold,
     brokers_of, client_hold, cpu_limits_of, host_of, network_over, wire_hold,
@@ -19,8 +19,8 @@ pub(super) struct Facts<'a> {
     pub(super) run: &'a RunRead,
     pub(super) plan: Option<&'a Trial>,
     pub(super) trial: &'a TrialSummary,
-    pub(super) measured: &'a Measured<'a>,
-    pub(super) holds: Vec<Hold>,
+    pub(super) measured: &'a MeasuredRepeats<'a>,
+    pub(super) holds: Vec<HoldEvidence>,
     /// What each broker told, the mean over all holds.
     pub(super) brokers: BTreeMap<i32, BrokerPoint>,
     /// They are nodes of the embedded cluster: each is one thread, which handles requests and has the network too.
@@ -28,7 +28,7 @@ pub(super) struct Facts<'a> {
 }
 
 /// What was seen in the hold of one repeat.
-pub(super) struct Hold {
+pub(super) struct HoldEvidence {
     pub(super) key: RepeatKey,
     pub(super) host: HostSeries,
     pub(super) cpu_limits: Vec<CpuLimitSeries>,
@@ -44,10 +44,10 @@ impl<'a> Facts<'a> {
         run: &'a RunRead,
         plan: Option<&'a Trial>,
         trial: &'a TrialSummary,
-        measured: &'a Measured<'a>,
+        measured: &'a MeasuredRepeats<'a>,
     ) -> Facts<'a> {
         let holds = measured.repeats.iter();
-        let holds: Vec<Hold> = holds.filter_map(|one| Hold::of(run, one)).collect();
+        let holds: Vec<HoldEvidence> = holds.filter_map(|one| HoldEvidence::of(run, one)).collect();
         let mut brokers = BTreeMap::<i32, Vec<&BrokerPoint>>::new();
         for (id, point) in holds.iter().flat_map(|hold| &hold.brokers) {
             brokers.entry(*id).or_default().push(point);
@@ -124,15 +124,16 @@ impl<'a> Facts<'a> {
     /// Where the nodes of an embedded cluster do not tell how busy they are, their process tells.
     fn embedded_is_at_ease(&self, most: f64) -> bool {
         let environment = self.run.environment.as_ref();
-        let is_embedded = environment.is_some_and(|one| one.target.kind == TargetKind::Embedded);
+        let is_embedded =
+            environment.is_some_and(|one| one.target.kind == RecordedTargetKind::Embedded);
         let cores = self.trial.cpu.target_cores;
         // With one node the process's use is the thread's; of several the busiest is not known.
         is_embedded && self.broker_count() < 2.0 && cores.is_some_and(|cores| cores <= most)
     }
 }
 
-impl Hold {
-    fn of(run: &RunRead, repeat: &RepeatRead) -> Option<Hold> {
+impl HoldEvidence {
+    fn of(run: &RunRead, repeat: &RepeatRead) -> Option<HoldEvidence> {
         let flows = &repeat.record.as_ref()?.flows;
         let spans: Vec<_> = flows
             .iter()
@@ -148,7 +149,7 @@ impl Hold {
             let mean = series.mean_over(start_ns, end_ns)?;
             Some((series.broker?, mean))
         });
-        Some(Hold {
+        Some(HoldEvidence {
             key: repeat.key,
             host: host_of(run, repeat.key),
             cpu_limits: cpu_limits_of(run, repeat.key),

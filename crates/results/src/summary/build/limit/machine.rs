@@ -2,7 +2,7 @@
 
 use super::super::blame;
 use super::super::generator::processors_words;
-use super::facts::{Facts, Hold, mean_of};
+use super::facts::{Facts, HoldEvidence, mean_of};
 use super::{Findings, Weight};
 use crate::run::Subject;
 use crate::series::DiskPoint;
@@ -83,7 +83,7 @@ fn held_parts(facts: &Facts<'_>) -> Vec<(Subject, f64, f64)> {
         }
     }
     let parts = known.into_iter().filter_map(|(subject, cores)| {
-        let of_hold = |hold: &Hold| {
+        let of_hold = |hold: &HoldEvidence| {
             let mut limits = hold.cpu_limits.iter();
             let limit = limits.find(|limit| limit.subject == *subject && limit.cores == cores)?;
             let points = limit.points.iter();

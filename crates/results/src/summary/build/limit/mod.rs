@@ -13,7 +13,7 @@ mod outages;
 
 use kgauge_scenario::Trial;
 
-use super::hold::Measured;
+use super::hold::MeasuredRepeats;
 use super::shares;
 use crate::folder::RunRead;
 use crate::summary::{GeneratorWord, LatenessCause, LimitVerdict, LimitWord, TrialSummary, words};
@@ -196,7 +196,7 @@ pub(super) fn limit(
     run: &RunRead,
     plan: Option<&Trial>,
     trial: &TrialSummary,
-    measured: &Measured<'_>,
+    measured: &MeasuredRepeats<'_>,
 ) -> Option<LimitVerdict> {
     if trial.repeats_measured == 0 || trial.flows.iter().all(|flow| flow.throughput.is_none()) {
         return None;

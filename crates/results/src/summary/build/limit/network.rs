@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::facts::{Facts, Hold, mean_of};
+use super::facts::{Facts, HoldEvidence, mean_of};
 use super::{Findings, Weight};
 use crate::run::{NetworkSpeed, SpeedSource};
 use crate::series::{NetworkPoint, NetworkSeries};
@@ -87,7 +87,7 @@ impl Card {
         };
         let of_way = |(name, bytes): &Way| {
             // Of its own speed in each repeat: it may have been another one.
-            let part = |hold: &Hold, point: &NetworkPoint| {
+            let part = |hold: &HoldEvidence, point: &NetworkPoint| {
                 let speed = speed_of(hold, interface)?.bits_per_s as f64 / 8.0;
                 Some(bytes(point) / speed.max(1.0))
             };
@@ -173,12 +173,12 @@ fn not_known(facts: &Facts<'_>, names: &BTreeSet<&str>) -> Option<String> {
     })
 }
 
-fn series_of<'a>(hold: &'a Hold, interface: &str) -> Option<&'a NetworkSeries> {
+fn series_of<'a>(hold: &'a HoldEvidence, interface: &str) -> Option<&'a NetworkSeries> {
     let mut networks = hold.host.networks.iter();
     networks.find(|one| one.interface == interface)
 }
 
-fn speed_of<'a>(hold: &'a Hold, interface: &str) -> Option<&'a NetworkSpeed> {
+fn speed_of<'a>(hold: &'a HoldEvidence, interface: &str) -> Option<&'a NetworkSpeed> {
     series_of(hold, interface)?.speed.as_ref()
 }
 
@@ -186,7 +186,7 @@ fn speed_of<'a>(hold: &'a Hold, interface: &str) -> Option<&'a NetworkSpeed> {
 fn mean(
     facts: &Facts<'_>,
     interface: &str,
-    of: impl Fn(&Hold, &NetworkPoint) -> Option<f64>,
+    of: impl Fn(&HoldEvidence, &NetworkPoint) -> Option<f64>,
 ) -> Option<f64> {
     mean_of(facts.holds.iter().map(|hold| {
         let points = series_of(hold, interface)?.points.iter();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::{Facts, Hold};
+use super::facts::{Facts, HoldEvidence};
 use super::{Findings, Weight};
 use crate::folder::RepeatRead;
 use crate::run::{Event, EventKind, OutageCause};
@@ -32,7 +32,7 @@ struct Outage {
 
 /// How a broker did not answer, for the verdict's sentence: `broker 1 (127.0.0.1:9092) did not answer for 4.00 s of 8.00 s`.
 pub(super) fn find(facts: &Facts<'_>, findings: &mut Findings) -> Option<String> {
-    let hold_ns: u64 = facts.holds.iter().map(Hold::length_ns).sum();
+    let hold_ns: u64 = facts.holds.iter().map(HoldEvidence::length_ns).sum();
     let outages = outages(facts);
     let silent_ns = silent_ns(facts);
     let felt = outages.iter().filter(|outage| outage.is_felt);
@@ -104,10 +104,10 @@ fn capital(words: &str) -> String {
 fn failure(repeat: &RepeatRead) -> Option<String> {
     let record = repeat.record.as_ref()?;
     match &record.outcome {
-        crate::run::Outcome::Failed { why } => {
+        crate::run::RepeatOutcome::Failed { why } => {
             Some(format!("Repeat {} ended: {why}", repeat.key.repeat + 1))
         }
-        crate::run::Outcome::Complete | crate::run::Outcome::Interrupted => None,
+        crate::run::RepeatOutcome::Complete | crate::run::RepeatOutcome::Interrupted => None,
     }
 }
 
